@@ -1,0 +1,31 @@
+/** The public HTTP API: every feature's routes under /v1, behind a key, and what is served without one. */
+import type { FastifyInstance } from 'fastify';
+import type { App } from './app.ts';
+import { registerDomainsApi } from './domains/api.ts';
+import { registerEmailsApi } from './emails/api.ts';
+import { createHttpServer } from './http/server.ts';
+import { requireApiKey } from './tenants/authenticate.ts';
+import { VERSION } from './version.ts';
+import { registerWebhookApi } from './webhooks/api.ts';
+
+export async function createApiServer(app: App): Promise<FastifyInstance> {
+  const server = await createHttpServer(app, {
+    title: 'Postrider',
+    description: 'Email delivery API',
+    version: VERSION,
+  });
+  server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok', version: VERSION }));
+  server.get('/v1/openapi.json', { schema: { hide: true } }, async () => server.swagger());
+  await server.register(
+    (v1, _options, done) => {
+      requireApiKey(v1, app);
+      registerEmailsApi(v1, app);
+      registerDomainsApi(v1, app);
+      registerWebhookApi(v1, app);
+      done();
+    },
+    { prefix: '/v1' },
+  );
+  await server.ready();
+  return server;
+}

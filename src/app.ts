@@ -1,0 +1,58 @@
+/** The daemon's world with its store: what features are handed. Opening it takes the lock on the data directory. */
+import { randomUUID } from 'node:crypto';
+import { type Blobs, openBlobs } from './blobs/blobs.ts';
+import type { Config } from './config.ts';
+import { type Db, openDatabase } from './db/database.ts';
+import { createSealer, loadMasterKey, type Sealer } from './system/seal.ts';
+import { createSystem, type System } from './system/system.ts';
+
+export type App = System & {
+  config: Config;
+  db: Db;
+  blobs: Blobs;
+  sealer: Sealer;
+  /** Names this start of the daemon; what an earlier start left leased is recovered. */
+  epoch: string;
+};
+
+/** Long reads at the same time. */
+const READER_THREADS = 2;
+
+/** @throws LockedError, NewerSchemaError */
+export async function openApp(
+  config: Config,
+  overrides: Partial<System> = {},
+): Promise<App & AsyncDisposable> {
+  const system = createSystem(
+    {
+      dnsServers: config.dns.servers,
+      allowTargets: config.outbound.allowTargets,
+      logLevel: config.log.level,
+      crashAt: config.faults.crashAt,
+    },
+    overrides,
+  );
+  const db = await openDatabase(system, {
+    directory: config.dataDir,
+    operationsModule: operationsModule(),
+    synchronous: config.faults.synchronous,
+    readers: READER_THREADS,
+    crashAt: config.faults.crashAt,
+  });
+  if (config.faults.synchronous !== 'FULL')
+    system.log.warn({}, 'commits are not flushed: acknowledged mail can be lost');
+  return {
+    ...system,
+    config,
+    db,
+    blobs: openBlobs(system, db, config.dataDir),
+    sealer: createSealer(loadMasterKey(config.dataDir)),
+    epoch: randomUUID(),
+    [Symbol.asyncDispose]: () => db.close(),
+  };
+}
+
+/** Compiled or not, like this module. The database's threads load it; this module must not. */
+function operationsModule(): URL {
+  return new URL(`./operations${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+}

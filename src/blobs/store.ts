@@ -1,0 +1,41 @@
+/** The blobs table. Only blobs/blobs.ts decides what is stored inline. */
+import type { Tx } from '../db/operation.ts';
+import { type Param, statement } from '../db/statement.ts';
+import type { BlobRow } from '../db/tables.ts';
+
+const insert = statement((db, param: Param<BlobRow>) =>
+  db.insertInto('blobs').values({
+    id: param('id'),
+    sha256: param('sha256'),
+    sizeBytes: param('sizeBytes'),
+    data: param('data'),
+    createdAt: param('createdAt'),
+  }),
+);
+
+export async function insertBlob(tx: Tx, blob: BlobRow): Promise<void> {
+  await insert.all(tx, blob);
+}
+
+const byId = statement((db, param: Param<{ id: string }>) =>
+  db
+    .selectFrom('blobs')
+    .select(['sha256', 'data'])
+    .where('id', '=', param('id') as BlobRow['id']),
+);
+
+export function findBlob(tx: Tx, id: string): Promise<Pick<BlobRow, 'sha256' | 'data'> | undefined> {
+  return byId.first(tx, { id });
+}
+
+/** Whether any row still needs the file with this hash. */
+export async function isFileInUse(tx: Tx, sha256: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('blobs')
+    .select('id')
+    .where('sha256', '=', sha256)
+    .where('data', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,77 @@
+/** The example configuration file, written from the schema, so that it can neither lie nor lag behind. */
+import { type TObject, type TSchema, Type } from 'typebox';
+import { stringify } from 'yaml';
+import { configSchema, environmentName, leaves } from '../config.ts';
+
+export type Setting = { key: string; environment: string; description: string; default: unknown };
+
+/** Defaults that depend on where the program lies are shown as what a packaged installation uses. */
+const SHOWN_INSTEAD = new Map<string, string>([
+  ['hostname', 'mail.example.com'],
+  ['dataDir', '/var/lib/postrider'],
+]);
+
+const LINE_WIDTH = 100;
+
+const HEADER = `# Configuration of Postrider: postrider serve --config FILE, or POSTRIDER_CONFIG=FILE.
+# A line whose # has no space behind it shows a default: take the # away to change it (and that of its section).
+# Each key is also an environment variable, named beside it, which wins over this file (lists: comma separated).`;
+
+/** Every key in the order of the schema. */
+export function listSettings(): Setting[] {
+  return leaves(configSchema).map(({ path, schema }) => ({
+    key: path.join('.'),
+    environment: environmentName(path),
+    description: descriptionOf(schema),
+    default: SHOWN_INSTEAD.get(path.join('.')) ?? ('default' in schema ? schema.default : undefined),
+  }));
+}
+
+/** The text of config/postrider.example.yaml. Only what a file must say is not commented out. */
+export function exampleConfig(): string {
+  const settings = new Map(listSettings().map((setting) => [setting.key, setting]));
+  return `${[HEADER, ...blocksOf(configSchema, [], settings)].join('\n\n')}\n`;
+}
+
+function blocksOf(
+  schema: TObject,
+  path: readonly string[],
+  settings: ReadonlyMap<string, Setting>,
+): string[] {
+  return Object.entries(schema.properties).map(([key, value]) => {
+    if (!Type.IsObject(value)) return describe(key, settings.get([...path, key].join('.')));
+    const inner = blocksOf(value, [...path, key], settings).map(intoSection);
+    return [comment(descriptionOf(value)), `#${key}:`, ...inner].join('\n');
+  });
+}
+
+function describe(key: string, setting: Setting | undefined): string {
+  if (!setting) throw new Error(`"${key}" is not in the list of settings`);
+  const line = stringify(
+    { [key]: setting.default },
+    { collectionStyle: 'flow', flowCollectionPadding: false },
+  )
+    .trim()
+    .replace(/^\{(.*)\}$/, '$1');
+  const value = setting.key === 'hostname' ? line : `#${line}`;
+  return [comment(`${setting.description} (${setting.environment})`), value].join('\n');
+}
+
+function comment(text: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length >= LINE_WIDTH) lines.push(`# ${word}`);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.join('\n');
+}
+
+/** Behind one more mark, prose stays a comment when the section's marks are taken away. */
+function intoSection(block: string): string {
+  return block.replace(/^#(?= )/gm, '#  #').replace(/^#(?=\S)/gm, '#  ');
+}
+
+function descriptionOf(schema: TSchema): string {
+  return 'description' in schema ? String(schema.description) : '';
+}

@@ -1,0 +1,24 @@
+/** `postrider config`: what can be set, and what is. */
+import type { Command } from 'commander';
+import { stringify } from 'yaml';
+import { exampleConfig, listSettings } from './config-example.ts';
+import { contextOf, show } from './context.ts';
+import type { Terminal } from './terminal.ts';
+
+export function addConfigCommands(program: Command, terminal: Terminal): void {
+  const config = program.command('config').description('Configuration.');
+  config
+    .command('example')
+    .description('A configuration file with every key, its meaning and its default.')
+    .action((_: object, command: Command) =>
+      show(command, terminal, listSettings(), () => exampleConfig().trimEnd()),
+    );
+  config
+    .command('show')
+    .description('The configuration in effect: defaults, then the file, then the environment.')
+    .action((_: object, command: Command) => {
+      const context = contextOf(command, terminal);
+      const { faults: _faults, development: _development, ...settings } = context.config;
+      context.show(settings, () => stringify(settings).trimEnd());
+    });
+}

@@ -1,0 +1,104 @@
+/**
+ * The CLI's way to the admin API. A running daemon answers on its control socket; with none running the same routes are
+ * served inside this process, on the database itself and under its lock. Commands cannot tell the difference.
+ */
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { Client } from 'undici';
+import { openApp } from '../app.ts';
+import type { Config } from '../config.ts';
+import { answers, controlSocketPath, createControlServer } from '../control-socket.ts';
+
+export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export type ControlClient = {
+  /** The answer's body. @throws ControlError when the daemon refuses */
+  request<Answer>(method: ControlMethod, path: string, body?: object): Promise<Answer>;
+  close(): Promise<void>;
+};
+
+/** A refusal, in words for the person at the terminal. */
+export class ControlError extends Error {
+  override readonly name = 'ControlError';
+}
+
+/** Answers come from this machine and are small; longer than this means a daemon that hangs. */
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** @throws LockedError when a daemon holds the data directory but does not answer on its socket */
+export async function openControl(config: Config): Promise<ControlClient> {
+  return (await connectToDaemon(config.dataDir)) ?? (await openDatabaseItself(config));
+}
+
+async function connectToDaemon(dataDir: string): Promise<ControlClient | undefined> {
+  const place = findSocket(dataDir);
+  if (!place) return undefined;
+  if (!(await answers(place.path))) {
+    place.release();
+    return undefined;
+  }
+  const client = new Client('http://localhost', {
+    socketPath: place.path,
+    headersTimeout: ANSWER_TIMEOUT_MS,
+    bodyTimeout: ANSWER_TIMEOUT_MS,
+  });
+  return {
+    async request<Answer>(method: ControlMethod, path: string, body?: object) {
+      const response = await client.request({
+        method,
+        path,
+        headers: body === undefined ? {} : { 'content-type': 'application/json' },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+      return readAnswer<Answer>(response.statusCode, await response.body.text());
+    },
+    async close() {
+      await client.close();
+      place.release();
+    },
+  };
+}
+
+/** A data directory that does not exist has no socket either. */
+function findSocket(dataDir: string): ReturnType<typeof controlSocketPath> | undefined {
+  try {
+    return controlSocketPath(dataDir);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Logs go to standard error: standard output is the command's answer. */
+async function openDatabaseItself(config: Config): Promise<ControlClient> {
+  const log = pino({ level: 'error', base: null }, pino.destination({ fd: 2, sync: true }));
+  const app = await openApp(config, { log });
+  const server: FastifyInstance = await createControlServer(app);
+  return {
+    async request<Answer>(method: ControlMethod, path: string, body?: object) {
+      const response = await server.inject({
+        method,
+        url: path,
+        ...(body !== undefined && { payload: body }),
+      });
+      return readAnswer<Answer>(response.statusCode, response.body);
+    },
+    async close() {
+      await server.close();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The shapes are those of the admin API's own `show…` functions, which the commands name as `Answer`. */
+function readAnswer<Answer>(status: number, text: string): Answer {
+  const body: unknown = JSON.parse(text);
+  if (status < 400) return body as Answer;
+  throw new ControlError(refusalMessage(body) ?? `the daemon answered ${status}`);
+}
+
+function refusalMessage(body: unknown): string | undefined {
+  if (typeof body !== 'object' || body === null || !('error' in body)) return undefined;
+  const { error } = body;
+  if (typeof error !== 'object' || error === null || !('message' in error)) return undefined;
+  return String(error.message);
+}

@@ -1,0 +1,130 @@
+/**
+ * The demo, step by step: tenant and key, a domain with its DNS records, a webhook endpoint, one email; then what the
+ * receiving server and the webhook receiver make of it. Everything is real but the DNS.
+ */
+import { openControl } from '../control-client.ts';
+import { curlLine } from '../curl.ts';
+import type { Terminal } from '../terminal.ts';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import type { ReceivedMail } from './receiver.ts';
+import * as story from './story.ts';
+import { judge, type Verdicts } from './verdicts.ts';
+import type { ReceivedEvent } from './webhook-receiver.ts';
+import { inWorld, NAMES, type World } from './world.ts';
+import type { ZoneRecord } from './zone.ts';
+
+const FROM = `hello@${NAMES.sender}`;
+const TO = `you@${NAMES.receiver}`;
+const EVENTS = ['email.queued', 'email.sent', 'email.delivered'] as const;
+
+/** What was found, and what of it was not as it should be. */
+type Findings = { mail: ReceivedMail; verdicts: Verdicts; event: ReceivedEvent; failed: string[] };
+
+/** Resolves with the names of the checks that failed; with `once` after the first email, else at Ctrl-C. */
+export function runDemo(terminal: Terminal, options: { once: boolean; json: boolean }): Promise<string[]> {
+  const stopped = terminal.untilStopped();
+  const tell = (text: string) => {
+    if (!options.json) terminal.print(text);
+  };
+  return inWorld(async (world) => {
+    tell(story.opening(world));
+    const key = await makeKey(world);
+    const api = createApiClient(world.daemon.address, key);
+    await setUpDomain(api, world, tell);
+    await setUpWebhook(api, world);
+    const findings = await sendOne(api, world, tell);
+    tell(story.ending(findings));
+    if (options.json) terminal.print(JSON.stringify(asJson(findings), null, 2));
+    if (options.once) return findings.failed;
+    tell(story.invitation(curlLine({ address: world.daemon.address, key, from: FROM, to: TO })));
+    world.receiver.mail.each((mail) => void report(mail, world, tell));
+    await stopped;
+    return findings.failed;
+  });
+}
+
+/** Over the control socket, as `postrider tenant create` and `postrider key create` do. */
+async function makeKey({ config }: World): Promise<string> {
+  const control = await openControl(config);
+  try {
+    const tenant = await control.request<{ id: string }>('POST', '/tenants', {
+      name: 'demo',
+      plan: 'unlimited',
+    });
+    const key = { tenant: tenant.id, name: 'demo', mode: 'live', permission: 'full_access' };
+    return (await control.request<{ token: string }>('POST', '/keys', key)).token;
+  } finally {
+    await control.close();
+  }
+}
+
+type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string; alternative?: { value: string } };
+type Domain = { id: string; name: string; status: string; records: DnsRecord[] };
+
+async function setUpDomain(api: ApiClient, { zone }: World, tell: (text: string) => void): Promise<void> {
+  const { id, records } = await api.post<Domain>('/v1/domains', { name: NAMES.sender });
+  zone.publish(records.flatMap(toZone));
+  const verified = await api.post<Domain>(`/v1/domains/${id}/verify`);
+  tell(story.domain(verified));
+  if (verified.status !== 'verified') throw new Error(`the domain is ${verified.status}, not verified`);
+}
+
+/** The CNAME is the customer's; the key it points to is served by the operator's own zone. */
+function toZone({ type, name, value, alternative }: DnsRecord): ZoneRecord[] {
+  const published: ZoneRecord = { type, name, value };
+  return alternative === undefined
+    ? [published]
+    : [published, { type: 'TXT', name: value, value: alternative.value }];
+}
+
+async function setUpWebhook(api: ApiClient, { webhooks }: World): Promise<void> {
+  const { secret } = await api.post<{ secret: string }>('/v1/webhooks', {
+    url: webhooks.url,
+    events: EVENTS,
+  });
+  webhooks.expectSecret(secret);
+}
+
+async function sendOne(api: ApiClient, world: World, tell: (text: string) => void): Promise<Findings> {
+  const { mail, events } = { mail: world.receiver.mail, events: world.webhooks.events };
+  const { id } = await api.post<{ id: string }>('/v1/emails', {
+    from: `Shop <${FROM}>`,
+    to: TO,
+    subject: 'Your order is on its way',
+    html: '<p>It left the house <b>today</b>.</p>',
+    type: 'transactional',
+  });
+  tell(story.sent(id, FROM, TO));
+  events.each((event) => tell(story.happened(event)));
+  const received = await mail.first('the email', ({ recipients }) => recipients.includes(TO));
+  const arrived = await Promise.all(
+    EVENTS.map((type) => events.first(type, (event) => event.type === type && event.emailId === id)),
+  );
+  const verdicts = await judge(received, NAMES.receiverHost, world.zone);
+  const event = arrived.at(-1);
+  if (!event) throw new Error('no event came');
+  const checks: Record<string, boolean> = {
+    SPF: verdicts.spf === 'pass',
+    DKIM: verdicts.dkim === 'pass',
+    DMARC: verdicts.dmarc === 'pass',
+    STARTTLS: world.certificate === undefined || received.tlsVersion !== undefined,
+    'webhook signature': arrived.every(({ signatureValid }) => signatureValid),
+  };
+  const failed = Object.keys(checks).filter((name) => !checks[name]);
+  return { mail: received, verdicts, event, failed };
+}
+
+async function report(mail: ReceivedMail, world: World, tell: (text: string) => void): Promise<void> {
+  tell(story.another(mail, await judge(mail, NAMES.receiverHost, world.zone)));
+}
+
+function asJson({ mail, verdicts, event, failed }: Findings) {
+  return {
+    ok: failed.length === 0,
+    failed,
+    tls: mail.tlsVersion ?? null,
+    ...verdicts,
+    event: event.type,
+    signature: event.signature,
+  };
+}

@@ -1,0 +1,89 @@
+/** What the demo says. Colours only on a terminal (styleText looks at standard output and NO_COLOR). */
+import { styleText } from 'node:util';
+import type { ReceivedMail } from './receiver.ts';
+import type { Verdicts } from './verdicts.ts';
+import type { ReceivedEvent } from './webhook-receiver.ts';
+import { NAMES, type World } from './world.ts';
+
+const LABEL_CHARACTERS = 16;
+/** Headers worth a look, in the order shown. */
+const HEADERS = ['From', 'To', 'Subject', 'Message-ID', 'DKIM-Signature'];
+const MOST_HEADER_CHARACTERS = 88;
+
+const line = (label: string, text: string) => `  ${label.padEnd(LABEL_CHARACTERS)}${text}`;
+const title = (text: string) => `\n${styleText('bold', text)}`;
+
+export function opening({ daemon, receiver, webhooks, certificate }: World): string {
+  const tls = certificate ? 'offers STARTTLS' : 'no STARTTLS: openssl was not found';
+  return [
+    styleText('bold', 'Postrider demo: everything on 127.0.0.1, nothing leaves this machine'),
+    line('daemon', daemon.address),
+    line('mail server', `127.0.0.1:${receiver.port} for ${NAMES.receiver} (${tls})`),
+    line('webhooks', webhooks.url),
+  ].join('\n');
+}
+
+export function domain(found: { name: string; status: string; records: readonly unknown[] }): string {
+  return line(
+    'domain',
+    `${found.name}: ${found.records.length} DNS records published, ${verdict(found.status)}`,
+  );
+}
+
+export function sent(id: string, from: string, to: string): string {
+  return [
+    line('email', `${from} -> ${to}`),
+    line('', id),
+    title('What happened, as signed webhooks tell it'),
+  ].join('\n');
+}
+
+export function happened({ type, signatureValid }: ReceivedEvent): string {
+  return line(type, `signature ${verdict(signatureValid ? 'valid' : 'INVALID')}`);
+}
+
+export function ending(findings: {
+  mail: ReceivedMail;
+  verdicts: Verdicts;
+  event: ReceivedEvent;
+  failed: readonly string[];
+}): string {
+  const { mail, verdicts, event, failed } = findings;
+  return [
+    title(`What ${NAMES.receiver} received (${mail.tlsVersion ?? 'without TLS'})`),
+    line('MAIL FROM', mail.mailFrom),
+    ...HEADERS.flatMap((name) => readHeader(mail.raw, name)),
+    line('its verdict', formatVerdicts(verdicts)),
+    title('The last webhook, as it came'),
+    line('signature', event.signature),
+    line('body', event.body),
+    failed.length === 0
+      ? `\n${styleText('green', 'All as it should be.')}`
+      : `\n${styleText('red', `Not as it should be: ${failed.join(', ')}`)}`,
+  ].join('\n');
+}
+
+export function invitation(curl: string): string {
+  return `${title('Send another (Ctrl-C ends the demo)')}\n${curl}\n`;
+}
+
+export function another(mail: ReceivedMail, verdicts: Verdicts): string {
+  return line('received', `${mail.recipients.join(', ')}: ${formatVerdicts(verdicts)}`);
+}
+
+function formatVerdicts({ spf, dkim, dmarc }: Verdicts): string {
+  return `SPF ${verdict(spf)}, DKIM ${verdict(dkim)}, DMARC ${verdict(dmarc)}`;
+}
+
+function verdict(text: string): string {
+  return styleText(['pass', 'valid', 'verified'].includes(text) ? 'green' : 'red', text);
+}
+
+/** Unfolded (RFC 5322 2.2.3) and cut to a line. */
+function readHeader(raw: Buffer, name: string): string[] {
+  const [head = ''] = raw.toString('latin1').split('\r\n\r\n', 1);
+  const value = new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(head.replace(/\r\n[ \t]+/g, ' '))?.[1];
+  if (value === undefined) return [];
+  const shown = value.length > MOST_HEADER_CHARACTERS ? `${value.slice(0, MOST_HEADER_CHARACTERS)}…` : value;
+  return [line(name, shown.trim())];
+}

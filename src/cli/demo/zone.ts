@@ -1,0 +1,68 @@
+/** A DNS of a few records in memory, for the demo: what a domain's owner would publish, published at once. */
+import type { Dns, DnsAnswer } from '../../system/dns.ts';
+
+export type ZoneRecord =
+  | { type: 'A' | 'TXT' | 'CNAME'; name: string; value: string }
+  | { type: 'MX'; name: string; exchange: string; preference: number };
+
+type RecordOf<T extends ZoneRecord['type']> = Extract<ZoneRecord, { type: T }>;
+
+export type Zone = Dns & { publish(records: readonly ZoneRecord[]): void };
+
+/** Chains of aliases in the demo are one long; a resolver would stop too. */
+const LONGEST_ALIAS_CHAIN = 8;
+
+export function createZone(): Zone {
+  const records: ZoneRecord[] = [];
+
+  function at(name: string): ZoneRecord[] {
+    return records.filter((record) => canonical(record.name) === canonical(name));
+  }
+
+  function isRecord<T extends ZoneRecord['type']>(type: T) {
+    return (record: ZoneRecord): record is ZoneRecord & { type: T } => record.type === type;
+  }
+
+  /** What a resolver says: an alias leads on (RFC 1034 3.6.2), a name with other records only is NODATA. */
+  async function ask<Value>(
+    name: string,
+    pick: (here: readonly ZoneRecord[]) => Value[],
+    follow = true,
+  ): Promise<DnsAnswer<Value>> {
+    let current = name;
+    for (let step = 0; step < LONGEST_ALIAS_CHAIN; step += 1) {
+      const here = at(current);
+      const values = pick(here);
+      if (values.length > 0) return { kind: 'found', records: values };
+      const alias = follow ? here.find(isRecord('CNAME')) : undefined;
+      if (!alias) return { kind: here.length > 0 || hasNamesBelow(current) ? 'no-data' : 'no-name' };
+      current = alias.value;
+    }
+    return { kind: 'failed', reason: 'ESERVFAIL' };
+  }
+
+  /** RFC 8020 2: a name with names below it exists. */
+  function hasNamesBelow(name: string): boolean {
+    return records.some((record) => canonical(record.name).endsWith(`.${canonical(name)}`));
+  }
+
+  const values = (type: 'A' | 'TXT' | 'CNAME') => (here: readonly ZoneRecord[]) =>
+    here.flatMap((record) => (record.type === type ? [(record as RecordOf<typeof type>).value] : []));
+
+  return {
+    publish: (added) => void records.push(...added),
+    mx: (name) =>
+      ask(name, (here) =>
+        here.filter(isRecord('MX')).map(({ exchange, preference }) => ({ exchange, preference })),
+      ),
+    a: (name) => ask(name, values('A')),
+    aaaa: (name) => ask<string>(name, () => []),
+    txt: (name) => ask(name, values('TXT')),
+    cname: (name) => ask(name, values('CNAME'), false),
+  };
+}
+
+/** RFC 1035 2.3.3: names compare without regard to case. */
+function canonical(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
+}

@@ -1,0 +1,34 @@
+/** The first start on a data directory makes what is needed to send at once: tenant `default` and a test key. */
+import type { App } from '../app.ts';
+import { newId } from '../system/ids.ts';
+import { createApiKey } from '../tenants/keys.ts';
+import { findTenantByName, insertTenant, listApiKeys } from '../tenants/store.ts';
+
+export type FirstStart =
+  | { kind: 'not-first' }
+  | { kind: 'key-made'; testKey: string }
+  /** Nobody would see the key but a log. */
+  | { kind: 'no-key' };
+
+const FIRST_TENANT = { name: 'default', plan: 'unlimited' };
+
+/** First is while no key was ever made, so a start cut short in between is made good by the next. */
+export async function prepareFirstStart(
+  app: Pick<App, 'db' | 'clock' | 'config'>,
+  { showKey }: { showKey: boolean },
+): Promise<FirstStart> {
+  if ((await listApiKeys(app.db.read)).length > 0) return { kind: 'not-first' };
+  if (!showKey) return { kind: 'no-key' };
+  const now = app.clock.now();
+  const tenant =
+    (await findTenantByName(app.db.read, FIRST_TENANT.name)) ??
+    (await app.db.commit(insertTenant, { ...FIRST_TENANT, id: newId('ten', now), createdAt: now }));
+  const { token } = await createApiKey(app, {
+    tenantId: tenant.id,
+    name: 'first test key',
+    mode: 'test',
+    permission: 'full_access',
+    expiresAt: null,
+  });
+  return { kind: 'key-made', testKey: token };
+}

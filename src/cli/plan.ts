@@ -1,0 +1,62 @@
+/** `postrider plan`: the limits tenants live within. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Plan } from '../tenants/schemas.ts';
+import { UsageError, withControl } from './context.ts';
+import { formatTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+type Limits = { monthlyEmails?: number | null; requestsPerSecond?: number | null };
+
+export function addPlanCommands(program: Command, terminal: Terminal): void {
+  const plan = program.command('plan').description('Plans: how much a tenant may send.');
+  plan
+    .command('list')
+    .description('All plans.')
+    .action((_: object, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const plans = await control.request<Plan[]>('GET', '/plans');
+        show(plans, () => formatPlans(plans));
+      }),
+    );
+  plan
+    .command('set')
+    .description('Make a plan or change its limits; a limit that is not given stays as it is.')
+    .argument('<name>')
+    .option('--monthly-emails <number|none>', 'emails in a calendar month', readLimit)
+    .option('--requests-per-second <number|none>', 'API requests', readLimit)
+    .action((name: string, limits: Limits, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const plans = await control.request<Plan[]>('GET', '/plans');
+        const wanted = merge(
+          name,
+          plans.find((known) => known.name === name),
+          limits,
+        );
+        const saved = await control.request<Plan>('PUT', '/plans', wanted);
+        show(saved, () => formatPlans([saved]));
+      }),
+    );
+}
+
+/** `none` is null: no limit. */
+function readLimit(text: string): number | null {
+  if (text === 'none') return null;
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number, or none.');
+  return Number(text);
+}
+
+function merge(name: string, known: Plan | undefined, limits: Limits): Plan {
+  const { monthlyEmails = known?.monthlyEmails, requestsPerSecond = known?.requestsPerSecond } = limits;
+  if (monthlyEmails === undefined || requestsPerSecond === undefined) {
+    throw new UsageError(`"${name}" is a new plan: give both --monthly-emails and --requests-per-second`);
+  }
+  return { name, monthlyEmails, requestsPerSecond };
+}
+
+function formatPlans(plans: readonly Plan[]): string {
+  const limit = (value: number | null) => (value === null ? 'none' : String(value));
+  return formatTable(
+    ['name', 'monthly emails', 'requests per second'],
+    plans.map((plan) => [plan.name, limit(plan.monthlyEmails), limit(plan.requestsPerSecond)]),
+  );
+}

@@ -1,0 +1,84 @@
+/** The command `postrider`: every subcommand by name, each in a file of its own. Exit codes: 0, 1 failed, 2 wrong usage. */
+import { Command, CommanderError } from 'commander';
+import { errorMessage } from '../system/errors.ts';
+import { VERSION } from '../version.ts';
+import { addConfigCommands } from './config.ts';
+import { UsageError } from './context.ts';
+import { ControlError } from './control-client.ts';
+import { addDemoCommand } from './demo.ts';
+import { addKeyCommands } from './key.ts';
+import { addPlanCommands } from './plan.ts';
+import { addServeCommands } from './serve.ts';
+import { addTenantCommands } from './tenant.ts';
+import type { Terminal } from './terminal.ts';
+import { addVersionCommand } from './version.ts';
+
+type AddCommands = (program: Command, terminal: Terminal) => void;
+
+const COMMANDS: readonly AddCommands[] = [
+  addServeCommands,
+  addDemoCommand,
+  addTenantCommands,
+  addPlanCommands,
+  addKeyCommands,
+  addConfigCommands,
+  addVersionCommand,
+];
+
+export type ExitCode = 0 | 1 | 2;
+
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const program = buildProgram(terminal);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof UsageError) {
+      terminal.complain(`error: ${error.message}`);
+      return 2;
+    }
+    terminal.complain(`error: ${explain(error)}`);
+    return 1;
+  }
+}
+
+function buildProgram(terminal: Terminal): Command {
+  const program = new Command('postrider')
+    .description('A self-hosted mail appliance: HTTP API, delivery engine and spool in one daemon.')
+    .version(VERSION)
+    .option('--config <file>', 'configuration file (default: $POSTRIDER_CONFIG, else development settings)')
+    .option('--json', 'print JSON, for programs')
+    .configureHelp({ showGlobalOptions: true });
+  for (const add of COMMANDS) add(program, terminal);
+  // After the subcommands exist: these settings are inherited only by those made later.
+  for (const command of withDescendants(program)) {
+    command
+      .exitOverride()
+      .configureOutput({
+        writeOut: (text) => terminal.print(text.trimEnd()),
+        writeErr: (text) => terminal.complain(text.trimEnd()),
+      })
+      .configureHelp({ showGlobalOptions: true })
+      .showHelpAfterError(`(postrider ${command === program ? '' : `${pathOf(command)} `}--help tells more)`);
+  }
+  return program;
+}
+
+function withDescendants(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withDescendants)];
+}
+
+function pathOf(command: Command): string {
+  return command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
+}
+
+/** What an operator can act on is one line; anything else is a bug, and its stack is what helps. */
+const ACTIONABLE = ['ConfigError', 'LockedError', 'NewerSchemaError', 'AddressInUseError'];
+
+function explain(error: unknown): string {
+  if (error instanceof ControlError) return error.message;
+  // By name: an error that comes from a database thread has lost its class.
+  if (error instanceof Error && ACTIONABLE.includes(error.name)) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : errorMessage(error);
+}

@@ -1,0 +1,98 @@
+/**
+ * `postrider serve`, and `postrider dev`, the same without a configuration file: the daemon in the foreground until
+ * SIGTERM or SIGINT. Lines for people come first; what follows on standard output are the log's JSON lines.
+ */
+import type { Command } from 'commander';
+import type { Config } from '../config.ts';
+import { errorCode } from '../system/errors.ts';
+import { contextOf, globalOptions, UsageError } from './context.ts';
+import { curlLine } from './curl.ts';
+import { prepareFirstStart } from './first-start.ts';
+import type { Terminal } from './terminal.ts';
+
+export class AddressInUseError extends Error {
+  override readonly name = 'AddressInUseError';
+}
+
+export function addServeCommands(program: Command, terminal: Terminal): void {
+  program
+    .command('serve')
+    .description('Run the daemon. Without a configuration file: for development, on 127.0.0.1.')
+    .action((_: object, command: Command) =>
+      serve(terminal, contextOf(command, terminal).config, globalOptions(command)),
+    );
+  program
+    .command('dev')
+    .description('Run the daemon for development: "serve" without a configuration file.')
+    .action((_: object, command: Command) => {
+      if (globalOptions(command).config !== undefined)
+        throw new UsageError('dev takes no --config: use serve');
+      const { POSTRIDER_CONFIG: _file, ...env } = terminal.env;
+      return serve(terminal, contextOf(command, { ...terminal, env }).config, globalOptions(command));
+    });
+}
+
+/** Resolves when the daemon has drained and stopped. */
+async function serve(terminal: Terminal, config: Config, { json }: { json?: true }): Promise<void> {
+  const stopped = terminal.untilStopped();
+  const daemon = await start(config);
+  try {
+    const first = await prepareFirstStart(daemon.app, {
+      showKey: config.development || terminal.interactive,
+    });
+    const { address } = daemon;
+    const testKey = first.kind === 'key-made' ? first.testKey : undefined;
+    terminal.print(json ? JSON.stringify({ address, testKey }) : welcome(address, config, first));
+    await stopped;
+  } finally {
+    await daemon.stop();
+  }
+}
+
+async function start(config: Config) {
+  // Loaded here, so that the other commands do not wait for it.
+  const { startDaemon } = await import('../main.ts');
+  try {
+    return await startDaemon(config);
+  } catch (error) {
+    const { address, port } = config.http;
+    const code = errorCode(error);
+    if (code === 'EADDRINUSE') {
+      throw new AddressInUseError(
+        `port ${port} of ${address} is in use by another program: stop it, or set POSTRIDER_HTTP_PORT (http.port)`,
+      );
+    }
+    if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
+      throw new AddressInUseError(
+        `cannot listen on port ${port} of ${address} (${code}): set POSTRIDER_HTTP_ADDRESS and POSTRIDER_HTTP_PORT`,
+      );
+    }
+    throw error;
+  }
+}
+
+function welcome(
+  address: string,
+  config: Config,
+  first: Awaited<ReturnType<typeof prepareFirstStart>>,
+): string {
+  const listens = `Postrider listens on ${address}`;
+  switch (first.kind) {
+    case 'not-first':
+      return listens;
+    case 'no-key':
+      return `${listens}\nNo API key exists yet: postrider tenant create NAME, then postrider key create`;
+    case 'key-made':
+      return [
+        listens,
+        `Test key (shown once): ${first.testKey}`,
+        'Send your first email (nothing leaves this machine):',
+        curlLine({
+          address,
+          key: first.testKey,
+          from: `hello@sandbox.${config.hostname}`,
+          to: `delivered@simulator.${config.hostname}`,
+        }),
+      ].join('\n');
+  }
+}

@@ -1,0 +1,33 @@
+/** `postrider tenant`: who sends through this machine. */
+import type { Command } from 'commander';
+import type { showTenant } from '../tenants/schemas.ts';
+import { withControl } from './context.ts';
+import { formatList } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+type Tenant = ReturnType<typeof showTenant>;
+
+export function addTenantCommands(program: Command, terminal: Terminal): void {
+  const tenant = program.command('tenant').description('Tenants: each has its own domains, keys and mail.');
+  tenant
+    .command('create')
+    .description('Make a tenant.')
+    .argument('<name>')
+    .option('--plan <plan>', 'its limits (postrider plan list)', 'unlimited')
+    .action((name: string, { plan }: { plan: string }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const made = await control.request<Tenant>('POST', '/tenants', { name, plan });
+        show(made, () => `Tenant ${made.id} "${made.name}" on plan ${made.plan}`);
+      }),
+    );
+  tenant
+    .command('list')
+    .description('All tenants.')
+    .action((_: object, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const tenants = await control.request<Tenant[]>('GET', '/tenants');
+        const rows = tenants.map(({ id, name, plan, createdAt }) => [id, name, plan, createdAt]);
+        show(tenants, () => formatList(['id', 'name', 'plan', 'created'], rows, 'No tenants yet.'));
+      }),
+    );
+}

@@ -1,0 +1,46 @@
+/** What a command sees of the process it runs in. Tests hand in one that keeps what was written. */
+import { createInterface } from 'node:readline/promises';
+
+export type Terminal = {
+  env: Readonly<Record<string, string | undefined>>;
+  /** A person can be asked: standard input and output are a terminal. */
+  interactive: boolean;
+  /** One line, or several, on standard output. */
+  print(text: string): void;
+  /** The same on standard error. */
+  complain(text: string): void;
+  ask(question: string): Promise<string>;
+  /** Resolves at the first SIGTERM or SIGINT after the call; the next one ends the process at once. */
+  untilStopped(): Promise<void>;
+};
+
+/** As shells report a process that a signal ended (128 + 2). */
+const INTERRUPTED = 130;
+
+export function processTerminal(): Terminal {
+  return {
+    env: process.env,
+    interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
+    print: (text) => void process.stdout.write(`${text}\n`),
+    complain: (text) => void process.stderr.write(`${text}\n`),
+    async ask(question) {
+      const lines = createInterface({ input: process.stdin, output: process.stdout });
+      try {
+        return await lines.question(question);
+      } finally {
+        lines.close();
+      }
+    },
+    untilStopped: () =>
+      new Promise((resolve) => {
+        let asked = false;
+        const stop = () => {
+          if (asked) process.exit(INTERRUPTED);
+          asked = true;
+          resolve();
+        };
+        process.on('SIGTERM', stop);
+        process.on('SIGINT', stop);
+      }),
+  };
+}

@@ -1,0 +1,19 @@
+/** `postrider version`: of the program and of what it runs on. */
+import type { Command } from 'commander';
+import { VERSION } from '../version.ts';
+import { show } from './context.ts';
+import type { Terminal } from './terminal.ts';
+
+export function addVersionCommand(program: Command, terminal: Terminal): void {
+  program
+    .command('version')
+    .description('The version of Postrider and of Node.')
+    .action((_: object, command: Command) =>
+      show(
+        command,
+        terminal,
+        { postrider: VERSION, node: process.versions.node },
+        () => `postrider ${VERSION} (Node ${process.versions.node})`,
+      ),
+    );
+}

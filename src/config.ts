@@ -1,0 +1,249 @@
+/**
+ * Configuration: defaults, then a YAML file, then `POSTRIDER_*` variables; checked against one schema and frozen.
+ * The only reader of `process.env` is whoever calls `loadConfig` with it (main.ts and the CLI).
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { parse } from 'yaml';
+import { blockList } from './system/blocklist.ts';
+import { CRASH_POINTS, type CrashPointName } from './system/crash-point.ts';
+import { isHostName } from './system/dns.ts';
+import { errorMessage } from './system/errors.ts';
+
+const port = (value: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum: 65_535, default: value, description });
+const section = <Properties extends Record<string, TSchema>>(description: string, properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false, default: {}, description });
+
+/** The schema is also the documentation: config/postrider.example.yaml is written from it. */
+export const configSchema = section('Postrider configuration', {
+  hostname: Type.String({
+    default: 'localhost',
+    description: 'Public name of this machine: EHLO, Message-IDs, bounce.<hostname>. Required in a file.',
+  }),
+  dataDir: Type.String({
+    default: defaultDataDir(),
+    description: 'Directory of the database, blobs and keys.',
+  }),
+  http: section('The HTTP API.', {
+    address: Type.String({ default: '127.0.0.1', description: 'Address to listen on.' }),
+    port: port(8025, 'Port to listen on; 0 takes any free one.'),
+  }),
+  dns: section('Name resolution.', {
+    servers: Type.Array(Type.String(), {
+      default: [],
+      description: 'Resolvers, such as 127.0.0.1 or 192.0.2.1:53. Empty: those of the machine.',
+    }),
+  }),
+  outbound: section('Connections this daemon opens.', {
+    smtpPort: port(25, 'Port of receiving mail servers. Anything but 25 is for tests.'),
+    allowTargets: Type.Array(Type.String(), {
+      default: [],
+      description: 'CIDRs that may be connected to although they are private, such as 127.0.0.0/8.',
+    }),
+  }),
+  delivery: section('The delivery engine.', {
+    concurrency: Type.Integer({
+      minimum: 1,
+      maximum: 2_000,
+      default: 20,
+      description: 'Deliveries at the same time.',
+    }),
+    transactionalMaxAgeHours: Type.Integer({
+      minimum: 1,
+      maximum: 168,
+      default: 48,
+      description: 'A transactional email that could not be delivered for this long bounces.',
+    }),
+    broadcastMaxAgeHours: Type.Integer({
+      minimum: 1,
+      maximum: 168,
+      default: 24,
+      description: 'The same for broadcasts.',
+    }),
+  }),
+  webhooks: section('Webhook deliveries.', {
+    allowHttp: Type.Boolean({
+      default: false,
+      description:
+        'Accept http:// endpoints too, for applications on this machine (see outbound.allowTargets).',
+    }),
+    signatureHeader: Type.String({
+      default: 'X-Service-Signature',
+      description: 'Name of the signature header.',
+    }),
+  }),
+  keys: section('API keys.', {
+    livePrefix: Type.String({
+      pattern: '^[a-z0-9_]{1,32}$',
+      default: 'svc_prd_',
+      description: 'How live keys begin.',
+    }),
+    testPrefix: Type.String({
+      pattern: '^[a-z0-9_]{1,32}$',
+      default: 'svc_dev_',
+      description: 'How test keys begin.',
+    }),
+  }),
+  regions: Type.Array(Type.String({ minLength: 1 }), {
+    minItems: 1,
+    default: ['sg'],
+    description: 'Region codes a domain may carry; the first is the default.',
+  }),
+  log: section('Logging.', {
+    level: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
+      default: 'info',
+      description: 'debug, info, warn, error or silent.',
+    }),
+  }),
+});
+
+type ConfigFields = Static<typeof configSchema>;
+
+/** What fault tests set, by environment alone; never in a file. */
+type FaultSettings = { crashAt: CrashPointName | undefined; synchronous: 'FULL' | 'NORMAL' };
+
+export type Config = Readonly<
+  ConfigFields & { faults: FaultSettings /** Started without a file. */; development: boolean }
+>;
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export type ConfigSource = { file?: string | undefined; env: Readonly<Record<string, string | undefined>> };
+
+const ENV_PREFIX = 'POSTRIDER_';
+const ENV_ONLY = ['POSTRIDER_CONFIG', 'POSTRIDER_CRASH_AT', 'POSTRIDER_UNSAFE_SYNCHRONOUS'];
+
+/** @throws ConfigError naming the key or variable that is wrong */
+export function loadConfig(source: ConfigSource): Config {
+  const file = source.file ?? source.env['POSTRIDER_CONFIG'];
+  const values = file === undefined ? {} : readFile(file);
+  const origins = new Map(leaves(configSchema).map(({ path }) => [path.join('.'), file ?? 'defaults']));
+  applyEnvironment(values, source.env, origins);
+  if (file !== undefined && values['hostname'] === undefined) {
+    throw new ConfigError(`${file}: "hostname" is required`);
+  }
+  const complete = Value.Default(configSchema, values);
+  check(complete, origins, file);
+  return deepFreeze({ ...complete, faults: faultSettings(source.env), development: file === undefined });
+}
+
+function readFile(file: string): Record<string, unknown> {
+  try {
+    const value: unknown = parse(readFileSync(file, 'utf8')) ?? {};
+    if (isRecord(value)) return value;
+  } catch (error) {
+    throw new ConfigError(`${file}: ${errorMessage(error)}`, { cause: error });
+  }
+  throw new ConfigError(`${file}: must hold keys and values`);
+}
+
+type Leaf = { path: string[]; schema: TSchema };
+
+/** Every settable key, as a path into the configuration. */
+export function leaves(schema: TObject, path: string[] = []): Leaf[] {
+  return Object.entries(schema.properties).flatMap(([key, value]) =>
+    Type.IsObject(value) ? leaves(value, [...path, key]) : [{ path: [...path, key], schema: value }],
+  );
+}
+
+/** `http.port` is `POSTRIDER_HTTP_PORT`, `dataDir` is `POSTRIDER_DATA_DIR`. */
+export function environmentName(path: readonly string[]): string {
+  return (
+    ENV_PREFIX + path.map((key) => key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()).join('_')
+  );
+}
+
+function applyEnvironment(
+  values: Record<string, unknown>,
+  env: ConfigSource['env'],
+  origins: Map<string, string>,
+): void {
+  const known = new Map(leaves(configSchema).map((leaf) => [environmentName(leaf.path), leaf]));
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith(ENV_PREFIX) || ENV_ONLY.includes(name) || text === undefined) continue;
+    const leaf = known.get(name);
+    if (!leaf) throw new ConfigError(`${name}: there is no such setting`);
+    origins.set(leaf.path.join('.'), name);
+    setPath(values, leaf.path, parseText(leaf.schema, text));
+  }
+}
+
+/** Text that does not fit stays text, so that the check below names it. */
+function parseText(schema: TSchema, text: string): unknown {
+  if (Type.IsArray(schema)) return text === '' ? [] : text.split(',').map((item) => item.trim());
+  if (Type.IsInteger(schema)) return /^-?\d+$/.test(text) ? Number(text) : text;
+  if (Type.IsBoolean(schema)) return text === 'true' ? true : text === 'false' ? false : text;
+  return text;
+}
+
+function setPath(values: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [key, ...rest] = path;
+  if (key === undefined) return;
+  if (rest.length === 0) {
+    values[key] = value;
+    return;
+  }
+  const child = values[key];
+  const next = isRecord(child) ? child : {};
+  values[key] = next;
+  setPath(next, rest, value);
+}
+
+function check(
+  value: unknown,
+  origins: ReadonlyMap<string, string>,
+  file: string | undefined,
+): asserts value is ConfigFields {
+  for (const error of Value.Errors(configSchema, value)) {
+    const key = error.instancePath.slice(1).replaceAll('/', '.');
+    const origin = origins.get(key) ?? file ?? 'configuration';
+    if (error.keyword === 'additionalProperties') {
+      const unknown = error.params.additionalProperties
+        .map((name) => (key ? `${key}.${name}` : name))
+        .join('", "');
+      throw new ConfigError(`${origin}: "${unknown}" is not a known key`);
+    }
+    throw new ConfigError(`${origin}: "${key}" ${error.message}`);
+  }
+  const config = value as ConfigFields;
+  if (!isHostName(config.hostname)) {
+    throw new ConfigError(`${origins.get('hostname')}: "hostname" is not a host name`);
+  }
+  try {
+    blockList(config.outbound.allowTargets);
+  } catch (error) {
+    throw new ConfigError(
+      `${origins.get('outbound.allowTargets')}: "outbound.allowTargets": ${errorMessage(error)}`,
+    );
+  }
+}
+
+function faultSettings(env: ConfigSource['env']): FaultSettings {
+  const crash = env['POSTRIDER_CRASH_AT'];
+  const crashAt = CRASH_POINTS.find((name) => name === crash);
+  if (crash && !crashAt) throw new ConfigError(`POSTRIDER_CRASH_AT: "${crash}" is not a crash point`);
+  const unsafe = env['POSTRIDER_UNSAFE_SYNCHRONOUS'];
+  if (unsafe !== undefined && unsafe !== 'NORMAL')
+    throw new ConfigError('POSTRIDER_UNSAFE_SYNCHRONOUS: only NORMAL');
+  return { crashAt, synchronous: unsafe ?? 'FULL' };
+}
+
+/** `data/` of the checkout or the installed folder, wherever the daemon is started from. */
+function defaultDataDir(): string {
+  return fileURLToPath(new URL('../data', import.meta.url));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const child of Object.values(value))
+    if (typeof child === 'object' && child !== null) deepFreeze(child);
+  return Object.freeze(value);
+}

@@ -1,0 +1,90 @@
+/**
+ * The operator's door: the admin API on a UNIX socket in the data directory, never on a network port. Who may open the
+ * file is the operator; there are no keys here. The CLI talks to it (cli/control-client.ts).
+ */
+import { chmodSync, closeSync, existsSync, lstatSync, openSync, unlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join, resolve } from 'node:path';
+import type { App } from './app.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
+import { errorCode } from './system/errors.ts';
+import { registerTenantAdmin } from './tenants/admin-api.ts';
+import { VERSION } from './version.ts';
+
+export type ControlSocket = { close(): Promise<void> };
+
+type ControlApp = Pick<App, 'db' | 'clock' | 'config' | 'log'>;
+
+/** sun_path holds 108 bytes with its NUL on Linux and 104 elsewhere (unix(7), sys/un.h). */
+const MOST_PATH_BYTES = 103;
+
+/** The admin API, not listening yet. */
+export async function createControlServer(app: ControlApp): Promise<HttpServer> {
+  const server = await createHttpServer(app, {
+    title: 'Postrider control socket',
+    description: 'Administration by the operator of this machine.',
+    version: VERSION,
+  });
+  registerTenantAdmin(server, app);
+  return server;
+}
+
+/**
+ * Serves the admin API on the socket of `config.dataDir`, mode 0600. The caller holds the lock on that directory.
+ * @throws Error when something answers there already, or the path is taken by what is not a socket
+ */
+export async function openControlSocket(app: ControlApp): Promise<ControlSocket> {
+  const server = await createControlServer(app);
+  const place = controlSocketPath(app.config.dataDir);
+  try {
+    await removeStale(place.path);
+    await server.listen({ path: place.path });
+    chmodSync(place.path, 0o600);
+  } catch (error) {
+    await server.close();
+    place.release();
+    throw error;
+  }
+  return {
+    async close() {
+      await server.close();
+      place.release();
+    },
+  };
+}
+
+/**
+ * Where the socket of a data directory is: `control.sock` inside it. When that is too long to be a socket's name, the
+ * same file is named through an open descriptor of the directory, which `release` closes; so it stays inside a directory
+ * that is ours alone, and both sides agree without a second place.
+ */
+export function controlSocketPath(dataDir: string): { path: string; release(): void } {
+  const directory = resolve(dataDir);
+  const path = join(directory, 'control.sock');
+  if (Buffer.byteLength(path) <= MOST_PATH_BYTES) return { path, release() {} };
+  if (!existsSync('/proc/self/fd'))
+    throw new Error(`${path} is too long for a socket: choose a dataDir of fewer characters`);
+  const descriptor = openSync(directory, 'r');
+  return { path: `/proc/self/fd/${descriptor}/control.sock`, release: () => closeSync(descriptor) };
+}
+
+/** After kill -9 the socket's file is still there, and nobody answers on it. */
+async function removeStale(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found) return;
+  if (!found.isSocket()) throw new Error(`${path} is in the way: it is not a socket`);
+  if (await answers(path)) throw new Error(`another process answers on ${path}`);
+  unlinkSync(path);
+}
+
+/** Whether somebody accepts connections on this socket. Anything but "nobody" counts as somebody. */
+export function answers(path: string): Promise<boolean> {
+  return new Promise((settle) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      settle(true);
+    });
+    socket.once('error', (error) => settle(!['ECONNREFUSED', 'ENOENT'].includes(errorCode(error) ?? '')));
+  });
+}

@@ -1,0 +1,101 @@
+/**
+ * The database as the rest of the program sees it: `commit` a named write, `note` one nobody waits for, `read` what is
+ * short on this thread, `query` what is long on a reader thread. Only what is on disk is ever visible to a reader.
+ */
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Kysely } from 'kysely';
+import type { System } from '../system/system.ts';
+import { openReading, type Synchronous } from './connection.ts';
+import { kyselyOn } from './dialect.ts';
+import { lockDirectory } from './lock.ts';
+import type { Read, Write } from './operation.ts';
+import type { Tables } from './tables.ts';
+import { DatabaseThread } from './thread.ts';
+import type { ReaderOptions, WriterOptions } from './thread-messages.ts';
+
+export type Db = {
+  /** Runs the write in the writer thread; resolves with its result when it is durable, rejects with its refusal. */
+  commit<Input, Result>(write: Write<Input, Result>, input: Input): Promise<Result>;
+  /** The same, for what may be lost: last-used times, counters. A failure is logged. */
+  note<Input>(write: Write<Input, unknown>, input: Input): void;
+  /** Short reads on the main thread: a few rows by an index. */
+  readonly read: Kysely<Tables>;
+  /** Long reads, on a reader thread. */
+  query<Input, Result>(read: Read<Input, Result>, input: Input): Promise<Result>;
+  /** Writes not yet durable. */
+  readonly pendingWrites: number;
+  close(): Promise<void>;
+};
+
+export type DatabaseOptions = {
+  /** Made, mode 0700, when it does not exist. */
+  directory: string;
+  operationsModule: URL;
+  synchronous: Synchronous;
+  readers: number;
+  crashAt: WriterOptions['crashAt'];
+};
+
+export async function openDatabase(
+  system: Pick<System, 'clock' | 'log'>,
+  options: DatabaseOptions,
+): Promise<Db> {
+  const directory = resolve(options.directory);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const lock = lockDirectory(directory);
+  try {
+    const file = join(directory, 'postrider.db');
+    const shared: ReaderOptions = { file, operationsModule: options.operationsModule.href };
+    const writer = await DatabaseThread.start(besides('writer-thread'), {
+      ...shared,
+      synchronous: options.synchronous,
+      nowMs: system.clock.now(),
+      crashAt: options.crashAt,
+    } satisfies WriterOptions);
+    const readers = await startReaders(options.readers, shared).catch(async (error) => {
+      await writer.close();
+      throw error;
+    });
+    const connection = openReading(file);
+    return {
+      read: kyselyOn(connection),
+      get pendingWrites() {
+        return writer.pending;
+      },
+      commit: <Input, Result>(write: Write<Input, Result>, input: Input) =>
+        writer.run(write.name, input) as Promise<Result>,
+      note: (write, input) => {
+        writer
+          .run(write.name, input)
+          .catch((error) => system.log.warn({ err: error, write: write.name }, 'note was lost'));
+      },
+      query: <Input, Result>(read: Read<Input, Result>, input: Input) =>
+        leastBusy(readers).run(read.name, input) as Promise<Result>,
+      async close() {
+        await Promise.all(readers.map((reader) => reader.close()));
+        connection.close();
+        await writer.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function startReaders(count: number, options: ReaderOptions): Promise<DatabaseThread[]> {
+  return Promise.all(
+    Array.from({ length: count }, () => DatabaseThread.start(besides('reader-thread'), options)),
+  );
+}
+
+function leastBusy(readers: readonly DatabaseThread[]): DatabaseThread {
+  return readers.reduce((best, reader) => (reader.pending < best.pending ? reader : best));
+}
+
+/** A sibling module, compiled or not, like this one. */
+function besides(name: string): URL {
+  return new URL(`./${name}${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
+}

@@ -1,0 +1,81 @@
+/**
+ * Kysely over one better-sqlite3 connection, with every statement prepared once. Kysely's own dialect prepares at each
+ * call, which more than halves the rate of accepted mail.
+ */
+import type { Database, Statement } from 'better-sqlite3';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import { LRUCache } from 'lru-cache';
+import type { Tables } from './tables.ts';
+
+/** Distinct SQL texts kept prepared; the product has far fewer. */
+const PREPARED_STATEMENTS = 500;
+
+export function kyselyOn(database: Database): Kysely<Tables> {
+  const dialect: Dialect = {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new SingleConnectionDriver(database),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+  return new Kysely<Tables>({ dialect });
+}
+
+class SingleConnectionDriver implements Driver {
+  readonly #connection: DatabaseConnection;
+
+  constructor(database: Database) {
+    this.#connection = new PreparedConnection(database);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  async beginTransaction(): Promise<void> {
+    throw new Error('transactions belong to the writer thread (db/writer-thread.ts)');
+  }
+
+  async commitTransaction(): Promise<void> {}
+
+  async rollbackTransaction(): Promise<void> {}
+
+  async destroy(): Promise<void> {}
+}
+
+class PreparedConnection implements DatabaseConnection {
+  readonly #database: Database;
+  readonly #statements = new LRUCache<string, Statement<unknown[], unknown>>({ max: PREPARED_STATEMENTS });
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#database.prepare<unknown[], unknown>(sql);
+      this.#statements.set(sql, statement);
+    }
+    if (statement.reader) return { rows: statement.all(...parameters) as Row[] };
+    const { changes } = statement.run(...parameters);
+    return { rows: [], numAffectedRows: BigInt(changes) };
+  }
+
+  streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error('rows are read in pages, not streamed');
+  }
+}

@@ -1,0 +1,34 @@
+/** Forward-only migrations, applied in order at start. A database from a newer program is refused, never "repaired". */
+import type { Database } from 'better-sqlite3';
+import { initial } from './migrations/0001-initial.ts';
+
+export type Migration = { id: string; sql: string };
+
+const MIGRATIONS: readonly Migration[] = [initial];
+
+export class NewerSchemaError extends Error {
+  override readonly name = 'NewerSchemaError';
+}
+
+/** @throws NewerSchemaError when the database holds a migration this program does not know */
+export function migrate(database: Database, nowMs: number, migrations = MIGRATIONS): void {
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, appliedAt INTEGER NOT NULL) STRICT',
+  );
+  const applied = database.prepare<[], { id: string }>('SELECT id FROM migrations').all();
+  const known = new Set(migrations.map((migration) => migration.id));
+  const unknown = applied.find((row) => !known.has(row.id));
+  if (unknown) {
+    throw new NewerSchemaError(
+      `the database has migration "${unknown.id}", which this version of Postrider does not know: it was written by a newer version`,
+    );
+  }
+  const done = new Set(applied.map((row) => row.id));
+  for (const migration of migrations) {
+    if (done.has(migration.id)) continue;
+    database.transaction(() => {
+      database.exec(migration.sql);
+      database.prepare('INSERT INTO migrations (id, appliedAt) VALUES (?, ?)').run(migration.id, nowMs);
+    })();
+  }
+}

@@ -1,0 +1,264 @@
+/**
+ * The data dictionary: every table and the one `store.ts` that writes it. Times are epoch milliseconds, booleans 0 or
+ * 1, JSON is text. The tables themselves are made by `migrations/`.
+ */
+import type { Id } from '../system/ids.ts';
+
+export type Mode = 'live' | 'test';
+
+/** Written by tenants/store.ts. */
+export type PlanRow = {
+  name: string;
+  /** Emails a calendar month; null: no limit. */
+  monthlyEmails: number | null;
+  /** Null: no limit. */
+  requestsPerSecond: number | null;
+  createdAt: number;
+};
+
+/** Written by tenants/store.ts. */
+export type TenantRow = { id: Id<'ten'>; name: string; plan: string; createdAt: number };
+
+export type Permission = 'full_access' | 'sending_access' | 'read_only';
+
+/** Written by tenants/store.ts. */
+export type ApiKeyRow = {
+  id: Id<'key'>;
+  tenantId: Id<'ten'>;
+  name: string;
+  mode: Mode;
+  permission: Permission;
+  /** The 8 characters after the prefix; what a lookup starts from. */
+  hint: string;
+  /** SHA-256 of the whole token, hex. */
+  tokenHash: string;
+  createdAt: number;
+  lastUsedAt: number | null;
+  expiresAt: number | null;
+  revokedAt: number | null;
+};
+
+export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary_failure';
+
+/** Written by domains/store.ts. `records` holds what DNS said at the last check, as JSON. */
+export type DomainRow = {
+  id: Id<'dom'>;
+  tenantId: Id<'ten'>;
+  name: string;
+  status: DomainStatus;
+  productType: string;
+  region: string;
+  selector: string;
+  publicKey: string;
+  privateKeySealed: string;
+  records: string;
+  createdAt: number;
+  updatedAt: number;
+  /** When all three records were last seen right; null: never yet. */
+  verifiedAt: number | null;
+  /** Since when a record of a once verified domain is missing; null: nothing is. */
+  failingSince: number | null;
+  /** Hidden from all but the signer: mail still being retried needs the key. */
+  deletedAt: number | null;
+};
+
+export type SuppressionReason = 'manual' | 'bounce' | 'complaint' | 'unsubscribe';
+
+/** Written by suppressions/store.ts. `email` is lower-cased. */
+export type SuppressionRow = {
+  id: Id<'sup'>;
+  tenantId: Id<'ten'>;
+  email: string;
+  reason: SuppressionReason;
+  sourceEmailId: string | null;
+  diagnostic: string | null;
+  createdAt: number;
+};
+
+/** Written by blobs/store.ts. Either `data` or a file named by `sha256`. */
+export type BlobRow = {
+  id: Id<'blob'>;
+  sha256: string;
+  sizeBytes: number;
+  data: Uint8Array | null;
+  createdAt: number;
+};
+
+export type EmailStatus = 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'canceled';
+
+/** Written by queue/store.ts: one message in the spool. An API email and its message share one id. */
+export type MessageRow = {
+  id: string;
+  tenantId: Id<'ten'>;
+  mode: Mode;
+  kind: 'transactional' | 'broadcast';
+  status: EmailStatus;
+  /** The bare sender address; webhooks show it. */
+  sender: string;
+  /** Makes the return path `b+<token>@bounce.<hostname>`. */
+  returnToken: string;
+  domainId: Id<'dom'> | null;
+  blobId: Id<'blob'>;
+  /** The DKIM field of the first attempt: a resend is byte-identical. */
+  signature: string | null;
+  createdAt: number;
+  expiresAt: number;
+  lastEventAt: number;
+};
+
+export type RecipientState =
+  | 'ready'
+  | 'in_flight'
+  | 'deferred'
+  | 'held'
+  | 'delivered'
+  | 'bounced'
+  | 'complained'
+  | 'suppressed'
+  | 'canceled';
+
+/** Written by queue/store.ts: one row for each recipient of a message. */
+export type RecipientRow = {
+  id: Id<'rcp'>;
+  messageId: string;
+  tenantId: Id<'ten'>;
+  field: 'to' | 'cc' | 'bcc';
+  position: number;
+  address: string;
+  domain: string;
+  state: RecipientState;
+  /** When it may next be tried, or, in flight, when its lease ends. Null once ended. */
+  dueAt: number | null;
+  attempts: number;
+  /** Times a crash left it in flight. */
+  doubts: number;
+  /** The start of the daemon that leased it. */
+  epoch: string | null;
+  delayNoticeAt: number | null;
+  smtpCode: number | null;
+  enhancedCode: string | null;
+  diagnostic: string | null;
+  mx: string | null;
+  tls: string | null;
+  lastEventAt: number;
+};
+
+/** Written by queue/store.ts: one row for each attempt, for people who ask why. */
+export type AttemptRow = {
+  id: Id<'att'>;
+  recipientId: Id<'rcp'>;
+  messageId: string;
+  tenantId: Id<'ten'>;
+  at: number;
+  durationMs: number;
+  outcome: 'delivered' | 'deferred' | 'bounced' | 'recovered';
+  phase: string;
+  mx: string | null;
+  address: string | null;
+  tls: string | null;
+  smtpCode: number | null;
+  enhancedCode: string | null;
+  reply: string | null;
+};
+
+/** Written by emails/store.ts: what the API adds to a message. Lists of addresses are JSON. */
+export type EmailRow = {
+  id: Id<'em'>;
+  tenantId: Id<'ten'>;
+  mode: Mode;
+  type: 'transactional' | 'broadcast';
+  fromHeader: string;
+  fromAddress: string;
+  fromDomain: string;
+  toList: string;
+  ccList: string;
+  bccList: string;
+  replyToList: string;
+  subject: string;
+  html: string | null;
+  text: string | null;
+  rfcMessageId: string;
+  createdAt: number;
+};
+
+/** Written by emails/store.ts: finds emails by recipient without reading them all. */
+export type EmailAddressRow = { tenantId: Id<'ten'>; mode: Mode; address: string; emailId: Id<'em'> };
+
+/** Written by emails/store.ts. */
+export type IdempotencyRow = {
+  tenantId: Id<'ten'>;
+  mode: Mode;
+  key: string;
+  requestHash: string;
+  response: string;
+  expiresAt: number;
+};
+
+/** Written by events/store.ts. `data` is the JSON a webhook carries under `data`. */
+export type EventRow = {
+  id: Id<'evt'>;
+  tenantId: Id<'ten'>;
+  mode: Mode;
+  type: string;
+  emailId: string | null;
+  data: string;
+  createdAt: number;
+  /** 0 until the webhook fan-out has seen it. */
+  fannedOut: 0 | 1;
+};
+
+/** Written by webhooks/store.ts. */
+export type WebhookEndpointRow = {
+  id: Id<'wh'>;
+  tenantId: Id<'ten'>;
+  mode: Mode;
+  url: string;
+  events: string;
+  description: string | null;
+  status: 'enabled' | 'disabled';
+  disabledReason: 'manual' | 'failures' | 'gone' | null;
+  secretSealed: string;
+  createdAt: number;
+  updatedAt: number;
+};
+
+/** Written by webhooks/store.ts: one event for one endpoint. */
+export type WebhookDeliveryRow = {
+  id: Id<'whd'>;
+  endpointId: Id<'wh'>;
+  tenantId: Id<'ten'>;
+  eventId: Id<'evt'>;
+  state: 'pending' | 'delivered' | 'failed';
+  attempts: number;
+  /** When it may next be tried, or until when it is leased. Null once ended. */
+  dueAt: number | null;
+  responseStatus: number | null;
+  error: string | null;
+  createdAt: number;
+};
+
+/** Written by db/writer-thread.ts: the one write of each start, which proves the disk takes writes. */
+export type StartRow = { at: number };
+
+/** Written by db/migrate.ts. */
+export type MigrationRow = { id: string; appliedAt: number };
+
+export type Tables = {
+  plans: PlanRow;
+  tenants: TenantRow;
+  apiKeys: ApiKeyRow;
+  domains: DomainRow;
+  suppressions: SuppressionRow;
+  blobs: BlobRow;
+  messages: MessageRow;
+  recipients: RecipientRow;
+  attempts: AttemptRow;
+  emails: EmailRow;
+  emailAddresses: EmailAddressRow;
+  idempotency: IdempotencyRow;
+  events: EventRow;
+  webhookEndpoints: WebhookEndpointRow;
+  webhookDeliveries: WebhookDeliveryRow;
+  migrations: MigrationRow;
+  starts: StartRow;
+};

@@ -1,0 +1,43 @@
+/** What crosses between the main thread and the database's threads. */
+import type { CrashPointName } from '../system/crash-point.ts';
+import { AppError, type AppErrorOptions, type ErrorCode, errorMessage } from '../system/errors.ts';
+import type { Synchronous } from './connection.ts';
+
+export type WriterOptions = {
+  file: string;
+  synchronous: Synchronous;
+  /** URL of the module whose import defines every operation. */
+  operationsModule: string;
+  nowMs: number;
+  crashAt: CrashPointName | undefined;
+};
+
+export type ReaderOptions = Pick<WriterOptions, 'file' | 'operationsModule'>;
+
+export type Request = { id: number; operation: string; input: unknown };
+
+export type Answer = { id: number; value: unknown } | { id: number; error: EncodedError };
+
+export type EncodedError =
+  | { kind: 'refusal'; code: ErrorCode; message: string; options: AppErrorOptions }
+  | { kind: 'bug'; message: string; stack: string | undefined };
+
+/** Structured clone would drop the class and the code of an `AppError`. */
+export function encodeError(error: unknown): EncodedError {
+  if (error instanceof AppError) {
+    const { cause: _, ...options } = error.options;
+    return { kind: 'refusal', code: error.code, message: error.message, options };
+  }
+  return {
+    kind: 'bug',
+    message: errorMessage(error),
+    stack: error instanceof Error ? error.stack : undefined,
+  };
+}
+
+export function decodeError(encoded: EncodedError): Error {
+  if (encoded.kind === 'refusal') return new AppError(encoded.code, encoded.message, encoded.options);
+  const error = new Error(encoded.message);
+  if (encoded.stack !== undefined) error.stack = encoded.stack;
+  return error;
+}

@@ -1,0 +1,102 @@
+/** The main thread's side of a database thread: numbers requests, sends those of one turn together, settles promises. */
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../system/errors.ts';
+import { type Answer, decodeError, type Request } from './thread-messages.ts';
+
+/** Beyond this the caller is told to come back rather than made to wait (engine.md 4, group commit). */
+export const MOST_PENDING = 10_000;
+
+type Pending = { resolve: (value: unknown) => void; reject: (error: unknown) => void };
+
+export class DatabaseThread {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  readonly #exited: Promise<void>;
+  /** Why nothing can be run any more. */
+  #ended: Error | undefined;
+  #outbox: Request[] = [];
+  #lastId = 0;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    this.#exited = new Promise((resolve) => worker.once('exit', () => resolve()));
+  }
+
+  /** Resolves when the thread has opened its database; rejects with the reason it could not. */
+  static async start(module: URL, workerData: unknown): Promise<DatabaseThread> {
+    const worker = new Worker(module, { workerData });
+    const thread = new DatabaseThread(worker);
+    await new Promise<void>((resolve, reject) => {
+      worker.once('message', () => resolve());
+      worker.once('error', reject);
+      worker.once('exit', () => reject(new Error('the database thread ended while starting')));
+    });
+    worker.on('message', (answers: Answer[]) => thread.#settle(answers));
+    worker.on('error', (error) => thread.#end(error as Error));
+    worker.on('exit', () => thread.#end(new Error('the database thread has ended')));
+    return thread;
+  }
+
+  get pending(): number {
+    return this.#pending.size;
+  }
+
+  run(operation: string, input: unknown): Promise<unknown> {
+    if (this.#ended) return Promise.reject(this.#ended);
+    if (this.#pending.size >= MOST_PENDING) {
+      return Promise.reject(
+        new AppError('unavailable', 'Too many writes are waiting', { retryAfterSeconds: 1 }),
+      );
+    }
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      this.#pending.set(id, { resolve, reject });
+      this.#outbox.push({ id, operation, input });
+      if (this.#outbox.length === 1) queueMicrotask(() => this.#send());
+    });
+  }
+
+  /** Waits for what was asked before, closes the connection and ends the thread. What is asked later is refused. */
+  async close(): Promise<void> {
+    this.#send();
+    this.#ended ??= new AppError('unavailable', 'The database is closing', { retryAfterSeconds: 1 });
+    this.#worker.postMessage('close');
+    await this.#exited;
+  }
+
+  #send(): void {
+    const requests = this.#outbox;
+    this.#outbox = [];
+    if (requests.length === 0) return;
+    try {
+      this.#worker.postMessage(requests);
+    } catch {
+      for (const request of requests) this.#sendAlone(request);
+    }
+  }
+
+  /** An input that cannot be cloned is the bug of one caller. */
+  #sendAlone(request: Request): void {
+    try {
+      this.#worker.postMessage([request]);
+    } catch (error) {
+      this.#pending.get(request.id)?.reject(error);
+      this.#pending.delete(request.id);
+    }
+  }
+
+  #settle(answers: readonly Answer[]): void {
+    for (const answer of answers) {
+      const pending = this.#pending.get(answer.id);
+      this.#pending.delete(answer.id);
+      if ('error' in answer) pending?.reject(decodeError(answer.error));
+      else pending?.resolve(answer.value);
+    }
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error;
+    for (const pending of this.#pending.values()) pending.reject(error);
+    this.#pending.clear();
+  }
+}

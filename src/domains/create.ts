@@ -1,0 +1,58 @@
+/** Adds a domain: a name of the tenant's, a key pair of its own, and nothing verified yet. */
+import { randomInt } from 'node:crypto';
+import type { App } from '../app.ts';
+import { generateDkimKey } from '../mail/dkim/key.ts';
+import { invalid } from '../system/errors.ts';
+import { newId } from '../system/ids.ts';
+import { readDomainName } from './name.ts';
+import { SELECTOR_CHARACTERS } from './records.ts';
+import type { NewDomain } from './schemas.ts';
+import { newState } from './states.ts';
+import { type Domain, insertDomain, refuseDuplicate } from './store.ts';
+
+const SELECTOR_PREFIX = 'pr';
+/** RFC 4648 6, in lower case as DNS compares it. */
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+type CreatingApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
+
+/** @throws AppError validation_error, already_exists */
+export async function createDomain(
+  app: CreatingApp,
+  tenantId: Domain['tenantId'],
+  { name: text, productType = 'api', region: wanted }: NewDomain,
+): Promise<Domain> {
+  const name = readDomainName(app.config, text);
+  const region = readRegion(app.config.regions, wanted);
+  await refuseDuplicate(app.db.read, tenantId, name);
+  const key = await generateDkimKey();
+  const now = app.clock.now();
+  const id = newId('dom', now);
+  const domain: Domain = {
+    ...newState(),
+    id,
+    tenantId,
+    name,
+    productType,
+    region,
+    selector: newSelector(),
+    publicKey: key.publicKeyBase64,
+    privateKeySealed: app.sealer.seal(key.privateKeyPem, [tenantId, id]),
+    createdAt: now,
+    updatedAt: now,
+  };
+  await app.db.commit(insertDomain, domain);
+  return domain;
+}
+
+function readRegion(regions: readonly string[], wanted: string | undefined): string {
+  const region = wanted === undefined ? regions[0] : regions.find((code) => code === wanted);
+  if (region === undefined) throw invalid('region', `\`region\` must be one of: ${regions.join(', ')}`);
+  return region;
+}
+
+/** Random, so that tenants who add the same domain do not share a name in its DNS. */
+function newSelector(): string {
+  const length = SELECTOR_CHARACTERS - SELECTOR_PREFIX.length;
+  return SELECTOR_PREFIX + Array.from({ length }, () => BASE32[randomInt(BASE32.length)]).join('');
+}

@@ -1,0 +1,32 @@
+/**
+ * Which names can be a sending domain: those an address can have, in the very form an address gives them, so that a
+ * sender and its domain compare as equal text. Whether the caller owns the name is for DNS to say (verify.ts).
+ */
+import type { Config } from '../config.ts';
+import { parseMailbox } from '../mail/address.ts';
+import { invalid } from '../system/errors.ts';
+import { SELECTOR_CHARACTERS } from './records.ts';
+
+/** RFC 1035 2.3.4: 255 octets on the wire, 253 as text; the longest name we ask for is `<selector>._domainkey.<domain>`. */
+const DOMAIN_LIMIT_CHARACTERS = 253 - SELECTOR_CHARACTERS - '._domainkey.'.length;
+
+export function sandboxDomain({ hostname }: Pick<Config, 'hostname'>): string {
+  return `sandbox.${hostname.toLowerCase()}`;
+}
+
+export function simulatorDomain({ hostname }: Pick<Config, 'hostname'>): string {
+  return `simulator.${hostname.toLowerCase()}`;
+}
+
+/** Lower case, A-labels. @throws AppError validation_error */
+export function readDomainName(config: Pick<Config, 'hostname'>, text: string): string {
+  // Spaces around an address are forgiven there; a name is a key, and is not.
+  const name = text.includes(' ') ? undefined : parseMailbox(`a@${text}`)?.domain;
+  if (name === undefined || name.length > DOMAIN_LIMIT_CHARACTERS) {
+    throw invalid('name', '`name` must be a domain such as example.com or news.example.com');
+  }
+  if (name === sandboxDomain(config) || name === simulatorDomain(config)) {
+    throw invalid('name', `\`name\`: ${name} belongs to this installation and needs no verification`);
+  }
+  return name;
+}

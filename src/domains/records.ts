@@ -1,0 +1,68 @@
+/** The three DNS records that make a domain ours to send for (specification 2.2), and what each must hold. Pure. */
+import type { Config } from '../config.ts';
+import type { DomainRow } from '../db/tables.ts';
+import { dkimKeyRecord } from '../mail/dkim/key.ts';
+
+export const RECORD_KINDS = ['SPF', 'DKIM', 'DMARC'] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+/** `pr` and 8 random characters. */
+export const SELECTOR_CHARACTERS = 10;
+
+type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string };
+
+export type RecordToPublish = DnsRecord & {
+  record: RecordKind;
+  /** Serves as well as the record itself (decisions.md 9). */
+  alternative?: DnsRecord;
+};
+
+export type PublishingDomain = Pick<DomainRow, 'id' | 'name' | 'selector' | 'publicKey'>;
+
+/** Always SPF, DKIM, DMARC, in this order. */
+export function recordsToPublish(
+  config: Pick<Config, 'hostname'>,
+  domain: PublishingDomain,
+): RecordToPublish[] {
+  const keyName = dkimName(domain);
+  return [
+    // RFC 7208 3.1: at the domain itself. Softfail, since we cannot know who else sends for it.
+    { record: 'SPF', type: 'TXT', name: domain.name, value: `v=spf1 include:${spfName(config)} ~all` },
+    {
+      record: 'DKIM',
+      type: 'CNAME',
+      name: keyName,
+      value: dkimTarget(config, domain),
+      alternative: { type: 'TXT', name: keyName, value: dkimKeyRecord(domain.publicKey) },
+    },
+    // RFC 7489 6.3: a policy that asks for nothing yet.
+    { record: 'DMARC', type: 'TXT', name: dmarcName(domain), value: 'v=DMARC1; p=none' },
+  ];
+}
+
+/** Lists the addresses this installation sends from; the operator publishes it once for all domains. */
+export function spfName(config: Pick<Config, 'hostname'>): string {
+  return `_spf.${config.hostname.toLowerCase()}`;
+}
+
+/** Where the domain's key record is looked for (RFC 6376 3.6.2.1). */
+export function dkimName(domain: Pick<DomainRow, 'name' | 'selector'>): string {
+  return `${domain.selector}._domainkey.${domain.name}`;
+}
+
+/**
+ * A name of ours that is of this domain row alone: another tenant that adds the same domain is given another one, so
+ * nobody is verified by records that somebody else published.
+ */
+export function dkimTarget(
+  config: Pick<Config, 'hostname'>,
+  domain: Pick<DomainRow, 'id' | 'selector'>,
+): string {
+  const body = domain.id.slice(domain.id.indexOf('_') + 1);
+  return `${domain.selector}.${body}._domainkey.${config.hostname.toLowerCase()}`;
+}
+
+/** RFC 7489 6.1. */
+export function dmarcName(domain: Pick<DomainRow, 'name'>): string {
+  return `_dmarc.${domain.name}`;
+}

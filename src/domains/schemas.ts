@@ -1,0 +1,93 @@
+/** Shapes of the domains API (specification 2.2; the additive fields: api.md 1.4). */
+import { type Static, Type } from 'typebox';
+import type { Config } from '../config.ts';
+import { isoTime } from '../system/clock.ts';
+import { RECORD_KINDS, type RecordToPublish, recordsToPublish } from './records.ts';
+import type { Finding } from './states.ts';
+import type { Domain } from './store.ts';
+
+/** A domain in Unicode is longer than its A-labels in octets, never in characters. */
+const NAME_LIMIT_CHARACTERS = 253;
+
+const status = Type.Enum(['pending', 'verified', 'failed', 'temporary_failure']);
+const productType = Type.Enum(['api', 'mailbox', 'both'], {
+  description: 'What the domain is for; default api.',
+});
+const time = Type.String({ description: 'ISO 8601.' });
+const optionalTime = Type.Union([time, Type.Null()]);
+
+export const newDomainSchema = Type.Object({
+  name: Type.String({
+    minLength: 1,
+    maxLength: NAME_LIMIT_CHARACTERS,
+    description: 'Apex domain or subdomain.',
+  }),
+  productType: Type.Optional(productType),
+  region: Type.Optional(Type.String({ description: 'A configured region code; default the first of them.' })),
+});
+export type NewDomain = Static<typeof newDomainSchema>;
+
+const dnsRecord = {
+  type: Type.Enum(['TXT', 'CNAME']),
+  name: Type.String({ description: 'DNS host name.' }),
+  value: Type.String({ description: 'What to publish.' }),
+};
+
+const recordSchema = Type.Object({
+  record: Type.Enum([...RECORD_KINDS]),
+  ...dnsRecord,
+  ttl: Type.String(),
+  required: Type.Boolean(),
+  status,
+  lastCheckedAt: optionalTime,
+  found: Type.Array(Type.String(), { description: 'What DNS returned at the last check.' }),
+  error: Type.Union([Type.String(), Type.Null()], { description: 'What is wrong with it, for people.' }),
+  alternative: Type.Optional(Type.Object(dnsRecord, { description: 'Serves as well as the record.' })),
+});
+
+export const domainSchema = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    status,
+    productType,
+    region: Type.String(),
+    records: Type.Array(recordSchema),
+    createdAt: time,
+    updatedAt: time,
+    verifiedAt: optionalTime,
+  },
+  { description: 'Domain' },
+);
+
+export function showDomain(config: Pick<Config, 'hostname'>, domain: Domain) {
+  const { id, name, productType, region, findings } = domain;
+  return {
+    id,
+    name,
+    status: domain.status,
+    productType,
+    region,
+    records: recordsToPublish(config, domain).map((record) => showRecord(record, findings[record.record])),
+    createdAt: isoTime(domain.createdAt),
+    updatedAt: isoTime(domain.updatedAt),
+    verifiedAt: showTime(domain.verifiedAt),
+  };
+}
+
+function showRecord({ alternative, ...record }: RecordToPublish, finding: Finding) {
+  return {
+    ...record,
+    ttl: 'Auto',
+    required: true,
+    status: finding.status,
+    lastCheckedAt: showTime(finding.lastCheckedAt),
+    found: finding.found,
+    error: finding.error,
+    ...(alternative && { alternative }),
+  };
+}
+
+function showTime(value: number | null): string | null {
+  return value === null ? null : isoTime(value);
+}

@@ -1,0 +1,54 @@
+/** Whether a tenant may send from a domain, asked before any mail is accepted (specification 1, 4.1). */
+import type { App } from '../app.ts';
+import type { Config } from '../config.ts';
+import type { Mode } from '../db/tables.ts';
+import { AppError } from '../system/errors.ts';
+import { sandboxDomain, simulatorDomain } from './name.ts';
+import { maySend } from './states.ts';
+import { type Domain, findDomainByName } from './store.ts';
+
+export type Sender = {
+  tenantId: Domain['tenantId'];
+  mode: Mode;
+  /** The domain of the From address, lower case, A-labels. */
+  domain: string;
+  /** Every recipient is at the simulator, so nothing leaves this machine whatever the mode. */
+  simulatorOnly: boolean;
+};
+
+/** `sandbox.<hostname>`: everybody's sender for mail that goes nowhere (decisions.md 29). */
+export function isSandboxDomain(config: Pick<Config, 'hostname'>, domain: string): boolean {
+  return domain.toLowerCase() === sandboxDomain(config);
+}
+
+/** `simulator.<hostname>`: recipients that act as their name says (decisions.md 29). */
+export function isSimulatorDomain(config: Pick<Config, 'hostname'>, domain: string): boolean {
+  return domain.toLowerCase() === simulatorDomain(config);
+}
+
+/**
+ * The domain whose key signs the mail; null for the sandbox, which has none. A parent domain does not vouch for its
+ * subdomains. @throws AppError domain_not_verified
+ */
+export async function getSendingDomain(
+  app: Pick<App, 'db' | 'clock' | 'config'>,
+  { tenantId, mode, domain, simulatorOnly }: Sender,
+): Promise<{ domainId: Domain['id'] | null }> {
+  if (isSandboxDomain(app.config, domain)) {
+    if (mode === 'test' || simulatorOnly) return { domainId: null };
+    throw refusal(
+      `${domain} sends with test keys, or to addresses at ${simulatorDomain(app.config)} alone; use a verified domain`,
+    );
+  }
+  const found = await findDomainByName(app.db.read, tenantId, domain);
+  if (found && maySend(found, app.clock.now())) return { domainId: found.id };
+  throw refusal(
+    found
+      ? `The domain ${domain} is not verified; publish its DNS records, then POST /v1/domains/${found.id}/verify`
+      : `The domain ${domain} is not one of yours; add it with POST /v1/domains, then publish its DNS records`,
+  );
+}
+
+function refusal(message: string): AppError {
+  return new AppError('domain_not_verified', message, { param: 'from' });
+}

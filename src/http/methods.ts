@@ -1,0 +1,18 @@
+/** 404 for paths nobody serves, 405 with `Allow` for those served by other methods (RFC 9110 15.5.6). */
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../system/errors.ts';
+
+export function rejectMethod(server: FastifyInstance, notFound: () => AppError): void {
+  const routes: { pattern: RegExp; method: string }[] = [];
+  server.addHook('onRoute', (route) => {
+    const pattern = new RegExp(`^${route.url.replace(/:[^/]+/g, '[^/]+')}$`);
+    for (const method of [route.method].flat()) routes.push({ pattern, method });
+  });
+  server.setNotFoundHandler((request, reply) => {
+    const path = request.url.replace(/\?.*$/, '');
+    const allowed = routes.filter((route) => route.pattern.test(path)).map((route) => route.method);
+    if (allowed.length === 0) throw notFound();
+    reply.header('allow', [...new Set(allowed)].sort().join(', '));
+    throw new AppError('method_not_allowed', `${request.method} is not allowed here`);
+  });
+}

@@ -1,0 +1,64 @@
+/** DKIM keys and the DNS record that publishes them (RFC 6376 3.6.1). */
+import { generateKeyPair } from 'node:crypto';
+
+/** RFC 8301 3.2: at least 1024 bits, 2048 wanted. Longer ones do not fit one character-string. */
+const RSA_MODULUS_BITS = 2048;
+/** RFC 1035 3.3.14 allows 65,535; a key record is far below this. */
+const RECORD_LIMIT_CHARACTERS = 4_096;
+
+/** A fresh RSA key: PKCS #8 in PEM, and the public half as SubjectPublicKeyInfo in base64, the form of `p=`. */
+export function generateDkimKey(): Promise<{ privateKeyPem: string; publicKeyBase64: string }> {
+  const options = {
+    modulusLength: RSA_MODULUS_BITS,
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  } as const;
+  return new Promise((resolve, reject) =>
+    generateKeyPair('rsa', options, (error, publicKey, privateKeyPem) => {
+      if (error) reject(error);
+      else resolve({ privateKeyPem, publicKeyBase64: publicKey.toString('base64') });
+    }),
+  );
+}
+
+/** The text of the TXT record at `<selector>._domainkey.<domain>`. */
+export function dkimKeyRecord(publicKeyBase64: string): string {
+  return `v=DKIM1; k=rsa; p=${publicKeyBase64}`;
+}
+
+/** The RSA key a record publishes for mail. Undefined when it is no such record, or its key is revoked (`p=` empty). */
+export function parseDkimKeyRecord(text: string): { publicKeyBase64: string } | undefined {
+  const tags = parseTagList(text);
+  if (!tags) return undefined;
+  const isVersion1 = tags.get('v') === undefined || (tags.get('v') === 'DKIM1' && firstTag(tags) === 'v');
+  const isRsa = (tags.get('k') ?? 'rsa') === 'rsa';
+  const allowsSha256 = listHas(tags.get('h'), ['sha256']);
+  const servesMail = listHas(tags.get('s'), ['*', 'email']);
+  const publicKeyBase64 = (tags.get('p') ?? '').replace(/[ \t\r\n]/g, '');
+  if (!isVersion1 || !isRsa || !allowsSha256 || !servesMail) return undefined;
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(publicKeyBase64) ? { publicKeyBase64 } : undefined;
+}
+
+/** RFC 6376 3.2. A tag given twice makes the whole list invalid. */
+function parseTagList(text: string): Map<string, string> | undefined {
+  if (text.length > RECORD_LIMIT_CHARACTERS) return undefined;
+  const tags = new Map<string, string>();
+  const entries = text.split(';');
+  if (entries.at(-1)?.trim() === '') entries.pop();
+  for (const entry of entries) {
+    const equals = entry.indexOf('=');
+    const name = entry.slice(0, equals).trim();
+    if (equals < 0 || !/^[A-Za-z][A-Za-z0-9_]*$/.test(name) || tags.has(name)) return undefined;
+    tags.set(name, entry.slice(equals + 1).trim());
+  }
+  return tags;
+}
+
+function firstTag(tags: ReadonlyMap<string, string>): string | undefined {
+  return tags.keys().next().value;
+}
+
+/** Whether a colon-separated list holds one of `wanted`; an absent list allows everything. */
+function listHas(list: string | undefined, wanted: readonly string[]): boolean {
+  return list === undefined || list.split(':').some((item) => wanted.includes(item.trim()));
+}

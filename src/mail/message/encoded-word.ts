@@ -1,0 +1,88 @@
+/**
+ * Encoded-words (RFC 2047): how text outside ASCII stands in a header field. Written always as UTF-8, in whichever of
+ * the two encodings is shorter, with only the characters a phrase allows (5 (3)), so one form serves everywhere.
+ */
+
+/** RFC 2047 2: an encoded-word is at most 75 characters. Ours are shorter, so that the first one still fits on a
+ * line of 76 behind a field name such as `Reply-To: `. */
+const WORD_LIMIT_CHARACTERS = 64;
+const FRAME_CHARACTERS = '=?UTF-8?Q?'.length + '?='.length;
+/** RFC 2047 5 (3), as bytes; the space is written as `_` (4.2 (2)). */
+const SAFE_IN_PHRASE = /[A-Za-z0-9!*+/-]/;
+const ENCODED_WORD = /^=\?utf-8\?(?:q\?([!->@-~]*)|b\?([A-Za-z0-9+/]*={0,2}))\?=$/i;
+
+const Q_FORMS: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
+  if (byte === 0x20) return '_';
+  const character = String.fromCharCode(byte);
+  return SAFE_IN_PHRASE.test(character) ? character : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+});
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** `text` as encoded-words with a space between them, each holding whole characters (RFC 2047 5). */
+export function encodeWords(text: string): string {
+  const bytes = Buffer.from(text, 'utf8');
+  const qLength = qEncode(bytes).length;
+  return qLength <= Math.ceil(bytes.length / 3) * 4 ? encodeAs('Q', text) : encodeAs('B', text);
+}
+
+function encodeAs(encoding: 'Q' | 'B', text: string): string {
+  const room = WORD_LIMIT_CHARACTERS - FRAME_CHARACTERS;
+  const words: string[] = [];
+  let chunk = '';
+  let used = 0;
+  for (const character of text) {
+    const bytes = Buffer.from(character, 'utf8');
+    const cost = encoding === 'Q' ? qEncode(bytes).length : bytes.length;
+    const limit = encoding === 'Q' ? room : Math.floor(room / 4) * 3;
+    if (used + cost > limit) {
+      words.push(frame(encoding, chunk));
+      chunk = '';
+      used = 0;
+    }
+    chunk += character;
+    used += cost;
+  }
+  words.push(frame(encoding, chunk));
+  return words.join(' ');
+}
+
+function frame(encoding: 'Q' | 'B', chunk: string): string {
+  const bytes = Buffer.from(chunk, 'utf8');
+  return `=?UTF-8?${encoding}?${encoding === 'Q' ? qEncode(bytes) : bytes.toString('base64')}?=`;
+}
+
+function qEncode(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += Q_FORMS[byte];
+  return text;
+}
+
+/** The text of one UTF-8 encoded-word; undefined when `word` is none, and is then to be shown as it stands. */
+export function decodeWord(word: string): string | undefined {
+  const match = ENCODED_WORD.exec(word);
+  if (!match) return undefined;
+  const [, q, b = ''] = match;
+  const bytes = q === undefined ? Buffer.from(b, 'base64') : qDecode(q);
+  try {
+    return bytes && strictUtf8.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function qDecode(text: string): Buffer | undefined {
+  const bytes: number[] = [];
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charCodeAt(index);
+    if (character !== 0x3d) {
+      bytes.push(character === 0x5f ? 0x20 : character);
+      continue;
+    }
+    const hex = text.slice(index + 1, index + 3);
+    if (!/^[0-9A-Fa-f]{2}$/.test(hex)) return undefined;
+    bytes.push(Number.parseInt(hex, 16));
+    index += 2;
+  }
+  return Buffer.from(bytes);
+}

@@ -1,0 +1,73 @@
+/**
+ * Writes header fields: folded, ASCII, ended by CRLF. What could end a field early or start another one is refused
+ * here once more, whatever was checked before (security.md 2.15).
+ */
+import { formatMailbox, type Mailbox } from '../address.ts';
+import { encodeWords } from './encoded-word.ts';
+
+/** RFC 2047 2 asks for 76 where encoded-words stand; RFC 5322 2.1.1 for at most 78 elsewhere. */
+const FOLD_AT_CHARACTERS = 76;
+/** RFC 5322 2.1.1, the CRLF not counted. */
+export const LINE_LIMIT_OCTETS = 998;
+/** A word without spaces cannot be folded; beyond this length it is encoded, which gives it places to fold. */
+const PLAIN_WORD_LIMIT_CHARACTERS = 900;
+
+const FIELD_NAME = /^[!-9;-~]+$/;
+const STRUCTURED = /^[\t -~]*$/;
+/** Text that stands as it is: printable, no white space that a reader would drop, nothing that looks encoded. */
+const PLAIN_TEXT = /^(?:[!-~]+(?: +[!-~]+)*)?$/;
+const LONG_WORD = new RegExp(`[^ ]{${PLAIN_WORD_LIMIT_CHARACTERS}}`);
+const BREAKS_FIELD = /[\r\n\0]/;
+
+/** RFC 5322 2.2. */
+export function isFieldName(name: string): boolean {
+  return FIELD_NAME.test(name);
+}
+
+/** Whether `text` can be the value of a field: nothing in it ends the line. */
+export function isFieldText(text: string): boolean {
+  return !BREAKS_FIELD.test(text);
+}
+
+/** A field whose value is written by its own grammar (dates, ids, parameters).
+ * @throws RangeError when it is not printable ASCII, or a line would be longer than RFC 5322 allows */
+export function structuredField(name: string, value: string): string {
+  if (!isFieldName(name) || !STRUCTURED.test(value))
+    throw new RangeError(`header field ${name} is not clean`);
+  return `${fold(`${name}: ${value}`)}\r\n`;
+}
+
+/** A field of free text (RFC 5322 2.2.1), in encoded-words where it needs them.
+ * @throws RangeError when it holds CR, LF or NUL */
+export function textField(name: string, text: string): string {
+  if (!isFieldText(text)) throw new RangeError(`header field ${name} holds a line break or NUL`);
+  const isPlain = PLAIN_TEXT.test(text) && !text.includes('=?') && !LONG_WORD.test(text);
+  return structuredField(name, isPlain ? text : encodeWords(text));
+}
+
+/** RFC 5322 3.6.2 and 3.6.3. */
+export function addressField(name: string, mailboxes: readonly Mailbox[]): string {
+  return structuredField(name, mailboxes.map(formatMailbox).join(', '));
+}
+
+/** RFC 5322 3.3, in UTC: `Fri, 21 Nov 2025 09:05:00 +0000`. */
+export function formatDate(epochMs: number): string {
+  return new Date(epochMs).toUTCString().replace('GMT', '+0000');
+}
+
+/** Breaks at white space, which stays and begins the next line (RFC 5322 2.2.3). Never right behind the field's name. */
+function fold(line: string): string {
+  if (line.length <= FOLD_AT_CHARACTERS) return line;
+  const [first = '', ...words] = line.split(/(?=(?<! ) )/);
+  let folded = first;
+  let used = first.length;
+  let mayBreak = false;
+  for (const word of words) {
+    const breaks = mayBreak && used + word.length > FOLD_AT_CHARACTERS;
+    folded += breaks ? `\r\n${word}` : word;
+    used = breaks ? word.length : used + word.length;
+    mayBreak = true;
+    if (used > LINE_LIMIT_OCTETS) throw new RangeError(`a line of header field ${first} is too long`);
+  }
+  return folded;
+}

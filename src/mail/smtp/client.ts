@@ -1,0 +1,199 @@
+/**
+ * Opens SMTP sessions to one address of one host: connect, banner, EHLO, STARTTLS where it is offered, EHLO again.
+ * What the peer does wrong is an answer, never an exception. Whether plaintext will do is the caller's to decide.
+ */
+import { isIP, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../../system/clock.ts';
+import { errorMessage } from '../../system/errors.ts';
+import type { System } from '../../system/system.ts';
+import { startTls } from '../../system/tls.ts';
+import { SmtpConnection } from './connection.ts';
+import { networkError, protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
+import { replyText, type SmtpReply } from './reply.ts';
+import type { SmtpTimeouts } from './timeouts.ts';
+import { type Envelope, type SessionState, type TransactionResult, transact } from './transaction.ts';
+
+export type { SmtpFailure, SmtpPhase } from './failure.ts';
+export type { Envelope, RecipientResult, TransactionResult } from './transaction.ts';
+
+export type SmtpOptions = {
+  /** An IP literal. */
+  address: string;
+  port: number;
+  /** The MX host's name, for SNI (RFC 6066 3). */
+  serverName: string;
+  heloName: string;
+  tls: 'opportunistic' | 'none';
+  timeouts: SmtpTimeouts;
+  onPhase?: (phase: SmtpPhase) => void;
+};
+
+export type SmtpTls = {
+  /** Such as `TLSv1.3`. */
+  version: string;
+  cipher: string;
+  /** Whether the certificate would have passed verification; opportunistic TLS goes on without (RFC 7435). */
+  authorized: boolean;
+};
+
+export type SmtpSession = {
+  readonly tls: SmtpTls | undefined;
+  /** EHLO keywords in upper case, each with its parameters (RFC 5321 4.1.1.1). */
+  readonly extensions: ReadonlyMap<string, string>;
+  /** False once the peer has gone, or has said anything while the session was idle. */
+  isOpen(): boolean;
+  transact(envelope: Envelope): Promise<TransactionResult>;
+  /** Says goodbye and closes; resolves whatever the peer does, at the latest after `quitMs`. */
+  quit(): Promise<void>;
+  close(): void;
+};
+
+export type OpenedSmtp = { ok: true; session: SmtpSession } | { ok: false; failure: SmtpFailure };
+
+/** RFC 5321 2.3.5 and 4.1.3: a host name or an address literal, nothing that could end the line. */
+const HELO_NAME = /^(?:[A-Za-z0-9._-]{1,255}|\[[A-Za-z0-9.:]{1,64}\])$/;
+
+export async function openSmtp(
+  world: Pick<System, 'clock' | 'dial'>,
+  options: SmtpOptions,
+): Promise<OpenedSmtp> {
+  let connection: SmtpConnection | undefined;
+  try {
+    const socket = await connect(world, options);
+    connection = new SmtpConnection(world.clock, socket);
+    await readBanner(connection, options);
+    let extensions = await greet(connection, options);
+    let tls: SmtpTls | undefined;
+    if (options.tls === 'opportunistic' && extensions.has('STARTTLS')) {
+      const secure = await upgrade(world.clock, connection, options);
+      connection = new SmtpConnection(world.clock, secure);
+      tls = describe(secure);
+      // RFC 3207 4.2: what was learnt before the handshake is forgotten.
+      extensions = await greet(connection, options);
+    }
+    return { ok: true, session: openSession(connection, extensions, tls, options.timeouts) };
+  } catch (error) {
+    if (!(error instanceof SmtpError)) {
+      connection?.destroy();
+      throw error;
+    }
+    if (connection) abandon(connection, error.failure);
+    return { ok: false, failure: error.failure };
+  }
+}
+
+async function connect(world: Pick<System, 'dial'>, options: SmtpOptions): Promise<Socket> {
+  if (!HELO_NAME.test(options.heloName)) throw protocolError('ehlo', 'the name for EHLO is not a host name');
+  const { address, port, timeouts } = options;
+  try {
+    const socket = await world.dial({ address, port, timeoutMs: timeouts.connectMs });
+    options.onPhase?.('connect');
+    return socket;
+  } catch (error) {
+    throw networkError('connect', error);
+  }
+}
+
+async function readBanner(connection: SmtpConnection, options: SmtpOptions): Promise<void> {
+  const banner = await connection.read('banner', options.timeouts.bannerMs);
+  if (banner.code !== 220) throw unexpected('banner', banner);
+  options.onPhase?.('banner');
+}
+
+/** EHLO, or HELO for a server from before 1995 (RFC 5321 3.2). Answers with the extensions offered. */
+async function greet(connection: SmtpConnection, options: SmtpOptions): Promise<Map<string, string>> {
+  const { heloName, timeouts } = options;
+  let reply = await command(connection, 'ehlo', `EHLO ${heloName}`, timeouts.ehloMs);
+  const isExtended = reply.code === 250;
+  if (reply.code >= 500) reply = await command(connection, 'ehlo', `HELO ${heloName}`, timeouts.ehloMs);
+  if (reply.code !== 250) throw unexpected('ehlo', reply);
+  options.onPhase?.('ehlo');
+  return isExtended ? parseExtensions(reply) : new Map();
+}
+
+function parseExtensions(reply: SmtpReply): Map<string, string> {
+  const extensions = new Map<string, string>();
+  for (const line of reply.lines.slice(1)) {
+    const [keyword = '', ...parameters] = line.trim().split(/ +/);
+    if (keyword !== '') extensions.set(keyword.toUpperCase(), parameters.join(' '));
+  }
+  return extensions;
+}
+
+/** RFC 3207 4. Bytes that came in plaintext behind the 220 would be read as if TLS had protected them, so they end the
+ * session (security.md 2.3). */
+async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOptions): Promise<TLSSocket> {
+  const { serverName, timeouts } = options;
+  const reply = await command(connection, 'starttls', 'STARTTLS', timeouts.startTlsMs);
+  if (reply.code === 421) throw unexpected('starttls', reply);
+  if (reply.code !== 220) {
+    throw new SmtpError({ phase: 'starttls', kind: 'tls', message: `STARTTLS refused: ${replyText(reply)}` });
+  }
+  if (connection.hasInput) throw protocolError('starttls', 'plaintext came behind the answer to STARTTLS');
+  try {
+    const secure = await startTls(clock, connection.detach(), {
+      // RFC 6066 3: a host name without its dot, never an address.
+      serverName: isIP(serverName) === 0 ? serverName.replace(/\.$/, '') : '',
+      timeoutMs: timeouts.startTlsMs,
+    });
+    options.onPhase?.('starttls');
+    return secure;
+  } catch (error) {
+    throw new SmtpError({ phase: 'starttls', kind: 'tls', message: errorMessage(error) }, error);
+  }
+}
+
+function describe(secure: TLSSocket): SmtpTls {
+  return {
+    version: secure.getProtocol() ?? 'unknown',
+    cipher: secure.getCipher().name,
+    authorized: secure.authorized,
+  };
+}
+
+async function command(
+  connection: SmtpConnection,
+  phase: SmtpPhase,
+  line: string,
+  timeoutMs: number,
+): Promise<SmtpReply> {
+  await connection.write(phase, `${line}\r\n`, timeoutMs);
+  return connection.read(phase, timeoutMs);
+}
+
+function unexpected(phase: SmtpPhase, reply: SmtpReply): SmtpError {
+  if (reply.code >= 400) return new SmtpError({ phase, kind: 'reply', reply });
+  return protocolError(phase, `the peer answered ${replyText(reply)}`);
+}
+
+/** A peer that answered still gets its QUIT (RFC 5321 3.1 asks for it even after 554), but nobody waits for the end. */
+function abandon(connection: SmtpConnection, failure: SmtpFailure): void {
+  if (failure.kind === 'reply' && connection.isOpen) connection.endWith('QUIT\r\n');
+  else connection.destroy();
+}
+
+function openSession(
+  connection: SmtpConnection,
+  extensions: ReadonlyMap<string, string>,
+  tls: SmtpTls | undefined,
+  timeouts: SmtpTimeouts,
+): SmtpSession {
+  const state: SessionState = { connection, extensions, timeouts, needsReset: false };
+  return {
+    tls,
+    extensions,
+    isOpen: () => connection.isOpen && !connection.hasInput,
+    transact: (envelope) => transact(state, envelope),
+    async quit() {
+      try {
+        await command(connection, 'quit', 'QUIT', timeouts.quitMs);
+      } catch (error) {
+        if (!(error instanceof SmtpError)) throw error;
+      } finally {
+        connection.destroy();
+      }
+    },
+    close: () => connection.destroy(),
+  };
+}

@@ -1,0 +1,49 @@
+/** How an SMTP session fails: as a value. Thrown only inside this folder, as an `SmtpError`. */
+import { TimeoutError } from '../../system/clock.ts';
+import { errorCode, errorMessage } from '../../system/errors.ts';
+import { replyText, type SmtpReply } from './reply.ts';
+
+/** Where in the conversation. `dot` is the wait for the answer to the message. */
+export type SmtpPhase =
+  | 'connect'
+  | 'banner'
+  | 'ehlo'
+  | 'starttls'
+  | 'mail'
+  | 'rcpt'
+  | 'data'
+  | 'body'
+  | 'dot'
+  | 'quit';
+
+export type SmtpFailure =
+  /** The peer refused the session. */
+  | { phase: SmtpPhase; kind: 'reply'; reply: SmtpReply }
+  /** `connection`: refused, reset or closed. `protocol`: what came was not SMTP, or was not asked for. `tls`: the
+   * handshake failed or was refused; the session would have been in plaintext. */
+  | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls'; message: string };
+
+export class SmtpError extends Error {
+  override readonly name = 'SmtpError';
+  readonly failure: SmtpFailure;
+
+  constructor(failure: SmtpFailure, cause?: unknown) {
+    super(failure.kind === 'reply' ? replyText(failure.reply) : failure.message, { cause });
+    this.failure = failure;
+  }
+}
+
+export function protocolError(phase: SmtpPhase, message: string): SmtpError {
+  return new SmtpError({ phase, kind: 'protocol', message });
+}
+
+/** The failure behind an error of a socket or timer. */
+export function networkError(phase: SmtpPhase, error: unknown): SmtpError {
+  const kind = error instanceof TimeoutError ? 'timeout' : 'connection';
+  const code = errorCode(error);
+  const message = errorMessage(error);
+  return new SmtpError(
+    { phase, kind, message: code && !message.includes(code) ? `${code}: ${message}` : message },
+    error,
+  );
+}

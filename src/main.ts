@@ -1,0 +1,64 @@
+/**
+ * The composition root: config -> app -> listeners and workers -> wait -> drain. What the daemon consists of is what is
+ * listed here.
+ */
+import { createApiServer } from './api.ts';
+import { type App, openApp } from './app.ts';
+import { createBlobSweep } from './blobs/worker.ts';
+import type { Config } from './config.ts';
+import { openControlSocket } from './control-socket.ts';
+import { createIdempotencySweep } from './emails/worker.ts';
+import { createQueueWork, recoverQueue } from './queue/worker.ts';
+import type { System } from './system/system.ts';
+import { type RunningWork, startWork } from './system/worker.ts';
+import { createFanOutWork } from './webhooks/fan-out.ts';
+import { createWebhookWork } from './webhooks/worker.ts';
+
+export type Daemon = {
+  /** Where the API listens, such as `http://127.0.0.1:8025`. */
+  address: string;
+  app: App;
+  /** Takes nothing new, lets what runs finish for up to 30 s, and closes. */
+  stop(): Promise<void>;
+};
+
+/** engine.md 4: finish the dots, requeue the rest. */
+const DRAIN_MS = 30_000;
+
+export async function startDaemon(config: Config, overrides: Partial<System> = {}): Promise<Daemon> {
+  const app = await openApp(config, overrides);
+  try {
+    await recoverQueue(app);
+    const api = await createApiServer(app);
+    const address = await api.listen({ host: config.http.address, port: config.http.port });
+    const control = await openControlSocket(app);
+    const workers = startWorkers(app);
+    app.log.info({ address }, 'serving');
+    return { address, app, stop: () => drain(app, [api, control], workers) };
+  } catch (error) {
+    await app[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function startWorkers(app: App): RunningWork[] {
+  return [
+    startWork(app, createQueueWork(app)),
+    startWork(app, createFanOutWork(app)),
+    startWork(app, createWebhookWork(app)),
+    startWork(app, createIdempotencySweep(app)),
+    startWork(app, createBlobSweep(app)),
+  ];
+}
+
+async function drain(
+  app: App,
+  listeners: readonly { close(): Promise<void> }[],
+  workers: readonly RunningWork[],
+): Promise<void> {
+  app.log.info({}, 'draining');
+  await Promise.all(listeners.map((listener) => listener.close()));
+  await Promise.all(workers.map((worker) => worker.stop(DRAIN_MS)));
+  await app.db.close();
+  app.log.info({}, 'stopped');
+}

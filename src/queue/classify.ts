@@ -1,0 +1,60 @@
+/**
+ * From a peer's refusal to what we do about it (engine.md 5). The phase counts as much as the code, and only words
+ * about the address itself suppress it: a reputation or policy refusal says nothing of the mailbox.
+ */
+import type { SmtpPhase } from '../mail/smtp/failure.ts';
+import type { SmtpReply } from '../mail/smtp/reply.ts';
+import { type Outcome, type Peer, reportReply } from './outcome.ts';
+
+/** RFC 3463 3.2, 3.3 and 3.8, RFC 7505, RFC 7372: the address does not exist or will not take mail again. */
+const BAD_MAILBOX_CODES = new Set([
+  '5.1.0',
+  '5.1.1',
+  '5.1.2',
+  '5.1.3',
+  '5.1.6',
+  '5.1.10',
+  '5.2.1',
+  '5.7.13',
+  '5.7.17',
+  '5.7.18',
+]);
+
+/** RFC 7504: the host or the domain never takes mail. */
+const NEVER_TAKES_MAIL = new Set([521, 556]);
+
+const UNKNOWN_USER_WORDS =
+  /\b(?:user|mailbox|recipient|address|account)\b.{0,40}\b(?:unknown|not exist|not found|no longer|disabled|unavailable)|(?:unknown|no such|invalid) (?:user|mailbox|recipient|address|account)|does not exist/i;
+const TOO_MANY_RECIPIENTS = /too many (?:recipients|rcpt)/i;
+
+export function classifyRefusal(peer: Peer, phase: SmtpPhase, reply: SmtpReply): Outcome {
+  const report = reportReply(peer, phase, reply);
+  if (reply.code >= 400 && reply.code < 500) return { kind: 'deferred', report };
+  if (!isVerdict(phase, reply)) return { kind: 'deferred', report };
+  if (speaksOfMailbox(phase, reply)) return { kind: 'bounced', report, bounce: 'permanent' };
+  return { kind: 'bounced', report, bounce: isMailboxFull(reply) ? 'transient' : 'undetermined' };
+}
+
+/**
+ * Whether a 5xx is a verdict on this mail at all. A 503 or a 3xx is a conversation gone wrong; a refusal before MAIL is
+ * about us or about that host, and another host or day may differ; "too many recipients" asks for another transaction.
+ */
+function isVerdict(phase: SmtpPhase, reply: SmtpReply): boolean {
+  if (reply.code < 500 || reply.code === 503) return false;
+  if (NEVER_TAKES_MAIL.has(reply.code)) return true;
+  if (phase === 'connect' || phase === 'banner' || phase === 'ehlo' || phase === 'starttls') return false;
+  return !TOO_MANY_RECIPIENTS.test(reply.lines.join(' '));
+}
+
+function speaksOfMailbox(phase: SmtpPhase, reply: SmtpReply): boolean {
+  if (NEVER_TAKES_MAIL.has(reply.code)) return true;
+  if (phase !== 'rcpt' && phase !== 'dot') return false;
+  if (reply.enhanced !== undefined) return BAD_MAILBOX_CODES.has(reply.enhanced);
+  if (phase !== 'rcpt') return false;
+  if (reply.code === 551 || reply.code === 553) return true;
+  return reply.code === 550 && UNKNOWN_USER_WORDS.test(reply.lines.join(' '));
+}
+
+function isMailboxFull(reply: SmtpReply): boolean {
+  return reply.enhanced === '5.2.2' || (reply.code === 552 && reply.enhanced === undefined);
+}

@@ -1,0 +1,56 @@
+/**
+ * What an attempt came to, as a value. `deliver` produces one for each recipient; `settle` stores it.
+ */
+import type { SmtpFailure, SmtpPhase } from '../mail/smtp/failure.ts';
+import { replyText, type SmtpReply } from '../mail/smtp/reply.ts';
+
+/** What is known of an attempt, for the attempt's row, the API and the events. */
+export type Report = {
+  phase: SmtpPhase | 'dns' | 'simulated';
+  mx: string | null;
+  address: string | null;
+  /** Such as `TLSv1.3`; null when the connection was not encrypted. */
+  tls: string | null;
+  smtpCode: number | null;
+  enhancedCode: string | null;
+  /** The peer's words, or ours when it said none. */
+  text: string;
+};
+
+export type Outcome =
+  | { kind: 'delivered'; report: Report }
+  /** `retryAfterMs` overrides the schedule where a rule asks for its own pace. */
+  | { kind: 'deferred'; report: Report; retryAfterMs?: number }
+  /** `permanent` says the address itself is no good, and suppresses it (decisions.md 5). */
+  | { kind: 'bounced'; report: Report; bounce: 'permanent' | 'transient' | 'undetermined' };
+
+/** What follows a simulated delivery. */
+export type Aftermath = 'complained' | 'opened' | 'clicked';
+
+/** The outcome for one recipient, and what a simulation adds to it. */
+export type Verdict = { outcome: Outcome; aftermath?: Aftermath };
+
+export const NO_REPORT = {
+  mx: null,
+  address: null,
+  tls: null,
+  smtpCode: null,
+  enhancedCode: null,
+} as const satisfies Partial<Report>;
+
+export type Peer = Pick<Report, 'mx' | 'address' | 'tls'>;
+
+export function reportReply(peer: Peer, phase: SmtpPhase, reply: SmtpReply): Report {
+  return {
+    ...peer,
+    phase,
+    smtpCode: reply.code,
+    enhancedCode: reply.enhanced ?? null,
+    text: replyText(reply),
+  };
+}
+
+export function reportFailure(peer: Peer, failure: SmtpFailure): Report {
+  if (failure.kind === 'reply') return reportReply(peer, failure.phase, failure.reply);
+  return { ...peer, phase: failure.phase, smtpCode: null, enhancedCode: null, text: failure.message };
+}

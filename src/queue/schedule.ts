@@ -1,0 +1,14 @@
+/** When to try again (engine.md 4): quickly at first, since most deferrals are greylisting, then every four hours. */
+import { jitter } from '../system/backoff.ts';
+import type { Random } from '../system/random.ts';
+
+const MINUTE_MS = 60_000;
+const RETRY_MINUTES = [1, 5, 10, 20, 40, 60, 120, 240] as const;
+const LAST_RETRY_MINUTES = 240;
+const JITTER_SHARE = 0.1;
+
+/** `attempts`: how many were made, the one that just failed among them. */
+export function retryDelayMs(random: Random, attempts: number): number {
+  const minutes = RETRY_MINUTES[attempts - 1] ?? LAST_RETRY_MINUTES;
+  return jitter(random, minutes * MINUTE_MS, JITTER_SHARE);
+}

@@ -1,0 +1,229 @@
+/** The end of an attempt: each recipient's new state, its attempt row, its event and what follows, in one transaction. */
+import { defineWrite, type Tx } from '../db/operation.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { suppress } from '../suppressions/store.ts';
+import { isoTime } from '../system/clock.ts';
+import { newId } from '../system/ids.ts';
+import type { Aftermath, Outcome, Report, Verdict } from './outcome.ts';
+import {
+  changeRecipient,
+  getMessage,
+  insertAttempt,
+  listRecipients,
+  type RecipientEvent,
+  refreshStatus,
+  type SpooledMessage,
+} from './store.ts';
+
+export type Result = {
+  recipientId: RecipientRow['id'];
+  verdict: Verdict;
+  /** The delay until the next attempt, should the outcome be a deferral. */
+  retryDelayMs: number;
+};
+
+export type Settlement = {
+  messageId: string;
+  epoch: string;
+  now: number;
+  durationMs: number;
+  /** The DKIM field this attempt carried; kept for resends. */
+  signature: string | null;
+  results: readonly Result[];
+};
+
+/** decisions.md 16: at the first deferral, then at most every four hours for a recipient. */
+const DELAY_NOTICE_EVERY_MS = 4 * 3_600_000;
+
+export const settle = defineWrite('queue.settle', async (tx, settlement: Settlement): Promise<void> => {
+  const message = await getMessage(tx, settlement.messageId);
+  message.signature ??= settlement.signature;
+  const recipients = new Map(
+    (await listRecipients(tx, message.id)).map((recipient) => [recipient.id, recipient]),
+  );
+  for (const result of settlement.results) {
+    const recipient = recipients.get(result.recipientId);
+    // A lease that ran out was given to somebody else: this attempt no longer has a say.
+    if (recipient?.state !== 'in_flight' || recipient.epoch !== settlement.epoch) continue;
+    await settleRecipient(tx, message, recipient, result, settlement);
+  }
+  await refreshStatus(tx, message);
+});
+
+async function settleRecipient(
+  tx: Tx,
+  message: SpooledMessage,
+  recipient: RecipientRow,
+  result: Result,
+  { now, durationMs }: Settlement,
+): Promise<void> {
+  const outcome = expire(message, result.verdict.outcome, now);
+  await insertAttempt(tx, attemptRow(recipient, outcome, now, durationMs));
+  switch (outcome.kind) {
+    case 'delivered':
+      await end(tx, message, recipient, outcome, now, {
+        type: 'email.delivered',
+        details: {
+          delivery: {
+            smtpResponse: outcome.report.text,
+            mx: outcome.report.mx,
+            tls: outcome.report.tls,
+            durationMs,
+          },
+        },
+      });
+      if (result.verdict.aftermath) {
+        await simulateAftermath(tx, message, recipient, result.verdict.aftermath, now);
+      }
+      return;
+    case 'bounced':
+      await bounce(tx, message, recipient, outcome, now);
+      return;
+    case 'deferred':
+      await defer(tx, message, recipient, outcome, {
+        now,
+        delayMs: outcome.retryAfterMs ?? result.retryDelayMs,
+      });
+  }
+}
+
+/** A deferral after the message's time is a soft bounce with the last words heard (RFC 3463 X.4.7, api.md 1.3). */
+function expire(message: SpooledMessage, outcome: Outcome, now: number): Outcome {
+  if (outcome.kind !== 'deferred' || now < message.expiresAt) return outcome;
+  const report = { ...outcome.report, enhancedCode: '4.4.7', text: `Expired. Last: ${outcome.report.text}` };
+  return { kind: 'bounced', report, bounce: 'transient' };
+}
+
+function whatWasSaid(report: Report) {
+  const { smtpCode, enhancedCode, mx, tls } = report;
+  return { smtpCode, enhancedCode, diagnostic: report.text, mx, tls };
+}
+
+async function end(
+  tx: Tx,
+  message: SpooledMessage,
+  recipient: RecipientRow,
+  outcome: Exclude<Outcome, { kind: 'deferred' }>,
+  now: number,
+  event: RecipientEvent,
+): Promise<void> {
+  const patch = { state: outcome.kind, dueAt: null, epoch: null, ...whatWasSaid(outcome.report) };
+  await changeRecipient(tx, message, recipient, patch, { now, event });
+}
+
+async function bounce(
+  tx: Tx,
+  message: SpooledMessage,
+  recipient: RecipientRow,
+  outcome: Extract<Outcome, { kind: 'bounced' }>,
+  now: number,
+): Promise<void> {
+  const { smtpCode, enhancedCode, text } = outcome.report;
+  const details = { type: outcome.bounce, smtpCode, enhancedCode, diagnostic: text, source: 'smtp' };
+  await end(tx, message, recipient, outcome, now, { type: 'email.bounced', details: { bounce: details } });
+  // decisions.md 5 and 29: a hard bounce suppresses, a simulated one never does.
+  if (outcome.bounce !== 'permanent' || outcome.report.phase === 'simulated') return;
+  await suppress(tx, {
+    id: newId('sup', now),
+    tenantId: message.tenantId,
+    email: recipient.address,
+    reason: 'bounce',
+    sourceEmailId: message.id,
+    diagnostic: text,
+    createdAt: now,
+  });
+}
+
+async function defer(
+  tx: Tx,
+  message: SpooledMessage,
+  recipient: RecipientRow,
+  outcome: Extract<Outcome, { kind: 'deferred' }>,
+  { now, delayMs }: { now: number; delayMs: number },
+): Promise<void> {
+  // The last attempt is made when the time is up, not up to four hours before.
+  const dueAt = Math.min(now + delayMs, Math.max(message.expiresAt, now));
+  const notify = recipient.delayNoticeAt === null || now - recipient.delayNoticeAt >= DELAY_NOTICE_EVERY_MS;
+  const event: RecipientEvent = {
+    type: 'email.delivery_delayed',
+    details: {
+      delay: {
+        diagnostic: outcome.report.text,
+        attempt: recipient.attempts,
+        nextAttemptAt: isoTime(dueAt),
+        expiresAt: isoTime(message.expiresAt),
+      },
+    },
+  };
+  const patch = {
+    state: 'deferred',
+    dueAt,
+    epoch: null,
+    delayNoticeAt: notify ? now : recipient.delayNoticeAt,
+    ...whatWasSaid(outcome.report),
+  } as const;
+  await changeRecipient(tx, message, recipient, patch, { now, ...(notify && { event }) });
+}
+
+async function simulateAftermath(
+  tx: Tx,
+  message: SpooledMessage,
+  recipient: RecipientRow,
+  aftermath: Aftermath,
+  now: number,
+): Promise<void> {
+  const at = isoTime(now);
+  switch (aftermath) {
+    case 'complained': {
+      const complaint = { feedbackType: 'abuse', userAgent: 'Postrider simulator', arrivedAt: at };
+      const event: RecipientEvent = { type: 'email.complained', details: { complaint } };
+      return changeRecipient(tx, message, recipient, { state: 'complained' }, { now, event });
+    }
+    case 'opened': {
+      const open = { timestamp: at, ip: null, userAgent: 'Postrider simulator', bot: false };
+      return changeRecipient(
+        tx,
+        message,
+        recipient,
+        {},
+        { now, event: { type: 'email.opened', details: { open } } },
+      );
+    }
+    case 'clicked': {
+      const click = {
+        timestamp: at,
+        link: 'https://example.com/',
+        ip: null,
+        userAgent: 'Postrider simulator',
+        bot: false,
+      };
+      return changeRecipient(
+        tx,
+        message,
+        recipient,
+        {},
+        { now, event: { type: 'email.clicked', details: { click } } },
+      );
+    }
+  }
+}
+
+function attemptRow(recipient: RecipientRow, outcome: Outcome, now: number, durationMs: number) {
+  const { phase, mx, address, tls, smtpCode, enhancedCode, text } = outcome.report;
+  return {
+    id: newId('att', now),
+    recipientId: recipient.id,
+    messageId: recipient.messageId,
+    tenantId: recipient.tenantId,
+    at: now,
+    durationMs,
+    outcome: outcome.kind,
+    phase,
+    mx,
+    address,
+    tls,
+    smtpCode,
+    enhancedCode,
+    reply: text,
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * Delivery without a network: test keys, and the recipients `<behaviour>@simulator.<hostname>` of every key
+ * (decisions.md 29). Nothing here opens a socket.
+ */
+import type { Delivery } from './claim.ts';
+import { NO_REPORT, type Outcome, type Report, type Verdict } from './outcome.ts';
+
+/** A simulated deferral is short: somebody is waiting to see it. */
+const SIMULATED_RETRY_MS = 2_000;
+
+export function simulateDelivery(delivery: Delivery, isSimulatorDomain: boolean): Verdict[] {
+  return delivery.recipients.map(({ address, attempts }) =>
+    isSimulatorDomain ? simulate(address, attempts) : { outcome: DELIVERED },
+  );
+}
+
+/** The local part up to a `+` says what happens; whatever is not known is delivered. */
+export function simulate(address: string, attempts: number): Verdict {
+  const behaviour = address.slice(0, address.lastIndexOf('@')).replace(/\+.*$/, '').toLowerCase();
+  switch (behaviour) {
+    case 'bounced':
+      return { outcome: BOUNCED };
+    case 'delayed':
+      return { outcome: attempts > 1 ? DELIVERED : DELAYED };
+    case 'complained':
+    case 'opened':
+    case 'clicked':
+      return { outcome: DELIVERED, aftermath: behaviour };
+    default:
+      return { outcome: DELIVERED };
+  }
+}
+
+const DELIVERED: Outcome = { kind: 'delivered', report: report(250, '2.0.0', 'Simulated: accepted') };
+const BOUNCED: Outcome = {
+  kind: 'bounced',
+  report: report(550, '5.1.1', 'Simulated: no such mailbox'),
+  bounce: 'permanent',
+};
+const DELAYED: Outcome = {
+  kind: 'deferred',
+  report: report(451, '4.7.1', 'Simulated: try again later'),
+  retryAfterMs: SIMULATED_RETRY_MS,
+};
+
+function report(smtpCode: number, enhancedCode: string, text: string): Report {
+  return { ...NO_REPORT, phase: 'simulated', smtpCode, enhancedCode, text };
+}

@@ -1,0 +1,294 @@
+/**
+ * The spool's tables: messages, recipients, attempts. All their SQL; every change of a recipient's state goes through
+ * `changeRecipient`, which keeps the email's status and the event log in step (decisions.md 19).
+ */
+import type { Tx } from '../db/operation.ts';
+import { type Param, statement } from '../db/statement.ts';
+import type { AttemptRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
+import { type EventType, recordEvent } from '../events/store.ts';
+import { isoTime } from '../system/clock.ts';
+import { newId } from '../system/ids.ts';
+import { aggregateStatus } from './status.ts';
+
+const insertMessage = statement((db, param: Param<MessageRow>) =>
+  db.insertInto('messages').values({
+    id: param('id'),
+    tenantId: param('tenantId'),
+    mode: param('mode'),
+    kind: param('kind'),
+    status: param('status'),
+    sender: param('sender'),
+    returnToken: param('returnToken'),
+    domainId: param('domainId'),
+    blobId: param('blobId'),
+    signature: param('signature'),
+    createdAt: param('createdAt'),
+    expiresAt: param('expiresAt'),
+    lastEventAt: param('lastEventAt'),
+  }),
+);
+
+const insertRecipient = statement((db, param: Param<RecipientRow>) =>
+  db.insertInto('recipients').values({
+    id: param('id'),
+    messageId: param('messageId'),
+    tenantId: param('tenantId'),
+    field: param('field'),
+    position: param('position'),
+    address: param('address'),
+    domain: param('domain'),
+    state: param('state'),
+    dueAt: param('dueAt'),
+    attempts: param('attempts'),
+    doubts: param('doubts'),
+    epoch: param('epoch'),
+    delayNoticeAt: param('delayNoticeAt'),
+    smtpCode: param('smtpCode'),
+    enhancedCode: param('enhancedCode'),
+    diagnostic: param('diagnostic'),
+    mx: param('mx'),
+    tls: param('tls'),
+    lastEventAt: param('lastEventAt'),
+  }),
+);
+
+export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & { suppressed: boolean };
+
+/** Part of the write that accepts a mail: the message and a row for each recipient, ready at once. */
+export async function enqueue(
+  tx: Tx,
+  message: MessageRow,
+  recipients: readonly NewRecipient[],
+): Promise<void> {
+  await insertMessage.all(tx, message);
+  for (const [position, { suppressed, ...recipient }] of recipients.entries()) {
+    await insertRecipient.all(tx, {
+      ...recipient,
+      id: newId('rcp', message.createdAt),
+      messageId: message.id,
+      tenantId: message.tenantId,
+      position,
+      state: suppressed ? 'suppressed' : 'ready',
+      dueAt: suppressed ? null : message.createdAt,
+      attempts: 0,
+      doubts: 0,
+      epoch: null,
+      delayNoticeAt: null,
+      smtpCode: null,
+      enhancedCode: null,
+      diagnostic: suppressed ? 'The address is on the suppression list' : null,
+      mx: null,
+      tls: null,
+      lastEventAt: message.createdAt,
+    });
+  }
+}
+
+/** A message with what its events tell about it. */
+export type SpooledMessage = MessageRow & { subject: string | null; rfcMessageId: string | null };
+
+const messageById = statement((db, param: Param<{ id: string }>) =>
+  db
+    .selectFrom('messages')
+    .leftJoin('emails', 'emails.id', 'messages.id')
+    .selectAll('messages')
+    .select(['emails.subject', 'emails.rfcMessageId'])
+    .where('messages.id', '=', param('id')),
+);
+
+export async function getMessage(tx: Tx, id: string): Promise<SpooledMessage> {
+  const row = await messageById.first(tx, { id });
+  if (!row) throw new Error(`message ${id} does not exist`);
+  return row;
+}
+
+const recipientsOfMessage = statement((db, param: Param<{ messageId: string }>) =>
+  db.selectFrom('recipients').selectAll().where('messageId', '=', param('messageId')).orderBy('position'),
+);
+
+export function listRecipients(tx: Tx, messageId: string): Promise<RecipientRow[]> {
+  return recipientsOfMessage.all(tx, { messageId });
+}
+
+const dueRecipients = statement((db, param: Param<{ now: number; limit: number }>) =>
+  db
+    .selectFrom('recipients')
+    .select(['messageId', 'domain'])
+    .where('state', 'in', ['ready', 'deferred'])
+    .where('dueAt', '<=', param('now'))
+    .orderBy('dueAt')
+    .limit(param('limit')),
+);
+
+/** Messages and domains that have somebody to try, the longest waiting first. */
+export function listDue(
+  tx: Tx,
+  now: number,
+  limit: number,
+): Promise<Pick<RecipientRow, 'messageId' | 'domain'>[]> {
+  return dueRecipients.all(tx, { now, limit });
+}
+
+const nextDue = statement((db, _param: Param<object>) =>
+  db
+    .selectFrom('recipients')
+    .select('dueAt')
+    .where('state', 'in', ['ready', 'deferred'])
+    .where('dueAt', 'is not', null)
+    .orderBy('dueAt')
+    .limit(1),
+);
+
+export async function findNextDue(tx: Tx): Promise<number | undefined> {
+  return (await nextDue.first(tx, {}))?.dueAt ?? undefined;
+}
+
+type RecipientPatch = Pick<
+  RecipientRow,
+  | 'id'
+  | 'state'
+  | 'dueAt'
+  | 'attempts'
+  | 'doubts'
+  | 'epoch'
+  | 'delayNoticeAt'
+  | 'smtpCode'
+  | 'enhancedCode'
+  | 'diagnostic'
+  | 'mx'
+  | 'tls'
+  | 'lastEventAt'
+>;
+
+const updateRecipient = statement((db, param: Param<RecipientPatch>) =>
+  db
+    .updateTable('recipients')
+    .set({
+      state: param('state'),
+      dueAt: param('dueAt'),
+      attempts: param('attempts'),
+      doubts: param('doubts'),
+      epoch: param('epoch'),
+      delayNoticeAt: param('delayNoticeAt'),
+      smtpCode: param('smtpCode'),
+      enhancedCode: param('enhancedCode'),
+      diagnostic: param('diagnostic'),
+      mx: param('mx'),
+      tls: param('tls'),
+      lastEventAt: param('lastEventAt'),
+    })
+    .where('id', '=', param('id')),
+);
+
+export type RecipientEvent = { type: EventType; details: object };
+
+/**
+ * The one way a recipient's state changes: the row, its event where there is one, and the message's clock of events.
+ * Times of a message's events only grow, so that their order is their story. Call `refreshStatus` after the last one.
+ */
+export async function changeRecipient(
+  tx: Tx,
+  message: SpooledMessage,
+  recipient: RecipientRow,
+  patch: Partial<RecipientPatch>,
+  options: { now: number; event?: RecipientEvent },
+): Promise<void> {
+  Object.assign(recipient, patch);
+  if (options.event) {
+    const at = Math.max(options.now, message.lastEventAt + 1);
+    message.lastEventAt = at;
+    recipient.lastEventAt = at;
+    await recordRecipientEvent(tx, message, recipient.address, options.event, at);
+  }
+  await updateRecipient.all(tx, recipient);
+}
+
+/** Payload of every email event: specification 6, with the additions of api.md 1.8. */
+export async function recordRecipientEvent(
+  tx: Tx,
+  message: SpooledMessage,
+  to: string,
+  event: RecipientEvent,
+  at: number,
+): Promise<void> {
+  await recordEvent(tx, {
+    id: newId('evt', at),
+    tenantId: message.tenantId,
+    mode: message.mode,
+    type: event.type,
+    emailId: message.id,
+    createdAt: at,
+    data: {
+      emailId: message.id,
+      to,
+      from: message.sender,
+      subject: message.subject,
+      messageId: message.rfcMessageId,
+      createdAt: isoTime(message.createdAt),
+      ...event.details,
+    },
+  });
+}
+
+const recipientStates = statement((db, param: Param<{ messageId: string }>) =>
+  db.selectFrom('recipients').select(['state', 'attempts']).where('messageId', '=', param('messageId')),
+);
+
+const updateMessage = statement(
+  (db, param: Param<{ id: string; status: EmailStatus; lastEventAt: number; signature: string | null }>) =>
+    db
+      .updateTable('messages')
+      .set({ status: param('status'), lastEventAt: param('lastEventAt'), signature: param('signature') })
+      .where('id', '=', param('id')),
+);
+
+/** Writes the message with the status its recipients add up to (api.md 1.3). */
+export async function refreshStatus(tx: Tx, message: SpooledMessage): Promise<void> {
+  message.status = aggregateStatus(await recipientStates.all(tx, { messageId: message.id }));
+  await updateMessage.all(tx, message);
+}
+
+const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>
+  db.insertInto('attempts').values({
+    id: param('id'),
+    recipientId: param('recipientId'),
+    messageId: param('messageId'),
+    tenantId: param('tenantId'),
+    at: param('at'),
+    durationMs: param('durationMs'),
+    outcome: param('outcome'),
+    phase: param('phase'),
+    mx: param('mx'),
+    address: param('address'),
+    tls: param('tls'),
+    smtpCode: param('smtpCode'),
+    enhancedCode: param('enhancedCode'),
+    reply: param('reply'),
+  }),
+);
+
+export async function insertAttempt(tx: Tx, attempt: AttemptRow): Promise<void> {
+  await insertAttemptRow.all(tx, attempt);
+}
+
+/** Recipients an earlier start of the daemon left in flight, or whose lease has run out in this one. */
+export function listAbandoned(tx: Tx, epoch: string, now: number): Promise<RecipientRow[]> {
+  return tx
+    .selectFrom('recipients')
+    .selectAll()
+    .where('state', '=', 'in_flight')
+    .where((where) => where.or([where('epoch', '!=', epoch), where('dueAt', '<=', now)]))
+    .execute();
+}
+
+/** Mail that still needs this domain's key (decisions.md 12). */
+export async function hasOpenMail(tx: Tx, domainId: NonNullable<MessageRow['domainId']>): Promise<boolean> {
+  const row = await tx
+    .selectFrom('messages')
+    .select('id')
+    .where('domainId', '=', domainId)
+    .where('status', 'in', ['queued', 'sent'])
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,51 @@
+/**
+ * Addresses the daemon must never connect to on behalf of others: itself, the machine's network, and everything
+ * that is not a public unicast address (security.md findings 7, 26, 27). `allow` lists CIDRs an operator exempts.
+ */
+import { BlockList, isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+export type TargetGuard = {
+  /** Whether a connection to this IP literal is allowed. Text that is not an IP address never is. */
+  allows(address: string): boolean;
+};
+
+/** All that has ever been assigned for global unicast (RFC 3587 2, IANA's IPv6 address space registry). */
+const GLOBAL_UNICAST = '2000::/3';
+
+export function createTargetGuard(options: {
+  allow: readonly string[];
+  own: readonly string[];
+}): TargetGuard {
+  const allowed = blockList(options.allow);
+  const globalUnicast = blockList([GLOBAL_UNICAST]);
+  const own = blockList(options.own.map((address) => `${address}/${isIP(address) === 4 ? 32 : 128}`));
+  return {
+    allows(address) {
+      if (isIP(address) === 0) return false;
+      const plain = unwrap(address);
+      const family = isIP(plain) === 4 ? 'ipv4' : 'ipv6';
+      if (allowed.check(plain, family)) return true;
+      if (own.check(plain, family)) return false;
+      return ipaddr.parse(plain).range() === 'unicast' && (family === 'ipv4' || globalUnicast.check(plain, family));
+    },
+  };
+}
+
+/** `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291 2.5.5.2). A scope id (`fe80::1%eth0`) is dropped. */
+function unwrap(address: string): string {
+  const parsed = ipaddr.parse(address.replace(/%.*$/, ''));
+  if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  return parsed.toString();
+}
+
+/** @throws Error naming the CIDR that cannot be read */
+export function blockList(cidrs: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const cidr of cidrs) {
+    if (!ipaddr.isValidCIDR(cidr)) throw new Error(`"${cidr}" is not a CIDR such as 127.0.0.0/8`);
+    const [network, bits] = ipaddr.parseCIDR(cidr);
+    list.addSubnet(network.toString(), bits, network.kind());
+  }
+  return list;
+}

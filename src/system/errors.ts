@@ -1,0 +1,66 @@
+/**
+ * Refusals. An `AppError` is something the caller did, or must wait for; it carries a code of a closed union,
+ * and `http/problem.ts` gives every code its status. Anything else that is thrown is a bug.
+ */
+
+export type ErrorCode =
+  | 'validation_error'
+  | 'missing_api_key'
+  | 'invalid_api_key'
+  | 'restricted_api_key'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'idempotency_conflict'
+  | 'already_exists'
+  | 'invalid_state'
+  | 'domain_in_use'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'domain_not_verified'
+  | 'suppressed_recipient'
+  | 'rate_limited'
+  | 'quota_exceeded'
+  | 'unavailable';
+
+/** One thing wrong with a request: where (`to[3]`), and what. */
+export type Issue = { path: string; message: string };
+
+export type AppErrorOptions = {
+  cause?: unknown;
+  /** The field the refusal is about, as the caller spells it. */
+  param?: string;
+  issues?: readonly Issue[];
+  details?: Readonly<Record<string, unknown>>;
+  /** Seconds; becomes the `Retry-After` header. */
+  retryAfterSeconds?: number;
+};
+
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly options: AppErrorOptions;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.options = options;
+  }
+}
+
+export function invalid(param: string, message: string): AppError {
+  return new AppError('validation_error', message, { param, issues: [{ path: param, message }] });
+}
+
+export function notFound(resource: string): AppError {
+  return new AppError('not_found', `${resource} not found`);
+}
+
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The `code` Node and SQLite put on their errors, such as `ECONNREFUSED` or `SQLITE_FULL`. */
+export function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}

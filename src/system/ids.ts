@@ -1,0 +1,72 @@
+/**
+ * Ids: prefix, 48 bits of milliseconds, 80 random bits, as 26 characters of Crockford's base32 in lower case.
+ * They sort by time as text, so an id is also a cursor and an index on it stays compact.
+ * The random part (at least 74 bits, decisions.md) makes an id unguessable.
+ */
+import { randomFillSync } from 'node:crypto';
+
+export type IdPrefix =
+  | 'em'
+  | 'dom'
+  | 'ten'
+  | 'key'
+  | 'wh'
+  | 'evt'
+  | 'whd'
+  | 'rcp'
+  | 'att'
+  | 'blob'
+  | 'sup'
+  | 'req';
+export type Id<P extends IdPrefix> = `${P}_${string}`;
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+const TIME_CHARACTERS = 10;
+const RANDOM_BYTES = 10;
+const POOL_BYTES = RANDOM_BYTES * 256;
+
+const pool = Buffer.allocUnsafe(POOL_BYTES);
+let poolUsed = POOL_BYTES;
+
+export function newId<P extends IdPrefix>(prefix: P, nowMs: number): Id<P> {
+  return `${prefix}_${encodeTime(nowMs)}${encodeRandom()}`;
+}
+
+/** Whether `value` has the shape of an id with this prefix; says nothing of its existence. */
+export function isId<P extends IdPrefix>(prefix: P, value: string): value is Id<P> {
+  return (
+    value.length === prefix.length + 27 &&
+    value.startsWith(`${prefix}_`) &&
+    ID_BODY.test(value.slice(prefix.length + 1))
+  );
+}
+
+const ID_BODY = /^[0-9a-hjkmnp-tv-z]{26}$/;
+
+function encodeTime(nowMs: number): string {
+  let rest = nowMs;
+  let text = '';
+  for (let index = 0; index < TIME_CHARACTERS; index++) {
+    text = ALPHABET[rest % 32] + text;
+    rest = Math.floor(rest / 32);
+  }
+  return text;
+}
+
+/** 80 bits as 16 characters, from a pool: one call to the generator serves 256 ids. */
+function encodeRandom(): string {
+  if (poolUsed === POOL_BYTES) {
+    randomFillSync(pool);
+    poolUsed = 0;
+  }
+  let text = '';
+  for (let half = 0; half < 2; half++) {
+    let bits = pool.readUIntBE(poolUsed, 5);
+    poolUsed += 5;
+    for (let index = 0; index < 8; index++) {
+      text += ALPHABET[bits % 32];
+      bits = Math.floor(bits / 32);
+    }
+  }
+  return text;
+}

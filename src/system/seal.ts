@@ -1,0 +1,72 @@
+/**
+ * Secrets at rest: AES-256-GCM with the place they belong to (tenant and row id) as associated data, so that a sealed
+ * value copied to another row does not open. The sealed text names its key, so that keys can be rotated.
+ */
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export type Sealer = {
+  /** `place` must be the same when it is opened; use tenant id and row id. */
+  seal(secret: string, place: readonly string[]): string;
+  /** @throws Error when the value was changed, moved, or sealed with another key */
+  open(sealed: string, place: readonly string[]): string;
+};
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const FORMAT = 'v1';
+
+export function createSealer(key: Uint8Array): Sealer {
+  const keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
+  return {
+    seal(secret, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associatedData(place));
+      const body = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return `${FORMAT}.${keyId}.${body.toString('base64')}`;
+    },
+    open(sealed, place) {
+      const [format, sealedWith, body] = sealed.split('.');
+      if (format !== FORMAT || body === undefined) throw new Error('not a sealed value');
+      if (sealedWith !== keyId)
+        throw new Error(`sealed with key ${sealedWith}, but the master key is ${keyId}`);
+      const bytes = Buffer.from(body, 'base64');
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
+        .setAAD(associatedData(place))
+        .setAuthTag(bytes.subarray(-TAG_BYTES));
+      return (
+        decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+      );
+    },
+  };
+}
+
+function associatedData(place: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(place));
+}
+
+/** Reads the master key of a data directory, or makes it, mode 0600 and flushed, when there is none. */
+export function loadMasterKey(directory: string): Buffer {
+  const file = join(directory, 'master.key');
+  if (!existsSync(file)) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeFlushed(file, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
+  }
+  const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
+  if (key.length !== KEY_BYTES) throw new Error(`${file} does not hold a key of ${KEY_BYTES} bytes in hex`);
+  return key;
+}
+
+function writeFlushed(file: string, text: string): void {
+  for (const [path, flags] of [
+    [file, 'wx'],
+    [dirname(file), 'r'],
+  ] as const) {
+    const descriptor = openSync(path, flags, 0o600);
+    if (flags === 'wx') writeSync(descriptor, text);
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The outside world as one value. Functions name the slice they need, `Pick<System, 'clock' | 'dial'>`; tests replace
+ * parts of it and nothing else.
+ */
+import { networkInterfaces } from 'node:os';
+import { createTargetGuard } from './blocklist.ts';
+import { type Clock, realClock } from './clock.ts';
+import { type CrashPoint, type CrashPointName, createCrashPoint } from './crash-point.ts';
+import { createDial, type Dial } from './dial.ts';
+import { createDns, type Dns } from './dns.ts';
+import { createFetch, type Fetch } from './fetch.ts';
+import { createLog, type Log, type LogLevel } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { createNotices, type Notices } from './notices.ts';
+import { type Random, realRandom } from './random.ts';
+
+export type System = {
+  clock: Clock;
+  dns: Dns;
+  dial: Dial;
+  fetch: Fetch;
+  log: Log;
+  random: Random;
+  notices: Notices;
+  metrics: Metrics;
+  crashPoint: CrashPoint;
+};
+
+export type SystemOptions = {
+  dnsServers: readonly string[];
+  /** CIDRs that may be connected to although they are not public. */
+  allowTargets: readonly string[];
+  logLevel: LogLevel;
+  crashAt: CrashPointName | undefined;
+};
+
+export function createSystem(options: SystemOptions, overrides: Partial<System> = {}): System {
+  const clock = overrides.clock ?? realClock;
+  const guard = createTargetGuard({ allow: options.allowTargets, own: ownAddresses() });
+  return {
+    clock,
+    dns: createDns(options.dnsServers),
+    dial: createDial(guard, clock),
+    fetch: createFetch(guard),
+    log: createLog(options.logLevel),
+    random: realRandom,
+    notices: createNotices(),
+    metrics: createMetrics(),
+    crashPoint: createCrashPoint(options.crashAt),
+    ...overrides,
+  };
+}
+
+/** A public address of this very machine is still not a target: mail for it would loop. */
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((entries) =>
+    (entries ?? []).map((entry) => entry.address),
+  );
+}

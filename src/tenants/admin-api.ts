@@ -1,0 +1,74 @@
+/** Tenants, plans and keys for the operator: served on the control socket alone, never on a network port. */
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../app.ts';
+import { invalid } from '../system/errors.ts';
+import { isId, newId } from '../system/ids.ts';
+import { createApiKey } from './keys.ts';
+import {
+  type NewKeyBody,
+  type NewTenant,
+  newKeySchema,
+  newTenantSchema,
+  type Plan,
+  planSchema,
+  showKey,
+  showPlan,
+  showTenant,
+} from './schemas.ts';
+import {
+  getTenant,
+  insertTenant,
+  listApiKeys,
+  listPlans,
+  listTenants,
+  revokeApiKey,
+  upsertPlan,
+} from './store.ts';
+
+type TenantApp = Pick<App, 'db' | 'clock' | 'config'>;
+
+export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): void {
+  server.post<{ Body: NewTenant }>('/tenants', { schema: { body: newTenantSchema } }, async ({ body }) => {
+    const now = app.clock.now();
+    const { name, plan } = body;
+    return showTenant(
+      await app.db.commit(insertTenant, { id: newId('ten', now), name, plan, createdAt: now }),
+    );
+  });
+  server.get('/tenants', async () => (await listTenants(app.db.read)).map(showTenant));
+  server.put<{ Body: Plan }>('/plans', { schema: { body: planSchema } }, async ({ body }) => {
+    const { name, monthlyEmails, requestsPerSecond } = body;
+    const plan = { name, monthlyEmails, requestsPerSecond, createdAt: app.clock.now() };
+    return showPlan(await app.db.commit(upsertPlan, plan));
+  });
+  server.get('/plans', async () => (await listPlans(app.db.read)).map(showPlan));
+  registerKeyAdmin(server, app);
+}
+
+function registerKeyAdmin(server: FastifyInstance, app: TenantApp): void {
+  server.post<{ Body: NewKeyBody }>('/keys', { schema: { body: newKeySchema } }, async ({ body }) => {
+    const tenant = await getTenant(app.db.read, body.tenant);
+    const { key, token } = await createApiKey(app, {
+      tenantId: tenant.id,
+      name: body.name,
+      mode: body.mode,
+      permission: body.permission,
+      expiresAt: body.expiresAt === undefined ? null : readTime('expiresAt', body.expiresAt),
+    });
+    return { ...showKey(key), token };
+  });
+  server.get<{ Querystring: { tenant?: string } }>('/keys', async ({ query }) => {
+    const tenant = query.tenant === undefined ? undefined : await getTenant(app.db.read, query.tenant);
+    return (await listApiKeys(app.db.read, tenant?.id)).map(showKey);
+  });
+  server.delete<{ Params: { id: string } }>('/keys/:id', async ({ params }) => {
+    if (!isId('key', params.id)) throw invalid('id', 'an API key id starts with key_');
+    return showKey(await app.db.commit(revokeApiKey, { id: params.id, now: app.clock.now() }));
+  });
+}
+
+function readTime(param: string, text: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) throw invalid(param, `\`${param}\` must be an ISO 8601 time`);
+  return time;
+}

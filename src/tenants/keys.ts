@@ -1,0 +1,64 @@
+/**
+ * API keys: prefix + 8 characters by which a key is found + 32 more. 40 characters of base62 carry 238 random bits, so a
+ * plain SHA-256 keeps them safe at rest (security.md 2.30).
+ */
+import { createHash, randomInt } from 'node:crypto';
+import type { App } from '../app.ts';
+import type { ApiKeyRow, Mode, Permission } from '../db/tables.ts';
+import { newId } from '../system/ids.ts';
+import { insertApiKey } from './store.ts';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const HINT_CHARACTERS = 8;
+const SECRET_CHARACTERS = 32;
+
+export type NewKey = {
+  tenantId: ApiKeyRow['tenantId'];
+  name: string;
+  mode: Mode;
+  permission: Permission;
+  /** Epoch milliseconds. */
+  expiresAt: number | null;
+};
+
+/** Makes a key. The token is in the answer and nowhere else. */
+export async function createApiKey(
+  app: Pick<App, 'db' | 'clock' | 'config'>,
+  key: NewKey,
+): Promise<{ key: ApiKeyRow; token: string }> {
+  const prefix = key.mode === 'live' ? app.config.keys.livePrefix : app.config.keys.testPrefix;
+  const body = Array.from(
+    { length: HINT_CHARACTERS + SECRET_CHARACTERS },
+    () => ALPHABET[randomInt(62)],
+  ).join('');
+  const token = prefix + body;
+  const now = app.clock.now();
+  const row: ApiKeyRow = {
+    ...key,
+    id: newId('key', now),
+    hint: body.slice(0, HINT_CHARACTERS),
+    tokenHash: hashToken(token),
+    createdAt: now,
+    lastUsedAt: null,
+    revokedAt: null,
+  };
+  await app.db.commit(insertApiKey, row);
+  return { key: row, token };
+}
+
+/** The mode its prefix names and the characters it is found by; undefined when it has not the shape of a key. */
+export function readToken(
+  config: Pick<App['config'], 'keys'>,
+  token: string,
+): { mode: Mode; hint: string } | undefined {
+  const { livePrefix, testPrefix } = config.keys;
+  const mode = token.startsWith(livePrefix) ? 'live' : token.startsWith(testPrefix) ? 'test' : undefined;
+  if (!mode) return undefined;
+  const body = token.slice((mode === 'live' ? livePrefix : testPrefix).length);
+  if (body.length !== HINT_CHARACTERS + SECRET_CHARACTERS) return undefined;
+  return { mode, hint: body.slice(0, HINT_CHARACTERS) };
+}
+
+export function hashToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}

@@ -1,0 +1,73 @@
+/** Request and response shapes of webhook endpoints (specification 2.11, 4.12), and which URLs may be posted to. */
+import { type Static, Type } from 'typebox';
+import type { WebhookEndpointRow } from '../db/tables.ts';
+import { EVENT_TYPES } from '../events/store.ts';
+import { isoTime } from '../system/clock.ts';
+import { invalid } from '../system/errors.ts';
+
+/** Longest URL accepted; what browsers and proxies commonly bear (RFC 9110 4.1 asks for at least 8000 of receivers). */
+const MOST_URL_CHARACTERS = 2_048;
+/** Repetitions are dropped, so this only bounds the work. */
+const MOST_EVENTS = 100;
+/** api.md 1.10, names. */
+const MOST_DESCRIPTION_CHARACTERS = 200;
+
+/**
+ * Ports on which mail speaks: SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, the common
+ * stand-in for 587. A webhook must not talk to a mail server, this one least of all (security.md 2.26).
+ */
+const MAIL_PORTS: readonly string[] = ['25', '110', '143', '465', '587', '993', '995', '2525'];
+
+const eventType = Type.Enum([...EVENT_TYPES]);
+
+export const newEndpointSchema = Type.Object({
+  url: Type.String({ maxLength: MOST_URL_CHARACTERS, description: 'Where events are posted; https.' }),
+  events: Type.Array(eventType, { minItems: 1, maxItems: MOST_EVENTS, description: 'What is posted.' }),
+  description: Type.Optional(
+    Type.String({ maxLength: MOST_DESCRIPTION_CHARACTERS, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+  ),
+});
+export type NewEndpoint = Static<typeof newEndpointSchema>;
+
+const endpointFields = {
+  id: Type.String(),
+  url: Type.String(),
+  events: Type.Array(Type.String()),
+  status: Type.Enum(['enabled', 'disabled']),
+  disabledReason: Type.Union([Type.Enum(['manual', 'failures', 'gone']), Type.Null()]),
+  description: Type.Union([Type.String(), Type.Null()]),
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+};
+
+export const endpointSchema = Type.Object(endpointFields);
+export const createdEndpointSchema = Type.Object({
+  ...endpointFields,
+  secret: Type.String({ description: 'Signs every post. Shown this once.' }),
+});
+
+export function showEndpoint(row: WebhookEndpointRow): Static<typeof endpointSchema> {
+  return {
+    id: row.id,
+    url: row.url,
+    events: JSON.parse(row.events) as string[],
+    status: row.status,
+    disabledReason: row.disabledReason,
+    description: row.description,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}
+
+/** Addresses are judged when a connection is opened, not here: what a name resolves to today says nothing of tomorrow. */
+export function checkUrl(text: string, { allowHttp }: { allowHttp: boolean }): void {
+  const url = /[\s\p{Cc}]/u.test(text) || !/^https?:\/\//i.test(text) ? null : URL.parse(text);
+  if (!url) throw invalid('url', '`url` must be an absolute URL such as https://example.com/webhooks');
+  if (url.protocol !== 'https:' && !allowHttp) throw invalid('url', '`url` must start with https://');
+  if (url.username !== '' || url.password !== '') {
+    throw invalid('url', '`url` must not hold a user name or password; every post is signed instead');
+  }
+  if (text.includes('#')) throw invalid('url', '`url` must not have a fragment');
+  if (MAIL_PORTS.includes(url.port))
+    throw invalid('url', `\`url\` must not use port ${url.port}, a mail port`);
+}

@@ -1,0 +1,59 @@
+/**
+ * The signature of webhook posts (specification 6), both ends of it: what this daemon sends and how a receiver checks it.
+ * The key is the secret as the customer sees it, `whsec_` included.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+const SECRET_PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+/** Specification 6 step 2, and 8. */
+const MOST_SKEW_SECONDS = 300;
+/** A header with more candidates than any rotation makes is not ours. */
+const MOST_SIGNATURES = 8;
+
+export function newSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+/** The header's value, `t=<unix>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` (specification 6 step 3). */
+export function signPayload(secret: string, timestampSeconds: number, body: string): string {
+  return `t=${timestampSeconds},v1=${hmacHex(secret, String(timestampSeconds), body)}`;
+}
+
+/**
+ * The same post signed as Standard Webhooks has it, for receivers that use one of its libraries: base64 of HMAC-SHA256
+ * over `<id>.<t>.<body>`, keyed with the bytes the secret encodes (standardwebhooks.com, "Signature scheme").
+ */
+export function signStandard(secret: string, id: string, timestampSeconds: number, body: string): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64')}`;
+}
+
+export type SignedPost = {
+  secret: string;
+  /** The signature header as it came. */
+  header: string;
+  /** The body as it came, before any parsing. */
+  body: string;
+  nowSeconds: number;
+};
+
+/** Specification 6 steps 1 to 4. Several `v1=`, as sent while a secret is being rotated, pass when one of them does. */
+export function verifySignature({ secret, header, body, nowSeconds }: SignedPost): boolean {
+  const fields = header.split(',').map((field) => field.trim());
+  const t = fields.find((field) => field.startsWith('t='))?.slice(2);
+  const candidates = fields.filter((field) => field.startsWith('v1=')).slice(0, MOST_SIGNATURES);
+  if (t === undefined || !/^\d+$/.test(t) || candidates.length === 0) return false;
+  if (Math.abs(nowSeconds - Number(t)) > MOST_SKEW_SECONDS) return false;
+  const expected = Buffer.from(hmacHex(secret, t, body));
+  return candidates.some((candidate) => equal(Buffer.from(candidate.slice(3)), expected));
+}
+
+function hmacHex(secret: string, t: string, body: string): string {
+  return createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
+}
+
+function equal(left: Buffer, right: Buffer): boolean {
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,119 @@
+/**
+ * The load: POSTs one body over kept connections, one request in flight on each, as fast as they are answered. Runs in
+ * a process of its own and writes raw HTTP/1.1, so that it takes as little as possible of the processors it shares
+ * with what is measured. Prints one line of JSON.
+ */
+import { connect, type Socket } from 'node:net';
+import { percentile } from './percentile.ts';
+
+export type HttpLoad = {
+  port: number;
+  path: string;
+  headers: Record<string, string>;
+  /** Each request replaces the digits `counter` in it by its own number. */
+  body: string;
+  counter: string;
+  connections: number;
+  requests: number;
+};
+
+export type HttpLoadResult = {
+  /** Epoch milliseconds of the first request and of the last answer. */
+  startedAtMs: number;
+  endedAtMs: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** The first answer other than 200, its status and body; the load ends there. */
+  refusal: string | undefined;
+  /** Of this process, from the first request to the last answer. */
+  cpuMs: number;
+};
+
+/** `HTTP/1.1 200 OK` */
+const STATUS_AT = 9;
+
+const load = JSON.parse(process.argv[2] ?? '') as HttpLoad;
+const latencies = new Float64Array(load.requests);
+let sent = 0;
+let answered = 0;
+let refusal: string | undefined;
+
+const sockets = await Promise.all(Array.from({ length: load.connections }, open));
+const startedAtMs = Date.now();
+const cpuBefore = process.cpuUsage();
+await Promise.all(sockets.map(run));
+const { user, system } = process.cpuUsage(cpuBefore);
+const result: HttpLoadResult = {
+  startedAtMs,
+  endedAtMs: Date.now(),
+  p50Ms: percentile(latencies.subarray(0, answered), 0.5),
+  p99Ms: percentile(latencies.subarray(0, answered), 0.99),
+  refusal,
+  cpuMs: (user + system) / 1000,
+};
+console.log(JSON.stringify(result));
+process.exit(0);
+
+function open(): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true });
+    socket.once('error', reject);
+    socket.once('connect', () => resolve(socket));
+  });
+}
+
+/** Resolves when there is nothing more to send. */
+function run(socket: Socket): Promise<void> {
+  const request = Buffer.from(requestText());
+  const counterAt = request.lastIndexOf(load.counter);
+  return new Promise((resolve, reject) => {
+    let sentAt = 0;
+    const next = () => {
+      if (sent === load.requests || refusal !== undefined) {
+        resolve();
+        return;
+      }
+      sent += 1;
+      request.write(String(sent).padStart(load.counter.length, '0'), counterAt, 'latin1');
+      sentAt = performance.now();
+      socket.write(request);
+    };
+    readAnswers(socket, (status, text) => {
+      latencies[answered] = performance.now() - sentAt;
+      answered += 1;
+      if (status !== 200) refusal ??= text;
+      next();
+    });
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('the server closed a connection')));
+    next();
+  });
+}
+
+function requestText(): string {
+  const headers = {
+    host: `127.0.0.1:${load.port}`,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(load.body)),
+    ...load.headers,
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${load.path} HTTP/1.1\r\n${lines.join('')}\r\n${load.body}`;
+}
+
+/** Answers of the servers measured here are short and carry Content-Length. */
+function readAnswers(socket: Socket, answer: (status: number, text: string) => void): void {
+  let text = '';
+  socket.on('data', (part: Buffer) => {
+    text += part.toString('latin1');
+    const bodyAt = text.indexOf('\r\n\r\n') + 4;
+    if (bodyAt < 4) return;
+    const length = /\r\ncontent-length: (\d+)/i.exec(text);
+    if (!length) throw new Error(`an answer without Content-Length:\n${text}`);
+    if (text.length < bodyAt + Number(length[1])) return;
+    const whole = text;
+    text = '';
+    const status = whole.slice(STATUS_AT, STATUS_AT + 3);
+    answer(Number(status), `${status} ${whole.slice(bodyAt)}`);
+  });
+}

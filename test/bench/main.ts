@@ -1,0 +1,77 @@
+/**
+ * `npm run bench [-- --only GROUP] [-- --json]`: what this machine can do, what the least program would do, what
+ * Postrider does, and what its peer does, in one table. Each row is the median of three runs, which alternate, because
+ * a shared machine changes its mood by the minute: compare within one table only. There are no thresholds here.
+ */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { bare } from './bare.ts';
+import { ceilings } from './ceilings.ts';
+import { postfix } from './postfix.ts';
+import { postrider } from './postrider.ts';
+import type { Group, Row } from './row.ts';
+import { sinkName } from './sink.ts';
+import { type RowRuns, renderTable, summarise } from './table.ts';
+import { machineFacts, openWorkspace, type Workspace } from './workspace.ts';
+
+const GROUPS: readonly Group[] = [ceilings, bare, postrider, postfix];
+const ROUNDS = 3;
+
+// The pool reads this at its first use; the ceiling of signatures wants every core.
+process.env['UV_THREADPOOL_SIZE'] = String(availableParallelism() + 2);
+
+const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'boolean' } } });
+const groups = GROUPS.filter((group) => values.only === undefined || group.name === values.only);
+if (groups.length === 0) {
+  console.error(`no group "${values.only}"; there are ${GROUPS.map((group) => group.name).join(', ')}`);
+  process.exit(1);
+}
+const workspace = openWorkspace();
+const prepared = await prepare(workspace, groups);
+const facts = machineFacts(workspace.root);
+for (let round = 1; round <= ROUNDS; round++) await runRound(round, prepared);
+const results = summarise(prepared);
+if (values.json) console.log(JSON.stringify({ facts, results }, undefined, 2));
+else console.log(`\n${[...facts, ...notes()].join('\n')}\n\n${renderTable(results)}`);
+process.exit(prepared.some((entry) => 'row' in entry && entry.failures.length > 0) ? 1 : 0);
+
+type Prepared = (RowRuns | { name: string; missing: string })[];
+
+async function prepare(workspace: Workspace, groups: readonly Group[]): Promise<Prepared> {
+  const entries: Prepared = [];
+  for (const group of groups) {
+    const found = await group.prepare(workspace);
+    if ('unavailable' in found)
+      entries.push({ name: group.name, missing: `not measured: ${found.unavailable}` });
+    else entries.push(...found.rows.map((row) => ({ row, measures: [], failures: [] })));
+  }
+  return entries;
+}
+
+/** Progress goes to standard error, so that the table can be redirected alone. */
+async function runRound(round: number, prepared: Prepared): Promise<void> {
+  for (const entry of prepared) {
+    if ('missing' in entry) continue;
+    try {
+      const measure = await entry.row.measure();
+      entry.measures.push(measure);
+      progress(round, entry.row, `${Math.round(measure.perSecond)} ${entry.row.unit}`);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      entry.failures.push(message);
+      progress(round, entry.row, `failed: ${message}`);
+    }
+  }
+}
+
+function progress(round: number, row: Row, text: string): void {
+  console.error(`[${round}/${ROUNDS}] ${row.name}: ${text}`);
+}
+
+function notes(): string[] {
+  return [
+    `Sending ends when ${sinkName()} has counted the last message. p50/p99: one flush, or one HTTP request until its`,
+    'answer. CPU ms/msg and memory (proportional set): all processes of the system, neither load nor sink. Cores: mean',
+    'busy, of the system, of the load, and of the whole machine with sink and neighbours.',
+  ];
+}

@@ -1,0 +1,70 @@
+/** Runs a load and watches what it costs: the system's processor time and memory, the load's, the machine's. */
+import type { HttpLoad, HttpLoadResult } from './http-load.ts';
+import { machineCpuMs, treeCpuMs, treeMemoryMiB } from './process-tree.ts';
+import { startModule, until } from './program.ts';
+import type { Measure } from './row.ts';
+import type { Sink } from './sink.ts';
+
+export type LoadResult = Omit<HttpLoadResult, 'refusal'>;
+
+/** Nothing here takes longer unless it has stopped. */
+const DELIVERY_TIMEOUT_MS = 60_000;
+
+/** Rejects when any answer was not 200. */
+export async function runHttpLoad(load: HttpLoad): Promise<LoadResult> {
+  const program = startModule('http-load.ts', load);
+  const result = JSON.parse(await program.line()) as HttpLoadResult;
+  await program.ended;
+  if (result.refusal !== undefined) throw new Error(`the load was refused: ${result.refusal}`);
+  return result;
+}
+
+/** From the first request to the last answer. */
+export function observeAccepting(roots: readonly number[], load: HttpLoad): Promise<Measure> {
+  return observe(roots, load.requests, () => runHttpLoad(load));
+}
+
+/** From the first message handed in to the last one counted by the sink. */
+export function observeSending(
+  roots: readonly number[],
+  messages: number,
+  sink: Sink,
+  load: () => Promise<LoadResult>,
+): Promise<Measure> {
+  const before = sink.messages();
+  return observe(roots, messages, async () => {
+    const running = load();
+    const delivered = until(
+      'all messages are delivered',
+      DELIVERY_TIMEOUT_MS,
+      () => sink.messages() - before >= messages,
+    );
+    const deliveredAtMs = delivered.then(() => Date.now());
+    const [result, endedAtMs] = await Promise.all([running, deliveredAtMs]);
+    return { ...result, endedAtMs };
+  });
+}
+
+export async function observe(
+  roots: readonly number[],
+  messages: number,
+  run: () => Promise<LoadResult>,
+): Promise<Measure> {
+  const before = { system: treeCpuMs(roots), machine: machineCpuMs() };
+  const observedFrom = performance.now();
+  const { startedAtMs, endedAtMs, p50Ms, p99Ms, cpuMs } = await run();
+  const systemMs = treeCpuMs(roots) - before.system;
+  const machineMs = machineCpuMs() - before.machine;
+  const elapsedMs = endedAtMs - startedAtMs;
+  return {
+    perSecond: (messages * 1000) / elapsedMs,
+    ...(Number.isNaN(p50Ms) ? {} : { p50Ms, p99Ms }),
+    cpuMsPerMessage: systemMs / messages,
+    memoryMiB: treeMemoryMiB(roots),
+    cores: {
+      system: systemMs / elapsedMs,
+      load: cpuMs / elapsedMs,
+      machine: machineMs / (performance.now() - observedFrom),
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** Postfix + OpenDKIM under smtp-source: what the classic pair does with the same message on the same machine. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { installPackages } from './debian.ts';
+import { RECIPIENT_DOMAIN, SENDER, sampleEmail, toMessage } from './message.ts';
+import { type LoadResult, observe, observeSending } from './observe.ts';
+import { type PostfixPeerOptions, startPostfixPeer } from './postfix-peer.ts';
+import { reapedCpuMs } from './process-tree.ts';
+import { startProgram } from './program.ts';
+import type { Group, Measure } from './row.ts';
+import { startSink } from './sink.ts';
+import type { Workspace } from './workspace.ts';
+
+const SMTP_SOURCE = '/usr/sbin/smtp-source';
+const PACKAGES = {
+  postfix: SMTP_SOURCE,
+  opendkim: '/usr/sbin/opendkim',
+  'opendkim-tools': '/usr/bin/opendkim-testkey',
+};
+const WARM_UP_MESSAGES = 200;
+const ACCEPTED_MESSAGES = 5_000;
+const SENT_MESSAGES = 2_000;
+const ACCEPTING_SESSIONS = 100;
+const SENDING_SESSIONS = 20;
+
+export const postfix: Group = {
+  name: 'postfix',
+  async prepare(workspace) {
+    const reason = process.getuid?.() === 0 ? installPackages(PACKAGES) : 'Postfix runs only as root';
+    if (reason !== undefined) return { unavailable: reason };
+    return {
+      rows: [
+        {
+          name: `Postfix: durable accept by SMTP (held), ${ACCEPTING_SESSIONS} sessions`,
+          unit: 'msg/s',
+          comparison: { job: 'accept', role: 'peer' },
+          measure: () => measureAccepting(workspace),
+        },
+        {
+          name: `Postfix + OpenDKIM: SMTP to sink, RSA-2048, ${SENDING_SESSIONS} sessions`,
+          unit: 'msg/s',
+          comparison: { job: 'send', role: 'peer' },
+          measure: () => measureSending(workspace),
+        },
+      ],
+    };
+  },
+};
+
+async function measureAccepting(workspace: Workspace): Promise<Measure> {
+  const concurrency = ACCEPTING_SESSIONS;
+  const { peer, send } = await startUnderLoad(workspace, { job: 'accept', concurrency });
+  try {
+    await send(WARM_UP_MESSAGES);
+    return await observe(peer.pids, ACCEPTED_MESSAGES, () => send(ACCEPTED_MESSAGES));
+  } finally {
+    await peer.stop();
+  }
+}
+
+async function measureSending(workspace: Workspace): Promise<Measure> {
+  const sink = await startSink(workspace);
+  const concurrency = SENDING_SESSIONS;
+  const { peer, send } = await startUnderLoad(workspace, { job: 'send', concurrency, sinkPort: sink.port });
+  const observeMessages = (messages: number) =>
+    observeSending(peer.pids, messages, sink, () => send(messages));
+  try {
+    await observeMessages(WARM_UP_MESSAGES);
+    return await observeMessages(SENT_MESSAGES);
+  } finally {
+    await peer.stop();
+    await sink.stop();
+  }
+}
+
+async function startUnderLoad(workspace: Workspace, options: PostfixPeerOptions) {
+  const message = join(workspace.newFolder('message'), 'message.eml');
+  // smtp-source ends the lines itself.
+  writeFileSync(message, toMessage(sampleEmail()).replaceAll('\r\n', '\n'));
+  const peer = await startPostfixPeer(workspace, options);
+  const send = (messages: number) =>
+    runSmtpSource({ message, messages, port: peer.port, sessions: options.concurrency });
+  return { peer, send };
+}
+
+/** smtp-source(1): -d keeps each session, -N gives each message a recipient of its own. It measures no latency. */
+async function runSmtpSource(load: {
+  message: string;
+  messages: number;
+  port: number;
+  sessions: number;
+}): Promise<LoadResult> {
+  const startedAtMs = Date.now();
+  const cpuBefore = reapedCpuMs();
+  const program = startProgram(SMTP_SOURCE, [
+    ...['-d', '-N', '-s', String(load.sessions), '-m', String(load.messages), '-F', load.message],
+    ...['-f', SENDER, '-t', `r@${RECIPIENT_DOMAIN}`, `127.0.0.1:${load.port}`],
+  ]);
+  await program.ended;
+  const endedAtMs = Date.now();
+  return { startedAtMs, endedAtMs, p50Ms: Number.NaN, p99Ms: Number.NaN, cpuMs: reapedCpuMs() - cpuBefore };
+}

@@ -1,0 +1,80 @@
+/**
+ * Processor time and memory of a process and all it started, from /proc. Children that have ended are counted through
+ * their parent, which has reaped them.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+type Stat = { pid: number; parent: number; ownTicks: number; reapedTicks: number };
+
+const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+const KIBIBYTES_PER_MEBIBYTE = 1024;
+
+/** Since each root began. */
+export function treeCpuMs(roots: readonly number[]): number {
+  const ticks = tree(roots).reduce((sum, stat) => sum + stat.ownTicks + stat.reapedTicks, 0);
+  return toMs(ticks);
+}
+
+export function treeMemoryMiB(roots: readonly number[]): number {
+  const kibibytes = tree(roots).reduce((sum, { pid }) => sum + proportionalSetKiB(pid), 0);
+  return kibibytes / KIBIBYTES_PER_MEBIBYTE;
+}
+
+/** Of the children of this process that have ended. */
+export function reapedCpuMs(): number {
+  return toMs(readStat('self')?.reapedTicks ?? 0);
+}
+
+/** Of all processors together, idle time and waiting for the disk left out (proc(5), /proc/stat). */
+export function machineCpuMs(): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = readFileSync('/proc/stat', 'utf8')
+    .slice(0, 200)
+    .split('\n', 1)
+    .join('')
+    .split(/\s+/)
+    .slice(1)
+    .map(Number);
+  return toMs(user + nice + system + irq + softirq);
+}
+
+function toMs(ticks: number): number {
+  return (ticks * 1000) / TICKS_PER_SECOND;
+}
+
+function tree(roots: readonly number[]): Stat[] {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readStat(name) ?? []);
+  const found = all.filter((stat) => roots.includes(stat.pid));
+  for (const parent of found) found.push(...all.filter((stat) => stat.parent === parent.pid));
+  return found;
+}
+
+/** proc(5): the name stands in parentheses and may hold anything; field 3 follows it. */
+function readStat(pid: string): Stat | undefined {
+  const text = readOptional(`/proc/${pid}/stat`);
+  if (text === undefined) return undefined;
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const field = (number: number) => Number(fields[number - 3]);
+  return {
+    pid: Number.parseInt(text, 10),
+    parent: field(4),
+    ownTicks: field(14) + field(15),
+    reapedTicks: field(16) + field(17),
+  };
+}
+
+function proportionalSetKiB(pid: number): number {
+  const found = /^Pss:\s+(\d+) kB$/m.exec(readOptional(`/proc/${pid}/smaps_rollup`) ?? '');
+  return Number(found?.[1] ?? 0);
+}
+
+/** A process may end between the listing and the reading. */
+function readOptional(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

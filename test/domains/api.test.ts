@@ -1,0 +1,410 @@
+import assert from 'node:assert/strict';
+import { createPublicKey } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { deleteDomain, getDomain } from '../../src/domains/store.ts';
+import { newId } from '../../src/system/ids.ts';
+import { createApiKey } from '../../src/tenants/keys.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { zoneDns } from '../support/zone-dns.ts';
+import { addDomain, type Published, zoneOf } from './fixtures.ts';
+
+const START = Date.parse('2026-05-01T10:00:00.000Z');
+const HOUR_MS = 3_600_000;
+
+const dns = zoneDns('');
+const clock = createFakeClock(START);
+let t: TestApp;
+
+before(async () => {
+  t = await openTestApp({ system: { dns, clock }, env: { POSTRIDER_REGIONS: 'sg,eu' } });
+});
+after(() => t.close());
+
+const create = (body: unknown, key = t.testKey) => t.request('POST', '/v1/domains', { body, key });
+const recordStatuses = (domain: { records: { status: string }[] }) =>
+  domain.records.map((record) => record.status);
+
+test('a domain is created with its three records, all pending', async () => {
+  const { status, body } = await create({ name: 'Create.Example' });
+  assert.equal(status, 201);
+  const { id, records, ...rest } = body;
+  assert.match(id, /^dom_[0-9a-z]{26}$/);
+  assert.deepEqual(rest, {
+    name: 'create.example',
+    status: 'pending',
+    productType: 'api',
+    region: 'sg',
+    createdAt: '2026-05-01T10:00:00.000Z',
+    updatedAt: '2026-05-01T10:00:00.000Z',
+    verifiedAt: null,
+  });
+  const unchecked = {
+    ttl: 'Auto',
+    required: true,
+    status: 'pending',
+    lastCheckedAt: null,
+    found: [],
+    error: null,
+  };
+  const [selector] = records[1].name.split('.');
+  assert.match(selector, /^pr[a-z2-7]{8}$/);
+  const alternative = records[1].alternative;
+  assert.deepEqual(records, [
+    {
+      record: 'SPF',
+      type: 'TXT',
+      name: 'create.example',
+      value: 'v=spf1 include:_spf.mx.postrider.example ~all',
+      ...unchecked,
+    },
+    {
+      record: 'DKIM',
+      type: 'CNAME',
+      name: `${selector}._domainkey.create.example`,
+      value: `${selector}.${id.slice(4)}._domainkey.mx.postrider.example`,
+      ...unchecked,
+      alternative,
+    },
+    { record: 'DMARC', type: 'TXT', name: '_dmarc.create.example', value: 'v=DMARC1; p=none', ...unchecked },
+  ]);
+  assert.equal(alternative.type, 'TXT');
+  assert.equal(alternative.name, records[1].name);
+  const key = Buffer.from(/^v=DKIM1; k=rsa; p=(\S+)$/.exec(alternative.value)?.[1] ?? '', 'base64');
+  const { asymmetricKeyDetails } = createPublicKey({ key, format: 'der', type: 'spki' });
+  assert.equal(asymmetricKeyDetails?.modulusLength, 2048);
+  assert.deepEqual((await t.request('GET', `/v1/domains/${id}`)).body, body);
+});
+
+test('product type and region are taken as given, and nothing of the private key is shown', async () => {
+  const { status, body } = await create({
+    name: 'given.example',
+    productType: 'both',
+    region: 'eu',
+    other: 1,
+  });
+  assert.deepEqual([status, body.productType, body.region], [201, 'both', 'eu']);
+  assert.doesNotMatch(JSON.stringify(body), /PRIVATE|privateKey|v1\.[0-9a-f]{8}\./);
+});
+
+test('the private key opens in its own place alone', async () => {
+  const { body } = await create({ name: 'sealed.example' });
+  const { privateKeySealed } = await getDomain(t.app.db.read, t.tenantId, body.id);
+  assert.doesNotMatch(privateKeySealed, /PRIVATE/);
+  assert.match(t.app.sealer.open(privateKeySealed, [t.tenantId, body.id]), /^-----BEGIN PRIVATE KEY-----/);
+  const other = await addDomain(t, { name: 'other-place.example' });
+  for (const place of [[t.tenantId, other.id], ['ten_x', body.id], [body.id, t.tenantId], []]) {
+    assert.throws(() => t.app.sealer.open(privateKeySealed, place));
+  }
+});
+
+test('the same name twice is a conflict that says where it is; in another tenant it is not', async () => {
+  const domain = await addDomain(t, { name: 'twice.example' });
+  const { status, body } = await create({ name: 'TWICE.example' });
+  assert.equal(status, 409);
+  assert.equal(body.error.type, 'already_exists');
+  assert.deepEqual(body.error.details, { id: domain.id });
+  const other = await t.addTenant('twice');
+  const second = await create({ name: 'twice.example' }, other.testKey);
+  assert.equal(second.status, 201);
+  assert.notEqual(second.body.records[1].name.split('.')[0], domain.selector);
+});
+
+test('two creations at once make one domain', async () => {
+  const answers = await Promise.all([create({ name: 'race.example' }), create({ name: 'race.example' })]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409]);
+  const [made, refused] = answers.toSorted((a, b) => a.status - b.status);
+  assert.equal(refused?.body.error.details.id, made?.body.id);
+});
+
+for (const [what, body, param] of [
+  ['no name', {}, 'name'],
+  ['an empty name', { name: '' }, 'name'],
+  ['one label', { name: 'localhost' }, 'name'],
+  ['an address', { name: 'a@example.com' }, 'name'],
+  ['CR and LF', { name: 'example.com\r\nx: y' }, 'name'],
+  ['a NUL', { name: 'example.com\0' }, 'name'],
+  ['a lone surrogate', { name: 'exa\ud800mple.com' }, 'name'],
+  ['__proto__', { name: '__proto__' }, 'name'],
+  ['constructor', { name: 'constructor' }, 'name'],
+  ['a very long name', { name: `${'a.'.repeat(100_000)}com` }, 'name'],
+  ['a number', { name: 12 }, 'name'],
+  ['null', { name: null }, 'name'],
+  ['a list', { name: ['example.com'] }, 'name'],
+  ['an object', { name: { toString: 'x' } }, 'name'],
+  ['a boolean', { name: true }, 'name'],
+  ['the sandbox', { name: 'sandbox.mx.postrider.example' }, 'name'],
+  ['the simulator', { name: 'simulator.mx.postrider.example' }, 'name'],
+  ['an unknown product', { name: 'bad.example', productType: 'sms' }, 'productType'],
+  ['a product of the wrong type', { name: 'bad.example', productType: 1 }, 'productType'],
+  ['an unknown region', { name: 'bad.example', region: 'us' }, 'region'],
+  ['an empty region', { name: 'bad.example', region: '' }, 'region'],
+  ['a region by inheritance', { name: 'bad.example', region: 'toString' }, 'region'],
+  ['a region of the wrong type', { name: 'bad.example', region: {} }, 'region'],
+] as const) {
+  test(`creation with ${what} is refused`, async () => {
+    const answer = await create(body);
+    assert.equal(answer.status, 400, JSON.stringify(answer.body));
+    assert.equal(answer.body.error.type, 'validation_error');
+    assert.equal(answer.body.error.param, param);
+  });
+}
+
+test('creation with no body, a body that is no object, or one that is no JSON is refused', async () => {
+  for (const body of [undefined, null, [], 'example.com', 1]) {
+    assert.equal((await create(body)).status, 400, JSON.stringify(body));
+  }
+  const headers = { authorization: `Bearer ${t.testKey}`, 'content-type': 'application/json' };
+  for (const payload of ['{', '{"__proto__":{"name":"example.com"}}', '{"name":"\\ud800.com"}']) {
+    const answer = await t.server.inject({ method: 'POST', url: '/v1/domains', headers, payload });
+    assert.equal(answer.statusCode, 400, payload);
+  }
+});
+
+test('published records verify, with a CNAME or with a TXT key', async () => {
+  for (const [name, isText] of [
+    ['alias.example', false],
+    ['text.example', true],
+  ] as const) {
+    const { body } = await create({ name });
+    const { type, value, name: keyName } = body.records[1].alternative;
+    dns.setZone(zoneOf(body.records, isText ? { DKIM: `${keyName} ${type} "${value}"` } : {}));
+    const { status, body: verified } = await t.request('POST', `/v1/domains/${body.id}/verify`);
+    assert.equal(status, 200);
+    assert.equal(verified.status, 'verified');
+    assert.equal(verified.verifiedAt, new Date(clock.now()).toISOString());
+    assert.deepEqual(recordStatuses(verified), ['verified', 'verified', 'verified']);
+    assert.deepEqual(
+      verified.records.map((record: { found: string[] }) => record.found),
+      [[body.records[0].value], [isText ? value : body.records[1].value], ['v=DMARC1; p=none']],
+    );
+    assert.deepEqual((await t.request('GET', `/v1/domains/${body.id}`)).body, verified);
+  }
+});
+
+test('two of three records are not enough, whichever is missing', async () => {
+  const domain = await addDomain(t, { name: 'two.example' });
+  const { records } = (await t.request('GET', `/v1/domains/${domain.id}`)).body;
+  for (const missing of ['SPF', 'DKIM', 'DMARC'] as const) {
+    dns.setZone(zoneOf(records, { [missing]: '' }));
+    const { body } = await t.request('POST', `/v1/domains/${domain.id}/verify`);
+    assert.equal(body.status, 'pending');
+    for (const record of body.records as (Published & { status: string; error: string | null })[]) {
+      assert.equal(record.status, record.record === missing ? 'pending' : 'verified');
+      assert.equal(record.error === null, record.record !== missing);
+    }
+  }
+});
+
+test('several SPF records fail, and say why', async () => {
+  const domain = await addDomain(t, { name: 'several.example' });
+  const { records } = (await t.request('GET', `/v1/domains/${domain.id}`)).body;
+  dns.setZone(`${zoneOf(records)}\nseveral.example TXT "v=spf1 -all"`);
+  const { body } = await t.request('POST', `/v1/domains/${domain.id}/verify`);
+  assert.equal(body.status, 'pending');
+  assert.deepEqual(recordStatuses(body), ['failed', 'verified', 'verified']);
+  assert.match(body.records[0].error, /several SPF records/);
+  assert.equal(body.records[0].found.length, 2);
+});
+
+test('a resolver that fails leaves a new domain pending with a reason, and a verified one verified', async () => {
+  const domain = await addDomain(t, { name: 'servfail.example' });
+  const { records } = (await t.request('GET', `/v1/domains/${domain.id}`)).body as { records: Published[] };
+  const names = records.map((record) => record.name);
+  dns.setZone(zoneOf(records));
+  for (const name of names) dns.fail(name, 'ESERVFAIL');
+  const { body: first } = await t.request('POST', `/v1/domains/${domain.id}/verify`);
+  assert.deepEqual([first.status, ...recordStatuses(first)], ['pending', 'pending', 'pending', 'pending']);
+  assert.match(first.records[1].error, /ESERVFAIL/);
+  assert.equal(first.records[1].lastCheckedAt, new Date(clock.now()).toISOString());
+
+  for (const name of names) dns.heal(name);
+  assert.equal((await t.request('POST', `/v1/domains/${domain.id}/verify`)).body.status, 'verified');
+  for (const name of names) dns.fail(name, 'ETIMEOUT');
+  const { body: last } = await t.request('POST', `/v1/domains/${domain.id}/verify`);
+  assert.deepEqual([last.status, ...recordStatuses(last)], ['verified', 'verified', 'verified', 'verified']);
+  assert.match(last.records[0].error, /ETIMEOUT/);
+  for (const name of names) dns.heal(name);
+});
+
+test('a record that vanishes is a temporary failure, and after 72 hours a failure; putting it back heals', async () => {
+  const domain = await addDomain(t, { name: 'vanish.example' });
+  const { records } = (await t.request('GET', `/v1/domains/${domain.id}`)).body;
+  const verify = async () => (await t.request('POST', `/v1/domains/${domain.id}/verify`)).body;
+  dns.setZone(zoneOf(records));
+  assert.equal((await verify()).status, 'verified');
+  dns.setZone(zoneOf(records, { DMARC: '' }));
+  await clock.advance(1_000 * HOUR_MS);
+  const lapsed = await verify();
+  assert.deepEqual([lapsed.status, lapsed.records[2].status], ['temporary_failure', 'temporary_failure']);
+  await clock.advance(72 * HOUR_MS);
+  const failed = await verify();
+  assert.deepEqual([failed.status, failed.records[2].status], ['failed', 'failed']);
+  dns.setZone(zoneOf(records));
+  assert.equal((await verify()).status, 'verified');
+});
+
+test('a deleted domain is gone for everybody, and its name is free again', async () => {
+  const { body: domain } = await create({ name: 'deleted.example' });
+  const gone = await t.request('DELETE', `/v1/domains/${domain.id}`);
+  assert.deepEqual([gone.status, gone.body], [204, '']);
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', '/verify'],
+    ['DELETE', ''],
+  ] as const) {
+    const { status, body } = await t.request(method, `/v1/domains/${domain.id}${path}`);
+    assert.equal(status, 404);
+    assert.deepEqual([body.error.type, body.error.message], ['not_found', 'Domain not found']);
+  }
+  const { body: list } = await t.request('GET', '/v1/domains?limit=100');
+  assert.ok(list.data.every((item: { id: string }) => item.id !== domain.id));
+  const again = await create({ name: 'deleted.example' });
+  assert.equal(again.status, 201);
+  assert.notEqual(again.body.id, domain.id);
+  assert.notEqual(again.body.records[1].alternative.value, domain.records[1].alternative.value);
+});
+
+test('a domain deleted while DNS is asked is not found', async () => {
+  const domain = await addDomain(t, { name: 'meanwhile.example' });
+  const slow = {
+    ...dns,
+    txt: async (name: string) => {
+      if (name.startsWith('_dmarc.')) {
+        const { id } = domain;
+        await t.app.db.commit(deleteDomain, { id, tenantId: t.tenantId, now: clock.now() });
+      }
+      return dns.txt(name);
+    },
+  };
+  const { verifyDomain } = await import('../../src/domains/verify.ts');
+  await assert.rejects(verifyDomain({ ...t.app, dns: slow }, t.tenantId, domain.id), /Domain not found/);
+});
+
+test('the ids of others, of nobody, of other things and of no shape are all not found', async () => {
+  const other = await t.addTenant('foreign');
+  const foreign = await addDomain(t, { name: 'foreign.example', tenantId: other.tenantId });
+  const ids = [
+    foreign.id,
+    newId('dom', 0),
+    t.tenantId,
+    'dom_',
+    'x',
+    '%00',
+    "'%20OR%201=1--",
+    '__proto__',
+    'a'.repeat(300),
+  ];
+  for (const id of ids) {
+    for (const [method, path] of [
+      ['GET', ''],
+      ['POST', '/verify'],
+      ['DELETE', ''],
+    ] as const) {
+      const { status, body } = await t.request(method, `/v1/domains/${id}${path}`);
+      assert.equal(status, 404, `${method} ${id}${path}`);
+      assert.equal(body.error.message, 'Domain not found');
+    }
+  }
+  assert.equal((await t.request('GET', `/v1/domains/${foreign.id}`, { key: other.testKey })).status, 200);
+});
+
+test('domains are listed newest first, forwards and backwards, and only one tenant sees them', async () => {
+  const { tenantId, liveKey: key } = await t.addTenant('pages');
+  const names = Array.from({ length: 5 }, (_, index) => `page${index}.example`);
+  for (const [index, name] of names.entries()) {
+    await addDomain(t, { tenantId, name, id: newId('dom', START + index) });
+  }
+  const newest = names.toReversed();
+  const list = async (query: string) => {
+    const { status, body } = await t.request('GET', `/v1/domains${query}`, { key });
+    assert.equal(status, 200, JSON.stringify(body));
+    const items = body.data as { id: string; name: string }[];
+    return { ...body, names: items.map((item) => item.name), first: items[0]?.id, last: items.at(-1)?.id };
+  };
+  const all = await list('');
+  assert.deepEqual([all.names, all.hasMore, all.nextCursor], [newest, false, null]);
+  assert.equal(all.data[0].records.length, 3);
+
+  const one = await list('?limit=2');
+  assert.deepEqual([one.names, one.hasMore, one.nextCursor], [newest.slice(0, 2), true, one.last]);
+  const two = await list(`?limit=2&startingAfter=${one.nextCursor}`);
+  assert.deepEqual([two.names, two.hasMore, two.nextCursor], [newest.slice(2, 4), true, two.last]);
+  const three = await list(`?limit=2&startingAfter=${two.nextCursor}`);
+  assert.deepEqual([three.names, three.hasMore, three.nextCursor], [newest.slice(4), false, null]);
+
+  const back = await list(`?limit=2&endingBefore=${three.first}`);
+  assert.deepEqual([back.names, back.hasMore, back.nextCursor], [newest.slice(2, 4), true, back.last]);
+  const start = await list(`?limit=2&endingBefore=${back.first}`);
+  assert.deepEqual([start.names, start.hasMore, start.nextCursor], [newest.slice(0, 2), false, start.last]);
+});
+
+test('a page cannot be asked for in two directions, with a bad cursor, or in a bad size', async () => {
+  const id = newId('dom', 0);
+  for (const query of [
+    `startingAfter=${id}&endingBefore=${id}`,
+    'startingAfter=em_00000000000000000000000000',
+    'endingBefore=x',
+    'limit=0',
+    'limit=101',
+    'limit=x',
+    'limit=1.5',
+  ]) {
+    const { status, body } = await t.request('GET', `/v1/domains?${query}`);
+    assert.deepEqual([status, body.error?.type], [400, 'validation_error'], query);
+  }
+});
+
+test('without a key, with a wrong one, or with one that may not, nothing is done', async () => {
+  const domain = await addDomain(t, { name: 'guarded.example' });
+  const keyWith = async (permission: 'sending_access' | 'read_only') => {
+    const key = {
+      tenantId: t.tenantId,
+      name: permission,
+      mode: 'live',
+      permission,
+      expiresAt: null,
+    } as const;
+    return (await createApiKey(t.app, key)).token;
+  };
+  const sending = await keyWith('sending_access');
+  const reading = await keyWith('read_only');
+  for (const [method, path, readingStatus] of [
+    ['GET', '/v1/domains', 200],
+    ['GET', `/v1/domains/${domain.id}`, 200],
+    ['POST', '/v1/domains', 403],
+    ['POST', `/v1/domains/${domain.id}/verify`, 403],
+    ['DELETE', `/v1/domains/${domain.id}`, 403],
+  ] as const) {
+    const body = method === 'POST' && path === '/v1/domains' ? { name: 'refused.example' } : undefined;
+    const status = async (key: string | null) => {
+      const answer = await t.request(method, path, { key, ...(body && { body }) });
+      return answer.status;
+    };
+    assert.equal(await status(null), 401, `${method} ${path}`);
+    assert.equal(await status(`${t.testKey.slice(0, -1)}!`), 401, `${method} ${path}`);
+    assert.equal(await status(sending), 403, `${method} ${path}`);
+    assert.equal(await status(reading), readingStatus, `${method} ${path}`);
+  }
+});
+
+test('other methods are not allowed, and the answer says which are', async () => {
+  for (const [method, path, allow] of [
+    ['PUT', '/v1/domains', 'GET, HEAD, POST'],
+    ['DELETE', '/v1/domains', 'GET, HEAD, POST'],
+    ['PUT', '/v1/domains/dom_x', 'DELETE, GET, HEAD'],
+    ['GET', '/v1/domains/dom_x/verify', 'POST'],
+  ] as const) {
+    const { status, headers } = await t.request(method, path);
+    assert.deepEqual([status, headers['allow']], [405, allow], `${method} ${path}`);
+  }
+});
+
+test('a body that is not JSON is an unsupported media type; an empty one with that type is none', async () => {
+  const headers = { 'content-type': 'text/plain' };
+  assert.equal((await t.request('POST', '/v1/domains', { body: {}, headers })).status, 415);
+  const domain = await addDomain(t, { name: 'empty.example' });
+  const json = { 'content-type': 'application/json' };
+  assert.equal((await t.request('POST', `/v1/domains/${domain.id}/verify`, { headers: json })).status, 200);
+  assert.equal((await t.request('DELETE', `/v1/domains/${domain.id}`, { headers: json })).status, 204);
+});

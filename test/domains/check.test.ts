@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkRecords, judgeDkim, judgeDmarc, judgeSpf } from '../../src/domains/check.ts';
+import { zoneDns } from '../support/zone-dns.ts';
+import { domainRow, HOSTNAME, PUBLIC_KEY, zoneOfDomain } from './fixtures.ts';
+
+const INCLUDE = '_spf.mx.postrider.example';
+const TARGET = 'prabcdefgh.body._domainkey.mx.postrider.example';
+const found = (...records: string[]) => ({ kind: 'found' as const, records });
+const absent = { kind: 'no-name' } as const;
+const noData = { kind: 'no-data' } as const;
+const failed = { kind: 'failed', reason: 'ESERVFAIL' } as const;
+const kindOf = (verdict: { kind: string }) => verdict.kind;
+
+for (const record of [
+  `v=spf1 include:${INCLUDE} ~all`,
+  `v=spf1 mx a:x.example ip4:192.0.2.0/24 include:other.example +include:${INCLUDE} -all`,
+  `V=SPF1 Include:${INCLUDE.toUpperCase()}.  ?all`,
+  `v=spf1 include:${INCLUDE}`,
+  `v=spf1 include:${INCLUDE} ${'ip4:192.0.2.1 '.repeat(20)}-all`,
+  `v=spf1 include:${INCLUDE} ${'a '.repeat(9)}-all`,
+]) {
+  test(`SPF: "${record.slice(0, 60)}" lets us send`, () => {
+    assert.deepEqual(judgeSpf(found(record), INCLUDE), { kind: 'verified', found: [record] });
+  });
+}
+
+for (const [record, error] of [
+  ['v=spf1 -all', /must hold include/],
+  ['v=spf1', /must hold include/],
+  [`v=spf1 include:x${INCLUDE} -all`, /must hold include/],
+  [`v=spf1 include:${INCLUDE}.evil.example -all`, /must hold include/],
+  [`v=spf1 -include:${INCLUDE} -all`, /must hold include/],
+  [`v=spf1 ~include:${INCLUDE} -all`, /must hold include/],
+  [`v=spf1 ?include:${INCLUDE} -all`, /must hold include/],
+  [`v=spf1 redirect=${INCLUDE}`, /must hold include/],
+  [`v=spf1 -all include:${INCLUDE}`, /before "all"/],
+  [`v=spf1 include:${INCLUDE} ${'a '.repeat(10)}-all`, /more than 10 lookups/],
+  [
+    `v=spf1 include:${INCLUDE} a/24 +mx mx:x.example ptr ptr:x.example exists:x.example ?a:x.example include:a.example include:b.example include:c.example redirect=x.example`,
+    /more than 10 lookups/,
+  ],
+] as const) {
+  test(`SPF: "${record.slice(0, 60)}" is wrong`, () => {
+    const verdict = judgeSpf(found(record), INCLUDE);
+    assert.ok(verdict.kind === 'wrong');
+    assert.match(verdict.error, error);
+    assert.deepEqual(verdict.found, [record]);
+  });
+}
+
+test('SPF: two records are wrong even when one is ours, and other texts do not count', () => {
+  const ours = `v=spf1 include:${INCLUDE} ~all`;
+  const verdict = judgeSpf(found('google-site-verification=1', ours, 'v=spf1 -all'), INCLUDE);
+  assert.deepEqual([verdict.kind, 'found' in verdict && verdict.found], ['wrong', [ours, 'v=spf1 -all']]);
+  assert.equal(judgeSpf(found('v=spf10 x', 'v=spf1x', ours, ' v=spf1 -all'), INCLUDE).kind, 'verified');
+});
+
+test('SPF: no record is absent, whatever else is there; a failure is unknown', () => {
+  for (const answer of [absent, noData, found('hello', 'v=spf2.0/pra -all')]) {
+    assert.equal(judgeSpf(answer, INCLUDE).kind, 'absent');
+  }
+  const verdict = judgeSpf(failed, INCLUDE);
+  assert.ok(verdict.kind === 'unknown');
+  assert.match(verdict.error, /ESERVFAIL/);
+});
+
+test('DKIM: the CNAME is enough, whatever its case, its final dot and the state of its target', () => {
+  for (const name of [TARGET, `${TARGET.toUpperCase()}.`]) {
+    for (const text of [absent, noData, failed, found('whatever')]) {
+      assert.deepEqual(judgeDkim(found(name), text, TARGET, PUBLIC_KEY), { kind: 'verified', found: [name] });
+    }
+  }
+});
+
+test('DKIM: our key in a TXT record is enough, also through a CNAME of the owner, or when the CNAME cannot be asked', () => {
+  for (const text of [
+    `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`,
+    `p=${PUBLIC_KEY}`,
+    `v=DKIM1;p=${PUBLIC_KEY.slice(0, 9)} ${PUBLIC_KEY.slice(9)};`,
+  ]) {
+    for (const alias of [noData, absent, failed, found('keys.example.com')]) {
+      const verdict = judgeDkim(alias, found(text), TARGET, PUBLIC_KEY);
+      assert.deepEqual(verdict, { kind: 'verified', found: [text] });
+    }
+  }
+});
+
+test('DKIM: another key, a revoked one, another target or several texts are wrong', () => {
+  const ours = `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`;
+  for (const [alias, text, error] of [
+    [noData, found(`v=DKIM1; p=${PUBLIC_KEY}AA`), /must be a CNAME/],
+    [noData, found('v=DKIM1; p='), /must be a CNAME/],
+    [noData, found('hello'), /must be a CNAME/],
+    [found(`x${TARGET}`), absent, /must be a CNAME/],
+    [noData, found(ours, 'v=DKIM1; p=AAAA'), /several TXT records/],
+  ] as const) {
+    const verdict = judgeDkim(alias, text, TARGET, PUBLIC_KEY);
+    assert.ok(verdict.kind === 'wrong');
+    assert.match(verdict.error, error);
+    assert.ok(verdict.found.length > 0);
+  }
+});
+
+test('DKIM: nothing is absent, and a failure is unknown unless the other answer is right', () => {
+  assert.equal(judgeDkim(absent, absent, TARGET, PUBLIC_KEY).kind, 'absent');
+  assert.equal(judgeDkim(noData, absent, TARGET, PUBLIC_KEY).kind, 'absent');
+  assert.equal(judgeDkim(failed, absent, TARGET, PUBLIC_KEY).kind, 'unknown');
+  assert.equal(judgeDkim(noData, failed, TARGET, PUBLIC_KEY).kind, 'unknown');
+  assert.equal(judgeDkim(found('other.example'), failed, TARGET, PUBLIC_KEY).kind, 'unknown');
+  assert.equal(judgeDkim(failed, found('v=DKIM1; p=AAAA'), TARGET, PUBLIC_KEY).kind, 'unknown');
+});
+
+test('DMARC: any policy is right', () => {
+  for (const record of [
+    'v=DMARC1; p=none',
+    'v=DMARC1;p=reject',
+    'v = DMARC1 ; P = Quarantine ; rua=mailto:a@example.com; sp=reject;',
+  ]) {
+    assert.deepEqual(judgeDmarc(found('other', record)), { kind: 'verified', found: [record] });
+  }
+});
+
+test('DMARC: no policy, an unknown one, two in one record, or two records are wrong', () => {
+  for (const records of [
+    ['v=DMARC1'],
+    ['v=DMARC1; rua=mailto:a@example.com'],
+    ['v=DMARC1; p=nothing'],
+    ['v=DMARC1; p=none; p=reject'],
+    ['v=DMARC1; sp=none'],
+    ['v=DMARC1; p=none', 'v=DMARC1; p=reject'],
+  ]) {
+    assert.equal(kindOf(judgeDmarc(found(...records))), 'wrong', records.join(' | '));
+  }
+});
+
+test('DMARC: nothing of the kind is absent; a failure is unknown', () => {
+  for (const answer of [absent, noData, found('p=none; v=DMARC1', 'v=dmarc1; p=none', 'v=DMARC12; p=none')]) {
+    assert.equal(judgeDmarc(answer).kind, 'absent');
+  }
+  assert.equal(judgeDmarc(failed).kind, 'unknown');
+});
+
+test('what strangers publish is cut before it is kept', () => {
+  const verdict = judgeSpf(
+    found(...Array.from({ length: 50 }, () => `v=spf1 ${'😀'.repeat(2_000)}`)),
+    INCLUDE,
+  );
+  assert.ok('found' in verdict);
+  assert.equal(verdict.found.length, 10);
+  assert.ok(verdict.found.every((text) => text.length <= 1_000 && text.isWellFormed()));
+});
+
+test('the records we ask for are the records we accept, in either form of DKIM', async () => {
+  const domain = domainRow('ten_a');
+  const config = { hostname: HOSTNAME };
+  const text = `prabcdefgh._domainkey.example.com TXT "v=DKIM1; k=rsa; p=${PUBLIC_KEY}"`;
+  for (const zone of [zoneOfDomain(domain), zoneOfDomain(domain, { DKIM: text })]) {
+    const verdicts = await checkRecords({ dns: zoneDns(zone), config }, domain);
+    assert.deepEqual(Object.values(verdicts).map(kindOf), ['verified', 'verified', 'verified']);
+  }
+  const verdicts = await checkRecords({ dns: zoneDns(''), config }, domain);
+  assert.deepEqual(Object.values(verdicts).map(kindOf), ['absent', 'absent', 'absent']);
+});
+
+test('the records of one tenant do not verify another that has the same domain', async () => {
+  const [one, other] = [
+    domainRow('ten_a', { id: 'dom_00000000000000000000000001' }),
+    domainRow('ten_b', { id: 'dom_00000000000000000000000002' }),
+  ];
+  const dns = zoneDns(zoneOfDomain(one));
+  const verdicts = await checkRecords({ dns, config: { hostname: HOSTNAME } }, other);
+  assert.equal(verdicts.DKIM.kind, 'wrong');
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readDomainName } from '../../src/domains/name.ts';
+import { AppError } from '../../src/system/errors.ts';
+
+const config = { hostname: 'MX.postrider.example' };
+/** As long as the name of its DKIM record allows: 231 characters. */
+const LONGEST = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(35)}.com`;
+
+for (const [text, name] of [
+  ['example.com', 'example.com'],
+  ['News.Example.COM', 'news.example.com'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['XN--BCHER-KVA.example', 'xn--bcher-kva.example'],
+  ['例え。テスト', 'xn--r8jz45g.xn--zckzah'],
+  ['1.example', '1.example'],
+  [LONGEST, LONGEST],
+  ['postrider.example', 'postrider.example'],
+  ['mx.postrider.example', 'mx.postrider.example'],
+] as const) {
+  test(`${text.slice(0, 40)} is a domain`, () => assert.equal(readDomainName(config, text), name));
+}
+
+for (const text of [
+  '',
+  'localhost',
+  'com',
+  '.com',
+  'example.com.',
+  'example..com',
+  '-a.example',
+  'a-.example',
+  'under_score.example',
+  `d${LONGEST}`.replace('da', 'a').replace('.com', 'x.com'),
+  `${'a'.repeat(64)}.example`,
+  '192.0.2.1',
+  '[192.0.2.1]',
+  'user@example.com',
+  '<b@example.com>',
+  'x> <b@example.com',
+  ' example.com',
+  'example.com ',
+  'exa mple.com',
+  'exa\tmple.com',
+  'example.com\r\n',
+  'example.com\r\nBcc: a',
+  'example.com\0.evil.example',
+  'example.com\u2028',
+  'exa\ud800mple.com',
+  '\udc00',
+  'xn--a.example',
+  'exa*mple.com',
+  '*.example.com',
+  'https://example.com',
+  'example.com:25',
+  'example.com/path',
+  '__proto__',
+  'a"b.example',
+]) {
+  test(`${JSON.stringify(text.slice(0, 40))} is no domain`, () => {
+    assert.throws(
+      () => readDomainName(config, text),
+      (error) =>
+        error instanceof AppError && error.code === 'validation_error' && error.options.param === 'name',
+    );
+  });
+}
+
+for (const text of ['sandbox.mx.postrider.example', 'Simulator.MX.Postrider.example']) {
+  test(`${text} is the installation's own`, () => {
+    assert.throws(() => readDomainName(config, text), /belongs to this installation/);
+  });
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { recordsToPublish } from '../../src/domains/records.ts';
+import { isHostName } from '../../src/system/dns.ts';
+import { domainRow, PUBLIC_KEY } from './fixtures.ts';
+
+const ID = 'dom_00000000000123456789abcdef';
+
+test('a domain asks for SPF, DKIM and DMARC, in this order', () => {
+  const domain = domainRow('ten_a', { id: ID });
+  assert.deepEqual(recordsToPublish({ hostname: 'MX.Postrider.example' }, domain), [
+    {
+      record: 'SPF',
+      type: 'TXT',
+      name: 'example.com',
+      value: 'v=spf1 include:_spf.mx.postrider.example ~all',
+    },
+    {
+      record: 'DKIM',
+      type: 'CNAME',
+      name: 'prabcdefgh._domainkey.example.com',
+      value: 'prabcdefgh.00000000000123456789abcdef._domainkey.mx.postrider.example',
+      alternative: {
+        type: 'TXT',
+        name: 'prabcdefgh._domainkey.example.com',
+        value: `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`,
+      },
+    },
+    { record: 'DMARC', type: 'TXT', name: '_dmarc.example.com', value: 'v=DMARC1; p=none' },
+  ]);
+});
+
+test('every name in the records, the longest too, can be asked for', () => {
+  const name = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(35)}.com`;
+  const records = recordsToPublish({ hostname: 'mx.postrider.example' }, domainRow('ten_a', { name }));
+  assert.deepEqual(
+    records.map((record) => isHostName(record.name)),
+    [true, true, true],
+  );
+  assert.ok(isHostName(records[1]?.value ?? ''));
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import {
+  getSendingDomain,
+  isSandboxDomain,
+  isSimulatorDomain,
+  type Sender,
+} from '../../src/domains/sender.ts';
+import { GRACE_MS } from '../../src/domains/states.ts';
+import { deleteDomain } from '../../src/domains/store.ts';
+import { AppError } from '../../src/system/errors.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { addDomain } from './fixtures.ts';
+
+const clock = createFakeClock(1_800_000_000_000);
+let t: TestApp;
+before(async () => {
+  t = await openTestApp({ system: { clock } });
+});
+after(() => t.close());
+
+const ask = (domain: string, sender: Partial<Sender> = {}) =>
+  getSendingDomain(t.app, { tenantId: t.tenantId, mode: 'live', domain, simulatorOnly: false, ...sender });
+
+async function refused(asked: Promise<unknown>, message: RegExp): Promise<void> {
+  await assert.rejects(asked, (error) => {
+    assert.ok(error instanceof AppError);
+    assert.deepEqual([error.code, error.options.param], ['domain_not_verified', 'from']);
+    assert.match(error.message, message);
+    return true;
+  });
+}
+
+test('a verified domain of the tenant sends, in both modes', async () => {
+  const { id } = await addDomain(t, { name: 'verified.example', status: 'verified' });
+  for (const mode of ['live', 'test'] as const) {
+    assert.deepEqual(await ask('verified.example', { mode }), { domainId: id });
+  }
+});
+
+for (const status of ['pending', 'failed'] as const) {
+  test(`a domain that is ${status} does not send, in no mode, and the refusal says what to do`, async () => {
+    const name = `${status}.example`;
+    const { id } = await addDomain(t, { name, status });
+    for (const sender of [{}, { mode: 'test' }, { simulatorOnly: true }] as const) {
+      await refused(ask(name, sender), new RegExp(`${name} is not verified; .*/v1/domains/${id}/verify`));
+    }
+  });
+}
+
+test('a domain in temporary failure sends for 72 hours', async () => {
+  const status = 'temporary_failure';
+  const now = clock.now();
+  const inTime = await addDomain(t, { name: 'in.example', status, failingSince: now - GRACE_MS + 1 });
+  await addDomain(t, { name: 'out.example', status, failingSince: now - GRACE_MS });
+  assert.deepEqual(await ask('in.example'), { domainId: inTime.id });
+  await refused(ask('out.example'), /out\.example is not verified/);
+});
+
+test("an unknown domain, another tenant's, a deleted one, a parent and a subdomain do not send", async () => {
+  const other = await t.addTenant('other');
+  await addDomain(t, { name: 'theirs.example', status: 'verified', tenantId: other.tenantId });
+  const deleted = await addDomain(t, { name: 'deleted.example', status: 'verified' });
+  await t.app.db.commit(deleteDomain, { id: deleted.id, tenantId: t.tenantId, now: 1 });
+  await addDomain(t, { name: 'mid.family.example', status: 'verified' });
+  for (const domain of [
+    'unknown.example',
+    'theirs.example',
+    'deleted.example',
+    'family.example',
+    'low.mid.family.example',
+  ]) {
+    await refused(ask(domain), new RegExp(`${domain} is not one of yours; add it with POST /v1/domains`));
+  }
+});
+
+test('the sandbox sends with test keys, and with live keys to the simulator alone', async () => {
+  const sandbox = 'sandbox.mx.postrider.example';
+  assert.deepEqual(await ask(sandbox, { mode: 'test' }), { domainId: null });
+  assert.deepEqual(await ask(sandbox, { simulatorOnly: true }), { domainId: null });
+  await refused(ask(sandbox), /test keys.*@?simulator\.mx\.postrider\.example/);
+});
+
+test('sandbox and simulator are known by their whole name, in any case', () => {
+  const config = { hostname: 'MX.example' };
+  assert.ok(isSandboxDomain(config, 'Sandbox.mx.example'));
+  assert.ok(isSimulatorDomain(config, 'simulator.MX.example'));
+  for (const domain of ['mx.example', 'x.sandbox.mx.example', 'sandbox.mx.example.org', 'sandbox']) {
+    assert.ok(!isSandboxDomain(config, domain));
+    assert.ok(!isSimulatorDomain(config, domain.replace('sandbox', 'simulator')));
+  }
+  assert.ok(!isSandboxDomain(config, 'simulator.mx.example'));
+  assert.ok(!isSimulatorDomain(config, 'sandbox.mx.example'));
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createDomain } from '../../src/domains/create.ts';
+import { createSigningKeys } from '../../src/domains/signing-key.ts';
+import { deleteDomain } from '../../src/domains/store.ts';
+import { signMessage } from '../../src/mail/dkim/sign.ts';
+import { newId } from '../../src/system/ids.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { addDomain } from './fixtures.ts';
+
+let t: TestApp;
+before(async () => {
+  t = await openTestApp();
+});
+after(() => t.close());
+
+test('the key of a domain signs for it under its selector, and is the published one', async () => {
+  const domain = await createDomain(t.app, t.tenantId, { name: 'sign.example' });
+  const key = await createSigningKeys(t.app).find(domain.id);
+  assert.ok(key);
+  const { privateKey, ...rest } = key;
+  assert.deepEqual(rest, { domain: 'sign.example', selector: domain.selector, algorithm: 'rsa-sha256' });
+  const { createPublicKey } = await import('node:crypto');
+  const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+  assert.equal(spki.toString('base64'), domain.publicKey);
+  const field = await signMessage(Buffer.from('From: a@sign.example\r\n\r\nhello\r\n'), key, 1);
+  assert.match(field, new RegExp(`d=sign\\.example;\\s+s=${domain.selector};`));
+});
+
+test('a key is opened and parsed once', async () => {
+  const domain = await createDomain(t.app, t.tenantId, { name: 'once.example' });
+  let opened = 0;
+  const sealer = {
+    ...t.app.sealer,
+    open: (sealed: string, place: readonly string[]) => {
+      opened += 1;
+      return t.app.sealer.open(sealed, place);
+    },
+  };
+  const keys = createSigningKeys({ db: t.app.db, sealer });
+  assert.equal(await keys.find(domain.id), await keys.find(domain.id));
+  assert.equal(opened, 1);
+});
+
+test('a deleted domain still signs what it owes, also after a restart', async () => {
+  const domain = await createDomain(t.app, t.tenantId, { name: 'owes.example' });
+  await t.app.db.commit(deleteDomain, { id: domain.id, tenantId: t.tenantId, now: 1 });
+  assert.equal((await createSigningKeys(t.app).find(domain.id))?.selector, domain.selector);
+});
+
+test('there is no key of a domain that never was, and none comes out of a sealed value in another place', async () => {
+  const keys = createSigningKeys(t.app);
+  assert.equal(await keys.find(newId('dom', 0)), undefined);
+  const domain = await createDomain(t.app, t.tenantId, { name: 'moved.example' });
+  const copy = await addDomain(t, { name: 'copy.example', privateKeySealed: domain.privateKeySealed });
+  await assert.rejects(keys.find(copy.id));
+});

@@ -1,0 +1,74 @@
+/**
+ * Reads a data directory that nobody else has open, and says what of the acknowledged mail it holds. It looks at the
+ * tables directly, so that no code of the daemon can speak for itself.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+
+export type Audit = {
+  /** What SQLite's own checks found wrong, and rows that should exist together but do not. */
+  faults: string[];
+  /** Acknowledged emails that are not there at all. */
+  missing: string[];
+  /** Acknowledged emails whose message cannot be read byte for byte. */
+  unreadable: string[];
+  /** Emails there are, acknowledged or not. */
+  emails: number;
+};
+
+/** Rows of one accepted email that are committed together. Each query finds emails that are only half there. */
+const HALVES: Record<string, string> = {
+  'an email without a message': 'SELECT id FROM emails WHERE id NOT IN (SELECT id FROM messages)',
+  'a message without recipients':
+    'SELECT id FROM messages WHERE id NOT IN (SELECT messageId FROM recipients)',
+  'a message without its blob': 'SELECT id FROM messages WHERE blobId NOT IN (SELECT id FROM blobs)',
+  'an email without its first event': `SELECT id FROM emails
+     WHERE id NOT IN (SELECT emailId FROM events WHERE type = 'email.queued')`,
+};
+
+type Bytes = { sha256: string; data: Buffer | null };
+
+export function auditDataDirectory(dataDir: string, acknowledgedIds: readonly string[]): Audit {
+  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
+  try {
+    const known = new Set(database.prepare('SELECT id FROM emails').pluck().all());
+    const missing = acknowledgedIds.filter((id) => !known.has(id));
+    const bytesOf = database.prepare<[string], Bytes>(
+      'SELECT b.sha256, b.data FROM messages m JOIN blobs b ON b.id = m.blobId WHERE m.id = ?',
+    );
+    return {
+      faults: findFaults(database),
+      missing,
+      unreadable: acknowledgedIds.filter((id) => known.has(id) && !isReadable(dataDir, bytesOf.get(id))),
+      emails: known.size,
+    };
+  } finally {
+    database.close();
+  }
+}
+
+function findFaults(database: Sqlite.Database): string[] {
+  const faults: string[] = [];
+  const integrity = database.pragma('integrity_check', { simple: true });
+  if (integrity !== 'ok') faults.push(`integrity_check: ${String(integrity)}`);
+  const orphans = database.pragma('foreign_key_check') as unknown[];
+  if (orphans.length > 0) faults.push(`foreign_key_check: ${orphans.length} rows`);
+  for (const [what, query] of Object.entries(HALVES)) {
+    const rows = database.prepare(query).all();
+    if (rows.length > 0) faults.push(`${what}: ${rows.length} times`);
+  }
+  return faults;
+}
+
+function isReadable(dataDir: string, bytes: Bytes | undefined): boolean {
+  if (bytes === undefined) return false;
+  try {
+    const path = join(dataDir, 'blobs', bytes.sha256.slice(0, 2), bytes.sha256);
+    const content = bytes.data ?? readFileSync(path);
+    return createHash('sha256').update(content).digest('hex') === bytes.sha256;
+  } catch {
+    return false;
+  }
+}

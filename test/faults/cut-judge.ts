@@ -1,0 +1,90 @@
+/**
+ * Judges what a cut left: a new daemon must start on it, know every email acknowledged before, and work on; then the
+ * tables and the bytes are read without it.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
+import { auditDataDirectory } from './audit.ts';
+import { mountImage } from './disk/volatile-disk.ts';
+import { acceptedId } from './load.ts';
+import { daemonEnvironment, readMasterKey, type TakenCut } from './taken-cut.ts';
+
+export type CutVerdict = {
+  moment: TakenCut['moment'];
+  acknowledged: number;
+  acknowledgedLarge: number;
+  /** At the moment of the cut, and the pieces of them that did not survive. */
+  pendingWrites: number;
+  lostPieces: number;
+  /** Acknowledged emails that are not there, or whose bytes are not. */
+  missing: number;
+  unreadable: number;
+  /** Anything else that is wrong after the cut, in words. */
+  faults: string[];
+};
+
+/** Emails asked for through the API; the tables are read for all of them. */
+const API_SAMPLE = 50;
+
+/** `mountPoint` is made, and used only while this runs. The image is removed. */
+export async function judgeCut(cut: TakenCut, mountPoint: string): Promise<CutVerdict> {
+  const unmount = await mountImage(cut.image, mountPoint);
+  try {
+    const dataDir = join(mountPoint, 'data');
+    const faults = await faultsOfRestart(cut, dataDir);
+    const ids = cut.acknowledged.map((submission) => submission.answeredIds[0] ?? '');
+    const audit = auditDataDirectory(dataDir, ids);
+    return {
+      moment: cut.moment,
+      acknowledged: ids.length,
+      acknowledgedLarge: cut.acknowledged.filter((submission) => submission.large).length,
+      pendingWrites: cut.pendingWrites,
+      lostPieces: cut.lostPieces,
+      missing: audit.missing.length,
+      unreadable: audit.unreadable.length,
+      faults: [...faults, ...audit.faults],
+    };
+  } finally {
+    unmount();
+    rmSync(cut.image);
+  }
+}
+
+/** Starts the daemon on what the cut left, asks it for mail, gives it new mail, and stops it. */
+async function faultsOfRestart(cut: TakenCut, dataDir: string): Promise<string[]> {
+  const faults: string[] = [];
+  let daemon: DaemonProcess;
+  try {
+    daemon = await startDaemonProcess({ dataDir, env: daemonEnvironment('FULL') });
+  } catch (error) {
+    return [`the daemon does not start: ${String(error)}`];
+  }
+  try {
+    const key = cut.testKey ?? daemon.testKey;
+    if (cut.masterKey !== undefined && readMasterKey(dataDir) !== cut.masterKey) {
+      faults.push('the master key is another');
+    }
+    if (key !== undefined) faults.push(...(await faultsOfApi(cut, daemon, key)));
+    await daemon.stop();
+  } catch (error) {
+    faults.push(String(error));
+    await daemon.kill('SIGKILL');
+  }
+  return faults;
+}
+
+async function faultsOfApi({ acknowledged, load }: TakenCut, daemon: DaemonProcess, key: string) {
+  const faults: string[] = [];
+  for (const submission of acknowledged.slice(-API_SAMPLE)) {
+    const id = submission.answeredIds[0];
+    const { status } = await daemon.request('GET', `/v1/emails/${id}`, key);
+    if (status !== 200) faults.push(`GET of an acknowledged email answers ${status}`);
+    if (acceptedId(await load.send(daemon, key, submission)) !== id) {
+      faults.push('a repeated Idempotency-Key is not answered with the same email');
+    }
+  }
+  const fresh = { idempotencyKey: 'after', recipient: 'after@example.test', large: true, answeredIds: [] };
+  if (acceptedId(await load.send(daemon, key, fresh)) === undefined) faults.push('new mail is not accepted');
+  return faults;
+}

@@ -1,0 +1,66 @@
+/**
+ * A disk that fails. Once a flush or a write has ended with an error, nothing more may be acknowledged: the daemon ends
+ * at once, and started again on what reached the disk it has everything it had promised.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
+import { type CutVerdict, judgeCut } from './cut-judge.ts';
+import { createVolatileDisk, type VolatileDisk } from './disk/volatile-disk.ts';
+import { seededRandom } from './seeded-random.ts';
+import { createTestKeyLoad, daemonEnvironment, takeCut } from './taken-cut.ts';
+
+export type IoErrorOptions = { program: string; directory: string; seed: number };
+
+const KINDS = ['flush', 'write'] as const;
+const DISK_BYTES = 256 * 1024 * 1024;
+const CLIENTS = 16;
+const LOAD_MS = 500;
+const MOST_SUBMISSIONS = 5_000;
+const END_TIMEOUT_MS = 10_000;
+
+export async function runIoErrors(options: IoErrorOptions): Promise<CutVerdict[]> {
+  const verdicts: CutVerdict[] = [];
+  for (const kind of KINDS) {
+    const directory = join(options.directory, `error-${kind}`);
+    mkdirSync(directory);
+    verdicts.push(await failUnderLoad({ ...options, directory }, kind));
+    rmSync(directory, { recursive: true });
+  }
+  return verdicts;
+}
+
+async function failUnderLoad(options: IoErrorOptions, kind: (typeof KINDS)[number]): Promise<CutVerdict> {
+  const disk = await createVolatileDisk(options.program, join(options.directory, 'disk'), DISK_BYTES);
+  const load = createTestKeyLoad(seededRandom(options.seed), 0);
+  const enough = new AbortController();
+  let daemon: DaemonProcess | undefined;
+  try {
+    const dataDir = join(disk.mountPoint, 'data');
+    daemon = await startDaemonProcess({ dataDir, env: daemonEnvironment('FULL') });
+    const key = daemon.testKey ?? '';
+    const { signal } = enough;
+    const running = load.run({ daemon, key, clients: CLIENTS, pauseMs: 0, signal, most: MOST_SUBMISSIONS });
+    await sleep(LOAD_MS);
+    await fail(disk, kind);
+    const ended = await Promise.race([daemon.exited.then(() => true), sleep(END_TIMEOUT_MS, false)]);
+    enough.abort();
+    if (!ended) await daemon.kill('SIGKILL');
+    await running;
+    const image = join(options.directory, 'cut.image');
+    const cut = await takeCut(disk, { path: image, survival: 0, grainBytes: 4096, seed: 1 }, daemon, load);
+    disk.remove();
+    const verdict = await judgeCut({ ...cut, moment: 'error' }, join(options.directory, 'after'));
+    if (!ended) verdict.faults.push(`the daemon lived on after a failed ${kind}`);
+    return verdict;
+  } finally {
+    enough.abort();
+    await daemon?.kill('SIGKILL');
+    disk.remove();
+  }
+}
+
+function fail(disk: VolatileDisk, kind: (typeof KINDS)[number]): Promise<void> {
+  return kind === 'flush' ? disk.failFlushes('always') : disk.failWrites('always');
+}

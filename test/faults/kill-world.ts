@@ -1,0 +1,108 @@
+/**
+ * What stands around a daemon that is killed: its DNS, the sink its mail goes to, the receiver of its webhooks, and the
+ * clients. All of it outlives every life of the daemon; only the data directory is handed from life to life.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
+import { startDnsServer } from '../support/dns-server.ts';
+import { createLiveSender } from '../support/live-sender.ts';
+import { startSmtpSink } from '../support/smtp-sink.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import type { Receipt } from './kill-judge.ts';
+import { Load } from './load.ts';
+import type { SeededRandom } from './seeded-random.ts';
+
+export type KillWorld = {
+  dataDir: string;
+  /** Live, of a verified domain. */
+  key: string;
+  load: Load;
+  webhooks: WebhookReceiver;
+  /** What each life sent, and when each ended, by its number from 0. Both grow with `endLife`. */
+  receipts: Receipt[];
+  endOfLifeMs: number[];
+  start(crashAt?: string): Promise<DaemonProcess>;
+  /** Call when a daemon is gone, with the time of its end: waits until the sink has read all it left in its sockets. */
+  endLife(endedAtMs: number): Promise<void>;
+  /** Recipients that have received something in this life or an earlier one. */
+  reachedRecipients(): Set<string>;
+  close(): Promise<void>;
+};
+
+const HOSTNAME = 'mail.test';
+const SENDER_DOMAIN = 'sender.test';
+const RECIPIENT_DOMAIN = 'dest.test';
+const RECIPIENT_ZONE = `${RECIPIENT_DOMAIN} MX 10 mx.${RECIPIENT_DOMAIN}\nmx.${RECIPIENT_DOMAIN} A 127.0.0.1`;
+const LARGE_SHARE = 0.03;
+/** Keeps mail for a while in the state that matters most: dot sent, reply not read. */
+const REPLY_DELAY_MS = 10;
+const QUIET_PAUSE_MS = 50;
+const QUIET_TRIES = 100;
+
+/** Its first life, number 0, makes the sender and the webhook and ends in peace. */
+export async function createKillWorld(random: SeededRandom): Promise<KillWorld> {
+  const dataDir = temporaryDirectory('kills');
+  const dns = await startDnsServer(RECIPIENT_ZONE);
+  const sink = await startSmtpSink({ replyDelayMs: REPLY_DELAY_MS, keepRaw: true });
+  const webhooks = await startWebhookReceiver();
+  const env = {
+    POSTRIDER_HOSTNAME: HOSTNAME,
+    POSTRIDER_DNS_SERVERS: dns.address,
+    POSTRIDER_OUTBOUND_SMTP_PORT: String(sink.port),
+    POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+    POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
+    POSTRIDER_LOG_LEVEL: 'warn',
+  };
+  const receipts: Receipt[] = [];
+  const endOfLifeMs: number[] = [];
+
+  const world = {
+    dataDir,
+    load: new Load({
+      random,
+      name: 'kill',
+      from: `news@${SENDER_DOMAIN}`,
+      recipientDomain: RECIPIENT_DOMAIN,
+      largeShare: LARGE_SHARE,
+    }),
+    webhooks,
+    receipts,
+    endOfLifeMs,
+    start: (crashAt?: string) =>
+      startDaemonProcess({ dataDir, env, ...(crashAt === undefined ? {} : { crashAt }) }),
+    async endLife(endedAtMs: number) {
+      for (let tries = 0; tries < QUIET_TRIES; tries++) {
+        await sleep(QUIET_PAUSE_MS);
+        if (sink.openConnections() === 0) break;
+      }
+      const life = endOfLifeMs.length;
+      for (const { recipients, messageId, raw, receivedAtMs } of sink.messages.splice(0)) {
+        const bytes = raw ?? Buffer.alloc(0);
+        for (const recipient of recipients) {
+          receipts.push({ recipient, messageId, bytes, life, atMs: receivedAtMs });
+        }
+      }
+      endOfLifeMs.push(endedAtMs);
+    },
+    reachedRecipients: () =>
+      new Set([
+        ...receipts.map((receipt) => receipt.recipient),
+        ...sink.messages.flatMap((message) => message.recipients),
+      ]),
+    async close() {
+      await Promise.all([dns.close(), sink.close(), webhooks.close()]);
+    },
+  };
+
+  const daemon = await world.start();
+  const sender = await createLiveSender(daemon, dns, { domain: SENDER_DOMAIN, otherZone: RECIPIENT_ZONE });
+  await subscribe(daemon, sender.key, webhooks.url);
+  await daemon.stop();
+  await world.endLife(Date.now());
+  return { ...world, key: sender.key };
+}
+
+async function subscribe(daemon: DaemonProcess, key: string, url: string): Promise<void> {
+  const made = await daemon.request('POST', '/v1/webhooks', key, { url, events: ['email.delivered'] });
+  if (made.status !== 201) throw new Error(`POST /v1/webhooks: ${JSON.stringify(made.body)}`);
+}

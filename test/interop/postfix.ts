@@ -1,0 +1,198 @@
+/**
+ * A real Postfix as the receiving side: configuration, queue, log and mailboxes in a folder of its own, one port on
+ * 127.0.0.1, STARTTLS with a self-signed certificate. It looks nothing up in DNS and sends nothing anywhere. Needs
+ * root, as Postfix does.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryDirectory } from '../support/daemon.ts';
+import { until } from './until.ts';
+
+export type PostfixOptions = {
+  /** The one domain it receives for. */
+  domain: string;
+  /** Local parts that have a mailbox; RCPT for any other is refused with 550 5.1.1. */
+  mailboxes: readonly string[];
+  /** By local part, the reply to its RCPT (access(5): `450 4.2.0 Greylisted`). */
+  replies?: Readonly<Record<string, string>>;
+  /** Port of a milter on 127.0.0.1 that sees each message. */
+  milterPort?: number;
+};
+
+export type Postfix = {
+  port: number;
+  hostname: string;
+  /** The messages in a mailbox, as delivered, oldest first. */
+  messages(localPart: string): Promise<string[]>;
+  /** Replaces the replies of `PostfixOptions`; seen by every session that begins afterwards. */
+  setReplies(replies: Readonly<Record<string, string>>): Promise<void>;
+  log(): Promise<string>;
+  stop(): Promise<void>;
+};
+
+const PROGRAM = '/usr/sbin/postfix';
+const MASTER = '/usr/lib/postfix/sbin/master';
+/** What no service of the machine runs as, and Postfix's virtual(8) may become: nobody and nogroup on Debian. */
+const MAILBOX_OWNER = 65534;
+
+export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
+  const home = temporaryDirectory('postfix');
+  await chmod(home, 0o755);
+  const hostname = `mx.${options.domain}`;
+  const port = await freePort();
+  const configuration = join(home, 'config');
+  for (const folder of ['config', 'queue', 'data', 'mail']) await mkdir(join(home, folder));
+  await writeCertificate(home, hostname);
+  const write = (name: string, text: string) => writeFile(join(configuration, name), text);
+  const writeReplies = (replies: Readonly<Record<string, string>>) =>
+    write(
+      'replies',
+      lines(replies, (part, reply) => `${part}@${options.domain} ${reply}`),
+    );
+  const mailboxes = Object.fromEntries(options.mailboxes.map((part) => [part, `${part}/`]));
+  await write(
+    'mailboxes',
+    lines(mailboxes, (part, folder) => `${part}@${options.domain} ${folder}`),
+  );
+  await writeReplies(options.replies ?? {});
+  await write('main.cf', mainCf({ ...options, home, hostname }));
+  await write('master.cf', masterCf(port));
+  const owner = [String(MAILBOX_OWNER), String(MAILBOX_OWNER)] as const;
+  await promisify(execFile)('chown', [owner.join(':'), join(home, 'mail')]);
+  await promisify(execFile)('chown', ['postfix', join(home, 'data')]);
+
+  const log = () => readFile(join(home, 'log'), 'utf8').catch(() => '');
+  // Also makes the folders of the queue.
+  await promisify(execFile)(PROGRAM, ['-c', configuration, 'check']);
+  const child = start(configuration);
+  try {
+    await until('Postfix listens', async () => {
+      if (child.exitCode !== null) throw new Error(`Postfix ended with ${child.exitCode}`);
+      return (await log()).includes('daemon started');
+    });
+  } catch (error) {
+    child.kill('SIGTERM');
+    throw new Error(`Postfix did not start:\n${await log()}`, { cause: error });
+  }
+  return {
+    port,
+    hostname,
+    messages: (localPart) => readMaildir(join(home, 'mail', localPart, 'new')),
+    setReplies: writeReplies,
+    log,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+/** `master -s` stays what we started, and takes all it started with it when it is told to end. */
+function start(configuration: string): ChildProcess {
+  const child = spawn(MASTER, ['-c', configuration, '-s'], { stdio: 'ignore' });
+  const atExit = () => child.kill('SIGTERM');
+  process.on('exit', atExit);
+  child.once('exit', () => process.off('exit', atExit));
+  return child;
+}
+
+async function writeCertificate(home: string, hostname: string): Promise<void> {
+  await promisify(execFile)('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
+    ...['-days', '2', '-subj', `/CN=${hostname}`, '-addext', `subjectAltName=DNS:${hostname}`],
+    ...['-keyout', join(home, 'key.pem'), '-out', join(home, 'certificate.pem')],
+  ]);
+}
+
+function mainCf(options: PostfixOptions & { home: string; hostname: string }): string {
+  const settings: Record<string, string> = {
+    compatibility_level: '3.6',
+    queue_directory: join(options.home, 'queue'),
+    data_directory: join(options.home, 'data'),
+    maillog_file: join(options.home, 'log'),
+    maillog_file_prefixes: options.home,
+    inet_interfaces: '127.0.0.1',
+    inet_protocols: 'ipv4',
+    myhostname: options.hostname,
+    mydestination: '',
+    mynetworks: '',
+    alias_maps: '',
+    alias_database: '',
+    default_transport: 'error:this server only receives',
+    relay_transport: 'error:this server only receives',
+    smtpd_peername_lookup: 'no',
+    smtp_dns_support_level: 'disabled',
+    virtual_mailbox_domains: options.domain,
+    virtual_mailbox_base: join(options.home, 'mail'),
+    virtual_mailbox_maps: `texthash:${join(options.home, 'config', 'mailboxes')}`,
+    virtual_uid_maps: `static:${MAILBOX_OWNER}`,
+    virtual_gid_maps: `static:${MAILBOX_OWNER}`,
+    smtpd_relay_restrictions: 'reject_unauth_destination',
+    smtpd_recipient_restrictions: `check_recipient_access texthash:${join(options.home, 'config', 'replies')}`,
+    smtpd_tls_security_level: 'may',
+    smtpd_tls_cert_file: join(options.home, 'certificate.pem'),
+    smtpd_tls_key_file: join(options.home, 'key.pem'),
+    smtpd_tls_received_header: 'yes',
+    smtpd_tls_loglevel: '1',
+    // A table that changed is read by new processes only, so that each serves one session.
+    max_use: '1',
+  };
+  if (options.milterPort !== undefined) {
+    settings['smtpd_milters'] = `inet:127.0.0.1:${options.milterPort}`;
+    settings['milter_default_action'] = 'tempfail';
+  }
+  return lines(settings, (name, value) => `${name} = ${value}`);
+}
+
+/** master(5): service, type, private, unprivileged, chroot, wake-up, most processes, command. */
+function masterCf(port: number): string {
+  return `
+127.0.0.1:${port} inet n - n - - smtpd
+postlog  unix-dgram n - n - 1 postlogd
+cleanup  unix n - n -    0 cleanup
+qmgr     unix n - n 300  1 qmgr
+tlsmgr   unix - - n 1000? 1 tlsmgr
+rewrite  unix - - n -    - trivial-rewrite
+bounce   unix - - n -    0 bounce
+defer    unix - - n -    0 bounce
+trace    unix - - n -    0 bounce
+proxymap unix - - n -    - proxymap
+error    unix - - n -    - error
+retry    unix - - n -    - error
+virtual  unix - n n -    - virtual
+anvil    unix - - n -    1 anvil
+`;
+}
+
+function lines(
+  table: Readonly<Record<string, string>>,
+  line: (name: string, value: string) => string,
+): string {
+  return `${Object.entries(table)
+    .map(([name, value]) => line(name, value))
+    .join('\n')}\n`;
+}
+
+/** A delivery is complete when it stands in `new` (maildir(5)); the names begin with the time. */
+async function readMaildir(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return Promise.all(names.sort().map((name) => readFile(join(folder, name), 'latin1')));
+}
+
+/** Free a moment ago; Postfix has no way to say which port it was given. */
+export async function freePort(): Promise<number> {
+  const server: Server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

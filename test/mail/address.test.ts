@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { domainToASCII } from 'node:url';
+import fc from 'fast-check';
+import addressparser from 'nodemailer/lib/addressparser';
+import { addressKey, formatMailbox, parseMailbox } from '../../src/mail/address.ts';
+
+const domainLabel = fc
+  .stringMatching(/^[a-z](?:[a-z0-9-]{0,10}[a-z0-9])?$/)
+  .filter((label) => label[3] !== '-');
+const domain = fc.array(domainLabel, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'));
+const dotAtom = fc.stringMatching(/^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,12}(?:\.[A-Za-z0-9+_-]{1,12}){0,2}$/);
+const quotedLocal = fc
+  .string({
+    unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 1,
+    maxLength: 20,
+  })
+  .map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
+const address = fc.tuple(fc.oneof(dotAtom, quotedLocal), domain).map((parts) => parts.join('@'));
+const name = fc
+  .string({ unit: 'binary', maxLength: 80 })
+  .filter((text) => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text) && text.length <= 256)
+  .map((text) => text.replace(/^ +| +$/g, ''));
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+test('every mailbox is read back from its header form', () => {
+  fc.assert(
+    fc.property(name, address, (displayName, text) => {
+      const mailbox = parseMailbox(displayName === '' ? text : `${quoted(displayName)} <${text}>`);
+      assert.ok(mailbox);
+      assert.equal(mailbox.name, displayName === '' ? undefined : displayName);
+      const header = formatMailbox(mailbox);
+      assert.match(header, /^[ -~]+$/);
+      assert.deepEqual(parseMailbox(header), mailbox);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('what is accepted is one address for another parser too, and the same one', () => {
+  const pieces = fc.constantFrom(
+    'a',
+    'b.c',
+    '@',
+    '.com',
+    '<',
+    '>',
+    '"',
+    '\\',
+    ',',
+    ';',
+    ':',
+    '(',
+    ')',
+    ' ',
+    'x@y.zz',
+    'é',
+    '=?',
+    '%',
+  );
+  const wild = fc.array(pieces, { maxLength: 12 }).map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        wild,
+        wild.map((text) => `${text}<a@b.com>`),
+        address,
+      ),
+      (text) => {
+        const mailbox = parseMailbox(text);
+        fc.pre(mailbox !== undefined);
+        const others = addressparser(text, { flatten: true });
+        assert.equal(others.length, 1, text);
+        const at = others[0]?.address.lastIndexOf('@') ?? -1;
+        assert.equal(domainToASCII(others[0]?.address.slice(at + 1) ?? ''), mailbox.domain, text);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+});
+
+test('display names may be atoms, quoted, in any script, or already encoded', () => {
+  const names: [string, string | undefined][] = [
+    ['Ada Lovelace <a@b.example>', 'Ada Lovelace'],
+    ['Acme   Inc.  <a@b.example>', 'Acme Inc.'],
+    ['"Lovelace, Ada \\"Countess\\"" <a@b.example>', 'Lovelace, Ada "Countess"'],
+    ['"a" "b" <a@b.example>', 'a b'],
+    ['Ünï Çødé 名前 👩‍🚀 <a@b.example>', 'Ünï Çødé 名前 👩‍🚀'],
+    ['=?utf-8?Q?J=C3=B6rg?= =?UTF-8?B?IMOcYmVs?= <a@b.example>', 'Jörg Übel'],
+    ['"=?utf-8?Q?J=C3=B6rg?=" <a@b.example>', '=?utf-8?Q?J=C3=B6rg?='],
+    ['=?iso-8859-1?Q?J=F6rg?= <a@b.example>', '=?iso-8859-1?Q?J=F6rg?='],
+    ['<a@b.example>', undefined],
+    ['"" <a@b.example>', undefined],
+    ['  a@b.example  ', undefined],
+  ];
+  for (const [text, expected] of names) {
+    const mailbox = parseMailbox(text);
+    assert.equal(mailbox?.name, expected, text);
+    assert.equal(mailbox?.address, 'a@b.example', text);
+  }
+});
+
+test('the domain becomes lower-case A-labels, the local part stays as it is', () => {
+  assert.equal(parseMailbox('Ada.B@EXAMPLE.Com')?.address, 'Ada.B@example.com');
+  assert.equal(parseMailbox('a@Bücher.example')?.domain, 'xn--bcher-kva.example');
+  assert.equal(parseMailbox('a@日本語。jp')?.domain, 'xn--wgv71a119e.jp');
+  assert.equal(parseMailbox('"a.b"@c.example')?.localPart, 'a.b');
+  assert.equal(parseMailbox('"a\\b c"@c.example')?.localPart, '"ab c"');
+  assert.equal(addressKey('Ada@EXAMPLE.com'), addressKey('ADA@example.COM'));
+});
+
+test('anything but exactly one plain mailbox is refused', () => {
+  const label = 'l'.repeat(63);
+  const refused = [
+    '',
+    ' ',
+    'a',
+    'a@',
+    '@b.example',
+    'a@b',
+    'a@localhost',
+    'a@b.example.',
+    'a@.b.example',
+    'a@b..example',
+    'a@-b.example',
+    'a@b-.example',
+    'a@b_c.example',
+    'a@[127.0.0.1]',
+    'a@[IPv6:::1]',
+    'a@127.0.0.1',
+    'a@１２７.0.0.1',
+    `a@${'l'.repeat(64)}.example`,
+    `a@${label}.${label}.${label}.${label}.example`,
+    `${'a'.repeat(65)}@b.example`,
+    `"${'a'.repeat(62)} "@b.example`,
+    '""@b.example',
+    '.a@b.example',
+    'a.@b.example',
+    'a..b@b.example',
+    'a b@b.example',
+    'é@b.example',
+    '"é"@b.example',
+    'a@b@c.example',
+    'a@b.example, e@evil.example',
+    'a@b.example,',
+    'a@b.example;e@evil.example',
+    'a@b.example e@evil.example',
+    'g: a@b.example, e@evil.example;',
+    'g:;',
+    'Name <a@b.example>, e@evil.example',
+    'e@evil.example <a@b.example>',
+    'Lovelace, Ada <a@b.example>',
+    'a@b.example (comment)',
+    '(comment) a@b.example',
+    'a(comment)@b.example',
+    'Name (comment) <a@b.example>',
+    '<@route.example:a@b.example>',
+    '<a@b.example',
+    'a@b.example>',
+    '<<a@b.example>>',
+    '<a@b.example><e@evil.example>',
+    '< a@b.example >',
+    '"Name <a@b.example>',
+    'Name" <a@b.example>',
+    'a"b"c <a@b.example>',
+    '"a"b <a@b.example>',
+    'a@b.example\r\nBcc: e@evil.example',
+    'a@b.example\n',
+    'a\0@b.example',
+    'a@b\0.example',
+    '"a\r\nb"@b.example',
+    'Na\rme <a@b.example>',
+    'Na\tme <a@b.example>',
+    'Na\u2028me <a@b.example>',
+    'Na\u0085me <a@b.example>',
+    'Na\ud800me <a@b.example>',
+    '=?utf-8?Q?a=0D=0ABcc:_e=40evil.example?= <a@b.example>',
+    '=?utf-8?Q?a=00?= <a@b.example>',
+    `"${'n'.repeat(257)}" <a@b.example>`,
+    '"xclow3n@gmail.com x"@internal.example@evil.example',
+    `${'a@b.example '.repeat(1000)}`,
+  ];
+  for (const text of refused) assert.equal(parseMailbox(text), undefined, JSON.stringify(text));
+});
+
+test('a quoted local part cannot pass for another address', () => {
+  const mailbox = parseMailbox('"a@gmail.com x"@internal.example');
+  assert.equal(mailbox?.domain, 'internal.example');
+  assert.equal(mailbox?.address, '"a@gmail.com x"@internal.example');
+});
+
+test('hostile text is refused without backtracking', () => {
+  const bombs = [
+    '"'.repeat(4000),
+    '\\'.repeat(4000),
+    'a.'.repeat(2000),
+    '<'.repeat(4000),
+    '=?utf-8?q?'.repeat(400),
+    'a '.repeat(2000),
+  ];
+  for (const bomb of bombs) {
+    for (const text of [bomb, `${bomb}@b.example`, `${bomb}@b.example>`]) {
+      assert.equal(parseMailbox(text), undefined);
+    }
+  }
+});

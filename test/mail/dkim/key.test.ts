@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { dkimKeyRecord, generateDkimKey, parseDkimKeyRecord } from '../../../src/mail/dkim/key.ts';
+
+test('a generated key is RSA of 2048 bits, its public half the one of the record', async () => {
+  const { privateKeyPem, publicKeyBase64 } = await generateDkimKey();
+  const privateKey = createPrivateKey(privateKeyPem);
+  assert.equal(privateKey.asymmetricKeyType, 'rsa');
+  assert.equal(privateKey.asymmetricKeyDetails?.modulusLength, 2048);
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
+  assert.equal(publicKey.toString('base64'), publicKeyBase64);
+  assert.deepEqual(parseDkimKeyRecord(dkimKeyRecord(publicKeyBase64)), { publicKeyBase64 });
+});
+
+test('records are read with white space anywhere, in any order, with tags we do not know', () => {
+  const expected = { publicKeyBase64: 'AbC+/d==' };
+  const records = [
+    'v=DKIM1; k=rsa; p=AbC+/d==',
+    'v=DKIM1;k=rsa;p=AbC+/d==;',
+    ' v = DKIM1 ; k = rsa ; p = AbC +/ \t d== ; ',
+    'p=AbC+/d==',
+    'v=DKIM1; p=AbC+/d==; t=s; n=notes; x_new=1; h=sha1:sha256; s=email',
+    'v=DKIM1; s=*; p=AbC+/d==',
+  ];
+  for (const record of records) assert.deepEqual(parseDkimKeyRecord(record), expected, record);
+});
+
+test('what is no usable RSA key for mail is refused', () => {
+  const records = [
+    '',
+    'v=spf1 -all',
+    'v=DKIM1; k=rsa',
+    'v=DKIM1; k=rsa; p=',
+    'v=DKIM1; k=ed25519; p=AbCd',
+    'v=DKIM2; p=AbCd',
+    'p=AbCd; v=DKIM1',
+    'v=DKIM1; p=AbCd; p=AbCd',
+    'v=DKIM1; p=not base64!',
+    'v=DKIM1; h=sha1; p=AbCd',
+    'v=DKIM1; s=tlsrpt; p=AbCd',
+    'v=DKIM1;; p=AbCd',
+    `v=DKIM1; p=${'A'.repeat(5000)}`,
+  ];
+  for (const record of records) assert.equal(parseDkimKeyRecord(record), undefined, record);
+});
+
+test('no text makes the reader of records throw', () => {
+  fc.assert(fc.property(fc.string(), (text) => void parseDkimKeyRecord(text)));
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
+import { before, test } from 'node:test';
+import fc from 'fast-check';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { relaxedBodyHash, relaxedField } from '../../../src/mail/dkim/canonical.ts';
+import { dkimKeyRecord, generateDkimKey } from '../../../src/mail/dkim/key.ts';
+import { type DkimKey, signMessage } from '../../../src/mail/dkim/sign.ts';
+
+let key: DkimKey;
+let record: string;
+
+before(async () => {
+  const generated = await generateDkimKey();
+  const privateKey: KeyObject = createPrivateKey(generated.privateKeyPem);
+  key = { domain: 'example.com', selector: 'pr1', algorithm: 'rsa-sha256', privateKey };
+  record = dkimKeyRecord(generated.publicKeyBase64);
+});
+
+async function resultOf(message: Buffer): Promise<string | undefined> {
+  const resolver = async (name: string) => {
+    assert.equal(name, 'pr1._domainkey.example.com');
+    return [[record]];
+  };
+  const { results } = await dkimVerify(message, {
+    resolver,
+    strict: true,
+    curTime: new Date(1_000_000_000_000),
+  } as never);
+  return results[0]?.status?.result;
+}
+
+async function signed(message: Buffer): Promise<Buffer> {
+  return Buffer.concat([Buffer.from(await signMessage(message, key, 999_999_999), 'latin1'), message]);
+}
+
+const HEADER =
+  'From: a@example.com\r\nTo: b@example.net\r\nSubject: Hello\r\nDate: Fri, 20 Nov 2026 10:30:00 +0000\r\n';
+const bodyText = fc
+  .array(fc.constantFrom('a', 'word', ' ', '\t', '  ', '\r\n', '\r\n\r\n', '.', 'é', '=20', ' \r\n'), {
+    maxLength: 60,
+  })
+  .map((parts) => parts.join(''));
+
+test('an independent verifier passes every signed message', async () => {
+  const space = fc.constantFrom('', ' ', '  ', '\t', '\r\n ', ' \r\n\t ');
+  await fc.assert(
+    fc.asyncProperty(bodyText, space, space, fc.boolean(), async (body, before, between, repeated) => {
+      const header =
+        `From:${before}a@example.com\r\nSUBJECT :${before}Hello${between}world${between}x ${before}y\r\n` +
+        `To: b@example.net\r\n${repeated ? 'Subject: second\r\nTo: c@example.net\r\n' : ''}` +
+        'List-Unsubscribe: <https://example.com/u>\r\nX-Other: x\r\n';
+      assert.equal(await resultOf(await signed(Buffer.from(`${header}\r\n${body}`))), 'pass');
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('a message without a body, or without its empty line, is signed too', async () => {
+  for (const message of [`${HEADER}\r\n`, `${HEADER}\r\n\r\n\r\n`, `${HEADER}\r\n `, `${HEADER}\r\nx`]) {
+    assert.equal(await resultOf(await signed(Buffer.from(message))), 'pass', JSON.stringify(message));
+  }
+  assert.match(
+    await signMessage(Buffer.from(HEADER), key, 1),
+    /bh=47DEQpj8HBSa\+\/TImW\+5JCeuQeRkm5NMpJWZG3hSuFU=/,
+  );
+});
+
+test('a large body is hashed in slices to the same result', async () => {
+  const body = `${'A line of text \t with spaces.  \r\n'.repeat(60_000)}\r\n\r\n`;
+  assert.equal(await resultOf(await signed(Buffer.from(`${HEADER}\r\n${body}`))), 'pass');
+});
+
+test('a field put in front of a signed one breaks the signature', async () => {
+  const message = await signed(Buffer.from(`${HEADER}\r\nbody\r\n`));
+  for (const name of [
+    'From',
+    'To',
+    'Cc',
+    'Reply-To',
+    'Subject',
+    'Date',
+    'Message-ID',
+    'MIME-Version',
+    'Content-Type',
+    'Content-Transfer-Encoding',
+  ]) {
+    const forged = Buffer.concat([Buffer.from(`${name}: forged@example.org\r\n`), message]);
+    assert.notEqual(await resultOf(forged), 'pass', name);
+  }
+  assert.equal(
+    await resultOf(Buffer.concat([Buffer.from('Received: by relay.example\r\n'), message])),
+    'pass',
+  );
+});
+
+test('text appended to a signed body breaks the signature, for there is no l=', async () => {
+  const message = await signed(Buffer.from(`${HEADER}\r\nbody\r\n`));
+  assert.doesNotMatch(message.toString('latin1'), /\bl=/);
+  assert.notEqual(await resultOf(Buffer.concat([message, Buffer.from('more\r\n')])), 'pass');
+});
+
+test('one message, key and second give one signature, in lines a header may have', async () => {
+  const message = Buffer.from(`${HEADER}\r\nbody\r\n`);
+  const field = await signMessage(message, key, 1_700_000_000);
+  assert.equal(await signMessage(message, key, 1_700_000_000), field);
+  assert.match(
+    field,
+    /^DKIM-Signature: v=1; a=rsa-sha256; c=relaxed\/relaxed; d=example\.com;\r\n s=pr1; t=1700000000;\r\n/,
+  );
+  assert.ok(field.endsWith('\r\n'));
+  for (const line of field.split('\r\n')) assert.ok(line.length <= 78, line);
+});
+
+test('the canonical body is the one of RFC 6376 3.4.4', async () => {
+  const reference = (body: string) => {
+    const reduced = body
+      .split('\r\n')
+      .map((line) => line.replace(/[ \t]+/g, ' ').replace(/ $/, ''))
+      .join('\r\n')
+      .replace(/(?:\r\n)+$/, '');
+    return createHash('sha256')
+      .update(reduced === '' ? '' : `${reduced}\r\n`)
+      .digest('base64');
+  };
+  const pieces = fc.constantFrom('a', ' ', '\t', '\r\n', '\r', '\n', 'é');
+  await fc.assert(
+    fc.asyncProperty(fc.array(pieces, { maxLength: 30 }), async (parts) => {
+      const body = parts.join('');
+      assert.equal(await relaxedBodyHash(Buffer.from(body)), reference(body), JSON.stringify(body));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('the canonical form of a field is its own canonical form', () => {
+  assert.equal(relaxedField('SubJect \t: Some \r\n\t text  '), 'subject:Some text');
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('a', ' ', '\t', '\r\n ', ':'), { maxLength: 20 }), (parts) => {
+      const once = relaxedField(`Name:${parts.join('')}`);
+      assert.equal(relaxedField(once), once);
+    }),
+  );
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { hasEightBitBytes, hasOnlyCrlf, stuffDots } from '../../../src/mail/smtp/body.ts';
+
+const bytes = fc
+  .array(fc.constantFrom('.', '..', '\r\n', '\r\n.', 'a', '\r', '\n', 'é'), { maxLength: 30 })
+  .map((parts) => Buffer.from(parts.join('')));
+
+test('stuffing doubles the dot at each line start, and only there', () => {
+  fc.assert(
+    fc.property(bytes, fc.boolean(), (slice, atLineStart) => {
+      const text = slice.toString('latin1');
+      const expected = (atLineStart ? text.replace(/^\./, '..') : text).replace(/\n\./g, '\n..');
+      assert.equal(stuffDots(slice, atLineStart).toString('latin1'), expected);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a slice without such a dot is not copied', () => {
+  const slice = Buffer.from('a.b\r\nc.\r\n');
+  assert.equal(stuffDots(slice, true), slice);
+});
+
+test('a CR or LF outside CRLF is found', () => {
+  fc.assert(
+    fc.property(bytes, (slice) => {
+      assert.equal(hasOnlyCrlf(slice), !/\r(?!\n)|(?<!\r)\n/.test(slice.toString('latin1')));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('eight-bit bytes are found', () => {
+  assert.equal(hasEightBitBytes(Buffer.from('plain')), false);
+  assert.equal(hasEightBitBytes(Buffer.from('pläin')), true);
+});

@@ -1,0 +1,713 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { SMTPServer } from 'smtp-server';
+import {
+  type Envelope,
+  openSmtp,
+  type SmtpFailure,
+  type SmtpOptions,
+  type SmtpPhase,
+  type SmtpSession,
+  type TransactionResult,
+} from '../../../src/mail/smtp/client.ts';
+import { DEFAULT_SMTP_TIMEOUTS, type SmtpTimeouts } from '../../../src/mail/smtp/timeouts.ts';
+import { createTargetGuard } from '../../../src/system/blocklist.ts';
+import { type Clock, realClock, withTimeout } from '../../../src/system/clock.ts';
+import { createDial, type DialTarget } from '../../../src/system/dial.ts';
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
+import {
+  type Answer,
+  type Script,
+  type ScriptedPeer,
+  type ScriptPhase,
+  startScriptedPeer,
+} from './scripted-peer.ts';
+
+const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
+
+function worldWith(clock: Clock = realClock) {
+  return { clock, dial: createDial(guard, clock) };
+}
+
+function optionsFor(port: number, more: Partial<SmtpOptions> = {}): SmtpOptions {
+  return {
+    address: '127.0.0.1',
+    port,
+    serverName: 'mx.example.net',
+    heloName: 'mail.example.com',
+    tls: 'opportunistic',
+    timeouts: DEFAULT_SMTP_TIMEOUTS,
+    ...more,
+  };
+}
+
+async function peerFor(t: TestContext, script: Script = {}): Promise<ScriptedPeer> {
+  const peer = await startScriptedPeer(script);
+  t.after(() => peer.close());
+  return peer;
+}
+
+async function sessionWith(
+  t: TestContext,
+  port: number,
+  more: Partial<SmtpOptions> = {},
+  clock?: Clock,
+): Promise<SmtpSession> {
+  const opened = await openSmtp(worldWith(clock), optionsFor(port, more));
+  assert.ok(opened.ok, JSON.stringify(opened));
+  t.after(() => opened.session.close());
+  return opened.session;
+}
+
+async function failureOf(port: number, more: Partial<SmtpOptions> = {}): Promise<SmtpFailure> {
+  const opened = await openSmtp(worldWith(), optionsFor(port, more));
+  assert.ok(!opened.ok);
+  return opened.failure;
+}
+
+function envelope(parts: Partial<Envelope> = {}): Envelope {
+  return {
+    mailFrom: 'b+token@bounce.example.com',
+    recipients: ['ada@example.net'],
+    prefix: Buffer.from('DKIM-Signature: v=1\r\n'),
+    message: Buffer.from('Subject: Hello\r\n\r\n.dot\r\nbody\r\n'),
+    ...parts,
+  };
+}
+
+function summary(result: TransactionResult): string[] {
+  return result.recipients.map((recipient) => {
+    if (recipient.kind === 'accepted') return `accepted ${recipient.reply.code}`;
+    if (recipient.kind === 'refused') return `refused ${recipient.phase} ${recipient.reply.code}`;
+    const { phase, kind } = recipient.failure;
+    return `failed ${phase} ${kind}${recipient.dotSent ? ' after the dot' : ''}`;
+  });
+}
+
+type Taken = { from: string; to: string[]; raw: string; secure: boolean };
+
+async function startRealServer(
+  t: TestContext,
+  disabled: string[],
+): Promise<{ port: number; taken: Taken[] }> {
+  const taken: Taken[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disableReverseLookup: true,
+    disabledCommands: ['AUTH', ...disabled],
+    hidePIPELINING: disabled.includes('PIPELINING'),
+    logger: false,
+    closeTimeout: 100,
+    onRcptTo(address, _session, callback) {
+      const refusal = Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 });
+      callback(address.address.startsWith('no') ? refusal : null);
+    },
+    onData(stream, session, callback) {
+      const parts: Buffer[] = [];
+      stream.on('data', (part: Buffer) => parts.push(part));
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        taken.push({
+          from: mailFrom === false ? '' : mailFrom.address,
+          to: rcptTo.map((recipient) => recipient.address),
+          raw: Buffer.concat(parts).toString('latin1'),
+          secure: session.secure,
+        });
+        callback(null, 'queued');
+      });
+    },
+  });
+  server.on('error', () => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  const address = server.server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  return { port: address.port, taken };
+}
+
+for (const disabled of [[], ['STARTTLS'], ['PIPELINING'], ['STARTTLS', 'PIPELINING']]) {
+  const missing = disabled.length === 0 ? 'every extension' : `no ${disabled.join(', no ')}`;
+  test(`an independent server with ${missing} takes message after message`, async (t) => {
+    const { port, taken } = await startRealServer(t, disabled);
+    const phases: SmtpPhase[] = [];
+    const session = await sessionWith(t, port, { onPhase: (phase) => phases.push(phase) });
+    const secure = !disabled.includes('STARTTLS');
+    assert.deepEqual(phases, ['connect', 'banner', 'ehlo', ...(secure ? ['starttls', 'ehlo'] : [])]);
+    assert.equal(session.extensions.has('PIPELINING'), !disabled.includes('PIPELINING'));
+    assert.equal(session.tls?.authorized, secure ? false : undefined);
+    if (secure) assert.match(session.tls?.version ?? '', /^TLSv1\.[23]$/);
+    const recipients = ['ada@example.net', 'no@example.net', 'bob@example.net'];
+    for (let round = 1; round <= 3; round++) {
+      const phasesOfMessage: SmtpPhase[] = [];
+      const result = await session.transact(
+        envelope({ recipients, onPhase: (phase) => phasesOfMessage.push(phase) }),
+      );
+      assert.deepEqual(summary(result), ['accepted 250', 'refused rcpt 550', 'accepted 250']);
+      assert.equal(result.usable, true);
+      assert.deepEqual([...new Set(phasesOfMessage)], ['mail', 'rcpt', 'data', 'body', 'dot']);
+      assert.equal(taken.length, round);
+    }
+    const nobody = await session.transact(envelope({ recipients: ['no@example.net'] }));
+    assert.deepEqual(summary(nobody), ['refused rcpt 550']);
+    assert.equal(nobody.usable, true);
+    const last = await session.transact(envelope({ mailFrom: '' }));
+    assert.deepEqual(summary(last), ['accepted 250']);
+    assert.deepEqual(taken[0], {
+      from: 'b+token@bounce.example.com',
+      to: ['ada@example.net', 'bob@example.net'],
+      raw: 'DKIM-Signature: v=1\r\nSubject: Hello\r\n\r\n.dot\r\nbody\r\n',
+      secure,
+    });
+    assert.equal(taken.length, 4);
+    await session.quit();
+    assert.equal(session.isOpen(), false);
+  });
+}
+
+test('any message arrives byte for byte, in slices where it is large', async (t) => {
+  const { port, taken } = await startRealServer(t, ['STARTTLS']);
+  const session = await sessionWith(t, port);
+  const line = fc.constantFrom('', '.', '..', '.a', 'text', 'é', 'x'.repeat(900), '.'.repeat(500));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(line, { minLength: 1, maxLength: 40 }),
+      fc.integer({ min: 1, max: 20 }),
+      async (lines, times) => {
+        const text = `${lines.join('\r\n')}\r\n`.repeat(times);
+        const message = Buffer.from(text);
+        const result = await session.transact(envelope({ prefix: Buffer.from('A: b\r\n\r\n'), message }));
+        assert.deepEqual(summary(result), ['accepted 250']);
+        assert.equal(taken.at(-1)?.raw, `A: b\r\n\r\n${message.toString('latin1')}`);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('MAIL, every RCPT and DATA share one packet where PIPELINING is offered', async (t) => {
+  const peer = await peerFor(t);
+  const session = await sessionWith(t, peer.port);
+  const recipients = ['a@example.net', 'b@example.net'];
+  await session.transact(envelope({ recipients }));
+  const size = envelope().prefix.length + envelope().message.length;
+  assert.deepEqual(peer.packets.slice(1, 2), [
+    `MAIL FROM:<b+token@bounce.example.com> SIZE=${size}\r\nRCPT TO:<a@example.net>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n`,
+  ]);
+  assert.deepEqual(peer.messages, ['DKIM-Signature: v=1\r\nSubject: Hello\r\n\r\n..dot\r\nbody\r\n.\r\n']);
+});
+
+test('without PIPELINING nothing is sent before its answer, and DATA only when somebody is left', async (t) => {
+  const peer = await peerFor(t, { ehlo: '250 peer.test\r\n', rcpt: '550 5.1.1 no\r\n' });
+  const session = await sessionWith(t, peer.port);
+  const result = await session.transact(envelope({ recipients: ['a@example.net', 'b@example.net'] }));
+  assert.deepEqual(summary(result), ['refused rcpt 550', 'refused rcpt 550']);
+  assert.equal(result.usable, true);
+  assert.deepEqual(peer.commands.slice(1), [
+    'MAIL FROM:<b+token@bounce.example.com>',
+    'RCPT TO:<a@example.net>',
+    'RCPT TO:<b@example.net>',
+  ]);
+  assert.equal(peer.packets.length, peer.commands.length);
+});
+
+test('BODY=8BITMIME is declared for eight-bit messages only', async (t) => {
+  const peer = await peerFor(t);
+  const session = await sessionWith(t, peer.port);
+  await session.transact(envelope());
+  await session.transact(envelope({ message: Buffer.from('Subject: é\r\n\r\n') }));
+  const mails = peer.commands.filter((line) => line.startsWith('MAIL'));
+  assert.deepEqual(
+    mails.map((line) => line.includes(' BODY=8BITMIME')),
+    [false, true],
+  );
+});
+
+test('a message over the declared size is refused without being sent', async (t) => {
+  const peer = await peerFor(t, { ehlo: '250-peer.test\r\n250-PIPELINING\r\n250 SIZE 40\r\n' });
+  const session = await sessionWith(t, peer.port);
+  const result = await session.transact(envelope());
+  assert.deepEqual(summary(result), ['refused mail 552']);
+  assert.equal(result.usable, true);
+  assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
+});
+
+test('a refused sender refuses every recipient', async (t) => {
+  for (const ehlo of ['250 peer.test\r\n', undefined]) {
+    const answers: Script = {
+      mail: '550 5.7.1 not you\r\n',
+      rcpt: '503 5.5.1 MAIL first\r\n',
+      data: '503 5.5.1 no\r\n',
+    };
+    const peer = await peerFor(t, ehlo === undefined ? answers : { ...answers, ehlo });
+    const session = await sessionWith(t, peer.port);
+    const result = await session.transact(envelope({ recipients: ['a@example.net', 'b@example.net'] }));
+    assert.deepEqual(summary(result), ['refused mail 550', 'refused mail 550']);
+    assert.equal(result.usable, true);
+  }
+});
+
+test('DATA that is accepted although every recipient was refused gets a bare dot', async (t) => {
+  const peer = await peerFor(t, {
+    rcpt: (line) => (line.includes('no') ? '550 5.1.1 no\r\n' : '250 ok\r\n'),
+  });
+  const session = await sessionWith(t, peer.port);
+  const first = await session.transact(envelope({ recipients: ['no@example.net'] }));
+  assert.deepEqual(summary(first), ['refused rcpt 550']);
+  assert.equal(first.usable, true);
+  assert.deepEqual(peer.messages, ['.\r\n']);
+  assert.deepEqual(summary(await session.transact(envelope())), ['accepted 250']);
+  assert.equal(peer.messages.length, 2);
+});
+
+test('RSET goes before the next transaction only where one ended early', async (t) => {
+  const answers: Answer[] = ['354 go\r\n', '451 4.3.0 later\r\n', '354 go\r\n', '354 go\r\n'];
+  const peer = await peerFor(t, {
+    ehlo: '250 peer.test\r\n',
+    data: () => answers.shift() ?? 'close',
+  });
+  const session = await sessionWith(t, peer.port);
+  const outcomes: string[] = [];
+  for (let round = 0; round < 4; round++) outcomes.push(...summary(await session.transact(envelope())));
+  assert.deepEqual(outcomes, ['accepted 250', 'refused data 451', 'accepted 250', 'accepted 250']);
+  const verbs = peer.commands.map((line) => line.split(' ')[0]).join(' ');
+  assert.equal(verbs, `EHLO${' MAIL RCPT DATA'.repeat(2)} RSET${' MAIL RCPT DATA'.repeat(2)}`);
+});
+
+test('RSET shares the packet of the next transaction', async (t) => {
+  const peer = await peerFor(t, {
+    data: '554 5.5.1 no recipients\r\n',
+    rcpt: '450 4.2.1 later\r\n',
+  });
+  const session = await sessionWith(t, peer.port);
+  assert.deepEqual(summary(await session.transact(envelope())), ['refused rcpt 450']);
+  assert.deepEqual(summary(await session.transact(envelope())), ['refused rcpt 450']);
+  assert.deepEqual(
+    peer.commands.map((line) => line.split(' ')[0]),
+    ['EHLO', 'MAIL', 'RCPT', 'DATA', 'RSET', 'MAIL', 'RCPT', 'DATA'],
+  );
+  assert.match(peer.packets.at(-1) ?? '', /^RSET\r\nMAIL .*\r\nRCPT .*\r\nDATA\r\n$/);
+});
+
+test('a refused message refuses those whom RCPT accepted', async (t) => {
+  const peer = await peerFor(t, {
+    rcpt: (line) => (line.includes('no') ? '550 5.1.1 no\r\n' : '250 ok\r\n'),
+    dot: '554 5.7.1 spam\r\n',
+  });
+  const session = await sessionWith(t, peer.port);
+  const result = await session.transact(envelope({ recipients: ['a@example.net', 'no@example.net'] }));
+  assert.deepEqual(summary(result), ['refused dot 554', 'refused rcpt 550']);
+  assert.equal(result.usable, true);
+});
+
+test('421 ends the session in any phase, and is the answer for whoever has none', async (t) => {
+  const goodbye = '421 4.3.2 closing\r\n';
+  const cases: [ScriptPhase, string[]][] = [
+    ['mail', ['refused mail 421', 'refused mail 421']],
+    ['rcpt', ['refused rcpt 421', 'refused rcpt 421']],
+    ['data', ['refused data 421', 'refused data 421']],
+    ['dot', ['refused dot 421', 'refused dot 421']],
+  ];
+  for (const ehlo of ['250 peer.test\r\n', '250-peer.test\r\n250 PIPELINING\r\n']) {
+    for (const [phase, expected] of cases) {
+      const peer = await peerFor(t, { ehlo, [phase]: goodbye });
+      const session = await sessionWith(t, peer.port);
+      const result = await session.transact(envelope({ recipients: ['a@example.net', 'b@example.net'] }));
+      assert.deepEqual(summary(result), expected, phase);
+      assert.equal(result.usable, false);
+      assert.equal(session.isOpen(), false);
+    }
+  }
+});
+
+test('a server without EHLO is greeted with HELO', async (t) => {
+  const peer = await peerFor(t, { ehlo: '502 5.5.1 what?\r\n' });
+  const session = await sessionWith(t, peer.port);
+  assert.equal(session.extensions.size, 0);
+  assert.deepEqual(summary(await session.transact(envelope())), ['accepted 250']);
+  assert.deepEqual(peer.commands.slice(0, 3), [
+    'EHLO mail.example.com',
+    'HELO mail.example.com',
+    'MAIL FROM:<b+token@bounce.example.com>',
+  ]);
+});
+
+test('a session that is refused says with which words, and is left with QUIT', async (t) => {
+  const peer = await peerFor(t, { banner: '554-5.7.1 You are\r\n554 5.7.1 on a list\r\n' });
+  const failure = await failureOf(peer.port);
+  assert.deepEqual(failure, {
+    phase: 'banner',
+    kind: 'reply',
+    reply: { code: 554, enhanced: '5.7.1', lines: ['5.7.1 You are', '5.7.1 on a list'] },
+  });
+  await peer.reached('quit');
+  assert.deepEqual(peer.commands, ['QUIT']);
+});
+
+test('plaintext behind the answer to STARTTLS ends the session', async (t) => {
+  const injected = ['250 x\r\n', '250', '250-a\r\n', '220 go\r\n250 mx\r\n'];
+  for (const text of injected) {
+    const peer = await peerFor(t, {
+      ehlo: '250-peer.test\r\n250 STARTTLS\r\n',
+      starttls: `220 go ahead\r\n${text}`,
+    });
+    const failure = await failureOf(peer.port);
+    assert.equal(failure.phase, 'starttls');
+    assert.equal(failure.kind, 'protocol');
+    assert.deepEqual(peer.commands, ['EHLO mail.example.com', 'STARTTLS']);
+  }
+});
+
+test('a refused or failed handshake is a failure of TLS, and nothing follows in plaintext', async (t) => {
+  for (const starttls of ['454 4.7.0 not now\r\n', '220 go\r\n', '501 no\r\n']) {
+    const peer = await peerFor(t, { ehlo: '250-peer.test\r\n250 STARTTLS\r\n', starttls });
+    const opening = failureOf(peer.port);
+    await peer.reached('starttls');
+    if (starttls.startsWith('220')) peer.say('this is not TLS\r\n');
+    const failure = await opening;
+    assert.equal(failure.phase, 'starttls');
+    assert.equal(failure.kind, 'tls');
+    assert.deepEqual(peer.commands.slice(0, 2), ['EHLO mail.example.com', 'STARTTLS']);
+    assert.equal(
+      peer.commands.some((line) => line.startsWith('MAIL')),
+      false,
+    );
+  }
+});
+
+test('STARTTLS is not asked for where the caller wants none', async (t) => {
+  const peer = await peerFor(t, { ehlo: '250-peer.test\r\n250 STARTTLS\r\n' });
+  const session = await sessionWith(t, peer.port, { tls: 'none' });
+  assert.equal(session.tls, undefined);
+  assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
+});
+
+test('nothing that could end a command line reaches the wire', async (t) => {
+  const peer = await peerFor(t);
+  const evil = [
+    'a@b.example>\r\nRCPT TO:<e@evil.example',
+    'a@b.example\n',
+    'a\0@b.example',
+    'a b@c.example',
+    'a@b.example SIZE=1',
+    '<a@b.example>',
+    'a@b.example\u2028',
+    'é@b.example',
+    'a',
+    '',
+  ];
+  const session = await sessionWith(t, peer.port);
+  for (const address of evil) {
+    const result = await session.transact(envelope({ recipients: ['ok@example.net', address] }));
+    assert.deepEqual(summary(result), ['failed mail protocol', 'failed mail protocol'], address);
+    assert.equal(result.usable, true);
+    if (address === '') continue;
+    assert.deepEqual(summary(await session.transact(envelope({ mailFrom: address }))), [
+      'failed mail protocol',
+    ]);
+  }
+  for (const heloName of ['a\r\nMAIL FROM:<>', 'a b', '', 'é', 'a\0']) {
+    assert.deepEqual((await failureOf(peer.port, { heloName })).kind, 'protocol');
+  }
+  assert.equal(peer.connections(), 1);
+  assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
+  const quoted = await session.transact(envelope({ recipients: ['"a b>"@c.example', 'x@[192.0.2.1]'] }));
+  assert.deepEqual(summary(quoted), ['accepted 250', 'accepted 250']);
+  assert.ok(peer.commands.includes('RCPT TO:<"a b>"@c.example>'));
+});
+
+test('a message with a CR or LF outside CRLF is not sent', async (t) => {
+  const peer = await peerFor(t);
+  const session = await sessionWith(t, peer.port);
+  const endings = ['\n.\n', '\n.\r\n', '\r.\r\n', '\r\n.\n', '\r\n.\r', '\r.\r', '\r\r\n.\r\n', '\n\n.\r\n'];
+  for (const ending of endings) {
+    const message = Buffer.from(`Subject: x\r\n\r\nbody${ending}MAIL FROM:<e@evil.example>\r\n`);
+    assert.deepEqual(
+      summary(await session.transact(envelope({ message }))),
+      ['failed mail protocol'],
+      JSON.stringify(ending),
+    );
+    assert.deepEqual(summary(await session.transact(envelope({ prefix: message }))), [
+      'failed mail protocol',
+    ]);
+  }
+  assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
+});
+
+test('a message cannot end early however its lines begin', async (t) => {
+  const peer = await peerFor(t);
+  const session = await sessionWith(t, peer.port);
+  const message = Buffer.from('.\r\n.\r\n..\r\n\r\n.\r\nMAIL FROM:<e@evil.example>\r\n.');
+  assert.deepEqual(summary(await session.transact(envelope({ prefix: Buffer.alloc(0), message }))), [
+    'accepted 250',
+  ]);
+  assert.deepEqual(peer.messages, ['..\r\n..\r\n...\r\n\r\n..\r\nMAIL FROM:<e@evil.example>\r\n..\r\n.\r\n']);
+  assert.equal(peer.commands.filter((line) => line.startsWith('MAIL')).length, 1);
+});
+
+const GARBAGE = [
+  'hello\r\n',
+  '\r\n',
+  '\0\0\0\r\n',
+  '999 no\r\n',
+  '250-a\r\n550 b\r\n',
+  `${'x'.repeat(10_000)}`,
+  '\x16\x03\x01\r\n',
+];
+
+test('garbage is a protocol failure in every phase', async (t) => {
+  for (const garbage of GARBAGE) {
+    for (const phase of ['banner', 'ehlo'] as const) {
+      const peer = await peerFor(t, { [phase]: garbage });
+      const failure = await failureOf(peer.port);
+      assert.equal(`${failure.phase} ${failure.kind}`, `${phase} protocol`, garbage);
+    }
+    for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
+      const peer = await peerFor(t, { [phase]: garbage });
+      const session = await sessionWith(t, peer.port);
+      const result = await session.transact(envelope());
+      assert.deepEqual(summary(result), [
+        `failed ${phase} protocol${phase === 'dot' ? ' after the dot' : ''}`,
+      ]);
+      assert.equal(result.usable, false);
+    }
+  }
+});
+
+test('an answer of the wrong kind is no acceptance', async (t) => {
+  const cases: [ScriptPhase, string][] = [
+    ['mail', '354 go\r\n'],
+    ['rcpt', '354 go\r\n'],
+    ['data', '250 ok\r\n'],
+    ['dot', '354 more\r\n'],
+  ];
+  for (const [phase, answer] of cases) {
+    const peer = await peerFor(t, { [phase]: answer });
+    const session = await sessionWith(t, peer.port);
+    const result = await session.transact(envelope());
+    assert.match(summary(result)[0] ?? '', new RegExp(`^failed ${phase} protocol`));
+    assert.equal(result.usable, false);
+  }
+});
+
+test('a connection that closes or is reset is a failure of its phase', async (t) => {
+  for (const how of ['close', 'reset'] as const) {
+    for (const phase of ['banner', 'ehlo', 'starttls'] as const) {
+      const ehlo = phase === 'starttls' ? { ehlo: '250-peer.test\r\n250 STARTTLS\r\n' } : {};
+      const peer = await peerFor(t, { ...ehlo, [phase]: how });
+      const failure = await failureOf(peer.port);
+      // A reset may overtake what the peer sent or took before it; a close may not.
+      if (how === 'close') assert.equal(failure.phase, phase);
+      assert.equal(failure.kind, 'connection');
+    }
+    for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
+      for (const ehlo of ['250 peer.test\r\n', '250-peer.test\r\n250 PIPELINING\r\n']) {
+        const peer = await peerFor(t, { ehlo, [phase]: how });
+        const session = await sessionWith(t, peer.port);
+        const result = await session.transact(envelope());
+        const [text = ''] = summary(result);
+        if (how === 'close')
+          assert.equal(text, `failed ${phase} connection${phase === 'dot' ? ' after the dot' : ''}`);
+        assert.match(text, /^failed \w+ connection/);
+        assert.equal(result.usable, false);
+      }
+    }
+  }
+});
+
+test('nobody listening is a failure to connect', async () => {
+  const peer = await startScriptedPeer();
+  await peer.close();
+  const failure = await failureOf(peer.port);
+  assert.ok(failure.phase === 'connect' && failure.kind === 'connection');
+  assert.match(failure.message, /ECONNREFUSED/);
+  const refused = await openSmtp(worldWith(), optionsFor(peer.port, { address: '10.0.0.1' }));
+  assert.ok(!refused.ok && refused.failure.kind === 'connection');
+});
+
+test('a connection that does not come about is given up in time', async () => {
+  const clock = createFakeClock(0);
+  let failure: SmtpFailure | undefined;
+  // A dial like the real one towards a host that drops packets.
+  const dial = ({ timeoutMs }: DialTarget) =>
+    withTimeout(clock, timeoutMs, 'connect', new Promise<never>(() => {}));
+  const opening = openSmtp({ clock, dial }, optionsFor(25, { timeouts: DISTINCT })).then((opened) => {
+    failure = opened.ok ? undefined : opened.failure;
+  });
+  await expectTimeout(clock, DISTINCT.connectMs, () => failure !== undefined);
+  await opening;
+  assert.equal(`${failure?.phase} ${failure?.kind}`, 'connect timeout');
+});
+
+/** Each phase its own number, so that a wrong one shows. */
+const DISTINCT: SmtpTimeouts = {
+  connectMs: 11_000,
+  bannerMs: 12_000,
+  ehloMs: 13_000,
+  startTlsMs: 14_000,
+  mailMs: 15_000,
+  rcptMs: 16_000,
+  dataMs: 17_000,
+  blockMs: 18_000,
+  dotMs: 19_000,
+  resetMs: 20_000,
+  quitMs: 21_000,
+};
+
+async function expectTimeout(clock: FakeClock, timeoutMs: number, isSettled: () => boolean): Promise<void> {
+  await clock.advance(timeoutMs - 1);
+  assert.equal(isSettled(), false);
+  await clock.advance(1);
+}
+
+test('a peer that says nothing is given up in every phase, at its time', async (t) => {
+  const cases: [ScriptPhase, SmtpPhase, number][] = [
+    ['banner', 'connect', DISTINCT.bannerMs],
+    ['ehlo', 'banner', DISTINCT.ehloMs],
+    ['starttls', 'ehlo', DISTINCT.startTlsMs],
+  ];
+  for (const [phase, reachedBefore, timeoutMs] of cases) {
+    const clock = createFakeClock(0);
+    const peer = await peerFor(t, { ehlo: '250-peer.test\r\n250 STARTTLS\r\n', [phase]: 'hang' });
+    let failure: SmtpFailure | undefined;
+    const before = Promise.withResolvers<void>();
+    const opening = openSmtp(worldWith(clock), {
+      ...optionsFor(peer.port, { timeouts: DISTINCT }),
+      onPhase: (reached) => reached === reachedBefore && before.resolve(),
+    }).then((opened) => {
+      failure = opened.ok ? undefined : opened.failure;
+    });
+    await Promise.all([before.promise, peer.reached(phase)]);
+    await expectTimeout(clock, timeoutMs, () => failure !== undefined);
+    await opening;
+    assert.equal(`${failure?.phase} ${failure?.kind}`, `${phase} timeout`);
+  }
+});
+
+test('a peer that falls silent in a transaction is given up at the time of its phase', async (t) => {
+  const times = { mail: DISTINCT.mailMs, rcpt: DISTINCT.rcptMs, data: DISTINCT.dataMs, dot: DISTINCT.dotMs };
+  for (const ehlo of ['250 peer.test\r\n', '250-peer.test\r\n250 PIPELINING\r\n']) {
+    for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
+      const clock = createFakeClock(0);
+      const peer = await peerFor(t, {
+        ehlo,
+        [phase]: 'hang',
+        data: phase === 'dot' ? '354 go\r\n' : phase === 'data' ? 'hang' : '503 no\r\n',
+      });
+      const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
+      let result: TransactionResult | undefined;
+      const transacting = session.transact(envelope()).then((done) => {
+        result = done;
+      });
+      await peer.reached(phase);
+      await expectTimeout(clock, times[phase], () => result !== undefined);
+      await transacting;
+      assert.deepEqual(result && summary(result), [
+        `failed ${phase} timeout${phase === 'dot' ? ' after the dot' : ''}`,
+      ]);
+      assert.equal(result?.usable, false);
+    }
+  }
+});
+
+test('silence after RSET, and in the goodbye, is bounded too', async (t) => {
+  const clock = createFakeClock(0);
+  const peer = await peerFor(t, { data: '451 later\r\n', reset: 'hang' });
+  const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
+  await session.transact(envelope());
+  let result: TransactionResult | undefined;
+  const transacting = session.transact(envelope()).then((done) => {
+    result = done;
+  });
+  await peer.reached('reset');
+  await expectTimeout(clock, DISTINCT.resetMs, () => result !== undefined);
+  await transacting;
+  assert.deepEqual(result && summary(result), ['failed mail timeout']);
+
+  const silent = await peerFor(t, { quit: 'hang' });
+  const leaving = await sessionWith(t, silent.port, { timeouts: DISTINCT }, clock);
+  let left = false;
+  const quitting = leaving.quit().then(() => {
+    left = true;
+  });
+  await silent.reached('quit');
+  await expectTimeout(clock, DISTINCT.quitMs, () => left);
+  await quitting;
+  assert.equal(leaving.isOpen(), false);
+});
+
+test('a peer that stops reading the message is given up after one block', async (t) => {
+  const clock = createFakeClock(0);
+  const stalled = Promise.withResolvers<void>();
+  const peer = await peerFor(t, { stall: () => stalled.resolve() });
+  const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
+  let result: TransactionResult | undefined;
+  const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(400_000));
+  const transacting = session.transact(envelope({ message })).then((done) => {
+    result = done;
+  });
+  await stalled.promise;
+  // The kernel's buffers take some of it; each block it takes starts the time anew.
+  while (result === undefined) await clock.advance(DISTINCT.blockMs / 2);
+  await transacting;
+  assert.deepEqual(summary(result), ['failed body timeout']);
+});
+
+test('a refusal in the middle of the message ends the sending', async (t) => {
+  for (const [answer, expected] of [
+    ['552 5.3.4 too big\r\n', 'refused body 552'],
+    ['421 4.3.2 closing\r\n', 'refused body 421'],
+    ['250 2.0.0 taken\r\n', 'failed body protocol'],
+  ] as const) {
+    const peer = await peerFor(t, { stall: (socket) => void socket.write(answer) });
+    const session = await sessionWith(t, peer.port);
+    const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(400_000));
+    const result = await session.transact(envelope({ message }));
+    assert.deepEqual(summary(result), [expected]);
+    assert.equal(result.usable, false);
+    assert.deepEqual(peer.messages, []);
+  }
+});
+
+test('an acceptance that nobody asked for is taken for nothing', async (t) => {
+  const peer = await peerFor(t, { dot: '250 2.0.0 taken\r\n250 2.0.0 and the next one too\r\n' });
+  const session = await sessionWith(t, peer.port);
+  const first = await session.transact(envelope());
+  assert.deepEqual(summary(first), ['accepted 250']);
+  assert.equal(first.usable, false);
+});
+
+test('a goodbye to an idle session is told apart from a verdict on the message', async (t) => {
+  const peer = await peerFor(t);
+  const session = await sessionWith(t, peer.port);
+  assert.deepEqual(summary(await session.transact(envelope())), ['accepted 250']);
+  assert.equal(session.isOpen(), true);
+  peer.say('421 4.4.2 idle too long\r\n');
+  while (session.isOpen()) await new Promise((resolve) => setImmediate(resolve));
+  const result = await session.transact(envelope());
+  assert.deepEqual(summary(result), ['failed mail reply']);
+  assert.equal(result.usable, false);
+  assert.equal(peer.commands.filter((line) => line.startsWith('MAIL')).length, 1);
+});
+
+test('a flood of replies ends the session', async (t) => {
+  const peer = await peerFor(t, { ehlo: '250-peer.test\r\n'.repeat(100_000) });
+  assert.equal((await failureOf(peer.port)).kind, 'protocol');
+  const idle = await peerFor(t);
+  const session = await sessionWith(t, idle.port);
+  idle.say('250 ok\r\n'.repeat(100_000));
+  while (session.isOpen() || idle.closedConnections() === 0)
+    await new Promise((resolve) => setImmediate(resolve));
+});
+
+test('what a caller does wrong in onPhase is its own error, and closes the session', async (t) => {
+  const peer = await peerFor(t);
+  const session = await sessionWith(t, peer.port);
+  const failing = envelope({
+    onPhase: () => {
+      throw new RangeError('a bug');
+    },
+  });
+  await assert.rejects(session.transact(failing), RangeError);
+  assert.equal(session.isOpen(), false);
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  REPLIES_LIMIT_BYTES,
+  REPLY_LINE_LIMIT_BYTES,
+  ReplyFormatError,
+  ReplyReader,
+  replyText,
+  type SmtpReply,
+} from '../../../src/mail/smtp/reply.ts';
+
+function read(...chunks: (string | Buffer)[]): SmtpReply[] {
+  const reader = new ReplyReader();
+  const replies: SmtpReply[] = [];
+  for (const chunk of chunks) {
+    reader.push(Buffer.from(chunk as string));
+    for (let reply = reader.next(); reply; reply = reader.next()) replies.push(reply);
+  }
+  return replies;
+}
+
+test('single and multi-line replies are read, with their enhanced codes', () => {
+  assert.deepEqual(read('250 2.1.5 Ok\r\n'), [{ code: 250, enhanced: '2.1.5', lines: ['2.1.5 Ok'] }]);
+  assert.deepEqual(read('250-mx.example\r\n250-SIZE 100\r\n250 HELP\r\n'), [
+    { code: 250, enhanced: undefined, lines: ['mx.example', 'SIZE 100', 'HELP'] },
+  ]);
+  assert.deepEqual(read('354\r\n220 \r\n'), [
+    { code: 354, enhanced: undefined, lines: [''] },
+    { code: 220, enhanced: undefined, lines: [''] },
+  ]);
+  assert.deepEqual(read('250 ok\n'), [{ code: 250, enhanced: undefined, lines: ['ok'] }]);
+});
+
+test('an enhanced code counts only where its class agrees and it stands alone', () => {
+  const enhancedOf = (line: string) => read(`${line}\r\n`)[0]?.enhanced;
+  assert.equal(enhancedOf('550 5.7.26 no'), '5.7.26');
+  assert.equal(enhancedOf('550 5.7.511'), '5.7.511');
+  assert.equal(enhancedOf('550 4.7.1 no'), undefined);
+  assert.equal(enhancedOf('550 5.7.1: no'), undefined);
+  assert.equal(enhancedOf('550 5.7.1234 no'), undefined);
+  assert.equal(enhancedOf('250 5.1.1 is our version'), undefined);
+});
+
+test('replies are the same however the bytes are cut', () => {
+  const text = '250-first é\r\n250 2.0.0 second\r\n550-5.1.1 a\r\n550-5.1.1 b\r\n550 5.1.1 c\r\n354 go\r\n';
+  const whole = read(text);
+  assert.equal(whole.length, 3);
+  const bytes = Buffer.from(text);
+  fc.assert(
+    fc.property(fc.array(fc.nat(bytes.length)), (cuts) => {
+      const at = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+      const chunks = at.slice(1).map((end, index) => bytes.subarray(at[index], end));
+      assert.deepEqual(read(...chunks), whole);
+    }),
+  );
+});
+
+test('what is no reply is said so, and nothing else is ever thrown', () => {
+  for (const line of [
+    '',
+    'hello',
+    '25 ok',
+    '2500 ok',
+    '150 ok',
+    '650 ok',
+    '250_ok',
+    ' 250 ok',
+    'HTTP/1.1 400 Bad',
+    '\0\0\0',
+  ]) {
+    assert.throws(() => read(`${line}\r\n`), ReplyFormatError, line);
+  }
+  assert.throws(() => read('250-a\r\n251 b\r\n'), ReplyFormatError);
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      try {
+        read(Buffer.from(bytes));
+      } catch (error) {
+        assert.ok(error instanceof ReplyFormatError);
+      }
+    }),
+  );
+});
+
+test('a peer cannot make us keep more than the limits', () => {
+  assert.throws(() => read('x'.repeat(REPLY_LINE_LIMIT_BYTES + 1)), ReplyFormatError);
+  assert.throws(() => read(`250 ${'x'.repeat(REPLY_LINE_LIMIT_BYTES)}\r\n`), ReplyFormatError);
+  const line = `250-${'x'.repeat(1000)}\r\n`;
+  assert.throws(
+    () => read(...Array<string>(Math.ceil(REPLIES_LIMIT_BYTES / 1000)).fill(line)),
+    ReplyFormatError,
+  );
+  const reader = new ReplyReader();
+  const flood = Buffer.from('250 ok\r\n'.repeat(1000));
+  assert.throws(() => {
+    for (let round = 0; round < 100; round++) reader.push(flood);
+  }, ReplyFormatError);
+});
+
+test('replies that are read make room for others', () => {
+  const reply = `250 ${'x'.repeat(1000)}\r\n`;
+  assert.equal(read(...Array<string>(1000).fill(reply)).length, 1000);
+});
+
+test('control characters of a peer reach neither logs nor records', () => {
+  assert.deepEqual(read('550 a\x1b[31m\0\u0085\u2028b\rc\r\n')[0]?.lines, [
+    'a?[31m????b?c'.replace('????', '???'),
+  ]);
+});
+
+test('the text for people has the code once and the enhanced code once', () => {
+  const [reply] = read('550-5.1.1 The account\r\n550-5.1.1 does not exist.\r\n550 5.1.1\r\n');
+  assert.ok(reply);
+  assert.equal(replyText(reply), '550 5.1.1 The account does not exist.');
+  assert.equal(replyText({ code: 354, enhanced: undefined, lines: [''] }), '354');
+});

@@ -1,0 +1,242 @@
+/**
+ * The daemon as a child process, for the tests that must be able to kill it: faults, interop, bench. It runs the same
+ * `bin/postrider` a person runs, on a data directory of its own and a free port. What outlives a test is killed when
+ * the test process exits, and temporary data directories go with it.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Agent, request } from 'undici';
+
+export type DaemonOptions = {
+  /** Added to a clean environment; `POSTRIDER_*` of the caller's own environment is not passed on. */
+  env?: Record<string, string>;
+  /** Default: a temporary directory, removed when the test process exits. */
+  dataDir?: string;
+  /** A name of `src/system/crash-point.ts`; the daemon ends there as by `kill -9`. */
+  crashAt?: string;
+  startTimeoutMs?: number;
+};
+
+export type DaemonResponse = {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  /** Parsed when it is JSON, text otherwise. */
+  body: unknown;
+};
+
+/** The daemon ended, or did not listen in time. */
+export class DaemonStartError extends Error {
+  override readonly name = 'DaemonStartError';
+  /** Undefined when it was killed for taking too long. */
+  readonly exit: DaemonExit | undefined;
+
+  constructor(message: string, exit: DaemonExit | undefined) {
+    super(message);
+    this.exit = exit;
+  }
+}
+
+export type DaemonExit = { code: number | null; signal: NodeJS.Signals | null };
+
+export type DaemonProcess = {
+  /** `http://127.0.0.1:port` */
+  address: string;
+  /** Shown once, on the first start on a data directory. */
+  testKey: string | undefined;
+  pid: number;
+  dataDir: string;
+  /** Runs `bin/postrider …args --json` in the daemon's environment. Rejects with what it printed when it fails. */
+  cli(args: readonly string[]): Promise<unknown>;
+  /** Rejects when no answer came, whatever the reason; a refusal is an answer. */
+  request(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    key: string | undefined,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<DaemonResponse>;
+  /** Sends the signal and waits until the process is gone (`SIGSTOP` and `SIGCONT`: only sends). */
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** SIGTERM; rejects when the daemon does not end by itself within a minute, or ends with a failure. */
+  stop(): Promise<void>;
+  exited: Promise<DaemonExit>;
+  /** The end of what it wrote to both outputs, for messages. */
+  output(): string;
+};
+
+const PROGRAM = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 60_000;
+const CLI_TIMEOUT_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const CONNECTIONS = 128;
+const OUTPUT_KEPT = 64 * 1024;
+
+const running = new Set<ChildProcess>();
+const temporaryDirectories = new Set<string>();
+
+// A daemon has a process group of its own, so Ctrl-C does not reach it: the exit handlers end it.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+
+process.on('exit', () => {
+  for (const child of running) signalGroup(child, 'SIGKILL');
+  for (const directory of temporaryDirectories) rmSync(directory, { recursive: true, force: true });
+});
+
+/** A directory that lives as long as this process. */
+export function temporaryDirectory(name: string): string {
+  const directory = mkdtempSync(join(tmpdir(), `postrider-${name}-`));
+  temporaryDirectories.add(directory);
+  return directory;
+}
+
+/**
+ * Starts the daemon and resolves when it has printed where it listens.
+ *
+ * @throws DaemonStartError
+ */
+export async function startDaemonProcess(options: DaemonOptions = {}): Promise<DaemonProcess> {
+  const dataDir = options.dataDir ?? temporaryDirectory('data');
+  const env = environment(dataDir, options);
+  // A process group of its own: a signal reaches the daemon also where a shell stands between.
+  const child = spawn(PROGRAM, ['serve'], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  const exited = new Promise<DaemonExit>((resolve) => {
+    child.once('error', () => resolve({ code: 127, signal: null }));
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  }).finally(() => running.delete(child));
+  const output = collectOutput(child);
+  const address = await waitForAddress(child, exited, output, options.startTimeoutMs ?? START_TIMEOUT_MS);
+  const agent = new Agent({ connections: CONNECTIONS, pipelining: 1 });
+  void exited.then(() => agent.destroy());
+  return {
+    address,
+    testKey: /^Test key[^\n]*?(svc_dev_\S+)/m.exec(output())?.[1],
+    pid: child.pid ?? 0,
+    dataDir,
+    cli: (args) => runCli(args, env),
+    request: (method, path, key, body, headers) =>
+      send(agent, `${address}${path}`, { method, key, body, headers: headers ?? {} }),
+    async kill(signal) {
+      signalGroup(child, signal);
+      if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await exited;
+    },
+    async stop() {
+      signalGroup(child, 'SIGTERM');
+      const exit = await Promise.race([exited, after(STOP_TIMEOUT_MS)]);
+      if (exit === undefined) throw new Error(`the daemon did not stop on SIGTERM:\n${output()}`);
+      if (exit.code !== 0) throw new Error(`the daemon stopped with ${JSON.stringify(exit)}:\n${output()}`);
+    },
+    exited,
+    output,
+  };
+}
+
+function environment(dataDir: string, options: DaemonOptions): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && !name.startsWith('POSTRIDER_')) env[name] = value;
+  }
+  env['POSTRIDER_DATA_DIR'] = dataDir;
+  env['POSTRIDER_HTTP_PORT'] = '0';
+  if (options.crashAt !== undefined) env['POSTRIDER_CRASH_AT'] = options.crashAt;
+  return { ...env, ...options.env };
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // Already gone: its end is reported by `exited`.
+  }
+}
+
+function collectOutput(child: ChildProcess): () => string {
+  let text = '';
+  const append = (part: Buffer) => {
+    text = (text + part.toString()).slice(-OUTPUT_KEPT);
+  };
+  child.stdout?.on('data', append);
+  child.stderr?.on('data', append);
+  return () => text;
+}
+
+async function waitForAddress(
+  child: ChildProcess,
+  exited: Promise<DaemonExit>,
+  output: () => string,
+  timeoutMs: number,
+): Promise<string> {
+  const find = () => /^Postrider listens on (http:\/\/\S+)\n/m.exec(output())?.[1];
+  const found = new Promise<string>((resolve) => {
+    const look = () => {
+      const address = find();
+      if (address === undefined) return;
+      child.stdout?.off('data', look);
+      // The test key is printed next to the address, perhaps in a later chunk.
+      setTimeout(() => resolve(address), KEY_LINE_GRACE_MS);
+    };
+    child.stdout?.on('data', look);
+  });
+  const first = await Promise.race([found, exited, after(timeoutMs)]);
+  if (typeof first === 'string') return first;
+  const address = find();
+  if (address !== undefined) return address;
+  signalGroup(child, 'SIGKILL');
+  const why =
+    first === undefined ? `did not listen within ${timeoutMs} ms` : `ended: ${JSON.stringify(first)}`;
+  throw new DaemonStartError(`the daemon ${why}\n${output()}`, first);
+}
+
+const KEY_LINE_GRACE_MS = 50;
+
+function after(delayMs: number): Promise<undefined> {
+  return new Promise((resolve) => setTimeout(() => resolve(undefined), delayMs).unref());
+}
+
+async function runCli(args: readonly string[], env: Record<string, string>): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(PROGRAM, [...args, '--json'], {
+    env,
+    timeout: CLI_TIMEOUT_MS,
+  });
+  return JSON.parse(stdout);
+}
+
+async function send(
+  agent: Agent,
+  url: string,
+  options: {
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+    key: string | undefined;
+    body: unknown;
+    headers: Record<string, string>;
+  },
+): Promise<DaemonResponse> {
+  const response = await request(url, {
+    method: options.method,
+    headers: {
+      ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
+      ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...options.headers,
+    },
+    body: options.body === undefined ? null : JSON.stringify(options.body),
+    headersTimeout: REQUEST_TIMEOUT_MS,
+    bodyTimeout: REQUEST_TIMEOUT_MS,
+    dispatcher: agent,
+  });
+  const text = await response.body.text();
+  return { status: response.statusCode, headers: response.headers, body: parse(text) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

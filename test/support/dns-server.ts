@@ -1,0 +1,173 @@
+/**
+ * A DNS server for tests, on 127.0.0.1 over UDP and TCP, that answers from zone text (`zone.ts`). It stands for a
+ * whole resolver: it follows CNAMEs, and a name that is not in the text does not exist. Failing and lying servers are
+ * not its business.
+ */
+import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import {
+  type Answer,
+  AUTHORITATIVE_ANSWER,
+  decode,
+  encode,
+  type Packet,
+  type Question,
+  RECURSION_AVAILABLE,
+  RECURSION_DESIRED,
+  TRUNCATED_RESPONSE,
+} from 'dns-packet';
+import { lookUp, parseZone, type RecordType, type Zone, type ZoneRecord } from './zone.ts';
+
+export type DnsServer = {
+  /** `127.0.0.1:port`, the same port for UDP and TCP. */
+  address: string;
+  /** Replaces everything that was there. */
+  setZone(text: string): void;
+  close(): Promise<void>;
+};
+
+/** RFC 1035 4.2.1: without EDNS an answer over UDP holds at most 512 bytes. */
+const UDP_BYTES = 512;
+const PORT_TRIES = 20;
+
+/** RFC 1035 4.1.1. */
+const RESPONSE_CODES = { found: 0, 'no-data': 0, loop: 2, 'no-name': 3 } as const;
+
+export async function startDnsServer(zoneText = ''): Promise<DnsServer> {
+  let zone = parseZone(zoneText);
+  const { udp, tcp, port } = await bindBoth();
+  const connections = new Set<Socket>();
+  udp.on('message', (bytes: Buffer, peer: RemoteInfo) => {
+    const query = read(bytes);
+    if (query) udp.send(fit(respond(zone, query), udpLimit(query)), peer.port, peer.address);
+  });
+  tcp.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+    socket.on('error', () => socket.destroy());
+    serveTcp(socket, (query) => encode(respond(zone, query)));
+  });
+  return {
+    address: `127.0.0.1:${port}`,
+    setZone(text) {
+      zone = parseZone(text);
+    },
+    async close() {
+      for (const socket of connections) socket.destroy();
+      await Promise.all([
+        new Promise<void>((done) => udp.close(done)),
+        new Promise((done) => tcp.close(done)),
+      ]);
+    },
+  };
+}
+
+/** A port free for UDP may be taken for TCP, so a few are tried. */
+async function bindBoth(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
+  for (let attempt = 1; ; attempt++) {
+    const udp = createSocket('udp4');
+    udp.bind(0, '127.0.0.1');
+    await once(udp, 'listening');
+    const { port } = udp.address();
+    const tcp = createServer();
+    try {
+      tcp.listen(port, '127.0.0.1');
+      await once(tcp, 'listening');
+      return { udp, tcp, port };
+    } catch (error) {
+      udp.close();
+      if (attempt === PORT_TRIES) throw error;
+    }
+  }
+}
+
+/** Messages over TCP follow two bytes of length each, and several may come at once (RFC 7766 6.2.1, 8). */
+function serveTcp(socket: Socket, answer: (query: Packet) => Buffer): void {
+  let pending = Buffer.alloc(0);
+  socket.on('data', (part: Buffer) => {
+    pending = Buffer.concat([pending, part]);
+    while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
+      const end = 2 + pending.readUInt16BE(0);
+      const query = read(pending.subarray(2, end));
+      pending = pending.subarray(end);
+      if (query) socket.write(framed(answer(query)));
+      else socket.destroy();
+    }
+  });
+}
+
+function framed(message: Buffer): Buffer {
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(message.length);
+  return Buffer.concat([length, message]);
+}
+
+function read(bytes: Buffer): Packet | undefined {
+  try {
+    const query = decode(bytes);
+    return query.type === 'query' ? query : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function respond(zone: Zone, query: Packet): Packet {
+  const { code, answers } = resolve(zone, query.questions?.[0]);
+  const flags = AUTHORITATIVE_ANSWER | RECURSION_AVAILABLE | ((query.flags ?? 0) & RECURSION_DESIRED);
+  return {
+    id: query.id ?? 0,
+    type: 'response',
+    flags: flags | code,
+    questions: query.questions ?? [],
+    answers,
+  };
+}
+
+function resolve(zone: Zone, question: Question | undefined): { code: number; answers: Answer[] } {
+  if (question === undefined) return { code: RESPONSE_CODES['no-data'], answers: [] };
+  // A type the zone text cannot hold (SOA, TLSA) finds no record, which is the right answer.
+  const found = lookUp(zone, question.name, question.type as RecordType);
+  const aliases = found.kind === 'loop' ? [] : found.aliases;
+  const records = found.kind === 'found' ? found.records : [];
+  return { code: RESPONSE_CODES[found.kind], answers: [...aliases, ...records].map(toAnswer) };
+}
+
+function toAnswer(record: ZoneRecord): Answer {
+  return {
+    name: record.name,
+    type: record.type,
+    ttl: record.ttlSeconds,
+    class: 'IN',
+    data: recordData(record),
+  };
+}
+
+function recordData(record: ZoneRecord): unknown {
+  switch (record.type) {
+    case 'A':
+    case 'AAAA':
+      return record.address;
+    case 'MX':
+      return { preference: record.preference, exchange: record.exchange };
+    case 'TXT':
+      return record.strings;
+    case 'CNAME':
+      return record.target;
+  }
+}
+
+/** RFC 6891 6.2.3: the asker says how much it can take. */
+function udpLimit(query: Packet): number {
+  for (const record of query.additionals ?? []) {
+    if ('udpPayloadSize' in record) return Math.max(record.udpPayloadSize, UDP_BYTES);
+  }
+  return UDP_BYTES;
+}
+
+/** An answer too long for UDP goes out empty and marked, and the asker comes back over TCP (RFC 2181 9). */
+function fit(response: Packet, limit: number): Buffer {
+  const bytes = encode(response);
+  if (bytes.length <= limit) return bytes;
+  return encode({ ...response, answers: [], flags: (response.flags ?? 0) | TRUNCATED_RESPONSE });
+}

@@ -1,0 +1,58 @@
+/**
+ * A `Dns` that answers from zone text, in this process and without a socket. Tests change the text between two
+ * questions to play a record that appears, and name a failure to play a resolver that is unwell.
+ */
+import { type Dns, type DnsAnswer, isHostName } from '../../src/system/dns.ts';
+import { canonicalName, lookUp, parseZone, type RecordType, type ZoneRecord } from './zone.ts';
+
+export type ZoneDns = Dns & {
+  /** Replaces the whole zone. Named failures stay. */
+  setZone(text: string): void;
+  /** Every question about `name`, or whose aliases lead to it, fails with `reason` (`ESERVFAIL`, `ETIMEOUT`) until `heal`. */
+  fail(name: string, reason: string): void;
+  heal(name: string): void;
+};
+
+export function zoneDns(zoneText: string): ZoneDns {
+  let zone = parseZone(zoneText);
+  const failures = new Map<string, string>();
+
+  async function ask<T>(
+    name: string,
+    type: RecordType,
+    read: (record: ZoneRecord) => T[],
+  ): Promise<DnsAnswer<T>> {
+    if (!isHostName(name)) return { kind: 'failed', reason: 'not a host name' };
+    const found = lookUp(zone, name, type);
+    const asked = [name, ...aliasTargets(found.kind === 'loop' ? [] : found.aliases)];
+    const reason = asked.map((one) => failures.get(canonicalName(one))).find((one) => one !== undefined);
+    if (reason !== undefined) return { kind: 'failed', reason };
+    if (found.kind === 'loop') return { kind: 'failed', reason: 'ESERVFAIL' };
+    if (found.kind !== 'found') return { kind: found.kind };
+    return { kind: 'found', records: found.records.flatMap(read) };
+  }
+
+  return {
+    mx: (name) =>
+      ask(name, 'MX', (record) =>
+        record.type === 'MX' ? [{ exchange: record.exchange, preference: record.preference }] : [],
+      ),
+    a: (name) => ask(name, 'A', (record) => (record.type === 'A' ? [record.address] : [])),
+    aaaa: (name) => ask(name, 'AAAA', (record) => (record.type === 'AAAA' ? [record.address] : [])),
+    txt: (name) => ask(name, 'TXT', (record) => (record.type === 'TXT' ? [record.strings.join('')] : [])),
+    cname: (name) => ask(name, 'CNAME', (record) => (record.type === 'CNAME' ? [record.target] : [])),
+    setZone: (text) => {
+      zone = parseZone(text);
+    },
+    fail: (name, reason) => {
+      failures.set(canonicalName(name), reason);
+    },
+    heal: (name) => {
+      failures.delete(canonicalName(name));
+    },
+  };
+}
+
+function aliasTargets(aliases: ZoneRecord[]): string[] {
+  return aliases.flatMap((alias) => (alias.type === 'CNAME' ? [alias.target] : []));
+}

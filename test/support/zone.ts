@@ -1,0 +1,130 @@
+/**
+ * DNS as zone text, one record a line: `name [ttl] [IN] TYPE rdata`, for A, AAAA, MX, TXT and CNAME. Every name is
+ * absolute, with or without its final dot; `;` starts a comment outside quotes. Both the in-process DNS
+ * (`zone-dns.ts`) and the one that answers over UDP (`dns-server.ts`) read this.
+ */
+
+export type RecordData =
+  | { type: 'A'; address: string }
+  | { type: 'AAAA'; address: string }
+  /** `exchange` is empty for a null MX (`MX 0 .`, RFC 7505 3). */
+  | { type: 'MX'; preference: number; exchange: string }
+  /** Character-strings of at most 255 octets (RFC 1035 3.3); longer text is split. */
+  | { type: 'TXT'; strings: string[] }
+  | { type: 'CNAME'; target: string };
+
+export type RecordType = RecordData['type'];
+
+/** `name` is lower-case and without its final dot. */
+export type ZoneRecord = { name: string; ttlSeconds: number } & RecordData;
+
+/** By name as in `ZoneRecord`. */
+export type Zone = Map<string, ZoneRecord[]>;
+
+export type Lookup =
+  /** `aliases` are the CNAMEs that led to `records`, in the order they were followed. */
+  | { kind: 'found'; aliases: ZoneRecord[]; records: ZoneRecord[] }
+  | { kind: 'no-data'; aliases: ZoneRecord[] }
+  | { kind: 'no-name'; aliases: ZoneRecord[] }
+  | { kind: 'loop' };
+
+const DEFAULT_TTL_SECONDS = 60;
+const LONGEST_CHARACTER_STRING = 255;
+/** As many as common resolvers follow. */
+const LONGEST_ALIAS_CHAIN = 16;
+
+/** Throws with the line when it cannot be read, or when a CNAME has company (RFC 1034 3.6.2). */
+export function parseZone(text: string): Zone {
+  const zone: Zone = new Map();
+  for (const line of text.split('\n')) {
+    const words = tokenize(line);
+    if (words.length === 0) continue;
+    const record = parseRecord(words, line);
+    zone.set(record.name, [...(zone.get(record.name) ?? []), record]);
+  }
+  for (const [name, records] of zone) {
+    if (records.length > 1 && records.some((record) => record.type === 'CNAME')) {
+      throw new Error(`zone: ${name} has a CNAME and other records`);
+    }
+  }
+  return zone;
+}
+
+/** What an honest resolver would say. A name that has only names below it exists (RFC 8020 2): `no-data`. */
+export function lookUp(zone: Zone, name: string, type: RecordType): Lookup {
+  const aliases: ZoneRecord[] = [];
+  let current = canonicalName(name);
+  while (aliases.length <= LONGEST_ALIAS_CHAIN) {
+    const here = zone.get(current);
+    if (here === undefined) return { kind: hasNamesBelow(zone, current) ? 'no-data' : 'no-name', aliases };
+    const records = here.filter((record) => record.type === type);
+    if (records.length > 0) return { kind: 'found', aliases, records };
+    const alias = here[0];
+    if (alias?.type !== 'CNAME') return { kind: 'no-data', aliases };
+    aliases.push(alias);
+    current = canonicalName(alias.target);
+  }
+  return { kind: 'loop' };
+}
+
+/** Lower-case, without the final dot; the root is the empty string. */
+export function canonicalName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
+}
+
+function hasNamesBelow(zone: Zone, name: string): boolean {
+  return [...zone.keys()].some((known) => known.endsWith(`.${name}`));
+}
+
+type Word = { text: string; quoted: boolean };
+
+function tokenize(line: string): Word[] {
+  const words: Word[] = [];
+  for (const match of line.matchAll(/;.*$|"((?:[^"\\]|\\.)*)"|([^\s";]+)|(")/g)) {
+    const [whole, quoted, bare, openQuote] = match;
+    if (openQuote !== undefined) throw new Error(`zone: open quote in: ${line}`);
+    if (whole.startsWith(';')) break;
+    if (bare !== undefined) words.push({ text: bare, quoted: false });
+    else words.push({ text: unescapeText(quoted ?? ''), quoted: true });
+  }
+  return words;
+}
+
+/** RFC 1035 5.1: `\DDD` is an octet in decimal, any other `\X` is X. */
+function unescapeText(text: string): string {
+  return text.replace(/\\(?:(\d{3})|(.))/g, (_, decimal: string | undefined, character: string) =>
+    decimal === undefined ? character : String.fromCharCode(Number(decimal)),
+  );
+}
+
+function parseRecord(words: Word[], line: string): ZoneRecord {
+  const [name, ...rest] = words;
+  let ttlSeconds = DEFAULT_TTL_SECONDS;
+  if (/^\d+$/.test(rest[0]?.text ?? '')) ttlSeconds = Number(rest.shift()?.text);
+  if (rest[0]?.text.toUpperCase() === 'IN') rest.shift();
+  const type = rest.shift()?.text.toUpperCase();
+  const data = parseData(type, rest);
+  if (name === undefined || data === undefined) throw new Error(`zone: cannot read: ${line}`);
+  return { name: canonicalName(name.text), ttlSeconds, ...data };
+}
+
+function parseData(type: string | undefined, words: Word[]): RecordData | undefined {
+  const [first, second] = words.map((word) => word.text);
+  if (first === undefined) return undefined;
+  if (type === 'TXT') return { type, strings: words.flatMap((word) => characterStrings(word.text)) };
+  if (type === 'MX' && words.length === 2 && second !== undefined && /^\d+$/.test(first)) {
+    return { type, preference: Number(first), exchange: canonicalName(second) };
+  }
+  if (words.length !== 1) return undefined;
+  if (type === 'A' || type === 'AAAA') return { type, address: first };
+  if (type === 'CNAME') return { type, target: canonicalName(first) };
+  return undefined;
+}
+
+function characterStrings(text: string): string[] {
+  const strings: string[] = [];
+  for (let start = 0; start === 0 || start < text.length; start += LONGEST_CHARACTER_STRING) {
+    strings.push(text.slice(start, start + LONGEST_CHARACTER_STRING));
+  }
+  return strings;
+}

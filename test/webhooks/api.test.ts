@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+
+const world = await openTestApp();
+after(() => world.close());
+
+const URL_OK = 'https://example.com/hooks';
+const create = (body: unknown, key = world.testKey, app: TestApp = world) =>
+  app.request('POST', '/v1/webhooks', { key, body });
+
+test('an endpoint is created enabled, with its secret, and answers to its id without it', async () => {
+  const created = await create({
+    url: URL_OK,
+    events: ['email.delivered', 'email.bounced', 'email.delivered'],
+    description: 'Büro',
+  });
+  assert.equal(created.status, 201);
+  const { secret, ...shown } = created.body;
+  assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  assert.match(shown.id, /^wh_[0-9a-z]{26}$/);
+  assert.match(shown.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  assert.deepEqual(shown, {
+    id: shown.id,
+    url: URL_OK,
+    events: ['email.delivered', 'email.bounced'],
+    status: 'enabled',
+    disabledReason: null,
+    description: 'Büro',
+    createdAt: shown.createdAt,
+    updatedAt: shown.createdAt,
+  });
+  const got = await world.request('GET', `/v1/webhooks/${shown.id}`);
+  assert.equal(got.status, 200);
+  assert.deepEqual(got.body, shown);
+});
+
+test('the secret is kept sealed to its tenant and row', async () => {
+  const { id, secret } = (await create({ url: URL_OK, events: ['email.sent'] })).body;
+  const row = await world.app.db.read
+    .selectFrom('webhookEndpoints')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  assert.ok(!JSON.stringify(row).includes(secret.slice(6)));
+  assert.equal(world.app.sealer.open(row.secretSealed, [world.tenantId, id]), secret);
+  assert.throws(() => world.app.sealer.open(row.secretSealed, [world.tenantId, 'wh_other']));
+});
+
+test('the list is newest first, in pages, without secrets', async () => {
+  const { testKey } = await world.addTenant('lister');
+  const ids: string[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    ids.unshift((await create({ url: URL_OK, events: ['email.sent'] }, testKey)).body.id);
+  }
+  const first = await world.request('GET', '/v1/webhooks?limit=2', { key: testKey });
+  assert.deepEqual(
+    [first.body.data.map((item: { id: string }) => item.id), first.body.hasMore, first.body.nextCursor],
+    [ids.slice(0, 2), true, ids[1]],
+  );
+  assert.ok(!JSON.stringify(first.body).includes('whsec_'));
+  const next = await world.request('GET', `/v1/webhooks?limit=2&startingAfter=${ids[1]}`, { key: testKey });
+  assert.deepEqual(
+    [next.body.data.map((item: { id: string }) => item.id), next.body.hasMore, next.body.nextCursor],
+    [ids.slice(2), false, null],
+  );
+  const back = await world.request('GET', `/v1/webhooks?limit=2&endingBefore=${ids[2]}`, { key: testKey });
+  assert.deepEqual(
+    back.body.data.map((item: { id: string }) => item.id),
+    ids.slice(0, 2),
+  );
+});
+
+test('a deleted endpoint is gone', async () => {
+  const { id } = (await create({ url: URL_OK, events: ['email.sent'] })).body;
+  const deleted = await world.request('DELETE', `/v1/webhooks/${id}`);
+  assert.deepEqual([deleted.status, deleted.body], [204, '']);
+  for (const method of ['GET', 'DELETE'] as const) {
+    assert.equal((await world.request(method, `/v1/webhooks/${id}`)).status, 404);
+  }
+});
+
+test('an endpoint of another tenant or mode, a missing one and a wrong id are all the same 404', async () => {
+  const { id } = (await create({ url: URL_OK, events: ['email.sent'] })).body;
+  const other = await world.addTenant('stranger');
+  const missing = `wh_${'0'.repeat(26)}`;
+  const asks: [string, string][] = [
+    [id, other.testKey],
+    [id, other.liveKey],
+    [id, world.liveKey],
+    [missing, world.testKey],
+    ['wh_', world.testKey],
+    [id.replace('wh_', 'em_'), world.testKey],
+    [`${id}'--`, world.testKey],
+    [`${id}%00`, world.testKey],
+  ];
+  for (const [asked, key] of asks) {
+    for (const method of ['GET', 'DELETE'] as const) {
+      const { status, body } = await world.request(method, `/v1/webhooks/${asked}`, { key });
+      assert.deepEqual(
+        [status, body.error.type, body.error.message],
+        [404, 'not_found', 'Webhook endpoint not found'],
+        `${method} ${asked}`,
+      );
+    }
+  }
+  assert.equal((await world.request('GET', `/v1/webhooks/${id}`)).status, 200);
+  const listed = await world.request('GET', '/v1/webhooks', { key: other.testKey });
+  assert.deepEqual(listed.body.data, []);
+});
+
+const events = ['email.sent'];
+const BAD: [name: string, body: unknown, param: string | undefined][] = [
+  ['no body', undefined, undefined],
+  ['a body that is a list', [], undefined],
+  ['no url', { events }, 'url'],
+  ['a url that is a number', { url: 5, events }, 'url'],
+  ['an empty url', { url: '', events }, 'url'],
+  ['a relative url', { url: '/hooks', events }, 'url'],
+  ['a url without slashes', { url: 'https:example.com', events }, 'url'],
+  ['a url with white space around', { url: ` ${URL_OK}`, events }, 'url'],
+  ['a url with a line break', { url: 'https://example.com/\r\nx', events }, 'url'],
+  ['a url with a NUL', { url: 'https://example.com/\u0000', events }, 'url'],
+  ['http', { url: 'http://example.com/', events }, 'url'],
+  ['another scheme', { url: 'file:///etc/passwd', events }, 'url'],
+  ['no host', { url: 'https://', events }, 'url'],
+  ['a host that cannot be', { url: 'https://exa mple.com/', events }, 'url'],
+  ['a port that cannot be', { url: 'https://example.com:65536/', events }, 'url'],
+  ['a user name', { url: 'https://me@example.com/', events }, 'url'],
+  ['a password', { url: 'https://:secret@example.com/', events }, 'url'],
+  ['a fragment', { url: `${URL_OK}#top`, events }, 'url'],
+  ['an empty fragment', { url: `${URL_OK}#`, events }, 'url'],
+  ['2049 characters', { url: `https://example.com/${'x'.repeat(2029)}`, events }, 'url'],
+  ...[25, 110, 143, 465, 587, 993, 995, 2525].map((port): [string, unknown, string] => [
+    `the mail port ${port}`,
+    { url: `https://example.com:${port}/`, events },
+    'url',
+  ]),
+  ['no events', { url: URL_OK }, 'events'],
+  ['events that are text', { url: URL_OK, events: 'email.sent' }, 'events'],
+  ['an empty list of events', { url: URL_OK, events: [] }, 'events'],
+  ['an unknown event', { url: URL_OK, events: ['email.sent', 'email.lost'] }, 'events[1]'],
+  ['an event that is null', { url: URL_OK, events: [null] }, 'events[0]'],
+  ['an event named like a property', { url: URL_OK, events: ['constructor'] }, 'events[0]'],
+  ['a description that is a number', { url: URL_OK, events, description: 1 }, 'description'],
+  ['a long description', { url: URL_OK, events, description: 'x'.repeat(201) }, 'description'],
+  ['a description with a control character', { url: URL_OK, events, description: 'a\u0007' }, 'description'],
+];
+
+for (const [name, body, param] of BAD) {
+  test(`refused with 400: ${name}`, async () => {
+    const answer = await create(body);
+    assert.deepEqual([answer.status, answer.body.error.type], [400, 'validation_error']);
+    assert.equal(answer.body.error.param, param);
+  });
+}
+
+const GOOD = [
+  `https://example.com/${'x'.repeat(2028)}`,
+  'https://example.com:8443/a?b=c',
+  'HTTPS://EXAMPLE.COM',
+  'https://bücher.example/ä',
+  'https://192.0.2.1/',
+];
+for (const url of GOOD) {
+  test(`accepted and shown as given: ${url.slice(0, 40)}`, async () => {
+    const answer = await create({ url, events });
+    assert.deepEqual([answer.status, answer.body.url], [201, url]);
+  });
+}
+
+test('http is accepted when the operator allows it', async () => {
+  const lenient = await openTestApp({ env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true' } });
+  try {
+    const answer = await create({ url: 'http://127.0.0.1:3000/', events }, lenient.testKey, lenient);
+    assert.equal(answer.status, 201);
+    const other = await create({ url: 'ftp://127.0.0.1/', events }, lenient.testKey, lenient);
+    assert.equal(other.status, 400);
+  } finally {
+    await lenient.close();
+  }
+});
+
+test('a tenant has at most 50 endpoints, both modes together, and room again after deleting one', async () => {
+  const { testKey, liveKey } = await world.addTenant('collector');
+  let last = '';
+  for (let count = 0; count < 50; count += 1) {
+    const answer = await create({ url: URL_OK, events }, count % 2 === 0 ? testKey : liveKey);
+    assert.equal(answer.status, 201);
+    last = answer.body.id;
+  }
+  const refused = await create({ url: URL_OK, events }, testKey);
+  assert.deepEqual([refused.status, refused.body.error.type], [400, 'validation_error']);
+  assert.match(refused.body.error.message, /50 webhook endpoints/);
+  await world.request('DELETE', `/v1/webhooks/${last}`, { key: liveKey });
+  assert.equal((await create({ url: URL_OK, events }, testKey)).status, 201);
+});
+
+test('a sending key may not see or make endpoints, a reading key may only see them', async () => {
+  const { createApiKey } = await import('../../src/tenants/keys.ts');
+  const keyWith = async (permission: 'sending_access' | 'read_only') =>
+    (
+      await createApiKey(world.app, {
+        tenantId: world.tenantId,
+        name: permission,
+        mode: 'test',
+        permission,
+        expiresAt: null,
+      })
+    ).token;
+  const [sending, reading] = [await keyWith('sending_access'), await keyWith('read_only')];
+  assert.equal((await world.request('GET', '/v1/webhooks', { key: sending })).status, 403);
+  assert.equal((await world.request('GET', '/v1/webhooks', { key: reading })).status, 200);
+  for (const key of [sending, reading]) {
+    assert.equal((await create({ url: URL_OK, events }, key)).status, 403);
+  }
+});
