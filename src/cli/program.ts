@@ -1,6 +1,6 @@
 /** The command `postrider`: every subcommand by name, each in a file of its own. Exit codes: 0, 1 failed, 2 wrong usage. */
+import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
-import { errorMessage } from '../system/errors.ts';
 import { VERSION } from '../version.ts';
 import { addConfigCommands } from './config.ts';
 import { UsageError } from './context.ts';
@@ -74,11 +74,16 @@ function pathOf(command: Command): string {
 }
 
 /** What an operator can act on is one line; anything else is a bug, and its stack is what helps. */
-const ACTIONABLE = ['ConfigError', 'LockedError', 'NewerSchemaError', 'AddressInUseError'];
+const ACTIONABLE = ['ConfigError', 'LockedError', 'NewerSchemaError', 'AddressInUseError', 'DemoFailedError'];
 
 function explain(error: unknown): string {
   if (error instanceof ControlError) return error.message;
   // By name: an error that comes from a database thread has lost its class.
-  if (error instanceof Error && ACTIONABLE.includes(error.name)) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : errorMessage(error);
+  if (error instanceof Error && ACTIONABLE.includes(error.name)) return firstLine(error.message);
+  return inspect(error);
+}
+
+/** A YAML error goes on with a drawing of the place. */
+function firstLine(message: string): string {
+  return message.split('\n', 1).join('').replace(/:$/, '');
 }

@@ -1,8 +1,7 @@
 /** Forward-only migrations, applied in order at start. A database from a newer program is refused, never "repaired". */
 import type { Database } from 'better-sqlite3';
+import type { Migration } from './migration.ts';
 import { initial } from './migrations/0001-initial.ts';
-
-export type Migration = { id: string; sql: string };
 
 const MIGRATIONS: readonly Migration[] = [initial];
 

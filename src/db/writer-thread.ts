@@ -50,8 +50,8 @@ async function drain(): Promise<void> {
     checkpoint(database);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  busy = false;
   if (closing) close();
+  else busy = false;
 }
 
 function sendAnswers(answers: readonly Answer[]): void {

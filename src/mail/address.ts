@@ -41,7 +41,7 @@ const NOT_LDH = /[^A-Za-z0-9.\u0080-\u{10ffff}-]/u;
 
 /** `a@b.example`, `<a@b.example>` or `Name <a@b.example>`; undefined when `text` is anything else. */
 export function parseMailbox(text: string): Mailbox | undefined {
-  if (text.length > TEXT_LIMIT_CHARACTERS || FORBIDDEN.test(text) || !text.isWellFormed()) return undefined;
+  if (text.length > TEXT_LIMIT_CHARACTERS || !text.isWellFormed()) return undefined;
   const trimmed = trimSpaces(text);
   if (!trimmed.endsWith('>')) return parseAddress(trimmed, undefined);
   const phrase = readPhrase(trimmed);

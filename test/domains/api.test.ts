@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { deleteDomain, getDomain } from '../../src/domains/store.ts';
+import { verifyDomain } from '../../src/domains/verify.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -277,7 +278,6 @@ test('a domain deleted while DNS is asked is not found', async () => {
       return dns.txt(name);
     },
   };
-  const { verifyDomain } = await import('../../src/domains/verify.ts');
   await assert.rejects(verifyDomain({ ...t.app, dns: slow }, t.tenantId, domain.id), /Domain not found/);
 });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createDomain } from '../../src/domains/create.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
@@ -20,7 +21,6 @@ test('the key of a domain signs for it under its selector, and is the published 
   assert.ok(key);
   const { privateKey, ...rest } = key;
   assert.deepEqual(rest, { domain: 'sign.example', selector: domain.selector, algorithm: 'rsa-sha256' });
-  const { createPublicKey } = await import('node:crypto');
   const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   assert.equal(spki.toString('base64'), domain.publicKey);
   const field = await signMessage(Buffer.from('From: a@sign.example\r\n\r\nhello\r\n'), key, 1);

@@ -8,7 +8,11 @@ const absent: Verdict = { kind: 'absent', error: 'absent' };
 const wrong: Verdict = { kind: 'wrong', found: ['wrong'], error: 'wrong' };
 const unknown: Verdict = { kind: 'unknown', error: 'unknown' };
 
-const verdicts = (SPF: Verdict, DKIM = right, DMARC = right): Verdicts => ({ SPF, DKIM, DMARC });
+const verdicts = (SPF: Verdict, DKIM: Verdict = right, DMARC: Verdict = right): Verdicts => ({
+  SPF,
+  DKIM,
+  DMARC,
+});
 const statuses = ({ status, findings: { SPF, DKIM, DMARC } }: DomainState) => [
   status,
   SPF.status,

@@ -7,12 +7,12 @@
  *     --seed NUMBER    repeats a run, as far as the machine's timing lets it
  */
 import { parseArgs } from 'node:util';
-import type { CutVerdict } from './cut-judge.ts';
 import { checkVolatileDisk } from './disk/check.ts';
 import { buildVolatileDisk } from './disk/volatile-disk.ts';
 import { runIoErrors } from './io-error.ts';
-import { type KillVerdict, runKills } from './kill.ts';
+import { runKills } from './kill.ts';
 import { runPowerCuts } from './power-cut.ts';
+import { describeCuts, describeKills, lostIn, unreached } from './report.ts';
 import { lackingForKills, lackingForPowerCuts } from './requirements.ts';
 import { workingDirectory } from './undo.ts';
 
@@ -93,7 +93,7 @@ async function checkDisk(disk: Disk): Promise<Result> {
 
 async function cutPower(disk: Disk, settings: Settings): Promise<Result> {
   const verdicts = await runPowerCuts({ ...disk, ...settings, synchronous: 'FULL' });
-  const ok = verdicts.every((verdict) => lost(verdict) === 0 && verdict.faults.length === 0);
+  const ok = verdicts.every((verdict) => lostIn(verdict) === 0 && verdict.faults.length === 0);
   return { ok, lines: describeCuts(verdicts) };
 }
 
@@ -101,8 +101,8 @@ async function cutPower(disk: Disk, settings: Settings): Promise<Result> {
 async function cutPowerUnsafely(disk: Disk, settings: Settings): Promise<Result> {
   const runs = settings.controlRuns;
   const verdicts = await runPowerCuts({ ...disk, ...settings, runs, synchronous: 'NORMAL' });
-  const caught = verdicts.filter((verdict) => lost(verdict) > 0).length;
-  const most = Math.max(...verdicts.map(lost));
+  const caught = verdicts.filter((verdict) => lostIn(verdict) > 0).length;
+  const most = Math.max(...verdicts.map(lostIn));
   const cuts = verdicts.filter(({ moment }) => moment === 'load').length;
   return {
     ok: caught > 0,
@@ -112,60 +112,13 @@ async function cutPowerUnsafely(disk: Disk, settings: Settings): Promise<Result>
 
 async function breakDisk(disk: Disk, settings: Settings): Promise<Result> {
   const verdicts = await runIoErrors({ ...disk, seed: settings.seed });
-  const ok = verdicts.every((verdict) => lost(verdict) === 0 && verdict.faults.length === 0);
+  const ok = verdicts.every((verdict) => lostIn(verdict) === 0 && verdict.faults.length === 0);
   return { ok, lines: describeCuts(verdicts) };
-}
-
-function lost(verdict: CutVerdict): number {
-  return verdict.missing + verdict.unreadable;
-}
-
-function describeCuts(verdicts: readonly CutVerdict[]): string[] {
-  const sum = (figure: (verdict: CutVerdict) => number) =>
-    verdicts.reduce((total, verdict) => total + figure(verdict), 0);
-  const moments = Object.entries(Object.groupBy(verdicts, ({ moment }) => moment));
-  const faults = verdicts.flatMap((verdict) => verdict.faults);
-  return [
-    moments.map(([moment, some]) => `${some?.length} cuts (${moment})`).join(', '),
-    `acknowledged before them: ${sum((one) => one.acknowledged)}, of which large: ${sum((one) => one.acknowledgedLarge)}`,
-    `unflushed writes at the cuts: ${sum((one) => one.pendingWrites)}, pieces of them lost: ${sum((one) => one.lostPieces)}`,
-    `acknowledged and missing: ${sum((one) => one.missing)}, unreadable: ${sum((one) => one.unreadable)}`,
-    ...describeFaults(faults),
-  ];
 }
 
 async function killAgainAndAgain(settings: Settings): Promise<Result> {
   const verdict = await runKills(settings);
   const { lost, unexplained, changed, strangers } = verdict.judgement;
-  const wrong = [...lost, ...unexplained, ...changed, ...strangers, ...verdict.faults, ...missed(verdict)];
+  const wrong = [...lost, ...unexplained, ...changed, ...strangers, ...verdict.faults, ...unreached(verdict)];
   return { ok: wrong.length === 0, lines: describeKills(verdict) };
-}
-
-/** Deaths that did not come where they were planned. */
-function missed(verdict: KillVerdict): string[] {
-  return verdict.deaths.filter(({ asPlanned }) => !asPlanned).map(({ at }) => at);
-}
-
-function describeKills(verdict: KillVerdict): string[] {
-  const { deaths, judgement } = verdict;
-  const byPlace = Object.entries(Object.groupBy(deaths, ({ at }) => at));
-  const slowest = Math.max(...deaths.map(({ startMs }) => startMs ?? 0));
-  return [
-    `${deaths.length} kills: ${byPlace.map(([at, some]) => `${at} ${some?.length}`).join(', ')}`,
-    `acknowledged: ${verdict.acknowledged}, of which large: ${verdict.acknowledgedLarge}; requests repeated: ${verdict.repeated}`,
-    `received: ${verdict.received}, of which again after a kill: ${judgement.duplicates}; slowest start: ${Math.round(slowest)} ms`,
-    `lost: ${judgement.lost.length}, unexplained duplicates: ${judgement.unexplained.length}, ` +
-      `changed in between: ${judgement.changed.length}, strangers: ${judgement.strangers.length}`,
-    ...missed(verdict).map((at) => `not reached in time: ${at}`),
-    ...describeFaults(verdict.faults),
-  ];
-}
-
-const MOST_FAULTS_SHOWN = 10;
-
-function describeFaults(faults: readonly string[]): string[] {
-  const counted = Object.entries(Object.groupBy(faults, (fault) => fault));
-  const shown = counted.slice(0, MOST_FAULTS_SHOWN).map(([fault, some]) => `${some?.length} x ${fault}`);
-  const rest = counted.length - shown.length;
-  return rest > 0 ? [...shown, `and ${rest} more`] : shown;
 }

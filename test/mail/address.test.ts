@@ -99,8 +99,10 @@ test('display names may be atoms, quoted, in any script, or already encoded', ()
   ];
   for (const [text, expected] of names) {
     const mailbox = parseMailbox(text);
-    assert.equal(mailbox?.name, expected, text);
-    assert.equal(mailbox?.address, 'a@b.example', text);
+    assert.ok(mailbox, text);
+    assert.equal(mailbox.name, expected, text);
+    assert.equal(mailbox.address, 'a@b.example', text);
+    assert.deepEqual(parseMailbox(formatMailbox(mailbox)), mailbox);
   }
 });
 
@@ -132,6 +134,10 @@ test('anything but exactly one plain mailbox is refused', () => {
     'a@[127.0.0.1]',
     'a@[IPv6:::1]',
     'a@127.0.0.1',
+    'a@bü%63her.example',
+    'a@bücher.example:25',
+    'a@bücher.example/x',
+    'a@bücher.example?x',
     'a@１２７.0.0.1',
     `a@${'l'.repeat(64)}.example`,
     `a@${label}.${label}.${label}.${label}.example`,

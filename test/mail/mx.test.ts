@@ -117,6 +117,14 @@ test('only the answer that the domain does not exist says so', async () => {
   }
 });
 
+test('an address or a thing that is no name, in place of a host, is never looked up', async () => {
+  const exchanges = ['192.0.2.1', '2001:db8::1', '[192.0.2.1]', 'not a host', 'a..b', '-.example\0'];
+  const mx = exchanges.map((exchange): [number, string] => [10, exchange]);
+  const { looked, plan } = await planFor({ mx, a: { '192.0.2.1': ['192.0.2.1'] } });
+  assert.deepEqual(looked, []);
+  assert.equal(plan.kind, 'unresolved');
+});
+
 test('a host that cannot be looked up leaves the others', async () => {
   const { plan } = await planFor({
     mx: [

@@ -6,15 +6,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import type { App } from '../../src/app.ts';
+import { createApiServer } from '../../src/api.ts';
+import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Mode } from '../../src/db/tables.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
-import { composeServer } from './compose-server.ts';
-import { openWhatExists } from './unfinished.ts';
 import { zoneDns } from './zone-dns.ts';
 
 export type TestAppOptions = {
@@ -67,13 +66,13 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       ...options.env,
     },
   });
-  const app = await openWhatExists(config, {
+  const app = await openApp(config, {
     dns: zoneDns(''),
     dial: noWayOut,
     fetch: noWayOut,
     ...options.system,
   });
-  const server = await composeServer(app);
+  const server = await createApiServer(app);
   const first = await addTenant(app, 'default');
   return {
     app,

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
-const world = await openTestApp();
+const clock = createFakeClock(1_800_000_000_000);
+const world = await openTestApp({ system: { clock } });
 after(() => world.close());
 
 const URL_OK = 'https://example.com/hooks';
@@ -51,6 +53,7 @@ test('the list is newest first, in pages, without secrets', async () => {
   const { testKey } = await world.addTenant('lister');
   const ids: string[] = [];
   for (let count = 0; count < 3; count += 1) {
+    await clock.advance(1);
     ids.unshift((await create({ url: URL_OK, events: ['email.sent'] }, testKey)).body.id);
   }
   const first = await world.request('GET', '/v1/webhooks?limit=2', { key: testKey });

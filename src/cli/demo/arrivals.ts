@@ -5,7 +5,7 @@ export type Arrivals<Item> = {
   add(item: Item): void;
   /** The first that satisfies, whether it came already or is yet to come. @throws TimeoutError */
   first(what: string, satisfies: (item: Item) => boolean): Promise<Item>;
-  /** Called for each that comes from now on. */
+  /** Called for each, those that came already too. */
   each(run: (item: Item) => void): void;
 };
 
@@ -27,6 +27,9 @@ export function createArrivals<Item>(): Arrivals<Item> {
       });
       return withTimeout(realClock, LONGEST_WAIT_MS, what, coming);
     },
-    each: (run) => void listeners.push(run),
+    each(run) {
+      items.forEach(run);
+      listeners.push(run);
+    },
   };
 }

@@ -5,7 +5,7 @@ import type { Verdicts } from './verdicts.ts';
 import type { ReceivedEvent } from './webhook-receiver.ts';
 import { NAMES, type World } from './world.ts';
 
-const LABEL_CHARACTERS = 16;
+const LABEL_CHARACTERS = 17;
 /** Headers worth a look, in the order shown. */
 const HEADERS = ['From', 'To', 'Subject', 'Message-ID', 'DKIM-Signature'];
 const MOST_HEADER_CHARACTERS = 88;

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrate.ts';
+import type { Migration } from '../migration.ts';
 
 /** The first schema. Partial indexes hold only open work, so they stay small however long the history grows. */
 export const initial: Migration = {

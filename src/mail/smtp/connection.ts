@@ -7,6 +7,7 @@ import { type Clock, TimeoutError } from '../../system/clock.ts';
 import { networkError, protocolError, SmtpError, type SmtpPhase } from './failure.ts';
 import { ReplyFormatError, ReplyReader, type SmtpReply } from './reply.ts';
 
+/** As long as we wait for the answer to QUIT. */
 const LAST_LINE_MS = 2_000;
 
 type Waiter = { resolve(): void; reject(error: Error): void };

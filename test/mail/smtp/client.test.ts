@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { connect, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { SMTPServer } from 'smtp-server';
@@ -375,6 +376,28 @@ test('a refused or failed handshake is a failure of TLS, and nothing follows in 
   }
 });
 
+test('garbage in the packet that ends the handshake is a failure, not the end of the process', async (t) => {
+  const { port } = await startRealServer(t, []);
+  const proxy = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    near.on('error', () => far.destroy());
+    far.on('error', () => near.destroy());
+    far.on('close', () => near.destroy());
+    near.on('close', () => far.destroy());
+    near.pipe(far);
+    far.on('data', (chunk) =>
+      near.write(chunk[0] === 0x16 ? Buffer.concat([chunk, Buffer.from('garbage')]) : chunk),
+    );
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  t.after(() => proxy.close());
+  const address = proxy.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const failure = await failureOf(address.port);
+  assert.ok(['starttls', 'ehlo'].includes(failure.phase), failure.phase);
+  assert.ok(['tls', 'connection'].includes(failure.kind), failure.kind);
+});
+
 test('STARTTLS is not asked for where the caller wants none', async (t) => {
   const peer = await peerFor(t, { ehlo: '250-peer.test\r\n250 STARTTLS\r\n' });
   const session = await sessionWith(t, peer.port, { tls: 'none' });
@@ -405,6 +428,13 @@ test('nothing that could end a command line reaches the wire', async (t) => {
     assert.deepEqual(summary(await session.transact(envelope({ mailFrom: address }))), [
       'failed mail protocol',
     ]);
+  }
+  for (const count of [0, 101]) {
+    const recipients = Array<string>(count).fill('ok@example.net');
+    assert.deepEqual(
+      new Set(summary(await session.transact(envelope({ recipients })))).size,
+      count === 0 ? 0 : 1,
+    );
   }
   for (const heloName of ['a\r\nMAIL FROM:<>', 'a b', '', 'é', 'a\0']) {
     assert.deepEqual((await failureOf(peer.port, { heloName })).kind, 'protocol');

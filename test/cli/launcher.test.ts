@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const LAUNCHER = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
+
+/** Prints its pid, the size of its thread pool, and its arguments one a line. */
+const TALKING_NODE = '#!/bin/sh\necho "$$"; echo "$UV_THREADPOOL_SIZE"; printf "%s\\n" "$@"\n';
+const PAST = new Date('2026-01-01T00:00:00Z');
+const LATER = new Date('2026-01-02T00:00:00Z');
+
+/** An installation whose Node only talks, in a folder with the characters that a URL must encode. */
+function installation(): { root: string; write(path: string, text: string): string } {
+  const root = join(mkdtempSync(join(tmpdir(), 'postrider-launcher-')), 'a folder #1 50%');
+  const write = (path: string, text: string) => {
+    const file = join(root, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text, { mode: 0o755 });
+    return file;
+  };
+  for (const cpu of ['x64', 'arm64']) write(`node_modules/node-linux-${cpu}/bin/node`, TALKING_NODE);
+  write('node_modules/tsx/dist/loader.mjs', '');
+  write('src/cli/main.ts', '');
+  mkdirSync(join(root, 'bin'));
+  copyFileSync(LAUNCHER, join(root, 'bin/postrider'));
+  chmodSync(join(root, 'bin/postrider'), 0o755);
+  return { root, write };
+}
+
+/** Compiled now, from sources that are older. */
+function compile({ root, write }: ReturnType<typeof installation>): void {
+  const compiled = write('dist/cli/main.js', '');
+  for (const path of ['src/cli/main.ts', 'src/cli', 'src']) utimesSync(join(root, path), PAST, PAST);
+  utimesSync(compiled, LATER, LATER);
+}
+
+async function launch(program: string, args: string[] = [], env: Record<string, string> = {}) {
+  const { POSTRIDER_UNUSED: _, UV_THREADPOOL_SIZE: __, ...own } = process.env;
+  const { stdout } = await run(program, args, { cwd: tmpdir(), env: { ...own, ...env } });
+  const [pid, pool, ...nodeArgs] = stdout.trimEnd().split('\n');
+  return { pid, pool, nodeArgs };
+}
+
+test('runs the sources with a loader given by URL, from any folder and through symlinks', async () => {
+  const { root } = installation();
+  const links = mkdtempSync(join(tmpdir(), 'postrider-links-'));
+  symlinkSync(join(root, 'bin/postrider'), join(links, 'first'));
+  symlinkSync('first', join(links, 'second'));
+  const { nodeArgs } = await launch(join(links, 'second'), ['serve', '--config', 'a b']);
+  assert.equal(nodeArgs[0], '--import');
+  assert.equal(fileURLToPath(nodeArgs[1] ?? ''), join(root, 'node_modules/tsx/dist/loader.mjs'));
+  assert.deepEqual(nodeArgs.slice(2), [join(root, 'src/cli/main.ts'), 'serve', '--config', 'a b']);
+});
+
+test('becomes the daemon: the pid stays', async () => {
+  const { root } = installation();
+  const child = spawn(join(root, 'bin/postrider'));
+  let output = '';
+  for await (const part of child.stdout) output += part;
+  assert.equal(output.split('\n')[0], String(child.pid));
+});
+
+test('prefers compiled code that is newer than every source', async () => {
+  const place = installation();
+  compile(place);
+  const { nodeArgs } = await launch(join(place.root, 'bin/postrider'));
+  assert.equal(nodeArgs.at(-1), join(place.root, 'dist/cli/main.js'));
+});
+
+test('runs the sources again when one was changed or removed after compiling', async () => {
+  const sources = (root: string) => join(root, 'src/cli/main.ts');
+  const changed = installation();
+  compile(changed);
+  utimesSync(sources(changed.root), new Date(), new Date());
+  assert.equal((await launch(join(changed.root, 'bin/postrider'))).nodeArgs.at(-1), sources(changed.root));
+
+  const removed = installation();
+  removed.write('src/old.ts', '');
+  compile(removed);
+  rmSync(join(removed.root, 'src/old.ts'));
+  assert.equal((await launch(join(removed.root, 'bin/postrider'))).nodeArgs.at(-1), sources(removed.root));
+});
+
+test('runs compiled code where there are no sources', async () => {
+  const place = installation();
+  compile(place);
+  rmSync(join(place.root, 'src'), { recursive: true });
+  const { nodeArgs } = await launch(join(place.root, 'bin/postrider'));
+  assert.equal(nodeArgs.at(-1), join(place.root, 'dist/cli/main.js'));
+});
+
+test('gives the thread pool two more than the cores, unless it is set', async () => {
+  const program = join(installation().root, 'bin/postrider');
+  const pool = Number((await launch(program)).pool);
+  assert.ok(pool >= availableParallelism() + 2, `${pool}`);
+  assert.equal((await launch(program, [], { UV_THREADPOOL_SIZE: '3' })).pool, '3');
+});
+
+test('takes the Node of the system when none came with it, and refuses an old one by name', async () => {
+  const { root, write } = installation();
+  for (const cpu of ['x64', 'arm64'])
+    rmSync(join(root, `node_modules/node-linux-${cpu}`), { recursive: true });
+  const withNode = async (version: string) => {
+    write(
+      'path/node',
+      `#!/bin/sh\n[ "$1" = --version ] && echo ${version} && exit\n${TALKING_NODE.slice(10)}`,
+    );
+    return launch(join(root, 'bin/postrider'), [], { PATH: `${join(root, 'path')}:/usr/bin:/bin` });
+  };
+  for (const version of ['v24.15.0', 'v24.21.0', 'v25.0.0', 'v100.1.0']) {
+    assert.equal((await withNode(version)).nodeArgs.at(-1), join(root, 'src/cli/main.ts'), version);
+  }
+  for (const version of ['v24.14.9', 'v20.20.2', 'v8.0.0']) {
+    await assert.rejects(withNode(version), (error: Error & { code: number; stderr: string }) => {
+      assert.equal(error.code, 1);
+      assert.match(
+        error.stderr,
+        /^postrider: needs Node 24\.15 or newer, found v[\d.]+\. Run "npm ci" in .+\n$/,
+      );
+      return true;
+    });
+  }
+});
+
+test('says what to do when nothing is installed', async () => {
+  const { root } = installation();
+  rmSync(join(root, 'node_modules/tsx'), { recursive: true });
+  await assert.rejects(launch(join(root, 'bin/postrider')), /there is nothing to run: run "npm ci" in/);
+});
+
+test('the real one starts from a folder with another tsconfig.json', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'postrider-elsewhere-'));
+  writeFileSync(join(folder, 'tsconfig.json'), '{ this is not JSON');
+  const { stdout } = await run(LAUNCHER, ['version', '--json'], { cwd: folder });
+  assert.match(JSON.parse(stdout).node, /^2\d\./);
+});

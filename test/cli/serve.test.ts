@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { request } from 'undici';
+import { runProgram } from '../../src/cli/program.ts';
+import { startDaemonProcess } from '../support/daemon.ts';
+import { type FakeTerminal, fakeTerminal } from '../support/fake-terminal.ts';
+import { openTestApp } from '../support/test-app.ts';
+
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  return {
+    POSTRIDER_DATA_DIR: mkdtempSync(join(tmpdir(), 'postrider-serve-')),
+    POSTRIDER_HTTP_PORT: '0',
+    POSTRIDER_LOG_LEVEL: 'silent',
+    ...more,
+  };
+}
+
+/** Runs `serve` until it has said where it listens, then `use`, then Ctrl-C; resolves with its exit code. */
+async function whileServing(
+  env: Record<string, string>,
+  use: (terminal: FakeTerminal) => Promise<void>,
+  args = ['serve'],
+): Promise<number> {
+  const terminal = fakeTerminal(env);
+  const listening = new Promise<void>((resolve) => {
+    const print = terminal.print;
+    terminal.print = (text) => {
+      print(text);
+      resolve();
+    };
+  });
+  const code = runProgram(args, terminal);
+  await Promise.race([listening, code]);
+  await use(terminal);
+  terminal.interrupt();
+  return code;
+}
+
+/** Sends what the printed command line would: its URL, its headers, its body. */
+async function paste(curl: string): Promise<{ status: number; body: { id: string; status: string } }> {
+  const url = /curl (\S+)/.exec(curl)?.[1] ?? '';
+  const headers = Object.fromEntries(
+    [...curl.matchAll(/-H '([^:']+): ([^']+)'/g)].map((match) => [match[1], match[2]]),
+  );
+  const body = /-d '([^']+)'/.exec(curl)?.[1] ?? '';
+  const response = await request(url, { method: 'POST', headers, body });
+  return {
+    status: response.statusCode,
+    body: (await response.body.json()) as { id: string; status: string },
+  };
+}
+
+test('the first start shows a test key and a command line that sends; the second does not', async () => {
+  const env = environment();
+  const first = await whileServing(env, async ({ output }) => {
+    const [listens, key] = output.split('\n');
+    assert.match(listens ?? '', /^Postrider listens on http:\/\/127\.0\.0\.1:\d+$/);
+    assert.match(key ?? '', /^Test key \(shown once\): svc_dev_\w{40}$/);
+    const { status, body } = await paste(output.slice(output.indexOf('curl ')));
+    assert.equal(status, 200);
+    assert.equal(body.status, 'queued');
+  });
+  assert.equal(first, 0);
+  const second = await whileServing(env, async ({ output }) => {
+    assert.match(output, /^Postrider listens on http:\/\/127\.0\.0\.1:\d+\n$/);
+  });
+  assert.equal(second, 0);
+});
+
+test('with a configuration file no key is made that only a log would see', async () => {
+  const env = environment();
+  const file = join(env['POSTRIDER_DATA_DIR'] ?? '', 'config.yaml');
+  writeFileSync(file, 'hostname: mail.example.com\n');
+  await whileServing(
+    env,
+    async ({ output }) => {
+      assert.doesNotMatch(output, /svc_/);
+      assert.match(output, /No API key exists yet: postrider tenant create/);
+    },
+    ['serve', '--config', file],
+  );
+});
+
+test('dev leaves the configuration file of the environment out', async () => {
+  const env = environment({ POSTRIDER_CONFIG: '/nonexistent/config.yaml' });
+  const code = await whileServing(env, async ({ output }) => assert.match(output, /Test key/), [
+    'dev',
+    '--json',
+  ]);
+  assert.equal(code, 0);
+});
+
+test('--json is one object', async () => {
+  await whileServing(
+    environment(),
+    async ({ output }) => {
+      const { address, testKey } = JSON.parse(output);
+      assert.match(address, /^http:/);
+      assert.match(testKey, /^svc_dev_/);
+    },
+    ['serve', '--json'],
+  );
+});
+
+test('a port in use is one line', async () => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const address = other.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const terminal = fakeTerminal(environment({ POSTRIDER_HTTP_PORT: String(address.port) }));
+  assert.equal(await runProgram(['serve'], terminal), 1);
+  assert.equal(terminal.output, '');
+  assert.match(terminal.errors, /^error: port \d+ of 127\.0\.0\.1 is in use by another program: .+\n$/);
+  other.close();
+});
+
+test('a data directory in use is one line', async () => {
+  const { dataDir, close } = await openTestApp();
+  const terminal = fakeTerminal(environment({ POSTRIDER_DATA_DIR: dataDir }));
+  assert.equal(await runProgram(['serve'], terminal), 1);
+  assert.equal(terminal.errors, `error: another Postrider process is using ${dataDir}\n`);
+  await close();
+});
+
+test('as a process: answers commands, and SIGTERM drains and ends with 0', async () => {
+  const daemon = await startDaemonProcess();
+  assert.match(daemon.testKey ?? '', /^svc_dev_\w{40}$/);
+  const tenants = (await daemon.cli(['tenant', 'list'])) as { name: string }[];
+  assert.deepEqual(
+    tenants.map(({ name }) => name),
+    ['default'],
+  );
+  await daemon.stop();
+  assert.deepEqual(await daemon.exited, { code: 0, signal: null });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { test } from 'node:test';
+import { ConfigError, configSchema, environmentName, leaves, loadConfig } from '../src/config.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'postrider-config-'));
+let files = 0;
+
+function writeFile(text: string): string {
+  files += 1;
+  const file = join(directory, `${files}.yaml`);
+  writeFileSync(file, text);
+  return file;
+}
+
+function refused(load: () => unknown, ...parts: string[]): void {
+  assert.throws(load, (error) => {
+    assert.ok(error instanceof ConfigError, String(error));
+    for (const part of parts) assert.ok(error.message.includes(part), `"${error.message}" names ${part}`);
+    assert.ok(!error.message.includes('\n'));
+    return true;
+  });
+}
+
+test('without a file it is a development configuration on 127.0.0.1', () => {
+  const config = loadConfig({ env: {} });
+  assert.equal(config.development, true);
+  assert.deepEqual(config.http, { address: '127.0.0.1', port: 8025 });
+  assert.ok(isAbsolute(config.dataDir));
+  assert.deepEqual(config.faults, { crashAt: undefined, synchronous: 'FULL' });
+});
+
+test('a file is read over the defaults and the environment over the file', () => {
+  const file = writeFile('hostname: mail.example.com\nhttp:\n  port: 80\n  address: 0.0.0.0\n');
+  const config = loadConfig({ file, env: { POSTRIDER_HTTP_PORT: '81' } });
+  assert.equal(config.development, false);
+  assert.equal(config.hostname, 'mail.example.com');
+  assert.deepEqual(config.http, { address: '0.0.0.0', port: 81 });
+  assert.equal(config.delivery.concurrency, 20);
+});
+
+test('POSTRIDER_CONFIG names the file, and the given file wins', () => {
+  const one = writeFile('hostname: one.example.com');
+  const two = writeFile('hostname: two.example.com');
+  assert.equal(loadConfig({ env: { POSTRIDER_CONFIG: one } }).hostname, 'one.example.com');
+  assert.equal(loadConfig({ file: two, env: { POSTRIDER_CONFIG: one } }).hostname, 'two.example.com');
+});
+
+test('lists, numbers and truth values are read from variables', () => {
+  const config = loadConfig({
+    env: {
+      POSTRIDER_DNS_SERVERS: '127.0.0.1:5353, 192.0.2.1',
+      POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8,::1/128',
+      POSTRIDER_OUTBOUND_SMTP_PORT: '2525',
+      POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
+      POSTRIDER_CRASH_AT: 'smtp-mid-data',
+    },
+  });
+  assert.deepEqual(config.dns.servers, ['127.0.0.1:5353', '192.0.2.1']);
+  assert.deepEqual(config.outbound, { smtpPort: 2525, allowTargets: ['127.0.0.0/8', '::1/128'] });
+  assert.equal(config.webhooks.allowHttp, true);
+  assert.equal(config.faults.crashAt, 'smtp-mid-data');
+  assert.deepEqual(loadConfig({ env: { POSTRIDER_DNS_SERVERS: '' } }).dns.servers, []);
+});
+
+test('variables of other programs are none of its business', () => {
+  assert.doesNotThrow(() => loadConfig({ env: { PATH: '/bin', POSTRIDERX: '1' } }));
+});
+
+test('the result cannot be changed', () => {
+  const config = loadConfig({ env: {} });
+  assert.throws(() => Object.assign(config.http, { port: 1 }), TypeError);
+  assert.throws(() => Object.assign(config, { hostname: 'x' }), TypeError);
+});
+
+test('every key has a variable of its own', () => {
+  const names = leaves(configSchema).map(({ path }) => environmentName(path));
+  assert.equal(new Set(names).size, names.length);
+  assert.ok(names.includes('POSTRIDER_DELIVERY_TRANSACTIONAL_MAX_AGE_HOURS'));
+});
+
+test('an unknown key is refused with its file', () => {
+  const top = writeFile('hostname: mail.example.com\nhostnam: x\n');
+  refused(() => loadConfig({ file: top, env: {} }), top, '"hostnam"');
+  const inner = writeFile('hostname: mail.example.com\nhttp:\n  prot: 80\n');
+  refused(() => loadConfig({ file: inner, env: {} }), inner, '"http.prot"');
+});
+
+test('a value that does not fit is refused with its key and where it came from', () => {
+  const wrongType = writeFile('hostname: mail.example.com\nhttp:\n  port: eighty\n');
+  refused(() => loadConfig({ file: wrongType, env: {} }), wrongType, '"http.port"');
+  const tooMuch = writeFile('hostname: mail.example.com\nhttp:\n  port: 65536\n');
+  refused(() => loadConfig({ file: tooMuch, env: {} }), tooMuch, '"http.port"');
+  const notASection = writeFile('hostname: mail.example.com\nhttp: 80\n');
+  refused(() => loadConfig({ file: notASection, env: {} }), notASection, '"http"');
+  refused(() => loadConfig({ env: { POSTRIDER_HTTP_PORT: '80x' } }), 'POSTRIDER_HTTP_PORT', '"http.port"');
+  refused(
+    () => loadConfig({ env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'yes' } }),
+    'POSTRIDER_WEBHOOKS_ALLOW_HTTP',
+    '"webhooks.allowHttp"',
+  );
+  refused(() => loadConfig({ env: { POSTRIDER_LOG_LEVEL: 'loud' } }), 'POSTRIDER_LOG_LEVEL', '"log.level"');
+});
+
+test('what a schema cannot say is checked too', () => {
+  refused(() => loadConfig({ env: { POSTRIDER_HOSTNAME: 'a b' } }), 'POSTRIDER_HOSTNAME', '"hostname"');
+  refused(
+    () => loadConfig({ env: { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.1' } }),
+    'POSTRIDER_OUTBOUND_ALLOW_TARGETS',
+    '"outbound.allowTargets"',
+    '127.0.0.1',
+  );
+});
+
+test('a variable that sets nothing is refused by name', () => {
+  refused(() => loadConfig({ env: { POSTRIDER_HTP_PORT: '80' } }), 'POSTRIDER_HTP_PORT');
+  refused(() => loadConfig({ env: { POSTRIDER_CRASH_AT: 'nowhere' } }), 'POSTRIDER_CRASH_AT', 'nowhere');
+  refused(() => loadConfig({ env: { POSTRIDER_UNSAFE_SYNCHRONOUS: 'OFF' } }), 'POSTRIDER_UNSAFE_SYNCHRONOUS');
+});
+
+test('a file without a host name is refused, unless the environment has one', () => {
+  const file = writeFile('http:\n  port: 80\n');
+  refused(() => loadConfig({ file, env: {} }), file, '"hostname"');
+  assert.equal(loadConfig({ file, env: { POSTRIDER_HOSTNAME: 'a.example' } }).hostname, 'a.example');
+});
+
+test('a file that is missing, unreadable or not a mapping is refused by name', () => {
+  const missing = join(directory, 'missing.yaml');
+  refused(() => loadConfig({ file: missing, env: {} }), missing);
+  const list = writeFile('- a\n- b\n');
+  refused(() => loadConfig({ file: list, env: {} }), list);
+  const broken = writeFile('hostname: "open');
+  assert.throws(() => loadConfig({ file: broken, env: {} }), ConfigError);
+});

@@ -1,0 +1,43 @@
+/** A database in a temporary directory, with the operations of the tests beside it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type DatabaseOptions, type Db, openDatabase } from '../../src/db/database.ts';
+import type { Log } from '../../src/system/log.ts';
+import { createLog } from '../../src/system/log.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+export function temporaryDirectory(context: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'postrider-db-'));
+  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Closed when the test ends, unless the test did. */
+export async function openTestDatabase(
+  context: TestContext,
+  options: Partial<DatabaseOptions> & { log?: Log } = {},
+): Promise<Db> {
+  const { log = createLog('silent'), ...rest } = options;
+  const directory = rest.directory ?? temporaryDirectory(context);
+  const system = { clock: createFakeClock(Date.UTC(2030, 0, 1)), log };
+  const db = await openDatabase(system, {
+    directory,
+    operationsModule: new URL('./operations.ts', import.meta.url),
+    synchronous: 'FULL',
+    readers: 1,
+    crashAt: undefined,
+    ...rest,
+  });
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= db.close());
+  context.after(close);
+  return {
+    ...db,
+    get pendingWrites() {
+      return db.pendingWrites;
+    },
+    close,
+  };
+}

@@ -1,0 +1,78 @@
+/** Writes and reads for the tests of src/db, on the plainest tables of the schema. Loaded by its threads too. */
+import { sql } from 'kysely';
+import { defineRead, defineWrite } from '../../src/db/operation.ts';
+import { AppError, type AppErrorOptions } from '../../src/system/errors.ts';
+
+export const addPlan = defineWrite('test.addPlan', async (tx, name: string) => {
+  await tx
+    .insertInto('plans')
+    .values({ name, monthlyEmails: 1, requestsPerSecond: null, createdAt: 0 })
+    .execute();
+  return countRows(tx);
+});
+
+/** Writes, and then refuses. */
+export const refuse = defineWrite(
+  'test.refuse',
+  async (tx, refusal: { name: string; message: string; options: AppErrorOptions }) => {
+    await addPlan.run(tx, refusal.name);
+    throw new AppError('domain_in_use', refusal.message, refusal.options);
+  },
+);
+
+export const stumble = defineWrite('test.stumble', async (tx, name: string) => {
+  await addPlan.run(tx, name);
+  throw new TypeError('a bug in a write');
+});
+
+/** Its result cannot cross between threads. */
+export const answerWithFunction = defineWrite('test.answerWithFunction', async (tx, name: string) => {
+  await addPlan.run(tx, name);
+  return () => name;
+});
+
+export const addBlob = defineWrite('test.addBlob', async (tx, blob: { id: string; sizeBytes: number }) => {
+  await tx
+    .insertInto('blobs')
+    .values({
+      id: `blob_${blob.id}`,
+      sha256: blob.id,
+      sizeBytes: blob.sizeBytes,
+      data: Buffer.alloc(blob.sizeBytes, 7),
+      createdAt: 0,
+    })
+    .execute();
+});
+
+/** A full disk without one: SQLite answers SQLITE_FULL beyond this many pages. Null takes the limit away. */
+export const limitPages = defineWrite('test.limitPages', async (tx, more: number | null) => {
+  const { rows } = await sql<{ page_count: number }>`PRAGMA page_count`.execute(tx);
+  const limit = more === null ? 4_294_967_294 : (rows[0]?.page_count ?? 0) + more;
+  await sql.raw(`PRAGMA max_page_count = ${limit}`).execute(tx);
+});
+
+export const countPlans = defineRead('test.countPlans', (tx, _input: null) => countRows(tx));
+
+export const readSynchronous = defineWrite('test.readSynchronous', (tx, _input: null) => synchronous(tx));
+
+export const readSynchronousOfReader = defineRead('test.readSynchronousOfReader', (tx, _input: null) =>
+  synchronous(tx),
+);
+
+export const writeInRead = defineRead('test.writeInRead', (tx, name: string) => addPlan.run(tx, name));
+
+export const missingInThreads = { kind: 'write', name: 'test.nowhere', run: async () => 0 } as const;
+
+type Tx = Parameters<typeof addPlan.run>[0];
+
+async function synchronous(tx: Tx): Promise<number | undefined> {
+  return (await sql<{ synchronous: number }>`PRAGMA synchronous`.execute(tx)).rows[0]?.synchronous;
+}
+
+async function countRows(tx: Tx): Promise<number> {
+  const row = await tx
+    .selectFrom('plans')
+    .select((one) => one.fn.countAll<number>().as('n'))
+    .executeTakeFirst();
+  return row?.n ?? 0;
+}

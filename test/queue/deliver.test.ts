@@ -1,0 +1,356 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { createSigningKeys } from '../../src/domains/signing-key.ts';
+import { claimDeliveries } from '../../src/queue/claim.ts';
+import { deliver } from '../../src/queue/deliver.ts';
+import { settle } from '../../src/queue/settle.ts';
+import { recoverQueue } from '../../src/queue/worker.ts';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { createDial, RefusedTargetError } from '../../src/system/dial.ts';
+import { startSmtpSink } from '../support/smtp-sink.ts';
+import { eventTypes, openSpool, type Spool } from '../support/spool.ts';
+
+const HOUR_MS = 3_600_000;
+const LOOPBACK = { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8' };
+const opened: { close(): unknown }[] = [];
+after(async () => {
+  for (const one of opened) await one.close();
+});
+
+/** Spool whose hosts are all on loopback, with the real dial behind the real guard. */
+async function openLoopbackSpool(smtpPort: number): Promise<Spool> {
+  const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
+  const clockless = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
+  const spool = await openSpool({ smtpPort, env: LOOPBACK, system: { dial: createDial(guard, clockless) } });
+  opened.push(spool);
+  return spool;
+}
+
+async function openSink() {
+  const sink = await startSmtpSink({ keepRaw: true });
+  opened.push(sink);
+  return sink;
+}
+
+/** A server that greets and answers every command with what `answer` says; undefined hangs up. */
+async function scriptedServer(answer: (line: string) => string | undefined): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.write('220 mx.example ESMTP\r\n');
+    let rest = '';
+    socket.on('data', (data) => {
+      rest += data.toString('latin1');
+      for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
+        const reply = answer(rest.slice(0, end));
+        rest = rest.slice(end + 2);
+        if (reply === undefined) return void socket.destroy();
+        if (reply !== '') socket.write(`${reply}\r\n`);
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push({
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function refusing(verb: string, reply: string) {
+  return (line: string): string => {
+    if (line.startsWith(verb)) return reply;
+    if (line === 'DATA') return '354 go on';
+    return /^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line) ? '250 ok' : line === '.' ? '250 taken' : '';
+  };
+}
+
+test('a mail travels from the API to the receiving server, signed, and its story is told', async () => {
+  const sink = await openSink();
+  const spool = await openLoopbackSpool(sink.port);
+  spool.addZone('rcpt.example MX 10 mx.rcpt.example\nmx.rcpt.example A 127.0.0.1');
+  const id = await spool.accept(['bob@rcpt.example', 'Carol <carol@rcpt.example>'], {
+    bcc: 'dave@rcpt.example',
+  });
+  assert.equal((await spool.email(id)).status, 'queued');
+  assert.equal(await spool.deliverDue(), 1);
+  const email = await spool.email(id);
+  assert.equal(email.status, 'delivered');
+  assert.equal(email.recipients[0].mx, 'mx.rcpt.example');
+  assert.deepEqual(eventTypes(email).sort(), [
+    ...Array(3).fill('email.delivered'),
+    ...Array(3).fill('email.queued'),
+    ...Array(3).fill('email.sent'),
+  ]);
+  const [message] = sink.messages;
+  assert.equal(sink.messages.length, 1, 'one transaction for one domain');
+  assert.deepEqual(message?.recipients, ['bob@rcpt.example', 'carol@rcpt.example', 'dave@rcpt.example']);
+  assert.match(message?.mailFrom ?? '', /^b\+[0-9a-f]{32}@bounce\.mx\.postrider\.example$/);
+  const raw = message?.raw?.toString() ?? '';
+  assert.match(raw, /^DKIM-Signature: /);
+  assert.match(raw, /d=sender\.example/);
+  assert.ok(!raw.includes('dave@'), 'bcc stays hidden');
+  assert.equal(email.messageId, message?.messageId);
+});
+
+test('a refused recipient bounces and is suppressed; the others are delivered', async () => {
+  const port = await scriptedServer((line) =>
+    line.startsWith('RCPT TO:<bad@') ? '550 5.1.1 no such user' : refusing('~', '')(line),
+  );
+  const spool = await openLoopbackSpool(port);
+  spool.addZone('rcpt.example A 127.0.0.1');
+  const id = await spool.accept(['good@rcpt.example', 'bad@rcpt.example']);
+  await spool.deliverDue();
+  const email = await spool.email(id);
+  assert.deepEqual(
+    email.recipients.map((recipient: { status: string }) => recipient.status),
+    ['delivered', 'bounced'],
+  );
+  assert.equal(email.recipients[1].enhancedCode, '5.1.1');
+  const again = await spool.request('POST', '/v1/emails', {
+    key: spool.liveKey,
+    body: {
+      from: 'a@sender.example',
+      to: 'BAD@rcpt.example',
+      subject: 's',
+      text: 't',
+      type: 'transactional',
+    },
+  });
+  assert.deepEqual([again.status, again.body.error.type], [422, 'suppressed_recipient']);
+  const partly = await spool.email(await spool.accept(['bad@rcpt.example', 'other@rcpt.example']));
+  assert.equal(partly.recipients[0].status, 'suppressed');
+  assert.ok(eventTypes(partly).includes('email.suppressed'));
+});
+
+for (const [verb, reply] of [
+  ['RCPT', '550 5.7.1 blocked for your reputation'],
+  ['MAIL', '550 5.1.8 sender refused'],
+  ['RCPT', '552 5.2.2 mailbox full'],
+] as const) {
+  test(`"${reply}" bounces without suppressing`, async () => {
+    const spool = await openLoopbackSpool(await scriptedServer(refusing(verb, reply)));
+    spool.addZone('rcpt.example A 127.0.0.1');
+    const id = await spool.accept('bob@rcpt.example');
+    await spool.deliverDue();
+    assert.equal((await spool.email(id)).status, 'bounced');
+    await spool.accept('bob@rcpt.example');
+  });
+}
+
+test('a deferral is retried on schedule, told once in four hours, and expires as a soft bounce', async () => {
+  const spool = await openLoopbackSpool(await scriptedServer(refusing('RCPT', '450 4.2.0 greylisted')));
+  spool.addZone('rcpt.example A 127.0.0.1');
+  const id = await spool.accept('bob@rcpt.example');
+  await spool.deliverDue();
+  const first = await spool.email(id);
+  assert.deepEqual([first.status, first.recipients[0].status], ['sent', 'deferred']);
+  assert.equal(await spool.deliverDue(), 0, 'not due yet');
+  await spool.clock.advance(60_000);
+  assert.equal(await spool.deliverDue(), 1, 'due after a minute');
+  for (let round = 0; round < 60; round++) {
+    await spool.clock.advance(HOUR_MS);
+    await spool.deliverDue();
+  }
+  const last = await spool.email(id);
+  assert.equal(last.status, 'bounced');
+  assert.equal(last.recipients[0].enhancedCode, '4.4.7');
+  assert.match(last.recipients[0].diagnostic, /greylisted/);
+  const delays = eventTypes(last).filter((type) => type === 'email.delivery_delayed').length;
+  assert.ok(delays >= 8 && delays <= 12, `${delays} notices in 48 hours`);
+  await spool.accept('bob@rcpt.example');
+});
+
+test('DNS trouble never bounces; only a missing domain, seen twice an hour apart, and a null MX do', async () => {
+  const spool = await openSpool();
+  opened.push(spool);
+  spool.addZone('null.example MX 0 .\nrcpt.example MX 10 mx.gone.example');
+  for (const name of ['servfail.example', 'refused.example', 'timeout.example'])
+    spool.dns.fail(name, 'SERVFAIL');
+  const ids = await Promise.all(
+    ['servfail.example', 'refused.example', 'timeout.example', 'rcpt.example'].map((domain) =>
+      spool.accept(`a@${domain}`),
+    ),
+  );
+  const missing = await spool.accept('a@missing.example');
+  const nullMx = await spool.accept('a@null.example');
+  await spool.deliverDue();
+  assert.equal((await spool.email(nullMx)).recipients[0].enhancedCode, '5.1.10');
+  assert.equal((await spool.email(nullMx)).status, 'bounced');
+  assert.equal((await spool.email(missing)).status, 'sent', 'the first NXDOMAIN is no verdict');
+  await spool.clock.advance(HOUR_MS);
+  await spool.deliverDue();
+  assert.equal((await spool.email(missing)).status, 'bounced');
+  for (const id of ids) assert.equal((await spool.email(id)).status, 'sent');
+});
+
+test('a host that cannot be reached passes on to the next one', async () => {
+  const sink = await openSink();
+  const dialled: string[] = [];
+  const spool = await openLoopbackSpool(sink.port);
+  const dial = spool.app.dial;
+  const world = {
+    ...spool.app,
+    signingKeys: createSigningKeys(spool.app),
+    dial: (target: Parameters<typeof dial>[0]) => {
+      dialled.push(target.address);
+      return target.address === '127.0.0.1' ? dial(target) : Promise.reject(new Error('ECONNREFUSED'));
+    },
+  };
+  spool.addZone(
+    'rcpt.example MX 10 a.example\nrcpt.example MX 20 b.example\na.example A 192.0.2.1\nb.example A 127.0.0.1',
+  );
+  const id = await spool.accept('bob@rcpt.example');
+  const claimed = await spool.app.db.commit(claimDeliveries, {
+    now: spool.clock.now(),
+    epoch: spool.app.epoch,
+    limit: 10,
+  });
+  for (const delivery of claimed) await deliver(world, delivery);
+  assert.deepEqual(dialled, ['192.0.2.1', '127.0.0.1']);
+  assert.equal((await spool.email(id)).status, 'delivered');
+});
+
+test('private addresses are never dialled: the mail waits', async () => {
+  const guard = createTargetGuard({ allow: [], own: [] });
+  const refused: unknown[] = [];
+  const clockless = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
+  const guarded = createDial(guard, clockless);
+  const spool = await openSpool({
+    system: {
+      dial: (target) =>
+        guarded(target).catch((error) => {
+          refused.push(error);
+          throw error;
+        }),
+    },
+  });
+  opened.push(spool);
+  spool.addZone('rcpt.example A 127.0.0.1\nten.example A 10.0.0.1\nsix.example AAAA ::1');
+  const ids = await Promise.all(
+    ['rcpt.example', 'ten.example', 'six.example'].map((name) => spool.accept(`a@${name}`)),
+  );
+  await spool.deliverDue();
+  for (const id of ids) assert.equal((await spool.email(id)).recipients[0].status, 'deferred');
+  assert.equal(refused.length, 3);
+  assert.ok(refused.every((error) => error instanceof RefusedTargetError));
+});
+
+test('what a crash left in flight is retried, its doubt counted, and held at the fifth', async () => {
+  const spool = await openSpool();
+  opened.push(spool);
+  const id = await spool.accept('bob@rcpt.example');
+  for (let crash = 1; crash <= 5; crash++) {
+    await spool.clock.advance(10_000);
+    const claimed = await spool.app.db.commit(claimDeliveries, {
+      now: spool.clock.now(),
+      epoch: `start ${crash}`,
+      limit: 10,
+    });
+    assert.equal(claimed.length, 1, `claim ${crash}`);
+    await recoverQueue({ ...spool.app, epoch: `start ${crash + 1}` });
+  }
+  await spool.clock.advance(HOUR_MS);
+  assert.equal(await spool.deliverDue(), 0, 'held');
+  const email = await spool.email(id);
+  assert.deepEqual(
+    [email.status, email.recipients[0].status, email.recipients[0].attempts],
+    ['sent', 'deferred', 5],
+  );
+  assert.equal(eventTypes(email).filter((type) => type === 'email.sent').length, 1);
+});
+
+test('an attempt whose lease was given to another start no longer has a say', async () => {
+  const spool = await openSpool();
+  opened.push(spool);
+  const id = await spool.accept('bob@rcpt.example');
+  const now = spool.clock.now();
+  const [delivery] = await spool.app.db.commit(claimDeliveries, { now, epoch: 'old', limit: 10 });
+  await recoverQueue({ ...spool.app, epoch: 'new' });
+  const recipientId = delivery?.recipients[0]?.id;
+  assert.ok(recipientId);
+  await spool.app.db.commit(settle, {
+    messageId: id,
+    epoch: 'old',
+    now,
+    durationMs: 1,
+    signature: null,
+    results: [
+      {
+        recipientId,
+        retryDelayMs: 0,
+        verdict: {
+          outcome: {
+            kind: 'delivered',
+            report: {
+              phase: 'dot',
+              mx: null,
+              address: null,
+              tls: null,
+              smtpCode: 250,
+              enhancedCode: null,
+              text: 'ok',
+            },
+          },
+        },
+      },
+    ],
+  });
+  assert.equal((await spool.email(id)).status, 'sent');
+});
+
+test('a resend after a crash is byte-identical', async () => {
+  const sink = await openSink();
+  const spool = await openLoopbackSpool(sink.port);
+  spool.addZone('rcpt.example A 127.0.0.1');
+  await spool.accept('bob@rcpt.example');
+  const world = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
+  for (const epoch of ['one', 'two']) {
+    await spool.clock.advance(10_000);
+    const claimed = await spool.app.db.commit(claimDeliveries, { now: spool.clock.now(), epoch, limit: 10 });
+    // Settled under another start's name: as lost as after a crash.
+    for (const delivery of claimed) await deliver({ ...world, epoch: 'crashed' }, delivery);
+    await recoverQueue({ ...spool.app, epoch: `after ${epoch}` });
+  }
+  const [first, second] = sink.messages;
+  assert.ok(first?.raw && second?.raw);
+  assert.deepEqual(second.raw, first.raw);
+});
+
+test('a test key never opens a socket', async () => {
+  let dialled = 0;
+  const spool = await openSpool({
+    system: { dial: () => Promise.reject(new Error(`dialled ${++dialled}`)) },
+  });
+  opened.push(spool);
+  const sent = await spool.request('POST', '/v1/emails', {
+    key: spool.testKey,
+    body: {
+      from: 'a@sandbox.mx.postrider.example',
+      to: 'bob@rcpt.example',
+      subject: 's',
+      text: 't',
+      type: 'transactional',
+    },
+  });
+  await spool.deliverDue();
+  const email = (await spool.request('GET', `/v1/emails/${sent.body.id}`, { key: spool.testKey })).body;
+  assert.deepEqual([email.status, email.mode, dialled], ['delivered', 'test', 0]);
+});
+
+test('simulated bounces never suppress', async () => {
+  const spool = await openSpool();
+  opened.push(spool);
+  for (let round = 0; round < 2; round++) {
+    const id = await spool.accept('bounced@simulator.mx.postrider.example');
+    await spool.deliverDue();
+    assert.equal((await spool.email(id)).status, 'bounced');
+  }
+});

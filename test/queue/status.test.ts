@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RecipientState } from '../../src/db/tables.ts';
+import { aggregateStatus, recipientStatus } from '../../src/queue/status.ts';
+
+const of = (...states: [RecipientState, number][]) =>
+  aggregateStatus(states.map(([state, attempts]) => ({ state, attempts })));
+
+test('an email is queued until the first recipient is attempted', () => {
+  assert.equal(of(['ready', 0], ['ready', 0]), 'queued');
+  assert.equal(of(['ready', 0], ['suppressed', 0]), 'queued');
+  assert.equal(of(['ready', 0], ['in_flight', 1]), 'sent');
+});
+
+test('an email is sent while somebody is open and nobody has it', () => {
+  assert.equal(of(['deferred', 1], ['bounced', 1]), 'sent');
+  assert.equal(of(['held', 5]), 'sent');
+});
+
+test('one delivery makes it delivered, whatever the others did', () => {
+  assert.equal(of(['delivered', 1], ['bounced', 1], ['deferred', 3]), 'delivered');
+});
+
+test('all bounced or suppressed is bounced', () => {
+  assert.equal(of(['bounced', 1], ['suppressed', 0]), 'bounced');
+});
+
+test('a complaint outweighs everything', () => {
+  assert.equal(of(['complained', 1], ['delivered', 1], ['ready', 0]), 'complained');
+});
+
+test('only an email canceled for everybody is canceled', () => {
+  assert.equal(of(['canceled', 0], ['canceled', 0]), 'canceled');
+});
+
+test('the spool keeps its own words: recipients show the API states', () => {
+  assert.equal(recipientStatus({ state: 'ready', attempts: 0 }), 'queued');
+  assert.equal(recipientStatus({ state: 'ready', attempts: 2 }), 'deferred');
+  assert.equal(recipientStatus({ state: 'in_flight', attempts: 1 }), 'sent');
+  assert.equal(recipientStatus({ state: 'held', attempts: 5 }), 'deferred');
+  assert.equal(recipientStatus({ state: 'suppressed', attempts: 0 }), 'suppressed');
+});

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runProgram } from '../../src/cli/program.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
+
+test('an email goes from the API through DNS and SMTP to a server that finds it authentic, and is told of by webhooks', async () => {
+  const terminal = fakeTerminal();
+  assert.equal(await runProgram(['demo', '--once'], terminal), 0, terminal.output + terminal.errors);
+  assert.match(terminal.output, /domain +shop\.test: 3 DNS records published, verified/);
+  for (const event of ['email.queued', 'email.sent', 'email.delivered']) {
+    assert.match(terminal.output, new RegExp(`^  ${event} +signature valid$`, 'm'));
+  }
+  assert.match(terminal.output, /^ {2}MAIL FROM +b\+\w+@bounce\.mail\.postrider\.test$/m);
+  assert.match(terminal.output, /SPF pass, DKIM pass, DMARC pass/);
+  assert.match(terminal.output, /All as it should be\.\n$/);
+});
+
+test('stays up for more, until it is interrupted', async () => {
+  const terminal = fakeTerminal();
+  const print = terminal.print;
+  terminal.print = (text) => {
+    print(text);
+    if (text.includes('curl ')) terminal.interrupt();
+  };
+  assert.equal(await runProgram(['demo'], terminal), 0, terminal.errors);
+  assert.match(terminal.output, /curl http:\/\/127\.0\.0\.1:\d+\/v1\/emails/);
+});

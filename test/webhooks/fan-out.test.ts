@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fanOutEvents } from '../../src/webhooks/store.ts';
+import { inWorld, START_MS, until, type WebhookWorld } from './webhook-world.ts';
+
+const fanOut = (world: WebhookWorld, limit = 500) =>
+  world.test.app.db.commit(fanOutEvents, { now: world.clock.now(), limit });
+const pairs = async (world: WebhookWorld) =>
+  (await world.deliveries()).map((row) => `${row.endpointId} ${row.eventId}`).sort();
+
+test('an event becomes a delivery for each endpoint of its tenant and mode that asked for its type', () =>
+  inWorld(async (world) => {
+    const other = await world.test.addTenant('other');
+    const first = await world.createEndpoint({ events: ['email.delivered', 'email.bounced'] });
+    const second = await world.createEndpoint({ events: ['email.bounced'] });
+    await world.createEndpoint({ events: ['email.bounced'], key: world.test.liveKey });
+    const foreign = await world.createEndpoint({ events: ['email.bounced'], key: other.testKey });
+
+    const delivered = await world.record({ type: 'email.delivered' });
+    const bounced = await world.record({ type: 'email.bounced' });
+    await world.record({ type: 'email.opened' });
+    const theirs = await world.record({ type: 'email.bounced', tenantId: other.tenantId });
+    assert.deepEqual(await fanOut(world), { events: 4, deliveries: 4 });
+    assert.deepEqual(
+      await pairs(world),
+      [
+        `${first.id} ${delivered}`,
+        `${first.id} ${bounced}`,
+        `${second.id} ${bounced}`,
+        `${foreign.id} ${theirs}`,
+      ].sort(),
+    );
+    const [row] = await world.deliveries();
+    assert.match(row?.id ?? '', /^whd_/);
+    assert.deepEqual([row?.state, row?.attempts, row?.dueAt], ['pending', 0, START_MS]);
+  }));
+
+test('an event is fanned out once, whoever asks again', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    await world.record();
+    assert.deepEqual(await fanOut(world), { events: 1, deliveries: 1 });
+    assert.deepEqual(await fanOut(world), { events: 0, deliveries: 0 });
+    assert.equal((await world.deliveries()).length, 1);
+  }));
+
+test('batches take the oldest events first and leave none', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      ids.push(await world.record());
+      await world.clock.advance(1);
+    }
+    const taken: string[][] = [];
+    for (const events of [2, 2, 1, 0]) {
+      assert.deepEqual(await fanOut(world, 2), { events, deliveries: events });
+      taken.push((await world.deliveries()).map((row) => row.eventId));
+    }
+    assert.deepEqual(taken, [ids.slice(0, 2), ids.slice(0, 4), ids, ids]);
+  }));
+
+test('a disabled or deleted endpoint gets nothing new', () =>
+  inWorld(async (world) => {
+    const disabled = await world.createEndpoint();
+    const deleted = await world.createEndpoint();
+    await world.side
+      .updateTable('webhookEndpoints')
+      .set({ status: 'disabled', disabledReason: 'manual' })
+      .where('id', '=', disabled.id)
+      .execute();
+    await world.test.request('DELETE', `/v1/webhooks/${deleted.id}`);
+    await world.record();
+    assert.deepEqual(await fanOut(world), { events: 1, deliveries: 0 });
+  }));
+
+test('a notice of events leads to posts, and so does what was recorded before the daemon started', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    const before = await world.record();
+    world.start();
+    await until(world, 'the first is posted', () => world.posts.length === 1);
+    const after = await world.record();
+    await until(world, 'the second is posted', () => world.posts.length === 2);
+    assert.deepEqual(
+      world.posts.map((post) => JSON.parse(String(post.body)).id),
+      [before, after],
+    );
+  }));

@@ -1,0 +1,414 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { createFetch, type HttpRequest } from '../../src/system/fetch.ts';
+import { verifySignature } from '../../src/webhooks/signature.ts';
+import { leaseDeliveries } from '../../src/webhooks/store.ts';
+import { DATA, inWorld, START_MS, until, type WebhookWorld } from './webhook-world.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const manifest = new URL('../../package.json', import.meta.url);
+const VERSION: string = JSON.parse(readFileSync(manifest, 'utf8')).version;
+
+const only = async (world: WebhookWorld) => {
+  const [row, ...more] = await world.deliveries();
+  assert.ok(row && more.length === 0);
+  return row;
+};
+const ended = (world: WebhookWorld) =>
+  until(world, 'every delivery has ended', async () => {
+    const rows = await world.deliveries();
+    return rows.length > 0 && rows.every((row) => row.state !== 'pending' && row.dueAt === null);
+  });
+const settledWith = (world: WebhookWorld, error: string | RegExp, dueAt: number) =>
+  until(world, `it is due again at ${dueAt}`, async () => {
+    const [row] = await world.deliveries();
+    const fits = typeof error === 'string' ? row?.error === error : error.test(row?.error ?? '');
+    return fits && row?.state === 'pending' && row.dueAt === dueAt;
+  });
+const timestampOf = (post: HttpRequest) => Number(/t=(\d+)/.exec(signatureOf(post))?.[1]);
+const signatureOf = (post: HttpRequest) => post.headers['X-Service-Signature'] ?? '';
+
+test('a post carries the event as it was recorded, signed with the secret that was shown', () =>
+  inWorld(async (world) => {
+    const { secret } = await world.createEndpoint({ url: 'https://receiver.example/hook?x=1' });
+    const id = await world.record({ data: { ...DATA, subject: 'Grüße "1"', smtp: { code: 250 } } });
+    world.start();
+    await ended(world);
+    const [post] = world.posts;
+    assert.ok(post);
+    const body =
+      `{"id":"${id}","type":"email.delivered","createdAt":"2027-01-15T08:00:00.000Z","mode":"test",` +
+      '"data":{"emailId":"em_1","to":"ann@example.org","from":"shop@example.com",' +
+      '"subject":"Grüße \\"1\\"","smtp":{"code":250}}}';
+    assert.equal(post.body, body);
+    assert.deepEqual([post.method, post.url], ['POST', 'https://receiver.example/hook?x=1']);
+    const { id: delivery } = await only(world);
+    const { 'X-Service-Signature': header, 'webhook-signature': standard, ...headers } = post.headers;
+    assert.deepEqual(headers, {
+      'content-type': 'application/json',
+      'user-agent': `Postrider/${VERSION}`,
+      'x-service-event': 'email.delivered',
+      'x-service-delivery': delivery,
+      'webhook-id': id,
+      'webhook-timestamp': String(START_MS / 1_000),
+    });
+    assert.match(standard ?? '', /^v1,[A-Za-z0-9+/]{43}=$/);
+    assert.ok(verifySignature({ secret, header: header ?? '', body, nowSeconds: START_MS / 1_000 }));
+    assert.deepEqual([post.timeoutMs, post.maxResponseBytes], [15_000, 4_096]);
+    assert.deepEqual((await only(world)).responseStatus, 200);
+  }));
+
+test('the name of the signature header is the configured one', () =>
+  inWorld(
+    async (world) => {
+      await world.createEndpoint();
+      await world.record();
+      world.start();
+      await ended(world);
+      assert.match(world.posts[0]?.headers['X-Shop-Signature'] ?? '', /^t=\d+,v1=[0-9a-f]{64}$/);
+    },
+    { env: { POSTRIDER_WEBHOOKS_SIGNATURE_HEADER: 'X-Shop-Signature' } },
+  ));
+
+test('any 2xx is success and ends the delivery after one post', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    world.answer(() => ({ status: 299 }));
+    await world.record();
+    world.start();
+    await ended(world);
+    await world.clock.advance(24 * HOUR);
+    const { state, attempts, responseStatus, error } = await only(world);
+    assert.deepEqual([state, attempts, responseStatus, error], ['delivered', 1, 299, null]);
+    assert.equal(world.posts.length, 1);
+  }));
+
+test('a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up', () =>
+  inWorld(async (world) => {
+    const { secret } = await world.createEndpoint();
+    world.answer(() => ({ status: 500 }));
+    await world.record();
+    world.start();
+    const delays = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
+    let due = START_MS;
+    for (const [index, delay] of delays.entries()) {
+      await until(world, `attempt ${index + 1}`, () => world.posts.length === index + 1);
+      due += delay;
+      await settledWith(world, 'The receiver answered 500', due);
+      await world.clock.advance(delay - 1);
+      assert.equal(world.posts.length, index + 1, 'not before it is due');
+      await world.clock.advance(1);
+    }
+    await ended(world);
+    const { state, attempts, responseStatus, error } = await only(world);
+    assert.deepEqual(
+      [state, attempts, responseStatus, error],
+      ['failed', 8, 500, 'The receiver answered 500'],
+    );
+    assert.equal(world.posts.length, 8);
+    assert.equal(new Set(world.posts.map((post) => post.body)).size, 1);
+    assert.equal(new Set(world.posts.map((post) => post.headers['x-service-delivery'])).size, 1);
+    let at = START_MS;
+    for (const [index, post] of world.posts.entries()) {
+      const nowSeconds = Math.floor(at / 1_000);
+      assert.equal(timestampOf(post), nowSeconds);
+      assert.ok(verifySignature({ secret, header: signatureOf(post), body: String(post.body), nowSeconds }));
+      at += delays[index] ?? 0;
+    }
+    await world.clock.advance(24 * HOUR);
+    assert.equal(world.posts.length, 8);
+  }));
+
+for (const [share, factor] of [
+  [0, 0.9],
+  [0.75, 1.05],
+] as const) {
+  test(`waiting times are jittered by up to 10 % (random ${share})`, () =>
+    inWorld(
+      async (world) => {
+        await world.createEndpoint();
+        world.answer(() => ({ status: 503 }));
+        await world.record();
+        world.start();
+        await settledWith(world, /503/, START_MS + 5_000 * factor);
+      },
+      { system: { random: () => share } },
+    ));
+}
+
+for (const status of [301, 302, 307, 400, 401, 404, 429, 500, 503]) {
+  test(`a ${status} is not success: it is posted again`, () =>
+    inWorld(async (world) => {
+      await world.createEndpoint();
+      world.answer(() => ({ status, headers: { location: 'https://elsewhere.example/' } }));
+      await world.record();
+      world.start();
+      await settledWith(world, `The receiver answered ${status}`, START_MS + 5_000);
+      world.answer(() => ({ status: 200 }));
+      await world.clock.advance(5_000);
+      await ended(world);
+      assert.deepEqual(
+        world.posts.map((post) => post.url),
+        ['https://receiver.example/hook', 'https://receiver.example/hook'],
+      );
+    }));
+}
+
+test('no answer at all is retried, and the delivery says why', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    world.answer(() => new Error('connect ECONNREFUSED 192.0.2.1:443'));
+    await world.record();
+    world.start();
+    await settledWith(world, 'connect ECONNREFUSED 192.0.2.1:443', START_MS + 5_000);
+    assert.equal((await only(world)).responseStatus, null);
+  }));
+
+const RETRY_AFTER: [header: string | string[], waitMs: number][] = [
+  ['120', 2 * MINUTE],
+  ['3', 5 * SECOND],
+  ['999999', 10 * HOUR],
+  [`${'9'.repeat(400)}`, 10 * HOUR],
+  ['Fri, 15 Jan 2027 08:10:00 GMT', 10 * MINUTE],
+  ['Fri, 15 Jan 2027 07:00:00 GMT', 5 * SECOND],
+  ['-5', 5 * SECOND],
+  ['soon', 5 * SECOND],
+  [['60', '90'], MINUTE],
+];
+for (const [header, waitMs] of RETRY_AFTER) {
+  test(`Retry-After ${String(header).slice(0, 40)} makes it wait ${waitMs / 1_000} s`, () =>
+    inWorld(async (world) => {
+      await world.createEndpoint();
+      world.answer(() => ({ status: 429, headers: { 'retry-after': header } }));
+      await world.record();
+      world.start();
+      await settledWith(world, /429/, START_MS + waitMs);
+    }));
+}
+
+test('410 disables the endpoint and ends everything still due to it, and nothing of another endpoint', () =>
+  inWorld(async (world) => {
+    const gone = await world.createEndpoint({ url: 'https://gone.example/' });
+    const other = await world.createEndpoint({ url: 'https://other.example/' });
+    world.answer(() => ({ status: 500 }));
+    await world.record();
+    world.start();
+    await until(world, 'both wait to be tried again', async () => {
+      const rows = await world.deliveries();
+      return rows.length === 2 && rows.every((row) => row.dueAt === START_MS + 5_000);
+    });
+    world.answer(({ url }) => ({ status: url.includes('gone') ? 410 : 500 }));
+    await world.clock.advance(SECOND);
+    await world.record();
+    await until(world, 'the endpoint is disabled', async () => {
+      const { body } = await world.test.request('GET', `/v1/webhooks/${gone.id}`);
+      return body.status === 'disabled' && body.disabledReason === 'gone';
+    });
+    const states = async (id: string) =>
+      (await world.deliveries()).filter((row) => row.endpointId === id).map((row) => [row.state, row.error]);
+    assert.deepEqual(
+      (await states(gone.id)).map(([state]) => state),
+      ['failed', 'failed'],
+    );
+    assert.deepEqual((await states(gone.id)).map(([, error]) => error).sort(), [
+      'The endpoint is disabled: its receiver is gone',
+      'The receiver answered 410',
+    ]);
+    assert.deepEqual(
+      (await states(other.id)).map(([state]) => state),
+      ['pending', 'pending'],
+    );
+    const { body } = await world.test.request('GET', `/v1/webhooks/${other.id}`);
+    assert.equal(body.status, 'enabled');
+  }));
+
+test('a deleted endpoint is posted to no more, and an answer that comes too late changes nothing', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const late = Promise.withResolvers<{ status: number }>();
+    world.answer(() => late.promise);
+    await world.record();
+    world.start();
+    await until(world, 'the post is under way', () => world.posts.length === 1);
+    assert.equal((await world.test.request('DELETE', `/v1/webhooks/${id}`)).status, 204);
+    late.resolve({ status: 500 });
+    await ended(world);
+    await world.clock.advance(24 * HOUR);
+    const { state, error, attempts } = await only(world);
+    assert.deepEqual([state, error, attempts], ['failed', 'The endpoint was deleted', 1]);
+    assert.equal(world.posts.length, 1);
+  }));
+
+test('what is due to an endpoint that was disabled past us ends when it falls due', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    world.answer(() => ({ status: 500 }));
+    await world.record();
+    world.start();
+    await settledWith(world, /500/, START_MS + 5_000);
+    await world.side
+      .updateTable('webhookEndpoints')
+      .set({ status: 'disabled' })
+      .where('id', '=', id)
+      .execute();
+    await world.clock.advance(5_000);
+    await ended(world);
+    assert.deepEqual([world.posts.length, (await only(world)).error], [1, 'The endpoint is disabled']);
+  }));
+
+test('a receiver that hangs holds four posts and no other endpoint', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint({ url: 'https://slow.example/' });
+    await world.createEndpoint({ url: 'https://quick.example/' });
+    const hang = Promise.withResolvers<{ status: number }>();
+    world.answer(({ url }) => (url.includes('slow') ? hang.promise : {}));
+    for (let count = 0; count < 10; count += 1) await world.record();
+    world.start();
+    const postsTo = (name: string) => world.posts.filter((post) => post.url.includes(name)).length;
+    await until(world, 'the quick one has everything', () => postsTo('quick') === 10);
+    await world.clock.advance(15 * SECOND);
+    assert.equal(postsTo('slow'), 4);
+    hang.resolve({ status: 200 });
+    await ended(world);
+    assert.deepEqual([postsTo('slow'), postsTo('quick')], [10, 10]);
+  }));
+
+test('while endpoints have no room, the worker sleeps and does not ask the database in circles', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    const hang = Promise.withResolvers<{ status: number }>();
+    world.answer(() => hang.promise);
+    for (let count = 0; count < 8; count += 1) await world.record();
+    let timers = 0;
+    const after = world.clock.after;
+    world.clock.after = (delayMs, run) => {
+      timers += 1;
+      return after(delayMs, run);
+    };
+    world.start();
+    await until(world, 'four are under way', () => world.posts.length === 4);
+    timers = 0;
+    await world.clock.advance(10 * SECOND);
+    assert.ok(timers < 5, `${timers} timers in ten quiet seconds`);
+    hang.resolve({ status: 200 });
+    await ended(world);
+  }));
+
+test('a delivery a crash left leased is posted when its lease ends, as another attempt', () =>
+  inWorld(async (world) => {
+    const { id: endpointId } = await world.createEndpoint();
+    await world.record();
+    const { app } = world.test;
+    const { fanOutEvents } = await import('../../src/webhooks/store.ts');
+    await app.db.commit(fanOutEvents, { now: START_MS, limit: 10 });
+    const claims = [{ endpointId, limit: 1 }];
+    const [leased] = await app.db.commit(leaseDeliveries, {
+      now: START_MS,
+      until: START_MS + MINUTE,
+      claims,
+    });
+    assert.equal(leased?.attempts, 1);
+    world.start();
+    await world.clock.advance(MINUTE - 1);
+    assert.equal(world.posts.length, 0);
+    await world.clock.advance(1);
+    await ended(world);
+    assert.deepEqual([(await only(world)).attempts, world.posts.length], [2, 1]);
+  }));
+
+test('the crash point lies after the post and before it is settled', async () => {
+  const seen: [point: string, posts: number, state: string | undefined][] = [];
+  let look: () => void = () => {};
+  const names: string[] = [];
+  await inWorld(
+    async (world) => {
+      await world.createEndpoint();
+      await world.record();
+      const states: Promise<void>[] = [];
+      look = () => {
+        const [name, posts] = [names.at(-1) ?? '', world.posts.length];
+        states.push(world.deliveries().then(([row]) => void seen.push([name, posts, row?.state])));
+      };
+      world.start();
+      await ended(world);
+      await Promise.all(states);
+    },
+    {
+      system: {
+        crashPoint: (name) => {
+          names.push(name);
+          if (name === 'webhook-after-post') look();
+        },
+      },
+    },
+  );
+  assert.deepEqual(seen, [['webhook-after-post', 1, 'pending']]);
+});
+
+const NOTATIONS = [
+  'http://127.0.0.1:PORT/',
+  'http://127.1:PORT/',
+  'http://2130706433:PORT/',
+  'http://0x7f.1:PORT/',
+  'http://0177.0.0.1:PORT/',
+  'http://[::ffff:127.0.0.1]:PORT/',
+  'http://[::ffff:7f00:1]:PORT/',
+  'http://localhost:PORT/',
+];
+
+/** Whether a post to `url` arrives, with the real guard, and what the delivery says if not. */
+async function postFor(
+  urlWithPort: string,
+  allow: string[],
+): Promise<{ arrived: number; error: string | null }> {
+  let arrived = 0;
+  const receiver = createServer((_request, response) => {
+    arrived += 1;
+    response.end();
+  });
+  receiver.on('connection', () => {
+    arrived += 100;
+  });
+  receiver.listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const url = urlWithPort.replace('PORT', String((receiver.address() as AddressInfo).port));
+  let error: string | null = null;
+  await inWorld(
+    async (world) => {
+      await world.createEndpoint({ url });
+      await world.record();
+      world.start();
+      await until(world, 'the post has ended', async () => {
+        const row = (await world.deliveries())[0];
+        error = row?.error ?? null;
+        return row !== undefined && (row.state === 'delivered' || row.error !== null);
+      });
+    },
+    {
+      env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true' },
+      system: { fetch: createFetch(createTargetGuard({ allow, own: [] })) },
+    },
+  );
+  receiver.closeAllConnections();
+  receiver.close();
+  return { arrived, error };
+}
+
+for (const url of NOTATIONS) {
+  test(`this machine is no target, spelt ${url}`, async () => {
+    const { arrived, error } = await postFor(url, []);
+    assert.match(error ?? '', /is not a public address/);
+    assert.equal(arrived, 0, 'not even a connection');
+  });
+}
+
+test('this machine is a target when the operator allows it', async () => {
+  assert.deepEqual(await postFor('http://0x7f.1:PORT/', ['127.0.0.0/8']), { arrived: 101, error: null });
+});
