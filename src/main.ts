@@ -33,12 +33,21 @@ export async function startDaemon(config: Config, overrides: Partial<System> = {
     const address = await api.listen({ host: config.http.address, port: config.http.port });
     const control = await openControlSocket(app);
     const workers = startWorkers(app);
+    endOnFailure(app);
     app.log.info({ address }, 'serving');
     return { address, app, stop: () => drain(app, [api, control], workers) };
   } catch (error) {
     await app[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** Without its database the daemon could only refuse; its supervisor can do better. */
+function endOnFailure(app: App): void {
+  void app.db.failed.then((error) => {
+    app.log.fatal({ err: error }, 'a database thread has died');
+    throw error;
+  });
 }
 
 function startWorkers(app: App): RunningWork[] {

@@ -23,6 +23,8 @@ export type Db = {
   readonly read: Kysely<Tables>;
   /** Long reads, on a reader thread. */
   query<Input, Result>(read: Read<Input, Result>, input: Input): Promise<Result>;
+  /** Resolves only if a database thread dies: the process cannot go on, and must end rather than refuse everything. */
+  readonly failed: Promise<Error>;
   /** Writes not yet durable. */
   readonly pendingWrites: number;
   close(): Promise<void>;
@@ -60,6 +62,7 @@ export async function openDatabase(
     const connection = openReading(file);
     return {
       read: kyselyOn(connection),
+      failed: Promise.race([writer, ...readers].map((thread) => thread.failed)),
       get pendingWrites() {
         return writer.pending;
       },

@@ -9,6 +9,9 @@ export const MOST_PENDING = 10_000;
 type Pending = { resolve: (value: unknown) => void; reject: (error: unknown) => void };
 
 export class DatabaseThread {
+  /** Resolves, with the reason, only if the thread ends without having been closed. */
+  readonly failed: Promise<Error>;
+  #reportFailure: (error: Error) => void = () => {};
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
   readonly #exited: Promise<void>;
@@ -19,6 +22,9 @@ export class DatabaseThread {
 
   private constructor(worker: Worker) {
     this.#worker = worker;
+    this.failed = new Promise((resolve) => {
+      this.#reportFailure = resolve;
+    });
     this.#exited = new Promise((resolve) => worker.once('exit', () => resolve()));
   }
 
@@ -95,6 +101,7 @@ export class DatabaseThread {
   }
 
   #end(error: Error): void {
+    if (!this.#ended) this.#reportFailure(error);
     this.#ended ??= error;
     for (const pending of this.#pending.values()) pending.reject(error);
     this.#pending.clear();

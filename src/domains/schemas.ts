@@ -6,7 +6,7 @@ import { RECORD_KINDS, type RecordToPublish, recordsToPublish } from './records.
 import type { Finding } from './states.ts';
 import type { Domain } from './store.ts';
 
-/** A domain in Unicode is longer than its A-labels in octets, never in characters. */
+/** RFC 1035 2.3.4. A-labels are not shorter than what they stand for (RFC 3492), so this holds for Unicode too. */
 const NAME_LIMIT_CHARACTERS = 253;
 
 const status = Type.Enum(['pending', 'verified', 'failed', 'temporary_failure']);

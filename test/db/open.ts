@@ -2,25 +2,34 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+
 import { type DatabaseOptions, type Db, openDatabase } from '../../src/db/database.ts';
 import type { Log } from '../../src/system/log.ts';
 import { createLog } from '../../src/system/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
-export function temporaryDirectory(context: TestContext): string {
+/** A test, or whoever else closes what it opened. */
+type Context = { after(run: () => Promise<void>): void };
+
+const directories: string[] = [];
+process.once('exit', () => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+});
+
+/** A directory that lives as long as this process. */
+export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'postrider-db-'));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  directories.push(directory);
   return directory;
 }
 
 /** Closed when the test ends, unless the test did. */
 export async function openTestDatabase(
-  context: TestContext,
+  context: Context,
   options: Partial<DatabaseOptions> & { log?: Log } = {},
 ): Promise<Db> {
   const { log = createLog('silent'), ...rest } = options;
-  const directory = rest.directory ?? temporaryDirectory(context);
+  const directory = rest.directory ?? temporaryDirectory();
   const system = { clock: createFakeClock(Date.UTC(2030, 0, 1)), log };
   const db = await openDatabase(system, {
     directory,

@@ -1,6 +1,6 @@
 /** Writes and reads for the tests of src/db, on the plainest tables of the schema. Loaded by its threads too. */
 import { sql } from 'kysely';
-import { defineRead, defineWrite } from '../../src/db/operation.ts';
+import { defineRead, defineWrite, type Tx } from '../../src/db/operation.ts';
 import { AppError, type AppErrorOptions } from '../../src/system/errors.ts';
 
 export const addPlan = defineWrite('test.addPlan', async (tx, name: string) => {
@@ -62,8 +62,6 @@ export const readSynchronousOfReader = defineRead('test.readSynchronousOfReader'
 export const writeInRead = defineRead('test.writeInRead', (tx, name: string) => addPlan.run(tx, name));
 
 export const missingInThreads = { kind: 'write', name: 'test.nowhere', run: async () => 0 } as const;
-
-type Tx = Parameters<typeof addPlan.run>[0];
 
 async function synchronous(tx: Tx): Promise<number | undefined> {
   return (await sql<{ synchronous: number }>`PRAGMA synchronous`.execute(tx)).rows[0]?.synchronous;

@@ -48,8 +48,9 @@ async function failUnderLoad(options: IoErrorOptions, kind: (typeof KINDS)[numbe
     enough.abort();
     if (!ended) await daemon.kill('SIGKILL');
     await running;
-    const image = join(options.directory, 'cut.image');
-    const cut = await takeCut(disk, { path: image, survival: 0, grainBytes: 4096, seed: 1 }, daemon, load);
+    const path = join(options.directory, 'cut.image');
+    const onlyFlushed = { path, survival: 0, grainBytes: 4096, seed: 1, delayWrites: 0 };
+    const cut = await takeCut(disk, onlyFlushed, daemon, load);
     disk.remove();
     const verdict = await judgeCut({ ...cut, moment: 'error' }, join(options.directory, 'after'));
     if (!ended) verdict.faults.push(`the daemon lived on after a failed ${kind}`);

@@ -35,6 +35,7 @@ const LARGE_SHARE = 0.03;
 /** From a disk with a battery to a slow one, in turn. */
 const FLUSH_LATENCIES_US = [0, 1_000, 4_000];
 const SURVIVALS = [0, 0.5, 0.95];
+const MOST_DELAY_WRITES = 30;
 const GAP_MS = { low: 50, high: 900 };
 /** About as long as a first start takes. */
 const START_MS = 1_500;
@@ -63,7 +64,7 @@ async function collectCuts(
   const cuts: TakenCut[] = [];
   const take = async (daemon: DaemonProcess | undefined) => {
     const image = join(options.directory, `cut-${cuts.length}.image`);
-    cuts.push(await takeCut(disk, randomCut(image, random), daemon, load));
+    cuts.push(await takeCut(disk, randomCut(image, random, daemon !== undefined), daemon, load));
   };
   await disk.setFlushLatency(latencyUs);
   const dataDir = join(disk.mountPoint, 'data');
@@ -110,11 +111,13 @@ async function cutUnderLoad(
   if (load.refusals.length > 0) throw new Error(`refused under load: ${load.refusals[0]}`);
 }
 
-function randomCut(path: string, random: SeededRandom): Cut {
+function randomCut(path: string, random: SeededRandom, underLoad: boolean): Cut {
   return {
     path,
     survival: SURVIVALS[Math.floor(random.share() * SURVIVALS.length)] ?? 0,
     grainBytes: random.share() < 0.5 ? 512 : 4096,
     seed: random.seed(),
+    // Half of the cuts fall into the middle of a flush, where the disk has the most to forget.
+    delayWrites: underLoad && random.share() < 0.5 ? Math.ceil(random.between(0, MOST_DELAY_WRITES)) : 0,
   };
 }

@@ -91,10 +91,12 @@ async function traceDaemon(): Promise<string> {
       output += part.toString();
     });
   }
-  const end = (signal: NodeJS.Signals) => child.pid !== undefined && process.kill(-child.pid, signal);
-  const atExit = () => end('SIGKILL');
-  process.on('exit', atExit);
-  const exited = once(child, 'exit').finally(() => process.off('exit', atExit));
+  const end = (signal: NodeJS.Signals) => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
+      process.kill(-child.pid, signal);
+    }
+  };
+  const exited = once(child, 'exit');
   const printed = (pattern: RegExp) =>
     until(
       `${pattern} in the output`,
@@ -104,12 +106,16 @@ async function traceDaemon(): Promise<string> {
       },
       START_PATIENCE_MS,
     );
-  await sendInTestMode(
-    await printed(/^Postrider listens on (\S+)$/m),
-    await printed(/^Test key[^\n]*?(svc_dev_\S+)/m),
-  );
-  end('SIGTERM');
-  await exited;
+  try {
+    await sendInTestMode(
+      await printed(/^Postrider listens on (\S+)$/m),
+      await printed(/^Test key[^\n]*?(svc_dev_\S+)/m),
+    );
+    end('SIGTERM');
+    await exited;
+  } finally {
+    end('SIGKILL');
+  }
   return readFile(file, 'utf8');
 }
 

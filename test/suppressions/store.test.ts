@@ -34,7 +34,7 @@ test('suppressed addresses are found whatever their case, and only they', async 
   const found = await findSuppressed(t.app.db.read, t.tenantId, [
     'free@example.com',
     'FOUND@example.COM',
-    'found@example.com',
+    'Found@Example.com',
     'found@example.org',
     '__proto__',
     "' OR 1=1 --",

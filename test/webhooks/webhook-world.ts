@@ -1,31 +1,40 @@
 /**
  * The application with a clock that is moved by hand and receivers that are functions, for the tests of webhooks.
- * Events are recorded through a connection of its own, as the features do it inside their writes.
+ * Events are recorded through a connection of its own, as the features do it inside their writes. Opening an
+ * application takes a second, so the tests of a file share one and each finds it empty.
  */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { openWriting } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import type { WebhookDeliveryRow } from '../../src/db/tables.ts';
 import { type EventType, recordEvent } from '../../src/events/store.ts';
+import type { CrashPoint } from '../../src/system/crash-point.ts';
 import type { Fetch, HttpRequest, HttpResponse } from '../../src/system/fetch.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
-import type { System } from '../../src/system/system.ts';
-import { type RunningWork, startWork } from '../../src/system/worker.ts';
+import { startWork } from '../../src/system/worker.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
-/** 2027-01-15T08:00:00Z. */
-export const START_MS = 1_800_000_000_000;
-
 export type Answer = Partial<HttpResponse> | Error | Promise<Partial<HttpResponse>>;
 
-export type WebhookWorld = {
-  test: TestApp;
-  clock: FakeClock;
+/** What a test sets in the world while it runs. */
+type Knobs = {
+  posts: HttpRequest[];
+  fetch: Fetch;
+  random: number;
+  crashPoint: CrashPoint;
+};
+
+type Opened = { test: TestApp; clock: FakeClock; side: Tx; knobs: Knobs; close(): Promise<void> };
+
+export type WebhookWorld = Omit<Opened, 'close'> & {
+  /** When this test began: a full second. */
+  startMs: number;
   /** Every post made, oldest first. */
   posts: HttpRequest[];
   /** What receivers answer from now on; at first 200. */
@@ -33,61 +42,108 @@ export type WebhookWorld = {
   createEndpoint(options?: { url?: string; events?: EventType[]; key?: string }): Promise<Endpoint>;
   record(event?: Partial<RecordedEvent>): Promise<Id<'evt'>>;
   deliveries(): Promise<WebhookDeliveryRow[]>;
-  /** Starts both workers. */
+  /** Starts both workers; they are stopped when the test ends. */
   start(): void;
-  /** A connection that writes past the daemon's own writer. */
-  side: Tx;
 };
 
 export type Endpoint = { id: Id<'wh'>; secret: string };
 type RecordedEvent = { tenantId: Id<'ten'>; mode: 'live' | 'test'; type: EventType; data: object };
 
-export type WorldOptions = { system?: Partial<System>; env?: Record<string, string> };
+export const DATA = { emailId: 'em_1', to: 'ann@example.org', from: 'shop@example.com' };
 
-/** Runs the test in a world of its own and takes the world down after it, also when the test fails. */
+/** 2027-01-15T08:00:00Z. */
+const FIRST_START_MS = 1_800_000_000_000;
+
+let shared: Promise<Opened> | undefined;
+after(async () => {
+  await (await shared)?.close();
+});
+
+/** With `env` the world has an application of its own. */
 export async function inWorld(
   run: (world: WebhookWorld) => Promise<void>,
-  options: WorldOptions = {},
+  options: { env?: Record<string, string> } = {},
 ): Promise<void> {
-  const clock = createFakeClock(START_MS);
-  const posts: HttpRequest[] = [];
-  let give: (request: HttpRequest) => Answer = () => ({});
-  const fetch: Fetch = async (request) => {
-    posts.push(request);
-    const answer = await give(request);
-    if (answer instanceof Error) throw answer;
-    return { status: 200, headers: {}, body: Buffer.alloc(0), ...answer };
-  };
+  if (options.env === undefined) {
+    shared ??= openWorld({});
+    await inOpened(await shared, run);
+    return;
+  }
+  const own = await openWorld(options.env);
+  try {
+    await inOpened(own, run);
+  } finally {
+    await own.close();
+  }
+}
+
+async function openWorld(env: Record<string, string>): Promise<Opened> {
+  const clock = createFakeClock(FIRST_START_MS);
+  const knobs: Knobs = { posts: [], fetch: answering({}), random: 0.5, crashPoint: () => {} };
   const test = await openTestApp({
-    system: { clock, fetch, random: () => 0.5, ...options.system },
-    ...(options.env && { env: options.env }),
+    env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true', ...env },
+    system: {
+      clock,
+      random: () => knobs.random,
+      crashPoint: (name) => knobs.crashPoint(name),
+      async fetch(request) {
+        knobs.posts.push(request);
+        return await knobs.fetch(request);
+      },
+    },
   });
   const database = openWriting(join(test.dataDir, 'postrider.db'), 'NORMAL');
-  const side = kyselyOn(database);
-  const works: RunningWork[] = [];
+  return {
+    test,
+    clock,
+    knobs,
+    side: kyselyOn(database),
+    async close() {
+      database.close();
+      await test.close();
+    },
+  };
+}
+
+async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<void>): Promise<void> {
+  const { test, clock, side, knobs } = opened;
+  await clock.advance(1_000 - (clock.now() % 1_000));
+  knobs.posts.length = 0;
+  Object.assign(knobs, { fetch: answering({}), random: 0.5, crashPoint: () => {} });
+  const stops: (() => Promise<void>)[] = [];
   try {
     await run({
-      test,
-      clock,
-      posts,
-      side,
-      answer: (next) => {
-        give = next;
+      ...opened,
+      startMs: clock.now(),
+      posts: knobs.posts,
+      answer: (give) => {
+        knobs.fetch = async (request) => await answering(await give(request))(request);
       },
       createEndpoint: (endpoint) => createEndpoint(test, endpoint),
-      record: (event) => record(test, side, clock, event),
+      record: (event) => record(opened, event),
       deliveries: () => test.app.db.read.selectFrom('webhookDeliveries').selectAll().orderBy('id').execute(),
       start: () => {
-        works.push(startWork(test.app, createFanOutWork(test.app)));
-        works.push(startWork(test.app, createWebhookWork(test.app)));
+        for (const work of [
+          startWork(test.app, createFanOutWork(test.app)),
+          startWork(test.app, createWebhookWork(test.app)),
+        ]) {
+          stops.push(async () => void (await Promise.all([work.stop(0), clock.advance(0)])));
+        }
       },
     });
   } finally {
-    give = () => new Error('the test is over');
-    for (const work of works) await Promise.all([work.stop(0), clock.advance(0)]);
-    database.close();
-    await test.close();
+    for (const stop of stops) await stop();
+    for (const table of ['webhookDeliveries', 'webhookEndpoints', 'events'] as const) {
+      await side.deleteFrom(table).execute();
+    }
   }
+}
+
+function answering(answer: Partial<HttpResponse> | Error): Fetch {
+  return async () => {
+    if (answer instanceof Error) throw answer;
+    return { status: 200, headers: {}, body: Buffer.alloc(0), ...answer };
+  };
 }
 
 async function createEndpoint(
@@ -104,9 +160,7 @@ async function createEndpoint(
 }
 
 async function record(
-  test: TestApp,
-  side: Tx,
-  clock: FakeClock,
+  { test, clock, side }: Opened,
   {
     tenantId = test.tenantId,
     mode = 'test',
@@ -121,9 +175,7 @@ async function record(
   return id;
 }
 
-export const DATA = { emailId: 'em_1', to: 'ann@example.org', from: 'shop@example.com' };
-
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 10_000;
 
 /** Lets the workers and the database go on, at a clock that stands still, until `check` holds. */
 export async function until(

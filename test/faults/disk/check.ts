@@ -30,7 +30,7 @@ export async function checkVolatileDisk(program: string, directory: string): Pro
     overwriteUnflushed(file);
     for (const [index, { survival, grainBytes, least, most }] of CASES.entries()) {
       const path = join(directory, `check-${index}.image`);
-      await disk.cut({ path, survival, grainBytes, seed: 7 });
+      await disk.cut({ path, survival, grainBytes, seed: 7, delayWrites: 0 });
       const share = await shareOverwritten(path, join(directory, 'check-mounted'));
       assert.ok(share >= least && share <= most, `survival ${survival}: ${share} of the pieces survived`);
       rmSync(path);

@@ -11,13 +11,17 @@
  * Commands come as lines on standard input, and the end of input ends the program. Each is answered by a line on
  * standard output; the first line, `ready`, says that the disk can be used.
  *
- *     cut PATH SURVIVAL GRAIN SEED   writes what a power cut at this moment would leave: every flushed byte, and of the
- *                                    writes not yet flushed each piece of GRAIN bytes with probability SURVIVAL
- *                                    (0..1), in any combination, as a disk may. Work goes on meanwhile.
- *                                    Answer: cut PATH pending=W kept=K lost=L flushes=F writes=N
- *     latency MICROSECONDS           how long a flush takes (0 at first)
- *     fail-write never|next|always   writes end with an I/O error
- *     fail-flush never|next|always   flushes end with an I/O error, and what they should have made safe stays unsafe
+ *     cut PATH SURVIVAL GRAIN SEED DELAY
+ *         Writes what a power cut would leave: every flushed byte, and of the writes not yet flushed each piece of
+ *         GRAIN bytes with probability SURVIVAL (0..1), in any combination, as a disk may. The moment is now, or, when
+ *         DELAY is not 0, right after that many more writes, so that at least one is not yet flushed. Work goes on
+ *         meanwhile. One cut waits at a time. Answer: cut PATH pending=W kept=K lost=L flushes=F writes=N
+ *     latency MICROSECONDS
+ *         How long a flush takes; 0 at first.
+ *     fail-write never|next|always
+ *         Writes end with an I/O error.
+ *     fail-flush never|next|always
+ *         Flushes end with an I/O error, and what they should have made safe stays unsafe.
  *
  * One thread, no locks: requests of the kernel and commands are taken in turn, so a cut falls between two requests and
  * is a single moment. The copy is made by a forked child from its snapshot of this memory.
@@ -69,6 +73,14 @@ typedef struct {
   int64_t due_us;
 } Flush;
 
+typedef struct {
+  char path[LONGEST_COMMAND];
+  double survival;
+  uint32_t grain;
+  uint64_t seed;
+  uint64_t delay_writes; /* 0: none is waiting */
+} Cut;
+
 static struct {
   int fuse;
   uint64_t size;
@@ -84,6 +96,7 @@ static struct {
   Flush waiting[MOST_WAITING_FLUSHES]; /* oldest first */
   size_t waiting_count;
 
+  Cut next_cut;
   int64_t latency_us;
   Failure fail_write;
   Failure fail_flush;
@@ -148,6 +161,8 @@ static void settle_writes(size_t count) {
     flush->covers = flush->covers > count ? flush->covers - count : 0;
   }
 }
+
+static void take_cut(const Cut *cut);
 
 /* ---- answers to the kernel ---- */
 
@@ -234,6 +249,7 @@ static void on_write(uint64_t request, const struct fuse_write_in *in) {
     return;
   }
   remember_write(in->offset, in->size, (const uint8_t *)(in + 1));
+  if (disk.next_cut.delay_writes > 0 && --disk.next_cut.delay_writes == 0) take_cut(&disk.next_cut);
   struct fuse_write_out out = {.size = in->size};
   reply(request, 0, &out, sizeof out);
 }
@@ -343,16 +359,17 @@ static void write_safe_blocks(int file) {
 }
 
 /* Runs in the forked child, whose memory is the disk at the moment of the cut. */
-static void write_cut(const char *path, double survival, uint32_t grain, uint64_t seed) {
-  int file = open(path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-  if (file < 0 || ftruncate(file, (off_t)disk.size) < 0) die(path);
+static void write_cut(const Cut *cut) {
+  int file = open(cut->path, O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0 || ftruncate(file, (off_t)disk.size) < 0) die(cut->path);
   write_safe_blocks(file);
+  uint64_t seed = cut->seed != 0 ? cut->seed : 1;
   uint64_t kept = 0, lost = 0;
   for (size_t index = 0; index < disk.pending_count; index++) {
     const Write *write = &disk.pending[index];
-    for (uint32_t start = 0; start < write->size; start += grain) {
-      uint32_t size = write->size - start < grain ? write->size - start : grain;
-      if (random_share(&seed) < survival) {
+    for (uint32_t start = 0; start < write->size; start += cut->grain) {
+      uint32_t size = write->size - start < cut->grain ? write->size - start : cut->grain;
+      if (random_share(&seed) < cut->survival) {
         write_fully(file, write->bytes + start, size, write->offset + start);
         kept++;
       } else {
@@ -360,21 +377,21 @@ static void write_cut(const char *path, double survival, uint32_t grain, uint64_
       }
     }
   }
-  if (close(file) < 0) die(path);
-  printf("cut %s pending=%zu kept=%llu lost=%llu flushes=%llu writes=%llu\n", path, disk.pending_count,
+  if (close(file) < 0) die(cut->path);
+  printf("cut %s pending=%zu kept=%llu lost=%llu flushes=%llu writes=%llu\n", cut->path, disk.pending_count,
          (unsigned long long)kept, (unsigned long long)lost, (unsigned long long)disk.flushes,
          (unsigned long long)disk.writes);
   fflush(stdout); /* one short write to a pipe: never mixed with another */
   _exit(0);
 }
 
-static void cut(const char *path, double survival, uint32_t grain, uint64_t seed) {
+static void take_cut(const Cut *cut) {
   pid_t child = fork();
   if (child < 0) die("fork");
   if (child > 0) return;
   close(disk.fuse);
   close(STDIN_FILENO);
-  write_cut(path, survival, grain, seed != 0 ? seed : 1);
+  write_cut(cut);
 }
 
 /* ---- commands ---- */
@@ -392,12 +409,15 @@ static bool read_failure(const char *word, Failure *failure) {
 
 static void run_command(const char *line) {
   char text[LONGEST_COMMAND];
-  double survival;
-  unsigned grain;
-  unsigned long long seed;
   long long latency;
-  if (sscanf(line, "cut %1023s %lf %u %llu", text, &survival, &grain, &seed) == 4 && grain > 0) {
-    cut(text, survival, grain, seed);
+  Cut cut;
+  unsigned long long seed, delay;
+  if (sscanf(line, "cut %1023s %lf %u %llu %llu", cut.path, &cut.survival, &cut.grain, &seed, &delay) == 5 &&
+      cut.grain > 0) {
+    cut.seed = seed;
+    cut.delay_writes = delay;
+    if (delay == 0) take_cut(&cut);
+    else disk.next_cut = cut;
     return;
   }
   bool known = false;

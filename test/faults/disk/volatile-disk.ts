@@ -17,6 +17,8 @@ export type Cut = {
   /** Size of such a piece: 512 (torn sectors) or 4096. */
   grainBytes: number;
   seed: number;
+  /** The moment: 0 now, otherwise right after this many more writes, so that something is not yet flushed. */
+  delayWrites: number;
 };
 
 export type CutResult = {
@@ -30,7 +32,7 @@ export type CutResult = {
 export type VolatileDisk = {
   /** The file system on the disk. */
   mountPoint: string;
-  /** Resolves when the image is complete; the moment of the cut is shortly after the call. */
+  /** Resolves when the image is complete; the moment of the cut is after the call. One at a time. */
   cut(cut: Cut): Promise<CutResult>;
   setFlushLatency(latencyUs: number): Promise<void>;
   failWrites(when: 'never' | 'next' | 'always'): Promise<void>;
@@ -64,8 +66,8 @@ export async function createVolatileDisk(
   const unmount = await mount([detach.device, mountPoint]);
   return {
     mountPoint,
-    async cut({ path, survival, grainBytes, seed }) {
-      const line = `cut ${path} ${survival.toFixed(4)} ${grainBytes} ${seed}`;
+    async cut({ path, survival, grainBytes, seed, delayWrites }) {
+      const line = `cut ${path} ${survival.toFixed(4)} ${grainBytes} ${seed} ${delayWrites}`;
       return parseCut(await server.ask(line, `cut ${path} `));
     },
     setFlushLatency: (latencyUs) => server.tell(`latency ${Math.round(latencyUs)}`),
