@@ -223,7 +223,7 @@ export async function recordRecipientEvent(
       to,
       from: message.sender,
       subject: message.subject,
-      messageId: message.rfcMessageId,
+      messageId: message.rfcMessageId === null ? null : `<${message.rfcMessageId}>`,
       createdAt: isoTime(message.createdAt),
       ...event.details,
     },
