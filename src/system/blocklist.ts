@@ -27,7 +27,9 @@ export function createTargetGuard(options: {
       const family = isIP(plain) === 4 ? 'ipv4' : 'ipv6';
       if (allowed.check(plain, family)) return true;
       if (own.check(plain, family)) return false;
-      return ipaddr.parse(plain).range() === 'unicast' && (family === 'ipv4' || globalUnicast.check(plain, family));
+      return (
+        ipaddr.parse(plain).range() === 'unicast' && (family === 'ipv4' || globalUnicast.check(plain, family))
+      );
     },
   };
 }

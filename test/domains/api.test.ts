@@ -48,9 +48,9 @@ test('a domain is created with its three records, all pending', async () => {
     found: [],
     error: null,
   };
-  const selector: string = records[1].name.split('.')[0];
+  const { alternative, name: keyName } = records[1];
+  const [selector] = keyName.split('.');
   assert.match(selector, /^pr[a-z2-7]{8}$/);
-  const alternative = records[1].alternative;
   assert.deepEqual(records, [
     {
       record: 'SPF',
@@ -70,7 +70,7 @@ test('a domain is created with its three records, all pending', async () => {
     { record: 'DMARC', type: 'TXT', name: '_dmarc.create.example', value: 'v=DMARC1; p=none', ...unchecked },
   ]);
   assert.equal(alternative.type, 'TXT');
-  assert.equal(alternative.name, records[1].name);
+  assert.equal(alternative.name, keyName);
   const key = Buffer.from(alternative.value.replace('v=DKIM1; k=rsa; p=', ''), 'base64');
   const { asymmetricKeyDetails } = createPublicKey({ key, format: 'der', type: 'spki' });
   assert.equal(asymmetricKeyDetails?.modulusLength, 2048);

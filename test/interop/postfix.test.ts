@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startDnsServer } from '../support/dns-server.ts';
 import { type Postfix, startPostfix } from './postfix.ts';
-import { expectStatus, RECEIVER_DOMAIN, SENDER_HOSTNAME, type Sender, startSender } from './sender.ts';
+import {
+  expectStatus,
+  RECEIVER_DOMAIN,
+  SENDER_DOMAIN,
+  SENDER_HOSTNAME,
+  type Sender,
+  startSender,
+} from './sender.ts';
 import { until } from './until.ts';
 import { eventOf, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
@@ -97,8 +104,8 @@ test('an unknown user bounces with its enhanced code, and the next send to it is
   assert.equal(bounce['type'], 'permanent');
   assert.equal(bounce['enhancedCode'], '5.1.1');
 
-  const from = 'news@shop.example';
-  const refused = await sender.post('/v1/emails', { from, to, subject: 'Again', text: 'Hello' });
+  const again = { from: `news@${SENDER_DOMAIN}`, to, subject: 'Again', text: 'Hello', type: 'transactional' };
+  const refused = await sender.post('/v1/emails', again);
   const { error } = expectStatus<{ error: { type: string } }>(refused, 422);
   assert.equal(error.type, 'suppressed_recipient');
 });

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Database } from 'better-sqlite3';
+import { openWriting } from '../../src/db/connection.ts';
+import { migrate, NewerSchemaError } from '../../src/db/migrate.ts';
+import { openTestDatabase, temporaryDirectory } from './open.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
+const first = { id: '0001-a', sql: 'CREATE TABLE a (x INTEGER NOT NULL) STRICT' };
+const second = { id: '0002-b', sql: 'ALTER TABLE a ADD COLUMN y TEXT; INSERT INTO a VALUES (1, NULL)' };
+
+function openEmpty(): Database {
+  return openWriting(join(temporaryDirectory(), 'test.db'), 'FULL');
+}
+
+function applied(database: Database): unknown[] {
+  return database.prepare('SELECT * FROM migrations ORDER BY id').all();
+}
+
+test('each migration runs once, in order, and its time is kept', () => {
+  const database = openEmpty();
+  migrate(database, NOW, [first]);
+  migrate(database, NOW + 1, [first, second]);
+  migrate(database, NOW + 2, [first, second]);
+  assert.deepEqual(applied(database), [
+    { id: '0001-a', appliedAt: NOW },
+    { id: '0002-b', appliedAt: NOW + 1 },
+  ]);
+  assert.deepEqual(database.prepare('SELECT * FROM a').all(), [{ x: 1, y: null }]);
+  database.close();
+});
+
+test('a migration that fails leaves nothing of itself, and those before it stand', () => {
+  const database = openEmpty();
+  const broken = { id: '0002-b', sql: 'CREATE TABLE b (x INTEGER) STRICT; CREATE TABLE a (x INTEGER)' };
+  assert.throws(() => migrate(database, NOW, [first, broken]), /already exists/);
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
+  assert.deepEqual(tables, [{ name: 'a' }, { name: 'migrations' }]);
+  migrate(database, NOW, [first, second]);
+  database.close();
+});
+
+test('a database of a newer program is refused and left as it is', () => {
+  const database = openEmpty();
+  migrate(database, NOW, [first, second]);
+  assert.throws(
+    () => migrate(database, NOW, [first]),
+    (error: unknown) => {
+      return error instanceof NewerSchemaError && error.message.includes('"0002-b"');
+    },
+  );
+  assert.equal(applied(database).length, 2);
+  database.close();
+});
+
+test('opening a database of a newer program says so and leaves no lock', async (t) => {
+  const directory = temporaryDirectory();
+  const db = await openTestDatabase(t, { directory, readers: 0 });
+  await db.close();
+  const database = openWriting(join(directory, 'postrider.db'), 'FULL');
+  database.prepare("INSERT INTO migrations VALUES ('9999-from-the-future', 0)").run();
+  for (let round = 0; round < 2; round++) {
+    await assert.rejects(openTestDatabase(t, { directory, readers: 0 }), /written by a newer version/);
+  }
+  database.prepare("DELETE FROM migrations WHERE id = '9999-from-the-future'").run();
+  database.close();
+  await openTestDatabase(t, { directory, readers: 0 });
+});

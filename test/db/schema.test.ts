@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { migrate } from '../../src/db/migrate.ts';
+
+const database = new Sqlite(':memory:');
+migrate(database, 0);
+
+type Table = { name: string; strict: number };
+const tables = (database.prepare('PRAGMA table_list').all() as (Table & { schema: string })[])
+  .filter(({ schema, name }) => schema === 'main' && !name.startsWith('sqlite_'))
+  .map(({ name, strict }) => ({ name, strict }));
+
+/** Row types of src/db/tables.ts by table, each as its column names. */
+function dictionary(): Map<string, string[]> {
+  const source = readFileSync(new URL('../../src/db/tables.ts', import.meta.url), 'utf8').replace(
+    /\/\*\*[^]*?\*\//g,
+    '',
+  );
+  const rows = new Map<string, string[]>();
+  for (const [, name = '', body = ''] of source.matchAll(/export type (\w+Row) = \{([^]*?)\};\n/g)) {
+    rows.set(
+      name,
+      [...body.matchAll(/(?:^|[{;]\s*)(\w+)\??:/gm)].map(([, column = '']) => column),
+    );
+  }
+  const body = /export type Tables = \{([^]*?)\}/.exec(source)?.[1] ?? '';
+  return new Map(
+    [...body.matchAll(/(\w+): (\w+);/g)].map(([, table = '', row = '']) => [table, rows.get(row) ?? []]),
+  );
+}
+
+test('the dictionary names every table and every column, and nothing else', () => {
+  const written = [...dictionary()].map(([name, columns]) => ({ name, columns: columns.toSorted() }));
+  const real = tables.map(({ name }) => ({
+    name,
+    columns: (database.prepare(`SELECT name FROM pragma_table_info(?)`).all(name) as { name: string }[])
+      .map((column) => column.name)
+      .sort(),
+  }));
+  const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+  assert.deepEqual(written.toSorted(byName), real.toSorted(byName));
+});
+
+test('every table is STRICT: a value of another type is refused, not kept', () => {
+  for (const { name, strict } of tables) assert.equal(strict, 1, name);
+  assert.throws(
+    () => database.prepare('INSERT INTO starts VALUES (?)').run('yesterday'),
+    /cannot store TEXT value in INTEGER column/,
+  );
+});
+
+test('the plans that decisions name exist from the start', () => {
+  assert.deepEqual(
+    database.prepare('SELECT name, monthlyEmails, requestsPerSecond FROM plans ORDER BY name').all(),
+    [
+      { name: 'free', monthlyEmails: 3_000, requestsPerSecond: 5 },
+      { name: 'unlimited', monthlyEmails: null, requestsPerSecond: null },
+    ],
+  );
+});

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { kyselyOn } from '../../src/db/dialect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { type Param, statement } from '../../src/db/statement.ts';
+import type { PlanRow } from '../../src/db/tables.ts';
+
+function open() {
+  const database = new Sqlite(':memory:');
+  migrate(database, 0);
+  database.exec('DELETE FROM plans');
+  return kyselyOn(database);
+}
+
+const insert = statement((db, param: Param<PlanRow>) =>
+  db.insertInto('plans').values({
+    name: param('name'),
+    monthlyEmails: param('monthlyEmails'),
+    requestsPerSecond: param('requestsPerSecond'),
+    createdAt: param('createdAt'),
+  }),
+);
+const all = statement((db, _param: Param<object>) => db.selectFrom('plans').selectAll().orderBy('name'));
+
+const a: PlanRow = { name: 'a', monthlyEmails: 10, requestsPerSecond: null, createdAt: 5 };
+const b: PlanRow = { name: 'b', monthlyEmails: null, requestsPerSecond: 3, createdAt: 6 };
+
+test('values reach the columns they are named for, null among them', async () => {
+  const db = open();
+  await insert.all(db, a);
+  await insert.all(db, b);
+  assert.deepEqual(await all.all(db, {}), [a, b]);
+});
+
+test('the order in which parameters are given means nothing', async () => {
+  const db = open();
+  await insert.all(db, { createdAt: 5, requestsPerSecond: null, monthlyEmails: 10, name: 'a' });
+  assert.deepEqual(await all.all(db, {}), [a]);
+});
+
+test('a name used twice gives its value at both places, next to fixed values', async () => {
+  const db = open();
+  await insert.all(db, a);
+  await insert.all(db, b);
+  const twice = statement((kysely, param: Param<{ n: number; name: string }>) =>
+    kysely
+      .selectFrom('plans')
+      .select('name')
+      .where((where) =>
+        where.or([where('monthlyEmails', '=', param('n')), where('requestsPerSecond', '=', param('n'))]),
+      )
+      .where('createdAt', '<', 100)
+      .where('name', '=', param('name'))
+      .limit(10),
+  );
+  assert.deepEqual(await twice.all(db, { n: 10, name: 'a' }), [{ name: 'a' }]);
+  assert.deepEqual(await twice.all(db, { n: 3, name: 'b' }), [{ name: 'b' }]);
+  assert.deepEqual(await twice.all(db, { n: 3, name: 'a' }), []);
+});
+
+test('placeholders work in set, limit, a list, and a conflict clause', async () => {
+  const db = open();
+  await insert.all(db, a);
+  const update = statement((kysely, param: Param<{ limit: number | null; name: string }>) =>
+    kysely
+      .updateTable('plans')
+      .set({ monthlyEmails: param('limit') })
+      .where('name', '=', param('name')),
+  );
+  await update.all(db, { limit: null, name: 'a' });
+  assert.deepEqual(await all.all(db, {}), [{ ...a, monthlyEmails: null }]);
+  const upsert = statement((kysely, param: Param<PlanRow>) =>
+    kysely
+      .insertInto('plans')
+      .values({
+        name: param('name'),
+        monthlyEmails: param('monthlyEmails'),
+        requestsPerSecond: null,
+        createdAt: param('createdAt'),
+      })
+      .onConflict((conflict) =>
+        conflict.column('name').doUpdateSet({ monthlyEmails: param('monthlyEmails') }),
+      )
+      .returning('monthlyEmails'),
+  );
+  assert.deepEqual(await upsert.first(db, { ...a, monthlyEmails: 77 }), { monthlyEmails: 77 });
+  const among = statement((kysely, param: Param<{ one: string; other: string; limit: number }>) =>
+    kysely
+      .selectFrom('plans')
+      .select('monthlyEmails')
+      .where('name', 'in', [param('one'), param('other')])
+      .limit(param('limit')),
+  );
+  assert.deepEqual(await among.all(db, { one: 'z', other: 'a', limit: 1 }), [{ monthlyEmails: 77 }]);
+  assert.deepEqual(await among.all(db, { one: 'z', other: 'a', limit: 0 }), []);
+});
+
+test('a value is data, whatever it looks like', async () => {
+  const db = open();
+  const name = "x'); DROP TABLE plans; --";
+  await insert.all(db, { ...a, name });
+  assert.deepEqual(await all.first(db, {}), { ...a, name });
+});
+
+test('first answers one row or undefined', async () => {
+  const db = open();
+  assert.equal(await all.first(db, {}), undefined);
+  await insert.all(db, a);
+  await insert.all(db, b);
+  assert.deepEqual(await all.first(db, {}), a);
+});
+
+test('a query is built once, however often and on however many connections it is run', async () => {
+  let built = 0;
+  const counted = statement((kysely, param: Param<{ name: string }>) => {
+    built++;
+    return kysely.selectFrom('plans').select('name').where('name', '=', param('name'));
+  });
+  for (const db of [open(), open()]) {
+    for (const name of ['a', 'b']) await counted.all(db, { name });
+  }
+  assert.equal(built, 1);
+});

@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import type { LookupAddress, lookup as systemLookup } from 'node:dns';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { RefusedTargetError } from '../../src/system/dial.ts';
+import { createFetch, type HttpRequest } from '../../src/system/fetch.ts';
+
+type Receiver = { port: number; requests: number; connections: number; open: Set<Socket> };
+
+/** On every loopback address, so that 127.0.0.1 and 127.0.0.2 tell two targets apart. */
+async function receive(context: TestContext, answer: RequestListener): Promise<Receiver> {
+  const server: Server = createServer((request, response) => {
+    receiver.requests += 1;
+    answer(request, response);
+  });
+  const receiver: Receiver = { port: 0, requests: 0, connections: 0, open: new Set() };
+  server.on('connection', (socket) => {
+    receiver.connections += 1;
+    receiver.open.add(socket);
+    socket.on('close', () => receiver.open.delete(socket));
+  });
+  server.listen(0);
+  await once(server, 'listening');
+  receiver.port = (server.address() as AddressInfo).port;
+  context.after(async () => {
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  });
+  return receiver;
+}
+
+/** Resolves when the sockets open now are closed, by a reset or in order. */
+async function allClosed({ open }: Receiver): Promise<void> {
+  await Promise.all([...open].map((socket) => new Promise((done) => socket.once('close', done))));
+}
+
+const OK: RequestListener = (_request, response) => void response.end('fine');
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+const open = (allow = LOOPBACK, ...lookup: (typeof systemLookup)[]) =>
+  createFetch(createTargetGuard({ allow, own: [] }), ...lookup);
+
+function post(url: string, change: Partial<HttpRequest> = {}): HttpRequest {
+  return {
+    method: 'POST',
+    url,
+    headers: {},
+    body: 'x',
+    timeoutMs: 5_000,
+    maxResponseBytes: 1_000,
+    ...change,
+  };
+}
+
+/** A name system with these answers, one after the other; the last stays. */
+function names(...answers: string[][]): typeof systemLookup {
+  let asked = 0;
+  const lookup = (
+    _host: string,
+    _options: object,
+    callback: (error: Error | null, addresses: LookupAddress[]) => void,
+  ) => {
+    const addresses = answers[Math.min(asked, answers.length - 1)] ?? [];
+    asked += 1;
+    const family = (address: string) => (address.includes(':') ? 6 : 4);
+    queueMicrotask(() =>
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: family(address) })),
+      ),
+    );
+  };
+  return lookup as unknown as typeof systemLookup;
+}
+
+test('a request arrives as it was given, and its answer comes back', async (context) => {
+  let seen = '';
+  const { port } = await receive(context, async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    const { 'x-one': one, 'accept-encoding': encoding } = request.headers;
+    seen = [request.method, request.url, one, encoding, Buffer.concat(parts).toString()].join(' ');
+    response.writeHead(202, { 'x-two': '2' }).end('thanks');
+  });
+  const url = `http://127.0.0.1:${port}/a?b=c`;
+  const answer = await open()(post(url, { headers: { 'x-one': '1' }, body: 'bödy' }));
+  assert.equal(seen, 'POST /a?b=c 1 identity bödy');
+  assert.deepEqual([answer.status, answer.headers['x-two'], String(answer.body)], [202, '2', 'thanks']);
+});
+
+const SPELLINGS = [
+  '127.0.0.1',
+  '127.1',
+  '2130706433',
+  '0x7f.1',
+  '0x7f000001',
+  '0177.0.0.1',
+  '127.0.0.1.',
+  '①②⑦.0.0.1',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[0:0:0:0:0:ffff:7f00:0001]',
+  '0.0.0.0',
+  '[::]',
+];
+
+for (const host of SPELLINGS) {
+  test(`http://${host}/ is refused without a connection, also when it would be reached`, async (context) => {
+    const receiver = await receive(context, OK);
+    const url = `http://${host}:${receiver.port}/`;
+    await assert.rejects(open([])(post(url)), RefusedTargetError);
+    await assert.rejects(open([])(post(url.replace('http', 'https'))), RefusedTargetError);
+    assert.equal(receiver.connections, 0);
+  });
+}
+
+test('the same spellings arrive where loopback is allowed: it is the guard that refuses them', async (context) => {
+  const receiver = await receive(context, OK);
+  const hosts = SPELLINGS.slice(0, 8);
+  for (const host of hosts)
+    assert.equal((await open()(post(`http://${host}:${receiver.port}/`))).status, 200, host);
+  assert.equal(receiver.requests, hosts.length);
+});
+
+for (const [what, addresses] of [
+  ['127.0.0.1', ['127.0.0.1']],
+  ['::1', ['::1']],
+  ['a mapped 127.0.0.1', ['::ffff:127.0.0.1']],
+  ['several private addresses', ['10.0.0.1', '127.0.0.1', 'fd00::1']],
+  ['the metadata service', ['169.254.169.254']],
+] as const) {
+  test(`a name that resolves to ${what} is refused`, async (context) => {
+    const receiver = await receive(context, OK);
+    const fetch = open([], names([...addresses]));
+    await assert.rejects(fetch(post(`http://receiver.example:${receiver.port}/`)), RefusedTargetError);
+    assert.equal(receiver.connections, 0);
+  });
+}
+
+// 127.0.0.2 plays the public address: it is the only one the guard lets through.
+const PUBLIC = ['127.0.0.2/32'];
+
+test('of a mixed answer only the public address is connected to', async (context) => {
+  const reached: (string | undefined)[] = [];
+  const { port } = await receive(context, (request, response) => {
+    reached.push(request.socket.localAddress);
+    response.end();
+  });
+  const fetch = open(PUBLIC, names(['127.0.0.1', '127.0.0.2', '10.0.0.1']));
+  assert.equal((await fetch(post(`http://receiver.example:${port}/`))).status, 200);
+  assert.deepEqual(reached, ['::ffff:127.0.0.2']);
+});
+
+test('a name that is public at first and private later is refused at the next connection', async (context) => {
+  const receiver = await receive(context, (_request, response) => {
+    response.setHeader('connection', 'close');
+    response.end();
+  });
+  const fetch = open(PUBLIC, names(['127.0.0.2'], ['127.0.0.1']));
+  const url = `http://receiver.example:${receiver.port}/`;
+  assert.equal((await fetch(post(url))).status, 200);
+  await assert.rejects(fetch(post(url)), RefusedTargetError);
+  assert.deepEqual([receiver.requests, receiver.connections], [1, 1]);
+});
+
+test('a redirect is an answer and is not followed', async (context) => {
+  const receiver = await receive(context, (_request, response) => {
+    response.writeHead(307, { location: '/elsewhere' }).end();
+  });
+  const answer = await open()(post(`http://127.0.0.1:${receiver.port}/`));
+  assert.deepEqual([answer.status, receiver.requests], [307, 1]);
+});
+
+test('a connection is used again once its answer was read to the end', async (context) => {
+  const receiver = await receive(context, OK);
+  const fetch = open();
+  for (let count = 0; count < 3; count += 1) {
+    await fetch(post(`http://127.0.0.1:${receiver.port}/`));
+    await new Promise((done) => setImmediate(done));
+  }
+  assert.deepEqual([receiver.requests, receiver.connections], [3, 1]);
+});
+
+test('an answer larger than the limit is cut there, and its connection is closed', async (context) => {
+  const receiver = await receive(context, (_request, response) => {
+    response.writeHead(200);
+    const pour = () => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+    };
+    response.on('drain', pour);
+    pour();
+  });
+  const fetch = open();
+  for (const size of [1, 1_000, 70_000]) {
+    const answer = await fetch(post(`http://127.0.0.1:${receiver.port}/`, { maxResponseBytes: size }));
+    assert.deepEqual([answer.status, answer.body.length], [200, size]);
+  }
+  await allClosed(receiver);
+  assert.deepEqual([receiver.connections, receiver.open.size], [3, 0]);
+});
+
+test('a receiver that never answers is left when the time is up, and so is one that drips', async (context) => {
+  const receiver = await receive(context, (request, response) => {
+    if (request.url === '/silent') return;
+    const drip = setInterval(() => response.write('.'), 20);
+    response.on('close', () => clearInterval(drip));
+  });
+  const fetch = open();
+  for (const path of ['/silent', '/drip']) {
+    const began = performance.now();
+    const url = `http://127.0.0.1:${receiver.port}${path}`;
+    await assert.rejects(fetch(post(url, { timeoutMs: 200 })), { name: 'TimeoutError' });
+    const tookMs = performance.now() - began;
+    assert.ok(tookMs >= 150 && tookMs < 3_000, `${path} took ${tookMs} ms`);
+  }
+  await allClosed(receiver);
+  assert.equal(receiver.open.size, 0);
+});
+
+test('no HTTP at all, endless header lines and a broken connection are errors', async (context) => {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', (data) => {
+      const path = /^POST (\S+)/.exec(String(data))?.[1];
+      if (path === '/junk') socket.end('220 mail.example ESMTP\r\n');
+      else if (path === '/headers')
+        socket.end(`HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(100)}\r\n`);
+      else if (path === '/short') socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nfive');
+      else socket.destroy();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  for (const path of ['/junk', '/headers', '/short', '/reset']) {
+    await assert.rejects(open()(post(`http://127.0.0.1:${port}${path}`)), Error, path);
+  }
+});

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLog } from '../../src/system/log.ts';
+import { createNotices } from '../../src/system/notices.ts';
+import { hourly, type RunningWork, startWork, type Work } from '../../src/system/worker.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+type Row = { name: string; dueAt: number };
+
+/** A table of rows that fall due, and a work over it; `finish` settles a running one. */
+function openTable(change: Partial<Work<Row>> = {}) {
+  const clock = createFakeClock(1_000_000);
+  const notices = createNotices();
+  const errors: string[] = [];
+  const log = Object.assign(createLog('silent'), {
+    error: (_fields: object, message: string) => void errors.push(message),
+  });
+  const table = {
+    clock,
+    notices,
+    errors,
+    rows: [] as Row[],
+    leases: 0,
+    started: [] as string[],
+    running: new Map<string, PromiseWithResolvers<void>>(),
+    add: (name: string, dueAt = clock.now()) => void table.rows.push({ name, dueAt }),
+    async finish(name: string, error?: Error) {
+      const end = table.running.get(name);
+      table.running.delete(name);
+      if (error) end?.reject(error);
+      else end?.resolve();
+      await clock.advance(0);
+    },
+    start(): RunningWork {
+      return startWork({ clock, notices, log }, { ...work, ...change });
+    },
+  };
+  const work: Work<Row> = {
+    name: 'test',
+    wakeOn: ['queue', 'events'],
+    concurrency: 2,
+    async lease(limit) {
+      table.leases += 1;
+      const due = table.rows.filter((row) => row.dueAt <= clock.now()).slice(0, limit);
+      table.rows = table.rows.filter((row) => !due.includes(row));
+      return due;
+    },
+    run({ name }) {
+      table.started.push(name);
+      const end = Promise.withResolvers<void>();
+      table.running.set(name, end);
+      return end.promise;
+    },
+    nextDueAt: async () => table.rows.map((row) => row.dueAt).sort((a, b) => a - b)[0],
+  };
+  return table;
+}
+
+test('what is due is run at once, what is not when it falls due and not before', async () => {
+  const table = openTable();
+  table.add('now');
+  table.add('soon', table.clock.now() + 5_000);
+  table.start();
+  await table.clock.advance(0);
+  assert.deepEqual(table.started, ['now']);
+  await table.clock.advance(4_999);
+  assert.deepEqual(table.started, ['now']);
+  await table.clock.advance(1);
+  assert.deepEqual(table.started, ['now', 'soon']);
+});
+
+for (const notice of ['queue', 'events'] as const) {
+  test(`a notice it listens to wakes it (${notice})`, async () => {
+    const table = openTable();
+    table.start();
+    await table.clock.advance(10);
+    table.add('new');
+    table.notices.notify('webhooks');
+    await table.clock.advance(0);
+    assert.deepEqual(table.started, [], 'a notice for others does not');
+    table.notices.notify(notice);
+    await table.clock.advance(0);
+    assert.deepEqual(table.started, ['new']);
+  });
+}
+
+test('a notice that comes while it is looking makes it look again', async () => {
+  const gate = Promise.withResolvers<Row[]>();
+  let leases = 0;
+  const table = openTable({
+    lease: async () => {
+      leases += 1;
+      return leases === 1 ? gate.promise : [];
+    },
+  });
+  table.start();
+  await table.clock.advance(0);
+  table.notices.notify('queue');
+  gate.resolve([]);
+  await table.clock.advance(0);
+  assert.equal(leases, 2);
+});
+
+test('without any notice it looks every 30 seconds', async () => {
+  const table = openTable();
+  table.start();
+  await table.clock.advance(0);
+  table.add('silent');
+  await table.clock.advance(29_999);
+  assert.deepEqual([table.started, table.leases], [[], 1]);
+  await table.clock.advance(1);
+  assert.deepEqual(table.started, ['silent']);
+});
+
+test('never more run at a time than its concurrency, and each end makes room for one', async () => {
+  const table = openTable();
+  for (const name of ['a', 'b', 'c', 'd']) table.add(name);
+  table.start();
+  await table.clock.advance(60_000);
+  assert.deepEqual(table.started, ['a', 'b']);
+  await table.finish('a');
+  assert.deepEqual(table.started, ['a', 'b', 'c']);
+  await table.finish('c');
+  assert.deepEqual(table.started, ['a', 'b', 'c', 'd']);
+});
+
+test('an item that fails is logged and makes room like any other', async () => {
+  const table = openTable({ concurrency: 1 });
+  for (const name of ['bad', 'good']) table.add(name);
+  table.start();
+  await table.clock.advance(0);
+  await table.finish('bad', new Error('a bug'));
+  assert.deepEqual([table.started, table.errors], [['bad', 'good'], ['work failed']]);
+});
+
+test('an item that fails before its first wait does not take the others of its lease with it', async () => {
+  const ran: string[] = [];
+  const table = openTable({
+    run({ name }) {
+      if (name === 'bad') throw new Error('a bug');
+      ran.push(name);
+      return Promise.resolve();
+    },
+  });
+  for (const name of ['bad', 'good']) table.add(name);
+  table.start();
+  await table.clock.advance(0);
+  assert.deepEqual([ran, table.errors], [['good'], ['work failed']]);
+});
+
+test('when rows cannot be leased it pauses a second, however many notices come, and goes on', async () => {
+  let failures = 0;
+  let broken = true;
+  const failing = openTable({
+    lease: async (limit) => {
+      if (broken) {
+        failures += 1;
+        throw new Error('the disk is full');
+      }
+      return failing.rows.splice(0, limit);
+    },
+  });
+  failing.add('patient');
+  failing.start();
+  for (let count = 0; count < 50; count += 1) {
+    failing.notices.notify('queue');
+    await failing.clock.advance(10);
+  }
+  assert.deepEqual([failures, failing.errors], [1, ['work could not be leased']]);
+  await failing.clock.advance(500);
+  assert.equal(failures, 2);
+  broken = false;
+  await failing.clock.advance(1_000);
+  assert.deepEqual(failing.started, ['patient']);
+});
+
+test('stopping leases nothing more and waits for what runs', async () => {
+  const table = openTable();
+  table.add('running');
+  const work = table.start();
+  await table.clock.advance(0);
+  let stopped = false;
+  const stopping = work.stop(60_000).then(() => {
+    stopped = true;
+  });
+  table.add('later');
+  table.notices.notify('queue');
+  await table.clock.advance(59_999);
+  assert.deepEqual([stopped, table.started], [false, ['running']]);
+  await table.finish('running');
+  assert.equal(stopped, true);
+  await stopping;
+  await table.clock.advance(60_000);
+  assert.deepEqual(table.started, ['running']);
+});
+
+test('stopping waits no longer than it is told', async () => {
+  const table = openTable();
+  table.add('stuck');
+  const work = table.start();
+  await table.clock.advance(0);
+  let stopped = false;
+  void work.stop(5_000).then(() => {
+    stopped = true;
+  });
+  await table.clock.advance(4_999);
+  assert.equal(stopped, false);
+  await table.clock.advance(1);
+  assert.equal(stopped, true);
+});
+
+test('stopping ends a sleep and the pause after an error at once', async () => {
+  const asleep = openTable();
+  const resting = asleep.start();
+  const broken = openTable({ lease: () => Promise.reject(new Error('the disk is full')) });
+  const pausing = broken.start();
+  await asleep.clock.advance(0);
+  await broken.clock.advance(0);
+  await Promise.all([resting.stop(0), asleep.clock.advance(0)]);
+  await Promise.all([pausing.stop(0), broken.clock.advance(0)]);
+  assert.deepEqual([asleep.leases, broken.errors.length], [1, 1]);
+});
+
+test('hourly work runs at the start and then every hour, and not on top of itself', async () => {
+  const table = openTable();
+  const times: number[] = [];
+  const began = table.clock.now();
+  const log = createLog('silent');
+  const end = Promise.withResolvers<void>();
+  const sweep = hourly(table.clock, 'sweep', async () => {
+    times.push(table.clock.now() - began);
+    if (times.length === 2) await end.promise;
+  });
+  startWork({ clock: table.clock, notices: table.notices, log }, sweep);
+  await table.clock.advance(3_599_999);
+  assert.deepEqual(times, [0]);
+  await table.clock.advance(1);
+  assert.deepEqual(times, [0, 3_600_000]);
+  await table.clock.advance(3_600_000);
+  assert.equal(times.length, 2);
+  end.resolve();
+  await table.clock.advance(0);
+  assert.equal(times.length, 3);
+});
