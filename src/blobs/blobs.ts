@@ -3,7 +3,8 @@
  * hash, flushed before that transaction begins, so that a committed row always finds its bytes.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { BlobRow } from '../db/tables.ts';
@@ -28,12 +29,17 @@ const SWEEP_AGE_MS = 3_600_000;
 
 export function openBlobs(system: Pick<System, 'clock'>, db: Db, dataDir: string): Blobs {
   const root = join(dataDir, 'blobs');
+  /** When the bytes of a hash were last prepared: a sweep must not take what the same bytes are about to name again. */
+  const preparedAt = new Map<string, number>();
   return {
     async prepare(bytes) {
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       const now = system.clock.now();
       const inline = bytes.length <= INLINE_BYTES;
-      if (!inline) await writeFile(root, sha256, bytes);
+      if (!inline) {
+        preparedAt.set(sha256, now);
+        await writeFile(root, sha256, bytes);
+      }
       return {
         id: newId('blob', now),
         sha256,
@@ -48,7 +54,14 @@ export function openBlobs(system: Pick<System, 'clock'>, db: Db, dataDir: string
       if (row.data === null) return readFile(pathOf(root, row.sha256));
       return Buffer.from(row.data.buffer, row.data.byteOffset, row.data.byteLength);
     },
-    sweep: () => sweep(root, system.clock.now(), (sha256) => isFileInUse(db.read, sha256)),
+    sweep() {
+      const before = system.clock.now() - SWEEP_AGE_MS;
+      for (const [sha256, at] of preparedAt) if (at < before) preparedAt.delete(sha256);
+      return sweep(root, before, async (sha256) => {
+        const inUse = await isFileInUse(db.read, sha256);
+        return inUse || preparedAt.has(sha256);
+      });
+    },
   };
 }
 
@@ -87,20 +100,31 @@ async function flushDirectory(path: string): Promise<void> {
 
 async function sweep(
   root: string,
-  now: number,
-  isInUse: (sha256: string) => Promise<boolean>,
+  beforeMs: number,
+  isNeeded: (sha256: string) => Promise<boolean>,
 ): Promise<number> {
   let removed = 0;
   for (const shard of await list(root)) {
     for (const name of await list(join(root, shard))) {
       const path = join(root, shard, name);
-      const { mtimeMs } = await stat(path);
-      if (now - mtimeMs < SWEEP_AGE_MS || (await isInUse(name))) continue;
-      await rm(path);
+      const changedMs = await changedAt(path);
+      if (changedMs === undefined || changedMs >= beforeMs || (await isNeeded(name))) continue;
+      // At once, not in the thread pool: nothing can be prepared between the answer and this.
+      rmSync(path);
       removed++;
     }
   }
   return removed;
+}
+
+/** Undefined when it is gone: a temporary file took its real name. */
+async function changedAt(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 async function list(path: string): Promise<string[]> {

@@ -1,13 +1,8 @@
 /** What most commands begin with: the global options, the configuration, a way to the admin API, a way to answer. */
 import type { Command } from 'commander';
 import { type Config, loadConfig } from '../config.ts';
-import { type ControlClient, openControl } from './control-client.ts';
+import type { ControlClient } from './control-client.ts';
 import type { Terminal } from './terminal.ts';
-
-/** The command line cannot mean anything: exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
 
 export type Context = {
   terminal: Terminal;
@@ -43,6 +38,8 @@ export async function withControl(
   use: (control: ControlClient, context: Context) => Promise<void>,
 ): Promise<void> {
   const context = contextOf(command, terminal);
+  // Loaded here: it brings the database along, and most of the time a command takes to start.
+  const { openControl } = await import('./control-client.ts');
   const control = await openControl(context.config);
   try {
     await use(control, context);

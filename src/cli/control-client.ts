@@ -8,19 +8,15 @@ import { Client } from 'undici';
 import { openApp } from '../app.ts';
 import type { Config } from '../config.ts';
 import { answers, controlSocketPath, createControlServer } from '../control-socket.ts';
+import { CommandError } from './errors.ts';
 
 export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export type ControlClient = {
-  /** The answer's body. @throws ControlError when the daemon refuses */
+  /** The answer's body. @throws CommandError when the daemon refuses */
   request<Answer>(method: ControlMethod, path: string, body?: object): Promise<Answer>;
   close(): Promise<void>;
 };
-
-/** A refusal, in words for the person at the terminal. */
-export class ControlError extends Error {
-  override readonly name = 'ControlError';
-}
 
 /** Answers come from this machine and are small; longer than this means a daemon that hangs. */
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -93,7 +89,7 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
 function readAnswer<Answer>(status: number, text: string): Answer {
   const body: unknown = JSON.parse(text);
   if (status < 400) return body as Answer;
-  throw new ControlError(refusalMessage(body) ?? `the daemon answered ${status}`);
+  throw new CommandError(refusalMessage(body) ?? `the daemon answered ${status}`);
 }
 
 function refusalMessage(body: unknown): string | undefined {

@@ -1,11 +1,8 @@
 /** `postrider demo`: the whole path of an email on this machine alone. The work is in demo/run.ts. */
 import type { Command } from 'commander';
 import { globalOptions } from './context.ts';
+import { CommandError } from './errors.ts';
 import type { Terminal } from './terminal.ts';
-
-export class DemoFailedError extends Error {
-  override readonly name = 'DemoFailedError';
-}
 
 export function addDemoCommand(program: Command, terminal: Terminal): void {
   program
@@ -16,6 +13,6 @@ export function addDemoCommand(program: Command, terminal: Terminal): void {
       const { runDemo } = await import('./demo/run.ts');
       const { json } = globalOptions(command);
       const failed = await runDemo(terminal, { once: once ?? false, json: json ?? false });
-      if (failed.length > 0) throw new DemoFailedError(`not as it should be: ${failed.join(', ')}`);
+      if (failed.length > 0) throw new CommandError(`not as it should be: ${failed.join(', ')}`);
     });
 }

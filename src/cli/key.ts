@@ -1,7 +1,8 @@
 /** `postrider key`: API keys. A key's token is printed when it is made and never again. */
 import { type Command, Option } from 'commander';
 import type { showKey } from '../tenants/schemas.ts';
-import { UsageError, withControl } from './context.ts';
+import { withControl } from './context.ts';
+import { UsageError } from './errors.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,11 +1,14 @@
 /** `postrider plan`: the limits tenants live within. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Plan } from '../tenants/schemas.ts';
-import { UsageError, withControl } from './context.ts';
+import { withControl } from './context.ts';
+import { UsageError } from './errors.ts';
 import { formatTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-type Limits = { monthlyEmails?: number | null; requestsPerSecond?: number | null };
+/** As options; commander would turn a null into an empty string. */
+type Limit = number | 'none';
+type Limits = { monthlyEmails?: Limit; requestsPerSecond?: Limit };
 
 export function addPlanCommands(program: Command, terminal: Terminal): void {
   const plan = program.command('plan').description('Plans: how much a tenant may send.');
@@ -38,19 +41,24 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     );
 }
 
-/** `none` is null: no limit. */
-function readLimit(text: string): number | null {
-  if (text === 'none') return null;
+function readLimit(text: string): Limit {
+  if (text === 'none') return text;
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number, or none.');
   return Number(text);
 }
 
 function merge(name: string, known: Plan | undefined, limits: Limits): Plan {
-  const { monthlyEmails = known?.monthlyEmails, requestsPerSecond = known?.requestsPerSecond } = limits;
+  const monthlyEmails = choose(limits.monthlyEmails, known?.monthlyEmails);
+  const requestsPerSecond = choose(limits.requestsPerSecond, known?.requestsPerSecond);
   if (monthlyEmails === undefined || requestsPerSecond === undefined) {
     throw new UsageError(`"${name}" is a new plan: give both --monthly-emails and --requests-per-second`);
   }
   return { name, monthlyEmails, requestsPerSecond };
+}
+
+function choose(given: Limit | undefined, known: number | null | undefined): number | null | undefined {
+  if (given === undefined) return known;
+  return given === 'none' ? null : given;
 }
 
 function formatPlans(plans: readonly Plan[]): string {

@@ -3,9 +3,8 @@ import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
 import { addConfigCommands } from './config.ts';
-import { UsageError } from './context.ts';
-import { ControlError } from './control-client.ts';
 import { addDemoCommand } from './demo.ts';
+import { UsageError } from './errors.ts';
 import { addKeyCommands } from './key.ts';
 import { addPlanCommands } from './plan.ts';
 import { addServeCommands } from './serve.ts';
@@ -48,8 +47,7 @@ function buildProgram(terminal: Terminal): Command {
     .description('A self-hosted mail appliance: HTTP API, delivery engine and spool in one daemon.')
     .version(VERSION)
     .option('--config <file>', 'configuration file (default: $POSTRIDER_CONFIG, else development settings)')
-    .option('--json', 'print JSON, for programs')
-    .configureHelp({ showGlobalOptions: true });
+    .option('--json', 'print JSON, for programs');
   for (const add of COMMANDS) add(program, terminal);
   // After the subcommands exist: these settings are inherited only by those made later.
   for (const command of withDescendants(program)) {
@@ -74,10 +72,9 @@ function pathOf(command: Command): string {
 }
 
 /** What an operator can act on is one line; anything else is a bug, and its stack is what helps. */
-const ACTIONABLE = ['ConfigError', 'LockedError', 'NewerSchemaError', 'AddressInUseError', 'DemoFailedError'];
+const ACTIONABLE = ['CommandError', 'ConfigError', 'LockedError', 'NewerSchemaError'];
 
 function explain(error: unknown): string {
-  if (error instanceof ControlError) return error.message;
   // By name: an error that comes from a database thread has lost its class.
   if (error instanceof Error && ACTIONABLE.includes(error.name)) return firstLine(error.message);
   return inspect(error);

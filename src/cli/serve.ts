@@ -5,14 +5,11 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { errorCode } from '../system/errors.ts';
-import { contextOf, globalOptions, UsageError } from './context.ts';
+import { contextOf, globalOptions } from './context.ts';
 import { curlLine } from './curl.ts';
-import { prepareFirstStart } from './first-start.ts';
+import { CommandError, UsageError } from './errors.ts';
+import type { FirstStart } from './first-start.ts';
 import type { Terminal } from './terminal.ts';
-
-export class AddressInUseError extends Error {
-  override readonly name = 'AddressInUseError';
-}
 
 export function addServeCommands(program: Command, terminal: Terminal): void {
   program
@@ -37,6 +34,7 @@ async function serve(terminal: Terminal, config: Config, { json }: { json?: true
   const stopped = terminal.untilStopped();
   const daemon = await start(config);
   try {
+    const { prepareFirstStart } = await import('./first-start.ts');
     const first = await prepareFirstStart(daemon.app, {
       showKey: config.development || terminal.interactive,
     });
@@ -58,12 +56,12 @@ async function start(config: Config) {
     const { address, port } = config.http;
     const code = errorCode(error);
     if (code === 'EADDRINUSE') {
-      throw new AddressInUseError(
+      throw new CommandError(
         `port ${port} of ${address} is in use by another program: stop it, or set POSTRIDER_HTTP_PORT (http.port)`,
       );
     }
     if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
-      throw new AddressInUseError(
+      throw new CommandError(
         `cannot listen on port ${port} of ${address} (${code}): set POSTRIDER_HTTP_ADDRESS and POSTRIDER_HTTP_PORT`,
       );
     }
@@ -71,11 +69,7 @@ async function start(config: Config) {
   }
 }
 
-function welcome(
-  address: string,
-  config: Config,
-  first: Awaited<ReturnType<typeof prepareFirstStart>>,
-): string {
+function welcome(address: string, config: Config, first: FirstStart): string {
   const listens = `Postrider listens on ${address}`;
   switch (first.kind) {
     case 'not-first':

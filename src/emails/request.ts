@@ -1,4 +1,5 @@
 /** A send request, checked beyond its shape: addresses read, recipients told apart, text fit for a message. */
+import { findMeant } from '../http/near-misses.ts';
 import { addressKey, type Mailbox, parseMailbox } from '../mail/address.ts';
 import { invalid } from '../system/errors.ts';
 import { MOST_BODY_BYTES, type SendBody } from './schemas.ts';
@@ -22,12 +23,7 @@ const NOT_YET = ['headers', 'attachments', 'tags', 'scheduledAt', 'templateId', 
 
 /** @throws AppError validation_error naming the field */
 export function readSendRequest(body: SendBody): EmailRequest {
-  for (const field of NOT_YET) {
-    if (Object.hasOwn(body, field)) throw invalid(field, `\`${field}\` is not supported by this version`);
-  }
-  // decisions.md 7: a broadcast needs an existing topic, and no topic can exist yet.
-  if (body.type === 'broadcast')
-    throw invalid('topicId', '`topicId` must name a topic when `type` is broadcast');
+  refuseLaterFields(body);
   if (body.html === undefined && body.text === undefined) {
     throw invalid('html', '`html` is required when `text` and `templateId` are absent');
   }
@@ -50,6 +46,19 @@ export function readSendRequest(body: SendBody): EmailRequest {
     html: readText('html', body.html),
     text: readText('text', body.text),
   };
+}
+
+/** Also under a wrong spelling, which nothing else would notice as these fields are not in the schema. */
+function refuseLaterFields(body: SendBody): asserts body is SendBody & { type: 'transactional' } {
+  for (const field of Object.keys(body)) {
+    const later = findMeant(field, NOT_YET);
+    if (later !== undefined) throw invalid(field, `\`${later}\` is not supported by this version`);
+    // decisions.md 6: there are no topics yet, so none of this name.
+    if (findMeant(field, ['topicId'])) throw invalid(field, '`topicId` must name an existing topic');
+  }
+  // decisions.md 7.
+  if (body.type === 'broadcast')
+    throw invalid('topicId', '`topicId` must name a topic when `type` is broadcast');
 }
 
 export type EnvelopeRecipient = { field: 'to' | 'cc' | 'bcc'; address: string; domain: string };

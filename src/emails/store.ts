@@ -12,7 +12,7 @@ import type {
   MessageRow,
   Mode,
 } from '../db/tables.ts';
-import { addressKey } from '../mail/address.ts';
+import { addressKey, parseMailbox } from '../mail/address.ts';
 import { enqueue, recordRecipientEvent } from '../queue/store.ts';
 import { findSuppressed } from '../suppressions/store.ts';
 import { AppError } from '../system/errors.ts';
@@ -223,14 +223,12 @@ function emailSlice(tx: Tx, { tenantId, mode, filter }: ListEmails, slice: Slice
   }
   if (filter.status !== undefined) query = query.where('messages.status', '=', filter.status);
   if (filter.from !== undefined) {
-    query = query.where(
-      filter.from.includes('@') ? 'fromAddress' : 'fromDomain',
-      '=',
-      addressKey(filter.from),
-    );
+    query = filter.from.includes('@')
+      ? query.where('fromAddress', '=', filterAddress(filter.from))
+      : query.where('fromDomain', '=', filterDomain(filter.from));
   }
   if (filter.to !== undefined) {
-    const address = addressKey(filter.to);
+    const address = filterAddress(filter.to);
     query = query.where('emails.id', 'in', (nested) =>
       nested
         .selectFrom('emailAddresses')
@@ -241,4 +239,13 @@ function emailSlice(tx: Tx, { tenantId, mode, filter }: ListEmails, slice: Slice
     );
   }
   return query.execute();
+}
+
+/** As addresses are kept: bare, without case, the domain in A-labels. What is no address equals none. */
+function filterAddress(text: string): string {
+  return addressKey(parseMailbox(text)?.address ?? text);
+}
+
+function filterDomain(text: string): string {
+  return parseMailbox(`a@${text}`)?.domain ?? text;
 }

@@ -1,6 +1,6 @@
 /**
- * Unknown fields are ignored, but `reply_to` for `replyTo` is a mistake worth an answer: dropped silently it would send
- * another mail than was meant (api.md 1.1).
+ * Unknown fields are ignored, but `reply_to` or `Reply-To` for `replyTo` is a mistake worth an answer: dropped silently
+ * it would send another mail than was meant (api.md 1.1).
  */
 import type { FastifyInstance } from 'fastify';
 import { invalid } from '../system/errors.ts';
@@ -10,20 +10,26 @@ export function rejectNearMisses(server: FastifyInstance): void {
     const known = propertiesOf(request.routeOptions.schema?.body);
     if (!known || typeof request.body !== 'object' || request.body === null) return;
     for (const field of Object.keys(request.body)) {
-      const meant = camelCase(field);
-      if (!known.has(field) && known.has(meant)) {
+      const meant = known.includes(field) ? undefined : findMeant(field, known);
+      if (meant !== undefined) {
         throw invalid(field, `\`${field}\` is not a field; did you mean \`${meant}\`?`);
       }
     }
   });
 }
 
-function propertiesOf(schema: unknown): Set<string> | undefined {
-  if (typeof schema !== 'object' || schema === null || !('properties' in schema)) return undefined;
-  const { properties } = schema;
-  return typeof properties === 'object' && properties !== null ? new Set(Object.keys(properties)) : undefined;
+/** The known field that differs from `field` in case, `_` and `-` alone, if it differs at all. */
+export function findMeant<Field extends string>(field: string, known: readonly Field[]): Field | undefined {
+  const spelling = plain(field);
+  return known.find((name) => plain(name) === spelling);
 }
 
-function camelCase(field: string): string {
-  return field.replace(/[_-]+([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
+function propertiesOf(schema: unknown): readonly string[] | undefined {
+  if (typeof schema !== 'object' || schema === null || !('properties' in schema)) return undefined;
+  const { properties } = schema;
+  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : undefined;
+}
+
+function plain(field: string): string {
+  return field.replace(/[_-]/g, '').toLowerCase();
 }

@@ -1,7 +1,7 @@
 /** The one error envelope of the API (api.md 1.1) and the status of each code. Anything unforeseen is a 500 that says nothing. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { AppError, type ErrorCode, type Issue } from '../system/errors.ts';
+import { AppError, type ErrorCode, type Issue, notFound } from '../system/errors.ts';
 import type { Log } from '../system/log.ts';
 
 const STATUS = {
@@ -77,6 +77,8 @@ function asRefusal(error: unknown): AppError | undefined {
   if (error.statusCode === 415) {
     return new AppError('unsupported_media_type', 'The body must be sent as application/json');
   }
+  // A parameter longer than any id or address is one that nothing has.
+  if (error.statusCode === 414) return notFound('Path');
   if (error.statusCode === 400)
     return new AppError('validation_error', `The request cannot be read: ${error.message}`);
   return undefined;

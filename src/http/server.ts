@@ -2,10 +2,12 @@
  * The HTTP server every API hangs on: JSON in, JSON out, strict schemas, a request id on every answer, one error
  * envelope, OpenAPI from the same schemas. It knows nothing of the product.
  */
+import { isUtf8 } from 'node:buffer';
+import type { Socket } from 'node:net';
 import swagger from '@fastify/swagger';
 import { Ajv, type AnySchema } from 'ajv';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { AppError, notFound } from '../system/errors.ts';
+import { AppError, errorCode, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
 import { rejectMethod } from './methods.ts';
@@ -21,6 +23,8 @@ const CONNECTION_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
 const MOST_PARAM_CHARACTERS = 320;
+/** Ours; no request of this API needs ten. */
+const MOST_NESTING = 64;
 
 export async function createHttpServer(
   system: Pick<System, 'clock' | 'log'>,
@@ -35,6 +39,7 @@ export async function createHttpServer(
     routerOptions: { maxParamLength: MOST_PARAM_CHARACTERS },
     genReqId: () => newId('req', system.clock.now()),
     forceCloseConnections: 'idle',
+    clientErrorHandler: answerMalformed(system),
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
       sendProblem(system.log, error, request, reply);
@@ -46,10 +51,27 @@ export async function createHttpServer(
     reply.header('x-request-id', request.id);
   });
   server.setErrorHandler((error, request, reply) => sendProblem(system.log, error, request, reply));
+  requireBody(server);
   rejectNearMisses(server);
   rejectMethod(server, () => notFound('Path'));
   await server.register(swagger, { openapi: { openapi: '3.1.0', info } });
   return server;
+}
+
+/** What is not HTTP, or more of it than Node reads, never becomes a request; it is answered in the same envelope. */
+function answerMalformed(system: Pick<System, 'clock'>) {
+  return (error: Error, socket: Socket): void => {
+    if (!socket.writable || errorCode(error) === 'ECONNRESET') return void socket.destroy();
+    const tooLarge = errorCode(error) === 'HPE_HEADER_OVERFLOW';
+    const requestId = newId('req', system.clock.now());
+    const message = tooLarge ? 'The request head is too large' : 'The request is not valid HTTP';
+    const body = JSON.stringify({ error: { type: 'validation_error', message, requestId } });
+    socket.end(
+      `HTTP/1.1 ${tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\n` +
+        `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+        `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  };
 }
 
 /**
@@ -59,10 +81,25 @@ export async function createHttpServer(
 function readJsonBodies(server: HttpServer): void {
   server.removeAllContentTypeParsers();
   const parse = server.getDefaultJsonParser('error', 'error');
-  server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
-    else void parse(request, body, done);
+  server.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
+    if (bytes.length === 0) return done(null, undefined);
+    // RFC 8259 8.1. Replacement characters would stand in the mail that is sent.
+    if (!isUtf8(bytes)) return done(new AppError('validation_error', 'The body must be UTF-8'), undefined);
+    void parse(request, bytes.toString(), (error, body) => {
+      if (!error && isDeeperThan(body, MOST_NESTING)) return done(tooDeep(), undefined);
+      done(error, body);
+    });
   });
+}
+
+function tooDeep(): AppError {
+  return new AppError('validation_error', `The body must not be nested deeper than ${MOST_NESTING} levels`);
+}
+
+/** JSON is read without recursion, but what walks over it afterwards is not: hashing, storing, showing. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeeperThan(item, levels - 1));
 }
 
 /** Bodies are taken as they are; only query strings and paths, which are text by nature, are coerced. */
@@ -75,7 +112,11 @@ function checkSchemas(server: HttpServer): void {
   );
 }
 
-/** Bodies are objects; an absent one deserves its own words rather than a schema's. */
-export function requireBody(body: unknown): void {
-  if (body === undefined) throw new AppError('validation_error', 'A JSON body is required');
+/** An absent body deserves its own words rather than a schema's. */
+function requireBody(server: HttpServer): void {
+  server.addHook('preValidation', async (request) => {
+    if (request.routeOptions.schema?.body && request.body === undefined) {
+      throw new AppError('validation_error', 'A JSON body is required');
+    }
+  });
 }

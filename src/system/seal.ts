@@ -3,7 +3,17 @@
  * value copied to another row does not open. The sealed text names its key, so that keys can be rotated.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export type Sealer = {
@@ -33,6 +43,7 @@ export function createSealer(key: Uint8Array): Sealer {
       if (sealedWith !== keyId)
         throw new Error(`sealed with key ${sealedWith}, but the master key is ${keyId}`);
       const bytes = Buffer.from(body, 'base64');
+      if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('not a sealed value');
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
         .setAAD(associatedData(place))
         .setAuthTag(bytes.subarray(-TAG_BYTES));
@@ -59,14 +70,16 @@ export function loadMasterKey(directory: string): Buffer {
   return key;
 }
 
+/** Written whole under another name first: a crash leaves no file, or the key. */
 function writeFlushed(file: string, text: string): void {
-  for (const [path, flags] of [
-    [file, 'wx'],
-    [dirname(file), 'r'],
-  ] as const) {
-    const descriptor = openSync(path, flags, 0o600);
-    if (flags === 'wx') writeSync(descriptor, text);
-    fsyncSync(descriptor);
-    closeSync(descriptor);
-  }
+  const temporary = `${file}.new`;
+  rmSync(temporary, { force: true });
+  const descriptor = openSync(temporary, 'wx', 0o600);
+  writeSync(descriptor, text);
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+  renameSync(temporary, file);
+  const directory = openSync(dirname(file), 'r');
+  fsyncSync(directory);
+  closeSync(directory);
 }

@@ -10,7 +10,6 @@ import { createDial, type Dial } from './dial.ts';
 import { createDns, type Dns } from './dns.ts';
 import { createFetch, type Fetch } from './fetch.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { type Random, realRandom } from './random.ts';
 
@@ -22,7 +21,6 @@ export type System = {
   log: Log;
   random: Random;
   notices: Notices;
-  metrics: Metrics;
   crashPoint: CrashPoint;
 };
 
@@ -45,7 +43,6 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
     log: createLog(options.logLevel),
     random: realRandom,
     notices: createNotices(),
-    metrics: createMetrics(),
     crashPoint: createCrashPoint(options.crashAt),
     ...overrides,
   };

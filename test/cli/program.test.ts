@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { parse } from 'yaml';
 import { runProgram } from '../../src/cli/program.ts';
@@ -11,123 +11,126 @@ import { openControlSocket } from '../../src/control-socket.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { openTestApp } from '../support/test-app.ts';
 
-function dataDir(): string {
+/** A daemon's half that commands talk to; opening a database for every command would take most of the time. */
+const daemon = await openTestApp();
+const control = await openControlSocket(daemon.app);
+after(async () => {
+  await control.close();
+  await daemon.close();
+});
+
+function emptyDirectory(): string {
   return mkdtempSync(join(tmpdir(), 'postrider-cli-'));
 }
 
 /** Runs one command; `value` is its JSON. */
-async function run(directory: string, ...args: string[]) {
+async function runIn(directory: string, ...args: string[]) {
   const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: directory });
   const code = await runProgram(args, terminal);
   const value = args.includes('--json') && code === 0 ? JSON.parse(terminal.output) : undefined;
   return { code, value, output: terminal.output, errors: terminal.errors };
 }
 
-test('makes and lists tenants, plans and keys on the database itself when no daemon runs', async () => {
-  const directory = dataDir();
-  const tenant = await run(directory, 'tenant', 'create', 'acme', '--plan', 'free', '--json');
-  assert.match(tenant.value.id, /^ten_/);
-  assert.deepEqual([tenant.value.name, tenant.value.plan], ['acme', 'free']);
+function run(...args: string[]) {
+  return runIn(daemon.dataDir, ...args);
+}
 
+test('opens the database itself when no daemon runs, and leaves it to the next', async () => {
+  const directory = emptyDirectory();
+  assert.equal((await runIn(directory, 'tenant', 'list')).output, 'No tenants yet.\n');
+  const made = await runIn(directory, 'tenant', 'create', 'acme', '--plan', 'free', '--json');
+  assert.match(made.value.id, /^ten_/);
+  assert.deepEqual((await runIn(directory, 'tenant', 'list', '--json')).value, [made.value]);
+  const refused = await runIn(directory, 'tenant', 'create', 'acme', '--json');
+  assert.deepEqual([refused.code, refused.output], [1, '']);
+  assert.equal(refused.errors, 'error: A tenant named "acme" exists already\n');
+});
+
+test('talks to the running daemon, which holds the lock', async () => {
+  const tenants = await run('tenant', 'list', '--json');
+  assert.ok(tenants.value.some(({ id }: { id: string }) => id === daemon.tenantId));
+  const refused = await run('tenant', 'create', 'default');
+  assert.deepEqual([refused.code, refused.output], [1, '']);
+  assert.equal(refused.errors, 'error: A tenant named "default" exists already\n');
+});
+
+test('a directory that is locked by a daemon without a socket is one line', async () => {
+  const { dataDir, close } = await openTestApp();
+  const locked = await runIn(dataDir, 'tenant', 'list');
+  await close();
+  assert.equal(locked.code, 1);
+  assert.equal(locked.errors, `error: another Postrider process is using ${dataDir}\n`);
+});
+
+test('makes and lists keys; the token is shown once', async () => {
+  await run('tenant', 'create', 'acme');
   const create = ['key', 'create', '--tenant', 'acme', '--mode', 'live', '--name', 'shop', '--json'];
-  const key = await run(directory, ...create, '--permission', 'sending_access');
-  assert.match(key.value.token, /^svc_prd_/);
+  const key = await run(...create, '--permission', 'sending_access', '--expires-at', '2040-01-01T00:00:00Z');
+  assert.match(key.value.token, /^svc_prd_\w{40}$/);
   assert.equal(key.value.permission, 'sending_access');
-
-  const listed = await run(directory, 'key', 'list', '--tenant', 'acme', '--json');
+  assert.equal(key.value.expiresAt, '2040-01-01T00:00:00.000Z');
+  const listed = await run('key', 'list', '--tenant', 'acme', '--json');
   assert.deepEqual(
     listed.value.map(({ id }: { id: string }) => id),
     [key.value.id],
   );
   assert.equal('token' in listed.value[0], false);
+});
 
-  const plan = await run(
-    directory,
-    'plan',
-    'set',
-    'small',
-    '--monthly-emails',
-    '100',
-    '--requests-per-second',
-    'none',
-    '--json',
-  );
-  assert.deepEqual(plan.value, { name: 'small', monthlyEmails: 100, requestsPerSecond: null });
-  const changed = await run(directory, 'plan', 'set', 'small', '--monthly-emails', 'none', '--json');
-  assert.deepEqual(changed.value, { name: 'small', monthlyEmails: null, requestsPerSecond: null });
-  const plans = await run(directory, 'plan', 'list', '--json');
-  assert.deepEqual(
-    plans.value.map(({ name }: { name: string }) => name),
-    ['free', 'small', 'unlimited'],
-  );
+test('makes plans and changes one limit of them', async () => {
+  const set = ['plan', 'set', 'small', '--json', '--monthly-emails'];
+  const made = await run(...set, '100', '--requests-per-second', '2');
+  assert.deepEqual(made.value, { name: 'small', monthlyEmails: 100, requestsPerSecond: 2 });
+  const changed = await run(...set, 'none');
+  assert.deepEqual(changed.value, { name: 'small', monthlyEmails: null, requestsPerSecond: 2 });
+  const plans = await run('plan', 'list', '--json');
+  assert.ok(plans.value.some(({ name }: { name: string }) => name === 'small'));
 });
 
 test('tables are for people', async () => {
-  const directory = dataDir();
-  assert.equal((await run(directory, 'tenant', 'list')).output, 'No tenants yet.\n');
-  await run(directory, 'tenant', 'create', 'acme');
-  const [heading, row] = (await run(directory, 'tenant', 'list')).output.split('\n');
+  const [heading, row] = (await run('tenant', 'list')).output.split('\n');
   assert.match(heading ?? '', /^ID +NAME +PLAN +CREATED$/);
-  assert.match(row ?? '', /^ten_\w{26} +acme +unlimited +\d{4}-\d\d-\d\dT/);
-  assert.match((await run(directory, 'plan', 'list')).output, /free +3000 +5\nunlimited +none +none\n/);
-  const made = await run(directory, 'key', 'create', '--tenant', 'acme', '--mode', 'test', '--name', 'x');
-  assert.match(made.output, /shown once:\nsvc_dev_\w{40}\n$/);
-  assert.match((await run(directory, 'key', 'list')).output, /^ID +NAME.*\nkey_\w+ +x +test +full_access +/);
-});
-
-test('talks to the running daemon, which holds the lock', async () => {
-  const { app, dataDir: directory, tenantId, close } = await openTestApp();
-  const control = await openControlSocket(app);
-  const tenants = await run(directory, 'tenant', 'list', '--json');
-  assert.deepEqual(
-    tenants.value.map(({ id }: { id: string }) => id),
-    [tenantId],
+  assert.match(row ?? '', /^ten_\w{26} +default +unlimited +\d{4}-\d\d-\d\dT/);
+  assert.match((await run('plan', 'list')).output, /^free +3000 +5$/m);
+  const made = await run('key', 'create', '--tenant', 'default', '--mode', 'test', '--name', 'x y');
+  assert.match(made.output, /^Key key_\w+ "x y" \(test, full_access\), shown once:\nsvc_dev_\w{40}\n$/);
+  assert.match(
+    (await run('key', 'list')).output,
+    /^key_\w+ +x y +test +full_access +\w{8} +ten_\w+ +never +valid$/m,
   );
-  assert.equal((await run(directory, 'tenant', 'create', 'second', '--json')).code, 0);
-  const twice = await run(directory, 'tenant', 'create', 'second', '--json');
-  assert.deepEqual([twice.code, twice.output], [1, '']);
-  assert.equal(twice.errors, 'error: A tenant named "second" exists already\n');
-  await control.close();
-
-  const locked = await run(directory, 'tenant', 'list');
-  assert.equal(locked.code, 1);
-  assert.equal(locked.errors, `error: another Postrider process is using ${directory}\n`);
-  await close();
 });
 
 test('a key is revoked only when that is certain', async () => {
-  const directory = dataDir();
-  await run(directory, 'tenant', 'create', 'acme');
   const { value } = await run(
-    directory,
     'key',
     'create',
     '--tenant',
-    'acme',
+    'default',
     '--mode',
     'test',
     '--name',
-    'x',
+    'old',
     '--json',
   );
-  const state = async () => (await run(directory, 'key', 'list', '--json')).value[0].revokedAt;
-
-  const silent = await run(directory, 'key', 'revoke', value.id);
+  const isRevoked = async () => {
+    const keys = (await run('key', 'list', '--json')).value as { id: string; revokedAt: string | null }[];
+    return keys.find(({ id }) => id === value.id)?.revokedAt !== null;
+  };
+  const silent = await run('key', 'revoke', value.id);
   assert.deepEqual([silent.code, silent.errors], [2, 'error: this cannot be undone: add --yes\n']);
   const asked = async (answer: string) => {
-    const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: directory }, { interactive: true, answer });
+    const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: daemon.dataDir }, { interactive: true, answer });
     return runProgram(['key', 'revoke', value.id], terminal);
   };
   assert.equal(await asked('n'), 2);
-  assert.equal(await state(), null);
+  assert.equal(await isRevoked(), false);
   assert.equal(await asked('y'), 0);
-  assert.notEqual(await state(), null);
-  assert.equal((await run(directory, 'key', 'revoke', value.id, '--yes')).code, 0);
-  assert.equal((await run(directory, 'key', 'revoke', 'key_none', '--yes')).code, 1);
+  assert.equal(await isRevoked(), true);
+  assert.equal((await run('key', 'revoke', value.id, '--yes')).code, 0);
+  assert.equal((await run('key', 'revoke', 'key_none', '--yes')).code, 1);
 });
 
 test('wrong usage ends with 2 and says how to go on', async () => {
-  const directory = dataDir();
   const wrong = [
     ['frobnicate'],
     ['tenant', 'create'],
@@ -138,60 +141,60 @@ test('wrong usage ends with 2 and says how to go on', async () => {
     ['tenant', 'list', '--jsn'],
   ];
   for (const args of wrong) {
-    const { code, errors, output } = await run(directory, ...args);
+    const { code, errors, output } = await run(...args);
     assert.deepEqual([code, output], [2, ''], args.join(' '));
     assert.match(errors, /^error: /, args.join(' '));
   }
 });
 
 test('help and version end with 0', async () => {
-  const help = await run(dataDir(), '--help');
+  const help = await run('--help');
   assert.equal(help.code, 0);
   for (const name of ['serve', 'dev', 'demo', 'tenant', 'plan', 'key', 'config', 'version']) {
     assert.match(help.output, new RegExp(`^  ${name}\\b`, 'm'));
   }
-  assert.match((await run(dataDir(), 'key', 'create', '--help')).output, /--config <file>/);
-  assert.match((await run(dataDir(), '--version')).output, /^\d+\.\d+\.\d+\n$/);
-  assert.deepEqual(Object.keys((await run(dataDir(), 'version', '--json')).value), ['postrider', 'node']);
+  assert.match((await run('key', 'create', '--help')).output, /--config <file>/);
+  assert.match((await run('--version')).output, /^\d+\.\d+\.\d+\n$/);
+  assert.deepEqual(Object.keys((await run('version', '--json')).value), ['postrider', 'node']);
 });
 
 test('a wrong configuration and a newer database are one line', async () => {
-  const directory = dataDir();
+  const directory = emptyDirectory();
   const terminal = fakeTerminal({ POSTRIDER_HTTP_PORT: 'x' });
   assert.equal(await runProgram(['tenant', 'list'], terminal), 1);
   assert.match(terminal.errors, /^error: POSTRIDER_HTTP_PORT: "http\.port" .+\n$/);
 
   const file = join(directory, 'broken.yaml');
   writeFileSync(file, 'hostname: "open');
-  const broken = await run(directory, 'config', 'show', '--config', file);
+  const broken = await runIn(directory, 'config', 'show', '--config', file);
   assert.equal(broken.code, 1);
   assert.match(broken.errors, /^error: \/.+broken\.yaml: .+\n$/);
 
-  await run(directory, 'tenant', 'list');
+  await runIn(directory, 'tenant', 'list');
   const database = new Sqlite(join(directory, 'postrider.db'));
   database.prepare('INSERT INTO migrations VALUES (?, 0)').run('9999-future');
   database.close();
-  const newer = await run(directory, 'tenant', 'list');
+  const newer = await runIn(directory, 'tenant', 'list');
   assert.equal(newer.code, 1);
   assert.match(newer.errors, /^error: the database has migration "9999-future".+newer version\n$/);
 });
 
 test('shows the configuration in effect', async () => {
-  const directory = dataDir();
+  const directory = emptyDirectory();
   const file = join(directory, 'config.yaml');
   writeFileSync(file, 'hostname: mail.example.com\n');
-  const shown = await run(directory, 'config', 'show', '--config', file, '--json');
+  const shown = await runIn(directory, 'config', 'show', '--config', file, '--json');
   assert.equal(shown.value.hostname, 'mail.example.com');
   assert.equal(shown.value.dataDir, directory);
   assert.equal('faults' in shown.value, false);
-  assert.deepEqual(parse((await run(directory, 'config', 'show', '--config', file)).output), shown.value);
+  assert.deepEqual(parse((await runIn(directory, 'config', 'show', '--config', file)).output), shown.value);
 });
 
 test('the example configuration is the one in config/, and is what the defaults are', async () => {
-  const { output } = await run(dataDir(), 'config', 'example');
+  const { output } = await run('config', 'example');
   assert.equal(readFileSync(new URL('../../config/postrider.example.yaml', import.meta.url), 'utf8'), output);
 
-  const file = join(dataDir(), 'all.yaml');
+  const file = join(emptyDirectory(), 'all.yaml');
   writeFileSync(file, output.replace(/^#(?=\S| {2})/gm, ''));
   const { dataDir: _, hostname, development: __, ...all } = loadConfig({ file, env: {} });
   assert.equal(hostname, 'mail.example.com');

@@ -12,22 +12,20 @@ const tables = (database.prepare('PRAGMA table_list').all() as (Table & { schema
   .filter(({ schema, name }) => schema === 'main' && !name.startsWith('sqlite_'))
   .map(({ name, strict }) => ({ name, strict }));
 
-/** Row types of src/db/tables.ts by table, each as its column names. */
+/** The row types of src/db/tables.ts by table, each as its column names. */
 function dictionary(): Map<string, string[]> {
-  const source = readFileSync(new URL('../../src/db/tables.ts', import.meta.url), 'utf8').replace(
-    /\/\*\*[^]*?\*\//g,
-    '',
-  );
-  const rows = new Map<string, string[]>();
-  for (const [, name = '', body = ''] of source.matchAll(/export type (\w+Row) = \{([^]*?)\};\n/g)) {
-    rows.set(
+  const source = readFileSync(new URL('../../src/db/tables.ts', import.meta.url), 'utf8');
+  const code = source.replace(/\/\*\*.*?\*\//gs, '');
+  const names = (body: string) => body.split(';').flatMap((field) => /^\s*(\w+):/.exec(field)?.[1] ?? []);
+  const rows = new Map(
+    [...code.matchAll(/export type (\w+Row) = \{(.*?)\};\n/gs)].map(([, name, body = '']) => [
       name,
-      [...body.matchAll(/(?:^|[{;]\s*)(\w+)\??:/gm)].map(([, column = '']) => column),
-    );
-  }
-  const body = /export type Tables = \{([^]*?)\}/.exec(source)?.[1] ?? '';
+      names(body),
+    ]),
+  );
+  const tables = /export type Tables = \{(.*?)\}/s.exec(code)?.[1] ?? '';
   return new Map(
-    [...body.matchAll(/(\w+): (\w+);/g)].map(([, table = '', row = '']) => [table, rows.get(row) ?? []]),
+    [...tables.matchAll(/(\w+): (\w+);/g)].map(([, table = '', row]) => [table, rows.get(row) ?? []]),
   );
 }
 

@@ -146,6 +146,7 @@ async function finish(world: KillWorld): Promise<string[]> {
   const silent = untold(world).length;
   if (silent > 0) faults.push(`${silent} acknowledged emails: no email.delivered at the webhook`);
   await daemon.stop();
+  (await import('node:fs')).cpSync(world.dataDir, '/tmp/killdata', {recursive:true});
   await world.endLife(Date.now());
   const audit = auditDataDirectory(world.dataDir, load.acknowledged.map(firstId));
   if (audit.missing.length > 0) faults.push(`${audit.missing.length} acknowledged emails are not stored`);
@@ -194,7 +195,7 @@ async function faultsOfStatuses(
       const answer = await daemon.request('GET', `/v1/emails/${firstId(next)}`, key);
       const { status } = answer.body as { status?: string };
       if (status === 'delivered') continue;
-      if (signal.aborted) faults.push(`${firstId(next)} is ${status ?? answer.status}`);
+      if (signal.aborted) faults.push(`not delivered: ${JSON.stringify(answer.body)}`);
       else {
         waiting.unshift(next);
         await sleep(DRAIN_PAUSE_MS);

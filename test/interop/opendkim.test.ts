@@ -16,15 +16,13 @@ const SHAPES: Record<string, Record<string, unknown>> = {
   plain: { text: 'Hello there\n' },
   alternative: { text: 'Grüße\n', html: '<p>Grüße, 世界</p>', subject: 'Grüße, 世界 '.repeat(12) },
   trailing: { text: 'spaces  \t \nat the ends \n.\n..dots\n\n\n\n' },
-  headers: {
+  folded: {
+    from: '"Läden & Söhne, GmbH" <news@shop.example>',
+    replyTo: Array.from({ length: 20 }, (_, index) => `Antwort №${index} <answer-${index}@shop.example>`),
     text: 'x\n',
-    headers: { 'X-Folded': `${'word '.repeat(60)}end`, 'In-Reply-To': '<a@b.example>' },
   },
   longlines: { text: `${'0123456789'.repeat(300)}\n`, html: `<p>${'é'.repeat(2_000)}</p>` },
-  attachment: {
-    text: 'see attachment\n',
-    attachments: [{ filename: 'größe.bin', content: Buffer.alloc(70_000, 0xe9).toString('base64') }],
-  },
+  large: { html: `<p>${'<b>Grüße</b> '.repeat(60_000)}</p>` },
 };
 
 let opendkim: Opendkim;

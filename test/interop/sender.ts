@@ -22,7 +22,7 @@ export type EmailRecipient = {
   enhancedCode: string | null;
   diagnostic: string | null;
   mx: string | null;
-  tls: unknown;
+  tls: string | null;
 };
 
 export type Email = { id: string; status: string; messageId: string; recipients: EmailRecipient[] };

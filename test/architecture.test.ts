@@ -1,0 +1,202 @@
+/** The house of src/ as a table. Every rule is also shown to find what it is there to find. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import {
+  environmentReaders,
+  importCycles,
+  importsOutOfOrder,
+  queriesOutsideStores,
+  reExports,
+  shapes,
+  tableWriters,
+  typeEscapes,
+  worldOutside,
+} from './architecture/rules.ts';
+import { readSource, readSources, type Source } from './architecture/source.ts';
+
+const sources = readSources(fileURLToPath(new URL('../src', import.meta.url)));
+
+function planted(files: Record<string, string>): Source[] {
+  return Object.entries(files).map(([path, text]) => readSource(path, text));
+}
+
+function finds(rule: (sources: readonly Source[]) => string[], path: string, text: string): string[] {
+  return rule(planted({ [path]: text }));
+}
+
+test('the tests read the whole of src', () => {
+  const paths = sources.map(({ path }) => path);
+  assert.ok(paths.length > 50);
+  for (const path of ['main.ts', 'db/tables.ts', 'tenants/store.ts', 'mail/address.ts'])
+    assert.ok(paths.includes(path));
+  const store = sources.find(({ path }) => path === 'tenants/store.ts');
+  assert.ok(store?.imports.includes('db/operation.ts') && store.imports.includes('system/errors.ts'));
+});
+
+test('files import only what stands before them, and no file imports itself by way of others', () => {
+  assert.deepEqual(importsOutOfOrder(sources), []);
+  assert.deepEqual(importCycles(sources), []);
+});
+
+test('a planted import out of order is named file -> file, a type import too', () => {
+  for (const [path, text, finding] of [
+    ['system/x.ts', "import { a } from '../db/page.ts';", 'system/x.ts -> db/page.ts'],
+    ['db/x.ts', "import type { App } from '../app.ts';", 'db/x.ts -> app.ts'],
+    ['http/x.ts', "import { type Tx } from '../db/operation.ts';", 'http/x.ts -> db/operation.ts'],
+    ['mail/smtp/x.ts', "import { a } from '../../http/page.ts';", 'mail/smtp/x.ts -> http/page.ts'],
+    ['blobs/x.ts', "import '../tenants/store.ts';", 'blobs/x.ts -> tenants/store.ts'],
+    ['domains/x.ts', "import { a } from '../emails/store.ts';", 'domains/x.ts -> emails/store.ts'],
+    ['queue/x.ts', "const a = await import('../webhooks/store.ts');", 'queue/x.ts -> webhooks/store.ts'],
+    ['queue/x.ts', "type A = import('../emails/send.ts').A;", 'queue/x.ts -> emails/send.ts'],
+    ['emails/x.ts', "import {\n  a,\n  b,\n} from '../main.ts';", 'emails/x.ts -> main.ts'],
+    ['api.ts', "import { a } from './cli/serve.ts';", 'api.ts -> cli/serve.ts'],
+    ['main.ts', "import './operations.ts';", 'main.ts -> operations.ts'],
+    ['services/x.ts', '', 'services/x.ts has no place in the table of who may import whom'],
+  ] as const) {
+    assert.deepEqual(finds(importsOutOfOrder, path, text), [finding]);
+  }
+  const fine = "// import { a } from '../emails/store.ts';\nimport { b } from '../tenants/store.ts';";
+  assert.deepEqual(finds(importsOutOfOrder, 'domains/x.ts', fine), []);
+});
+
+test('a planted cycle is named file by file', () => {
+  const files = planted({
+    'db/a.ts': "import type { B } from './b.ts';",
+    'db/b.ts': "import { c } from './c.ts';",
+    'db/c.ts': "import { a } from './a.ts';",
+    'db/d.ts': "import { a } from './a.ts';",
+  });
+  assert.deepEqual(importCycles(files), ['db/a.ts -> db/b.ts -> db/c.ts -> db/a.ts']);
+});
+
+test('there are no barrels and no default exports', () => {
+  assert.deepEqual(reExports(sources), []);
+  for (const text of [
+    "export * from './a.ts';",
+    "export { a } from './a.ts';",
+    "export type {\n  A,\n} from './a.ts';",
+    'export default function f() {}',
+    'const a = 1;\nexport { a as default };',
+  ]) {
+    assert.equal(finds(reExports, 'db/x.ts', text).length, 1, text);
+  }
+  assert.deepEqual(
+    finds(reExports, 'db/x.ts', "export type A = 1;\nconst from = 'x';\nexport const b = from;"),
+    [],
+  );
+});
+
+test('clock, timers, chance and network are used in src/system alone', () => {
+  assert.deepEqual(worldOutside(sources), []);
+  for (const text of [
+    'const a = Date.now();',
+    'const a = new Date();',
+    'const a = new Date;',
+    'const a = Date();',
+    'const a = performance.now();',
+    `const a = \`\${Math.random()}\`;`,
+    'setTimeout(() => {}, 1);',
+    'const later = setInterval;',
+    "await fetch('http://a');",
+    "import { setTimeout as sleep } from 'node:timers/promises';",
+    "import { lookup } from 'node:dns';",
+    "import { Resolver } from 'node:dns/promises';",
+    "import { request } from 'undici';",
+  ]) {
+    assert.ok(finds(worldOutside, 'queue/x.ts', text).length > 0, text);
+    assert.deepEqual(finds(worldOutside, 'system/x.ts', text), []);
+  }
+  for (const text of [
+    'const a = new Date(row.createdAt);',
+    'await app.fetch({});',
+    '// Date.now() is not asked here',
+    "const a = 'setTimeout(';",
+    'const quote = /[\'"]/;\n// Math.random()',
+  ]) {
+    assert.deepEqual(finds(worldOutside, 'queue/x.ts', text), [], text);
+  }
+});
+
+test('process.env is read where the configuration comes from, and nowhere else', () => {
+  assert.deepEqual(environmentReaders(sources), []);
+  for (const text of ['const a = process.env;', "const a = process.env['X'];", "const a = process['env'];"]) {
+    assert.equal(finds(environmentReaders, 'system/x.ts', text).length, 1, text);
+    assert.deepEqual(finds(environmentReaders, 'config.ts', text), []);
+  }
+  assert.deepEqual(finds(environmentReaders, 'system/x.ts', '/** not process.env */\nprocess.kill(1);'), []);
+});
+
+test('nothing escapes the type checker or the linter', () => {
+  assert.deepEqual(typeEscapes(sources), []);
+  for (const text of [
+    'const a: any = 1;',
+    'const a = b as any;',
+    'const a: Promise<any> = b;',
+    'const a: Record<string, any> = b;',
+    'let a: string | any;',
+    'let a: unknown[] | any[];',
+    '// @ts-ignore\nconst a = 1;',
+    '// @ts-expect-error\nconst a = 1;',
+    '// biome-ignore lint/a: because\nconst a = 1;',
+  ]) {
+    assert.equal(finds(typeEscapes, 'db/x.ts', text).length, 1, text);
+  }
+  const fine =
+    "// takes any: number\nconst a = AbortSignal.any([b]);\nconst c = ': any';\nconst many: number = 1;";
+  assert.deepEqual(finds(typeEscapes, 'db/x.ts', fine), []);
+});
+
+test('files are short and named in kebab-case', () => {
+  assert.deepEqual(shapes(sources), []);
+  assert.deepEqual(finds(shapes, 'db/x.ts', 'a\n'.repeat(400)), []);
+  assert.equal(finds(shapes, 'db/x.ts', 'a\n'.repeat(401)).length, 1);
+  for (const path of ['db/fooBar.ts', 'db/Foo.ts', 'db/foo_bar.ts', 'dbThings/foo.ts']) {
+    assert.equal(finds(shapes, path, '').length, 1, path);
+  }
+});
+
+const DICTIONARY = `
+/** Written by a/store.ts. Two
+ * lines. */
+export type OneRow = { id: string };
+/** Written by b/store.ts. */
+export type TwoRow = { id: string };
+export type Tables = {
+  one: OneRow;
+  two: TwoRow;
+};
+`;
+
+test('each table is written by the one file that the data dictionary names', () => {
+  assert.deepEqual(tableWriters(sources), []);
+  const good = {
+    'db/tables.ts': DICTIONARY,
+    'a/store.ts': "db.insertInto('one')",
+    'b/store.ts': "exec('DELETE FROM two')",
+  };
+  assert.deepEqual(tableWriters(planted(good)), []);
+  for (const text of [
+    "tx.insertInto('one')",
+    "tx\n.updateTable(\n'one')",
+    "tx.deleteFrom('one')",
+    'database.exec(`UPDATE one SET id = 1`)',
+    "database.exec('INSERT OR REPLACE INTO one VALUES (1)')",
+  ]) {
+    assert.deepEqual(
+      tableWriters(planted({ ...good, 'c/x.ts': text })),
+      ['c/x.ts writes one, which belongs to a/store.ts'],
+      text,
+    );
+  }
+  assert.deepEqual(tableWriters(planted({ ...good, 'a/store.ts': "db.selectFrom('one')" })), [
+    'a/store.ts does not write one',
+  ]);
+  assert.deepEqual(tableWriters(planted({ ...good, 'c/x.ts': "// insertInto('one')" })), []);
+});
+
+test('queries live in store.ts files', () => {
+  assert.deepEqual(queriesOutsideStores(sources), []);
+  assert.equal(finds(queriesOutsideStores, 'emails/api.ts', "app.db.read.selectFrom('emails')").length, 1);
+  assert.deepEqual(finds(queriesOutsideStores, 'emails/store.ts', "tx.selectFrom('emails')"), []);
+});

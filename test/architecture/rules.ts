@@ -1,0 +1,213 @@
+/** The rules of the house. Each answers one line for each place that breaks it. */
+import type { Source } from './source.ts';
+
+/** In the order in which features may import each other: each only those before it. */
+const FEATURES = [
+  'events',
+  'tenants',
+  'domains',
+  'suppressions',
+  'topics',
+  'templates',
+  'audiences',
+  'queue',
+  'tracking',
+  'emails',
+  'broadcasts',
+  'webhooks',
+  'certificates',
+  'mailboxes',
+  'submission',
+  'inbound',
+  'dashboard',
+] as const;
+
+const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
+  system: [],
+  db: ['system'],
+  blobs: ['system', 'db'],
+  http: ['system'],
+  mail: ['system'],
+  'version.ts': [],
+  'config.ts': ['system'],
+  'app.ts': ['system', 'db', 'blobs', 'config.ts'],
+};
+
+const HOUSE = [...Object.keys(FOUNDATIONS), ...FEATURES];
+
+/** Who may import whom; a unit is a folder of src/ or a file in it, and may always import itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  ...FOUNDATIONS,
+  ...Object.fromEntries(
+    FEATURES.map((feature, index) => [feature, [...Object.keys(FOUNDATIONS), ...FEATURES.slice(0, index)]]),
+  ),
+  'operations.ts': FEATURES,
+  'api.ts': HOUSE,
+  'control-socket.ts': HOUSE,
+  'main.ts': [...HOUSE, 'api.ts', 'control-socket.ts'],
+  cli: [...HOUSE, 'api.ts', 'control-socket.ts', 'main.ts'],
+};
+
+export function importsOutOfOrder(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, imports }) => {
+    const allowed = MAY_IMPORT[unitOf(path)];
+    if (!allowed) return [`${path} has no place in the table of who may import whom`];
+    return imports
+      .filter((target) => unitOf(target) !== unitOf(path) && !allowed.includes(unitOf(target)))
+      .map((target) => `${path} -> ${target}`);
+  });
+}
+
+function unitOf(path: string): string {
+  return path.split('/')[0] ?? path;
+}
+
+export function importCycles(sources: readonly Source[]): string[] {
+  const imports = new Map(sources.map((source) => [source.path, source.imports]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    const seenAt = trail.indexOf(path);
+    if (seenAt >= 0) cycles.push([...trail.slice(seenAt), path].join(' -> '));
+    if (seenAt >= 0 || done.has(path)) return;
+    for (const target of imports.get(path) ?? []) visit(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const { path } of sources) visit(path, []);
+  return cycles;
+}
+
+export function reExports(sources: readonly Source[]): string[] {
+  return matches(sources, (source) => source.code, [
+    [/^\s*export\s*(?:type\s*)?[{*][^;]*?\bfrom\b/m, 're-exports'],
+    [/^\s*export\s+default\b|\bas default\b/m, 'has a default export'],
+  ]);
+}
+
+/** The world outside comes through `System`; `new Date(milliseconds)` and `app.fetch(…)` are no such thing. */
+export function worldOutside(sources: readonly Source[]): string[] {
+  const outside = sources.filter(({ path }) => unitOf(path) !== 'system');
+  const code = matches(outside, (source) => source.bare, [
+    [/\bDate\.now\b/, 'uses Date.now'],
+    [/\bnew Date(?:\(\s*\)|(?!\s*\())/, 'uses new Date()'],
+    [/(?<!\.)\bDate\(/, 'uses Date()', /\bnew Date\(/g],
+    [/\bperformance\.now\b/, 'uses performance.now'],
+    [/\bMath\.random\b/, 'uses Math.random'],
+    [/(?<![.\w])(?:setTimeout|setInterval)\b/, 'uses a timer'],
+    [/(?<![.\w])fetch\(/, 'uses fetch'],
+  ]);
+  const packages = outside.flatMap(({ path, packages: names }) =>
+    names
+      .filter((name) => /^node:(?:dns|timers)\b/.test(name) || name === 'undici')
+      .filter((name) => !(WORLD_OF_ITS_OWN.get(name) ?? []).some((place) => path.startsWith(place)))
+      .map((name) => `${path} -> ${name}`),
+  );
+  return [...code, ...packages];
+}
+
+/** Where such a module is rightly imported: it yields to the loop; it talks to the daemon's own socket and demo. */
+const WORLD_OF_ITS_OWN = new Map([
+  ['node:timers/promises', ['mail/dkim/canonical.ts']],
+  ['undici', ['cli/']],
+]);
+
+const READS_ENVIRONMENT = ['config.ts', 'cli/terminal.ts'];
+
+export function environmentReaders(sources: readonly Source[]): string[] {
+  return matches(
+    sources.filter(({ path }) => !READS_ENVIRONMENT.includes(path)),
+    (source) => source.bare,
+    [[/\bprocess\s*(?:\.|\[\s*)\s*(?:env\b|'')/, 'reads process.env']],
+  );
+}
+
+export function typeEscapes(sources: readonly Source[]): string[] {
+  return [
+    ...matches(sources, (source) => source.bare, [
+      [/[:<|&,]\s*any\b(?!\s*[(.])|\bas\s+any\b|\bany\[\]/, 'uses any'],
+    ]),
+    ...matches(sources, (source) => source.text, [
+      [/@ts-(?:ignore|expect-error|nocheck)\b/, 'silences the type checker'],
+      [/\bbiome-ignore\b/, 'silences the linter'],
+    ]),
+  ];
+}
+
+const MOST_LINES = 400;
+const KEBAB_CASE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.d)?\.tsx?$/;
+const KEBAB_CASE_FOLDER = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+
+export function shapes(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, text }) => {
+    const lines = text.split('\n').length - 1;
+    const name = path.split('/');
+    const wellNamed =
+      KEBAB_CASE.test(name.at(-1) ?? '') && name.slice(0, -1).every((part) => KEBAB_CASE_FOLDER.test(part));
+    return [
+      ...(lines > MOST_LINES ? [`${path} has ${lines} lines, more than ${MOST_LINES}`] : []),
+      ...(wellNamed ? [] : [`${path} is not named in kebab-case`]),
+    ];
+  });
+}
+
+/** The data dictionary says who writes each table: nobody else does, and that file does. */
+export function tableWriters(sources: readonly Source[]): string[] {
+  const owners = readOwners(sources.find(({ path }) => path === 'db/tables.ts')?.text ?? '');
+  const writes = sources
+    .filter(({ path }) => !path.startsWith('db/migrations/'))
+    .flatMap(({ path, code }) => writtenTables(code).map((table) => ({ path, table })))
+    .filter(({ table }) => owners.has(table));
+  const strangers = writes
+    .filter(({ path, table }) => owners.get(table) !== path)
+    .map(({ path, table }) => `${path} writes ${table}, which belongs to ${owners.get(table)}`);
+  const unwritten = [...owners]
+    .filter(([table, owner]) => !writes.some((write) => write.table === table && write.path === owner))
+    .map(([table, owner]) => `${owner ?? 'nobody'} does not write ${table}`);
+  return [...new Set(strangers), ...unwritten];
+}
+
+function readOwners(tables: string): Map<string, string | undefined> {
+  const owners = new Map<string, string>();
+  for (const [, owner = '', row = ''] of tables.matchAll(
+    /\/\*\* Written by ([\w/-]+\.ts)\b(?:(?!\*\/).)*\*\/\s*export type (\w+Row)\b/gs,
+  ))
+    owners.set(row, owner);
+  const body = /export type Tables = \{(.*?)\}/s.exec(tables)?.[1] ?? '';
+  return new Map(
+    [...body.matchAll(/(\w+): (\w+);/g)].map(([, table = '', row = '']) => [table, owners.get(row)]),
+  );
+}
+
+function writtenTables(code: string): string[] {
+  const kysely = code.matchAll(
+    /\b(?:insertInto|updateTable|deleteFrom|mergeInto|replaceInto)\(\s*['"](\w+)/g,
+  );
+  const sql = code.matchAll(
+    /\b(?:(?:INSERT(?:\s+OR\s+\w+)?|REPLACE)\s+INTO|UPDATE|DELETE\s+FROM)\s+"?(\w+)/g,
+  );
+  return [...kysely, ...sql].map(([, table = '']) => table);
+}
+
+/** Queries live in the `store.ts` of their feature. */
+export function queriesOutsideStores(sources: readonly Source[]): string[] {
+  return matches(
+    sources.filter(({ path }) => !path.startsWith('db/') && !path.endsWith('/store.ts')),
+    (source) => source.code,
+    [[/\b(?:selectFrom|insertInto|updateTable|deleteFrom)\(/, 'holds a query']],
+  );
+}
+
+type Pattern = readonly [pattern: RegExp, finding: string, except?: RegExp];
+
+function matches(
+  sources: readonly Source[],
+  read: (source: Source) => string,
+  patterns: readonly Pattern[],
+): string[] {
+  return sources.flatMap((source) =>
+    patterns.flatMap(([pattern, finding, except]) => {
+      const text = except ? read(source).replace(except, '') : read(source);
+      return pattern.test(text) ? [`${source.path} ${finding}`] : [];
+    }),
+  );
+}

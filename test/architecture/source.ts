@@ -1,0 +1,52 @@
+/** Source text as the rules of the house read it: what it imports, and its code without comments and strings. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+export type Source = {
+  /** From `src/`, such as `db/page.ts`. */
+  path: string;
+  text: string;
+  /** Without comments. */
+  code: string;
+  /** Without comments and with empty strings; template literals are kept whole, for the expressions in them. */
+  bare: string;
+  /** Files of src that it imports, types among them. */
+  imports: string[];
+  /** Packages and Node's own modules. */
+  packages: string[];
+};
+
+/** Comments, regular expressions, strings and template literals: whichever begins first hides the others. */
+const TOKENS =
+  /(?<comment>\/\*.*?\*\/|\/\/[^\n]*)|(?<=[(=,:[!&|?{};]\s*|\breturn )\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*|(?<string>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")|`(?:\\.|[^`\\])*`/gs;
+
+const IMPORTS = [
+  /^\s*(?:import|export)\b[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm,
+  /^\s*import\s*['"]([^'"]+)['"]/gm,
+  /\bimport\(\s*['"]([^'"]+)['"]/g,
+];
+
+export function readSource(path: string, text: string): Source {
+  const code = text.replace(TOKENS, (token, comment) => (comment === undefined ? token : ''));
+  const bare = text.replace(TOKENS, (token, comment, string) =>
+    comment !== undefined ? '' : string !== undefined ? "''" : token,
+  );
+  const specifiers = IMPORTS.flatMap((pattern) => [...code.matchAll(pattern)].map(([, name = '']) => name));
+  return {
+    path,
+    text,
+    code,
+    bare,
+    imports: specifiers
+      .filter((name) => name.startsWith('.'))
+      .map((name) => normalize(join(dirname(path), name))),
+    packages: specifiers.filter((name) => !name.startsWith('.')),
+  };
+}
+
+export function readSources(root: string): Source[] {
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.[jt]sx?$/.test(path))
+    .sort()
+    .map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
+}

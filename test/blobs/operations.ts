@@ -1,0 +1,6 @@
+/** The writes of the blob tests: loaded by the database's threads too. */
+import { insertBlob } from '../../src/blobs/store.ts';
+import { defineWrite } from '../../src/db/operation.ts';
+import type { BlobRow } from '../../src/db/tables.ts';
+
+export const keepBlob = defineWrite('test.keepBlob', (tx, blob: BlobRow) => insertBlob(tx, blob));

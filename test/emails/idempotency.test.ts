@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { canonicalJson, hashRequest, IDEMPOTENCY_WINDOW_MS } from '../../src/emails/idempotency.ts';
+import { sweepIdempotency } from '../../src/emails/store.ts';
+import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { emailBody, SIMULATOR } from './fixtures.ts';
+
+let spool: Spool;
+before(async () => {
+  spool = await openSpool();
+});
+after(() => spool.close());
+
+function send(idempotencyKey: string, more: Record<string, unknown> = {}, key?: string) {
+  return spool.request('POST', '/v1/emails', {
+    body: emailBody(more),
+    headers: { 'idempotency-key': idempotencyKey },
+    ...(key !== undefined && { key }),
+  });
+}
+
+async function countEmails(): Promise<number> {
+  const { count } = await spool.app.db.read
+    .selectFrom('emails')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+function recordOf(key: string) {
+  return spool.app.db.read.selectFrom('idempotency').selectAll().where('key', '=', key).execute();
+}
+
+test('a repeat answers what the first was answered, and says so in a header', async () => {
+  const first = await send('repeat');
+  assert.equal(first.status, 200);
+  assert.equal(first.headers['idempotency-replayed'], undefined);
+  const before = await countEmails();
+  const second = await send('repeat');
+  assert.equal(second.status, 200);
+  assert.deepEqual(second.body, first.body);
+  assert.equal(second.headers['idempotency-replayed'], 'true');
+  assert.notEqual(second.headers['x-request-id'], first.headers['x-request-id']);
+  assert.equal(await countEmails(), before);
+});
+
+test('another body under the same key is a conflict, and the first stays', async () => {
+  const first = await send('conflict');
+  const other = await send('conflict', { subject: 'Other' });
+  assert.equal(other.status, 409);
+  assert.equal(other.body.error.type, 'idempotency_conflict');
+  assert.deepEqual((await send('conflict')).body, first.body);
+});
+
+test('a key belongs to one tenant and one mode', async () => {
+  const other = await spool.addTenant('other');
+  const to = `delivered@${SIMULATOR}`;
+  const ids = new Set<string>();
+  for (const key of [spool.testKey, spool.liveKey, other.testKey, other.liveKey]) {
+    const { status, body, headers } = await send('scope', { to }, key);
+    assert.equal(status, 200);
+    assert.equal(headers['idempotency-replayed'], undefined);
+    ids.add(body.id);
+  }
+  assert.equal(ids.size, 4);
+});
+
+test('a key has 1 to 256 characters', async () => {
+  for (const key of ['', 'k'.repeat(257)]) {
+    const { status, body } = await send(key);
+    assert.equal(status, 400);
+    assert.deepEqual([body.error.type, body.error.param], ['validation_error', 'Idempotency-Key']);
+  }
+  for (const key of ['1', 'k'.repeat(256)]) {
+    const first = await send(key);
+    assert.equal(first.status, 200);
+    assert.deepEqual((await send(key)).body, first.body);
+  }
+});
+
+test('a refused request leaves no record, so that a corrected one may use its key', async () => {
+  const refusals: [Record<string, unknown>, number][] = [
+    [{ subject: '' }, 400],
+    [{ to: 'nobody' }, 400],
+    [{ from: 'a@unknown.example' }, 422],
+    [{ to: `suppressed@${SIMULATOR}` }, 422],
+  ];
+  for (const [more, status] of refusals) assert.equal((await send('corrected', more)).status, status);
+  assert.deepEqual(await recordOf('corrected'), []);
+  assert.equal((await send('corrected')).status, 200);
+  assert.equal(
+    (await send('corrected', { subject: '' })).status,
+    400,
+    'a bad request is a bad request first',
+  );
+});
+
+test('the order of keys and the white space of a body do not make it another', async () => {
+  const body = emailBody({ to: ['a@rcpt.example', 'b@rcpt.example'] });
+  const first = await send('order', body);
+  const reversed = Object.fromEntries(Object.entries(body).reverse());
+  const second = await spool.server.inject({
+    method: 'POST',
+    url: '/v1/emails',
+    headers: {
+      authorization: `Bearer ${spool.testKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'order',
+    },
+    payload: JSON.stringify(reversed, null, 3),
+  });
+  assert.equal(second.statusCode, 200);
+  assert.deepEqual(second.json(), first.body);
+  const swapped = await send('order', { ...body, to: ['b@rcpt.example', 'a@rcpt.example'] });
+  assert.equal(swapped.status, 409, 'the order of a list means something');
+});
+
+test('canonical JSON sorts keys at every depth and keeps what differs apart', () => {
+  assert.equal(canonicalJson({ b: [{ d: 1, c: null }], a: 'x' }), '{"a":"x","b":[{"c":null,"d":1}]}');
+  const different = [
+    '1',
+    1,
+    true,
+    null,
+    [],
+    {},
+    [null],
+    [[]],
+    { a: 1 },
+    { a: '1' },
+    '{"a":1}',
+    ['a', 'b'],
+    ['a,b'],
+  ];
+  assert.equal(new Set(different.map(canonicalJson)).size, different.length);
+  assert.notEqual(hashRequest('POST', '/v1/emails', {}), hashRequest('POST', '/v1/emails/batch', {}));
+  assert.notEqual(hashRequest('POST', '/v1/emails', {}), hashRequest('PUT', '/v1/emails', {}));
+});
+
+test('two hundred duplicates at once make exactly one email', async () => {
+  const before = await countEmails();
+  const answers = await Promise.all(Array.from({ length: 200 }, () => send('parallel')));
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+  assert.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
+  const replayed = answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true');
+  assert.equal(replayed.length, 199);
+  assert.equal(await countEmails(), before + 1);
+});
+
+test('of two different bodies at once under one key, one is accepted', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => send('race', { subject: `Body ${index % 2}` })),
+  );
+  assert.equal(new Set(answers.filter(({ status }) => status === 200).map(({ body }) => body.id)).size, 1);
+  assert.equal(answers.filter(({ status }) => status === 409).length, 10);
+});
+
+test('a repeat is answered even when the domain has lost its verification since', async () => {
+  const from = `a@${SENDER_DOMAIN}`;
+  const first = await send('lost', { from }, spool.liveKey);
+  assert.equal(first.status, 200);
+  const domains = await spool.request('GET', '/v1/domains', { key: spool.liveKey });
+  const { id } = domains.body.data[0];
+  assert.equal((await spool.request('DELETE', `/v1/domains/${id}`, { key: spool.liveKey })).status, 204);
+  assert.equal((await send('lost too', { from }, spool.liveKey)).status, 422);
+  const second = await send('lost', { from }, spool.liveKey);
+  assert.deepEqual([second.status, second.body], [200, first.body]);
+});
+
+test('a key is free again after 24 hours, and not a millisecond before', async () => {
+  assert.equal(IDEMPOTENCY_WINDOW_MS, 24 * 3_600_000);
+  const first = await send('window');
+  await spool.clock.advance(IDEMPOTENCY_WINDOW_MS - 1);
+  assert.deepEqual((await send('window')).body, first.body);
+  assert.equal((await send('window', { subject: 'Other' })).status, 409);
+  await spool.clock.advance(1);
+  const second = await send('window', { subject: 'Other' });
+  assert.equal(second.status, 200);
+  assert.notEqual(second.body.id, first.body.id);
+  assert.deepEqual((await send('window', { subject: 'Other' })).body, second.body, 'it is recorded anew');
+});
+
+test('the sweep removes records past their window, and no others', async () => {
+  await send('old');
+  await spool.clock.advance(3_600_000);
+  await send('young');
+  await spool.clock.advance(IDEMPOTENCY_WINDOW_MS - 3_600_000);
+  const removed = await spool.app.db.commit(sweepIdempotency, { now: spool.clock.now() });
+  assert.ok(removed > 0);
+  assert.deepEqual(await recordOf('old'), []);
+  assert.equal((await recordOf('young')).length, 1);
+  assert.equal(await spool.app.db.commit(sweepIdempotency, { now: spool.clock.now() }), 0);
+});

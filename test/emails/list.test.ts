@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { newId } from '../../src/system/ids.ts';
+import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { emailBody, SANDBOX, SIMULATOR } from './fixtures.ts';
+
+const EMAILS = 25;
+
+let spool: Spool;
+/** Newest first. */
+const ids: string[] = [];
+before(async () => {
+  spool = await openSpool();
+  for (let index = 0; index < EMAILS; index++) {
+    ids.unshift(await send({ subject: `Number ${index}` }));
+    await spool.clock.advance(1);
+  }
+});
+after(() => spool.close());
+
+async function send(more: Record<string, unknown>, key = spool.testKey): Promise<string> {
+  const { status, body } = await spool.request('POST', '/v1/emails', { key, body: emailBody(more) });
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.id;
+}
+
+async function list(query: Record<string, string>, key = spool.testKey) {
+  const { status, body } = await spool.request('GET', `/v1/emails?${new URLSearchParams(query)}`, { key });
+  assert.equal(status, 200, JSON.stringify(body));
+  const found = body.data.map(({ id }: { id: string }) => id) as string[];
+  return { ids: found, hasMore: body.hasMore as boolean, nextCursor: body.nextCursor as string | null };
+}
+
+async function refused(query: string, param: string) {
+  const { status, body } = await spool.request('GET', `/v1/emails?${query}`);
+  assert.equal(status, 400, `${query}: ${JSON.stringify(body)}`);
+  assert.deepEqual([body.error.type, body.error.param], ['validation_error', param], query);
+}
+
+/** A tenant of its own for a test that counts. */
+async function stranger(name: string) {
+  return (await spool.addTenant(name)).testKey;
+}
+
+test('a list starts with the 20 newest, each with six fields', async () => {
+  const page = await list({});
+  assert.deepEqual(page, { ids: ids.slice(0, 20), hasMore: true, nextCursor: ids[19] });
+  const { body } = await spool.request('GET', '/v1/emails');
+  assert.deepEqual(Object.keys(body.data[0]).sort(), ['createdAt', 'from', 'id', 'status', 'subject', 'to']);
+  assert.deepEqual(Object.keys(body).sort(), ['data', 'hasMore', 'nextCursor']);
+});
+
+test('an empty list is a list', async () => {
+  const { status, body } = await spool.request('GET', '/v1/emails', { key: await stranger('empty') });
+  assert.deepEqual([status, body], [200, { data: [], hasMore: false, nextCursor: null }]);
+});
+
+test('pages follow each other without a gap or a repetition, also while mail comes in', async () => {
+  const key = await stranger('busy');
+  const existing: string[] = [];
+  for (let index = 0; index < 7; index++) existing.unshift(await send({}, key));
+  const walked: string[] = [];
+  for (let query: Record<string, string> | undefined = { limit: '2' }; query; ) {
+    const page = await list(query, key);
+    walked.push(...page.ids);
+    assert.equal(page.hasMore, page.nextCursor !== null);
+    query = page.nextCursor === null ? undefined : { limit: '2', startingAfter: page.nextCursor };
+    await spool.clock.advance(1);
+    await send({ subject: 'Later' }, key);
+  }
+  assert.deepEqual(walked.sort(), existing.sort());
+});
+
+test('going back shows the newer ones, newest first', async () => {
+  const [first, second, third, fourth] = ids;
+  assert.ok(first && second && third && fourth);
+  const middle = await list({ endingBefore: fourth, limit: '2' });
+  assert.deepEqual(middle, { ids: [second, third], hasMore: true, nextCursor: third });
+  const top = await list({ endingBefore: third, limit: '2' });
+  assert.deepEqual(top, { ids: [first, second], hasMore: false, nextCursor: second });
+  assert.deepEqual((await list({ endingBefore: first })).ids, []);
+  assert.deepEqual(await list({ startingAfter: ids.at(-1) ?? '' }), {
+    ids: [],
+    hasMore: false,
+    nextCursor: null,
+  });
+});
+
+test('limit is 1 to 100', async () => {
+  assert.equal((await list({ limit: '1' })).ids.length, 1);
+  assert.deepEqual(await list({ limit: '100' }), { ids, hasMore: false, nextCursor: null });
+  for (const limit of ['0', '101', '-1', '1.5', 'ten', '1e9', 'NaN', '', '9'.repeat(400)]) {
+    await refused(`limit=${limit}`, 'limit');
+  }
+  await refused('limit=1&limit=2', 'limit');
+});
+
+test('a cursor is one id of this list', async () => {
+  const [id] = ids;
+  await refused(`startingAfter=${id}&endingBefore=${id}`, 'endingBefore');
+  for (const cursor of ['', 'x', 'em_', `${id}x`, `dom${id?.slice(2)}`, `${id?.slice(0, -1)}%00`, 'em_%27']) {
+    await refused(`startingAfter=${cursor}`, 'startingAfter');
+    await refused(`endingBefore=${cursor}`, 'endingBefore');
+  }
+  await refused(`startingAfter=${id}&startingAfter=${id}`, 'startingAfter');
+});
+
+test('a cursor whose email does not exist, or is another tenant’s, is a position', async () => {
+  const start = Date.parse('2020-01-01');
+  assert.deepEqual((await list({ startingAfter: newId('em', start) })).ids, []);
+  assert.deepEqual((await list({ startingAfter: newId('em', spool.clock.now() + 1) })).ids, ids.slice(0, 20));
+  const foreign = await send({}, await stranger('cursor'));
+  assert.deepEqual((await list({ startingAfter: foreign })).ids, ids.slice(0, 20));
+});
+
+test('filters: status', async () => {
+  const key = await stranger('statuses');
+  const delivered = await send({ to: `delivered@${SIMULATOR}` }, key);
+  const bounced = await send({ to: `bounced@${SIMULATOR}` }, key);
+  while ((await spool.deliverDue()) > 0);
+  const queued = await send({}, key);
+  assert.deepEqual((await list({ status: 'delivered' }, key)).ids, [delivered]);
+  assert.deepEqual((await list({ status: 'bounced' }, key)).ids, [bounced]);
+  assert.deepEqual((await list({ status: 'queued' }, key)).ids, [queued]);
+  assert.deepEqual((await list({ status: 'canceled' }, key)).ids, []);
+  for (const status of ['', 'Delivered', 'open', 'queued&status=sent'])
+    await refused(`status=${status}`, 'status');
+});
+
+test('filters: sender by address or by domain, whatever the case', async () => {
+  const key = spool.liveKey;
+  const ada = await send({ from: `Ada <Ada@${SENDER_DOMAIN}>` }, key);
+  const eve = await send({ from: `eve@${SENDER_DOMAIN}` }, key);
+  const sandbox = await send({ from: `ada@${SANDBOX}`, to: `delivered@${SIMULATOR}` }, key);
+  assert.deepEqual((await list({ from: `ADA@Sender.Example` }, key)).ids, [ada]);
+  assert.deepEqual(new Set((await list({ from: 'SENDER.example' }, key)).ids), new Set([ada, eve]));
+  assert.deepEqual((await list({ from: SANDBOX }, key)).ids, [sandbox]);
+  assert.deepEqual((await list({ from: `Ada Lovelace <ada@${SENDER_DOMAIN}>` }, key)).ids, [ada]);
+  for (const from of ['example', 'ada', '', `%`, `_da@${SENDER_DOMAIN}`, "' OR 1=1 --"]) {
+    assert.deepEqual((await list({ from }, key)).ids, [], from);
+  }
+});
+
+test('filters: recipient in any field, whatever the case and the script', async () => {
+  const key = await stranger('recipients');
+  const to = await send({ to: ['x@rcpt.example', 'Bob <BOB@rcpt.example>'] }, key);
+  const cc = await send({ cc: 'bob@Rcpt.Example' }, key);
+  const bcc = await send({ bcc: 'bob@rcpt.example' }, key);
+  const idn = await send({ to: 'a@bücher.example' }, key);
+  const found = (await list({ to: 'bOb@rcpt.EXAMPLE' }, key)).ids;
+  assert.deepEqual(new Set(found), new Set([to, cc, bcc]));
+  assert.deepEqual((await list({ to: 'x@rcpt.example' }, key)).ids, [to]);
+  assert.deepEqual((await list({ to: 'a@BÜCHER.example' }, key)).ids, [idn]);
+  assert.deepEqual((await list({ to: 'rcpt.example' }, key)).ids, []);
+});
+
+test('filters combine with each other and with pages', async () => {
+  const key = await stranger('combined');
+  const sent: string[] = [];
+  for (let index = 0; index < 3; index++) {
+    sent.unshift(await send({ to: 'bob@rcpt.example' }, key));
+    await send({ to: 'eve@rcpt.example' }, key);
+    await spool.clock.advance(1);
+  }
+  const filter = { to: 'bob@rcpt.example', from: SANDBOX, status: 'queued', limit: '2' };
+  const first = await list(filter, key);
+  assert.deepEqual(first, { ids: sent.slice(0, 2), hasMore: true, nextCursor: sent[1] });
+  const second = await list({ ...filter, startingAfter: first.nextCursor ?? '' }, key);
+  assert.deepEqual(second, { ids: sent.slice(2), hasMore: false, nextCursor: null });
+});
+
+test('the email of another tenant or mode is as one that does not exist', async () => {
+  const other = await spool.addTenant('reader');
+  const [id = ''] = ids;
+  const missing = newId('em', spool.clock.now());
+  const answer = async (key: string, path: string) => {
+    const response = await spool.server.inject({ url: path, headers: { authorization: `Bearer ${key}` } });
+    const requestId = String(response.headers['x-request-id']);
+    const { date, 'x-request-id': _, ...headers } = response.headers;
+    return { status: response.statusCode, headers, body: response.body.replace(requestId, 'req') };
+  };
+  for (const key of [spool.liveKey, other.testKey, other.liveKey]) {
+    const foreign = await answer(key, `/v1/emails/${id}`);
+    assert.equal(foreign.status, 404);
+    assert.match(foreign.body, /"Email not found"/);
+    for (const nothing of [
+      missing,
+      'x',
+      `dom_${id.slice(3)}`,
+      id.toUpperCase(),
+      `${id}%00`,
+      'a'.repeat(300),
+    ]) {
+      assert.deepEqual(await answer(key, `/v1/emails/${nothing}`), foreign, nothing);
+    }
+    assert.ok(!(await list({ limit: '100' }, key)).ids.includes(id));
+    assert.deepEqual((await list({ to: 'bob@rcpt.example', limit: '100' }, other.testKey)).ids, []);
+  }
+});
