@@ -25,14 +25,6 @@ const logged: unknown[] = [];
 const log = createLog('silent');
 log.error = (...args: unknown[]) => void logged.push(args);
 log.fatal = log.error;
-const log: Log = {
-  debug: quiet,
-  info: quiet,
-  warn: quiet,
-  error: (...args: unknown[]) => void logged.push(args),
-  fatal: (...args: unknown[]) => void logged.push(args),
-  child: () => log,
-};
 before(async () => {
   testApp = await openTestApp({ system: { log } });
   admin = await createControlServer(testApp.app);

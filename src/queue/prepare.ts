@@ -2,9 +2,12 @@
  * The bytes a delivery sends: the stored message and its DKIM field. The field is made with the message's own time, so
  * that a second attempt after a crash sends the same bytes, and it is kept for the attempts after this one.
  */
+import type { App } from '../app.ts';
+import type { SigningKeys } from '../domains/signing-key.ts';
 import { signMessage } from '../mail/dkim/sign.ts';
-import type { DeliveryApp } from './deliver.ts';
 import type { SpooledMessage } from './store.ts';
+
+type SigningApp = Pick<App, 'blobs' | 'config'> & { signingKeys: SigningKeys };
 
 export type PreparedMessage = {
   /** `DKIM-Signature: …\r\n`, or null when the sender's domain has no key (the sandbox). */
@@ -13,7 +16,7 @@ export type PreparedMessage = {
   returnPath: string;
 };
 
-export async function prepareMessage(app: DeliveryApp, message: SpooledMessage): Promise<PreparedMessage> {
+export async function prepareMessage(app: SigningApp, message: SpooledMessage): Promise<PreparedMessage> {
   const bytes = await app.blobs.read(message.blobId);
   return {
     bytes,
@@ -22,7 +25,7 @@ export async function prepareMessage(app: DeliveryApp, message: SpooledMessage):
   };
 }
 
-async function sign(app: DeliveryApp, message: SpooledMessage, bytes: Buffer): Promise<string | null> {
+async function sign(app: SigningApp, message: SpooledMessage, bytes: Buffer): Promise<string | null> {
   if (message.domainId === null) return null;
   const key = await app.signingKeys.find(message.domainId);
   if (!key) throw new Error(`domain ${message.domainId} has no signing key`);

@@ -1,8 +1,8 @@
 /** Where a delivery goes: the simulator, the hosts of a domain, or nowhere, because DNS has already given the verdict. */
+import type { App } from '../app.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { type MxPlan, planMx } from '../mail/mx.ts';
 import type { Delivery } from './claim.ts';
-import type { DeliveryApp } from './deliver.ts';
 import { NO_REPORT, type Outcome } from './outcome.ts';
 
 export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
@@ -19,7 +19,10 @@ const NULL_MX = '5.1.10';
 /** decisions.md: an own NXDOMAIN bounces after two tries an hour apart. */
 const NO_SUCH_DOMAIN_RETRY_MS = 3_600_000;
 
-export async function chooseRoute(app: DeliveryApp, delivery: Delivery): Promise<Route> {
+export async function chooseRoute(
+  app: Pick<App, 'config' | 'dns' | 'random'>,
+  delivery: Delivery,
+): Promise<Route> {
   const simulated = isSimulatorDomain(app.config, delivery.domain);
   if (simulated || delivery.message.mode === 'test')
     return { kind: 'simulator', isSimulatorDomain: simulated };

@@ -2,16 +2,19 @@
  * The conversation with a domain's hosts, in order of preference, until one has given every recipient a verdict.
  * A host that cannot be talked to passes on to the next (RFC 5321 5.1); what nobody decides is deferred.
  */
-import { openSmtp, type RecipientResult, type SmtpSession } from '../mail/smtp/client.ts';
+import type { App } from '../app.ts';
+import { openSmtp, type SmtpSession } from '../mail/smtp/client.ts';
 import type { SmtpFailure, SmtpPhase } from '../mail/smtp/failure.ts';
 import { DEFAULT_SMTP_TIMEOUTS, LATER_SMTP_TIMEOUTS } from '../mail/smtp/timeouts.ts';
+import type { RecipientResult } from '../mail/smtp/transaction.ts';
 import type { CrashPointName } from '../system/crash-point.ts';
 import type { Delivery } from './claim.ts';
 import { classifyRefusal } from './classify.ts';
-import type { DeliveryApp } from './deliver.ts';
 import { NO_REPORT, type Outcome, type Peer, reportFailure, reportReply } from './outcome.ts';
 import type { PreparedMessage } from './prepare.ts';
 import type { Hosts } from './route.ts';
+
+type SmtpApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
 
 /** Everything with all hosts together; below the lease (claim.ts), so that a stuck peer never makes two deliveries. */
 const DELIVERY_DEADLINE_MS = 45 * 60_000;
@@ -20,7 +23,7 @@ const PLAIN_TEXT_FROM_ATTEMPT = 2;
 
 /** Answers one outcome for each recipient, in the delivery's order. */
 export async function transact(
-  app: DeliveryApp,
+  app: SmtpApp,
   delivery: Delivery,
   hosts: Hosts,
   message: PreparedMessage,
@@ -58,7 +61,7 @@ type HostAttempt = {
 
 type HostResult = { outcome: Outcome; tryNextHost: boolean };
 
-async function tryHost(app: DeliveryApp, attempt: HostAttempt): Promise<Map<string, HostResult>> {
+async function tryHost(app: SmtpApp, attempt: HostAttempt): Promise<Map<string, HostResult>> {
   const { delivery, peer, leftMs, message, recipients } = attempt;
   const opened = await open(app, delivery, peer);
   if (!opened.ok) {
@@ -79,7 +82,7 @@ async function tryHost(app: DeliveryApp, attempt: HostAttempt): Promise<Map<stri
   );
 }
 
-async function open(app: DeliveryApp, delivery: Delivery, peer: Peer) {
+async function open(app: SmtpApp, delivery: Delivery, peer: Peer) {
   const attempts = Math.max(...delivery.recipients.map((recipient) => recipient.attempts));
   const options = {
     address: peer.address ?? '',
@@ -95,7 +98,7 @@ async function open(app: DeliveryApp, delivery: Delivery, peer: Peer) {
 }
 
 async function converse(
-  app: DeliveryApp,
+  app: SmtpApp,
   session: SmtpSession,
   message: PreparedMessage,
   recipients: readonly string[],
@@ -140,7 +143,7 @@ const CRASH_POINT_OF_PHASE: Partial<Record<SmtpPhase, CrashPointName>> = {
   dot: 'smtp-after-dot',
 };
 
-function crashOn(app: DeliveryApp): (phase: SmtpPhase) => void {
+function crashOn(app: SmtpApp): (phase: SmtpPhase) => void {
   return (phase) => {
     const point = CRASH_POINT_OF_PHASE[phase];
     if (point) app.crashPoint(point);

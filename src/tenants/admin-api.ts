@@ -1,10 +1,12 @@
 /** Tenants, plans and keys for the operator: served on the control socket alone, never on a network port. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import { invalid } from '../system/errors.ts';
+import { invalid, notFound } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
 import { createApiKey } from './keys.ts';
 import {
+  type KeyQuery,
+  keyQuery,
   type NewKeyBody,
   type NewTenant,
   newKeySchema,
@@ -57,18 +59,26 @@ function registerKeyAdmin(server: FastifyInstance, app: TenantApp): void {
     });
     return { ...showKey(key), token };
   });
-  server.get<{ Querystring: { tenant?: string } }>('/keys', async ({ query }) => {
+  server.get<{ Querystring: KeyQuery }>('/keys', { schema: { querystring: keyQuery } }, async ({ query }) => {
     const tenant = query.tenant === undefined ? undefined : await getTenant(app.db.read, query.tenant);
     return (await listApiKeys(app.db.read, tenant?.id)).map(showKey);
   });
   server.delete<{ Params: { id: string } }>('/keys/:id', async ({ params }) => {
-    if (!isId('key', params.id)) throw invalid('id', 'an API key id starts with key_');
+    if (!isId('key', params.id)) throw notFound('API key');
     return showKey(await app.db.commit(revokeApiKey, { id: params.id, now: app.clock.now() }));
   });
 }
 
+/** A time without its offset would mean another moment on another machine. */
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
+
 function readTime(param: string, text: string): number {
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) throw invalid(param, `\`${param}\` must be an ISO 8601 time`);
+  const time = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) {
+    throw invalid(
+      param,
+      `\`${param}\` must be an ISO 8601 time with its offset, such as 2030-01-31T12:00:00Z`,
+    );
+  }
   return time;
 }

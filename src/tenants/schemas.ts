@@ -25,6 +25,10 @@ export const newKeySchema = Type.Object({
 });
 export type NewKeyBody = Static<typeof newKeySchema>;
 
+/** `tenant`: id or name. */
+export const keyQuery = Type.Object({ tenant: Type.Optional(Type.String()) });
+export type KeyQuery = Static<typeof keyQuery>;
+
 export function showTenant(row: TenantRow) {
   return { id: row.id, name: row.name, plan: row.plan, createdAt: isoTime(row.createdAt) };
 }

@@ -143,9 +143,11 @@ test('says what to do when nothing is installed', async () => {
   await assert.rejects(launch(join(root, 'bin/postrider')), /there is nothing to run: run "npm ci" in/);
 });
 
-test('the real one starts from a folder with another tsconfig.json', async () => {
+test('the real one starts from a folder whose tsconfig.json would lead its imports astray', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'postrider-elsewhere-'));
-  writeFileSync(join(folder, 'tsconfig.json'), '{ this is not JSON');
+  writeFileSync(join(folder, 'commander.ts'), 'throw new Error("not this one");\n');
+  const paths = { commander: ['./commander.ts'] };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { baseUrl: '.', paths } }));
   const { stdout } = await run(LAUNCHER, ['version', '--json'], { cwd: folder });
   assert.match(JSON.parse(stdout).node, /^2\d\./);
 });

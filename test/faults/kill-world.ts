@@ -24,8 +24,6 @@ export type KillWorld = {
   start(crashAt?: string): Promise<DaemonProcess>;
   /** Call when a daemon is gone, with the time of its end: waits until the sink has read all it left in its sockets. */
   endLife(endedAtMs: number): Promise<void>;
-  /** Recipients that have received something in this life or an earlier one. */
-  reachedRecipients(): Set<string>;
   close(): Promise<void>;
 };
 
@@ -84,11 +82,6 @@ export async function createKillWorld(random: SeededRandom): Promise<KillWorld> 
       }
       endOfLifeMs.push(endedAtMs);
     },
-    reachedRecipients: () =>
-      new Set([
-        ...receipts.map((receipt) => receipt.recipient),
-        ...sink.messages.flatMap((message) => message.recipients),
-      ]),
     async close() {
       await Promise.all([dns.close(), sink.close(), webhooks.close()]);
     },

@@ -14,9 +14,6 @@ import { replyText, type SmtpReply } from './reply.ts';
 import type { SmtpTimeouts } from './timeouts.ts';
 import { type Envelope, type SessionState, type TransactionResult, transact } from './transaction.ts';
 
-export type { SmtpFailure, SmtpPhase } from './failure.ts';
-export type { Envelope, RecipientResult, TransactionResult } from './transaction.ts';
-
 export type SmtpOptions = {
   /** An IP literal. */
   address: string;

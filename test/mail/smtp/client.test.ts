@@ -3,16 +3,10 @@ import { connect, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { SMTPServer } from 'smtp-server';
-import {
-  type Envelope,
-  openSmtp,
-  type SmtpFailure,
-  type SmtpOptions,
-  type SmtpPhase,
-  type SmtpSession,
-  type TransactionResult,
-} from '../../../src/mail/smtp/client.ts';
+import { openSmtp, type SmtpOptions, type SmtpSession } from '../../../src/mail/smtp/client.ts';
+import type { SmtpFailure, SmtpPhase } from '../../../src/mail/smtp/failure.ts';
 import { DEFAULT_SMTP_TIMEOUTS, type SmtpTimeouts } from '../../../src/mail/smtp/timeouts.ts';
+import type { Envelope, TransactionResult } from '../../../src/mail/smtp/transaction.ts';
 import { createTargetGuard } from '../../../src/system/blocklist.ts';
 import { type Clock, realClock, withTimeout } from '../../../src/system/clock.ts';
 import { createDial, type DialTarget } from '../../../src/system/dial.ts';
