@@ -107,7 +107,13 @@ const ROUTES: readonly Route[] = [
     api: 'admin',
     method: 'POST',
     url: '/keys',
-    valid: { tenant: 'default', name: 'k', mode: 'test', permission: 'read_only', expiresAt: '2030-01-01' },
+    valid: {
+      tenant: 'default',
+      name: 'k',
+      mode: 'test',
+      permission: 'read_only',
+      expiresAt: '2030-01-31T12:00:00Z',
+    },
   },
 ];
 
@@ -265,8 +271,10 @@ for (const { api, method, url, valid } of ROUTES) {
         assert.equal(status, 400, String(payload).slice(0, 200));
       }
     }
-    assert.equal((await ask(api, { method, url })).status, 400, 'no body');
-    assert.equal((await ask(api, { method, url, payload: '' })).status, 400, 'an empty body');
+    for (const payload of [undefined, '']) {
+      const { status, body } = await ask(api, { method, url, ...(payload !== undefined && { payload }) });
+      assert.deepEqual([status, body.error?.message], [400, 'A JSON body is required']);
+    }
     assert.equal(({} as { polluted?: unknown }).polluted, undefined);
     const odd = [
       withField(`${good.slice(1, -1)}`),

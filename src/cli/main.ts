@@ -2,4 +2,6 @@
 import { runProgram } from './program.ts';
 import { processTerminal } from './terminal.ts';
 
+// Mail and keys are for the daemon's own user alone (security.md 4, UMask).
+process.umask(0o077);
 process.exit(await runProgram(process.argv.slice(2), processTerminal()));

@@ -1,6 +1,6 @@
 /**
  * `postrider serve`, and `postrider dev`, the same without a configuration file: the daemon in the foreground until
- * SIGTERM or SIGINT. Lines for people come first; what follows on standard output are the log's JSON lines.
+ * SIGTERM or SIGINT. Its few lines for people are plain text among the log's JSON lines.
  */
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';

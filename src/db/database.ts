@@ -10,9 +10,11 @@ import { openReading, type Synchronous } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
 import { lockDirectory } from './lock.ts';
 import type { Read, Write } from './operation.ts';
+import { ReaderPool } from './reader-pool.ts';
 import type { Tables } from './tables.ts';
 import { DatabaseThread } from './thread.ts';
 import type { ReaderOptions, WriterOptions } from './thread-messages.ts';
+import { threadModule } from './thread-module.ts';
 
 export type Db = {
   /** Runs the write in the writer thread; resolves with its result when it is durable, rejects with its refusal. */
@@ -49,20 +51,17 @@ export async function openDatabase(
   try {
     const file = join(directory, 'postrider.db');
     const shared: ReaderOptions = { file, operationsModule: options.operationsModule.href };
-    const writer = await DatabaseThread.start(besides('writer-thread'), {
+    const writer = await DatabaseThread.start(threadModule('writer-thread'), {
       ...shared,
       synchronous: options.synchronous,
       nowMs: system.clock.now(),
       crashAt: options.crashAt,
     } satisfies WriterOptions);
-    const readers = await startReaders(options.readers, shared).catch(async (error) => {
-      await writer.close();
-      throw error;
-    });
+    const readers = new ReaderPool(shared, options.readers);
     const connection = openReading(file);
     return {
       read: kyselyOn(connection),
-      failed: Promise.race([writer, ...readers].map((thread) => thread.failed)),
+      failed: Promise.race([writer.failed, readers.failed]),
       get pendingWrites() {
         return writer.pending;
       },
@@ -74,9 +73,9 @@ export async function openDatabase(
           .catch((error) => system.log.warn({ err: error, write: write.name }, 'note was lost'));
       },
       query: <Input, Result>(read: Read<Input, Result>, input: Input) =>
-        leastBusy(readers).run(read.name, input) as Promise<Result>,
+        readers.run(read.name, input) as Promise<Result>,
       async close() {
-        await Promise.all(readers.map((reader) => reader.close()));
+        await readers.close();
         connection.close();
         await writer.close();
         lock.release();
@@ -86,19 +85,4 @@ export async function openDatabase(
     lock.release();
     throw error;
   }
-}
-
-function startReaders(count: number, options: ReaderOptions): Promise<DatabaseThread[]> {
-  return Promise.all(
-    Array.from({ length: count }, () => DatabaseThread.start(besides('reader-thread'), options)),
-  );
-}
-
-function leastBusy(readers: readonly DatabaseThread[]): DatabaseThread {
-  return readers.reduce((best, reader) => (reader.pending < best.pending ? reader : best));
-}
-
-/** A sibling module, compiled or not, like this one. */
-function besides(name: string): URL {
-  return new URL(`./${name}${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 }

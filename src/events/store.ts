@@ -1,4 +1,5 @@
 /** The event log: appended in the transaction of the change it tells of (architecture.md idea 5). */
+import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { EventRow } from '../db/tables.ts';
@@ -45,8 +46,11 @@ export function listEventsOfEmail(tx: Tx, emailId: string): Promise<EventRow[]> 
   return byEmail.all(tx, { emailId });
 }
 
+/** Literal, for the partial index `eventsToFanOut`. */
+const isNew = sql<boolean>`"fannedOut" = 0`;
+
 const toFanOut = statement((db, param: Param<{ limit: number }>) =>
-  db.selectFrom('events').selectAll().where('fannedOut', '=', 0).orderBy('id').limit(param('limit')),
+  db.selectFrom('events').selectAll().where(isNew).orderBy('id').limit(param('limit')),
 );
 
 export function listEventsToFanOut(tx: Tx, limit: number): Promise<EventRow[]> {

@@ -2,6 +2,7 @@
  * The spool's tables: messages, recipients, attempts. All their SQL; every change of a recipient's state goes through
  * `changeRecipient`, which keeps the email's status and the event log in step (decisions.md 19).
  */
+import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { AttemptRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
@@ -110,11 +111,14 @@ export function listRecipients(tx: Tx, messageId: string): Promise<RecipientRow[
   return recipientsOfMessage.all(tx, { messageId });
 }
 
+/** Literal, because SQLite takes a partial index (`recipientsDue`) only when it can see that its condition holds. */
+const isWaiting = sql<boolean>`state IN ('ready', 'deferred')`;
+
 const dueRecipients = statement((db, param: Param<{ now: number; limit: number }>) =>
   db
     .selectFrom('recipients')
     .select(['messageId', 'domain'])
-    .where('state', 'in', ['ready', 'deferred'])
+    .where(isWaiting)
     .where('dueAt', '<=', param('now'))
     .orderBy('dueAt')
     .limit(param('limit')),
@@ -133,7 +137,7 @@ const nextDue = statement((db, _param: Param<object>) =>
   db
     .selectFrom('recipients')
     .select('dueAt')
-    .where('state', 'in', ['ready', 'deferred'])
+    .where(isWaiting)
     .where('dueAt', 'is not', null)
     .orderBy('dueAt')
     .limit(1),

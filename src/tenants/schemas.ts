@@ -10,8 +10,11 @@ export type NewTenant = Static<typeof newTenantSchema>;
 
 export const planSchema = Type.Object({
   name: Type.String({ pattern: '^[a-z0-9_-]{1,64}$' }),
-  monthlyEmails: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
-  requestsPerSecond: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+  monthlyEmails: Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
+  requestsPerSecond: Type.Union([
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    Type.Null(),
+  ]),
 });
 export type Plan = Static<typeof planSchema>;
 

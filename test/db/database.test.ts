@@ -170,6 +170,16 @@ test('writes of one turn share a commit', async (t) => {
   assert.ok(together < 40, `200 writes together took ${together} pages; one commit each takes at least 200`);
 });
 
+test('the WAL is copied back as it grows, and does not grow on', async (t) => {
+  const directory = temporaryDirectory();
+  const database = await openTestDatabase(t, { directory, readers: 0 });
+  const MEBIBYTE = 1024 * 1024;
+  for (let index = 0; index < 24; index++) {
+    await database.commit(addBlob, { id: `wal${index}`, sizeBytes: MEBIBYTE });
+  }
+  assert.ok(statSync(join(directory, 'postrider.db-wal')).size < 18 * MEBIBYTE);
+});
+
 test('reading connections cannot write', async () => {
   await assert.rejects(db.query(writeInRead, 'x'), /readonly/);
   await assert.rejects(addPlan.run(db.read, 'x'), /readonly/);

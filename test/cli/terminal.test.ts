@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const MODULE = new URL('../../src/cli/terminal.ts', import.meta.url).href;
+
+/** Stands for a daemon whose drain takes for ever. */
+const PROGRAM = `
+  const { processTerminal } = await import(${JSON.stringify(MODULE)});
+  const { createServer } = await import('node:net');
+  createServer().listen(0);
+  const terminal = processTerminal();
+  const stopped = terminal.untilStopped();
+  terminal.print('ready');
+  await stopped;
+  terminal.print('draining');
+`;
+
+test('the first signal asks for an end, the second is one', async () => {
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', PROGRAM], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+  });
+  const exit = once(child, 'exit');
+  let output = '';
+  const answers: [string, NodeJS.Signals][] = [
+    ['ready\n', 'SIGTERM'],
+    ['ready\ndraining\n', 'SIGINT'],
+  ];
+  child.stdout.on('data', (part: Buffer) => {
+    output += part.toString();
+    const [, signal] = answers.find(([seen]) => seen === output) ?? [];
+    if (signal) child.kill(signal);
+  });
+  assert.deepEqual(await exit, [130, null]);
+  assert.equal(output, 'ready\ndraining\n');
+});

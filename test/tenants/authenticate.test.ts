@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import type { Permission } from '../../src/db/tables.ts';
+import { createHttpServer } from '../../src/http/server.ts';
+import { callerOf, type Need, requireApiKey } from '../../src/tenants/authenticate.ts';
+import { createApiKey, type NewKey } from '../../src/tenants/keys.ts';
+import { listApiKeys, revokeApiKey } from '../../src/tenants/store.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+
+const START = Date.UTC(2030, 0, 1);
+const clock = createFakeClock(START);
+const NEEDS: readonly Need[] = ['send', 'emails', 'read', 'write'];
+
+let house: TestApp;
+/** One route for each need, and one that names none. */
+let probe: FastifyInstance;
+before(async () => {
+  house = await openTestApp({ system: { clock } });
+  probe = await createHttpServer(house.app, { title: 'Probe', description: '', version: '0' });
+  requireApiKey(probe, house.app);
+  for (const needs of NEEDS) {
+    probe.get(`/${needs}`, { config: { needs } }, async (request) => callerOf(request));
+  }
+  probe.get('/unsaid', async (request) => callerOf(request));
+});
+after(async () => {
+  await probe.close();
+  await house.close();
+});
+
+async function ask(path: string, authorization?: string) {
+  const headers = authorization === undefined ? {} : { authorization };
+  const response = await probe.inject({ method: 'GET', url: path, headers });
+  return { status: response.statusCode, headers: response.headers, body: response.json() };
+}
+
+function newKey(changes: Partial<NewKey> = {}) {
+  const key: NewKey = {
+    tenantId: house.tenantId,
+    name: 'a key',
+    mode: 'live',
+    permission: 'full_access',
+    expiresAt: null,
+    ...changes,
+  };
+  return createApiKey(house.app, key);
+}
+
+async function assertInvalid(authorization: string): Promise<void> {
+  const { status, headers, body } = await ask('/read', authorization);
+  assert.equal(status, 401, authorization);
+  assert.equal(body.error.type, 'invalid_api_key', authorization);
+  assert.equal(headers['www-authenticate'], 'Bearer');
+}
+
+test('a request without a key is told how to send one', async () => {
+  for (const authorization of [undefined, '', '   ']) {
+    const { status, headers, body } = await ask('/read', authorization);
+    assert.equal(status, 401);
+    assert.equal(body.error.type, 'missing_api_key');
+    assert.match(body.error.message, /Authorization: Bearer/);
+    assert.equal(headers['www-authenticate'], 'Bearer');
+    assert.ok(headers['x-request-id']);
+  }
+});
+
+test('a key says whose data it sees and in which mode', async () => {
+  const { key, token } = await newKey({ mode: 'test' });
+  const { status, body } = await ask('/read', `Bearer ${token}`);
+  assert.equal(status, 200);
+  assert.deepEqual(body, { tenantId: house.tenantId, mode: 'test', keyId: key.id });
+});
+
+test('the word Bearer is the same in any case, and spaces around are nothing (RFC 9110 11.1)', async () => {
+  for (const authorization of [`bearer ${house.liveKey}`, `BEARER   ${house.liveKey}  `]) {
+    assert.equal((await ask('/read', authorization)).status, 200, authorization);
+  }
+});
+
+test('what has not the form of a key is not valid', async () => {
+  const token = house.liveKey;
+  for (const authorization of [
+    token,
+    'Bearer',
+    'Bearer svc_prd_',
+    `Basic ${Buffer.from(`x:${token}`).toString('base64')}`,
+    `Bearer ${token} ${token}`,
+    `Bearer ${token.slice(0, -1)}`,
+    `Bearer ${token}x`,
+    `Bearer ${token.toUpperCase()}`,
+    `Bearer sk_live_${token.slice('svc_prd_'.length)}`,
+    `Bearer ${token.slice('svc_prd_'.length)}`,
+    `Bearer ${'x'.repeat(10_000)}`,
+    `Bearer ${token}${' '.repeat(300)}`,
+  ]) {
+    await assertInvalid(authorization);
+  }
+});
+
+test('a key that differs in one character, wherever, is not valid', async () => {
+  const token = house.liveKey;
+  for (const position of [8, 15, 16, 30, 47]) {
+    const other = token[position] === 'a' ? 'b' : 'a';
+    await assertInvalid(`Bearer ${token.slice(0, position)}${other}${token.slice(position + 1)}`);
+  }
+});
+
+test('the prefix decides the mode: a live key cannot be used as a test key, nor the other way', async () => {
+  await assertInvalid(`Bearer svc_dev_${house.liveKey.slice('svc_prd_'.length)}`);
+  await assertInvalid(`Bearer svc_prd_${house.testKey.slice('svc_dev_'.length)}`);
+});
+
+test('a revoked key is not valid from the moment it was revoked', async () => {
+  const { key, token } = await newKey();
+  assert.equal((await ask('/read', `Bearer ${token}`)).status, 200);
+  await house.app.db.commit(revokeApiKey, { id: key.id, now: clock.now() });
+  await assertInvalid(`Bearer ${token}`);
+});
+
+test('a key is valid until it expires, and not at that moment', async () => {
+  const { token } = await newKey({ expiresAt: clock.now() + 10_000 });
+  await clock.advance(9_999);
+  assert.equal((await ask('/read', `Bearer ${token}`)).status, 200);
+  await clock.advance(1);
+  await assertInvalid(`Bearer ${token}`);
+});
+
+const PERMITTED: Record<Permission, readonly Need[]> = {
+  full_access: ['send', 'emails', 'read', 'write'],
+  sending_access: ['send', 'emails'],
+  read_only: ['emails', 'read'],
+};
+
+for (const [permission, permitted] of Object.entries(PERMITTED) as [Permission, readonly Need[]][]) {
+  test(`a key with ${permission} may ${permitted.join(', ')} and nothing else`, async () => {
+    const { token } = await newKey({ permission });
+    for (const needs of NEEDS) {
+      const { status, body } = await ask(`/${needs}`, `Bearer ${token}`);
+      assert.equal(status, permitted.includes(needs) ? 200 : 403, needs);
+      if (status === 403) assert.equal(body.error.type, 'restricted_api_key');
+    }
+    const unsaid = await ask('/unsaid', `Bearer ${token}`);
+    assert.equal(unsaid.status, permission === 'full_access' ? 200 : 403);
+  });
+}
+
+test('a key that may not is told so only when it is a key: an unknown one is 401 everywhere', async () => {
+  const { key, token } = await newKey({ permission: 'read_only' });
+  await house.app.db.commit(revokeApiKey, { id: key.id, now: clock.now() });
+  assert.equal((await ask('/write', `Bearer ${token}`)).status, 401);
+});
+
+async function lastUse(id: string): Promise<number | null | undefined> {
+  // A note is not awaited: one more write, which queues behind it, is.
+  await newKey();
+  return (await listApiKeys(house.app.db.read)).find((row) => row.id === id)?.lastUsedAt;
+}
+
+test('the last use of a key is noted at once, and then once a minute', async () => {
+  const { key, token } = await newKey();
+  assert.equal(await lastUse(key.id), null);
+  const first = clock.now();
+  await ask('/read', `Bearer ${token}`);
+  assert.equal(await lastUse(key.id), first);
+  await clock.advance(59_999);
+  await ask('/read', `Bearer ${token}`);
+  assert.equal(await lastUse(key.id), first);
+  await clock.advance(1);
+  await ask('/read', `Bearer ${token}`);
+  assert.equal(await lastUse(key.id), first + 60_000);
+});
+
+test('a request that was refused is no use of a key', async () => {
+  const { key, token } = await newKey({ permission: 'read_only' });
+  await ask('/write', `Bearer ${token}`);
+  assert.equal(await lastUse(key.id), null);
+});
+
+test('every route of the API asks for a key before anything else', async () => {
+  const { paths = {} } = house.server.swagger();
+  const routes = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods ?? {}).map((method) => ({ path, method: method.toUpperCase() })),
+  );
+  assert.ok(routes.length >= 10, `${routes.length} routes`);
+  for (const { path, method } of routes) {
+    assert.match(path, /^\/v1\//);
+    const url = path.replace(/\{\w+\}/g, 'x');
+    const { status, body } = await house.request(method as 'GET', url, { key: null });
+    assert.deepEqual(
+      { route: `${method} ${path}`, status, type: body.error?.type },
+      { route: `${method} ${path}`, status: 401, type: 'missing_api_key' },
+    );
+  }
+});
+
+test('a key in the query string or in another header is no key', async () => {
+  const query = await ask(`/read?api_key=${house.liveKey}&authorization=Bearer%20${house.liveKey}`);
+  assert.equal(query.status, 401);
+  const response = await probe.inject({
+    method: 'GET',
+    url: '/read',
+    headers: { 'x-api-key': house.liveKey },
+  });
+  assert.equal(response.statusCode, 401);
+});
