@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Blobs, openBlobs } from './blobs/blobs.ts';
 import type { Config } from './config.ts';
 import { type Db, openDatabase } from './db/database.ts';
+import { holdsSealedSecrets } from './db/sealed.ts';
 import { createSealer, loadMasterKey, type Sealer } from './system/seal.ts';
 import { createSystem, type System } from './system/system.ts';
 
@@ -18,7 +19,7 @@ export type App = System & {
 /** Long reads at the same time. */
 const READER_THREADS = 2;
 
-/** @throws LockedError, NewerSchemaError */
+/** @throws LockedError, NewerSchemaError, MissingKeyError */
 export async function openApp(
   config: Config,
   overrides: Partial<System> = {},
@@ -41,15 +42,21 @@ export async function openApp(
   });
   if (config.faults.synchronous !== 'FULL')
     system.log.warn({}, 'commits are not flushed: acknowledged mail can be lost');
-  return {
-    ...system,
-    config,
-    db,
-    blobs: openBlobs(system, db, config.dataDir),
-    sealer: createSealer(loadMasterKey(config.dataDir)),
-    epoch: randomUUID(),
-    [Symbol.asyncDispose]: () => db.close(),
-  };
+  try {
+    const key = loadMasterKey(config.dataDir, await holdsSealedSecrets(db.read));
+    return {
+      ...system,
+      config,
+      db,
+      blobs: openBlobs(system, db, config.dataDir),
+      sealer: createSealer(key),
+      epoch: randomUUID(),
+      [Symbol.asyncDispose]: () => db.close(),
+    };
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
 }
 
 /** Compiled or not, like this module. The database's threads load it; this module must not. */

@@ -8,7 +8,7 @@ import { createBlobSweep } from './blobs/worker.ts';
 import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
 import { createIdempotencySweep } from './emails/worker.ts';
-import { createQueueWork, recoverQueue } from './queue/worker.ts';
+import { createQueueWork, createRecoveryWork, recoverQueue } from './queue/worker.ts';
 import type { System } from './system/system.ts';
 import { type RunningWork, startWork } from './system/worker.ts';
 import { createFanOutWork } from './webhooks/fan-out.ts';
@@ -31,7 +31,10 @@ export async function startDaemon(config: Config, overrides: Partial<System> = {
     await recoverQueue(app);
     const api = await createApiServer(app);
     const address = await api.listen({ host: config.http.address, port: config.http.port });
-    const control = await openControlSocket(app);
+    const control = await openControlSocket(app).catch(async (error) => {
+      await api.close();
+      throw error;
+    });
     const workers = startWorkers(app);
     endOnFailure(app);
     app.log.info({ address }, 'serving');
@@ -53,6 +56,7 @@ function endOnFailure(app: App): void {
 function startWorkers(app: App): RunningWork[] {
   return [
     startWork(app, createQueueWork(app)),
+    startWork(app, createRecoveryWork(app)),
     startWork(app, createFanOutWork(app)),
     startWork(app, createWebhookWork(app)),
     startWork(app, createIdempotencySweep(app)),
@@ -66,8 +70,13 @@ async function drain(
   workers: readonly RunningWork[],
 ): Promise<void> {
   app.log.info({}, 'draining');
-  await Promise.all(listeners.map((listener) => listener.close()));
-  await Promise.all(workers.map((worker) => worker.stop(DRAIN_MS)));
-  await app.db.close();
+  try {
+    await Promise.all([
+      ...listeners.map((listener) => listener.close()),
+      ...workers.map((worker) => worker.stop(DRAIN_MS)),
+    ]);
+  } finally {
+    await app.db.close();
+  }
   app.log.info({}, 'stopped');
 }

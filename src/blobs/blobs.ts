@@ -4,11 +4,11 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { BlobRow } from '../db/tables.ts';
-import { errorCode } from '../system/errors.ts';
+import { AppError, errorCode } from '../system/errors.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
 import { findBlob, isFileInUse } from './store.ts';
@@ -69,24 +69,41 @@ function pathOf(root: string, sha256: string): string {
   return join(root, sha256.slice(0, 2), sha256);
 }
 
-/** Written whole under another name, flushed, renamed, and the directories' names flushed too: the file is there or not. */
+/** Written whole under another name, flushed, renamed, and every directory on the way flushed: the file is there or not. */
 async function writeFile(root: string, sha256: string, bytes: Uint8Array): Promise<void> {
   const path = pathOf(root, sha256);
-  const created = await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${randomUUID()}`;
-  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFlushed(temporary, bytes);
+    await rename(temporary, path);
+    // All of them each time: another request may have made a directory and not flushed it yet.
+    for (const directory of [dirname(path), root, dirname(root)]) await flushDirectory(directory);
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw asRefusal(error);
+  }
+}
+
+async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(bytes);
     await file.datasync();
   } finally {
     await file.close();
   }
-  await rename(temporary, path);
-  await flushDirectory(dirname(path));
-  if (created !== undefined) {
-    await flushDirectory(root);
-    await flushDirectory(dirname(root));
-  }
+}
+
+/** What passes by itself or with an operator's help is "come back later", and nothing was acknowledged. */
+const LACKS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS']);
+
+function asRefusal(error: unknown): unknown {
+  if (!LACKS.has(errorCode(error) ?? '')) return error;
+  return new AppError('unavailable', 'The message cannot be stored now', {
+    cause: error,
+    retryAfterSeconds: 30,
+  });
 }
 
 async function flushDirectory(path: string): Promise<void> {

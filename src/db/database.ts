@@ -2,7 +2,7 @@
  * The database as the rest of the program sees it: `commit` a named write, `note` one nobody waits for, `read` what is
  * short on this thread, `query` what is long on a reader thread. Only what is on disk is ever visible to a reader.
  */
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Kysely } from 'kysely';
 import type { System } from '../system/system.ts';
@@ -46,7 +46,9 @@ export async function openDatabase(
   options: DatabaseOptions,
 ): Promise<Db> {
   const directory = resolve(options.directory);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  mkdirSync(directory, { recursive: true });
+  // Also of a directory that was there: mail and keys are for the daemon's own user alone.
+  chmodSync(directory, 0o700);
   const lock = lockDirectory(directory);
   try {
     const file = join(directory, 'postrider.db');

@@ -4,7 +4,7 @@ import { AppError } from '../system/errors.ts';
 import { type Answer, decodeError, type Request } from './thread-messages.ts';
 
 /** Beyond this the caller is told to come back rather than made to wait (engine.md 4, group commit). */
-export const MOST_PENDING = 10_000;
+export const MOST_PENDING = 2_000;
 
 type Pending = { resolve: (value: unknown) => void; reject: (error: unknown) => void };
 

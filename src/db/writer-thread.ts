@@ -104,8 +104,14 @@ async function runInSavepoint(database: Database, tx: Tx, request: Request): Pro
 }
 
 function asRefusal(error: unknown): unknown {
-  if (errorCode(error) !== 'SQLITE_FULL') return error;
-  return new AppError('unavailable', 'The disk is full', { cause: error, retryAfterSeconds: 30 });
+  const code = errorCode(error);
+  if (code === 'SQLITE_FULL') {
+    return new AppError('unavailable', 'The disk is full', { cause: error, retryAfterSeconds: 30 });
+  }
+  if (code === 'SQLITE_BUSY') {
+    return new AppError('unavailable', 'The database is locked', { cause: error, retryAfterSeconds: 5 });
+  }
+  return error;
 }
 
 function endOnBrokenStorage(error: unknown): void {

@@ -221,7 +221,15 @@ function emailSlice(tx: Tx, { tenantId, mode, filter }: ListEmails, slice: Slice
   if (slice.cursor !== undefined) {
     query = query.where('emails.id', slice.direction === 'older' ? '<' : '>', slice.cursor as EmailRow['id']);
   }
-  if (filter.status !== undefined) query = query.where('messages.status', '=', filter.status);
+  if (filter.status !== undefined) {
+    // Said of messages too, so that `messagesByStatus` serves: a rare status must not walk the whole history.
+    query = query
+      .where('messages.tenantId', '=', tenantId)
+      .where('messages.mode', '=', mode)
+      .where('messages.status', '=', filter.status)
+      .clearOrderBy()
+      .orderBy('messages.id', slice.direction === 'older' ? 'desc' : 'asc');
+  }
   if (filter.from !== undefined) {
     query = filter.from.includes('@')
       ? query.where('fromAddress', '=', filterAddress(filter.from))

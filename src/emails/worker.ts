@@ -1,13 +1,19 @@
 /** Housekeeping of emails: idempotency records past their window (specification 8) are removed, once an hour. */
 import type { App } from '../app.ts';
-import { hourly, type Work } from '../system/worker.ts';
+import { periodic, type Work } from '../system/worker.ts';
 import { sweepIdempotency } from './store.ts';
 
-export function createIdempotencySweep(app: Pick<App, 'db' | 'clock'>): Work<'sweep'> {
-  return hourly(app.clock, 'idempotency sweep', async () => {
-    let removed: number;
-    do {
-      removed = await app.db.commit(sweepIdempotency, { now: app.clock.now() });
-    } while (removed > 0);
+const PERIOD_MS = 3_600_000;
+
+export function createIdempotencySweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
+  return periodic(app.clock, {
+    name: 'idempotency sweep',
+    periodMs: PERIOD_MS,
+    async run() {
+      let removed: number;
+      do {
+        removed = await app.db.commit(sweepIdempotency, { now: app.clock.now() });
+      } while (removed > 0);
+    },
   });
 }

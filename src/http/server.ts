@@ -7,9 +7,11 @@ import type { Socket } from 'node:net';
 import swagger from '@fastify/swagger';
 import { Ajv, type AnySchema } from 'ajv';
 import Fastify, { type FastifyInstance } from 'fastify';
+import type { Clock } from '../system/clock.ts';
 import { AppError, errorCode, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
+import { excessOf } from './json-shape.ts';
 import { rejectMethod } from './methods.ts';
 import { rejectNearMisses } from './near-misses.ts';
 import { sendProblem } from './problem.ts';
@@ -23,8 +25,6 @@ const CONNECTION_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
 const MOST_PARAM_CHARACTERS = 320;
-/** Ours; no request of this API needs ten. */
-const MOST_NESTING = 64;
 
 export async function createHttpServer(
   system: Pick<System, 'clock' | 'log'>,
@@ -45,6 +45,7 @@ export async function createHttpServer(
       sendProblem(system.log, error, request, reply);
     },
   });
+  endRequestsOnClose(server, system.clock);
   readJsonBodies(server);
   checkSchemas(server);
   server.addHook('onRequest', async (request, reply) => {
@@ -74,6 +75,15 @@ function answerMalformed(system: Pick<System, 'clock'>) {
   };
 }
 
+/** A request that drips in must not hold up the end of the daemon: what is not answered by then is cut. */
+const CLOSE_GRACE_MS = 5_000;
+
+function endRequestsOnClose(server: HttpServer, clock: Clock): void {
+  server.addHook('preClose', async () => {
+    clock.after(CLOSE_GRACE_MS, () => server.server.closeAllConnections());
+  });
+}
+
 /**
  * `application/json` alone. An empty body with that type is no body: a DELETE by a client that always sends the header
  * is fine (decisions.md 13).
@@ -85,21 +95,11 @@ function readJsonBodies(server: HttpServer): void {
     if (bytes.length === 0) return done(null, undefined);
     // RFC 8259 8.1. Replacement characters would stand in the mail that is sent.
     if (!isUtf8(bytes)) return done(new AppError('validation_error', 'The body must be UTF-8'), undefined);
-    void parse(request, bytes.toString(), (error, body) => {
-      if (!error && isDeeperThan(body, MOST_NESTING)) return done(tooDeep(), undefined);
-      done(error, body);
-    });
+    const excess = excessOf(bytes);
+    if (excess !== undefined)
+      return done(new AppError('validation_error', `The body must not ${excess}`), undefined);
+    void parse(request, bytes.toString(), done);
   });
-}
-
-function tooDeep(): AppError {
-  return new AppError('validation_error', `The body must not be nested deeper than ${MOST_NESTING} levels`);
-}
-
-/** JSON is read without recursion, but what walks over it afterwards is not: hashing, storing, showing. */
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((item) => isDeeperThan(item, levels - 1));
 }
 
 /** Bodies are taken as they are; only query strings and paths, which are text by nature, are coerced. */

@@ -4,6 +4,8 @@
  */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
+import { addressKey } from '../mail/address.ts';
+import { findSuppressed } from '../suppressions/store.ts';
 import { newId } from '../system/ids.ts';
 import {
   changeRecipient,
@@ -14,6 +16,7 @@ import {
   listRecipients,
   refreshStatus,
   type SpooledMessage,
+  SUPPRESSED,
 } from './store.ts';
 
 /** One transaction: a message and its recipients at one domain. */
@@ -31,7 +34,8 @@ export const claimDeliveries = defineWrite(
     const groups = new Map(due.map((row) => [`${row.messageId} ${row.domain}`, row]));
     const deliveries: Delivery[] = [];
     for (const { messageId, domain } of groups.values()) {
-      deliveries.push(await claim(tx, messageId, domain, input));
+      const delivery = await claim(tx, messageId, domain, input);
+      if (delivery.recipients.length > 0) deliveries.push(delivery);
     }
     return deliveries;
   },
@@ -47,7 +51,19 @@ async function claim(
   const recipients = (await listRecipients(tx, messageId))
     .filter((recipient) => recipient.domain === domain && isDue(recipient, now))
     .slice(0, RECIPIENTS_PER_TRANSACTION);
-  for (const recipient of recipients) {
+  const suppressed =
+    message.mode === 'live'
+      ? await findSuppressed(
+          tx,
+          message.tenantId,
+          recipients.map((recipient) => recipient.address),
+        )
+      : new Set<string>();
+  const toDeliver = recipients.filter((recipient) => !suppressed.has(addressKey(recipient.address)));
+  for (const recipient of recipients.filter((candidate) => !toDeliver.includes(candidate))) {
+    await dropSuppressed(tx, message, recipient, now);
+  }
+  for (const recipient of toDeliver) {
     const attempts = recipient.attempts + 1;
     const patch = { state: 'in_flight', epoch, attempts, dueAt: now + LEASE_MS } as const;
     // decisions.md 16: `email.sent` is the first claim, once for each recipient.
@@ -55,7 +71,21 @@ async function claim(
     await changeRecipient(tx, message, recipient, patch, { now, ...event });
   }
   await refreshStatus(tx, message);
-  return { message, domain, recipients };
+  return { message, domain, recipients: toDeliver };
+}
+
+/** Specification 1: an address suppressed since the mail was accepted is not delivered to either. */
+async function dropSuppressed(
+  tx: Tx,
+  message: SpooledMessage,
+  recipient: RecipientRow,
+  now: number,
+): Promise<void> {
+  const patch = { state: 'suppressed', dueAt: null, epoch: null, diagnostic: SUPPRESSED } as const;
+  await changeRecipient(tx, message, recipient, patch, {
+    now,
+    event: { type: 'email.suppressed', details: {} },
+  });
 }
 
 function isDue({ state, dueAt }: RecipientRow, now: number): boolean {

@@ -6,7 +6,8 @@ import { replyText, type SmtpReply } from '../mail/smtp/reply.ts';
 
 /** What is known of an attempt, for the attempt's row, the API and the events. */
 export type Report = {
-  phase: SmtpPhase | 'dns' | 'simulated';
+  /** `dns` and `local` come before any connection, `simulated` instead of one. */
+  phase: SmtpPhase | 'dns' | 'local' | 'simulated';
   mx: string | null;
   address: string | null;
   /** Such as `TLSv1.3`; null when the connection was not encrypted. */

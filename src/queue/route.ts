@@ -42,7 +42,9 @@ export async function chooseRoute(
 /** A domain that is missing once may be a registry's bad hour; missing again an hour later, it is gone. */
 function noSuchDomain(delivery: Delivery): Outcome {
   const text = `${delivery.domain} does not exist (NXDOMAIN)`;
-  const missingBefore = delivery.recipients.every((recipient) => recipient.enhancedCode === NO_SUCH_DOMAIN);
+  const missingBefore = delivery.recipients.every(
+    ({ enhancedCode, smtpCode }) => enhancedCode === NO_SUCH_DOMAIN && smtpCode === null,
+  );
   if (missingBefore) return bounced(NO_SUCH_DOMAIN, text);
   return { kind: 'deferred', report: report(NO_SUCH_DOMAIN, text), retryAfterMs: NO_SUCH_DOMAIN_RETRY_MS };
 }

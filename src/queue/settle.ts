@@ -17,6 +17,8 @@ import {
 
 export type Result = {
   recipientId: RecipientRow['id'];
+  /** Of the claim this belongs to. */
+  attempts: number;
   verdict: Verdict;
   /** The delay until the next attempt, should the outcome be a deferral. */
   retryDelayMs: number;
@@ -43,12 +45,18 @@ export const settle = defineWrite('queue.settle', async (tx, settlement: Settlem
   );
   for (const result of settlement.results) {
     const recipient = recipients.get(result.recipientId);
-    // A lease that ran out was given to somebody else: this attempt no longer has a say.
-    if (recipient?.state !== 'in_flight' || recipient.epoch !== settlement.epoch) continue;
+    if (!recipient || !isOfThisClaim(recipient, result, settlement)) continue;
     await settleRecipient(tx, message, recipient, result, settlement);
   }
   await refreshStatus(tx, message);
 });
+
+/** A lease that ran out was given to somebody else: the earlier attempt no longer has a say. */
+function isOfThisClaim(recipient: RecipientRow, result: Result, { epoch }: Settlement): boolean {
+  return (
+    recipient.state === 'in_flight' && recipient.epoch === epoch && recipient.attempts === result.attempts
+  );
+}
 
 async function settleRecipient(
   tx: Tx,
@@ -107,7 +115,7 @@ async function end(
   now: number,
   event: RecipientEvent,
 ): Promise<void> {
-  const patch = { state: outcome.kind, dueAt: null, epoch: null, ...whatWasSaid(outcome.report) };
+  const patch = { state: outcome.kind, dueAt: null, epoch: null, doubts: 0, ...whatWasSaid(outcome.report) };
   await changeRecipient(tx, message, recipient, patch, { now, event });
 }
 
@@ -159,6 +167,7 @@ async function defer(
     state: 'deferred',
     dueAt,
     epoch: null,
+    doubts: 0,
     delayNoticeAt: notify ? now : recipient.delayNoticeAt,
     ...whatWasSaid(outcome.report),
   } as const;

@@ -53,6 +53,9 @@ const insertRecipient = statement((db, param: Param<RecipientRow>) =>
   }),
 );
 
+/** What the API shows of a recipient that is not tried. */
+export const SUPPRESSED = 'The address is on the suppression list';
+
 export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & { suppressed: boolean };
 
 /** Part of the write that accepts a mail: the message and a row for each recipient, ready at once. */
@@ -77,7 +80,7 @@ export async function enqueue(
       delayNoticeAt: null,
       smtpCode: null,
       enhancedCode: null,
-      diagnostic: suppressed ? 'The address is on the suppression list' : null,
+      diagnostic: suppressed ? SUPPRESSED : null,
       mx: null,
       tls: null,
       lastEventAt: message.createdAt,
@@ -283,16 +286,4 @@ export function listAbandoned(tx: Tx, epoch: string, now: number): Promise<Recip
     .where('state', '=', 'in_flight')
     .where((where) => where.or([where('epoch', '!=', epoch), where('dueAt', '<=', now)]))
     .execute();
-}
-
-/** Mail that still needs this domain's key (decisions.md 12). */
-export async function hasOpenMail(tx: Tx, domainId: NonNullable<MessageRow['domainId']>): Promise<boolean> {
-  const row = await tx
-    .selectFrom('messages')
-    .select('id')
-    .where('domainId', '=', domainId)
-    .where('status', 'in', ['queued', 'sent'])
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
 }

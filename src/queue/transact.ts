@@ -3,11 +3,13 @@
  * A host that cannot be talked to passes on to the next (RFC 5321 5.1); what nobody decides is deferred.
  */
 import type { App } from '../app.ts';
-import { openSmtp, type SmtpSession } from '../mail/smtp/client.ts';
+import { type OpenedSmtp, openSmtp, type SmtpSession } from '../mail/smtp/client.ts';
 import type { SmtpFailure, SmtpPhase } from '../mail/smtp/failure.ts';
 import { DEFAULT_SMTP_TIMEOUTS, LATER_SMTP_TIMEOUTS } from '../mail/smtp/timeouts.ts';
 import type { RecipientResult } from '../mail/smtp/transaction.ts';
+import { withTimeout } from '../system/clock.ts';
 import type { CrashPointName } from '../system/crash-point.ts';
+import { errorMessage } from '../system/errors.ts';
 import type { Delivery } from './claim.ts';
 import { classifyRefusal } from './classify.ts';
 import { NO_REPORT, type Outcome, type Peer, reportFailure, reportReply } from './outcome.ts';
@@ -32,10 +34,9 @@ export async function transact(
   const outcomes = new Map<string, Outcome>();
   let undecided = delivery.recipients.map((recipient) => recipient.address);
   for (const { name, address } of targets(hosts)) {
-    const leftMs = deadline - app.clock.elapsed();
-    if (undecided.length === 0 || leftMs <= 0) break;
+    if (undecided.length === 0 || app.clock.elapsed() >= deadline) break;
     const peer: Peer = { mx: name, address, tls: null };
-    const results = await tryHost(app, { delivery, peer, leftMs, message, recipients: undecided });
+    const results = await tryHost(app, { delivery, peer, deadline, message, recipients: undecided });
     for (const [to, { outcome }] of results) outcomes.set(to, outcome);
     undecided = undecided.filter((to) => results.get(to)?.tryNextHost);
   }
@@ -54,7 +55,8 @@ function targets(hosts: Hosts): { name: string; address: string }[] {
 type HostAttempt = {
   delivery: Delivery;
   peer: Peer;
-  leftMs: number;
+  /** On the monotonic clock. */
+  deadline: number;
   message: PreparedMessage;
   recipients: readonly string[];
 };
@@ -62,16 +64,15 @@ type HostAttempt = {
 type HostResult = { outcome: Outcome; tryNextHost: boolean };
 
 async function tryHost(app: SmtpApp, attempt: HostAttempt): Promise<Map<string, HostResult>> {
-  const { delivery, peer, leftMs, message, recipients } = attempt;
-  const opened = await open(app, delivery, peer);
+  const { delivery, peer, deadline, message, recipients } = attempt;
+  const opened = await openBefore(app, deadline, open(app, delivery, peer), peer);
   if (!opened.ok) {
     const outcome = judgeFailure(peer, opened.failure);
     return new Map(recipients.map((to) => [to, { outcome, tryNextHost: outcome.kind === 'deferred' }]));
   }
   const { session } = opened;
-  const timer = app.clock.after(leftMs, () => session.close());
-  const results = await converse(app, session, message, recipients);
-  timer.cancel();
+  const timer = app.clock.after(deadline - app.clock.elapsed(), () => session.close());
+  const results = await converse(app, session, message, recipients).finally(() => timer.cancel());
   const spoken: Peer = { ...peer, tls: session.tls?.version ?? null };
   return new Map(
     recipients.map((to, index) => {
@@ -80,6 +81,21 @@ async function tryHost(app: SmtpApp, attempt: HostAttempt): Promise<Map<string, 
       return [to, { outcome: judge(spoken, result), tryNextHost: !isFinal(result) }];
     }),
   );
+}
+
+/** A conversation that opens too late is closed again: by then the delivery has been settled without it. */
+async function openBefore(
+  app: SmtpApp,
+  deadline: number,
+  opening: Promise<OpenedSmtp>,
+  peer: Peer,
+): Promise<OpenedSmtp> {
+  try {
+    return await withTimeout(app.clock, deadline - app.clock.elapsed(), `opening ${peer.mx}`, opening);
+  } catch (error) {
+    void opening.then((opened) => opened.ok && opened.session.close());
+    return { ok: false, failure: { phase: 'connect', kind: 'timeout', message: errorMessage(error) } };
+  }
 }
 
 async function open(app: SmtpApp, delivery: Delivery, peer: Peer) {

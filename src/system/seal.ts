@@ -23,6 +23,10 @@ export type Sealer = {
   open(sealed: string, place: readonly string[]): string;
 };
 
+export class MissingKeyError extends Error {
+  override readonly name = 'MissingKeyError';
+}
+
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -58,10 +62,16 @@ function associatedData(place: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(place));
 }
 
-/** Reads the master key of a data directory, or makes it, mode 0600 and flushed, when there is none. */
-export function loadMasterKey(directory: string): Buffer {
+/**
+ * Reads the master key of a data directory, or makes it, mode 0600 and flushed.
+ *
+ * @throws MissingKeyError when it is missing and `isNeeded`: a new one would not open what was sealed
+ */
+export function loadMasterKey(directory: string, isNeeded = false): Buffer {
   const file = join(directory, 'master.key');
   if (!existsSync(file)) {
+    if (isNeeded)
+      throw new MissingKeyError(`${file} is missing: put back the key this database was made with`);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     writeFlushed(file, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
   }

@@ -31,10 +31,11 @@ export function startTls(clock: Clock, socket: Socket, options: TlsOptions): Pro
       reject(error);
     };
     secure.once('error', failed);
-    secure.once('close', () => failed(new Error('connection closed during the TLS handshake')));
+    const closed = () => failed(new Error('connection closed during the TLS handshake'));
+    secure.once('close', closed);
     secure.once('secureConnect', () => {
       timer.cancel();
-      secure.removeAllListeners('close');
+      secure.off('close', closed);
       secure.off('error', failed);
       resolve(secure);
     });

@@ -38,10 +38,11 @@ export function startWork<Item>(
   return worker;
 }
 
-const HOUR_MS = 3_600_000;
-
-/** Housekeeping as work: due at start and then every hour. */
-export function hourly(clock: Clock, name: string, run: () => Promise<void>): Work<'sweep'> {
+/** Housekeeping as work: due at start and then every `periodMs`. */
+export function periodic(
+  clock: Clock,
+  { name, periodMs, run }: { name: string; periodMs: number; run: () => Promise<void> },
+): Work<'run'> {
   let dueAt = clock.now();
   return {
     name,
@@ -49,8 +50,8 @@ export function hourly(clock: Clock, name: string, run: () => Promise<void>): Wo
     concurrency: 1,
     async lease() {
       if (clock.now() < dueAt) return [];
-      dueAt = clock.now() + HOUR_MS;
-      return ['sweep'];
+      dueAt = clock.now() + periodMs;
+      return ['run'];
     },
     run,
     nextDueAt: async () => dueAt,

@@ -11,11 +11,13 @@ import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
 import type { Group, Row } from './row.ts';
 import { sinkName } from './sink.ts';
-import { type RowRuns, renderTable, summarise } from './table.ts';
+import { disturbed, type RowRuns, renderTable, summarise } from './table.ts';
 import { machineFacts, openWorkspace, type Workspace } from './workspace.ts';
 
 const GROUPS: readonly Group[] = [ceilings, bare, postrider, postfix];
 const ROUNDS = 3;
+/** More than this taken by other programs, and a table is of little use (performance.md 5). */
+const CALM_CORES = 1;
 
 // The pool reads this at its first use; the ceiling of signatures wants every core.
 process.env['UV_THREADPOOL_SIZE'] = String(availableParallelism() + 2);
@@ -69,9 +71,13 @@ function progress(round: number, row: Row, text: string): void {
 }
 
 function notes(): string[] {
+  const { disturbed: count, all } = disturbed(prepared, CALM_CORES);
   return [
     `Sending ends when ${sinkName()} has counted the last message. p50/p99: one flush, or one HTTP request until its`,
-    'answer. CPU ms/msg and memory (proportional set): all processes of the system, neither load nor sink. Cores: mean',
-    'busy, of the system, of the load, and of the whole machine with sink and neighbours.',
+    'answer. CPU ms/msg and memory (proportional set): all processes of the system. Cores: mean busy, of the system, of',
+    "load, sink and this program, of everything else. x: median of the rounds' ratios to the row that does the same job.",
+    ...(count > 0
+      ? [`Other programs used more than ${CALM_CORES} core in ${count} of ${all} measures.`]
+      : []),
   ];
 }

@@ -1,4 +1,4 @@
-/** Runs a load and watches what it costs: the system's processor time and memory, the load's, the machine's. */
+/** Runs a load and watches what it costs: the system's processor time and memory, and what else took the processors. */
 import type { HttpLoad, HttpLoadResult } from './http-load.ts';
 import { machineCpuMs, treeCpuMs, treeMemoryMiB } from './process-tree.ts';
 import { startModule, until } from './program.ts';
@@ -33,6 +33,7 @@ export function observeSending(
 ): Promise<Measure> {
   const before = sink.messages();
   return observe(roots, messages, async () => {
+    const sinkCpuBefore = treeCpuMs([sink.pid]);
     const running = load();
     const delivered = until(
       'all messages are delivered',
@@ -41,7 +42,7 @@ export function observeSending(
     );
     const deliveredAtMs = delivered.then(() => Date.now());
     const [result, endedAtMs] = await Promise.all([running, deliveredAtMs]);
-    return { ...result, endedAtMs };
+    return { ...result, endedAtMs, cpuMs: result.cpuMs + treeCpuMs([sink.pid]) - sinkCpuBefore };
   });
 }
 
@@ -50,21 +51,23 @@ export async function observe(
   messages: number,
   run: () => Promise<LoadResult>,
 ): Promise<Measure> {
-  const before = { system: treeCpuMs(roots), machine: machineCpuMs() };
+  const before = { system: treeCpuMs(roots), machine: machineCpuMs(), own: process.cpuUsage() };
   const observedFrom = performance.now();
   const { startedAtMs, endedAtMs, p50Ms, p99Ms, cpuMs } = await run();
+  const observedMs = performance.now() - observedFrom;
   const systemMs = treeCpuMs(roots) - before.system;
   const machineMs = machineCpuMs() - before.machine;
-  const elapsedMs = endedAtMs - startedAtMs;
+  const own = process.cpuUsage(before.own);
+  const loadMs = cpuMs + (own.user + own.system) / 1000;
   return {
-    perSecond: (messages * 1000) / elapsedMs,
+    perSecond: (messages * 1000) / (endedAtMs - startedAtMs),
     ...(Number.isNaN(p50Ms) ? {} : { p50Ms, p99Ms }),
     cpuMsPerMessage: systemMs / messages,
     memoryMiB: treeMemoryMiB(roots),
     cores: {
-      system: systemMs / elapsedMs,
-      load: cpuMs / elapsedMs,
-      machine: machineMs / (performance.now() - observedFrom),
+      system: systemMs / observedMs,
+      load: loadMs / observedMs,
+      others: Math.max(machineMs - systemMs - loadMs, 0) / observedMs,
     },
   };
 }

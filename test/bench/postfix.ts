@@ -12,14 +12,10 @@ import { startSink } from './sink.ts';
 import type { Workspace } from './workspace.ts';
 
 const SMTP_SOURCE = '/usr/sbin/smtp-source';
-const PACKAGES = {
-  postfix: SMTP_SOURCE,
-  opendkim: '/usr/sbin/opendkim',
-  'opendkim-tools': '/usr/bin/opendkim-testkey',
-};
+const PACKAGES = { postfix: SMTP_SOURCE, opendkim: '/usr/sbin/opendkim' };
 const WARM_UP_MESSAGES = 200;
 const ACCEPTED_MESSAGES = 5_000;
-const SENT_MESSAGES = 2_000;
+const SENT_MESSAGES = 3_000;
 const ACCEPTING_SESSIONS = 100;
 const SENDING_SESSIONS = 20;
 

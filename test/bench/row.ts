@@ -12,17 +12,18 @@ export type Measure = {
   cpuMsPerMessage?: number;
   /** Proportional set size of the same processes at the end of the run, so that shared pages count once. */
   memoryMiB?: number;
-  /** Mean number of busy cores while measuring. */
-  cores?: { system: number; load: number; machine: number };
+  /** Mean number of busy cores while measuring: the system; load, sink and this program; everything else. */
+  cores?: { system: number; load: number; others: number };
 };
 
 /** Rows that do the same job are compared: with the bare path, and with the peer. */
 export type Job = 'accept' | 'send';
+export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {
   name: string;
   unit: 'fdatasync/s' | 'commits/s' | 'signatures/s' | 'msg/s';
-  comparison?: { job: Job; role: 'bare path' | 'peer' | 'measured' };
+  comparison?: { job: Job; role: Role };
   measure(): Promise<Measure>;
 };
 

@@ -1,6 +1,9 @@
-/** From measures to the table: medians, ranges, and the ratios between rows that do the same job. */
+/**
+ * From measures to the table: medians, ranges, and the ratios between rows that do the same job. A ratio is the median
+ * of the rounds' ratios, because two measures of one round are closer in time than two medians.
+ */
 import { median } from './percentile.ts';
-import type { Measure, Row } from './row.ts';
+import type { Measure, Role, Row } from './row.ts';
 
 export type RowResult =
   | {
@@ -18,40 +21,45 @@ export type RowResult =
 
 export type RowRuns = { row: Row; measures: Measure[]; failures: string[] };
 
-export function summarise(rows: readonly (RowRuns | { name: string; missing: string })[]): RowResult[] {
-  const figures = rows.flatMap((entry) =>
-    'row' in entry && entry.measures.length > 0
-      ? [{ row: entry.row, figure: medianFigure(entry.measures) }]
-      : [],
-  );
-  const figureOf = (job: string, role: string): number | undefined =>
-    figures.find(({ row }) => row.comparison?.job === job && row.comparison.role === role)?.figure;
-  return rows.map((entry) => {
+type Entry = RowRuns | { name: string; missing: string };
+
+export function summarise(entries: readonly Entry[]): RowResult[] {
+  return entries.map((entry) => {
     if ('missing' in entry) return entry;
     const { row, measures, failures } = entry;
-    const figure = medianFigure(measures);
-    const middle = measures.find((measure) => measure.perSecond === figure);
+    const figures = measures.map((measure) => measure.perSecond);
+    const middle = measures.find((measure) => measure.perSecond === median(figures));
     if (!middle || failures.length > 0) return { name: row.name, missing: `failed: ${failures.join('; ')}` };
-    const all = measures.map((measure) => measure.perSecond);
-    const ratio = (role: string) => {
-      const other = row.comparison && row.comparison.role !== role && figureOf(row.comparison.job, role);
-      return other ? figure / other : undefined;
-    };
     return {
       name: row.name,
       unit: row.unit,
       comparison: row.comparison,
       median: middle,
-      range: [Math.min(...all), Math.max(...all)],
-      runs: all.length,
-      toBarePath: ratio('bare path'),
-      toPeer: ratio('peer'),
+      range: [Math.min(...figures), Math.max(...figures)],
+      runs: figures.length,
+      toBarePath: ratioTo(entries, entry, 'bare path'),
+      toPeer: ratioTo(entries, entry, 'peer'),
     };
   });
 }
 
-function medianFigure(measures: readonly Measure[]): number {
-  return median(measures.map((measure) => measure.perSecond));
+function ratioTo(entries: readonly Entry[], { row, measures }: RowRuns, role: Role): number | undefined {
+  if (!row.comparison || row.comparison.role === role) return undefined;
+  const { job } = row.comparison;
+  const other = entries.find(
+    (entry): entry is RowRuns =>
+      'row' in entry && entry.row.comparison?.job === job && entry.row.comparison.role === role,
+  );
+  if (!other || other.failures.length > 0) return undefined;
+  return median(measures.map(({ perSecond }, round) => perSecond / (other.measures[round]?.perSecond ?? 0)));
+}
+
+/** How many measures were taken while other programs used more than `cores`, and how many there were. */
+export function disturbed(entries: readonly Entry[], cores: number): { disturbed: number; all: number } {
+  const all = entries
+    .flatMap((entry) => ('row' in entry ? entry.measures : []))
+    .filter((measure) => measure.cores);
+  return { disturbed: all.filter((measure) => (measure.cores?.others ?? 0) > cores).length, all: all.length };
 }
 
 export function renderTable(results: readonly RowResult[]): string {
@@ -62,7 +70,7 @@ export function renderTable(results: readonly RowResult[]): string {
     `range (n=${runs})`,
     'p50 / p99 ms',
     'CPU ms/msg',
-    'cores system/load/all',
+    'cores system/load/others',
     'memory MiB',
     'x bare path',
     'x Postfix',
@@ -96,10 +104,10 @@ function columns(result: Extract<RowResult, { runs: number }>): string[] {
     `${whole(result.range[0])} - ${whole(result.range[1])}`,
     p50Ms === undefined || p99Ms === undefined ? '' : `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`,
     cpuMsPerMessage?.toFixed(2) ?? '',
-    cores ? [cores.system, cores.load, cores.machine].map((value) => value.toFixed(1)).join(' / ') : '',
+    cores ? [cores.system, cores.load, cores.others].map((value) => value.toFixed(1)).join(' / ') : '',
     memoryMiB === undefined ? '' : whole(memoryMiB),
     result.toBarePath?.toFixed(2) ?? '',
-    result.toPeer?.toFixed(1) ?? '',
+    result.toPeer?.toFixed(2) ?? '',
   ];
 }
 

@@ -17,6 +17,8 @@ export type KillWorld = {
   /** Live, of a verified domain. */
   key: string;
   load: Load;
+  /** Ids of emails the API has shown as delivered. */
+  delivered: Set<string>;
   webhooks: WebhookReceiver;
   /** What each life sent, and when each ended, by its number from 0. Both grow with `endLife`. */
   receipts: Receipt[];
@@ -63,6 +65,7 @@ export async function createKillWorld(random: SeededRandom): Promise<KillWorld> 
       recipientDomain: RECIPIENT_DOMAIN,
       largeShare: LARGE_SHARE,
     }),
+    delivered: new Set<string>(),
     webhooks,
     receipts,
     endOfLifeMs,

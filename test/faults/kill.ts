@@ -119,7 +119,9 @@ async function liveAndDie(world: KillWorld, plan: Plan): Promise<Death> {
     return { at, asPlanned: plan.kind === 'point', startMs: undefined };
   }
   const startMs = performance.now() - began;
-  if (plan.kind === 'time' && plan.rested) await untilAllTold(world, AbortSignal.timeout(REST_TIMEOUT_MS));
+  if (plan.kind === 'time' && plan.rested) {
+    await untilDelivered(world, daemon, AbortSignal.timeout(REST_TIMEOUT_MS));
+  }
   const endedByItself = await workUntilEnd(world, daemon, plan);
   return { at, asPlanned: endedByItself === (plan.kind === 'point'), startMs };
 }
@@ -156,8 +158,9 @@ async function finish(world: KillWorld): Promise<string[]> {
     await load.run({ daemon, key, clients: CLIENTS, pauseMs: 0, signal, most: 0 });
   }
   const faults = load.unanswered.length > 0 ? [`${load.unanswered.length} requests were never answered`] : [];
-  await untilAllTold(world, signal);
-  faults.push(...(await faultsOfStatuses(world, daemon, signal)));
+  faults.push(...(await untilDelivered(world, daemon, signal)));
+  // A webhook that a kill caught on its way is sent again when its lease of a minute ends.
+  while (untold(world).length > 0 && !signal.aborted) await sleep(DRAIN_PAUSE_MS);
   const silent = untold(world).length;
   if (silent > 0) faults.push(`${silent} acknowledged emails: no email.delivered at the webhook`);
   await daemon.stop();
@@ -180,11 +183,6 @@ function faultsOfKeys(acknowledged: readonly Submission[]): string[] {
   return torn.map(({ idempotencyKey, answeredIds }) => `key ${idempotencyKey}: ${answeredIds.join(', ')}`);
 }
 
-/** What the webhook was told is delivered has arrived, and the record of it is durable. */
-async function untilAllTold(world: KillWorld, signal: AbortSignal): Promise<void> {
-  while (untold(world).length > 0 && !signal.aborted) await sleep(DRAIN_PAUSE_MS);
-}
-
 /** Acknowledged emails whose delivery the webhook has not been told of. */
 function untold({ load, webhooks }: KillWorld): Submission[] {
   const told = new Set(webhooks.received.map(({ body }) => emailIdOf(body)));
@@ -203,25 +201,28 @@ function describe(body: unknown): string {
   return `${status}, ${recipients?.map((one) => `${one.status} after ${one.attempts} attempts`).join(', ')}`;
 }
 
-/** Asks the API for every acknowledged email until it is delivered or time is up. */
-async function faultsOfStatuses(
-  { load, key }: KillWorld,
+/**
+ * Asks the API for every acknowledged email until it is delivered, which it says only when that is on disk.
+ * Resolves with those that were not when the time was up.
+ */
+async function untilDelivered(
+  { load, key, delivered }: KillWorld,
   daemon: DaemonProcess,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const waiting = [...load.acknowledged];
-  const faults: string[] = [];
+  const open = load.acknowledged.map(firstId).filter((id) => !delivered.has(id));
+  const undelivered: string[] = [];
   const ask = async () => {
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      const answer = await daemon.request('GET', `/v1/emails/${firstId(next)}`, key);
-      if ((answer.body as ShownEmail).status === 'delivered') continue;
-      if (signal.aborted) faults.push(`${firstId(next)} is ${describe(answer.body)}`);
+    for (let id = open.shift(); id !== undefined; id = open.shift()) {
+      const { body } = await daemon.request('GET', `/v1/emails/${id}`, key);
+      if ((body as ShownEmail).status === 'delivered') delivered.add(id);
+      else if (signal.aborted) undelivered.push(`${id} is ${describe(body)}`);
       else {
-        waiting.unshift(next);
+        open.push(id);
         await sleep(DRAIN_PAUSE_MS);
       }
     }
   };
   await Promise.all(Array.from({ length: ASKING_CLIENTS }, ask));
-  return faults;
+  return undelivered;
 }

@@ -8,8 +8,11 @@ import { claimDeliveries } from '../../src/queue/claim.ts';
 import { deliver } from '../../src/queue/deliver.ts';
 import { settle } from '../../src/queue/settle.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
+import { insertSuppression } from '../../src/suppressions/store.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, RefusedTargetError } from '../../src/system/dial.ts';
+import { AppError } from '../../src/system/errors.ts';
+import { newId } from '../../src/system/ids.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { eventTypes, openSpool, type Spool } from '../support/spool.ts';
 
@@ -285,6 +288,7 @@ test('an attempt whose lease was given to another start no longer has a say', as
     results: [
       {
         recipientId,
+        attempts: 1,
         retryDelayMs: 0,
         verdict: {
           outcome: {
@@ -353,4 +357,84 @@ test('simulated bounces never suppress', async () => {
     await spool.deliverDue();
     assert.equal((await spool.email(id)).status, 'bounced');
   }
+});
+
+test('an address suppressed after the mail was accepted is not delivered to', async () => {
+  let dialled = 0;
+  const spool = await openSpool({
+    system: { dial: () => Promise.reject(new Error(`dialled ${++dialled}`)) },
+  });
+  opened.push(spool);
+  spool.addZone('rcpt.example A 192.0.2.1');
+  const id = await spool.accept('bob@rcpt.example');
+  const now = spool.clock.now();
+  await spool.app.db.commit(insertSuppression, {
+    id: newId('sup', now),
+    tenantId: spool.tenantId,
+    email: 'BOB@rcpt.example',
+    reason: 'complaint',
+    sourceEmailId: null,
+    diagnostic: null,
+    createdAt: now,
+  });
+  assert.equal(await spool.deliverDue(), 0);
+  const email = await spool.email(id);
+  assert.deepEqual([email.status, email.recipients[0].status, dialled], ['bounced', 'suppressed', 0]);
+  assert.ok(eventTypes(email).includes('email.suppressed'));
+});
+
+test('a delivery that fails by our own fault is deferred, not lost in flight', async () => {
+  const spool = await openSpool();
+  opened.push(spool);
+  spool.addZone('rcpt.example A 192.0.2.1');
+  const id = await spool.accept('bob@rcpt.example');
+  const claim = { now: spool.clock.now(), epoch: spool.app.epoch, limit: 10 };
+  const noKeys = { find: () => Promise.reject(new Error('the key does not open')) };
+  for (const delivery of await spool.app.db.commit(claimDeliveries, claim)) {
+    await deliver({ ...spool.app, signingKeys: noKeys }, delivery);
+  }
+  const [recipient] = (await spool.email(id)).recipients;
+  assert.deepEqual(
+    [recipient.status, recipient.diagnostic],
+    ['deferred', 'Local error: the key does not open'],
+  );
+});
+
+test('an outcome that cannot be stored at once is stored later, not thrown away', async () => {
+  const spool = await openSpool();
+  opened.push(spool);
+  const id = await spool.accept('delivered@simulator.mx.postrider.example');
+  const claim = { now: spool.clock.now(), epoch: spool.app.epoch, limit: 10 };
+  const claimed = await spool.app.db.commit(claimDeliveries, claim);
+  let refusals = 2;
+  const db: typeof spool.app.db = {
+    ...spool.app.db,
+    commit: (write, input) =>
+      refusals-- > 0
+        ? Promise.reject(new AppError('unavailable', 'full'))
+        : spool.app.db.commit(write, input),
+  };
+  const done = Promise.all(
+    claimed.map((delivery) =>
+      deliver({ ...spool.app, db, signingKeys: createSigningKeys(spool.app) }, delivery),
+    ),
+  );
+  for (let step = 0; step < 10; step++) await spool.clock.advance(1_000);
+  await done;
+  assert.equal((await spool.email(id)).status, 'delivered');
+});
+
+test('a lease that runs out in this start is put back, and the old attempt has no say', async () => {
+  const spool = await openSpool();
+  opened.push(spool);
+  const id = await spool.accept('delivered@simulator.mx.postrider.example');
+  const claimNow = () => ({ now: spool.clock.now(), epoch: spool.app.epoch, limit: 10 });
+  const [first] = await spool.app.db.commit(claimDeliveries, claimNow());
+  assert.ok(first);
+  await spool.clock.advance(2 * HOUR_MS);
+  await recoverQueue(spool.app);
+  await spool.app.db.commit(claimDeliveries, claimNow());
+  await deliver({ ...spool.app, signingKeys: createSigningKeys(spool.app) }, first);
+  const email = await spool.email(id);
+  assert.deepEqual([email.status, email.recipients[0].attempts], ['sent', 2]);
 });

@@ -103,3 +103,9 @@ test('a master key of another size is refused, not used', () => {
     assert.equal(readFileSync(file, 'utf8'), text);
   }
 });
+
+test('a missing key is not replaced when something is sealed with it', () => {
+  const directory = mkdtempSync(join(root, 'lost-'));
+  assert.throws(() => loadMasterKey(directory, true), /master\.key is missing/);
+  assert.equal(existsSync(join(directory, 'master.key')), false);
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../src/system/log.ts';
 import { createNotices } from '../../src/system/notices.ts';
-import { hourly, type RunningWork, startWork, type Work } from '../../src/system/worker.ts';
+import { periodic, type RunningWork, startWork, type Work } from '../../src/system/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 type Row = { name: string; dueAt: number };
@@ -221,15 +221,19 @@ test('stopping ends a sleep and the pause after an error at once', async () => {
   assert.deepEqual([asleep.leases, broken.errors.length], [1, 1]);
 });
 
-test('hourly work runs at the start and then every hour, and not on top of itself', async () => {
+test('periodic work runs at the start and then once a period, and not on top of itself', async () => {
   const table = openTable();
   const times: number[] = [];
   const began = table.clock.now();
   const log = createLog('silent');
   const end = Promise.withResolvers<void>();
-  const sweep = hourly(table.clock, 'sweep', async () => {
-    times.push(table.clock.now() - began);
-    if (times.length === 2) await end.promise;
+  const sweep = periodic(table.clock, {
+    name: 'sweep',
+    periodMs: 3_600_000,
+    async run() {
+      times.push(table.clock.now() - began);
+      if (times.length === 2) await end.promise;
+    },
   });
   startWork({ clock: table.clock, notices: table.notices, log }, sweep);
   await table.clock.advance(3_599_999);

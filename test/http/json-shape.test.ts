@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { excessOf, MOST_NESTING, MOST_VALUES } from '../../src/http/json-shape.ts';
+
+const excess = (text: string) => excessOf(Buffer.from(text));
+
+test('nesting is allowed up to its limit', () => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  assert.equal(excess(nested(MOST_NESTING)), undefined);
+  assert.match(excess(nested(MOST_NESTING + 1)) ?? '', /nested deeper/);
+  assert.match(excess('{"a":'.repeat(1_000_000)) ?? '', /nested deeper/);
+});
+
+test('values are counted, what stands in strings is not', () => {
+  assert.equal(excess(`[${'1,'.repeat(MOST_VALUES - 2)}1]`), undefined);
+  assert.match(excess(`[${'1,'.repeat(MOST_VALUES)}1]`) ?? '', /more than/);
+  assert.match(excess(`[${'{},'.repeat(MOST_VALUES)}1]`) ?? '', /more than/);
+  assert.equal(excess(JSON.stringify({ html: ',[{'.repeat(MOST_VALUES), text: '\\",[\\\\' })), undefined);
+});
+
+test('an unclosed string ends with the text', () => {
+  assert.equal(excess('"abc'), undefined);
+  assert.equal(excess('"abc\\"'), undefined);
+});
+
+test('whatever JSON.stringify writes of small values passes', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 5 }), (json) => assert.equal(excess(json), undefined)),
+    { seed: 20260301 },
+  );
+});

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadConfig } from '../../src/config.ts';
+import { startDaemon } from '../../src/main.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+test('a request that never ends does not hold up the end of the daemon', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'postrider-drain-'));
+  const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' };
+  const clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'));
+  const daemon = await startDaemon(loadConfig({ env }), { clock });
+  const socket = connect(Number(new URL(daemon.address).port), '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  // In one write: when the first is answered, the server has seen the beginning of the second.
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nPOST /v1/emails HTTP/1.1\r\nHost: x\r\nX-Drip: ');
+  await once(socket, 'data');
+  let stopped = false;
+  const stop = daemon.stop().then(() => {
+    stopped = true;
+  });
+  await clock.advance(4_000);
+  assert.equal(stopped, false, 'requests under way get some time');
+  await clock.advance(2_000);
+  await stop;
+  socket.destroy();
+  rmSync(dataDir, { recursive: true });
+});
