@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { test } from 'node:test';
 import { ConfigError, configSchema, environmentName, leaves, loadConfig } from '../src/config.ts';
+import { temporaryDirectory } from './support/temporary-directory.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'postrider-config-'));
+const directory = temporaryDirectory('config');
 let files = 0;
 
 function writeFile(text: string): string {

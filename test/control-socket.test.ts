@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Agent, request } from 'undici';
 import { controlSocketPath, openControlSocket } from '../src/control-socket.ts';
+import { temporaryDirectory } from './support/temporary-directory.ts';
 import { openTestApp, type TestApp } from './support/test-app.ts';
 
 const opened: TestApp[] = [];
@@ -79,7 +79,7 @@ test('leaves alone what is not a socket', async () => {
 });
 
 test('is found too when the data directory has a name longer than a socket may have', async () => {
-  const base = mkdtempSync(join(tmpdir(), 'postrider-long-'));
+  const base = temporaryDirectory('long');
   const dataDir = join(base, 'd'.repeat(120), 'data');
   mkdirSync(dataDir, { recursive: true });
   const { app } = await testApp(dataDir);

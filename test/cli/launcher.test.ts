@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const run = promisify(execFile);
 const LAUNCHER = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
@@ -26,7 +18,7 @@ const LATER = new Date('2026-01-02T00:00:00Z');
 
 /** An installation whose Node only talks, in a folder with the characters that a URL must encode. */
 function installation(): { root: string; write(path: string, text: string): string } {
-  const root = join(mkdtempSync(join(tmpdir(), 'postrider-launcher-')), 'a folder #1 50%');
+  const root = join(temporaryDirectory('launcher'), 'a folder #1 50%');
   const write = (path: string, text: string) => {
     const file = join(root, path);
     mkdirSync(dirname(file), { recursive: true });
@@ -58,7 +50,7 @@ async function launch(program: string, args: string[] = [], env: Record<string, 
 
 test('runs the sources with a loader given by URL, from any folder and through symlinks', async () => {
   const { root } = installation();
-  const links = mkdtempSync(join(tmpdir(), 'postrider-links-'));
+  const links = temporaryDirectory('links');
   symlinkSync(join(root, 'bin/postrider'), join(links, 'first'));
   symlinkSync('first', join(links, 'second'));
   const { nodeArgs } = await launch(join(links, 'second'), ['serve', '--config', 'a b']);
@@ -144,7 +136,7 @@ test('says what to do when nothing is installed', async () => {
 });
 
 test('the real one starts from a folder whose tsconfig.json would lead its imports astray', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'postrider-elsewhere-'));
+  const folder = temporaryDirectory('elsewhere');
   writeFileSync(join(folder, 'commander.ts'), 'throw new Error("not this one");\n');
   const paths = { commander: ['./commander.ts'] };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { baseUrl: '.', paths } }));

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
@@ -9,6 +8,7 @@ import { runProgram } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config.ts';
 import { openControlSocket } from '../../src/control-socket.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 /** A daemon's half that commands talk to; opening a database for every command would take most of the time. */
@@ -20,7 +20,7 @@ after(async () => {
 });
 
 function emptyDirectory(): string {
-  return mkdtempSync(join(tmpdir(), 'postrider-cli-'));
+  return temporaryDirectory('cli');
 }
 
 /** Runs one command; `value` is its JSON. */

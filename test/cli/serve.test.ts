@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { request } from 'undici';
 import { runProgram } from '../../src/cli/program.ts';
 import { startDaemonProcess } from '../support/daemon.ts';
 import { type FakeTerminal, fakeTerminal } from '../support/fake-terminal.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 function environment(more: Record<string, string> = {}): Record<string, string> {
   return {
-    POSTRIDER_DATA_DIR: mkdtempSync(join(tmpdir(), 'postrider-serve-')),
+    POSTRIDER_DATA_DIR: temporaryDirectory('serve'),
     POSTRIDER_HTTP_PORT: '0',
     POSTRIDER_LOG_LEVEL: 'silent',
     ...more,

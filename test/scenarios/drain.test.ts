@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { startDaemon } from '../../src/main.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 test('a request that never ends does not hold up the end of the daemon', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'postrider-drain-'));
+  const dataDir = temporaryDirectory('drain');
   const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' };
   const clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'));
   const daemon = await startDaemon(loadConfig({ env }), { clock });
@@ -29,5 +27,4 @@ test('a request that never ends does not hold up the end of the daemon', async (
   await clock.advance(2_000);
   await stop;
   socket.destroy();
-  rmSync(dataDir, { recursive: true });
 });
