@@ -48,6 +48,10 @@ export type DomainRow = {
   status: DomainStatus;
   productType: string;
   region: string;
+  /** A host name for tracked links; null: none is set. */
+  trackingSubdomain: string | null;
+  openTracking: 0 | 1;
+  clickTracking: 0 | 1;
   selector: string;
   publicKey: string;
   privateKeySealed: string;
