@@ -1,7 +1,7 @@
 /** Postfix + OpenDKIM under smtp-source: what the classic pair does with the same message on the same machine. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { installPackages } from './debian.ts';
+import { installPackages } from '../support/debian.ts';
 import { RECIPIENT_DOMAIN, SENDER, sampleEmail, toMessage } from './message.ts';
 import { type LoadResult, observe, observeSending } from './observe.ts';
 import { type PostfixPeerOptions, startPostfixPeer } from './postfix-peer.ts';

@@ -1,4 +1,4 @@
-/** Debian packages a benchmark needs: installed where they are missing, without any service of the machine starting. */
+/** Debian packages that peers come in: installed where they are missing, without any service of the machine starting. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 
