@@ -16,12 +16,15 @@ import { describeCuts, describeKills, lostIn, unreached } from './report.ts';
 import { lackingForKills, lackingForPowerCuts } from './requirements.ts';
 import { workingDirectory } from './undo.ts';
 
-const SHORT = { runs: 4, cutsPerRun: 5, controlRuns: 1, kills: 50, limitMinutes: 15 };
+const SHORT = { runs: 4, cutsPerRun: 5, controlRuns: 2, kills: 50, limitMinutes: 15 };
 const FULL = { runs: 40, cutsPerRun: 10, controlRuns: 4, kills: 500, limitMinutes: 120 };
 
 type Result = { ok: boolean; lines: string[] };
 type Settings = typeof SHORT & { seed: number };
 type Disk = { program: string; directory: string };
+
+/** Parts, by how they ended. */
+const counts = { pass: 0, fail: 0, skipped: 0 };
 
 const DISK_PARTS = {
   'disk-check': checkDisk,
@@ -49,35 +52,39 @@ async function main(settings: Settings, only: readonly string[]): Promise<boolea
   stopWhenLate(settings.limitMinutes);
   console.log(`Seed ${settings.seed}`);
   // Side by side: both mostly wait, one for its disk and the other for its daemon.
-  const results = await Promise.all([runDiskParts(settings, wanted), runKillPart(settings, wanted)]);
-  return results.every((ok) => ok);
+  await Promise.all([runDiskParts(settings, wanted), runKillPart(settings, wanted)]);
+  summarize();
+  return counts.fail === 0;
 }
 
-async function runDiskParts(settings: Settings, wanted: (part: string) => boolean): Promise<boolean> {
+async function runDiskParts(settings: Settings, wanted: (part: string) => boolean): Promise<void> {
   const parts = Object.entries(DISK_PARTS).filter(([part]) => wanted(part));
   const lacking = lackingForPowerCuts();
   if (lacking.length > 0) {
     for (const [part] of parts) skip(part, lacking);
-    return true;
+  } else if (parts.length > 0) {
+    const directory = workingDirectory();
+    const disk = { directory, program: await buildVolatileDisk(directory) };
+    for (const [part, run] of parts) await report(part, () => run(disk, settings));
   }
-  if (parts.length === 0) return true;
-  const directory = workingDirectory();
-  const disk = { directory, program: await buildVolatileDisk(directory) };
-  let ok = true;
-  for (const [part, run] of parts) ok = (await report(part, () => run(disk, settings))) && ok;
-  return ok;
 }
 
-async function runKillPart(settings: Settings, wanted: (part: string) => boolean): Promise<boolean> {
-  if (!wanted('kill')) return true;
+async function runKillPart(settings: Settings, wanted: (part: string) => boolean): Promise<void> {
+  if (!wanted('kill')) return;
   const lacking = lackingForKills();
-  if (lacking.length === 0) return report('kill', () => killAgainAndAgain(settings));
-  skip('kill', lacking);
-  return true;
+  if (lacking.length > 0) skip('kill', lacking);
+  else await report('kill', () => killAgainAndAgain(settings));
 }
 
 function skip(part: string, lacking: readonly string[]): void {
+  counts.skipped += 1;
   console.log(`${part.padEnd(10)}  SKIPPED  this machine lacks ${lacking.join(', ')}`);
+}
+
+/** In the form of Node's test runner, so that the figures of all suites can be added up. */
+function summarize(): void {
+  const tests = counts.pass + counts.fail + counts.skipped;
+  for (const [name, count] of Object.entries({ tests, ...counts })) console.log(`ℹ ${name} ${count}`);
 }
 
 /** Exits, which undoes mounts and ends daemons; unreferenced, so it never keeps a finished run alive. */
@@ -88,13 +95,13 @@ function stopWhenLate(minutes: number): void {
   }, minutes * 60_000).unref();
 }
 
-async function report(part: string, run: () => Promise<Result>): Promise<boolean> {
+async function report(part: string, run: () => Promise<Result>): Promise<void> {
   const began = performance.now();
   const { ok, lines } = await run();
   const seconds = Math.round((performance.now() - began) / 1_000);
+  counts[ok ? 'pass' : 'fail'] += 1;
   console.log(`${part.padEnd(10)}  ${ok ? 'ok    ' : 'FAILED'}  ${seconds} s`);
   for (const line of lines) console.log(`            ${line}`);
-  return ok;
 }
 
 async function checkDisk(disk: Disk): Promise<Result> {

@@ -1,5 +1,5 @@
 /** What this machine lacks for a part of the fault tests, in words; empty when the part can run. */
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const POWER_CUT_PROGRAMS = ['cc', 'mkfs.ext4', 'losetup', 'mount', 'umount', 'dd'];
@@ -7,6 +7,7 @@ const POWER_CUT_PROGRAMS = ['cc', 'mkfs.ext4', 'losetup', 'mount', 'umount', 'dd
 export function lackingForPowerCuts(): string[] {
   if (process.platform !== 'linux') return ['Linux'];
   const lacking = process.geteuid?.() === 0 ? [] : ['root'];
+  if (lacking.length === 0 && !mayMount()) lacking.push('the right to mount (CAP_SYS_ADMIN)');
   for (const device of ['/dev/fuse', '/dev/loop-control']) {
     if (!exists(device)) lacking.push(device);
   }
@@ -16,6 +17,12 @@ export function lackingForPowerCuts(): string[] {
 
 export function lackingForKills(): string[] {
   return process.platform === 'win32' ? ['signals'] : [];
+}
+
+/** Root in a container often may not. capabilities(7): CAP_SYS_ADMIN is number 21. */
+function mayMount(): boolean {
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  return ((BigInt(`0x${effective}`) >> 21n) & 1n) === 1n;
 }
 
 function exists(path: string): boolean {
