@@ -51,4 +51,6 @@ function setCommonPragmas(database: Database, synchronous: Synchronous): void {
   database.pragma('trusted_schema = OFF');
   database.pragma('cell_size_check = ON');
   database.pragma('mmap_size = 0');
+  // Savepoint journals and sorts: as files they were half of all bytes written, and could fail where the disk is full.
+  database.pragma('temp_store = MEMORY');
 }

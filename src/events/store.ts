@@ -1,7 +1,7 @@
 /** The event log: appended in the transaction of the change it tells of (architecture.md idea 5). */
 import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
 import type { EventRow } from '../db/tables.ts';
 
 /** Specification 6, and the additive ones of api.md 1.3. */
@@ -39,7 +39,11 @@ export async function recordEvent(tx: Tx, event: NewEvent): Promise<void> {
 }
 
 const byEmail = statement((db, param: Param<{ emailId: string }>) =>
-  db.selectFrom('events').selectAll().where('emailId', '=', param('emailId')).orderBy('id'),
+  db
+    .selectFrom('events')
+    .selectAll()
+    .where('emailId', '=', constant(param('emailId')))
+    .orderBy('id'),
 );
 
 export function listEventsOfEmail(tx: Tx, emailId: string): Promise<EventRow[]> {
@@ -50,7 +54,12 @@ export function listEventsOfEmail(tx: Tx, emailId: string): Promise<EventRow[]> 
 const isNew = sql<boolean>`"fannedOut" = 0`;
 
 const toFanOut = statement((db, param: Param<{ limit: number }>) =>
-  db.selectFrom('events').selectAll().where(isNew).orderBy('id').limit(param('limit')),
+  db
+    .selectFrom('events')
+    .selectAll()
+    .where(isNew)
+    .orderBy('id')
+    .limit(constant(param('limit'))),
 );
 
 export function listEventsToFanOut(tx: Tx, limit: number): Promise<EventRow[]> {

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
 import type { AttemptRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
@@ -97,7 +97,7 @@ const messageById = statement((db, param: Param<{ id: string }>) =>
     .leftJoin('emails', 'emails.id', 'messages.id')
     .selectAll('messages')
     .select(['emails.subject', 'emails.rfcMessageId'])
-    .where('messages.id', '=', param('id')),
+    .where('messages.id', '=', constant(param('id'))),
 );
 
 export async function getMessage(tx: Tx, id: string): Promise<SpooledMessage> {
@@ -107,7 +107,11 @@ export async function getMessage(tx: Tx, id: string): Promise<SpooledMessage> {
 }
 
 const recipientsOfMessage = statement((db, param: Param<{ messageId: string }>) =>
-  db.selectFrom('recipients').selectAll().where('messageId', '=', param('messageId')).orderBy('position'),
+  db
+    .selectFrom('recipients')
+    .selectAll()
+    .where('messageId', '=', constant(param('messageId')))
+    .orderBy('position'),
 );
 
 export function listRecipients(tx: Tx, messageId: string): Promise<RecipientRow[]> {
@@ -122,9 +126,9 @@ const dueRecipients = statement((db, param: Param<{ now: number; limit: number }
     .selectFrom('recipients')
     .select(['messageId', 'domain'])
     .where(isWaiting)
-    .where('dueAt', '<=', param('now'))
+    .where('dueAt', '<=', constant(param('now')))
     .orderBy('dueAt')
-    .limit(param('limit')),
+    .limit(constant(param('limit'))),
 );
 
 /** Messages and domains that have somebody to try, the longest waiting first. */
