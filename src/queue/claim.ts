@@ -51,27 +51,32 @@ async function claim(
   const recipients = (await listRecipients(tx, messageId))
     .filter((recipient) => recipient.domain === domain && isDue(recipient, now))
     .slice(0, RECIPIENTS_PER_TRANSACTION);
-  const suppressed =
-    message.mode === 'live'
-      ? await findSuppressed(
-          tx,
-          message.tenantId,
-          recipients.map((recipient) => recipient.address),
-        )
-      : new Set<string>();
-  const toDeliver = recipients.filter((recipient) => !suppressed.has(addressKey(recipient.address)));
-  for (const recipient of recipients.filter((candidate) => !toDeliver.includes(candidate))) {
-    await dropSuppressed(tx, message, recipient, now);
-  }
-  for (const recipient of toDeliver) {
+  const suppressed = await listSuppressed(tx, message, recipients);
+  const taken: RecipientRow[] = [];
+  for (const recipient of recipients) {
+    if (suppressed.has(addressKey(recipient.address))) {
+      await dropSuppressed(tx, message, recipient, now);
+      continue;
+    }
     const attempts = recipient.attempts + 1;
     const patch = { state: 'in_flight', epoch, attempts, dueAt: now + LEASE_MS } as const;
     // decisions.md 16: `email.sent` is the first claim, once for each recipient.
     const event = attempts === 1 ? { event: { type: 'email.sent', details: {} } as const } : {};
     await changeRecipient(tx, message, recipient, patch, { now, ...event });
+    taken.push(recipient);
   }
   await refreshStatus(tx, message);
-  return { message, domain, recipients: toDeliver };
+  return { message, domain, recipients: taken };
+}
+
+/** Test mail goes nowhere, so nobody is spared by not sending it. */
+function listSuppressed(
+  tx: Tx,
+  message: SpooledMessage,
+  recipients: readonly RecipientRow[],
+): Promise<Set<string>> {
+  const addresses = message.mode === 'live' ? recipients.map((recipient) => recipient.address) : [];
+  return findSuppressed(tx, message.tenantId, addresses);
 }
 
 /** Specification 1: an address suppressed since the mail was accepted is not delivered to either. */
