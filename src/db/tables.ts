@@ -19,6 +19,14 @@ export type PlanRow = {
 /** Written by tenants/store.ts. */
 export type TenantRow = { id: Id<'ten'>; name: string; plan: string; createdAt: number };
 
+/** Written by tenants/store.ts: emails accepted in a calendar month (UTC), of tenants whose plan has a limit. */
+export type UsageRow = {
+  tenantId: Id<'ten'>;
+  /** `2026-11`. */
+  month: string;
+  emails: number;
+};
+
 export type Permission = 'full_access' | 'sending_access' | 'read_only';
 
 /** Written by tenants/store.ts. */
@@ -79,11 +87,36 @@ export type SuppressionRow = {
   createdAt: number;
 };
 
+/** Written by topics/store.ts: what a reader of marketing mail may leave by itself. */
+export type TopicRow = {
+  id: Id<'top'>;
+  tenantId: Id<'ten'>;
+  name: string;
+  description: string | null;
+  defaultOptIn: 0 | 1;
+  createdAt: number;
+  updatedAt: number;
+};
+
+/** Written by templates/store.ts. */
+export type TemplateRow = {
+  id: Id<'tpl'>;
+  tenantId: Id<'ten'>;
+  name: string;
+  subject: string;
+  html: string;
+  text: string | null;
+  createdAt: number;
+  updatedAt: number;
+};
+
 /** Written by blobs/store.ts. Either `data` or a file named by `sha256`. */
 export type BlobRow = {
   id: Id<'blob'>;
   sha256: string;
   sizeBytes: number;
+  /** Whether octets outside ASCII stand in it (RFC 6152). */
+  eightBit: 0 | 1;
   data: Uint8Array | null;
   createdAt: number;
 };
@@ -102,8 +135,15 @@ export type MessageRow = {
   /** Makes the return path `b+<token>@bounce.<hostname>`. */
   returnToken: string;
   domainId: Id<'dom'> | null;
+  /** The message from its first field to its end, but for the fields in `signature`. */
   blobId: Id<'blob'>;
-  /** The DKIM field of the first attempt: a resend is byte-identical. */
+  /** Octets of the blob before its body, the empty line among them. */
+  headerBytes: number;
+  /** SHA-256 of the body in DKIM's relaxed form, base64 (RFC 6376 3.7): what a signature needs of it. */
+  bodyHash: string;
+  /** The time in the `Date` field and in the signature: when it was accepted, or when it is scheduled for. */
+  datedAt: number;
+  /** The DKIM and Date fields of the first attempt: a resend is byte-identical. */
   signature: string | null;
   createdAt: number;
   expiresAt: number;
@@ -179,10 +219,32 @@ export type EmailRow = {
   bccList: string;
   replyToList: string;
   subject: string;
+  /** As sent, variables filled in. */
   html: string | null;
   text: string | null;
+  /** JSON object of the caller's own header fields. */
+  headers: string;
+  /** JSON list of `{ filename, contentType, contentId, sizeBytes }`; the bytes are in the message. */
+  attachments: string;
+  /** JSON object. */
+  tags: string;
+  /** When it was asked to be sent; null: at once. */
+  scheduledAt: number | null;
+  templateId: Id<'tpl'> | null;
+  topicId: Id<'top'> | null;
+  /** JSON list of the variables that had neither a value nor a fallback. */
+  missingVariables: string;
   rfcMessageId: string;
   createdAt: number;
+};
+
+/** Written by emails/store.ts: finds emails by tag. */
+export type EmailTagRow = {
+  tenantId: Id<'ten'>;
+  mode: Mode;
+  key: string;
+  value: string;
+  emailId: Id<'em'>;
 };
 
 /** Written by emails/store.ts: finds emails by recipient without reading them all. */
@@ -250,15 +312,19 @@ export type MigrationRow = { id: string; appliedAt: number };
 export type Tables = {
   plans: PlanRow;
   tenants: TenantRow;
+  usage: UsageRow;
   apiKeys: ApiKeyRow;
   domains: DomainRow;
   suppressions: SuppressionRow;
+  topics: TopicRow;
+  templates: TemplateRow;
   blobs: BlobRow;
   messages: MessageRow;
   recipients: RecipientRow;
   attempts: AttemptRow;
   emails: EmailRow;
   emailAddresses: EmailAddressRow;
+  emailTags: EmailTagRow;
   idempotency: IdempotencyRow;
   events: EventRow;
   webhookEndpoints: WebhookEndpointRow;

@@ -8,6 +8,8 @@ import { randomFillSync } from 'node:crypto';
 export type IdPrefix =
   | 'em'
   | 'dom'
+  | 'top'
+  | 'tpl'
   | 'ten'
   | 'key'
   | 'wh'

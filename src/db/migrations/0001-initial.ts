@@ -21,6 +21,13 @@ CREATE TABLE tenants (
   createdAt INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE usage (
+  tenantId TEXT NOT NULL REFERENCES tenants (id),
+  month TEXT NOT NULL,
+  emails INTEGER NOT NULL,
+  PRIMARY KEY (tenantId, month)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE apiKeys (
   id TEXT PRIMARY KEY,
   tenantId TEXT NOT NULL REFERENCES tenants (id),
@@ -71,10 +78,34 @@ CREATE TABLE suppressions (
 ) STRICT;
 CREATE UNIQUE INDEX suppressionsByEmail ON suppressions (tenantId, email);
 
+CREATE TABLE topics (
+  id TEXT PRIMARY KEY,
+  tenantId TEXT NOT NULL REFERENCES tenants (id),
+  name TEXT NOT NULL,
+  description TEXT,
+  defaultOptIn INTEGER NOT NULL,
+  createdAt INTEGER NOT NULL,
+  updatedAt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX topicsByTenant ON topics (tenantId, id);
+
+CREATE TABLE templates (
+  id TEXT PRIMARY KEY,
+  tenantId TEXT NOT NULL REFERENCES tenants (id),
+  name TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  html TEXT NOT NULL,
+  text TEXT,
+  createdAt INTEGER NOT NULL,
+  updatedAt INTEGER NOT NULL
+) STRICT;
+CREATE INDEX templatesByTenant ON templates (tenantId, id);
+
 CREATE TABLE blobs (
   id TEXT PRIMARY KEY,
   sha256 TEXT NOT NULL,
   sizeBytes INTEGER NOT NULL,
+  eightBit INTEGER NOT NULL,
   data BLOB,
   createdAt INTEGER NOT NULL
 ) STRICT;
@@ -90,6 +121,9 @@ CREATE TABLE messages (
   returnToken TEXT NOT NULL,
   domainId TEXT,
   blobId TEXT NOT NULL REFERENCES blobs (id),
+  headerBytes INTEGER NOT NULL,
+  bodyHash TEXT NOT NULL,
+  datedAt INTEGER NOT NULL,
   signature TEXT,
   createdAt INTEGER NOT NULL,
   expiresAt INTEGER NOT NULL,
@@ -119,6 +153,7 @@ CREATE TABLE recipients (
   lastEventAt INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX recipientsByMessage ON recipients (messageId, position);
+CREATE INDEX recipientsDueByDomain ON recipients (domain, dueAt) WHERE state IN ('ready', 'deferred');
 CREATE INDEX recipientsDue ON recipients (dueAt) WHERE state IN ('ready', 'deferred');
 CREATE INDEX recipientsInFlight ON recipients (epoch, dueAt) WHERE state = 'in_flight';
 
@@ -155,6 +190,13 @@ CREATE TABLE emails (
   subject TEXT NOT NULL,
   html TEXT,
   text TEXT,
+  headers TEXT NOT NULL,
+  attachments TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  scheduledAt INTEGER,
+  templateId TEXT,
+  topicId TEXT,
+  missingVariables TEXT NOT NULL,
   rfcMessageId TEXT NOT NULL,
   createdAt INTEGER NOT NULL
 ) STRICT;
@@ -168,6 +210,15 @@ CREATE TABLE emailAddresses (
   address TEXT NOT NULL,
   emailId TEXT NOT NULL,
   PRIMARY KEY (tenantId, mode, address, emailId)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE emailTags (
+  tenantId TEXT NOT NULL,
+  mode TEXT NOT NULL,
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  emailId TEXT NOT NULL,
+  PRIMARY KEY (tenantId, mode, key, value, emailId)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotency (
