@@ -4,7 +4,9 @@ import type { App } from './app.ts';
 import { registerDomainsApi } from './domains/api.ts';
 import { registerEmailsApi } from './emails/api.ts';
 import { createHttpServer } from './http/server.ts';
+import { registerTemplatesApi } from './templates/api.ts';
 import { requireApiKey } from './tenants/authenticate.ts';
+import { registerTopicsApi } from './topics/api.ts';
 import { VERSION } from './version.ts';
 import { registerWebhookApi } from './webhooks/api.ts';
 
@@ -21,6 +23,8 @@ export async function createApiServer(app: App): Promise<FastifyInstance> {
       requireApiKey(v1, app);
       registerEmailsApi(v1, app);
       registerDomainsApi(v1, app);
+      registerTopicsApi(v1, app);
+      registerTemplatesApi(v1, app);
       registerWebhookApi(v1, app);
       done();
     },

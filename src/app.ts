@@ -4,6 +4,7 @@ import { type Blobs, openBlobs } from './blobs/blobs.ts';
 import type { Config } from './config.ts';
 import { type Db, openDatabase } from './db/database.ts';
 import { holdsSealedSecrets } from './db/sealed.ts';
+import { createHtmlText, type HtmlText } from './mail/message/html-text.ts';
 import { createSealer, loadMasterKey, type Sealer } from './system/seal.ts';
 import { createSystem, type System } from './system/system.ts';
 
@@ -12,6 +13,7 @@ export type App = System & {
   db: Db;
   blobs: Blobs;
   sealer: Sealer;
+  htmlText: HtmlText;
   /** Names this start of the daemon; what an earlier start left leased is recovered. */
   epoch: string;
 };
@@ -44,14 +46,19 @@ export async function openApp(
     system.log.warn({}, 'commits are not flushed: acknowledged mail can be lost');
   try {
     const key = loadMasterKey(config.dataDir, await holdsSealedSecrets(db.read));
+    const htmlText = createHtmlText(system);
     return {
       ...system,
       config,
       db,
       blobs: openBlobs(system, db, config.dataDir),
       sealer: createSealer(key),
+      htmlText,
       epoch: randomUUID(),
-      [Symbol.asyncDispose]: () => db.close(),
+      [Symbol.asyncDispose]: async () => {
+        await htmlText.close();
+        await db.close();
+      },
     };
   } catch (error) {
     await db.close();

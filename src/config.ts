@@ -3,6 +3,7 @@
  * The only reader of `process.env` is whoever calls `loadConfig` with it (main.ts and the CLI).
  */
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -45,11 +46,18 @@ export const configSchema = section('Postrider configuration', {
     }),
   }),
   delivery: section('The delivery engine.', {
-    concurrency: Type.Integer({
+    connections: Type.Integer({
       minimum: 1,
       maximum: 2_000,
+      default: 500,
+      description: 'Connections to receiving mail servers at the same time.',
+    }),
+    connectionsPerSite: Type.Integer({
+      minimum: 1,
+      maximum: 200,
       default: 20,
-      description: 'Deliveries at the same time.',
+      description:
+        'The same to the mail servers of one place; it begins with two and grows while they take it.',
     }),
     transactionalMaxAgeHours: Type.Integer({
       minimum: 1,
@@ -71,6 +79,8 @@ export const configSchema = section('Postrider configuration', {
         'Accept http:// endpoints too, for applications on this machine (see outbound.allowTargets).',
     }),
     signatureHeader: Type.String({
+      // RFC 9110 5.6.2: a token.
+      pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$",
       default: 'X-Service-Signature',
       description: 'Name of the signature header.',
     }),
@@ -85,6 +95,13 @@ export const configSchema = section('Postrider configuration', {
       pattern: '^[a-z0-9_]{1,32}$',
       default: 'svc_dev_',
       description: 'How test keys begin.',
+    }),
+  }),
+  domains: section('Sending domains.', {
+    addresses: Type.Array(Type.String(), {
+      default: [],
+      description:
+        'Public addresses this machine sends from, for the records of "postrider domain records". Empty: those that DNS has for the hostname.',
     }),
   }),
   regions: Type.Array(Type.String({ minLength: 1 }), {
@@ -194,6 +211,21 @@ function setPath(values: Record<string, unknown>, path: readonly string[], value
   setPath(next, rest, value);
 }
 
+/** Header fields of webhook posts, and those by which HTTP/1.1 frames and routes them (RFC 9110 7). */
+const POST_HEADERS = [
+  ...[
+    'accept-encoding',
+    'connection',
+    'content-encoding',
+    'content-length',
+    'content-type',
+    'expect',
+    'host',
+  ],
+  ...['keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'user-agent'],
+  ...['webhook-id', 'webhook-signature', 'webhook-timestamp', 'x-service-delivery', 'x-service-event'],
+];
+
 function check(
   value: unknown,
   origins: ReadonlyMap<string, string>,
@@ -213,6 +245,17 @@ function check(
   const config = value as ConfigFields;
   if (!isHostName(config.hostname)) {
     throw new ConfigError(`${origins.get('hostname')}: "hostname" is not a host name`);
+  }
+  if (POST_HEADERS.includes(config.webhooks.signatureHeader.toLowerCase())) {
+    throw new ConfigError(
+      `${origins.get('webhooks.signatureHeader')}: "webhooks.signatureHeader": a post has this header already`,
+    );
+  }
+  const notAddress = config.domains.addresses.find((address) => isIP(address) === 0 || address.includes('%'));
+  if (notAddress !== undefined) {
+    throw new ConfigError(
+      `${origins.get('domains.addresses')}: "domains.addresses": ${notAddress} is not an IP address`,
+    );
   }
   try {
     blockList(config.outbound.allowTargets);

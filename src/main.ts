@@ -7,8 +7,9 @@ import { type App, openApp } from './app.ts';
 import { createBlobSweep } from './blobs/worker.ts';
 import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
+import { createDomainCheckWork, createDomainSweep } from './domains/worker.ts';
 import { createIdempotencySweep } from './emails/worker.ts';
-import { createQueueWork, createRecoveryWork, recoverQueue } from './queue/worker.ts';
+import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
 import type { System } from './system/system.ts';
 import { type RunningWork, startWork } from './system/worker.ts';
 import { createFanOutWork } from './webhooks/fan-out.ts';
@@ -55,17 +56,19 @@ function endOnFailure(app: App): void {
 
 function startWorkers(app: App): RunningWork[] {
   return [
-    startWork(app, createQueueWork(app)),
+    startDelivering(app),
     startWork(app, createRecoveryWork(app)),
     startWork(app, createFanOutWork(app)),
     startWork(app, createWebhookWork(app)),
+    startWork(app, createDomainCheckWork(app)),
+    startWork(app, createDomainSweep(app)),
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
   ];
 }
 
 async function drain(
-  app: App,
+  app: App & AsyncDisposable,
   listeners: readonly { close(): Promise<void> }[],
   workers: readonly RunningWork[],
 ): Promise<void> {
@@ -76,7 +79,7 @@ async function drain(
       ...workers.map((worker) => worker.stop(DRAIN_MS)),
     ]);
   } finally {
-    await app.db.close();
+    await app[Symbol.asyncDispose]();
   }
   app.log.info({}, 'stopped');
 }

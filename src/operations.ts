@@ -5,7 +5,15 @@
 import './domains/store.ts';
 import './emails/store.ts';
 import './queue/claim.ts';
+import './queue/recover.ts';
 import './queue/settle.ts';
+import './queue/store.ts';
 import './suppressions/store.ts';
+import './templates/store.ts';
 import './tenants/store.ts';
+import './topics/store.ts';
+import './webhooks/deliveries/store.ts';
+import './webhooks/fan-out.ts';
+import './webhooks/lease.ts';
+import './webhooks/settle.ts';
 import './webhooks/store.ts';

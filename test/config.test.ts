@@ -38,7 +38,7 @@ test('a file is read over the defaults and the environment over the file', () =>
   assert.equal(config.development, false);
   assert.equal(config.hostname, 'mail.example.com');
   assert.deepEqual(config.http, { address: '0.0.0.0', port: 81 });
-  assert.equal(config.delivery.concurrency, 20);
+  assert.equal(config.delivery.connectionsPerSite, 20);
 });
 
 test('POSTRIDER_CONFIG names the file, and the given file wins', () => {
@@ -46,6 +46,25 @@ test('POSTRIDER_CONFIG names the file, and the given file wins', () => {
   const two = writeFile('hostname: two.example.com');
   assert.equal(loadConfig({ env: { POSTRIDER_CONFIG: one } }).hostname, 'one.example.com');
   assert.equal(loadConfig({ file: two, env: { POSTRIDER_CONFIG: one } }).hostname, 'two.example.com');
+});
+
+for (const name of ['', 'X Signature', 'X-Signature:', 'X-Sig\r\nBcc', 'X-Signatür', '"X"', 'x'.repeat(65)]) {
+  test(`no name of a signature header: ${JSON.stringify(name)}`, () => {
+    const env = { POSTRIDER_WEBHOOKS_SIGNATURE_HEADER: name };
+    refused(() => loadConfig({ env }), 'POSTRIDER_WEBHOOKS_SIGNATURE_HEADER', 'webhooks.signatureHeader');
+  });
+}
+
+for (const name of ['Content-Type', 'HOST', 'webhook-id', 'Transfer-Encoding', 'X-Service-Event']) {
+  test(`the signature cannot take the place of the header ${name}`, () => {
+    const env = { POSTRIDER_WEBHOOKS_SIGNATURE_HEADER: name };
+    refused(() => loadConfig({ env }), 'POSTRIDER_WEBHOOKS_SIGNATURE_HEADER', 'has this header already');
+  });
+}
+
+test('the signature header may carry the operator’s name', () => {
+  const config = loadConfig({ env: { POSTRIDER_WEBHOOKS_SIGNATURE_HEADER: 'X-Shop_Signature.1' } });
+  assert.equal(config.webhooks.signatureHeader, 'X-Shop_Signature.1');
 });
 
 test('lists, numbers and truth values are read from variables', () => {
@@ -112,6 +131,14 @@ test('what a schema cannot say is checked too', () => {
     '"outbound.allowTargets"',
     '127.0.0.1',
   );
+  for (const address of ['192.0.2.0/24', 'mail.example.com', 'fe80::1%eth0', '']) {
+    refused(
+      () => loadConfig({ env: { POSTRIDER_DOMAINS_ADDRESSES: `192.0.2.1,${address},::1` } }),
+      'POSTRIDER_DOMAINS_ADDRESSES',
+      '"domains.addresses"',
+      `${address} is not an IP address`,
+    );
+  }
 });
 
 test('a variable that sets nothing is refused by name', () => {

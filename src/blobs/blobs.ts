@@ -1,29 +1,50 @@
 /**
  * Message bytes. Small ones travel in the transaction of the mail they belong to; large ones become files named by their
- * hash, flushed before that transaction begins, so that a committed row always finds its bytes.
+ * hash, flushed before that transaction begins, so that a committed row always finds its bytes. Large ones are never
+ * whole in memory: they are written as they come and read in pieces.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { isAscii } from 'node:buffer';
+import { createHash, type Hash } from 'node:crypto';
+import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { BlobRow } from '../db/tables.ts';
-import { AppError, errorCode } from '../system/errors.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
+import { FileWriter, fileChunks, fileHead, fileSize, sweepFiles } from './files.ts';
 import { findBlob, isFileInUse } from './store.ts';
 
+export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
+export type BlobContent = {
+  sizeBytes: number;
+  /** Whether octets outside ASCII stand in it (RFC 6152). */
+  isEightBit: boolean;
+  /** The whole, when it lives in the database. */
+  inline: Buffer | undefined;
+  /** The bytes before `end`; fewer when there are no more. */
+  head(end: number): Promise<Buffer>;
+  /** All bytes in order. The file is closed when the last was read, and when the reader stops before. */
+  chunks(): AsyncIterable<Buffer>;
+};
+
 export type Blobs = {
-  /** Makes large bytes durable and answers the row that `insertBlob` adds in the caller's transaction. */
-  prepare(bytes: Uint8Array): Promise<BlobRow>;
-  /** @throws Error when there is no such blob */
-  read(id: Id<'blob'>): Promise<Buffer>;
+  /**
+   * Makes large bytes durable and answers the row that `insertBlob` adds in the caller's transaction. A piece is not
+   * changed once it was handed over.
+   *
+   * @throws AppError unavailable, when there is no room; and whatever the pieces throw. Nothing stays behind then.
+   */
+  prepare(pieces: Pieces): Promise<BlobRow>;
+  /** @throws Error when there is no such blob, or its file is not there whole */
+  open(id: Id<'blob'>): Promise<BlobContent>;
   /** Deletes files that no row names: those of requests that a crash cut off before their commit. */
   sweep(): Promise<number>;
 };
 
 /** Up to here bytes live in the database (engine.md 4, spool tables). */
 export const INLINE_BYTES = 256 * 1024;
+/** Hashed at a time, between two waits for the disk: a fraction of a millisecond. */
+const SLICE_BYTES = 256 * 1024;
 /** A younger file may belong to a request that has not committed yet. */
 const SWEEP_AGE_MS = 3_600_000;
 
@@ -32,32 +53,23 @@ export function openBlobs(system: Pick<System, 'clock'>, db: Db, dataDir: string
   /** When the bytes of a hash were last prepared: a sweep must not take what the same bytes are about to name again. */
   const preparedAt = new Map<string, number>();
   return {
-    async prepare(bytes) {
-      const sha256 = createHash('sha256').update(bytes).digest('hex');
+    async prepare(pieces) {
       const now = system.clock.now();
-      const inline = bytes.length <= INLINE_BYTES;
-      if (!inline) {
-        preparedAt.set(sha256, now);
-        await writeFile(root, sha256, bytes);
-      }
-      return {
-        id: newId('blob', now),
-        sha256,
-        sizeBytes: bytes.length,
-        data: inline ? bytes : null,
-        createdAt: now,
-      };
+      const onHash = (sha256: string) => preparedAt.set(sha256, now);
+      return { id: newId('blob', now), createdAt: now, ...(await store(root, pieces, onHash)) };
     },
-    async read(id) {
+    async open(id) {
       const row = await findBlob(db.read, id);
       if (!row) throw new Error(`blob ${id} does not exist`);
-      if (row.data === null) return readFile(pathOf(root, row.sha256));
-      return Buffer.from(row.data.buffer, row.data.byteOffset, row.data.byteLength);
+      if (row.data !== null) return inDatabase(row, bufferOf(row.data));
+      const sizeBytes = await fileSize(root, row.sha256);
+      if (sizeBytes !== row.sizeBytes) throw new Error(`blob ${id} has ${sizeBytes} bytes in its file`);
+      return inFile(row, root);
     },
     sweep() {
       const before = system.clock.now() - SWEEP_AGE_MS;
       for (const [sha256, at] of preparedAt) if (at < before) preparedAt.delete(sha256);
-      return sweep(root, before, async (sha256) => {
+      return sweepFiles(root, before, async (sha256) => {
         const inUse = await isFileInUse(db.read, sha256);
         return inUse || preparedAt.has(sha256);
       });
@@ -65,90 +77,86 @@ export function openBlobs(system: Pick<System, 'clock'>, db: Db, dataDir: string
   };
 }
 
-function pathOf(root: string, sha256: string): string {
-  return join(root, sha256.slice(0, 2), sha256);
-}
+type Stored = Pick<BlobRow, 'sha256' | 'sizeBytes' | 'eightBit' | 'data'>;
 
-/** Written whole under another name, flushed, renamed, and every directory on the way flushed: the file is there or not. */
-async function writeFile(root: string, sha256: string, bytes: Uint8Array): Promise<void> {
-  const path = pathOf(root, sha256);
-  const temporary = `${path}.${randomUUID()}`;
+/** Collects pieces until they are too many for a row; from then on they go to a file. */
+async function store(root: string, pieces: Pieces, onHash: (sha256: string) => void): Promise<Stored> {
+  const survey: Survey = { hash: createHash('sha256'), sizeBytes: 0, eightBit: 0 };
+  const held: Uint8Array[] = [];
+  let file: FileWriter | undefined;
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFlushed(temporary, bytes);
-    await rename(temporary, path);
-    // All of them each time: another request may have made a directory and not flushed it yet.
-    for (const directory of [dirname(path), root, dirname(root)]) await flushDirectory(directory);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
-    throw asRefusal(error);
-  }
-}
-
-async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
-}
-
-/** What passes by itself or with an operator's help is "come back later", and nothing was acknowledged. */
-const LACKS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS']);
-
-function asRefusal(error: unknown): unknown {
-  if (!LACKS.has(errorCode(error) ?? '')) return error;
-  return new AppError('unavailable', 'The message cannot be stored now', {
-    cause: error,
-    retryAfterSeconds: 30,
-  });
-}
-
-async function flushDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
-}
-
-async function sweep(
-  root: string,
-  beforeMs: number,
-  isNeeded: (sha256: string) => Promise<boolean>,
-): Promise<number> {
-  let removed = 0;
-  for (const shard of await list(root)) {
-    for (const name of await list(join(root, shard))) {
-      const path = join(root, shard, name);
-      const changedMs = await changedAt(path);
-      if (changedMs === undefined || changedMs >= beforeMs || (await isNeeded(name))) continue;
-      // At once, not in the thread pool: nothing can be prepared between the answer and this.
-      rmSync(path);
-      removed++;
+    for await (const piece of pieces) {
+      for (const slice of slicesOf(piece)) {
+        take(survey, slice);
+        if (file) await file.write(slice);
+        else held.push(slice);
+        if (file || survey.sizeBytes <= INLINE_BYTES) continue;
+        file = await FileWriter.open(root);
+        for (const first of held.splice(0)) await file.write(first);
+      }
     }
-  }
-  return removed;
-}
-
-/** Undefined when it is gone: a temporary file took its real name. */
-async function changedAt(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).mtimeMs;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
+    const { hash, ...facts } = survey;
+    const sha256 = hash.digest('hex');
+    if (!file) return { ...facts, sha256, data: joined(held, facts.sizeBytes) };
+    // Before the file has its name, so that no sweep comes between.
+    onHash(sha256);
+    await file.finish(sha256);
+    return { ...facts, sha256, data: null };
+  } finally {
+    await file?.close();
   }
 }
 
-async function list(path: string): Promise<string[]> {
-  try {
-    return await readdir(path);
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw error;
+type Survey = { hash: Hash; sizeBytes: number; eightBit: 0 | 1 };
+
+function take(survey: Survey, bytes: Uint8Array): void {
+  survey.hash.update(bytes);
+  survey.sizeBytes += bytes.length;
+  if (survey.eightBit === 0 && !isAscii(bytes)) survey.eightBit = 1;
+}
+
+function* slicesOf(piece: Uint8Array): Generator<Uint8Array> {
+  if (piece.length <= SLICE_BYTES) return yield piece;
+  for (let start = 0; start < piece.length; start += SLICE_BYTES) {
+    yield piece.subarray(start, start + SLICE_BYTES);
   }
+}
+
+/** In memory of its own: a row is copied to the writer thread with all the memory its bytes are a view of. */
+function joined(pieces: readonly Uint8Array[], sizeBytes: number): Buffer {
+  const whole = Buffer.allocUnsafeSlow(sizeBytes);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+type Facts = Pick<BlobRow, 'sha256' | 'sizeBytes' | 'eightBit'>;
+
+function inDatabase({ sizeBytes, eightBit }: Facts, bytes: Buffer): BlobContent {
+  return {
+    sizeBytes,
+    isEightBit: eightBit === 1,
+    inline: bytes,
+    head: async (end) => bytes.subarray(0, end),
+    async *chunks() {
+      if (bytes.length > 0) yield bytes;
+    },
+  };
+}
+
+function inFile({ sha256, sizeBytes, eightBit }: Facts, root: string): BlobContent {
+  return {
+    sizeBytes,
+    isEightBit: eightBit === 1,
+    inline: undefined,
+    head: (end) => fileHead(root, sha256, Math.min(end, sizeBytes)),
+    chunks: () => fileChunks(root, sha256, sizeBytes),
+  };
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

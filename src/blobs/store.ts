@@ -8,6 +8,7 @@ const insert = statement((db, param: Param<BlobRow>) =>
     id: param('id'),
     sha256: param('sha256'),
     sizeBytes: param('sizeBytes'),
+    eightBit: param('eightBit'),
     data: param('data'),
     createdAt: param('createdAt'),
   }),
@@ -20,11 +21,11 @@ export async function insertBlob(tx: Tx, blob: BlobRow): Promise<void> {
 const byId = statement((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('blobs')
-    .select(['sha256', 'data'])
+    .select(['sha256', 'sizeBytes', 'eightBit', 'data'])
     .where('id', '=', param('id') as BlobRow['id']),
 );
 
-export function findBlob(tx: Tx, id: string): Promise<Pick<BlobRow, 'sha256' | 'data'> | undefined> {
+export function findBlob(tx: Tx, id: string): Promise<Omit<BlobRow, 'id' | 'createdAt'> | undefined> {
   return byId.first(tx, { id });
 }
 

@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
 import { addConfigCommands } from './config.ts';
 import { addDemoCommand } from './demo.ts';
+import { addDomainCommands } from './domain.ts';
 import { UsageError } from './errors.ts';
 import { addKeyCommands } from './key.ts';
 import { addPlanCommands } from './plan.ts';
@@ -20,6 +21,7 @@ const COMMANDS: readonly AddCommands[] = [
   addTenantCommands,
   addPlanCommands,
   addKeyCommands,
+  addDomainCommands,
   addConfigCommands,
   addVersionCommand,
 ];

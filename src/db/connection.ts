@@ -1,6 +1,7 @@
 /** Opens SQLite connections with every pragma said explicitly, and reads back the one that durability hangs on. */
 import Sqlite, { type Database } from 'better-sqlite3';
 import { errorCode } from '../system/errors.ts';
+import { isDiskFull } from './storage-failure.ts';
 
 export type Synchronous = 'FULL' | 'NORMAL';
 
@@ -30,7 +31,7 @@ export function checkpointWhenLong(database: Database, pages = CHECKPOINT_PAGES)
   try {
     database.pragma('wal_checkpoint(PASSIVE)');
   } catch (error) {
-    if (errorCode(error) !== 'SQLITE_FULL') throw error;
+    if (!isDiskFull(errorCode(error) ?? '')) throw error;
   }
 }
 

@@ -29,6 +29,10 @@ export type Db = {
   readonly failed: Promise<Error>;
   /** Writes not yet durable. */
   readonly pendingWrites: number;
+  /** Of their inputs, about (db/input-bytes.ts). */
+  readonly pendingBytes: number;
+  /** Milliseconds the oldest of them has waited, 0 when there is none: how far the writer is behind. */
+  readonly lagMs: number;
   close(): Promise<void>;
 };
 
@@ -53,19 +57,25 @@ export async function openDatabase(
   try {
     const file = join(directory, 'postrider.db');
     const shared: ReaderOptions = { file, operationsModule: options.operationsModule.href };
-    const writer = await DatabaseThread.start(threadModule('writer-thread'), {
+    const writer = await DatabaseThread.start(system.clock, threadModule('writer-thread'), {
       ...shared,
       synchronous: options.synchronous,
       nowMs: system.clock.now(),
       crashAt: options.crashAt,
     } satisfies WriterOptions);
-    const readers = new ReaderPool(shared, options.readers);
+    const readers = new ReaderPool(system.clock, shared, options.readers);
     const connection = openReading(file);
     return {
       read: kyselyOn(connection),
       failed: Promise.race([writer.failed, readers.failed]),
       get pendingWrites() {
         return writer.pending;
+      },
+      get pendingBytes() {
+        return writer.pendingBytes;
+      },
+      get lagMs() {
+        return writer.lagMs;
       },
       commit: <Input, Result>(write: Write<Input, Result>, input: Input) =>
         writer.run(write.name, input) as Promise<Result>,

@@ -20,6 +20,8 @@ import type { Tables } from './tables.ts';
 /** Distinct SQL texts kept prepared; the product has far fewer. */
 const PREPARED_STATEMENTS = 500;
 
+const connections = new WeakMap<Kysely<Tables>, Database>();
+
 export function kyselyOn(database: Database): Kysely<Tables> {
   const dialect: Dialect = {
     createAdapter: () => new SqliteAdapter(),
@@ -27,7 +29,16 @@ export function kyselyOn(database: Database): Kysely<Tables> {
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
-  return new Kysely<Tables>({ dialect });
+  const db = new Kysely<Tables>({ dialect });
+  connections.set(db, database);
+  return db;
+}
+
+/** What a `kyselyOn` runs on, for those that need nothing of Kysely any more (db/statement.ts). */
+export function connectionOf(db: Kysely<Tables>): Database {
+  const database = connections.get(db);
+  if (!database) throw new Error('this is no connection of db/dialect.ts');
+  return database;
 }
 
 class SingleConnectionDriver implements Driver {

@@ -14,8 +14,10 @@ export type Operation<Input, Result> = {
 };
 
 /**
- * Runs in the writer thread, inside the transaction of its group, in a savepoint of its own. It may read and decide on
- * consistent data; it waits for nothing but `tx`. Ids, times and random values come with its input.
+ * Runs in the writer thread, inside the transaction of its group: whole or, when it throws, not at all. It may read and
+ * decide on consistent data; it waits for nothing but `tx`. Ids, times and random values come with its input. It may be
+ * run twice (db/write-group.ts), the first time without trace, so it changes nothing but `tx`: no variable of its
+ * module, and not its input.
  */
 export type Write<Input, Result> = Operation<Input, Result> & { readonly kind: 'write' };
 

@@ -1,5 +1,5 @@
 /** The reader threads, started at the first long read: a command that asks for none does not wait for them. */
-
+import type { Clock } from '../system/clock.ts';
 import { DatabaseThread } from './thread.ts';
 import type { ReaderOptions } from './thread-messages.ts';
 import { threadModule } from './thread-module.ts';
@@ -8,11 +8,13 @@ export class ReaderPool {
   /** Resolves, with the reason, only if a reader ends without having been closed. */
   readonly failed: Promise<Error>;
   #reportFailure: (error: Error) => void = () => {};
+  readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #options: ReaderOptions;
   readonly #size: number;
   #threads: Promise<DatabaseThread[]> | undefined;
 
-  constructor(options: ReaderOptions, size: number) {
+  constructor(clock: Pick<Clock, 'elapsed'>, options: ReaderOptions, size: number) {
+    this.#clock = clock;
     this.#options = options;
     this.#size = size;
     this.failed = new Promise((resolve) => {
@@ -35,7 +37,7 @@ export class ReaderPool {
   async #start(): Promise<DatabaseThread[]> {
     const threads = await Promise.all(
       Array.from({ length: this.#size }, () =>
-        DatabaseThread.start(threadModule('reader-thread'), this.#options),
+        DatabaseThread.start(this.#clock, threadModule('reader-thread'), this.#options),
       ),
     );
     for (const thread of threads) void thread.failed.then(this.#reportFailure);

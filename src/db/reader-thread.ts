@@ -1,5 +1,6 @@
 /** A reader thread: runs long reads one after another on a read-only connection. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { sendAnswers } from './answers.ts';
 import { openReading } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
 import { findOperation } from './operation.ts';
@@ -27,6 +28,6 @@ port.on('message', async (requests: Request[] | 'close') => {
       answers.push({ id, error: encodeError(error) });
     }
   }
-  port.postMessage(answers);
+  sendAnswers(port, answers);
 });
 port.postMessage({ ready: true });

@@ -70,6 +70,10 @@ export type DomainRow = {
   verifiedAt: number | null;
   /** Since when a record of a once verified domain is missing; null: nothing is. */
   failingSince: number | null;
+  /** When the search for records that are not right yet began: at its creation, or when somebody last asked. */
+  checksSince: number;
+  /** When its records are next checked, or until when the check is leased. Null: not until somebody asks. */
+  nextCheckAt: number | null;
   /** Hidden from all but the signer: mail still being retried needs the key. */
   deletedAt: number | null;
 };
@@ -98,16 +102,16 @@ export type TopicRow = {
   updatedAt: number;
 };
 
-/** Written by templates/store.ts. */
+/** Written by templates/store.ts. The long columns stand last: a list reads past none of them. */
 export type TemplateRow = {
   id: Id<'tpl'>;
   tenantId: Id<'ten'>;
   name: string;
   subject: string;
-  html: string;
-  text: string | null;
   createdAt: number;
   updatedAt: number;
+  html: string;
+  text: string | null;
 };
 
 /** Written by blobs/store.ts. Either `data` or a file named by `sha256`. */
@@ -170,6 +174,8 @@ export type RecipientRow = {
   position: number;
   address: string;
   domain: string;
+  /** Who waits in line with it: queue/lane.ts. */
+  lane: string;
   state: RecipientState;
   /** When it may next be tried, or, in flight, when its lease ends. Null once ended. */
   dueAt: number | null;
@@ -205,7 +211,8 @@ export type AttemptRow = {
   reply: string | null;
 };
 
-/** Written by emails/store.ts: what the API adds to a message. Lists of addresses are JSON. */
+/** Written by emails/store.ts: what the API adds to a message. Lists of addresses are JSON. The long columns stand last: a
+ * list, and what delivers, read past none of them. */
 export type EmailRow = {
   id: Id<'em'>;
   tenantId: Id<'ten'>;
@@ -219,9 +226,6 @@ export type EmailRow = {
   bccList: string;
   replyToList: string;
   subject: string;
-  /** As sent, variables filled in. */
-  html: string | null;
-  text: string | null;
   /** JSON object of the caller's own header fields. */
   headers: string;
   /** JSON list of `{ filename, contentType, contentId, sizeBytes }`; the bytes are in the message. */
@@ -236,6 +240,9 @@ export type EmailRow = {
   missingVariables: string;
   rfcMessageId: string;
   createdAt: number;
+  /** As sent, variables filled in. */
+  html: string | null;
+  text: string | null;
 };
 
 /** Written by emails/store.ts: finds emails by tag. */
@@ -250,7 +257,7 @@ export type EmailTagRow = {
 /** Written by emails/store.ts: finds emails by recipient without reading them all. */
 export type EmailAddressRow = { tenantId: Id<'ten'>; mode: Mode; address: string; emailId: Id<'em'> };
 
-/** Written by emails/store.ts. */
+/** Written by emails/idempotency/store.ts. */
 export type IdempotencyRow = {
   tenantId: Id<'ten'>;
   mode: Mode;
@@ -283,22 +290,33 @@ export type WebhookEndpointRow = {
   description: string | null;
   status: 'enabled' | 'disabled';
   disabledReason: 'manual' | 'failures' | 'gone' | null;
+  disabledAt: number | null;
+  /** Since when no post has succeeded, though some were made. Null: the last one did, or none was made yet. */
+  failingSince: number | null;
+  /** When the owner was told of it; null: not yet. */
+  warnedAt: number | null;
   secretSealed: string;
   createdAt: number;
   updatedAt: number;
 };
 
-/** Written by webhooks/store.ts: one event for one endpoint. */
+/** Written by webhooks/deliveries/store.ts: one event for one endpoint. */
 export type WebhookDeliveryRow = {
   id: Id<'whd'>;
   endpointId: Id<'wh'>;
   tenantId: Id<'ten'>;
   eventId: Id<'evt'>;
-  state: 'pending' | 'delivered' | 'failed';
+  /** `skipped`: not posted, or no longer, because its endpoint is disabled. */
+  state: 'pending' | 'delivered' | 'failed' | 'skipped';
   attempts: number;
   /** When it may next be tried, or until when it is leased. Null once ended. */
   dueAt: number | null;
+  /** The start of the daemon that leased it; null when it is not leased. */
+  epoch: string | null;
+  /** This and the next three: of the last attempt. */
   responseStatus: number | null;
+  responseTimeMs: number | null;
+  responseBody: string | null;
   error: string | null;
   createdAt: number;
 };

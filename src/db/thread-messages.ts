@@ -14,7 +14,8 @@ export type WriterOptions = {
 
 export type ReaderOptions = Pick<WriterOptions, 'file' | 'operationsModule'>;
 
-export type Request = { id: number; operation: string; input: unknown };
+/** `sizeBytes`: of the input, as db/input-bytes.ts counts. */
+export type Request = { id: number; operation: string; input: unknown; sizeBytes: number };
 
 export type Answer = { id: number; value: unknown } | { id: number; error: EncodedError };
 

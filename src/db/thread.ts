@@ -1,27 +1,41 @@
 /** The main thread's side of a database thread: numbers requests, sends those of one turn together, settles promises. */
 import { Worker } from 'node:worker_threads';
+import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
+import { inputBytes } from './input-bytes.ts';
 import { type Answer, decodeError, type Request } from './thread-messages.ts';
 
 /** Beyond this the caller is told to come back rather than made to wait (engine.md 4, group commit). */
 export const MOST_PENDING = 2_000;
+/** The same in bytes of inputs, which are held twice while they wait: sixteen groups of the writer. */
+export const MOST_PENDING_BYTES = 64 * 1024 * 1024;
 
-type Pending = { resolve: (value: unknown) => void; reject: (error: unknown) => void };
+type Pending = {
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  sizeBytes: number;
+  /** On the monotonic clock. */
+  since: number;
+};
 
 export class DatabaseThread {
   /** Resolves, with the reason, only if the thread ends without having been closed. */
   readonly failed: Promise<Error>;
   #reportFailure: (error: Error) => void = () => {};
   readonly #worker: Worker;
+  readonly #clock: Pick<Clock, 'elapsed'>;
+  /** Oldest first. */
   readonly #pending = new Map<number, Pending>();
+  #pendingBytes = 0;
   readonly #exited: Promise<void>;
   /** Why nothing can be run any more. */
   #ended: Error | undefined;
   #outbox: Request[] = [];
   #lastId = 0;
 
-  private constructor(worker: Worker) {
+  private constructor(worker: Worker, clock: Pick<Clock, 'elapsed'>) {
     this.#worker = worker;
+    this.#clock = clock;
     this.failed = new Promise((resolve) => {
       this.#reportFailure = resolve;
     });
@@ -29,9 +43,13 @@ export class DatabaseThread {
   }
 
   /** Resolves when the thread has opened its database; rejects with the reason it could not. */
-  static async start(module: URL, workerData: unknown): Promise<DatabaseThread> {
+  static async start(
+    clock: Pick<Clock, 'elapsed'>,
+    module: URL,
+    workerData: unknown,
+  ): Promise<DatabaseThread> {
     const worker = new Worker(module, { workerData });
-    const thread = new DatabaseThread(worker);
+    const thread = new DatabaseThread(worker, clock);
     await new Promise<void>((resolve, reject) => {
       worker.once('message', () => resolve());
       worker.once('error', reject);
@@ -47,17 +65,29 @@ export class DatabaseThread {
     return this.#pending.size;
   }
 
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  /** Milliseconds the oldest request has waited for its answer; 0 when none does. */
+  get lagMs(): number {
+    const [oldest] = this.#pending.values();
+    return oldest ? this.#clock.elapsed() - oldest.since : 0;
+  }
+
   run(operation: string, input: unknown): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
-    if (this.#pending.size >= MOST_PENDING) {
+    const sizeBytes = inputBytes(input);
+    if (!this.#hasRoomFor(sizeBytes)) {
       return Promise.reject(
         new AppError('unavailable', 'Too many writes are waiting', { retryAfterSeconds: 1 }),
       );
     }
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
-      this.#pending.set(id, { resolve, reject });
-      this.#outbox.push({ id, operation, input });
+      this.#pending.set(id, { resolve, reject, sizeBytes, since: this.#clock.elapsed() });
+      this.#pendingBytes += sizeBytes;
+      this.#outbox.push({ id, operation, input, sizeBytes });
       if (this.#outbox.length === 1) queueMicrotask(() => this.#send());
     });
   }
@@ -68,6 +98,12 @@ export class DatabaseThread {
     this.#ended ??= new AppError('unavailable', 'The database is closing', { retryAfterSeconds: 1 });
     this.#worker.postMessage('close');
     await this.#exited;
+  }
+
+  /** What is too large for the limit by itself has room while nothing else waits. */
+  #hasRoomFor(sizeBytes: number): boolean {
+    if (this.#pending.size >= MOST_PENDING) return false;
+    return this.#pendingBytes === 0 || this.#pendingBytes + sizeBytes <= MOST_PENDING_BYTES;
   }
 
   #send(): void {
@@ -86,24 +122,29 @@ export class DatabaseThread {
     try {
       this.#worker.postMessage([request]);
     } catch (error) {
-      this.#pending.get(request.id)?.reject(error);
-      this.#pending.delete(request.id);
+      this.#take(request.id)?.reject(error);
     }
   }
 
   #settle(answers: readonly Answer[]): void {
     for (const answer of answers) {
-      const pending = this.#pending.get(answer.id);
-      this.#pending.delete(answer.id);
+      const pending = this.#take(answer.id);
       if ('error' in answer) pending?.reject(decodeError(answer.error));
       else pending?.resolve(answer.value);
     }
   }
 
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    if (!pending) return undefined;
+    this.#pending.delete(id);
+    this.#pendingBytes -= pending.sizeBytes;
+    return pending;
+  }
+
   #end(error: Error): void {
     if (!this.#ended) this.#reportFailure(error);
     this.#ended ??= error;
-    for (const pending of this.#pending.values()) pending.reject(error);
-    this.#pending.clear();
+    for (const id of this.#pending.keys()) this.#take(id)?.reject(error);
   }
 }

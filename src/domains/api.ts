@@ -1,4 +1,4 @@
-/** `/v1/domains` (specification 4.3): create, list, retrieve, verify, delete. */
+/** `/v1/domains` (specification 4.3): create, list, retrieve, verify, update, delete. */
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../app.ts';
@@ -6,11 +6,20 @@ import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from
 import { problemSchema } from '../http/problem.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createDomain } from './create.ts';
-import { domainSchema, type NewDomain, newDomainSchema, showDomain } from './schemas.ts';
-import { type Domain, deleteDomain, getDomain, listDomains } from './store.ts';
+import { deleteDomain } from './delete.ts';
+import {
+  type DomainChange,
+  domainChangeSchema,
+  domainSchema,
+  type NewDomain,
+  newDomainSchema,
+  showDomain,
+} from './schemas.ts';
+import { type Domain, getDomain, listDomains } from './store.ts';
+import { updateDomain } from './update.ts';
 import { verifyDomain } from './verify.ts';
 
-type DomainApp = Pick<App, 'db' | 'clock' | 'config' | 'dns' | 'sealer'>;
+type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns' | 'sealer'>;
 type ById = { Params: { id: string } };
 
 const tags = ['Domains'];
@@ -86,6 +95,23 @@ function registerDomainActions(server: FastifyInstance, app: DomainApp): void {
     async (request) =>
       showDomain(app.config, await verifyDomain(app, callerOf(request).tenantId, request.params.id)),
   );
+  server.patch<ById & { Body: DomainChange }>(
+    '/domains/:id',
+    {
+      config: { needs: 'write' },
+      schema: {
+        summary: 'Update a domain',
+        tags,
+        params,
+        body: domainChangeSchema,
+        response: { 200: domainSchema, '4xx': problemSchema },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerOf(request);
+      return showDomain(app.config, await updateDomain(app, tenantId, request.params.id, request.body));
+    },
+  );
   server.delete<ById>(
     '/domains/:id',
     {
@@ -98,8 +124,7 @@ function registerDomainActions(server: FastifyInstance, app: DomainApp): void {
       },
     },
     async (request, reply) => {
-      const { tenantId } = callerOf(request);
-      await app.db.commit(deleteDomain, { id: request.params.id, tenantId, now: app.clock.now() });
+      await deleteDomain(app, callerOf(request).tenantId, request.params.id);
       return reply.code(204).send();
     },
   );

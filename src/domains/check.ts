@@ -4,7 +4,7 @@
  */
 import type { Config } from '../config.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
-import type { Dns, DnsAnswer } from '../system/dns.ts';
+import type { DnsAnswer, DnsLookups } from '../system/dns.ts';
 import {
   dkimName,
   dkimTarget,
@@ -12,18 +12,22 @@ import {
   type PublishingDomain,
   type RecordKind,
   spfName,
+  trackingTarget,
 } from './records.ts';
 
 export type Verdict =
   | { kind: 'verified'; found: string[] }
-  /** Nothing of this kind is published. */
-  | { kind: 'absent'; error: string }
+  /** Nothing of this kind is published, or what is leads to nothing yet. */
+  | { kind: 'absent'; found: string[]; error: string }
   /** Something is, but not what we asked for. */
   | { kind: 'wrong'; found: string[]; error: string }
   /** DNS could not say. */
   | { kind: 'unknown'; error: string };
 
-export type Verdicts = Record<RecordKind, Verdict>;
+export type Verdicts = Record<RecordKind, Verdict> & {
+  /** Null when no tracking host is set. */
+  tracking: { host: string; verdict: Verdict } | null;
+};
 
 /** RFC 7208 4.6.4. */
 const SPF_LOOKUP_LIMIT = 10;
@@ -31,21 +35,27 @@ const SPF_LOOKUP_LIMIT = 10;
 const MOST_FOUND = 10;
 const FOUND_LIMIT_CHARACTERS = 1_000;
 
-/** Asks for all of them at once. */
+/** Asks for all of them at once. `dns` is not to answer from memory: records are checked because they have changed. */
 export async function checkRecords(
-  app: { dns: Dns; config: Pick<Config, 'hostname'> },
+  { dns, config }: { dns: Pick<DnsLookups, 'txt' | 'cname'>; config: Pick<Config, 'hostname'> },
   domain: PublishingDomain,
 ): Promise<Verdicts> {
-  const [spf, dkimAlias, dkimText, dmarc] = await Promise.all([
-    app.dns.txt(domain.name),
-    app.dns.cname(dkimName(domain)),
-    app.dns.txt(dkimName(domain)),
-    app.dns.txt(dmarcName(domain)),
+  const host = domain.trackingSubdomain;
+  const [spf, dkimAlias, dkimText, dmarc, tracking] = await Promise.all([
+    dns.txt(domain.name),
+    dns.cname(dkimName(domain)),
+    dns.txt(dkimName(domain)),
+    dns.txt(dmarcName(domain)),
+    host === null ? null : dns.cname(host),
   ]);
   return {
-    SPF: judgeSpf(spf, spfName(app.config)),
-    DKIM: judgeDkim(dkimAlias, dkimText, dkimTarget(app.config, domain), domain.publicKey),
+    SPF: judgeSpf(spf, spfName(config)),
+    DKIM: judgeDkim(dkimAlias, dkimText, dkimTarget(config, domain), domain.publicKey),
     DMARC: judgeDmarc(dmarc),
+    tracking:
+      host === null || tracking === null
+        ? null
+        : { host, verdict: judgeTracking(tracking, trackingTarget(config)) },
   };
 }
 
@@ -54,7 +64,7 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
   // RFC 7208 4.5: the version, then a space or the end.
   const records = textsOf(answer).filter((text) => /^v=spf1(?: |$)/i.test(text));
   const [record] = records;
-  if (record === undefined) return { kind: 'absent', error: 'No SPF record (v=spf1) is published here' };
+  if (record === undefined) return absent('No SPF record (v=spf1) is published here');
   if (records.length > 1) {
     return wrong(records, 'There are several SPF records; they must be merged into one (RFC 7208 4.5)');
   }
@@ -78,7 +88,10 @@ function needsLookup(term: string): boolean {
   return /^[+?~-]?(?:include:|a(?:[:/]|$)|mx(?:[:/]|$)|ptr(?::|$)|exists:)|^redirect=/.test(term);
 }
 
-/** Either the CNAME we asked for, or our key in a TXT record at the same name (decisions.md 9). */
+/**
+ * The key must be what verifiers find at this name (RFC 6376 3.6.2.2): by the CNAME we asked for, which `text` has
+ * followed to its end, or in a TXT record of the owner's (decisions.md 9). The CNAME alone verifies no signature.
+ */
 export function judgeDkim(
   alias: DnsAnswer<string>,
   text: DnsAnswer<string>,
@@ -86,16 +99,15 @@ export function judgeDkim(
   publicKey: string,
 ): Verdict {
   const aliases = textsOf(alias);
-  if (aliases.some((name) => name.toLowerCase().replace(/\.$/, '') === target)) {
-    return { kind: 'verified', found: shown(aliases) };
-  }
+  const isOurAlias = aliases.some((name) => isSameName(name, target));
   const texts = textsOf(text);
   const holdsKey = texts.some((record) => parseDkimKeyRecord(record)?.publicKeyBase64 === publicKey);
-  if (holdsKey && texts.length === 1) return { kind: 'verified', found: shown(texts) };
-  if (alias.kind === 'failed') return unknown(alias.reason);
+  if (holdsKey && texts.length === 1) return { kind: 'verified', found: shown(isOurAlias ? aliases : texts) };
   if (text.kind === 'failed') return unknown(text.reason);
+  if (isOurAlias) return judgeTarget(aliases, texts, target);
+  if (alias.kind === 'failed') return unknown(alias.reason);
   const found = [...aliases, ...texts];
-  if (found.length === 0) return { kind: 'absent', error: 'No DKIM record is published here' };
+  if (found.length === 0) return absent('No DKIM record is published here');
   return wrong(
     found,
     holdsKey
@@ -104,12 +116,33 @@ export function judgeDkim(
   );
 }
 
+/** The owner has done their part; the rest is for whoever runs this installation. */
+function judgeTarget(aliases: readonly string[], texts: readonly string[], target: string): Verdict {
+  const remedy = `the operator of this installation must publish this domain's key there, as "postrider domain records" prints it`;
+  if (texts.length > 0) {
+    return wrong(
+      [...aliases, ...texts],
+      `The CNAME is right, but ${target} holds something else than the one key: ${remedy}`,
+    );
+  }
+  return absent(`The CNAME is right, but ${target} holds no key yet: ${remedy}`, aliases);
+}
+
+/** A host of the owner's that leads to ours. */
+export function judgeTracking(answer: DnsAnswer<string>, target: string): Verdict {
+  if (answer.kind === 'failed') return unknown(answer.reason);
+  const aliases = textsOf(answer);
+  if (aliases.length === 0) return absent('No CNAME is published here');
+  if (aliases.some((name) => isSameName(name, target))) return { kind: 'verified', found: shown(aliases) };
+  return wrong(aliases, `This must be a CNAME to ${target}`);
+}
+
 export function judgeDmarc(answer: DnsAnswer<string>): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
   // RFC 7489 6.6.3 and 6.4: others are no DMARC records; two of them make none apply.
   const records = textsOf(answer).filter((text) => /^v[ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/.test(text));
   const [record] = records;
-  if (record === undefined) return { kind: 'absent', error: 'No DMARC record (v=DMARC1) is published here' };
+  if (record === undefined) return absent('No DMARC record (v=DMARC1) is published here');
   if (records.length > 1) return wrong(records, 'There are several DMARC records; only one may stay');
   const policies = record.split(';').filter((tag) => /^[ \t]*p[ \t]*=/i.test(tag));
   const isPolicy = /^[ \t]*p[ \t]*=[ \t]*(?:none|quarantine|reject)[ \t]*$/i;
@@ -123,8 +156,17 @@ function textsOf(answer: DnsAnswer<string>): string[] {
   return answer.kind === 'found' ? answer.records : [];
 }
 
+/** RFC 1035 2.3.3: without regard to case. */
+function isSameName(name: string, other: string): boolean {
+  return name.toLowerCase().replace(/\.$/, '') === other;
+}
+
 function unknown(reason: string): Verdict {
   return { kind: 'unknown', error: `DNS could not be asked (${reason}); the last known state is kept` };
+}
+
+function absent(error: string, found: readonly string[] = []): Verdict {
+  return { kind: 'absent', found: shown(found), error };
 }
 
 function wrong(found: readonly string[], error: string): Verdict {

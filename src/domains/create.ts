@@ -14,7 +14,7 @@ const SELECTOR_PREFIX = 'pr';
 /** RFC 4648 6, in lower case as DNS compares it. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-type CreatingApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
+type CreatingApp = Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer'>;
 
 /** @throws AppError validation_error, already_exists */
 export async function createDomain(
@@ -29,13 +29,12 @@ export async function createDomain(
   const now = app.clock.now();
   const id = newId('dom', now);
   const domain: Domain = {
-    ...newState(),
+    ...newState(now, app.random()),
     id,
     tenantId,
     name,
     productType,
     region,
-    trackingSubdomain: null,
     openTracking: 0,
     clickTracking: 0,
     selector: newSelector(),
@@ -48,7 +47,8 @@ export async function createDomain(
   return domain;
 }
 
-function readRegion(regions: readonly string[], wanted: string | undefined): string {
+/** @throws AppError validation_error */
+export function readRegion(regions: readonly string[], wanted: string | undefined): string {
   const region = wanted === undefined ? regions[0] : regions.find((code) => code === wanted);
   if (region === undefined) throw invalid('region', `\`region\` must be one of: ${regions.join(', ')}`);
   return region;

@@ -1,11 +1,12 @@
 /**
  * Which names can be a sending domain: those an address can have, in the very form an address gives them, so that a
- * sender and its domain compare as equal text. Whether the caller owns the name is for DNS to say (verify.ts).
+ * sender and its domain compare as equal text; and which can be its tracking host. Whether the caller owns the name is
+ * for DNS to say (verify.ts).
  */
 import type { Config } from '../config.ts';
 import { parseMailbox } from '../mail/address.ts';
 import { invalid } from '../system/errors.ts';
-import { SELECTOR_CHARACTERS } from './records.ts';
+import { bounceDomain, SELECTOR_CHARACTERS, trackingTarget } from './records.ts';
 
 /** RFC 1035 2.3.4: 255 octets on the wire, 253 as text; the longest name we ask for is `<selector>._domainkey.<domain>`. */
 const DOMAIN_LIMIT_CHARACTERS = 253 - SELECTOR_CHARACTERS - '._domainkey.'.length;
@@ -20,8 +21,7 @@ export function simulatorDomain({ hostname }: Pick<Config, 'hostname'>): string 
 
 /** Lower case, A-labels. @throws AppError validation_error */
 export function readDomainName(config: Pick<Config, 'hostname'>, text: string): string {
-  // Spaces around an address are forgiven there; a name is a key, and is not.
-  const name = text.includes(' ') ? undefined : parseMailbox(`a@${text}`)?.domain;
+  const name = parseName(text);
   if (name === undefined || name.length > DOMAIN_LIMIT_CHARACTERS) {
     throw invalid('name', '`name` must be a domain such as example.com or news.example.com');
   }
@@ -29,4 +29,36 @@ export function readDomainName(config: Pick<Config, 'hostname'>, text: string): 
     throw invalid('name', `\`name\`: ${name} belongs to this installation and needs no verification`);
   }
   return name;
+}
+
+/**
+ * A host below `domain`, which holds a CNAME alone and so can be none of the names that have other records.
+ * Lower case, A-labels. @throws AppError validation_error
+ */
+export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: string, text: string): string {
+  const name = parseName(text);
+  if (name === undefined || !name.endsWith(`.${domain}`)) {
+    throw invalid(
+      'trackingSubdomain',
+      `\`trackingSubdomain\` must be a host name below ${domain}, such as links.${domain}`,
+    );
+  }
+  if (namesOfOurs(config).includes(name)) {
+    throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} belongs to this installation`);
+  }
+  // The domain's own return path (decisions.md 24).
+  if (name === `bounce.${domain}`) {
+    throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} is kept for bounces`);
+  }
+  return name;
+}
+
+function namesOfOurs(config: Pick<Config, 'hostname'>): string[] {
+  const own = [bounceDomain(config), trackingTarget(config), sandboxDomain(config), simulatorDomain(config)];
+  return [config.hostname.toLowerCase(), ...own];
+}
+
+function parseName(text: string): string | undefined {
+  // Spaces around an address are forgiven there; a name is a key, and is not.
+  return text.includes(' ') ? undefined : parseMailbox(`a@${text}`)?.domain;
 }

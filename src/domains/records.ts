@@ -1,8 +1,12 @@
-/** The three DNS records that make a domain ours to send for (specification 2.2), and what each must hold. Pure. */
+/**
+ * The DNS records that make a domain ours to send for (specification 2.2), what each must hold, and the names of this
+ * installation they lead to. Pure.
+ */
 import type { Config } from '../config.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
 
+/** What a domain needs to be verified. */
 export const RECORD_KINDS = ['SPF', 'DKIM', 'DMARC'] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
@@ -12,20 +16,23 @@ export const SELECTOR_CHARACTERS = 10;
 type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string };
 
 export type RecordToPublish = DnsRecord & {
-  record: RecordKind;
+  record: RecordKind | 'TRACKING';
   /** Serves as well as the record itself (decisions.md 9). */
   alternative?: DnsRecord;
 };
 
-export type PublishingDomain = Pick<DomainRow, 'id' | 'name' | 'selector' | 'publicKey'>;
+export type PublishingDomain = Pick<
+  DomainRow,
+  'id' | 'name' | 'selector' | 'publicKey' | 'trackingSubdomain'
+>;
 
-/** Always SPF, DKIM, DMARC, in this order. */
+/** Always SPF, DKIM, DMARC, in this order; then TRACKING where a tracking host is set (api.md 1.4). */
 export function recordsToPublish(
   config: Pick<Config, 'hostname'>,
   domain: PublishingDomain,
 ): RecordToPublish[] {
   const keyName = dkimName(domain);
-  return [
+  const needed: RecordToPublish[] = [
     // RFC 7208 3.1: at the domain itself. Softfail, since we cannot know who else sends for it.
     { record: 'SPF', type: 'TXT', name: domain.name, value: `v=spf1 include:${spfName(config)} ~all` },
     {
@@ -38,11 +45,26 @@ export function recordsToPublish(
     // RFC 7489 6.3: a policy that asks for nothing yet.
     { record: 'DMARC', type: 'TXT', name: dmarcName(domain), value: 'v=DMARC1; p=none' },
   ];
+  if (domain.trackingSubdomain === null) return needed;
+  return [
+    ...needed,
+    { record: 'TRACKING', type: 'CNAME', name: domain.trackingSubdomain, value: trackingTarget(config) },
+  ];
 }
 
 /** Lists the addresses this installation sends from; the operator publishes it once for all domains. */
 export function spfName(config: Pick<Config, 'hostname'>): string {
   return `_spf.${config.hostname.toLowerCase()}`;
+}
+
+/** The domain of every return path (decisions.md 24). */
+export function bounceDomain(config: Pick<Config, 'hostname'>): string {
+  return `bounce.${config.hostname.toLowerCase()}`;
+}
+
+/** Where the tracking hosts of all domains lead. */
+export function trackingTarget(config: Pick<Config, 'hostname'>): string {
+  return `track.${config.hostname.toLowerCase()}`;
 }
 
 /** Where the domain's key record is looked for (RFC 6376 3.6.2.1). */
@@ -52,7 +74,8 @@ export function dkimName(domain: Pick<DomainRow, 'name' | 'selector'>): string {
 
 /**
  * A name of ours that is of this domain row alone: another tenant that adds the same domain is given another one, so
- * nobody is verified by records that somebody else published.
+ * nobody is verified by records that somebody else published. The operator publishes the key there
+ * (operator-records.ts).
  */
 export function dkimTarget(
   config: Pick<Config, 'hostname'>,

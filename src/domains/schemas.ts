@@ -10,9 +10,7 @@ import type { Domain } from './store.ts';
 const NAME_LIMIT_CHARACTERS = 253;
 
 const status = Type.Enum(['pending', 'verified', 'failed', 'temporary_failure']);
-const productType = Type.Enum(['api', 'mailbox', 'both'], {
-  description: 'What the domain is for; default api.',
-});
+const productType = Type.Enum(['api', 'mailbox', 'both'], { description: 'What the domain is for.' });
 const time = Type.String({ description: 'ISO 8601.' });
 const optionalTime = Type.Union([time, Type.Null()]);
 
@@ -22,10 +20,25 @@ export const newDomainSchema = Type.Object({
     maxLength: NAME_LIMIT_CHARACTERS,
     description: 'Apex domain or subdomain.',
   }),
-  productType: Type.Optional(productType),
+  productType: Type.Optional(
+    Type.Enum(['api', 'mailbox', 'both'], { description: 'What the domain is for; default api.' }),
+  ),
   region: Type.Optional(Type.String({ description: 'A configured region code; default the first of them.' })),
 });
 export type NewDomain = Static<typeof newDomainSchema>;
+
+export const domainChangeSchema = Type.Object({
+  trackingSubdomain: Type.Optional(
+    Type.Union([Type.String({ minLength: 1, maxLength: NAME_LIMIT_CHARACTERS }), Type.Null()], {
+      description: 'A host name below the domain, for tracked links; null: none.',
+    }),
+  ),
+  openTracking: Type.Optional(Type.Boolean()),
+  clickTracking: Type.Optional(Type.Boolean()),
+  productType: Type.Optional(productType),
+  region: Type.Optional(Type.String({ description: 'A configured region code.' })),
+});
+export type DomainChange = Static<typeof domainChangeSchema>;
 
 const dnsRecord = {
   type: Type.Enum(['TXT', 'CNAME']),
@@ -34,16 +47,19 @@ const dnsRecord = {
 };
 
 const recordSchema = Type.Object({
-  record: Type.Enum([...RECORD_KINDS]),
+  record: Type.Enum([...RECORD_KINDS, 'TRACKING']),
   ...dnsRecord,
   ttl: Type.String(),
-  required: Type.Boolean(),
+  required: Type.Boolean({ description: 'Whether the domain needs it to be verified.' }),
   status,
   lastCheckedAt: optionalTime,
   found: Type.Array(Type.String(), { description: 'What DNS returned at the last check.' }),
   error: Type.Union([Type.String(), Type.Null()], { description: 'What is wrong with it, for people.' }),
   alternative: Type.Optional(Type.Object(dnsRecord, { description: 'Serves as well as the record.' })),
+  note: Type.Optional(Type.String({ description: 'What else to know of it, for people.' })),
 });
+
+const TRACKING_NOTE = 'Nothing is tracked until this record is verified and the host has a TLS certificate.';
 
 export const domainSchema = Type.Object(
   {
@@ -71,7 +87,10 @@ export function showDomain(config: Pick<Config, 'hostname'>, domain: Domain) {
     status: domain.status,
     productType,
     region,
-    records: recordsToPublish(config, domain).map((record) => showRecord(record, findings[record.record])),
+    records: recordsToPublish(config, domain).flatMap((record) => {
+      const finding = findings[record.record];
+      return finding ? [showRecord(record, finding)] : [];
+    }),
     trackingSubdomain: domain.trackingSubdomain,
     openTracking: domain.openTracking === 1,
     clickTracking: domain.clickTracking === 1,
@@ -85,12 +104,13 @@ function showRecord({ alternative, ...record }: RecordToPublish, finding: Findin
   return {
     ...record,
     ttl: 'Auto',
-    required: true,
+    required: record.record !== 'TRACKING',
     status: finding.status,
     lastCheckedAt: showTime(finding.lastCheckedAt),
     found: finding.found,
     error: finding.error,
     ...(alternative && { alternative }),
+    ...(record.record === 'TRACKING' && { note: TRACKING_NOTE }),
   };
 }
 

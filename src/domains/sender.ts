@@ -1,11 +1,12 @@
-/** Whether a tenant may send from a domain, asked before any mail is accepted (specification 1, 4.1). */
+/** Whether a tenant may send from a domain, asked before any mail is accepted (specification 1, 4.1), and once more when
+ * scheduled mail falls due. */
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import type { Mode } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import { sandboxDomain, simulatorDomain } from './name.ts';
 import { maySend } from './states.ts';
-import { type Domain, findDomainByName } from './store.ts';
+import { type Domain, findDomainByName, findSendingDomain } from './store.ts';
 
 export type Sender = {
   tenantId: Domain['tenantId'];
@@ -47,6 +48,15 @@ export async function getSendingDomain(
       ? `The domain ${domain} is not verified; publish its DNS records, then POST /v1/domains/${found.id}/verify`
       : `The domain ${domain} is not one of yours; add it with POST /v1/domains, then publish its DNS records`,
   );
+}
+
+/**
+ * Asked of scheduled mail when it falls due (decisions.md 11): between its acceptance and its time the domain may have
+ * failed, or been deleted. Mail that was to leave at once is not asked about again (decisions.md 12).
+ */
+export async function mayStillSend(app: Pick<App, 'db' | 'clock'>, domainId: Domain['id']): Promise<boolean> {
+  const found = await findSendingDomain(app.db.read, domainId);
+  return found !== undefined && maySend(found, app.clock.now());
 }
 
 function refusal(message: string): AppError {

@@ -1,7 +1,11 @@
 /**
- * The states of a domain and of its records (api.md 1.4): what a check makes of them, and when a domain may send. Pure.
- * A domain that was never whole is `pending` however often it is checked; one that was goes through 72 hours of
- * `temporary_failure`, in which it still sends, before it is `failed`.
+ * The states of a domain and of its records (api.md 1.4): what a check makes of them, when the next one is due, and when
+ * a domain may send. Pure.
+ *
+ * `pending`: looked for often, for 72 hours, then `failed`. `verified`: looked after daily; when a record lapses it is
+ * `temporary_failure`, in which it still sends, for 72 hours, then `failed`. A failed domain is left alone until somebody
+ * asks for its verification, which makes it `pending` again. Only what DNS says moves a domain downwards: where it says
+ * nothing, deadlines pass without effect.
  */
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
 import type { Verdict, Verdicts } from './check.ts';
@@ -16,68 +20,215 @@ export type Finding = {
   error: string | null;
 };
 
-export type Findings = Record<RecordKind, Finding>;
+/** `TRACKING` is null while no tracking host is set. */
+export type Findings = Record<RecordKind, Finding> & { TRACKING: Finding | null };
 
-export type DomainState = Pick<DomainRow, 'status' | 'verifiedAt' | 'failingSince'> & { findings: Findings };
+export type DomainState = Pick<
+  DomainRow,
+  'status' | 'verifiedAt' | 'failingSince' | 'checksSince' | 'nextCheckAt' | 'trackingSubdomain'
+> & { findings: Findings };
+
+export type CheckMoment = {
+  now: number;
+  /** Somebody asked for it: the search begins anew. */
+  isAsked: boolean;
+  /** At least 0, below 1: moves the next check, so that those of many domains spread out. */
+  spread: number;
+};
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** api.md 1.4: a lapse of a record is more often a slip than a farewell. */
-export const GRACE_MS = 72 * 3_600_000;
+export const GRACE_MS = 72 * HOUR_MS;
+/** api.md 1.4: how long records that were never right are looked for. */
+export const SEARCH_MS = 72 * HOUR_MS;
+/** api.md 1.4: every 5 minutes in the first hour, then every 30. */
+const EAGER_SEARCH_MS = HOUR_MS;
+const EAGER_INTERVAL_MS = 5 * MINUTE_MS;
+const SEARCH_INTERVAL_MS = 30 * MINUTE_MS;
+/** A lapse is over, or has become a failure, within the hour. */
+const LAPSE_INTERVAL_MS = HOUR_MS;
+/** Intervals are shortened by up to this share, never lengthened. */
+const SPREAD_SHARE = 0.1;
 
-export function newState(): DomainState {
-  const finding = (): Finding => ({ status: 'pending', lastCheckedAt: null, found: [], error: null });
-  const findings = { SPF: finding(), DKIM: finding(), DMARC: finding() };
-  return { status: 'pending', verifiedAt: null, failingSince: null, findings };
+export function newState(now: number, spread: number): DomainState {
+  const state: DomainState = {
+    status: 'pending',
+    verifiedAt: null,
+    failingSince: null,
+    checksSince: now,
+    nextCheckAt: null,
+    trackingSubdomain: null,
+    findings: { SPF: newFinding(), DKIM: newFinding(), DMARC: newFinding(), TRACKING: null },
+  };
+  return { ...state, nextCheckAt: nextCheckAt(state, now, spread) };
 }
 
-/** What is queued was accepted already; this is for new mail. */
+/** Another tracking host, or none: what was known of the one before says nothing of it. */
+export function withTracking(
+  before: DomainState,
+  trackingSubdomain: string | null,
+  { now, spread }: Pick<CheckMoment, 'now' | 'spread'>,
+): DomainState {
+  const state: DomainState = {
+    ...before,
+    trackingSubdomain,
+    // The search for the three records, if one is on, is not lengthened by it.
+    checksSince: before.status === 'verified' ? now : before.checksSince,
+    findings: { ...before.findings, TRACKING: trackingSubdomain === null ? null : newFinding() },
+  };
+  return { ...state, nextCheckAt: nextCheckAt(state, now, spread) };
+}
+
+/** For new mail, and for scheduled mail when it falls due; what is being retried was accepted already. */
 export function maySend(domain: Pick<DomainRow, 'status' | 'failingSince'>, now: number): boolean {
   if (domain.status === 'verified') return true;
   return domain.status === 'temporary_failure' && !isGraceOver(domain, now);
 }
 
-export function afterCheck(before: DomainState, verdicts: Verdicts, now: number): DomainState {
+export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: CheckMoment): DomainState {
+  const { now } = moment;
+  const before = moment.isAsked ? searchedAnew(domain, now) : domain;
   const find = (kind: RecordKind): Finding => ({
     status: recordStatus(before, kind, verdicts[kind], now),
     lastCheckedAt: now,
     ...evidence(verdicts[kind]),
   });
-  const findings: Findings = { SPF: find('SPF'), DKIM: find('DKIM'), DMARC: find('DMARC') };
-  const isEvery = (status: DomainStatus) => RECORD_KINDS.every((kind) => findings[kind].status === status);
-  if (isEvery('verified')) {
-    const isSeen = RECORD_KINDS.every((kind) => verdicts[kind].kind === 'verified');
-    const verifiedAt = isSeen || before.status !== 'verified' ? now : before.verifiedAt;
-    return { status: 'verified', verifiedAt, failingSince: null, findings };
-  }
-  if (before.verifiedAt === null)
-    return { status: 'pending', verifiedAt: null, failingSince: null, findings };
-  const hasFailed = RECORD_KINDS.some((kind) => findings[kind].status === 'failed');
-  return {
-    status: hasFailed ? 'failed' : 'temporary_failure',
-    verifiedAt: before.verifiedAt,
-    failingSince: before.failingSince ?? now,
+  const findings: Findings = {
+    SPF: find('SPF'),
+    DKIM: find('DKIM'),
+    DMARC: find('DMARC'),
+    TRACKING: findTracking(before, verdicts.tracking, now),
+  };
+  const state: DomainState = {
+    ...domainStatus(before, findings, verdicts, now),
+    checksSince: before.checksSince,
+    nextCheckAt: null,
+    trackingSubdomain: before.trackingSubdomain,
     findings,
   };
+  return { ...state, nextCheckAt: nextCheckAt(state, now, moment.spread) };
+}
+
+function searchedAnew(domain: DomainState, now: number): DomainState {
+  if (domain.status !== 'failed') return { ...domain, checksSince: now };
+  // Nobody has looked since it failed: what was right then must be seen again.
+  const findings: Findings = {
+    ...domain.findings,
+    SPF: newFinding(),
+    DKIM: newFinding(),
+    DMARC: newFinding(),
+  };
+  return { ...domain, checksSince: now, status: 'pending', failingSince: null, findings };
 }
 
 function recordStatus(before: DomainState, kind: RecordKind, verdict: Verdict, now: number): DomainStatus {
   if (verdict.kind === 'verified') return 'verified';
   // SERVFAIL and timeouts never downgrade.
   if (verdict.kind === 'unknown') return before.findings[kind].status;
-  if (before.verifiedAt !== null) return isGraceOver(before, now) ? 'failed' : 'temporary_failure';
-  return verdict.kind === 'absent' ? 'pending' : 'failed';
+  switch (before.status) {
+    case 'pending':
+      return verdict.kind === 'absent' && !isSearchOver(before, now) ? 'pending' : 'failed';
+    case 'verified':
+    case 'temporary_failure':
+      return isGraceOver(before, now) ? 'failed' : 'temporary_failure';
+    case 'failed':
+      return 'failed';
+  }
+}
+
+function domainStatus(
+  before: DomainState,
+  findings: Findings,
+  verdicts: Verdicts,
+  now: number,
+): Pick<DomainState, 'status' | 'verifiedAt' | 'failingSince'> {
+  const { verifiedAt, failingSince } = before;
+  if (RECORD_KINDS.every((kind) => findings[kind].status === 'verified')) {
+    const isSeen = RECORD_KINDS.every((kind) => verdicts[kind].kind === 'verified');
+    const isNew = isSeen || before.status !== 'verified';
+    return { status: 'verified', verifiedAt: isNew ? now : verifiedAt, failingSince: null };
+  }
+  switch (before.status) {
+    case 'pending': {
+      const isMissing = RECORD_KINDS.some((kind) => ['absent', 'wrong'].includes(verdicts[kind].kind));
+      const status = isMissing && isSearchOver(before, now) ? 'failed' : 'pending';
+      return { status, verifiedAt, failingSince: null };
+    }
+    case 'verified':
+    case 'temporary_failure': {
+      const hasFailed = RECORD_KINDS.some((kind) => findings[kind].status === 'failed');
+      const status = hasFailed ? 'failed' : 'temporary_failure';
+      return { status, verifiedAt, failingSince: failingSince ?? now };
+    }
+    case 'failed':
+      return { status: 'failed', verifiedAt, failingSince };
+  }
+}
+
+/** No grace here: a host that leads elsewhere cannot track, and no mail waits for it. */
+function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: number): Finding | null {
+  const known = before.findings.TRACKING;
+  // Set to another host while DNS was asked about this one.
+  if (!known || tracking?.host !== before.trackingSubdomain) return known;
+  const { verdict } = tracking;
+  const status = { verified: 'verified', absent: 'pending', wrong: 'failed', unknown: known.status } as const;
+  return { status: status[verdict.kind], lastCheckedAt: now, ...evidence(verdict) };
+}
+
+/** Null: not until somebody asks. Deadlines are met to the moment. */
+function nextCheckAt(state: DomainState, now: number, spread: number): number | null {
+  const { intervalMs, deadline } = pace(state, now);
+  if (intervalMs === null) return null;
+  const due = now + Math.round(intervalMs * (1 - SPREAD_SHARE * spread));
+  return deadline !== null && deadline > now ? Math.min(due, deadline) : due;
+}
+
+function pace(state: DomainState, now: number): { intervalMs: number | null; deadline: number | null } {
+  switch (state.status) {
+    case 'pending':
+      return { intervalMs: searchInterval(state, now), deadline: state.checksSince + SEARCH_MS };
+    case 'verified': {
+      const isTrackingFound = (state.findings.TRACKING?.status ?? 'verified') === 'verified';
+      return { intervalMs: isTrackingFound ? DAY_MS : searchInterval(state, now), deadline: null };
+    }
+    case 'temporary_failure': {
+      const intervalMs = isGraceOver(state, now) ? DAY_MS : LAPSE_INTERVAL_MS;
+      return { intervalMs, deadline: (state.failingSince ?? now) + GRACE_MS };
+    }
+    case 'failed':
+      return { intervalMs: null, deadline: null };
+  }
+}
+
+/** Past the search's end DNS has been silent, or it is a tracking host that is still missed: no hurry. */
+function searchInterval({ checksSince }: Pick<DomainState, 'checksSince'>, now: number): number {
+  const elapsedMs = now - checksSince;
+  if (elapsedMs < EAGER_SEARCH_MS) return EAGER_INTERVAL_MS;
+  return elapsedMs < SEARCH_MS ? SEARCH_INTERVAL_MS : DAY_MS;
+}
+
+function isSearchOver({ checksSince }: Pick<DomainState, 'checksSince'>, now: number): boolean {
+  return now - checksSince >= SEARCH_MS;
 }
 
 function isGraceOver({ failingSince }: Pick<DomainRow, 'failingSince'>, now: number): boolean {
   return failingSince !== null && now - failingSince >= GRACE_MS;
 }
 
+function newFinding(): Finding {
+  return { status: 'pending', lastCheckedAt: null, found: [], error: null };
+}
+
 function evidence(verdict: Verdict): Pick<Finding, 'found' | 'error'> {
   switch (verdict.kind) {
     case 'verified':
       return { found: verdict.found, error: null };
+    case 'absent':
     case 'wrong':
       return { found: verdict.found, error: verdict.error };
-    case 'absent':
     case 'unknown':
       return { found: [], error: verdict.error };
   }

@@ -1,11 +1,18 @@
-/** Domains: all SQL, and the only writer of their table. A deleted domain is seen by the signer alone. */
-import { defineWrite, type Tx } from '../db/operation.ts';
+/**
+ * Domains: all SQL, and the only writer of their table. A deleted domain is seen by the signer alone, and by the
+ * operator who publishes its key.
+ */
+import { sql } from 'kysely';
+import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
 import { type Page, type PageRequest, readPage } from '../db/page.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow } from '../db/tables.ts';
+import { type EventType, recordEvent } from '../events/store.ts';
 import { AppError, notFound } from '../system/errors.ts';
+import { newId } from '../system/ids.ts';
 import type { Verdicts } from './check.ts';
-import { afterCheck, type Findings } from './states.ts';
+import type { PublishingDomain } from './records.ts';
+import { afterCheck, type CheckMoment, type DomainState, type Findings, withTracking } from './states.ts';
 
 export type Domain = Omit<DomainRow, 'records' | 'deletedAt'> & { findings: Findings };
 
@@ -55,34 +62,227 @@ export function listDomains(
   });
 }
 
-export type Check = Pick<DomainRow, 'id' | 'tenantId'> & { verdicts: Verdicts; now: number };
+export type Change = Pick<DomainRow, 'id' | 'tenantId'> &
+  Pick<CheckMoment, 'now' | 'spread'> & {
+    change: Partial<
+      Pick<DomainRow, 'trackingSubdomain' | 'openTracking' | 'clickTracking' | 'productType' | 'region'>
+    >;
+  };
 
-/** What DNS said is weighed against the state of this moment. @throws AppError not_found when deleted meanwhile */
-export const recordCheck = defineWrite(
-  'domains.recordCheck',
-  async (tx, { id, tenantId, verdicts, now }: Check): Promise<Domain> => {
+/** The domain with what was changed; what is as wished already changes nothing. @throws AppError not_found */
+export const changeDomain = defineWrite(
+  'domains.change',
+  async (tx, { id, tenantId, change, now, spread }: Change): Promise<Domain> => {
     const before = await getDomain(tx, tenantId, id);
-    const { findings, ...state } = afterCheck(before, verdicts, now);
-    await tx
-      .updateTable('domains')
-      .set({ ...state, records: JSON.stringify(findings), updatedAt: now })
-      .where('id', '=', id)
-      .execute();
-    return { ...before, ...state, findings, updatedAt: now };
+    const { trackingSubdomain = before.trackingSubdomain, ...settings } = change;
+    const state =
+      trackingSubdomain === before.trackingSubdomain
+        ? stateOf(before)
+        : withTracking(stateOf(before), trackingSubdomain, { now, spread });
+    const after: Domain = { ...before, ...settings, ...state };
+    const isSame = Object.keys(change).every(
+      (key) => after[key as keyof typeof change] === before[key as keyof typeof change],
+    );
+    if (isSame) return before;
+    return writeDomain(tx, { ...after, updatedAt: now });
   },
 );
 
-/** The row stays, with its key: mail accepted before is still to be signed (decisions.md 12). @throws AppError not_found */
-export const deleteDomain = defineWrite(
-  'domains.delete',
-  async (tx, { id, tenantId, now }: { id: string; tenantId: DomainRow['tenantId']; now: number }) => {
-    const domain = await getDomain(tx, tenantId, id);
+export type Check = Pick<DomainRow, 'id' | 'tenantId'> & CheckMoment & { verdicts: Verdicts };
+export type Checked = {
+  domain: Domain;
+  /** What was recorded of it: it has become verified, or has failed. */
+  event: EventType | undefined;
+};
+
+/** What DNS said is weighed against the state of this moment. Undefined when the domain was deleted meanwhile. */
+export const recordCheck = defineWrite(
+  'domains.recordCheck',
+  async (tx, { id, tenantId, verdicts, ...moment }: Check): Promise<Checked | undefined> => {
+    const row = await liveDomains(tx, tenantId).where('id', '=', id).executeTakeFirst();
+    if (!row) return undefined;
+    const before = toDomain(row);
+    const state = afterCheck(stateOf(before), verdicts, moment);
+    const updatedAt = isChanged(before, state) ? moment.now : before.updatedAt;
+    const domain = await writeDomain(tx, { ...before, ...state, updatedAt });
+    return { domain, event: await recordTransition(tx, before, domain, moment.now) };
+  },
+);
+
+/** That it was looked at again is no change. */
+function isChanged(before: Domain, after: DomainState): boolean {
+  const statuses = ({ status, findings: { SPF, DKIM, DMARC, TRACKING } }: DomainState) =>
+    [status, SPF.status, DKIM.status, DMARC.status, TRACKING?.status].join();
+  return statuses(before) !== statuses(after);
+}
+
+/** api.md 1.3: additive events. A domain is of both modes, so the endpoints of both are told. */
+async function recordTransition(
+  tx: Tx,
+  before: Domain,
+  { id, tenantId, name, status }: Domain,
+  now: number,
+): Promise<EventType | undefined> {
+  const type = status === 'verified' ? 'domain.verified' : status === 'failed' ? 'domain.failed' : undefined;
+  if (type === undefined || status === before.status) return undefined;
+  for (const mode of ['live', 'test'] as const) {
+    const data = { domainId: id, name, status };
+    await recordEvent(tx, {
+      id: newId('evt', now),
+      tenantId,
+      mode,
+      type,
+      emailId: null,
+      data,
+      createdAt: now,
+    });
+  }
+  return type;
+}
+
+async function writeDomain(tx: Tx, domain: Domain): Promise<Domain> {
+  const { id, tenantId, findings, ...columns } = domain;
+  await tx
+    .updateTable('domains')
+    .set({ ...columns, records: JSON.stringify(findings) })
+    .where('tenantId', '=', tenantId)
+    .where('id', '=', id)
+    .execute();
+  return domain;
+}
+
+function stateOf(domain: Domain): DomainState {
+  const { status, verifiedAt, failingSince, checksSince, nextCheckAt, trackingSubdomain, findings } = domain;
+  return { status, verifiedAt, failingSince, checksSince, nextCheckAt, trackingSubdomain, findings };
+}
+
+/** What a check needs, and no more: it crosses between threads. */
+export type LeasedDomain = PublishingDomain & Pick<DomainRow, 'tenantId'>;
+
+const dueChecks = statement((db, param: Param<{ now: number; limit: number }>) =>
+  db
+    .selectFrom('domains')
+    .select(['id', 'tenantId', 'name', 'selector', 'publicKey', 'trackingSubdomain'])
+    .where('nextCheckAt', '<=', constant(param('now')))
+    .orderBy('nextCheckAt')
+    .limit(constant(param('limit'))),
+);
+
+/** The longest due first; due again at `until`, unless the check is recorded. */
+export const leaseChecks = defineWrite(
+  'domains.leaseChecks',
+  async (tx, { until, ...due }: { now: number; until: number; limit: number }): Promise<LeasedDomain[]> => {
+    const domains = await dueChecks.all(tx, due);
+    if (domains.length === 0) return [];
+    const ids = domains.map(({ id }) => id);
+    await tx.updateTable('domains').set({ nextCheckAt: until }).where('id', 'in', ids).execute();
+    return domains;
+  },
+);
+
+const nextCheck = statement((db, _param: Param<object>) =>
+  db
+    .selectFrom('domains')
+    .select('nextCheckAt')
+    .where('nextCheckAt', 'is not', null)
+    .orderBy('nextCheckAt')
+    .limit(1),
+);
+
+/** Epoch milliseconds; undefined when no domain is to be checked. */
+export async function findNextCheck(tx: Tx): Promise<number | undefined> {
+  return (await nextCheck.first(tx, {}))?.nextCheckAt ?? undefined;
+}
+
+/** Mail of a domain that waits for its time. The second condition is that of the index `messagesScheduled`. */
+function scheduledMail(tx: Tx, { domainId, now }: { domainId: DomainRow['id']; now: number }) {
+  return tx
+    .selectFrom('messages')
+    .where('domainId', '=', domainId)
+    .where(sql<boolean>`"datedAt" > "createdAt"`)
+    .where('datedAt', '>', now)
+    .where('status', '=', 'queued');
+}
+
+export const countScheduled = defineRead(
+  'domains.countScheduled',
+  async (tx, domain: { domainId: DomainRow['id']; now: number }): Promise<number> => {
+    const count = scheduledMail(tx, domain).select((select) => select.fn.countAll<number>().as('count'));
+    return (await count.executeTakeFirstOrThrow()).count;
+  },
+);
+
+export type Ending = { kind: 'ended' } | { kind: 'in-use'; domainId: DomainRow['id'] };
+
+/**
+ * The row stays, with its key: mail accepted before is still to be signed (decisions.md 12). A domain with scheduled
+ * mail stays as it is. @throws AppError not_found
+ */
+export const endDomain = defineWrite(
+  'domains.end',
+  async (
+    tx,
+    { id, tenantId, now }: { id: string; tenantId: DomainRow['tenantId']; now: number },
+  ): Promise<Ending> => {
+    const { id: domainId } = await getDomain(tx, tenantId, id);
+    const scheduled = await scheduledMail(tx, { domainId, now }).select('id').limit(1).executeTakeFirst();
+    if (scheduled) return { kind: 'in-use', domainId };
     await tx
       .updateTable('domains')
-      .set({ deletedAt: now, updatedAt: now })
-      .where('id', '=', domain.id)
+      .set({ deletedAt: now, updatedAt: now, nextCheckAt: null })
+      .where('id', '=', domainId)
       .execute();
+    return { kind: 'ended' };
   },
+);
+
+/** Deleted domains of which no mail is in the spool. Reads all open mail, so only when there is something to find. */
+export const listUnneeded = defineRead(
+  'domains.listUnneeded',
+  async (tx, { deletedBefore }: { deletedBefore: number }): Promise<DomainRow['id'][]> => {
+    const deleted = await tx
+      .selectFrom('domains')
+      .select('id')
+      .where('deletedAt', '<', deletedBefore)
+      .execute();
+    if (deleted.length === 0) return [];
+    // Each condition is that of an index: recipientsDue, recipientsInFlight, recipientsHeld.
+    const openMail = (state: ReturnType<typeof sql<boolean>>) =>
+      tx
+        .selectFrom('recipients')
+        .innerJoin('messages', 'messages.id', 'recipients.messageId')
+        .select('messages.domainId')
+        .where(state);
+    const owed = await openMail(sql<boolean>`state IN ('ready', 'deferred')`)
+      .union(openMail(sql<boolean>`state = 'in_flight'`))
+      .union(openMail(sql<boolean>`state = 'held'`))
+      .execute();
+    const needed = new Set(owed.map(({ domainId }) => domainId));
+    return deleted.map(({ id }) => id).filter((id) => !needed.has(id));
+  },
+);
+
+export const purgeDomains = defineWrite(
+  'domains.purge',
+  async (tx, { ids }: { ids: readonly DomainRow['id'][] }) => {
+    for (const id of ids) {
+      await tx.deleteFrom('domains').where('id', '=', id).where('deletedAt', 'is not', null).execute();
+    }
+  },
+);
+
+export type PublishedKey = Pick<DomainRow, 'id' | 'name' | 'selector' | 'publicKey' | 'deletedAt'>;
+
+/** Of all tenants' domains, deleted ones too while mail signed with their key is on its way. */
+export const listPublishedKeys = defineRead(
+  'domains.listPublishedKeys',
+  (tx, _input: object): Promise<PublishedKey[]> =>
+    tx
+      .selectFrom('domains')
+      .select(['id', 'name', 'selector', 'publicKey', 'deletedAt'])
+      .orderBy('name')
+      .orderBy('id')
+      .execute(),
 );
 
 export type SendingDomain = Pick<DomainRow, 'id' | 'status' | 'failingSince'>;
@@ -103,6 +303,19 @@ export function findDomainByName(
   name: string,
 ): Promise<SendingDomain | undefined> {
   return sendingDomain.first(tx, { tenantId, name });
+}
+
+const sendingDomainById = statement((db, param: Param<Pick<DomainRow, 'id'>>) =>
+  db
+    .selectFrom('domains')
+    .select(['id', 'status', 'failingSince'])
+    .where('id', '=', param('id'))
+    .where('deletedAt', 'is', null),
+);
+
+/** Of any tenant's domain, not of a deleted one: the id comes from a message of the spool, never from a caller. */
+export function findSendingDomain(tx: Tx, id: DomainRow['id']): Promise<SendingDomain | undefined> {
+  return sendingDomainById.first(tx, { id });
 }
 
 export type SealedKey = Pick<DomainRow, 'tenantId' | 'name' | 'selector' | 'privateKeySealed'>;

@@ -1,15 +1,35 @@
-/** Asks DNS for the three records and writes down what it said. */
+/** Asks DNS for the records of a domain and writes down what it said. */
 import type { App } from '../app.ts';
+import { notFound } from '../system/errors.ts';
 import { checkRecords } from './check.ts';
-import { type Domain, getDomain, recordCheck } from './store.ts';
+import type { PublishingDomain } from './records.ts';
+import { type Checked, type Domain, getDomain, recordCheck } from './store.ts';
 
-/** The domain as it is after the check. @throws AppError not_found */
+export type CheckingApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns'>;
+
+/** On demand, which begins the search anew: the domain as it is after the check. @throws AppError not_found */
 export async function verifyDomain(
-  app: Pick<App, 'db' | 'clock' | 'config' | 'dns'>,
+  app: CheckingApp,
   tenantId: Domain['tenantId'],
   id: string,
 ): Promise<Domain> {
   const domain = await getDomain(app.db.read, tenantId, id);
-  const verdicts = await checkRecords(app, domain);
-  return app.db.commit(recordCheck, { id: domain.id, tenantId, verdicts, now: app.clock.now() });
+  const checked = await checkDomain(app, domain, { isAsked: true });
+  if (!checked) throw notFound('Domain');
+  return checked.domain;
+}
+
+/** Undefined when the domain was deleted meanwhile. */
+export async function checkDomain(
+  app: CheckingApp,
+  domain: PublishingDomain & Pick<Domain, 'tenantId'>,
+  { isAsked }: { isAsked: boolean },
+): Promise<Checked | undefined> {
+  const verdicts = await checkRecords({ dns: app.dns.fresh, config: app.config }, domain);
+  const checked = await app.db.commit(recordCheck, {
+    ...{ id: domain.id, tenantId: domain.tenantId, verdicts, isAsked },
+    ...{ now: app.clock.now(), spread: app.random() },
+  });
+  if (checked?.event) app.notices.notify('events');
+  return checked;
 }

@@ -14,16 +14,31 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
   return header;
 }
 
+/** SHA-256, hex, of a content that was taken out of the body; undefined for any other string. */
+export type HashContent = (value: string) => string | undefined;
+
 /** One hash for bodies that mean the same: keys in order, white space gone. */
-export function hashRequest(method: string, path: string, body: unknown): string {
-  return createHash('sha256').update(`${method} ${path}\n`).update(canonicalJson(body)).digest('hex');
+export function hashRequest(
+  { method, path, body }: { method: string; path: string; body: unknown },
+  hashContent: HashContent,
+): string {
+  return createHash('sha256')
+    .update(`${method} ${path}\n`)
+    .update(canonicalJson(body, hashContent))
+    .digest('hex');
 }
 
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+/** A content that was taken out stands there by its hash, in a form that no JSON value has. */
+export function canonicalJson(value: unknown, hashContent: HashContent = () => undefined): string {
+  if (typeof value === 'string') {
+    const hash = hashContent(value);
+    return hash === undefined ? JSON.stringify(value) : `sha256:${hash}`;
+  }
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, hashContent)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`;
+  const members = entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item, hashContent)}`);
+  return `{${members.join(',')}}`;
 }
 
 export function idempotencyConflict(): AppError {

@@ -1,150 +1,169 @@
-/** Shapes of the emails API (specification 2.1 and 4.1, api.md 1.2 and 1.3). */
-import { type Static, Type } from 'typebox';
-import type { EmailRow, EventRow, MessageRow, RecipientRow } from '../db/tables.ts';
-import { pageQuery, pageSchema } from '../http/page.ts';
-import { recipientStatus } from '../queue/status.ts';
-import { isoTime } from '../system/clock.ts';
+/** What the emails API takes (specification 4.1, api.md 1.2 and 1.10). What it answers is in show.ts. */
+import { type Static, type TSchema, Type } from 'typebox';
+import type { EmailRow, EmailStatus } from '../db/tables.ts';
+import { pageQuery } from '../http/page.ts';
+import type { VariableValue } from '../templates/render.ts';
+import { MOST_URL_CHARACTERS } from './request/remote-url.ts';
+
+export type EmailType = EmailRow['type'];
 
 /** Specification 8. */
 const MOST_TO = 50;
+const MOST_ATTACHMENTS = 10;
+export const MOST_ATTACHMENT_BYTES = 25 * 1024 * 1024;
+const MOST_TAGS = 10;
 /** api.md 1.2. */
 const MOST_COPIES = 50;
-const MOST_SUBJECT_CHARACTERS = 998;
+export const MOST_SUBJECT_CHARACTERS = 998;
 export const MOST_BODY_BYTES = 2 * 1024 * 1024;
+const MOST_HEADERS = 50;
+/** api.md 1.10. */
+const MOST_VARIABLES = 50;
+/** Ours: a file name is cut to 255 bytes, and a path may stand before it. */
+const MOST_FILENAME_CHARACTERS = 4_096;
 
 const recipients = (most: number, description: string) =>
   Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: most })], { description });
+
+/** Any name but a few: `Type.Record` would check only those without line breaks. */
+const record = <Value>(value: TSchema, options: { maxProperties: number; description: string }) =>
+  Type.Unsafe<Record<string, Value>>({ type: 'object', additionalProperties: value, ...options });
+
+const attachmentFields = {
+  filename: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: MOST_FILENAME_CHARACTERS,
+      description: 'Shown to the reader. May be left out when `path` ends in one.',
+    }),
+  ),
+  content: Type.Optional(Type.String({ description: 'The bytes in base64 (RFC 4648 4).' })),
+  path: Type.Optional(
+    Type.String({
+      maxLength: MOST_URL_CHARACTERS,
+      description:
+        'https URL the bytes are fetched from, now, once. One of `content` and `path` is required.',
+    }),
+  ),
+  url: Type.Optional(Type.String({ maxLength: MOST_URL_CHARACTERS, description: 'The same as `path`.' })),
+  contentType: Type.Optional(
+    Type.String({
+      description: 'Media type. Default: by the end of `filename`, else application/octet-stream.',
+    }),
+  ),
+  contentId: Type.Optional(
+    Type.String({ description: 'Makes it inline: the HTML shows it as `<img src="cid:…">`.' }),
+  ),
+};
+export const ATTACHMENT_FIELDS = Object.keys(attachmentFields) as readonly (keyof typeof attachmentFields)[];
+
+const attachmentSchema = Type.Object(attachmentFields);
+export type AttachmentBody = Static<typeof attachmentSchema>;
 
 export const sendSchema = Type.Object({
   from: Type.String({ description: 'Sender, `a@b` or `Name <a@b>`, at a verified domain.' }),
   to: recipients(MOST_TO, 'Up to 50 addresses.'),
   cc: Type.Optional(recipients(MOST_COPIES, 'Up to 50 addresses.')),
-  bcc: Type.Optional(recipients(MOST_COPIES, 'Up to 50 addresses.')),
+  bcc: Type.Optional(recipients(MOST_COPIES, 'Up to 50 addresses, which the others do not see.')),
   replyTo: Type.Optional(recipients(MOST_COPIES, 'Where answers go.')),
-  subject: Type.String({ minLength: 1, maxLength: MOST_SUBJECT_CHARACTERS }),
-  html: Type.Optional(Type.String({ description: 'Required when text is absent.' })),
-  text: Type.Optional(Type.String()),
+  subject: Type.String({
+    minLength: 1,
+    maxLength: MOST_SUBJECT_CHARACTERS,
+    description: 'One line. Wins over that of the template.',
+  }),
+  html: Type.Optional(
+    Type.String({ description: 'Required when `text` and `templateId` are absent. At most 2 MiB.' }),
+  ),
+  text: Type.Optional(
+    Type.String({
+      description: 'Made from the HTML when omitted. Wins over that of the template. At most 2 MiB.',
+    }),
+  ),
   type: Type.Enum(['transactional', 'broadcast']),
+  headers: Type.Optional(
+    record<string>(Type.String(), {
+      maxProperties: MOST_HEADERS,
+      description: 'Your own header fields: up to 50, 16 KiB in total. Reserved names are rejected.',
+    }),
+  ),
+  attachments: Type.Optional(
+    Type.Array(attachmentSchema, {
+      maxItems: MOST_ATTACHMENTS,
+      description: 'Up to 10 files, 25 MiB in total.',
+    }),
+  ),
+  tags: Type.Optional(
+    record<string>(Type.String(), {
+      maxProperties: MOST_TAGS,
+      description: 'Up to 10 pairs of strings of 1 to 256 characters, to find emails by.',
+    }),
+  ),
+  scheduledAt: Type.Optional(
+    Type.String({
+      description: 'ISO 8601 with an offset, at most a year ahead. A time that has passed is now.',
+    }),
+  ),
+  templateId: Type.Optional(
+    Type.String({ description: 'A stored template, instead of `html`. Always rendered.' }),
+  ),
+  variables: Type.Optional(
+    record<VariableValue>(Type.Unsafe<VariableValue>({ type: ['string', 'number', 'boolean', 'null'] }), {
+      maxProperties: MOST_VARIABLES,
+      description:
+        'Up to 50 values, strings of at most 10 KiB, for the placeholders of the template. Given without a template, ' +
+        'they also fill in `subject`, `html` and `text`; without `variables` those stay as they are.',
+    }),
+  ),
+  topicId: Type.Optional(Type.String({ description: 'Required when `type` is broadcast.' })),
 });
 export type SendBody = Static<typeof sendSchema>;
 
-export const idempotencyHeader = Type.Object({
-  'idempotency-key': Type.Optional(Type.String({ description: '1 to 256 characters; for 24 hours.' })),
+export const rescheduleSchema = Type.Object({
+  scheduledAt: Type.String({
+    description: 'ISO 8601 with an offset, at most a year ahead. A time that has passed is now.',
+  }),
 });
+export type RescheduleBody = Static<typeof rescheduleSchema>;
 
-export const sentSchema = Type.Object({ id: Type.String(), status: Type.Literal('queued') });
-
-const STATUSES = ['queued', 'sent', 'delivered', 'bounced', 'complained', 'canceled'] as const;
-
-const summary = {
-  id: Type.String(),
-  from: Type.String(),
-  to: Type.Array(Type.String()),
-  subject: Type.String(),
-  status: Type.Enum([...STATUSES]),
-  createdAt: Type.String(),
-};
-
-const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);
-
-export const emailSchema = Type.Object({
-  ...summary,
-  type: Type.String(),
-  lastEventAt: Type.String(),
-  mode: Type.String(),
-  cc: Type.Array(Type.String()),
-  bcc: Type.Array(Type.String()),
-  replyTo: Type.Array(Type.String()),
-  html: nullable(Type.String()),
-  text: nullable(Type.String()),
-  messageId: Type.String(),
-  recipients: Type.Array(
-    Type.Object({
-      email: Type.String(),
-      type: Type.String(),
-      status: Type.String(),
-      attempts: Type.Integer(),
-      lastEventAt: Type.String(),
-      smtpCode: nullable(Type.Integer()),
-      enhancedCode: nullable(Type.String()),
-      diagnostic: nullable(Type.String()),
-      mx: nullable(Type.String()),
-      tls: nullable(Type.String()),
+export const idempotencyHeader = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      description:
+        '1 to 256 characters. For 24 hours, a repeat with the same key is answered as the first was.',
     }),
   ),
-  events: Type.Array(
-    Type.Object({ id: Type.String(), type: Type.String(), createdAt: Type.String(), to: Type.String() }),
-  ),
 });
+
+export const STATUSES = [
+  'queued',
+  'sent',
+  'delivered',
+  'bounced',
+  'complained',
+  'canceled',
+] as const satisfies readonly EmailStatus[];
+
+/** api.md 1.3. */
+export const RECIPIENT_STATUSES = [
+  'queued',
+  'sent',
+  'deferred',
+  'delivered',
+  'bounced',
+  'complained',
+  'suppressed',
+  'canceled',
+] as const;
+export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
 
 export const emailListQuery = Type.Object({
   ...pageQuery,
   status: Type.Optional(Type.Enum([...STATUSES])),
   from: Type.Optional(Type.String({ description: 'A sender address, or a domain.' })),
-  to: Type.Optional(Type.String({ description: 'A recipient address.' })),
+  to: Type.Optional(Type.String({ description: 'A recipient address, in any field.' })),
+  tag: Type.Optional(Type.String({ description: 'A tag, `key:value`.' })),
+  recipientStatus: Type.Optional(
+    Type.Enum([...RECIPIENT_STATUSES], { description: 'At least one recipient stands so.' }),
+  ),
 });
 export type EmailListQuery = Static<typeof emailListQuery>;
-
-export const emailPageSchema = pageSchema(Type.Object(summary));
-
-export type EmailWithStatus = EmailRow & Pick<MessageRow, 'status' | 'lastEventAt'>;
-
-export function showSummary(
-  row: Pick<EmailWithStatus, 'id' | 'fromHeader' | 'toList' | 'subject' | 'status' | 'createdAt'>,
-) {
-  return {
-    id: row.id,
-    from: row.fromHeader,
-    to: readList(row.toList),
-    subject: row.subject,
-    status: row.status,
-    createdAt: isoTime(row.createdAt),
-  };
-}
-
-export function showEmail(
-  row: EmailWithStatus,
-  recipientRows: readonly RecipientRow[],
-  events: readonly EventRow[],
-) {
-  return {
-    ...showSummary(row),
-    type: row.type,
-    lastEventAt: isoTime(row.lastEventAt),
-    mode: row.mode,
-    cc: readList(row.ccList),
-    bcc: readList(row.bccList),
-    replyTo: readList(row.replyToList),
-    html: row.html,
-    text: row.text,
-    messageId: `<${row.rfcMessageId}>`,
-    recipients: recipientRows.map(showRecipient),
-    events: events.map((event) => ({
-      id: event.id,
-      type: event.type,
-      createdAt: isoTime(event.createdAt),
-      to: (JSON.parse(event.data) as { to: string }).to,
-    })),
-  };
-}
-
-function showRecipient(row: RecipientRow) {
-  const { attempts, smtpCode, enhancedCode, diagnostic, mx, tls } = row;
-  return {
-    email: row.address,
-    type: row.field,
-    status: recipientStatus(row),
-    attempts,
-    lastEventAt: isoTime(row.lastEventAt),
-    smtpCode,
-    enhancedCode,
-    diagnostic,
-    mx,
-    tls,
-  };
-}
-
-function readList(json: string): string[] {
-  return JSON.parse(json) as string[];
-}

@@ -1,47 +1,96 @@
 /**
  * Accepting an email (specification 4.1). Its steps in order: read the request, answer a repeat, find the sender's
- * domain, compose, make the bytes durable, commit everything in one transaction, wake the workers.
+ * domain, render, gather the attachments, write the message and make its bytes durable, commit everything in one
+ * transaction, wake the workers.
  */
-import { randomBytes } from 'node:crypto';
 import type { App } from '../app.ts';
 import { getSendingDomain, isSimulatorDomain } from '../domains/sender.ts';
-import { addressKey } from '../mail/address.ts';
-import { compose } from '../mail/message/compose.ts';
-import { newId } from '../system/ids.ts';
+import type { Detached } from '../http/large-strings.ts';
+import { invalid } from '../system/errors.ts';
+import { isId, newId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
+import { findTopic } from '../topics/store.ts';
+import { acceptanceOf } from './acceptance.ts';
+import type { Downloads } from './download.ts';
+import { type Accepted, findReplay, type IdempotencyClaim } from './idempotency/store.ts';
 import { hashRequest, IDEMPOTENCY_WINDOW_MS } from './idempotency.ts';
-import { type EmailRequest, type EnvelopeRecipient, envelopeRecipients, readSendRequest } from './request.ts';
+import type { InFlight } from './in-flight.ts';
+import { loadAttachments } from './load-attachments.ts';
+import { storeMessage } from './message.ts';
+import { renderContent } from './render.ts';
+import { envelopeRecipients } from './request/addresses.ts';
+import { type EmailRequest, readSendRequest } from './request.ts';
 import type { SendBody } from './schemas.ts';
-import { type Acceptance, type Accepted, acceptEmail, findReplay, type IdempotencyClaim } from './store.ts';
+import { acceptEmail } from './store.ts';
 
-export type SendApp = Pick<App, 'db' | 'blobs' | 'config' | 'clock' | 'notices' | 'crashPoint'>;
+export type SendApp = Pick<
+  App,
+  'db' | 'blobs' | 'config' | 'clock' | 'notices' | 'crashPoint' | 'htmlText'
+> & { downloads: Downloads; inFlight: InFlight };
 
-/** @throws AppError validation_error, idempotency_conflict, domain_not_verified, suppressed_recipient, unavailable */
-export async function sendEmail(
+export type Send = {
+  body: SendBody;
+  /** Attachments that were taken out of the body. */
+  detached: Detached;
+  idempotencyKey: string | undefined;
+};
+
+/**
+ * @throws AppError validation_error, idempotency_conflict, idempotency_in_progress, domain_not_verified,
+ * suppressed_recipient, quota_exceeded, unavailable
+ */
+export async function sendEmail(app: SendApp, caller: Caller, send: Send): Promise<Accepted> {
+  const now = app.clock.now();
+  const request = readSendRequest(send.body, { findContent: send.detached.find, now });
+  if (send.idempotencyKey === undefined) return accept(app, caller, { request, idempotency: undefined });
+  const idempotency = claimKey(send, send.idempotencyKey, now);
+  const scope = JSON.stringify([caller.tenantId, caller.mode, idempotency.key]);
+  return app.inFlight.run(scope, async () => {
+    const replay = await findReplay(app.db.read, { ...caller, ...idempotency, now });
+    return replay ?? accept(app, caller, { request, idempotency });
+  });
+}
+
+function claimKey({ body, detached }: Send, key: string, now: number): IdempotencyClaim {
+  const request = { method: 'POST', path: '/v1/emails', body };
+  return {
+    key,
+    requestHash: hashRequest(request, detached.hash),
+    expiresAt: now + IDEMPOTENCY_WINDOW_MS,
+  };
+}
+
+async function accept(
   app: SendApp,
   caller: Caller,
-  body: SendBody,
-  idempotencyKey: string | undefined,
+  { request, idempotency }: { request: EmailRequest; idempotency: IdempotencyClaim | undefined },
 ): Promise<Accepted> {
-  const now = app.clock.now();
-  const request = readSendRequest(body);
-  const idempotency = idempotencyKey === undefined ? undefined : claimKey(idempotencyKey, body, now);
-  const replay = idempotency && (await findReplay(app.db.read, { ...caller, ...idempotency, now }));
-  if (replay) return replay;
-
-  const recipients = envelopeRecipients(request);
+  const { addresses, headers, topicId } = request;
+  const recipients = envelopeRecipients(addresses);
+  const simulatorOnly = recipients.every(({ domain }) => isSimulatorDomain(app.config, domain));
   const { domainId } = await getSendingDomain(app, {
-    tenantId: caller.tenantId,
-    mode: caller.mode,
-    domain: request.from.domain,
-    simulatorOnly: recipients.every((recipient) => isSimulatorDomain(app.config, recipient.domain)),
+    ...caller,
+    domain: addresses.from.domain,
+    simulatorOnly,
   });
-  const acceptance = await prepareAcceptance(app, caller, {
-    request,
-    recipients,
-    domainId,
-    idempotency,
-    now,
+  if (topicId !== undefined) await requireTopic(app, caller.tenantId, topicId);
+  const content = await renderContent(app, caller.tenantId, request.content);
+  const attachments = await loadAttachments(app, request.attachments);
+  // Only now: the files took their time, and what looks for due mail does not look far back.
+  const now = app.clock.now();
+  const id = newId('em', now);
+  const messageId = `${id}@${addresses.from.domain}`;
+  const stored = await storeMessage(app, {
+    ...addresses,
+    ...content,
+    headers,
+    attachments,
+    messageId,
+    boundarySeed: id,
+  });
+  const acceptance = acceptanceOf(app.config, caller, {
+    ...{ id, messageId, now, request, recipients, simulatorOnly, domainId },
+    ...{ content, attachments, stored, idempotency },
   });
   const accepted = await app.db.commit(acceptEmail, acceptance);
   app.crashPoint('accept-after-commit');
@@ -50,78 +99,12 @@ export async function sendEmail(
   return accepted;
 }
 
-function claimKey(key: string, body: SendBody, now: number): IdempotencyClaim {
-  return {
-    key,
-    requestHash: hashRequest('POST', '/v1/emails', body),
-    expiresAt: now + IDEMPOTENCY_WINDOW_MS,
-  };
-}
-
-type Prepared = {
-  request: EmailRequest;
-  recipients: EnvelopeRecipient[];
-  domainId: Acceptance['message']['domainId'];
-  idempotency: IdempotencyClaim | undefined;
-  now: number;
-};
-
-const HOUR_MS = 3_600_000;
-const RETURN_TOKEN_BYTES = 16;
-
-async function prepareAcceptance(app: SendApp, caller: Caller, prepared: Prepared): Promise<Acceptance> {
-  const { request, recipients, domainId, idempotency, now } = prepared;
-  const { tenantId, mode } = caller;
-  const id = newId('em', now);
-  const rfcMessageId = `${id}@${request.from.domain}`;
-  const blob = await app.blobs.prepare(
-    compose({ ...request, messageId: rfcMessageId, dateMs: now, boundarySeed: id }),
-  );
-  return {
-    recipients,
-    blob,
-    idempotency,
-    simulatedSuppressions: recipients.map(({ address }) => address).filter(isSimulatedSuppression(app)),
-    message: {
-      id,
-      tenantId,
-      mode,
-      kind: request.type,
-      status: 'queued',
-      sender: request.from.address,
-      returnToken: randomBytes(RETURN_TOKEN_BYTES).toString('hex'),
-      domainId,
-      blobId: blob.id,
-      signature: null,
-      createdAt: now,
-      expiresAt: now + app.config.delivery.transactionalMaxAgeHours * HOUR_MS,
-      lastEventAt: now,
-    },
-    email: {
-      id,
-      tenantId,
-      mode,
-      type: request.type,
-      fromHeader: request.given.from,
-      fromAddress: addressKey(request.from.address),
-      fromDomain: request.from.domain,
-      toList: JSON.stringify(request.given.to),
-      ccList: JSON.stringify(request.given.cc),
-      bccList: JSON.stringify(request.given.bcc),
-      replyToList: JSON.stringify(request.given.replyTo),
-      subject: request.subject,
-      html: request.html ?? null,
-      text: request.text ?? null,
-      rfcMessageId,
-      createdAt: now,
-    },
-  };
-}
-
-/** `suppressed@simulator.<hostname>`, with or without a label. */
-function isSimulatedSuppression(app: SendApp): (address: string) => boolean {
-  return (address) => {
-    const [local, domain] = address.split('@');
-    return isSimulatorDomain(app.config, domain ?? '') && /^suppressed(\+|$)/i.test(local ?? '');
-  };
+/** decisions.md 6. */
+async function requireTopic(
+  app: Pick<App, 'db'>,
+  tenantId: Caller['tenantId'],
+  topicId: string,
+): Promise<void> {
+  const topic = isId('top', topicId) ? await findTopic(app.db.read, tenantId, topicId) : undefined;
+  if (!topic) throw invalid('topicId', '`topicId` must name an existing topic');
 }

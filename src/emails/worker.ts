@@ -1,7 +1,7 @@
 /** Housekeeping of emails: idempotency records past their window (specification 8) are removed, once an hour. */
 import type { App } from '../app.ts';
 import { periodic, type Work } from '../system/worker.ts';
-import { sweepIdempotency } from './store.ts';
+import { sweepIdempotency } from './idempotency/store.ts';
 
 const PERIOD_MS = 3_600_000;
 

@@ -15,12 +15,17 @@ export const EVENT_TYPES = [
   'email.clicked',
   'email.delivery_delayed',
   'email.suppressed',
+  'email.canceled',
+  'domain.verified',
+  'domain.failed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 export type NewEvent = Omit<EventRow, 'fannedOut' | 'data' | 'type'> & { type: EventType; data: object };
 
-const insert = statement((db, param: Param<EventRow>) =>
+type EventInput = Omit<EventRow, 'fannedOut'>;
+
+const insert = statement((db, param: Param<EventInput>) =>
   db.insertInto('events').values({
     id: param('id'),
     tenantId: param('tenantId'),
@@ -29,13 +34,15 @@ const insert = statement((db, param: Param<EventRow>) =>
     emailId: param('emailId'),
     data: param('data'),
     createdAt: param('createdAt'),
-    fannedOut: 0,
+    // What no endpoint of its tenant and mode can have asked for never waits for the fan-out.
+    fannedOut: sql`NOT EXISTS (SELECT 1 FROM "webhookEndpoints"
+      WHERE "tenantId" = ${param('tenantId')} AND "mode" = ${param('mode')})`,
   }),
 );
 
 /** Part of a write: the event exists exactly when the change does. */
 export async function recordEvent(tx: Tx, event: NewEvent): Promise<void> {
-  await insert.all(tx, { ...event, data: JSON.stringify(event.data), fannedOut: 0 });
+  await insert.all(tx, { ...event, data: JSON.stringify(event.data) });
 }
 
 const byEmail = statement((db, param: Param<{ emailId: string }>) =>
@@ -53,26 +60,29 @@ export function listEventsOfEmail(tx: Tx, emailId: string): Promise<EventRow[]> 
 /** Literal, for the partial index `eventsToFanOut`. */
 const isNew = sql<boolean>`"fannedOut" = 0`;
 
+export type EventToFanOut = Pick<EventRow, 'id' | 'tenantId' | 'mode' | 'type'>;
+
 const toFanOut = statement((db, param: Param<{ limit: number }>) =>
   db
     .selectFrom('events')
-    .selectAll()
+    .select(['id', 'tenantId', 'mode', 'type'])
     .where(isNew)
     .orderBy('id')
     .limit(constant(param('limit'))),
 );
 
-export function listEventsToFanOut(tx: Tx, limit: number): Promise<EventRow[]> {
+/** The oldest first. */
+export function listEventsToFanOut(tx: Tx, limit: number): Promise<EventToFanOut[]> {
   return toFanOut.all(tx, { limit });
 }
 
-const markFannedOutStatement = statement((db, param: Param<{ id: EventRow['id'] }>) =>
-  db.updateTable('events').set({ fannedOut: 1 }).where('id', '=', param('id')),
+const markFannedOutStatement = statement((db, param: Param<{ last: EventRow['id'] }>) =>
+  db.updateTable('events').set({ fannedOut: 1 }).where(isNew).where('id', '<=', param('last')),
 );
 
-/** Part of the fan-out's write, with the deliveries it makes. */
-export async function markFannedOut(tx: Tx, ids: readonly EventRow['id'][]): Promise<void> {
-  for (const id of ids) await markFannedOutStatement.all(tx, { id });
+/** All up to this one. Part of the fan-out's write, which has seen them and makes their deliveries. */
+export async function markFannedOut(tx: Tx, last: EventRow['id']): Promise<void> {
+  await markFannedOutStatement.all(tx, { last });
 }
 
 export type EventById = { id: EventRow['id'] };

@@ -7,6 +7,8 @@
 export const MOST_NESTING = 64;
 /** A batch of 100 emails with everything in it has well under this many. */
 export const MOST_VALUES = 20_000;
+/** Each value may have a key. Counted by itself because a broken text need not have anything between its strings. */
+export const MOST_STRINGS = 2 * MOST_VALUES;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -20,9 +22,11 @@ const CLOSE_BRACE = 0x7d;
 export function excessOf(json: Uint8Array): string | undefined {
   let depth = 0;
   let values = 0;
+  let strings = 0;
   for (let index = 0; index < json.length; index++) {
     switch (json[index]) {
       case QUOTE:
+        if (++strings > MOST_STRINGS) return `hold more than ${MOST_VALUES} values`;
         index = endOfString(json, index);
         break;
       case COMMA:
@@ -42,11 +46,24 @@ export function excessOf(json: Uint8Array): string | undefined {
   return undefined;
 }
 
-/** Index of the closing quote, or the end of the text. */
-function endOfString(json: Uint8Array, start: number): number {
-  let end = json.indexOf(QUOTE, start + 1);
-  while (end > 0 && isEscaped(json, end)) end = json.indexOf(QUOTE, end + 1);
-  return end < 0 ? json.length : end;
+/** Looked at one by one before a search is worth its call: a string of escaped quotes alone would be all calls. */
+const NEAR_BYTES = 64;
+
+/** Index of the closing quote of the string that opens at `start`, or the end of the text. */
+export function endOfString(json: Uint8Array, start: number): number {
+  let index = start + 1;
+  while (index < json.length) {
+    const near = Math.min(index + NEAR_BYTES, json.length);
+    for (; index < near; index++) {
+      if (json[index] === QUOTE) return index;
+      if (json[index] === BACKSLASH) index++;
+    }
+    const quote = json.indexOf(QUOTE, index);
+    if (quote < 0) return json.length;
+    if (!isEscaped(json, quote)) return quote;
+    index = quote + 1;
+  }
+  return json.length;
 }
 
 /** An odd run of backslashes before it. A run is counted once for its quote, so all runs together cost one pass. */

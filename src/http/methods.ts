@@ -1,4 +1,7 @@
-/** 404 for paths nobody serves, 405 with `Allow` for those served by other methods (RFC 9110 15.5.6). */
+/**
+ * 404 for paths nobody serves, 405 with `Allow` for those served by other methods (RFC 9110 15.5.6): before a body is
+ * read, because who asks for such a path has shown no key.
+ */
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../system/errors.ts';
 
@@ -8,11 +11,12 @@ export function rejectMethod(server: FastifyInstance, notFound: () => AppError):
     const pattern = new RegExp(`^${route.url.replace(/:[^/]+/g, '[^/]+')}$`);
     for (const method of [route.method].flat()) routes.push({ pattern, method });
   });
-  server.setNotFoundHandler((request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404) return done();
     const path = request.url.replace(/\?.*$/, '');
     const allowed = routes.filter((route) => route.pattern.test(path)).map((route) => route.method);
-    if (allowed.length === 0) throw notFound();
+    if (allowed.length === 0) return done(notFound());
     reply.header('allow', [...new Set(allowed)].sort().join(', '));
-    throw new AppError('method_not_allowed', `${request.method} is not allowed here`);
+    done(new AppError('method_not_allowed', `${request.method} is not allowed here`));
   });
 }

@@ -12,6 +12,7 @@ const STATUS = {
   not_found: 404,
   method_not_allowed: 405,
   idempotency_conflict: 409,
+  idempotency_in_progress: 409,
   already_exists: 409,
   invalid_state: 409,
   domain_in_use: 409,

@@ -2,7 +2,6 @@
  * The HTTP server every API hangs on: JSON in, JSON out, strict schemas, a request id on every answer, one error
  * envelope, OpenAPI from the same schemas. It knows nothing of the product.
  */
-import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
 import swagger from '@fastify/swagger';
 import { Ajv, type AnySchema } from 'ajv';
@@ -10,25 +9,40 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import type { Clock } from '../system/clock.ts';
 import { AppError, errorCode, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import type { Metrics } from '../system/metrics.ts';
 import type { System } from '../system/system.ts';
-import { excessOf } from './json-shape.ts';
+import { discardBody, holdBodies } from './body.ts';
+import { type ByteBudget, createByteBudget } from './byte-budget.ts';
+import { holdContinue } from './expect-continue.ts';
+import { readJsonBodies } from './json-body.ts';
 import { rejectMethod } from './methods.ts';
+import { countRequests } from './metrics.ts';
 import { rejectNearMisses } from './near-misses.ts';
 import { sendProblem } from './problem.ts';
 
 export type HttpServer = FastifyInstance;
 
-/** Request bodies, bytes (api.md 1.2, text size). */
-export const BODY_LIMIT_BYTES = 40 * 1024 * 1024;
+/** A template with 1 MB each of HTML and text (api.md, size limits), and room for their escapes. */
+export const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+/** An email with its attachments (api.md 1.2, text size). */
+export const ATTACHMENTS_BODY_LIMIT_BYTES = 40 * 1024 * 1024;
 /** Idle sockets and slow headers are cut (security.md 2.13). */
 const CONNECTION_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
 const MOST_PARAM_CHARACTERS = 320;
 
+export type HttpOptions = {
+  /** Counts requests, and shows the bytes of bodies in flight. */
+  metrics?: Metrics;
+  /** Room for bodies; servers of one process may share it. */
+  bodies?: ByteBudget;
+};
+
 export async function createHttpServer(
   system: Pick<System, 'clock' | 'log'>,
   info: { title: string; description: string; version: string },
+  { metrics, bodies = createByteBudget() }: HttpOptions = {},
 ): Promise<HttpServer> {
   const server = Fastify({
     logger: false,
@@ -46,12 +60,19 @@ export async function createHttpServer(
     },
   });
   endRequestsOnClose(server, system.clock);
-  readJsonBodies(server);
-  checkSchemas(server);
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
   });
-  server.setErrorHandler((error, request, reply) => sendProblem(system.log, error, request, reply));
+  if (metrics) countRequests(server, metrics, bodies);
+  holdContinue(server);
+  limitBodies(server);
+  holdBodies(server, bodies, () => metrics?.shedRequests.inc({ reason: 'bodies' }));
+  readJsonBodies(server);
+  checkSchemas(server);
+  server.setErrorHandler((error, request, reply) => {
+    discardBody(request, reply);
+    return sendProblem(system.log, error, request, reply);
+  });
   requireBody(server);
   rejectNearMisses(server);
   rejectMethod(server, () => notFound('Path'));
@@ -84,21 +105,10 @@ function endRequestsOnClose(server: HttpServer, clock: Clock): void {
   });
 }
 
-/**
- * `application/json` alone. An empty body with that type is no body: a DELETE by a client that always sends the header
- * is fine (decisions.md 13).
- */
-function readJsonBodies(server: HttpServer): void {
-  server.removeAllContentTypeParsers();
-  const parse = server.getDefaultJsonParser('error', 'error');
-  server.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
-    if (bytes.length === 0) return done(null, undefined);
-    // RFC 8259 8.1. Replacement characters would stand in the mail that is sent.
-    if (!isUtf8(bytes)) return done(new AppError('validation_error', 'The body must be UTF-8'), undefined);
-    const excess = excessOf(bytes);
-    if (excess !== undefined)
-      return done(new AppError('validation_error', `The body must not ${excess}`), undefined);
-    void parse(request, bytes.toString(), done);
+/** Routes that take attachments take longer bodies, unless they say how long. */
+function limitBodies(server: HttpServer): void {
+  server.addHook('onRoute', (route) => {
+    if (route.config?.detachesContent) route.bodyLimit ??= ATTACHMENTS_BODY_LIMIT_BYTES;
   });
 }
 

@@ -38,6 +38,8 @@ const QUOTED_LOCAL_PART = new RegExp(`^${QUOTED}$`);
 const PRINTABLE_ASCII = /^[ -~]*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const NOT_LDH = /[^A-Za-z0-9.\u0080-\u{10ffff}-]/u;
+/** Soft hyphens, zero-width spaces: some programs drop them and some do not, so that one text is two domains. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /** `a@b.example`, `<a@b.example>` or `Name <a@b.example>`; undefined when `text` is anything else. */
 export function parseMailbox(text: string): Mailbox | undefined {
@@ -128,7 +130,7 @@ function shortestLocalPart(value: string): string {
 /** At least two labels of letters, digits and hyphens (RFC 1035 2.3.1), the last not a number, which would be an IPv4
  * address. A domain in Unicode becomes its A-labels (RFC 5890 2.3.2.1). */
 function parseDomain(text: string): string | undefined {
-  if (NOT_LDH.test(text)) return undefined;
+  if (NOT_LDH.test(text) || INVISIBLE.test(text)) return undefined;
   const lower = text.toLowerCase();
   const domain = PRINTABLE_ASCII.test(lower) ? lower : domainToASCII(lower);
   const labels = domain.split('.');

@@ -1,70 +1,66 @@
 /**
- * One delivery, from claim to settlement: where to, with which bytes, what the peers said, what is stored. It decides
- * nothing itself; each step is the file of its name.
+ * One delivery, from claim to settlement: prepared, carried to where it goes, and what came of it stored. Who carries
+ * is for its place (conversation.ts): a session with a mail server, the simulator, or a verdict that stands already.
  */
 import type { App } from '../app.ts';
+import type { RecipientRow } from '../db/tables.ts';
 import type { SigningKeys } from '../domains/signing-key.ts';
 import { sleep } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 import type { Delivery } from './claim.ts';
-import { NO_REPORT, type Verdict } from './outcome.ts';
-import { prepareMessage } from './prepare.ts';
-import { chooseRoute } from './route.ts';
+import { NO_REPORT, type Verdict, verdictForAll } from './outcome.ts';
+import type { PreparedMessage } from './prepare.ts';
 import { retryDelayMs } from './schedule.ts';
 import { type Settlement, settle } from './settle.ts';
-import { simulateDelivery } from './simulate.ts';
-import { transact } from './transact.ts';
 
 export type DeliveryApp = App & { signingKeys: SigningKeys };
 
-export async function deliver(app: DeliveryApp, delivery: Delivery): Promise<void> {
+/** A claim that is on its way. */
+export type Claimed = Delivery & {
+  /** On the monotonic clock. */
+  claimedAt: number;
+  /** Sessions it was handed to, and came back from untouched. */
+  tries: number;
+  /** Asked for when somebody is about to send it; made once. */
+  prepare(): Promise<PreparedMessage>;
+};
+
+export type Attempt = {
+  verdicts: ReadonlyMap<RecipientRow['id'], Verdict>;
+  /** What was put before the message; null when nothing was sent. */
+  signature: string | null;
+};
+
+export type Carry = (claimed: Claimed) => Promise<Attempt>;
+
+/** Recipients without a verdict are the carrier's to hand on: they stay claimed. */
+export async function deliver(app: DeliveryApp, claimed: Claimed, carry: Carry): Promise<void> {
   app.crashPoint('claim-after-commit');
   const startedAt = app.clock.elapsed();
-  const { verdicts, signature } = await attempt(app, delivery).catch((error) =>
-    ourFault(app, delivery, error),
-  );
+  const { verdicts, signature } = await carry(claimed).catch((error) => ourFault(app, claimed, error));
+  if (verdicts.size === 0) return;
   await settleDurably(app, {
-    messageId: delivery.message.id,
+    messageId: claimed.message.id,
     epoch: app.epoch,
     now: app.clock.now(),
     durationMs: Math.round(app.clock.elapsed() - startedAt),
     signature,
-    results: delivery.recipients.flatMap(({ id, attempts }, index) => {
-      const verdict = verdicts[index];
+    results: claimed.recipients.flatMap(({ id, attempts }) => {
+      const verdict = verdicts.get(id);
       if (!verdict) return [];
       return [{ recipientId: id, attempts, verdict, retryDelayMs: retryDelayMs(app.random, attempts) }];
     }),
   });
   app.notices.notify('events');
-}
-
-type Attempt = {
-  /** One for each recipient of the delivery, in its order. */
-  verdicts: Verdict[];
-  signature: string | null;
-};
-
-async function attempt(app: DeliveryApp, delivery: Delivery): Promise<Attempt> {
-  const route = await chooseRoute(app, delivery);
-  switch (route.kind) {
-    case 'simulator':
-      return { verdicts: simulateDelivery(delivery, route.isSimulatorDomain), signature: null };
-    case 'verdict':
-      return { verdicts: delivery.recipients.map(() => ({ outcome: route.outcome })), signature: null };
-    case 'hosts': {
-      const prepared = await prepareMessage(app, delivery.message);
-      const outcomes = await transact(app, delivery, route.hosts, prepared);
-      return { verdicts: outcomes.map((outcome) => ({ outcome })), signature: prepared.signature };
-    }
-  }
+  if ([...verdicts.values()].some(({ outcome }) => outcome.kind === 'deferred')) app.notices.notify('queue');
 }
 
 /** A bug or a broken part of ours: said loudly, and the mail waits for us to mend it, until its time is up. */
-function ourFault(app: DeliveryApp, delivery: Delivery, error: unknown): Attempt {
-  app.log.error({ err: error, messageId: delivery.message.id }, 'a delivery failed by our own fault');
+function ourFault(app: DeliveryApp, { message, recipients }: Claimed, error: unknown): Attempt {
+  app.log.error({ err: error, messageId: message.id }, 'a delivery failed by our own fault');
   const report = { ...NO_REPORT, phase: 'local', text: `Local error: ${errorMessage(error)}` } as const;
   return {
-    verdicts: delivery.recipients.map(() => ({ outcome: { kind: 'deferred', report } })),
+    verdicts: verdictForAll({ recipients }, { kind: 'deferred', report }),
     signature: null,
   };
 }

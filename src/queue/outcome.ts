@@ -1,6 +1,7 @@
 /**
  * What an attempt came to, as a value. `deliver` produces one for each recipient; `settle` stores it.
  */
+import type { RecipientRow } from '../db/tables.ts';
 import type { SmtpFailure, SmtpPhase } from '../mail/smtp/failure.ts';
 import { replyText, type SmtpReply } from '../mail/smtp/reply.ts';
 
@@ -30,6 +31,14 @@ export type Aftermath = 'complained' | 'opened' | 'clicked';
 
 /** The outcome for one recipient, and what a simulation adds to it. */
 export type Verdict = { outcome: Outcome; aftermath?: Aftermath };
+
+/** The same for everybody. */
+export function verdictForAll(
+  delivery: { recipients: readonly Pick<RecipientRow, 'id'>[] },
+  outcome: Outcome,
+): Map<RecipientRow['id'], Verdict> {
+  return new Map(delivery.recipients.map(({ id }) => [id, { outcome }]));
+}
 
 export const NO_REPORT = {
   mx: null,

@@ -1,33 +1,39 @@
 /**
- * The bytes a delivery sends: the stored message and its DKIM field. The field is made with the message's own time, so
- * that a second attempt after a crash sends the same bytes, and it is kept for the attempts after this one.
+ * What a delivery sends: the stored message, and before it the fields of the time it is sent at, `Date` and DKIM. They
+ * are made with the message's own date, so that a second attempt after a crash sends the same bytes, and are kept for
+ * the attempts after this one (decisions.md 25).
  */
 import type { App } from '../app.ts';
+import type { BlobContent } from '../blobs/blobs.ts';
 import type { SigningKeys } from '../domains/signing-key.ts';
 import { signMessage } from '../mail/dkim/sign.ts';
+import { dateField } from '../mail/message/headers.ts';
 import type { SpooledMessage } from './store.ts';
 
 type SigningApp = Pick<App, 'blobs' | 'config'> & { signingKeys: SigningKeys };
 
 export type PreparedMessage = {
-  /** `DKIM-Signature: …\r\n`, or null when the sender's domain has no key (the sandbox). */
-  signature: string | null;
-  bytes: Buffer;
+  /** `DKIM-Signature: …\r\nDate: …\r\n`; of the sandbox, which has no key, the date alone. */
+  signature: string;
+  content: BlobContent;
   returnPath: string;
 };
 
 export async function prepareMessage(app: SigningApp, message: SpooledMessage): Promise<PreparedMessage> {
-  const bytes = await app.blobs.read(message.blobId);
+  const content = await app.blobs.open(message.blobId);
   return {
-    bytes,
-    signature: message.signature ?? (await sign(app, message, bytes)),
+    content,
+    signature: message.signature ?? (await sign(app, message, content)),
     returnPath: `b+${message.returnToken}@bounce.${app.config.hostname}`,
   };
 }
 
-async function sign(app: SigningApp, message: SpooledMessage, bytes: Buffer): Promise<string | null> {
-  if (message.domainId === null) return null;
+async function sign(app: SigningApp, message: SpooledMessage, content: BlobContent): Promise<string> {
+  const date = dateField(message.datedAt);
+  if (message.domainId === null) return date;
   const key = await app.signingKeys.find(message.domainId);
   if (!key) throw new Error(`domain ${message.domainId} has no signing key`);
-  return signMessage(bytes, key, Math.floor(message.createdAt / 1000));
+  const header = Buffer.concat([Buffer.from(date), await content.head(message.headerBytes)]);
+  const signed = { header, bodyHash: message.bodyHash };
+  return (await signMessage(signed, key, Math.floor(message.datedAt / 1000))) + date;
 }

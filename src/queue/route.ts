@@ -1,60 +1,71 @@
-/** Where a delivery goes: the simulator, the hosts of a domain, or nowhere, because DNS has already given the verdict. */
+/** Where a lane leads: the simulator, the hosts of a domain, or nowhere, because DNS has already given the verdict. */
 import type { App } from '../app.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { type MxPlan, planMx } from '../mail/mx.ts';
 import type { Delivery } from './claim.ts';
+import type { LaneName } from './lane.ts';
 import { NO_REPORT, type Outcome } from './outcome.ts';
 
 export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
+export type DeadEnd = Exclude<MxPlan, { kind: 'hosts' }>;
 
+/** `site` names the place: lanes with the same one share its connections and their limits. */
 export type Route =
-  | { kind: 'simulator'; isSimulatorDomain: boolean }
-  | { kind: 'hosts'; hosts: Hosts }
-  | { kind: 'verdict'; outcome: Outcome };
+  | { kind: 'simulator'; site: string }
+  | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number }
+  | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
+
+export async function chooseRoute(
+  app: Pick<App, 'config' | 'dns' | 'random' | 'clock'>,
+  { mode, domain }: LaneName,
+): Promise<Route> {
+  if (mode === 'test' || isSimulatorDomain(app.config, domain))
+    return { kind: 'simulator', site: 'simulator' };
+  const plan = await planMx(app, domain);
+  // A domain's host names hold no space, so none is taken for another place.
+  if (plan.kind !== 'hosts') return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
+  return plan;
+}
 
 /** RFC 3463 X.1.2: bad destination system address. */
 const NO_SUCH_DOMAIN = '5.1.2';
 /** RFC 7505 4.2: the domain takes no mail. */
 const NULL_MX = '5.1.10';
+/** RFC 3463 X.4.6: a routing loop. */
+const LOOP = '5.4.6';
 /** decisions.md: an own NXDOMAIN bounces after two tries an hour apart. */
 const NO_SUCH_DOMAIN_RETRY_MS = 3_600_000;
 
-export async function chooseRoute(
-  app: Pick<App, 'config' | 'dns' | 'random'>,
-  delivery: Delivery,
-): Promise<Route> {
-  const simulated = isSimulatorDomain(app.config, delivery.domain);
-  if (simulated || delivery.message.mode === 'test')
-    return { kind: 'simulator', isSimulatorDomain: simulated };
-  const plan = await planMx(app, delivery.domain);
+/** What DNS alone says of a delivery. */
+export function judgeDeadEnd(domain: string, plan: DeadEnd, delivery: Delivery): Outcome {
   switch (plan.kind) {
-    case 'hosts':
-      return plan;
     case 'null-mx':
-      return verdict(bounced(NULL_MX, `${delivery.domain} takes no mail (null MX)`));
+      return bounced(NULL_MX, `${domain} takes no mail (null MX)`, 'permanent');
+    case 'loop':
+      return bounced(
+        LOOP,
+        `The MX of ${domain} is this machine, which does not take its mail`,
+        'undetermined',
+      );
     case 'no-domain':
-      return verdict(noSuchDomain(delivery));
+      return noSuchDomain(domain, delivery);
     case 'unresolved':
-      return verdict({ kind: 'deferred', report: report(null, `DNS: ${plan.reason}`) });
+      return { kind: 'deferred', report: report(null, `DNS: ${plan.reason}`) };
   }
 }
 
 /** A domain that is missing once may be a registry's bad hour; missing again an hour later, it is gone. */
-function noSuchDomain(delivery: Delivery): Outcome {
-  const text = `${delivery.domain} does not exist (NXDOMAIN)`;
+function noSuchDomain(domain: string, delivery: Delivery): Outcome {
+  const text = `${domain} does not exist (NXDOMAIN)`;
   const missingBefore = delivery.recipients.every(
     ({ enhancedCode, smtpCode }) => enhancedCode === NO_SUCH_DOMAIN && smtpCode === null,
   );
-  if (missingBefore) return bounced(NO_SUCH_DOMAIN, text);
+  if (missingBefore) return bounced(NO_SUCH_DOMAIN, text, 'permanent');
   return { kind: 'deferred', report: report(NO_SUCH_DOMAIN, text), retryAfterMs: NO_SUCH_DOMAIN_RETRY_MS };
 }
 
-function verdict(outcome: Outcome): Route {
-  return { kind: 'verdict', outcome };
-}
-
-function bounced(enhancedCode: string, text: string): Outcome {
-  return { kind: 'bounced', bounce: 'permanent', report: report(enhancedCode, text) };
+function bounced(enhancedCode: string, text: string, bounce: 'permanent' | 'undetermined'): Outcome {
+  return { kind: 'bounced', bounce, report: report(enhancedCode, text) };
 }
 
 function report(enhancedCode: string | null, text: string) {

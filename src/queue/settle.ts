@@ -40,15 +40,14 @@ const DELAY_NOTICE_EVERY_MS = 4 * 3_600_000;
 export const settle = defineWrite('queue.settle', async (tx, settlement: Settlement): Promise<void> => {
   const message = await getMessage(tx, settlement.messageId);
   message.signature ??= settlement.signature;
-  const recipients = new Map(
-    (await listRecipients(tx, message.id)).map((recipient) => [recipient.id, recipient]),
-  );
+  const all = await listRecipients(tx, message.id);
+  const recipients = new Map(all.map((recipient) => [recipient.id, recipient]));
   for (const result of settlement.results) {
     const recipient = recipients.get(result.recipientId);
     if (!recipient || !isOfThisClaim(recipient, result, settlement)) continue;
     await settleRecipient(tx, message, recipient, result, settlement);
   }
-  await refreshStatus(tx, message);
+  await refreshStatus(tx, message, all);
 });
 
 /** A lease that ran out was given to somebody else: the earlier attempt no longer has a say. */

@@ -2,15 +2,24 @@
  * Delivery without a network: test keys, and the recipients `<behaviour>@simulator.<hostname>` of every key
  * (decisions.md 29). Nothing here opens a socket.
  */
+import type { Config } from '../config.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { isSimulatorDomain } from '../domains/sender.ts';
 import type { Delivery } from './claim.ts';
 import { NO_REPORT, type Outcome, type Report, type Verdict } from './outcome.ts';
 
 /** A simulated deferral is short: somebody is waiting to see it. */
 const SIMULATED_RETRY_MS = 2_000;
 
-export function simulateDelivery(delivery: Delivery, isSimulatorDomain: boolean): Verdict[] {
-  return delivery.recipients.map(({ address, attempts }) =>
-    isSimulatorDomain ? simulate(address, attempts) : { outcome: DELIVERED },
+export function simulateDelivery(
+  config: Pick<Config, 'hostname'>,
+  { recipients }: Delivery,
+): Map<RecipientRow['id'], Verdict> {
+  return new Map(
+    recipients.map(({ id, address, domain, attempts }) => [
+      id,
+      isSimulatorDomain(config, domain) ? simulate(address, attempts) : { outcome: DELIVERED },
+    ]),
   );
 }
 

@@ -3,12 +3,13 @@
  * `changeRecipient`, which keeps the email's status and the event log in step (decisions.md 19).
  */
 import { sql } from 'kysely';
-import type { Tx } from '../db/operation.ts';
+import { defineRead, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { AttemptRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
+import type { AttemptRow, EmailRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
+import { laneOf } from './lane.ts';
 import { aggregateStatus } from './status.ts';
 
 const insertMessage = statement((db, param: Param<MessageRow>) =>
@@ -22,6 +23,9 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
     returnToken: param('returnToken'),
     domainId: param('domainId'),
     blobId: param('blobId'),
+    headerBytes: param('headerBytes'),
+    bodyHash: param('bodyHash'),
+    datedAt: param('datedAt'),
     signature: param('signature'),
     createdAt: param('createdAt'),
     expiresAt: param('expiresAt'),
@@ -38,6 +42,7 @@ const insertRecipient = statement((db, param: Param<RecipientRow>) =>
     position: param('position'),
     address: param('address'),
     domain: param('domain'),
+    lane: param('lane'),
     state: param('state'),
     dueAt: param('dueAt'),
     attempts: param('attempts'),
@@ -58,7 +63,7 @@ export const SUPPRESSED = 'The address is on the suppression list';
 
 export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & { suppressed: boolean };
 
-/** Part of the write that accepts a mail: the message and a row for each recipient, ready at once. */
+/** Part of the write that accepts a mail: the message and a row for each recipient, due at the message's date. */
 export async function enqueue(
   tx: Tx,
   message: MessageRow,
@@ -72,8 +77,9 @@ export async function enqueue(
       messageId: message.id,
       tenantId: message.tenantId,
       position,
+      lane: laneOf(message, recipient.domain),
       state: suppressed ? 'suppressed' : 'ready',
-      dueAt: suppressed ? null : message.createdAt,
+      dueAt: suppressed ? null : message.datedAt,
       attempts: 0,
       doubts: 0,
       epoch: null,
@@ -89,19 +95,30 @@ export async function enqueue(
 }
 
 /** A message with what its events tell about it. */
-export type SpooledMessage = MessageRow & { subject: string | null; rfcMessageId: string | null };
+export type SpooledMessage = MessageRow & {
+  subject: string | null;
+  rfcMessageId: string | null;
+  /** JSON object. */
+  tags: string | null;
+  templateId: EmailRow['templateId'];
+};
 
 const messageById = statement((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('messages')
     .leftJoin('emails', 'emails.id', 'messages.id')
     .selectAll('messages')
-    .select(['emails.subject', 'emails.rfcMessageId'])
+    .select(['emails.subject', 'emails.rfcMessageId', 'emails.tags', 'emails.templateId'])
     .where('messages.id', '=', constant(param('id'))),
 );
 
+export function findMessage(tx: Tx, id: string): Promise<SpooledMessage | undefined> {
+  return messageById.first(tx, { id });
+}
+
+/** Of one that is known to exist. */
 export async function getMessage(tx: Tx, id: string): Promise<SpooledMessage> {
-  const row = await messageById.first(tx, { id });
+  const row = await findMessage(tx, id);
   if (!row) throw new Error(`message ${id} does not exist`);
   return row;
 }
@@ -121,37 +138,59 @@ export function listRecipients(tx: Tx, messageId: string): Promise<RecipientRow[
 /** Literal, because SQLite takes a partial index (`recipientsDue`) only when it can see that its condition holds. */
 const isWaiting = sql<boolean>`state IN ('ready', 'deferred')`;
 
-const dueRecipients = statement((db, param: Param<{ now: number; limit: number }>) =>
+const dueLanes = statement((db, param: Param<{ after: number; until: number }>) =>
   db
     .selectFrom('recipients')
-    .select(['messageId', 'domain'])
+    .select('lane')
+    .distinct()
     .where(isWaiting)
+    .where('dueAt', '>', constant(param('after')))
+    .where('dueAt', '<=', constant(param('until'))),
+);
+
+/** Lanes in which something fell due later than `after` and is still waiting. On a reader thread: the rows may be many. */
+export const listDueLanes = defineRead(
+  'queue.dueLanes',
+  async (tx, window: { after: number; until: number }): Promise<string[]> =>
+    (await dueLanes.all(tx, window)).map(({ lane }) => lane),
+);
+
+type DueInLane = { lane: string; now: number; limit: number };
+
+const dueInLane = statement((db, param: Param<DueInLane & { exceptJson: string }>) =>
+  db
+    .selectFrom('recipients')
+    .select('messageId')
+    .where(isWaiting)
+    .where('lane', '=', constant(param('lane')))
     .where('dueAt', '<=', constant(param('now')))
+    .where('messageId', 'not in', sql<string>`(SELECT value FROM json_each(${param('exceptJson')}))`)
     .orderBy('dueAt')
     .limit(constant(param('limit'))),
 );
 
-/** Messages and domains that have somebody to try, the longest waiting first. */
-export function listDue(
+/** Messages of the lane, but for those in `except`, that have somebody to try: one for each, the longest waiting first. */
+export async function listDueInLane(
   tx: Tx,
-  now: number,
-  limit: number,
-): Promise<Pick<RecipientRow, 'messageId' | 'domain'>[]> {
-  return dueRecipients.all(tx, { now, limit });
+  { except, ...query }: DueInLane & { except: readonly string[] },
+): Promise<string[]> {
+  const rows = await dueInLane.all(tx, { ...query, exceptJson: JSON.stringify(except) });
+  return rows.map(({ messageId }) => messageId);
 }
 
-const nextDue = statement((db, _param: Param<object>) =>
+const nextDue = statement((db, param: Param<{ after: number }>) =>
   db
     .selectFrom('recipients')
     .select('dueAt')
     .where(isWaiting)
-    .where('dueAt', 'is not', null)
+    .where('dueAt', '>', constant(param('after')))
     .orderBy('dueAt')
     .limit(1),
 );
 
-export async function findNextDue(tx: Tx): Promise<number | undefined> {
-  return (await nextDue.first(tx, {}))?.dueAt ?? undefined;
+/** When something next falls due, later than `after`. */
+export async function findNextDue(tx: Tx, after: number): Promise<number | undefined> {
+  return (await nextDue.first(tx, { after }))?.dueAt ?? undefined;
 }
 
 type RecipientPatch = Pick<
@@ -235,15 +274,13 @@ export async function recordRecipientEvent(
       from: message.sender,
       subject: message.subject,
       messageId: message.rfcMessageId === null ? null : `<${message.rfcMessageId}>`,
+      tags: message.tags === null ? {} : JSON.parse(message.tags),
+      templateId: message.templateId,
       createdAt: isoTime(message.createdAt),
       ...event.details,
     },
   });
 }
-
-const recipientStates = statement((db, param: Param<{ messageId: string }>) =>
-  db.selectFrom('recipients').select(['state', 'attempts']).where('messageId', '=', param('messageId')),
-);
 
 const updateMessage = statement(
   (db, param: Param<{ id: string; status: EmailStatus; lastEventAt: number; signature: string | null }>) =>
@@ -253,10 +290,29 @@ const updateMessage = statement(
       .where('id', '=', param('id')),
 );
 
-/** Writes the message with the status its recipients add up to (api.md 1.3). */
-export async function refreshStatus(tx: Tx, message: SpooledMessage): Promise<void> {
-  message.status = aggregateStatus(await recipientStates.all(tx, { messageId: message.id }));
+/** Writes the message with the status its recipients, all of them, add up to (api.md 1.3). */
+export async function refreshStatus(
+  tx: Tx,
+  message: SpooledMessage,
+  recipients: readonly RecipientRow[],
+): Promise<void> {
+  message.status = aggregateStatus(recipients);
   await updateMessage.all(tx, message);
+}
+
+const moveMessage = statement((db, param: Param<Pick<MessageRow, 'id' | 'datedAt' | 'expiresAt'>>) =>
+  db
+    .updateTable('messages')
+    .set({ datedAt: param('datedAt'), expiresAt: param('expiresAt') })
+    .where('id', '=', param('id')),
+);
+
+/** Another date, for a message that nobody has tried to deliver. Its recipients are the caller's. */
+export async function redateMessage(
+  tx: Tx,
+  date: Pick<MessageRow, 'id' | 'datedAt' | 'expiresAt'>,
+): Promise<void> {
+  await moveMessage.all(tx, date);
 }
 
 const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>

@@ -1,26 +1,18 @@
-/** The queue's background work: claim what is due, deliver it, and put back what was left in flight. */
+/** The queue's background work: delivering what is due, and putting back what was left in flight. */
 import type { App } from '../app.ts';
 import { createSigningKeys } from '../domains/signing-key.ts';
 import { periodic, type Work } from '../system/worker.ts';
-import { claimDeliveries, type Delivery, recoverAbandoned } from './claim.ts';
-import { deliver } from './deliver.ts';
-import { findNextDue } from './store.ts';
+import { Dispatcher } from './dispatch.ts';
+import { recoverAbandoned } from './recover.ts';
 
-export function createQueueWork(app: App): Work<Delivery> {
-  const deliveryApp = { ...app, signingKeys: createSigningKeys(app) };
-  return {
-    name: 'queue',
-    wakeOn: ['queue'],
-    concurrency: app.config.delivery.concurrency,
-    async lease(limit) {
-      const claim = { now: app.clock.now(), epoch: app.epoch, limit };
-      const deliveries = await app.db.commit(claimDeliveries, claim);
-      if (deliveries.length > 0) app.notices.notify('events');
-      return deliveries;
-    },
-    run: (delivery) => deliver(deliveryApp, delivery),
-    nextDueAt: () => findNextDue(app.db.read),
-  };
+/**
+ * Delivery is not a `Work` like the others: what may run next depends on the place it goes to, and one that is slow
+ * must hold up nobody else.
+ */
+export function startDelivering(app: App): Dispatcher {
+  const dispatcher = new Dispatcher({ ...app, signingKeys: createSigningKeys(app) });
+  dispatcher.start();
+  return dispatcher;
 }
 
 const RECOVERY_PERIOD_MS = 60_000;

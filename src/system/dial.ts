@@ -10,6 +10,8 @@ export type DialTarget = {
   timeoutMs: number;
 };
 
+/** The socket has an `error` listener already: what happens between this promise and the caller's own listener shows in
+ * `socket.destroyed` and `socket.errored`, and is never uncaught. */
 export type Dial = (target: DialTarget) => Promise<Socket>;
 
 export class RefusedTargetError extends Error {
@@ -27,14 +29,13 @@ export function createDial(guard: TargetGuard, clock: Clock): Dial {
       const timer = clock.after(target.timeoutMs, () =>
         socket.destroy(new TimeoutError(`connect took longer than ${target.timeoutMs} ms`)),
       );
-      const failed = (error: Error) => {
+      // After the connect a rejection means nothing any more; the listener stays.
+      socket.on('error', (error) => {
         timer.cancel();
         reject(error);
-      };
-      socket.once('error', failed);
+      });
       socket.once('connect', () => {
         timer.cancel();
-        socket.off('error', failed);
         resolve(socket);
       });
     });

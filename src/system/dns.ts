@@ -1,22 +1,30 @@
 /**
  * DNS as a value. An answer says which of four things happened, because they mean different things to mail:
  * only `no-name` (NXDOMAIN) is a verdict on an address; `failed` is never one (engine.md 1, security.md finding 9).
+ * A stub resolver of our own (`dns/`), because Node's gives no TTLs, and cuts a name off at a NUL.
  */
-import { Resolver } from 'node:dns/promises';
-import { errorCode } from './errors.ts';
+import type { Clock } from './clock.ts';
+import { type Finding, resolve } from './dns/answer.ts';
+import { type Ask, createAsk } from './dns/ask.ts';
+import { createCache, type Resolve } from './dns/cache.ts';
+import type { QuestionType, RecordData } from './dns/message.ts';
+import { createServers, type ServersOptions } from './dns/servers.ts';
 
+/** `ttlMs`: how long the answer still holds. */
 export type DnsAnswer<T> =
-  | { kind: 'found'; records: T[] }
+  | { kind: 'found'; records: T[]; ttlMs: number }
   /** The name exists, but has no records of this type (NODATA). */
-  | { kind: 'no-data' }
+  | { kind: 'no-data'; ttlMs: number }
   /** The name does not exist (NXDOMAIN, RFC 2308 2.1). */
   | { kind: 'no-name' }
-  /** SERVFAIL, REFUSED, a timeout, an unreadable answer, or no resolver at all: try again later. */
+  /** SERVFAIL, REFUSED, a timeout, an unreadable answer, no resolver at all, or no socket left: try again later. */
   | { kind: 'failed'; reason: string };
 
+/** `exchange`: empty in a null MX (RFC 7505 3). */
 export type MxRecord = { exchange: string; preference: number };
 
-export type Dns = {
+/** Names in answers are in lower case and without their final dot. None of these rejects. */
+export type DnsLookups = {
   mx(name: string): Promise<DnsAnswer<MxRecord>>;
   a(name: string): Promise<DnsAnswer<string>>;
   aaaa(name: string): Promise<DnsAnswer<string>>;
@@ -25,23 +33,18 @@ export type Dns = {
   cname(name: string): Promise<DnsAnswer<string>>;
 };
 
-const QUERY_TIMEOUT_MS = 5_000;
-const QUERY_TRIES = 2;
+export type Dns = DnsLookups & {
+  /** The same, past the cache. */
+  fresh: DnsLookups;
+};
 
-/** `servers`: addresses of resolvers (`192.0.2.1` or `192.0.2.1:53`); empty means those of the machine. */
-export function createDns(servers: readonly string[]): Dns {
-  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
-  if (servers.length > 0) resolver.setServers(servers);
-  return {
-    mx: (name) =>
-      answer(name, async () =>
-        (await resolver.resolveMx(name)).map((mx) => ({ exchange: mx.exchange, preference: mx.priority })),
-      ),
-    a: (name) => answer(name, () => resolver.resolve4(name)),
-    aaaa: (name) => answer(name, () => resolver.resolve6(name)),
-    txt: (name) => answer(name, async () => (await resolver.resolveTxt(name)).map((parts) => parts.join(''))),
-    cname: (name) => answer(name, () => resolver.resolveCname(name)),
-  };
+export type DnsOptions = ServersOptions & { clock: Clock };
+
+/** @throws Error naming the address of a server that cannot be read */
+export function createDns(options: DnsOptions): Dns {
+  const ask = ofHostNames(createAsk(options.clock, createServers(options)));
+  const { cached, fresh } = createCache(options.clock, (question) => resolve(ask, question));
+  return { ...lookups(cached), fresh: lookups(fresh) };
 }
 
 /** RFC 1035 2.3.4, with the underscore of service names (RFC 8552). Anything else must never reach a resolver (a NUL
@@ -53,15 +56,38 @@ export function isHostName(name: string): boolean {
   return HOST_NAME.test(name);
 }
 
-async function answer<T>(name: string, query: () => Promise<T[]>): Promise<DnsAnswer<T>> {
-  if (!isHostName(name)) return { kind: 'failed', reason: 'not a host name' };
-  try {
-    const records = await query();
-    return records.length > 0 ? { kind: 'found', records } : { kind: 'no-data' };
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === 'ENOTFOUND') return { kind: 'no-name' };
-    if (code === 'ENODATA') return { kind: 'no-data' };
-    return { kind: 'failed', reason: code ?? String(error) };
+/** Of every question, those about the targets of aliases too. */
+function ofHostNames(ask: Ask): Ask {
+  return async (question) =>
+    isHostName(question.name) ? ask(question) : { kind: 'failed', reason: 'not a host name' };
+}
+
+function lookups(find: Resolve): DnsLookups {
+  async function look<T>(
+    type: QuestionType,
+    name: string,
+    read: (data: RecordData) => T[],
+  ): Promise<DnsAnswer<T>> {
+    if (!isHostName(name)) return { kind: 'failed', reason: 'not a host name' };
+    const finding: Finding = await find({ name: name.toLowerCase().replace(/\.$/, ''), type });
+    switch (finding.kind) {
+      case 'found':
+        return { kind: 'found', records: finding.records.flatMap(read), ttlMs: finding.ttlMs };
+      case 'no-data':
+      case 'failed':
+        return finding;
+      case 'no-name':
+        return { kind: 'no-name' };
+    }
   }
+  return {
+    mx: (name) =>
+      look('MX', name, (data) =>
+        data.type === 'MX' ? [{ exchange: data.exchange, preference: data.preference }] : [],
+      ),
+    a: (name) => look('A', name, (data) => (data.type === 'A' ? [data.address] : [])),
+    aaaa: (name) => look('AAAA', name, (data) => (data.type === 'AAAA' ? [data.address] : [])),
+    txt: (name) => look('TXT', name, (data) => (data.type === 'TXT' ? [data.text] : [])),
+    cname: (name) => look('CNAME', name, (data) => (data.type === 'CNAME' ? [data.target] : [])),
+  };
 }

@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'not_found'
   | 'method_not_allowed'
   | 'idempotency_conflict'
+  | 'idempotency_in_progress'
   | 'already_exists'
   | 'invalid_state'
   | 'domain_in_use'

@@ -1,12 +1,15 @@
 /**
  * Outbound HTTP: one request, no redirects, a bounded answer. The guard is asked for every address a connection
- * would go to, also when the URL holds an IP literal, for which Node never calls `lookup` (security.md finding 7).
+ * would go to, also when the URL holds an IP literal, for which Node never calls `lookup` (security.md finding 7). Names are
+ * looked up in `Dns`: no thread of the pool waits for a slow resolver, and the address that is judged is the one that is
+ * connected to, whatever DNS says a moment later.
  */
-import { lookup as systemLookup } from 'node:dns';
-import { isIP } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
 import type { TargetGuard } from './blocklist.ts';
 import { RefusedTargetError } from './dial.ts';
+import type { Dns, DnsAnswer } from './dns.ts';
 
 export type HttpRequest = {
   method: 'GET' | 'POST';
@@ -23,11 +26,21 @@ export type HttpResponse = {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
+  /** The body was longer than `maxResponseBytes`. */
+  truncated: boolean;
 };
 
+/** @throws RefusedTargetError, UnresolvedHostError, or what the connection or the time limit ended with */
 export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
 
-type Lookup = typeof systemLookup;
+export type FetchOptions = {
+  /** PEM; instead of those Node trusts. */
+  certificateAuthorities?: string;
+};
+
+export class UnresolvedHostError extends Error {
+  override readonly name = 'UnresolvedHostError';
+}
 
 /** Before the request's own time limit, so that it is told from a slow answer. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -35,11 +48,16 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 10_000;
 const CONNECTIONS_PER_ORIGIN = 32;
 
-export function createFetch(guard: TargetGuard, lookup: Lookup = systemLookup): Fetch {
+export function createFetch(
+  guard: TargetGuard,
+  dns: Pick<Dns, 'a' | 'aaaa'>,
+  { certificateAuthorities }: FetchOptions = {},
+): Fetch {
   const open = buildConnector({
-    lookup: guardedLookup(guard, lookup),
+    lookup: guardedLookup(guard, dns),
     timeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
+    ...(certificateAuthorities !== undefined && { ca: certificateAuthorities }),
   });
   const agent = new Agent({
     allowH2: false,
@@ -62,7 +80,7 @@ export function createFetch(guard: TargetGuard, lookup: Lookup = systemLookup): 
     return {
       status: answer.statusCode,
       headers: answer.headers,
-      body: await readUpTo(answer.body, maxResponseBytes),
+      ...(await readUpTo(answer.body, maxResponseBytes)),
     };
   };
 }
@@ -72,30 +90,54 @@ function refused(host: string): RefusedTargetError {
 }
 
 /** Drops every address the guard refuses; refuses the connection when none is left. */
-function guardedLookup(guard: TargetGuard, lookup: Lookup): Lookup {
-  const guarded = (
-    host: string,
-    options: { all?: boolean },
-    callback: (error: Error | null, address?: unknown, family?: number) => void,
-  ) => {
-    lookup(host, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error);
-      const allowed = addresses.filter((entry) => guard.allows(entry.address));
-      const [first] = allowed;
-      if (!first) return callback(refused(host));
-      return options.all ? callback(null, allowed) : callback(null, first.address, first.family);
-    });
+function guardedLookup(guard: TargetGuard, dns: Pick<Dns, 'a' | 'aaaa'>): LookupFunction {
+  return (host, options, callback) => {
+    addressesOf(dns, host).then(
+      (addresses) => {
+        const allowed = addresses.filter(({ address }) => guard.allows(address));
+        const [first] = allowed;
+        if (!first) callback(refused(host), '');
+        else if (options.all) callback(null, allowed);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, ''),
+    );
   };
-  return guarded as Lookup;
 }
 
-async function readUpTo(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+/** RFC 6761 6.3: `localhost` and every name in it is this machine, and DNS is not asked. */
+const LOCALHOST = /^(?:.+\.)?localhost\.?$/i;
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/** @throws UnresolvedHostError */
+async function addressesOf(dns: Pick<Dns, 'a' | 'aaaa'>, host: string): Promise<readonly LookupAddress[]> {
+  if (LOCALHOST.test(host)) return LOOPBACK;
+  const [a, aaaa] = await Promise.all([dns.a(host), dns.aaaa(host)]);
+  const addresses = [...withFamily(a, 4), ...withFamily(aaaa, 6)];
+  if (addresses.length > 0) return addresses;
+  const failure = [a, aaaa].find((answer) => answer.kind === 'failed');
+  const why = failure ? `could not be looked up (${failure.reason})` : 'has no address';
+  throw new UnresolvedHostError(`${host} ${why}`);
+}
+
+function withFamily(answer: DnsAnswer<string>, family: 4 | 6): LookupAddress[] {
+  return answer.kind === 'found' ? answer.records.map((address) => ({ address, family })) : [];
+}
+
+/** Holds at most one part more than `maxBytes`. */
+async function readUpTo(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+): Promise<{ body: Buffer; truncated: boolean }> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of body) {
     parts.push(part);
     size += part.length;
-    if (size >= maxBytes) break;
+    if (size > maxBytes) break;
   }
-  return Buffer.concat(parts).subarray(0, maxBytes);
+  return { body: Buffer.concat(parts).subarray(0, maxBytes), truncated: size > maxBytes };
 }

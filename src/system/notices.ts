@@ -3,7 +3,7 @@
  * because every worker also looks at the database on its own schedule.
  */
 
-export type NoticeName = 'queue' | 'events' | 'webhooks' | 'blobs';
+export type NoticeName = 'queue' | 'events' | 'webhooks' | 'blobs' | 'tenants';
 
 export type Notices = {
   notify(name: NoticeName): void;

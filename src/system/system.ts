@@ -10,6 +10,7 @@ import { createDial, type Dial } from './dial.ts';
 import { createDns, type Dns } from './dns.ts';
 import { createFetch, type Fetch } from './fetch.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { type Random, realRandom } from './random.ts';
 
@@ -21,6 +22,7 @@ export type System = {
   log: Log;
   random: Random;
   notices: Notices;
+  metrics: Metrics;
   crashPoint: CrashPoint;
 };
 
@@ -34,15 +36,17 @@ export type SystemOptions = {
 
 export function createSystem(options: SystemOptions, overrides: Partial<System> = {}): System {
   const clock = overrides.clock ?? realClock;
+  const dns = overrides.dns ?? createDns({ clock, servers: options.dnsServers });
   const guard = createTargetGuard({ allow: options.allowTargets, own: ownAddresses() });
   return {
     clock,
-    dns: createDns(options.dnsServers),
+    dns,
     dial: createDial(guard, clock),
-    fetch: createFetch(guard),
+    fetch: createFetch(guard, dns),
     log: createLog(options.logLevel),
     random: realRandom,
     notices: createNotices(),
+    metrics: createMetrics(clock),
     crashPoint: createCrashPoint(options.crashAt),
     ...overrides,
   };

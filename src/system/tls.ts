@@ -3,14 +3,49 @@
  * (engine.md finding 8; RFC 7435), so the certificate's state is reported and not judged here.
  */
 import type { Socket } from 'node:net';
-import { connect, type TLSSocket } from 'node:tls';
+import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, TimeoutError } from './clock.ts';
+
+export type TlsOptions = {
+  /** For SNI; empty for none. */
+  serverName: string;
+  timeoutMs: number;
+  /** `reduced`: the smallest ClientHello, for servers and firewalls that break off at the usual one. */
+  hello: TlsHello;
+};
+
+export type TlsHello = 'default' | 'reduced';
 
 /** Node's default offers a post-quantum key share, which makes the ClientHello span two packets; some mail servers drop
  * those (engine.md finding 5). X25519 first keeps it small. */
 const SMALL_HELLO_CURVES = 'X25519:P-256:P-384:X25519MLKEM768';
 
-export type TlsOptions = { serverName: string; timeoutMs: number };
+/** What servers of the last fifteen years have in common, the last two for those without forward secrecy: even they are
+ * better than plaintext (RFC 7435). */
+const REDUCED_CIPHERS = [
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES128-SHA',
+  'AES128-GCM-SHA256',
+  'AES128-SHA',
+].join(':');
+
+/** A context takes longer to make than a handshake, and is the same for every peer. */
+const CONTEXTS: Record<TlsHello, () => SecureContext> = {
+  default: once(() => createSecureContext({ minVersion: 'TLSv1.2', ecdhCurve: SMALL_HELLO_CURVES })),
+  // TLS 1.2 alone leaves out key shares, versions and suites of 1.3 (engine.md 3, rule 4).
+  reduced: once(() =>
+    createSecureContext({
+      minVersion: 'TLSv1.2',
+      maxVersion: 'TLSv1.2',
+      ciphers: REDUCED_CIPHERS,
+      ecdhCurve: 'P-256:X25519',
+      sigalgs: 'RSA-PSS+SHA256:RSA+SHA256:ECDSA+SHA256',
+    }),
+  ),
+};
 
 /** Runs the client handshake over an open socket. Rejects with the handshake's error; the socket is then destroyed. */
 export function startTls(clock: Clock, socket: Socket, options: TlsOptions): Promise<TLSSocket> {
@@ -19,25 +54,33 @@ export function startTls(clock: Clock, socket: Socket, options: TlsOptions): Pro
       socket,
       servername: options.serverName,
       rejectUnauthorized: false,
-      minVersion: 'TLSv1.2',
-      ecdhCurve: SMALL_HELLO_CURVES,
+      secureContext: CONTEXTS[options.hello](),
     });
+    // They stay on and mean nothing after the handshake; without the first, an error between this promise and the
+    // caller's own listener would end the process.
+    secure.on('error', failed);
+    secure.once('close', closed);
     const timer = clock.after(options.timeoutMs, () =>
       secure.destroy(new TimeoutError(`TLS handshake took longer than ${options.timeoutMs} ms`)),
     );
-    const failed = (error: Error) => {
+    function failed(error: Error): void {
       timer.cancel();
-      socket.destroy();
       reject(error);
-    };
-    secure.once('error', failed);
-    const closed = () => failed(new Error('connection closed during the TLS handshake'));
-    secure.once('close', closed);
+    }
+    function closed(): void {
+      failed(new Error('connection closed during the TLS handshake'));
+    }
     secure.once('secureConnect', () => {
       timer.cancel();
-      secure.off('close', closed);
-      secure.off('error', failed);
       resolve(secure);
     });
   });
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import { invalid, notFound } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
-import { createApiKey } from './keys.ts';
+import { createApiKey, revokeKey } from './keys.ts';
 import {
   type KeyQuery,
   keyQuery,
@@ -17,17 +17,9 @@ import {
   showPlan,
   showTenant,
 } from './schemas.ts';
-import {
-  getTenant,
-  insertTenant,
-  listApiKeys,
-  listPlans,
-  listTenants,
-  revokeApiKey,
-  upsertPlan,
-} from './store.ts';
+import { getTenant, insertTenant, listApiKeys, listPlans, listTenants, upsertPlan } from './store.ts';
 
-type TenantApp = Pick<App, 'db' | 'clock' | 'config'>;
+type TenantApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
 
 export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): void {
   server.post<{ Body: NewTenant }>('/tenants', { schema: { body: newTenantSchema } }, async ({ body }) => {
@@ -41,7 +33,9 @@ export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): vo
   server.put<{ Body: Plan }>('/plans', { schema: { body: planSchema } }, async ({ body }) => {
     const { name, monthlyEmails, requestsPerSecond } = body;
     const plan = { name, monthlyEmails, requestsPerSecond, createdAt: app.clock.now() };
-    return showPlan(await app.db.commit(upsertPlan, plan));
+    const row = await app.db.commit(upsertPlan, plan);
+    app.notices.notify('tenants');
+    return showPlan(row);
   });
   server.get('/plans', async () => (await listPlans(app.db.read)).map(showPlan));
   registerKeyAdmin(server, app);
@@ -65,7 +59,7 @@ function registerKeyAdmin(server: FastifyInstance, app: TenantApp): void {
   });
   server.delete<{ Params: { id: string } }>('/keys/:id', async ({ params }) => {
     if (!isId('key', params.id)) throw notFound('API key');
-    return showKey(await app.db.commit(revokeApiKey, { id: params.id, now: app.clock.now() }));
+    return showKey(await revokeKey(app, params.id));
   });
 }
 

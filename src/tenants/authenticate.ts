@@ -1,11 +1,13 @@
-/** Who is calling (specification 5): the bearer key, what it permits, and whose data it sees. */
-import { timingSafeEqual } from 'node:crypto';
+/** Who is calling (specification 5): the bearer key, how often it may, what it permits, and whose data it sees. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
-import type { ApiKeyRow, Mode, Permission } from '../db/tables.ts';
+import type { ApiKeyRow, Mode, Permission, PlanRow } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
-import { hashToken, readToken } from './keys.ts';
-import { listApiKeysByHint, recordKeyUse } from './store.ts';
+import { readToken } from './keys.ts';
+import { createKnownKeys, type KnownKeys } from './known-keys.ts';
+import { createRateLimit, requireAllowance } from './rate-limit.ts';
+import { type PlannedKey, recordKeyUse } from './store.ts';
 
 export type Caller = { tenantId: ApiKeyRow['tenantId']; mode: Mode; keyId: ApiKeyRow['id'] };
 
@@ -26,21 +28,46 @@ const PERMITS: Record<Permission, readonly Need[]> = {
 
 /** `lastUsedAt` is for people; once a minute for each key is enough. */
 const USE_RECORDED_EVERY_MS = 60_000;
+/** A key that is forgotten is recorded once more. */
+const MOST_RECORDED_KEYS = 10_000;
 const MOST_AUTHORIZATION_CHARACTERS = 256;
 
-const callers = new WeakMap<FastifyRequest, Caller>();
+type PlannedCaller = { caller: Caller; plan: Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'> };
+
+const callers = new WeakMap<FastifyRequest, PlannedCaller>();
 
 export function callerOf(request: FastifyRequest): Caller {
-  const caller = callers.get(request);
-  if (!caller) throw new Error('the route is not behind requireApiKey');
-  return caller;
+  const known = callers.get(request);
+  if (!known) throw new Error('the route is not behind requireApiKey');
+  return known.caller;
 }
 
-/** Every route registered on `scope` after this needs a key; `config.needs` says for what (default `write`). */
-export function requireApiKey(scope: FastifyInstance, app: Pick<App, 'db' | 'clock' | 'config'>): void {
-  const recordedAt = new Map<string, number>();
-  scope.addHook('onRequest', async (request) => {
-    const key = await findKey(app, request.headers.authorization);
+/** Undefined when the request had no valid key. */
+export function findPlannedCaller(request: FastifyRequest): PlannedCaller | undefined {
+  return callers.get(request);
+}
+
+type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
+
+/**
+ * Every route registered on `scope` after this needs a key; `config.needs` says for what (default `write`). Requests of
+ * tenants whose plan limits them are counted here, before anything costs more.
+ */
+export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
+  const recordedAt = new LRUCache<string, number>({ max: MOST_RECORDED_KEYS });
+  const knownKeys = createKnownKeys(app);
+  const rateLimit = createRateLimit(app.clock);
+  scope.addHook('onClose', async () => knownKeys.close());
+  scope.addHook('onRequest', async (request, reply) => {
+    const key = await findKey(app, knownKeys, request.headers.authorization);
+    const { tenantId, mode, requestsPerSecond, monthlyEmails } = key;
+    callers.set(request, {
+      caller: { tenantId, mode, keyId: key.id },
+      plan: { requestsPerSecond, monthlyEmails },
+    });
+    if (requestsPerSecond !== null) {
+      requireAllowance(reply, rateLimit.take(tenantId, requestsPerSecond));
+    }
     const needs = request.routeOptions.config.needs ?? 'write';
     if (!PERMITS[key.permission].includes(needs)) {
       throw new AppError(
@@ -48,7 +75,6 @@ export function requireApiKey(scope: FastifyInstance, app: Pick<App, 'db' | 'clo
         `This API key (${key.permission}) does not permit this request`,
       );
     }
-    callers.set(request, { tenantId: key.tenantId, mode: key.mode, keyId: key.id });
     const now = app.clock.now();
     if (now - (recordedAt.get(key.id) ?? 0) >= USE_RECORDED_EVERY_MS) {
       recordedAt.set(key.id, now);
@@ -58,9 +84,10 @@ export function requireApiKey(scope: FastifyInstance, app: Pick<App, 'db' | 'clo
 }
 
 async function findKey(
-  app: Pick<App, 'db' | 'clock' | 'config'>,
+  app: Pick<App, 'clock' | 'config'>,
+  knownKeys: KnownKeys,
   authorization: string | undefined,
-): Promise<ApiKeyRow> {
+): Promise<PlannedKey> {
   const token = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
   if (!authorization?.trim()) {
     throw new AppError('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>"');
@@ -68,9 +95,7 @@ async function findKey(
   const shape =
     token && authorization.length <= MOST_AUTHORIZATION_CHARACTERS ? readToken(app.config, token) : undefined;
   if (!token || !shape) throw invalidKey();
-  const hash = Buffer.from(hashToken(token));
-  const candidates = await listApiKeysByHint(app.db.read, shape.hint);
-  const key = candidates.find((row) => timingSafeEqual(Buffer.from(row.tokenHash), hash));
+  const key = await knownKeys.find(token, shape.hint);
   if (!key || key.mode !== shape.mode || key.revokedAt !== null) throw invalidKey();
   if (key.expiresAt !== null && key.expiresAt <= app.clock.now()) throw invalidKey();
   return key;

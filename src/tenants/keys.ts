@@ -2,11 +2,11 @@
  * API keys: prefix + 8 characters by which a key is found + 32 more. 40 characters of base62 carry 238 random bits, so a
  * plain SHA-256 keeps them safe at rest (security.md 2.30).
  */
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { ApiKeyRow, Mode, Permission } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
-import { insertApiKey } from './store.ts';
+import { insertApiKey, revokeApiKey } from './store.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const HINT_CHARACTERS = 8;
@@ -46,6 +46,20 @@ export async function createApiKey(
   return { key: row, token };
 }
 
+/**
+ * From here on the key opens nothing, wherever in this process it is remembered.
+ *
+ * @throws AppError not_found
+ */
+export async function revokeKey(
+  app: Pick<App, 'db' | 'clock' | 'notices'>,
+  id: ApiKeyRow['id'],
+): Promise<ApiKeyRow> {
+  const row = await app.db.commit(revokeApiKey, { id, now: app.clock.now() });
+  app.notices.notify('tenants');
+  return row;
+}
+
 /** The mode its prefix names and the characters it is found by; undefined when it has not the shape of a key. */
 export function readToken(
   config: Pick<App['config'], 'keys'>,
@@ -60,5 +74,5 @@ export function readToken(
 }
 
 export function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return hash('sha256', token);
 }

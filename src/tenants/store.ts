@@ -2,8 +2,8 @@
 
 import type { Tx } from '../db/operation.ts';
 import { defineWrite } from '../db/operation.ts';
-import { type Param, statement } from '../db/statement.ts';
-import type { ApiKeyRow, PlanRow, TenantRow } from '../db/tables.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import type { ApiKeyRow, PlanRow, TenantRow, UsageRow } from '../db/tables.ts';
 import { AppError, invalid, notFound } from '../system/errors.ts';
 
 /** @throws AppError already_exists, or validation_error for an unknown plan */
@@ -63,11 +63,20 @@ export const insertApiKey = defineWrite('tenants.insertApiKey', async (tx, key: 
   await tx.insertInto('apiKeys').values(key).execute();
 });
 
+/** A key with what the plan of its tenant allows. */
+export type PlannedKey = ApiKeyRow & Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'>;
+
 const keysByHint = statement((db, param: Param<Pick<ApiKeyRow, 'hint'>>) =>
-  db.selectFrom('apiKeys').selectAll().where('hint', '=', param('hint')),
+  db
+    .selectFrom('apiKeys')
+    .innerJoin('tenants', 'tenants.id', 'apiKeys.tenantId')
+    .innerJoin('plans', 'plans.name', 'tenants.plan')
+    .selectAll('apiKeys')
+    .select(['plans.monthlyEmails', 'plans.requestsPerSecond'])
+    .where('apiKeys.hint', '=', param('hint')),
 );
 
-export function listApiKeysByHint(tx: Tx, hint: string): Promise<ApiKeyRow[]> {
+export function listApiKeysByHint(tx: Tx, hint: string): Promise<PlannedKey[]> {
   return keysByHint.all(tx, { hint });
 }
 
@@ -97,3 +106,44 @@ export const recordKeyUse = defineWrite(
     await tx.updateTable('apiKeys').set({ lastUsedAt: now }).where('id', '=', id).execute();
   },
 );
+
+/** `emails`: accepted in the month. A tenant without a row has accepted none. */
+export type Quota = { monthlyEmails: number | null; emails: number };
+
+const quotaOfMonth = statement((db, param: Param<Pick<UsageRow, 'tenantId' | 'month'>>) =>
+  db
+    .selectFrom('tenants')
+    .innerJoin('plans', 'plans.name', 'tenants.plan')
+    .leftJoin('usage', (join) =>
+      join.onRef('usage.tenantId', '=', 'tenants.id').on('usage.month', '=', constant(param('month'))),
+    )
+    .select(['plans.monthlyEmails', 'usage.emails'])
+    .where('tenants.id', '=', param('tenantId')),
+);
+
+/** @throws AppError not_found when the tenant does not exist */
+export async function getQuota(tx: Tx, tenantId: TenantRow['id'], month: string): Promise<Quota> {
+  const row = await quotaOfMonth.first(tx, { tenantId, month });
+  if (!row) throw notFound('Tenant');
+  return { monthlyEmails: row.monthlyEmails, emails: row.emails ?? 0 };
+}
+
+const upsertUsage = statement((db, param: Param<UsageRow>) =>
+  db
+    .insertInto('usage')
+    .values({ tenantId: param('tenantId'), month: param('month'), emails: param('emails') })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenantId', 'month'])
+        .doUpdateSet((set) => ({ emails: set('usage.emails', '+', set.ref('excluded.emails')) })),
+    ),
+);
+
+/** Counts `emails` more. Runs inside the write that accepts them. */
+export async function addUsage(
+  tx: Tx,
+  tenantId: TenantRow['id'],
+  { month, emails }: Pick<UsageRow, 'month' | 'emails'>,
+): Promise<void> {
+  await upsertUsage.all(tx, { tenantId, month, emails });
+}

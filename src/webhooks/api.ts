@@ -7,14 +7,24 @@ import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from
 import { problemSchema } from '../http/problem.ts';
 import { type Id, isId, newId } from '../system/ids.ts';
 import { type Caller, callerOf } from '../tenants/authenticate.ts';
+import { type DeliveryState, listDeliveries } from './deliveries/store.ts';
 import {
   checkUrl,
   createdEndpointSchema,
+  deliverySchema,
+  deliveryStatus,
+  type EndpointChange,
+  endpointChangeSchema,
   endpointSchema,
   type NewEndpoint,
   newEndpointSchema,
+  showDelivery,
   showEndpoint,
+  type TestRequest,
+  testResultSchema,
+  testSchema,
 } from './schemas.ts';
+import { createSendTest } from './send-test.ts';
 import { newSecret } from './signature.ts';
 import {
   deleteEndpoint,
@@ -24,8 +34,10 @@ import {
   listEndpoints,
   type Owner,
 } from './store.ts';
+import { eventList, updateEndpoint } from './update.ts';
 
-type WebhookApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
+type WebhookApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer' | 'fetch' | 'notices'>;
+type ById = { Params: { id: string } };
 
 const tags = ['Webhooks'];
 const problem = { '4xx': problemSchema };
@@ -53,7 +65,7 @@ export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): vo
       return listEnvelope(request.query, page, showEndpoint);
     },
   );
-  server.get<{ Params: { id: string } }>(
+  server.get<ById>(
     '/webhooks/:id',
     {
       config: { needs: 'read' },
@@ -69,7 +81,33 @@ export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): vo
         await getEndpoint(app.db.read, ownerOf(callerOf(request)), readEndpointId(request.params.id)),
       ),
   );
-  server.delete<{ Params: { id: string } }>(
+  registerChanges(server, app);
+  registerTest(server, app);
+  registerDeliveries(server, app);
+}
+
+function registerChanges(server: FastifyInstance, app: WebhookApp): void {
+  server.patch<ById & { Body: EndpointChange }>(
+    '/webhooks/:id',
+    {
+      config: { needs: 'write' },
+      schema: {
+        summary: 'Update a webhook endpoint',
+        description:
+          'What is still to be posted goes to the new URL. While an endpoint is disabled its deliveries are skipped.',
+        tags,
+        params,
+        body: endpointChangeSchema,
+        response: { 200: endpointSchema, ...problem },
+      },
+    },
+    async (request) => {
+      const owner = ownerOf(callerOf(request));
+      const id = readEndpointId(request.params.id);
+      return showEndpoint(await updateEndpoint(app, owner, id, request.body));
+    },
+  );
+  server.delete<ById>(
     '/webhooks/:id',
     {
       config: { needs: 'write' },
@@ -83,8 +121,64 @@ export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): vo
     },
     async (request, reply) => {
       const owner = ownerOf(callerOf(request));
-      await app.db.commit(deleteEndpoint, { owner, id: readEndpointId(request.params.id) });
+      const id = readEndpointId(request.params.id);
+      await app.db.commit(deleteEndpoint, { owner, id, now: app.clock.now() });
+      app.notices.notify('webhooks');
       return reply.code(204).send();
+    },
+  );
+}
+
+function registerTest(server: FastifyInstance, app: WebhookApp): void {
+  const sendTest = createSendTest(app);
+  server.post<ById & { Body: TestRequest }>(
+    '/webhooks/:id/test',
+    {
+      config: { needs: 'write' },
+      // The body may be left out, and is an object to the validation even then.
+      preValidation: async (request) => {
+        request.body ??= {};
+      },
+      schema: {
+        summary: 'Post a sample event to a webhook endpoint',
+        description:
+          'Answers when the receiver has, or after 15 s. The sample carries `"test": true`, is posted to a disabled endpoint too, and once.',
+        tags,
+        params,
+        body: testSchema,
+        response: { 200: testResultSchema, ...problem },
+      },
+    },
+    async (request) =>
+      sendTest(
+        ownerOf(callerOf(request)),
+        readEndpointId(request.params.id),
+        request.body.type ?? 'email.delivered',
+      ),
+  );
+}
+
+function registerDeliveries(server: FastifyInstance, app: WebhookApp): void {
+  server.get<ById & { Querystring: PageQuery & { status?: DeliveryState } }>(
+    '/webhooks/:id/deliveries',
+    {
+      config: { needs: 'read' },
+      schema: {
+        summary: 'List the deliveries of a webhook endpoint',
+        description: 'They are kept for 30 days.',
+        tags,
+        params,
+        querystring: Type.Object({ ...pageQuery, status: Type.Optional(deliveryStatus) }),
+        response: { 200: pageSchema(deliverySchema), ...problem },
+      },
+    },
+    async (request) => {
+      const { status: state, ...query } = request.query;
+      const page = pageRequest(query, 'whd');
+      const id = readEndpointId(request.params.id);
+      const endpoint = await getEndpoint(app.db.read, ownerOf(callerOf(request)), id);
+      const deliveries = await listDeliveries(app.db.read, endpoint.id, { ...page, state });
+      return listEnvelope(query, deliveries, showDelivery);
     },
   );
 }
@@ -123,10 +217,13 @@ function newEndpoint(
     tenantId: caller.tenantId,
     mode: caller.mode,
     url,
-    events: JSON.stringify([...new Set(events)]),
+    events: eventList(events),
     description: description ?? null,
     status: 'enabled',
     disabledReason: null,
+    disabledAt: null,
+    failingSince: null,
+    warnedAt: null,
     secretSealed: app.sealer.seal(secret, [caller.tenantId, id]),
     createdAt: now,
     updatedAt: now,

@@ -3,35 +3,45 @@
  * made anew each time (api.md 1.8).
  */
 import type { App } from '../app.ts';
+import type { EventRow, WebhookEndpointRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
 import type { HttpResponse } from '../system/fetch.ts';
 import { VERSION } from '../version.ts';
+import type { DeliveryId } from './deliveries/store.ts';
 import { signPayload, signStandard } from './signature.ts';
-import type { LeasedDelivery } from './store.ts';
 
 /** api.md 1.8: from the first packet to the last byte. */
 export const POST_TIMEOUT_MS = 15_000;
-/** Read so that the connection can serve the next post; nothing looks at more (api.md 1.8). */
+/** What the log of deliveries keeps of an answer (api.md 1.8); nothing looks at more. */
 const MOST_RESPONSE_BYTES = 4_096;
 const MOST_ERROR_CHARACTERS = 500;
 
 export type PostOutcome =
-  | { kind: 'delivered'; status: number }
+  | { kind: 'delivered'; response: ReceivedResponse }
   /** 410: the receiver wants no more (Standard Webhooks; api.md 1.8). */
-  | { kind: 'gone'; status: number }
+  | { kind: 'gone'; response: ReceivedResponse }
   /** Any other answer, redirects included. `retryAfterMs`: what the receiver asked for. */
-  | { kind: 'refused'; status: number; retryAfterMs: number | undefined }
+  | { kind: 'refused'; response: ReceivedResponse; retryAfterMs: number | undefined }
   /** No answer: a refused target, DNS, TCP, TLS, or a timeout. */
   | { kind: 'unreachable'; error: string };
 
-export async function post(
-  app: Pick<App, 'fetch' | 'clock' | 'config' | 'sealer'>,
-  { id, endpoint, event }: LeasedDelivery,
-): Promise<PostOutcome> {
+export type ReceivedResponse = { status: number; timeMs: number; body: string };
+
+export type Post = {
+  id: DeliveryId;
+  endpoint: Pick<WebhookEndpointRow, 'id' | 'tenantId' | 'url' | 'secretSealed'>;
+  event: Pick<EventRow, 'id' | 'type'>;
+  /** See `payload`. */
+  body: string;
+};
+
+export type PostingApp = Pick<App, 'fetch' | 'clock' | 'config' | 'sealer'>;
+
+export async function post(app: PostingApp, { id, endpoint, event, body }: Post): Promise<PostOutcome> {
   const secret = app.sealer.open(endpoint.secretSealed, [endpoint.tenantId, endpoint.id]);
-  const body = payload(event);
   const timestamp = Math.floor(app.clock.now() / 1_000);
+  const startedAt = app.clock.elapsed();
   try {
     const response = await app.fetch({
       method: 'POST',
@@ -50,22 +60,40 @@ export async function post(
       timeoutMs: POST_TIMEOUT_MS,
       maxResponseBytes: MOST_RESPONSE_BYTES,
     });
-    return judge(response, app.clock.now());
+    return judge(response, app.clock.elapsed() - startedAt, app.clock.now());
   } catch (error) {
     return { kind: 'unreachable', error: describe(error) };
   }
 }
 
+export type PayloadEvent = Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;
+
 /** Specification 6, with the event's id and mode. `data` is spliced in as it was recorded. */
-export function payload({ id, type, createdAt, mode, data }: LeasedDelivery['event']): string {
-  const head = JSON.stringify({ id, type, createdAt: isoTime(createdAt), mode });
+export function payload(
+  { id, type, createdAt, mode, data }: PayloadEvent,
+  extra: { test?: true } = {},
+): string {
+  const head = JSON.stringify({ id, type, createdAt: isoTime(createdAt), mode, ...extra });
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 
-function judge({ status, headers }: HttpResponse, nowMs: number): PostOutcome {
-  if (status >= 200 && status < 300) return { kind: 'delivered', status };
-  if (status === 410) return { kind: 'gone', status };
-  return { kind: 'refused', status, retryAfterMs: readRetryAfter(headers['retry-after'], nowMs) };
+/** What went wrong, in words for the owner of the endpoint; null when nothing did. */
+export function errorOf(outcome: PostOutcome): string | null {
+  if (outcome.kind === 'delivered') return null;
+  return outcome.kind === 'unreachable' ? outcome.error : `The receiver answered ${outcome.response.status}`;
+}
+
+function judge({ status, headers, body }: HttpResponse, elapsedMs: number, nowMs: number): PostOutcome {
+  const response = { status, timeMs: Math.round(elapsedMs), body: readText(body) };
+  if (status >= 200 && status < 300) return { kind: 'delivered', response };
+  if (status === 410) return { kind: 'gone', response };
+  return { kind: 'refused', response, retryAfterMs: readRetryAfter(headers['retry-after'], nowMs) };
+}
+
+/** Whatever it claims to be, as UTF-8. A character that was cut in two at the end is left out. */
+function readText(body: Buffer): string {
+  const bytes = body.subarray(0, MOST_RESPONSE_BYTES);
+  return new TextDecoder().decode(bytes, { stream: bytes.length === MOST_RESPONSE_BYTES });
 }
 
 /** RFC 9110 10.2.3: seconds or a date; anything else is as good as absent. */

@@ -1,9 +1,13 @@
-/** Request and response shapes of webhook endpoints (specification 2.11, 4.12), and which URLs may be posted to. */
+/**
+ * Request and response shapes of webhook endpoints and their deliveries (specification 2.11, 4.12, api.md 1.8), and
+ * which URLs may be posted to.
+ */
 import { type Static, Type } from 'typebox';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
+import type { LoggedDelivery } from './deliveries/store.ts';
 
 /** Longest URL accepted; what browsers and proxies commonly bear (RFC 9110 4.1 asks for at least 8000 of receivers). */
 const MOST_URL_CHARACTERS = 2_048;
@@ -20,14 +24,29 @@ const MAIL_PORTS: readonly string[] = ['25', '110', '143', '465', '587', '993', 
 
 const eventType = Type.Enum([...EVENT_TYPES]);
 
-export const newEndpointSchema = Type.Object({
-  url: Type.String({ maxLength: MOST_URL_CHARACTERS, description: 'Where events are posted; https.' }),
-  events: Type.Array(eventType, { minItems: 1, maxItems: MOST_EVENTS, description: 'What is posted.' }),
-  description: Type.Optional(
-    Type.String({ maxLength: MOST_DESCRIPTION_CHARACTERS, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+const url = Type.String({ maxLength: MOST_URL_CHARACTERS, description: 'Where events are posted; https.' });
+const events = Type.Array(eventType, {
+  minItems: 1,
+  maxItems: MOST_EVENTS,
+  description: 'What is posted.',
+});
+const description = Type.String({
+  maxLength: MOST_DESCRIPTION_CHARACTERS,
+  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+});
+
+export const newEndpointSchema = Type.Object({ url, events, description: Type.Optional(description) });
+export type NewEndpoint = Static<typeof newEndpointSchema>;
+
+export const endpointChangeSchema = Type.Object({
+  url: Type.Optional(url),
+  events: Type.Optional(events),
+  description: Type.Optional(Type.Union([description, Type.Null()], { description: 'Null clears it.' })),
+  status: Type.Optional(
+    Type.Enum(['enabled', 'disabled'], { description: 'Enabling forgets the failures so far.' }),
   ),
 });
-export type NewEndpoint = Static<typeof newEndpointSchema>;
+export type EndpointChange = Static<typeof endpointChangeSchema>;
 
 const endpointFields = {
   id: Type.String(),
@@ -35,6 +54,10 @@ const endpointFields = {
   events: Type.Array(Type.String()),
   status: Type.Enum(['enabled', 'disabled']),
   disabledReason: Type.Union([Type.Enum(['manual', 'failures', 'gone']), Type.Null()]),
+  disabledAt: Type.Union([Type.String(), Type.Null()]),
+  failingSince: Type.Union([Type.String(), Type.Null()], {
+    description: 'Since when no post has succeeded; null while they do.',
+  }),
   description: Type.Union([Type.String(), Type.Null()]),
   createdAt: Type.String(),
   updatedAt: Type.String(),
@@ -53,9 +76,65 @@ export function showEndpoint(row: WebhookEndpointRow): Static<typeof endpointSch
     events: JSON.parse(row.events) as string[],
     status: row.status,
     disabledReason: row.disabledReason,
+    disabledAt: isoTimeOrNull(row.disabledAt),
+    failingSince: isoTimeOrNull(row.failingSince),
     description: row.description,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
+  };
+}
+
+function isoTimeOrNull(epochMs: number | null): string | null {
+  return epochMs === null ? null : isoTime(epochMs);
+}
+
+export const testSchema = Type.Object({
+  type: Type.Optional(Type.Enum([...EVENT_TYPES], { description: 'Of the sample; email.delivered.' })),
+});
+export type TestRequest = Static<typeof testSchema>;
+
+const nullableInteger = (text: string) => Type.Union([Type.Integer(), Type.Null()], { description: text });
+
+const responseFields = {
+  responseStatus: nullableInteger('HTTP status of the last answer; null: there was none.'),
+  responseTimeMs: nullableInteger('How long that answer took.'),
+  error: Type.Union([Type.String(), Type.Null()], { description: 'What went wrong.' }),
+};
+
+export const testResultSchema = Type.Object({ delivered: Type.Boolean(), ...responseFields });
+export type TestResult = Static<typeof testResultSchema>;
+
+export const deliveryStatus = Type.Enum(['pending', 'delivered', 'failed', 'skipped']);
+
+export const deliverySchema = Type.Object({
+  id: Type.String(),
+  eventId: Type.String(),
+  eventType: Type.String(),
+  status: deliveryStatus,
+  attempts: Type.Integer({ description: 'Posts so far, one that is under way included.' }),
+  ...responseFields,
+  responseBody: Type.Union([Type.String(), Type.Null()], {
+    description: 'The beginning of the last answer, at most 4 KB, read as UTF-8.',
+  }),
+  nextAttemptAt: Type.Union([Type.String(), Type.Null()], {
+    description: 'Null when none is to come, and while one is under way.',
+  }),
+  createdAt: Type.String(),
+});
+
+export function showDelivery(row: LoggedDelivery): Static<typeof deliverySchema> {
+  return {
+    id: row.id,
+    eventId: row.eventId,
+    eventType: row.eventType,
+    status: row.state,
+    attempts: row.attempts,
+    responseStatus: row.responseStatus,
+    responseTimeMs: row.responseTimeMs,
+    responseBody: row.responseBody,
+    error: row.error,
+    nextAttemptAt: row.epoch === null ? isoTimeOrNull(row.dueAt) : null,
+    createdAt: isoTime(row.createdAt),
   };
 }
 

@@ -1,135 +1,156 @@
 /**
  * The background work of webhooks: takes deliveries that are due, a few for each endpoint, posts them, and settles them:
- * delivered, to be tried again on the schedule of api.md 1.8, or given up.
+ * delivered, to be tried again, or given up.
  */
 import type { App } from '../app.ts';
-import { jitter } from '../system/backoff.ts';
+import { newId } from '../system/ids.ts';
 import type { Random } from '../system/random.ts';
-import type { Work } from '../system/worker.ts';
-import { type PostOutcome, post } from './deliver.ts';
+import { periodic, type Work } from '../system/worker.ts';
+import { errorOf, type PostOutcome, payload, post } from './deliver.ts';
 import {
-  type EndpointId,
-  type LeasedDelivery,
-  leaseDeliveries,
+  type Ended,
   listWaitingEndpoints,
-  type Settlement,
-  settleDelivery,
-  settleGone,
+  releaseAbandoned,
+  sweepDeliveries,
   type WaitingEndpoint,
-} from './store.ts';
+} from './deliveries/store.ts';
+import { type LeasedDelivery, leaseDeliveries } from './lease.ts';
+import { retryDelayMs } from './schedule.ts';
+import { type Aftermath, type Settlement, settleDelivery } from './settle.ts';
+import { IN_FLIGHT, Slots } from './slots.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-
-/** Waiting time after the first attempt, after the second, and so on; eight attempts in all (api.md 1.8). */
-const RETRY_DELAYS_MS = [
-  5 * SECOND_MS,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  10 * HOUR_MS,
-] as const;
-const JITTER_SHARE = 0.1;
-/** api.md 1.8: a receiver may ask for more time, up to this. */
-const MOST_RETRY_AFTER_MS = 10 * HOUR_MS;
-
-/** Longer than a post may take, so that nothing is posted twice at the same time; after a crash it is the delay. */
-const LEASE_MS = 60 * SECOND_MS;
-/** api.md 1.8. */
-const IN_FLIGHT_PER_ENDPOINT = 4;
-/** More than the slowest receivers behind all endpoints of one tenant (50 times 4) can hold. */
-const IN_FLIGHT = 256;
+/** Longer than a post may take, so that nothing is posted twice at the same time. */
+const LEASE_MS = 60_000;
 
 export type WebhookApp = Pick<
   App,
-  'db' | 'clock' | 'random' | 'config' | 'sealer' | 'fetch' | 'crashPoint' | 'log'
+  'db' | 'clock' | 'random' | 'config' | 'sealer' | 'fetch' | 'crashPoint' | 'log' | 'epoch'
 >;
 
 export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
-  const inFlight = new Map<EndpointId, number>();
-  const count = (id: EndpointId, change: 1 | -1) => {
-    const now = (inFlight.get(id) ?? 0) + change;
-    if (now > 0) inFlight.set(id, now);
-    else inFlight.delete(id);
-  };
-  const room = (id: EndpointId) => IN_FLIGHT_PER_ENDPOINT - (inFlight.get(id) ?? 0);
+  const slots = new Slots();
+  let waiting: WaitingEndpoint[] = [];
+  let released = false;
   return {
     name: 'webhooks',
     wakeOn: ['webhooks'],
     concurrency: IN_FLIGHT,
     async lease(limit) {
       const now = app.clock.now();
-      const due = (await listWaitingEndpoints(app.db.read)).filter(({ dueAt }) => dueAt <= now);
-      const claims = share(due, limit, room);
+      if (!released) await releaseAll(app, now);
+      released = true;
+      waiting = await listWaitingEndpoints(app.db.read);
+      const due = waiting.filter(({ dueAt }) => dueAt <= now);
+      const claims = slots.share(due, limit);
       if (claims.length === 0) return [];
-      const leased = await app.db.commit(leaseDeliveries, { now, until: now + LEASE_MS, claims });
-      for (const { endpoint } of leased) count(endpoint.id, 1);
+      const lease = { now, until: now + LEASE_MS, epoch: app.epoch, claims };
+      const leased = await app.db.commit(leaseDeliveries, lease);
+      for (const { endpoint } of leased) slots.take(endpoint.id);
       return leased;
     },
     async run(delivery) {
       try {
         await deliver(app, delivery);
       } finally {
-        count(delivery.endpoint.id, -1);
+        slots.free(delivery.endpoint.id);
       }
     },
-    /** An endpoint with no room is no reason to look again: the end of one of its posts is. */
-    async nextDueAt() {
-      const waiting = await listWaitingEndpoints(app.db.read);
-      return waiting.find(({ endpointId }) => room(endpointId) > 0)?.dueAt;
-    },
+    /** Asked right after a lease that took nothing, so what that one read still holds; a notice has it all read anew. */
+    nextDueAt: async () => slots.next(waiting)?.dueAt,
   };
 }
 
-/** Gives out up to `limit` posts, no endpoint more than it has room for. */
-function share(
-  due: readonly WaitingEndpoint[],
-  limit: number,
-  room: (id: EndpointId) => number,
-): { endpointId: EndpointId; limit: number }[] {
-  const claims = [];
-  let left = limit;
-  for (const { endpointId } of due) {
-    const granted = Math.min(room(endpointId), left);
-    if (granted > 0) claims.push({ endpointId, limit: granted });
-    left -= Math.max(granted, 0);
-  }
-  return claims;
+/** What an earlier start of the daemon was posting when it ended need not wait for the end of its lease. */
+async function releaseAll(app: WebhookApp, now: number): Promise<void> {
+  const count = await app.db.commit(releaseAbandoned, { now, epoch: app.epoch });
+  if (count > 0) app.log.warn({ count }, 'webhook posts were interrupted, and are made again');
 }
 
 async function deliver(app: WebhookApp, delivery: LeasedDelivery): Promise<void> {
-  const outcome = await post(app, delivery);
+  const { lease, endpoint, event } = delivery;
+  const outcome = await post(app, { id: lease.id, endpoint, event, body: payload(event) });
   app.crashPoint('webhook-after-post');
-  const now = app.clock.now();
-  const settlement = settle(delivery, outcome, { now, random: app.random });
-  const endpointId = delivery.endpoint.id;
-  if (outcome.kind === 'gone') {
-    await app.db.commit(settleGone, { settlement, endpointId, now });
-    app.log.info({ endpointId }, 'webhook endpoint disabled: its receiver answered 410');
-    return;
-  }
-  await app.db.commit(settleDelivery, settlement);
-  if (settlement.state === 'failed') {
-    app.log.warn({ endpointId, deliveryId: delivery.id, error: settlement.error }, 'webhook given up');
-  }
+  const settlement = settle(delivery, outcome, { now: app.clock.now(), random: app.random });
+  report(app, settlement, await app.db.commit(settleDelivery, settlement));
 }
 
 function settle(
-  { id, attempts }: LeasedDelivery,
+  { lease, endpoint }: LeasedDelivery,
   outcome: PostOutcome,
   { now, random }: { now: number; random: Random },
 ): Settlement {
-  if (outcome.kind === 'delivered') {
-    return { id, state: 'delivered', dueAt: null, responseStatus: outcome.status, error: null };
+  return {
+    ...lease,
+    endpointId: endpoint.id,
+    now,
+    gone: outcome.kind === 'gone',
+    ...whatNext(lease.attempts, outcome, { now, random }),
+    ...whatWasHeard(outcome),
+  };
+}
+
+function whatNext(
+  attempts: number,
+  outcome: PostOutcome,
+  { now, random }: { now: number; random: Random },
+): Pick<Ended, 'state' | 'dueAt'> {
+  if (outcome.kind === 'delivered') return { state: 'delivered', dueAt: null };
+  if (outcome.kind === 'gone') return { state: 'failed', dueAt: null };
+  const retryAfterMs = outcome.kind === 'refused' ? outcome.retryAfterMs : undefined;
+  const delayMs = retryDelayMs({ attempts, retryAfterMs }, random);
+  return delayMs === undefined
+    ? { state: 'failed', dueAt: null }
+    : { state: 'pending', dueAt: now + delayMs };
+}
+
+function whatWasHeard(outcome: PostOutcome): Omit<Ended, 'state' | 'dueAt'> {
+  const response = outcome.kind === 'unreachable' ? null : outcome.response;
+  return {
+    responseStatus: response?.status ?? null,
+    responseTimeMs: response?.timeMs ?? null,
+    responseBody: response?.body ?? null,
+    error: errorOf(outcome),
+  };
+}
+
+/** The owner of an endpoint reads of it in the endpoint's record and its log; the operator here. */
+function report(
+  { log }: Pick<App, 'log'>,
+  { id: deliveryId, endpointId, state, error, attempts }: Settlement,
+  aftermath: Aftermath,
+): void {
+  switch (aftermath) {
+    case 'stale':
+      log.warn({ endpointId, deliveryId, attempts }, 'webhook answered after its lease ran out');
+      break;
+    case 'gone':
+      log.info({ endpointId }, 'webhook endpoint disabled: its receiver answered 410');
+      break;
+    case 'disabled':
+      log.warn({ endpointId, error }, 'webhook endpoint disabled: it has taken nothing for days');
+      break;
+    case 'warned':
+      log.warn({ endpointId, error }, 'webhook endpoint has taken nothing for a day');
+      break;
+    case 'none':
+      if (state === 'failed') log.warn({ endpointId, deliveryId, error }, 'webhook given up');
   }
-  const responseStatus = outcome.kind === 'unreachable' ? null : outcome.status;
-  const error = outcome.kind === 'unreachable' ? outcome.error : `The receiver answered ${outcome.status}`;
-  const delayMs = outcome.kind === 'gone' ? undefined : RETRY_DELAYS_MS[attempts - 1];
-  if (delayMs === undefined) return { id, state: 'failed', dueAt: null, responseStatus, error };
-  const asked = outcome.kind === 'refused' ? (outcome.retryAfterMs ?? 0) : 0;
-  const wait = Math.max(jitter(random, delayMs, JITTER_SHARE), Math.min(asked, MOST_RETRY_AFTER_MS));
-  return { id, state: 'pending', dueAt: now + wait, responseStatus, error };
+}
+
+/** api.md 1.8: deliveries are kept 30 days, whatever became of them; the events they were about stay. */
+const KEPT_MS = 30 * 86_400_000;
+const SWEEP_PERIOD_MS = 3_600_000;
+
+export function createDeliverySweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
+  return periodic(app.clock, {
+    name: 'webhook delivery sweep',
+    periodMs: SWEEP_PERIOD_MS,
+    async run() {
+      const before = newId('whd', app.clock.now() - KEPT_MS);
+      let removed: number;
+      do {
+        removed = await app.db.commit(sweepDeliveries, { before });
+      } while (removed > 0);
+    },
+  });
 }

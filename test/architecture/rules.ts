@@ -30,7 +30,7 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   mail: ['system'],
   'version.ts': [],
   'config.ts': ['system'],
-  'app.ts': ['system', 'db', 'blobs', 'config.ts'],
+  'app.ts': ['system', 'db', 'blobs', 'mail', 'config.ts'],
 };
 
 const HOUSE = [...Object.keys(FOUNDATIONS), ...FEATURES];

@@ -105,7 +105,7 @@ async function startPostrider(
       POSTRIDER_DNS_SERVERS: dns.address,
       POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
       POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
-      POSTRIDER_DELIVERY_CONCURRENCY: String(deliveries),
+      POSTRIDER_DELIVERY_CONNECTIONS_PER_SITE: String(deliveries),
     },
   });
   const stop = async () => {

@@ -1,10 +1,23 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { readdirSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash, Hash } from 'node:crypto';
+import {
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { INLINE_BYTES, openBlobs } from '../../src/blobs/blobs.ts';
+import fc from 'fast-check';
+import { type Blobs, INLINE_BYTES, openBlobs } from '../../src/blobs/blobs.ts';
 import type { Db } from '../../src/db/database.ts';
+import type { BlobRow } from '../../src/db/tables.ts';
+import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';
 import { openTestDatabase, temporaryDirectory } from '../db/open.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -37,6 +50,28 @@ function setAge(dataDir: string, file: string, ageMs: number): void {
   utimesSync(join(dataDir, 'blobs', file), seconds, seconds);
 }
 
+async function readAll(blobs: Blobs, id: BlobRow['id']): Promise<Buffer> {
+  return Buffer.concat(await collect((await blobs.open(id)).chunks()));
+}
+
+async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for await (const piece of chunks) pieces.push(piece);
+  return pieces;
+}
+
+/** Descriptors of this process that stand for files below `dataDir`. */
+function openFiles(dataDir: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      const path = readlinkSync(`/proc/self/fd/${fd}`);
+      return path.startsWith(dataDir) ? [path] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
 function large(fill: number): Buffer {
   return Buffer.alloc(INLINE_BYTES + 1, fill);
 }
@@ -44,61 +79,248 @@ function large(fill: number): Buffer {
 test('small bytes travel in the row, and no file is made', async () => {
   const { blobs, dataDir } = open();
   const bytes = Buffer.alloc(INLINE_BYTES, 3);
-  const row = await blobs.prepare(bytes);
+  const row = await blobs.prepare([bytes]);
   assert.ok(row.data !== null);
   assert.equal(row.sizeBytes, INLINE_BYTES);
   assert.equal(row.createdAt, NOW);
   assert.throws(() => files(dataDir), /ENOENT/);
   await db.commit(keepBlob, row);
-  assert.deepEqual(await blobs.read(row.id), bytes);
+  assert.deepEqual(await readAll(blobs, row.id), bytes);
 });
 
 test('one byte more is a file named by its hash, for nobody else to read', async () => {
   const { blobs, dataDir } = open();
-  const row = await blobs.prepare(large(3));
+  const row = await blobs.prepare([large(3)]);
   const sha256 = createHash('sha256').update(large(3)).digest('hex');
   assert.equal(row.data, null);
   assert.equal(row.sha256, sha256);
   const path = `${sha256.slice(0, 2)}/${sha256}`;
   assert.deepEqual(files(dataDir), [path]);
   assert.equal(statSync(join(dataDir, 'blobs', path)).mode & 0o777, 0o600);
+  for (const folder of ['.', 'partial', dirname(path)]) {
+    assert.equal(statSync(join(dataDir, 'blobs', folder)).mode & 0o777, 0o700, folder);
+  }
   await db.commit(keepBlob, row);
-  assert.deepEqual(await blobs.read(row.id), large(3));
+  assert.deepEqual(await readAll(blobs, row.id), large(3));
 });
 
 test('no bytes at all are bytes too', async () => {
   const { blobs } = open();
-  const row = await blobs.prepare(Buffer.alloc(0));
+  const row = await blobs.prepare([Buffer.alloc(0)]);
   await db.commit(keepBlob, row);
-  assert.equal((await blobs.read(row.id)).length, 0);
+  assert.equal((await readAll(blobs, row.id)).length, 0);
+});
+
+test('pieces cut anywhere are the same blob, small and large, iterated either way', async () => {
+  const { blobs } = open();
+  const lengths = fc.array(fc.constantFrom(0, 1, 77, 4_096, 65_536, 159_744, 300_000), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(lengths, fc.boolean(), async (cuts, isAsync) => {
+      const pieces = cuts.map((length, index) => Buffer.alloc(length, 65 + index));
+      const bytes = Buffer.concat(pieces);
+      const row = await blobs.prepare(isAsync ? asyncly(pieces) : pieces);
+      assert.equal(row.sizeBytes, bytes.length);
+      assert.equal(row.sha256, createHash('sha256').update(bytes).digest('hex'));
+      assert.equal(row.data === null, bytes.length > INLINE_BYTES);
+      await db.commit(keepBlob, row);
+      const content = await blobs.open(row.id);
+      assert.equal(content.sizeBytes, bytes.length);
+      assert.deepEqual(content.inline, row.data === null ? undefined : bytes);
+      assert.ok((await readAll(blobs, row.id)).equals(bytes));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+async function* asyncly(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* pieces;
+}
+
+test('the row has its bytes in memory of their own, whatever they were a view of', async () => {
+  const { blobs } = open();
+  const row = await blobs.prepare([Buffer.from('a small piece of a pool')]);
+  assert.equal(row.data?.buffer.byteLength, row.sizeBytes);
+});
+
+test('whether a blob has octets outside ASCII is known, wherever they stand', async () => {
+  const { blobs } = open();
+  const eight = Buffer.from([0xc3]);
+  const cases: [Uint8Array[], 0 | 1][] = [
+    [[], 0],
+    [[Buffer.from('plain')], 0],
+    [[Buffer.from('plain'), eight, Buffer.from('plain')], 1],
+    [[large(0x7f)], 0],
+    [[large(0x7f), eight], 1],
+    [[eight, large(0x7f)], 1],
+  ];
+  for (const [pieces, eightBit] of cases) {
+    const row = await blobs.prepare(pieces);
+    assert.equal(row.eightBit, eightBit);
+    await db.commit(keepBlob, row);
+    assert.equal((await blobs.open(row.id)).isEightBit, eightBit === 1);
+  }
+});
+
+test('the first bytes are read alone, across the pieces of a file, and never beyond its end', async () => {
+  const { blobs, dataDir } = open();
+  const bytes = Buffer.concat([large(1), large(2)]);
+  for (const pieces of [[bytes], [Buffer.from('small')]]) {
+    const row = await blobs.prepare(pieces);
+    await db.commit(keepBlob, row);
+    const content = await blobs.open(row.id);
+    const whole = Buffer.concat(pieces);
+    for (const end of [0, 1, 300_000, whole.length, whole.length + 1]) {
+      assert.ok((await content.head(end)).equals(whole.subarray(0, end)));
+    }
+  }
+  assert.deepEqual(openFiles(dataDir), []);
+});
+
+test('pieces that are read are held safely: each is memory of its own, none is larger than 256 KiB', async () => {
+  const { blobs } = open();
+  const bytes = Buffer.concat([large(1), large(2), large(3)]);
+  const row = await blobs.prepare([bytes]);
+  await db.commit(keepBlob, row);
+  const pieces = await collect((await blobs.open(row.id)).chunks());
+  assert.ok(Buffer.concat(pieces).equals(bytes));
+  assert.ok(pieces.every((piece) => piece.length <= 256 * 1024));
+});
+
+test('a reader that stops early leaves no file open', async () => {
+  const { blobs, dataDir } = open();
+  const row = await blobs.prepare([large(1), large(2)]);
+  await db.commit(keepBlob, row);
+  const content = await blobs.open(row.id);
+  assert.deepEqual(openFiles(dataDir), []);
+  for await (const piece of content.chunks()) {
+    assert.equal(openFiles(dataDir).length, 1);
+    assert.ok(piece.length > 0);
+    break;
+  }
+  assert.deepEqual(openFiles(dataDir), []);
+  const failing = (async () => {
+    for await (const _ of content.chunks()) throw new Error('the reader failed');
+  })();
+  await assert.rejects(failing, /the reader failed/);
+  assert.deepEqual(openFiles(dataDir), []);
+});
+
+test('a file that lost its end is an error before a byte of it is read, and while it is', async () => {
+  const { blobs, dataDir } = open();
+  const row = await blobs.prepare([large(1), large(2)]);
+  await db.commit(keepBlob, row);
+  const content = await blobs.open(row.id);
+  const [path = ''] = files(dataDir);
+  truncateSync(join(dataDir, 'blobs', path), INLINE_BYTES);
+  await assert.rejects(collect(content.chunks()), /ends at 262144 of 524290 bytes/);
+  await assert.rejects(blobs.open(row.id), /has 262144 bytes/);
+  assert.deepEqual(openFiles(dataDir), []);
+});
+
+test('pieces that fail leave neither file nor descriptor, and their error is told as it is', async () => {
+  const { blobs, dataDir } = open();
+  const failing = function* () {
+    yield large(1);
+    yield large(2);
+    throw new Error('no more pieces');
+  };
+  await assert.rejects(blobs.prepare(failing()), /no more pieces/);
+  assert.deepEqual(files(dataDir), []);
+  assert.deepEqual(openFiles(dataDir), []);
+});
+
+test('a full disk is a refusal to come back from, and nothing stays behind', async (t) => {
+  const { blobs, dataDir } = open();
+  const anyFile = await openFile('/dev/null', 'r');
+  const handles = Object.getPrototypeOf(anyFile);
+  await anyFile.close();
+  for (const step of ['writeFile', 'datasync', 'sync'] as const) {
+    const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    const mock = t.mock.method(handles, step, async () => Promise.reject(full));
+    await assert.rejects(blobs.prepare([large(1)]), (error) => {
+      assert.ok(error instanceof AppError);
+      assert.equal(error.code, 'unavailable');
+      assert.equal(error.cause, full);
+      return true;
+    });
+    mock.mock.restore();
+    assert.equal(files(dataDir).filter((path) => path.startsWith('partial')).length, 0, step);
+    assert.deepEqual(openFiles(dataDir), [], step);
+  }
+});
+
+test('the pieces are closed when the file cannot be written', async () => {
+  const { blobs, dataDir } = open();
+  mkdirSync(join(dataDir, 'blobs'));
+  writeFileSync(join(dataDir, 'blobs', 'partial'), 'in the way');
+  let isClosed = false;
+  const pieces = (function* () {
+    try {
+      for (let piece = 0; piece < 10; piece++) yield large(piece);
+    } finally {
+      isClosed = true;
+    }
+  })();
+  await assert.rejects(blobs.prepare(pieces), /EEXIST|ENOTDIR/);
+  assert.ok(isClosed);
+  assert.deepEqual(files(dataDir), ['partial']);
+});
+
+test('a large piece does not hold up the loop: no more than 256 KiB are hashed between two waits', async (t) => {
+  const { blobs } = open();
+  const update = t.mock.method(Hash.prototype, 'update');
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await blobs.prepare([Buffer.alloc(8 * 1024 * 1024, 1)]);
+  isDone = true;
+  const lengths = update.mock.calls.map((call) => (call.arguments[0] as unknown as Buffer).length);
+  assert.equal(Math.max(...lengths), 256 * 1024);
+  assert.ok(turns >= 30, `${turns} turns`);
+});
+
+test('many small pieces are few writes', async (t) => {
+  const { blobs } = open();
+  const anyFile = await openFile('/dev/null', 'r');
+  const write = t.mock.method(Object.getPrototypeOf(anyFile), 'writeFile');
+  await anyFile.close();
+  const row = await blobs.prepare(
+    Array.from({ length: 10_000 }, () => Buffer.from('a line of a hundred octets'.repeat(4))),
+  );
+  assert.equal(row.sizeBytes, 1_040_000);
+  assert.ok(write.mock.callCount() <= 16, `${write.mock.callCount()} writes`);
 });
 
 test('the same bytes twice are two blobs and one file', async () => {
   const { blobs, dataDir } = open();
-  const [one, other] = await Promise.all([blobs.prepare(large(4)), blobs.prepare(large(4))]);
+  const [one, other] = await Promise.all([blobs.prepare([large(4)]), blobs.prepare([large(4)])]);
   assert.notEqual(one.id, other.id);
   assert.equal(files(dataDir).length, 1);
   for (const row of [one, other]) await db.commit(keepBlob, row);
-  assert.deepEqual(await blobs.read(other.id), large(4));
+  assert.deepEqual(await readAll(blobs, other.id), large(4));
 });
 
 test('a blob that does not exist, or lost its file, is an error and never empty', async () => {
   const { blobs, dataDir } = open();
-  await assert.rejects(blobs.read(newId('blob', NOW)), /does not exist/);
-  const row = await blobs.prepare(large(5));
+  await assert.rejects(blobs.open(newId('blob', NOW)), /does not exist/);
+  const row = await blobs.prepare([large(5)]);
   await db.commit(keepBlob, row);
   renameSync(join(dataDir, 'blobs'), join(dataDir, 'elsewhere'));
-  await assert.rejects(blobs.read(row.id), /ENOENT/);
+  await assert.rejects(blobs.open(row.id), /ENOENT/);
 });
 
 test('a file that a crash left half written is never read, and is swept when it is old', async () => {
   const { blobs, dataDir } = open();
-  const row = await blobs.prepare(large(6));
+  const row = await blobs.prepare([large(6)]);
   await db.commit(keepBlob, row);
   const [path = ''] = files(dataDir);
   const torn = `${path}.4f9c`;
   writeFileSync(join(dataDir, 'blobs', torn), 'half');
-  assert.deepEqual(await blobs.read(row.id), large(6));
+  assert.deepEqual(await readAll(blobs, row.id), large(6));
   setAge(dataDir, torn, HOUR_MS - 1_000);
   assert.equal(await blobs.sweep(), 0);
   setAge(dataDir, torn, HOUR_MS + 1_000);
@@ -109,9 +331,9 @@ test('a file that a crash left half written is never read, and is swept when it 
 test('the sweep keeps what a row names, however old, and takes what none does', async () => {
   const dataDir = temporaryDirectory();
   const earlier = open(dataDir).blobs;
-  const used = await earlier.prepare(large(7));
+  const used = await earlier.prepare([large(7)]);
   await db.commit(keepBlob, used);
-  const unused = await earlier.prepare(large(8));
+  const unused = await earlier.prepare([large(8)]);
   for (const path of files(dataDir)) setAge(dataDir, path, 100 * HOUR_MS);
   assert.equal(await open(dataDir).blobs.sweep(), 1);
   assert.deepEqual(
@@ -123,7 +345,7 @@ test('the sweep keeps what a row names, however old, and takes what none does', 
 
 test('an old file that is prepared again is kept for the commit that may follow', async () => {
   const { blobs, clock, dataDir } = open();
-  const row = await blobs.prepare(large(9));
+  const row = await blobs.prepare([large(9)]);
   const [path = ''] = files(dataDir);
   setAge(dataDir, path, 100 * HOUR_MS);
   assert.equal(await blobs.sweep(), 0);

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Db } from '../../src/db/database.ts';
 import { LockedError } from '../../src/db/lock.ts';
-import { MOST_PENDING } from '../../src/db/thread.ts';
+import { MOST_PENDING, MOST_PENDING_BYTES } from '../../src/db/thread.ts';
+import { GROUP_SIZE } from '../../src/db/write-group.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Log } from '../../src/system/log.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestDatabase, temporaryDirectory } from './open.ts';
 import {
   addBlob,
@@ -15,17 +17,17 @@ import {
   countPlans,
   limitPages,
   missingInThreads,
+  readFunction,
   readSynchronous,
   readSynchronousOfReader,
   refuse,
   stumble,
+  weigh,
   writeInRead,
 } from './operations.ts';
 
 /** The schema starts with `free` and `unlimited`. */
 const FIRST_PLANS = 2;
-/** src/db/writer-thread.ts, which only a thread can load. */
-const GROUP_SIZE = 256;
 const WAL_HEADER_BYTES = 32;
 const WAL_FRAME_BYTES = 4096 + 24;
 
@@ -128,6 +130,12 @@ test('a result that cannot be cloned fails its caller alone', async () => {
   await db.commit(addPlan, 'result later');
 });
 
+test('a query whose result cannot be cloned fails its caller alone', async () => {
+  const [bad, good] = await Promise.allSettled([db.query(readFunction, 'x'), db.query(countPlans, null)]);
+  assert.match(String(bad.status === 'rejected' && bad.reason), /could not be cloned/);
+  assert.equal(good.status, 'fulfilled');
+});
+
 test('a note is written without being awaited, and a failing one is logged and nothing else', async () => {
   db.note(addPlan, 'note');
   db.note(addPlan, 'note');
@@ -215,6 +223,38 @@ test('beyond the limit of waiting writes the caller is told to come back', async
   await Promise.all(writes);
   assert.equal(db.pendingWrites, 0);
   await db.commit(addPlan, 'again');
+});
+
+test('beyond the limit of waiting bytes the caller is told to come back, and what is small still goes', async () => {
+  const mebibytes = (count: number) => ({ body: { bytes: new Uint8Array(count * 1024 * 1024) } });
+  const MOST_MEBIBYTES = MOST_PENDING_BYTES / 1024 / 1024;
+  const writes = [db.commit(weigh, mebibytes(MOST_MEBIBYTES - 1))];
+  assert.equal(db.pendingBytes, MOST_PENDING_BYTES - 1024 * 1024);
+  await assert.rejects(db.commit(weigh, mebibytes(2)), isUnavailable);
+  writes.push(db.commit(weigh, mebibytes(1)));
+  assert.equal(db.pendingBytes, MOST_PENDING_BYTES);
+  await assert.rejects(db.commit(addPlan, 'heavy'), isUnavailable);
+  await Promise.all(writes);
+  assert.equal(db.pendingBytes, 0);
+  const larger = MOST_MEBIBYTES + 1;
+  assert.equal(await db.commit(weigh, mebibytes(larger)), larger * 1024 * 1024);
+});
+
+test('the lag is the age of the oldest write that has no answer', async (t) => {
+  let elapsedMs = 1_000;
+  const clock = { ...createFakeClock(0), elapsed: () => elapsedMs };
+  const db = await openTestDatabase(t, { clock, readers: 0 });
+  assert.equal(db.lagMs, 0);
+  const first = db.commit(addPlan, 'lag a');
+  elapsedMs += 30;
+  const second = db.commit(addPlan, 'lag b');
+  elapsedMs += 12;
+  assert.equal(db.lagMs, 42);
+  await Promise.all([first, second]);
+  assert.equal(db.lagMs, 0);
+  void db.commit(addPlan, 'lag c');
+  elapsedMs += 5;
+  assert.equal(db.lagMs, 5);
 });
 
 test('closing waits for every write asked for before it, and refuses later ones', async (t) => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { type DatabaseOptions, type Db, openDatabase } from '../../src/db/database.ts';
+import type { Clock } from '../../src/system/clock.ts';
 import type { Log } from '../../src/system/log.ts';
 import { createLog } from '../../src/system/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -26,19 +27,21 @@ export function temporaryDirectory(): string {
 /** Closed when the test ends, unless the test did. */
 export async function openTestDatabase(
   context: Context,
-  options: Partial<DatabaseOptions> & { log?: Log } = {},
+  options: Partial<DatabaseOptions> & { log?: Log; clock?: Clock } = {},
 ): Promise<Db> {
-  const { log = createLog('silent'), ...rest } = options;
+  const { log = createLog('silent'), clock = createFakeClock(Date.UTC(2030, 0, 1)), ...rest } = options;
   const directory = rest.directory ?? temporaryDirectory();
-  const system = { clock: createFakeClock(Date.UTC(2030, 0, 1)), log };
-  const db = await openDatabase(system, {
-    directory,
-    operationsModule: new URL('./operations.ts', import.meta.url),
-    synchronous: 'FULL',
-    readers: 1,
-    crashAt: undefined,
-    ...rest,
-  });
+  const db = await openDatabase(
+    { clock, log },
+    {
+      directory,
+      operationsModule: new URL('./operations.ts', import.meta.url),
+      synchronous: 'FULL',
+      readers: 1,
+      crashAt: undefined,
+      ...rest,
+    },
+  );
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= db.close());
   context.after(close);
@@ -46,6 +49,12 @@ export async function openTestDatabase(
     ...db,
     get pendingWrites() {
       return db.pendingWrites;
+    },
+    get pendingBytes() {
+      return db.pendingBytes;
+    },
+    get lagMs() {
+      return db.lagMs;
     },
     close,
   };

@@ -38,11 +38,18 @@ export const addBlob = defineWrite('test.addBlob', async (tx, blob: { id: string
       id: `blob_${blob.id}`,
       sha256: blob.id,
       sizeBytes: blob.sizeBytes,
+      eightBit: 0,
       data: Buffer.alloc(blob.sizeBytes, 7),
       createdAt: 0,
     })
     .execute();
 });
+
+/** Takes bytes, and keeps none. */
+export const weigh = defineWrite(
+  'test.weigh',
+  async (_tx, input: { body: { bytes: Uint8Array } }) => input.body.bytes.length,
+);
 
 /** A full disk without one: SQLite answers SQLITE_FULL beyond this many pages. Null takes the limit away. */
 export const limitPages = defineWrite('test.limitPages', async (tx, more: number | null) => {
@@ -52,6 +59,9 @@ export const limitPages = defineWrite('test.limitPages', async (tx, more: number
 });
 
 export const countPlans = defineRead('test.countPlans', (tx, _input: null) => countRows(tx));
+
+/** Its result cannot cross between threads. */
+export const readFunction = defineRead('test.readFunction', async (_tx, name: string) => () => name);
 
 export const readSynchronous = defineWrite('test.readSynchronous', (tx, _input: null) => synchronous(tx));
 

@@ -6,10 +6,15 @@ import { migrate } from '../../src/db/migrate.ts';
 import { type Param, statement } from '../../src/db/statement.ts';
 import type { PlanRow } from '../../src/db/tables.ts';
 
-function open() {
+function open(prepared: string[] = []) {
   const database = new Sqlite(':memory:');
   migrate(database, 0);
   database.exec('DELETE FROM plans');
+  const prepare = database.prepare.bind(database);
+  database.prepare = ((sql: string) => {
+    prepared.push(sql);
+    return prepare(sql);
+  }) as typeof database.prepare;
   return kyselyOn(database);
 }
 
@@ -111,14 +116,37 @@ test('first answers one row or undefined', async () => {
   assert.deepEqual(await all.first(db, {}), a);
 });
 
-test('a query is built once, however often and on however many connections it is run', async () => {
+test('a query is built once, and prepared once on each connection, however often it is run', async () => {
   let built = 0;
+  const prepared: string[] = [];
   const counted = statement((kysely, param: Param<{ name: string }>) => {
     built++;
     return kysely.selectFrom('plans').select('name').where('name', '=', param('name'));
   });
-  for (const db of [open(), open()]) {
+  for (const db of [open(prepared), open(prepared)]) {
     for (const name of ['a', 'b']) await counted.all(db, { name });
   }
   assert.equal(built, 1);
+  assert.deepEqual(prepared, Array(2).fill('select "name" from "plans" where "name" = ?'));
+});
+
+test('what cannot be stored, and a connection that is not ours, are rejections and never exceptions', async () => {
+  const db = open();
+  const wrong = insert.all(db, { ...a, monthlyEmails: true } as unknown as PlanRow);
+  await assert.rejects(wrong, /can only bind numbers, strings, bigints, buffers, and null/);
+  assert.deepEqual(await all.all(db, {}), []);
+  await assert.rejects(all.first(db.withoutPlugins(), {}), /no connection of db\/dialect/);
+});
+
+test('a write that returns a row has its foreign keys checked, also when one row is asked for', async () => {
+  const db = open();
+  const orphan = statement((kysely, param: Param<{ id: `ten_${string}`; plan: string }>) =>
+    kysely
+      .insertInto('tenants')
+      .values({ id: param('id'), name: 'x', plan: param('plan'), createdAt: 0 })
+      .returning('id'),
+  );
+  await assert.rejects(orphan.first(db, { id: 'ten_1', plan: 'none' }), /FOREIGN KEY/);
+  await insert.all(db, a);
+  assert.deepEqual(await orphan.first(db, { id: 'ten_1', plan: 'a' }), { id: 'ten_1' });
 });

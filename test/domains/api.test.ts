@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { deleteDomain, getDomain } from '../../src/domains/store.ts';
+import { deleteDomain } from '../../src/domains/delete.ts';
+import { endDomain, getDomain } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
@@ -9,6 +10,7 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { addDomain, type Published, zoneOf } from './fixtures.ts';
+import { scheduleMail } from './mail.ts';
 
 const START = Date.parse('2026-05-01T10:00:00.000Z');
 const HOUR_MS = 3_600_000;
@@ -200,6 +202,22 @@ test('two of three records are not enough, whichever is missing', async () => {
   }
 });
 
+test('a CNAME whose target holds no key verifies nothing, and says what the operator must do', async () => {
+  const domain = await addDomain(t, { name: 'dangling.example' });
+  const { records } = (await t.request('GET', `/v1/domains/${domain.id}`)).body;
+  const { name, value, alternative } = records[1];
+  dns.setZone(zoneOf(records, { DKIM: `${name} CNAME ${value}` }));
+  const { body: dangling } = await t.request('POST', `/v1/domains/${domain.id}/verify`);
+  assert.deepEqual(
+    [dangling.status, ...recordStatuses(dangling)],
+    ['pending', 'verified', 'pending', 'verified'],
+  );
+  assert.deepEqual(dangling.records[1].found, [value]);
+  assert.match(dangling.records[1].error, /holds no key yet: the operator .*"postrider domain records"/);
+  dns.setZone(zoneOf(records, { DKIM: `${name} CNAME ${value}\n${value} TXT "${alternative.value}"` }));
+  assert.equal((await t.request('POST', `/v1/domains/${domain.id}/verify`)).body.status, 'verified');
+});
+
 test('several SPF records fail, and say why', async () => {
   const domain = await addDomain(t, { name: 'several.example' });
   const { records } = (await t.request('GET', `/v1/domains/${domain.id}`)).body;
@@ -244,20 +262,68 @@ test('a record that vanishes is a temporary failure, and after 72 hours a failur
   await clock.advance(72 * HOUR_MS);
   const failed = await verify();
   assert.deepEqual([failed.status, failed.records[2].status], ['failed', 'failed']);
+  const again = await verify();
+  assert.deepEqual([again.status, ...recordStatuses(again)], ['pending', 'verified', 'verified', 'pending']);
   dns.setZone(zoneOf(records));
   assert.equal((await verify()).status, 'verified');
+});
+
+test('a domain with scheduled mail is not deleted, and the refusal says how many wait', async () => {
+  const domain = await addDomain(t, { name: 'scheduled.example' });
+  const other = await addDomain(t, { name: 'other-scheduled.example' });
+  const now = clock.now();
+  const mail = { tenantId: t.tenantId, domainId: domain.id, now };
+  const remove = () => t.request('DELETE', `/v1/domains/${domain.id}`);
+  scheduleMail(t.dataDir, { ...mail, domainId: other.id, datedAt: now + HOUR_MS });
+  scheduleMail(t.dataDir, { ...mail, datedAt: now + HOUR_MS, status: 'canceled' });
+  scheduleMail(t.dataDir, { ...mail, datedAt: now + HOUR_MS });
+
+  const one = await remove();
+  assert.equal(one.status, 409);
+  assert.deepEqual(one.body.error, {
+    type: 'domain_in_use',
+    message: 'Domain has 1 scheduled email; cancel it or wait until it is sent',
+    details: { scheduledEmails: 1 },
+    requestId: one.headers['x-request-id'],
+  });
+  scheduleMail(t.dataDir, { ...mail, datedAt: now + 1 });
+  const { error } = (await remove()).body;
+  assert.equal(error.message, 'Domain has 2 scheduled emails; cancel them or wait until they are sent');
+  assert.deepEqual(error.details, { scheduledEmails: 2 });
+  assert.equal((await t.request('GET', `/v1/domains/${domain.id}`)).status, 200);
+
+  await clock.advance(HOUR_MS);
+  assert.equal((await remove()).status, 204);
+});
+
+test('scheduled mail that left while it was counted still counted', async () => {
+  const domain = await addDomain(t, { name: 'counted.example' });
+  const now = clock.now();
+  scheduleMail(t.dataDir, { tenantId: t.tenantId, domainId: domain.id, now, datedAt: now + HOUR_MS });
+  const db = { ...t.app.db, query: async () => 0 as never };
+  await assert.rejects(deleteDomain({ clock, db }, t.tenantId, domain.id), /Domain has 1 scheduled email;/);
+});
+
+test('mail that was to leave at once, and is being retried, does not hold its domain', async () => {
+  const domain = await addDomain(t, { name: 'retrying.example' });
+  const now = clock.now();
+  const mail = { tenantId: t.tenantId, domainId: domain.id, now, datedAt: now };
+  scheduleMail(t.dataDir, { ...mail, status: 'sent', state: 'deferred', dueAt: now + HOUR_MS, attempts: 1 });
+  scheduleMail(t.dataDir, mail);
+  assert.equal((await t.request('DELETE', `/v1/domains/${domain.id}`)).status, 204);
 });
 
 test('a deleted domain is gone for everybody, and its name is free again', async () => {
   const { body: domain } = await create({ name: 'deleted.example' });
   const gone = await t.request('DELETE', `/v1/domains/${domain.id}`);
   assert.deepEqual([gone.status, gone.body], [204, '']);
-  for (const [method, path] of [
-    ['GET', ''],
-    ['POST', '/verify'],
-    ['DELETE', ''],
+  for (const [method, path, options] of [
+    ['GET', '', {}],
+    ['POST', '/verify', {}],
+    ['PATCH', '', { body: { openTracking: true } }],
+    ['DELETE', '', {}],
   ] as const) {
-    const { status, body } = await t.request(method, `/v1/domains/${domain.id}${path}`);
+    const { status, body } = await t.request(method, `/v1/domains/${domain.id}${path}`, options);
     assert.equal(status, 404);
     assert.deepEqual([body.error.type, body.error.message], ['not_found', 'Domain not found']);
   }
@@ -270,18 +336,24 @@ test('a deleted domain is gone for everybody, and its name is free again', async
   assert.notEqual(again.body.records[1].name, domain.records[1].name);
 });
 
+test('records are asked for past the cache, which may still hold what they were before', async () => {
+  const domain = await addDomain(t, { name: 'fresh.example' });
+  dns.setZone(zoneOf((await t.request('GET', `/v1/domains/${domain.id}`)).body.records));
+  const stale = async () => ({ kind: 'no-name' }) as const;
+  const app = { ...t.app, dns: { ...dns, txt: stale, cname: stale } };
+  assert.equal((await verifyDomain(app, t.tenantId, domain.id)).status, 'verified');
+});
+
 test('a domain deleted while DNS is asked is not found', async () => {
   const domain = await addDomain(t, { name: 'meanwhile.example' });
-  const slow = {
-    ...dns,
-    txt: async (name: string) => {
-      if (name.startsWith('_dmarc.')) {
-        const { id } = domain;
-        await t.app.db.commit(deleteDomain, { id, tenantId: t.tenantId, now: clock.now() });
-      }
-      return dns.txt(name);
-    },
+  const txt = async (name: string) => {
+    if (name.startsWith('_dmarc.')) {
+      const { id } = domain;
+      await t.app.db.commit(endDomain, { id, tenantId: t.tenantId, now: clock.now() });
+    }
+    return dns.fresh.txt(name);
   };
+  const slow = { ...dns, fresh: { ...dns.fresh, txt } };
   await assert.rejects(verifyDomain({ ...t.app, dns: slow }, t.tenantId, domain.id), /Domain not found/);
 });
 
@@ -300,12 +372,13 @@ test('the ids of others, of nobody, of other things and of no shape are all not 
     'a'.repeat(300),
   ];
   for (const id of ids) {
-    for (const [method, path] of [
-      ['GET', ''],
-      ['POST', '/verify'],
-      ['DELETE', ''],
+    for (const [method, path, options] of [
+      ['GET', '', {}],
+      ['POST', '/verify', {}],
+      ['PATCH', '', { body: { openTracking: true } }],
+      ['DELETE', '', {}],
     ] as const) {
-      const { status, body } = await t.request(method, `/v1/domains/${id}${path}`);
+      const { status, body } = await t.request(method, `/v1/domains/${id}${path}`, options);
       assert.equal(status, 404, `${method} ${id}${path}`);
       assert.equal(body.error.message, 'Domain not found');
     }
@@ -378,9 +451,11 @@ test('without a key, with a wrong one, or with one that may not, nothing is done
     ['GET', `/v1/domains/${domain.id}`, 200],
     ['POST', '/v1/domains', 403],
     ['POST', `/v1/domains/${domain.id}/verify`, 403],
+    ['PATCH', `/v1/domains/${domain.id}`, 403],
     ['DELETE', `/v1/domains/${domain.id}`, 403],
   ] as const) {
-    const body = method === 'POST' && path === '/v1/domains' ? { name: 'refused.example' } : undefined;
+    const bodies = { 'POST /v1/domains': { name: 'refused.example' }, [`PATCH ${path}`]: {} };
+    const body = bodies[`${method} ${path}`];
     const status = async (key: string | null) => {
       const answer = await t.request(method, path, { key, ...(body && { body }) });
       return answer.status;
@@ -396,7 +471,7 @@ test('other methods are not allowed, and the answer says which are', async () =>
   for (const [method, path, allow] of [
     ['PUT', '/v1/domains', 'GET, HEAD, POST'],
     ['DELETE', '/v1/domains', 'GET, HEAD, POST'],
-    ['PUT', '/v1/domains/dom_x', 'DELETE, GET, HEAD'],
+    ['PUT', '/v1/domains/dom_x', 'DELETE, GET, HEAD, PATCH'],
     ['GET', '/v1/domains/dom_x/verify', 'POST'],
   ] as const) {
     const { status, headers } = await t.request(method, path);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkRecords, judgeDkim, judgeDmarc, judgeSpf } from '../../src/domains/check.ts';
+import { checkRecords, judgeDkim, judgeDmarc, judgeSpf, judgeTracking } from '../../src/domains/check.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { domainRow, HOSTNAME, PUBLIC_KEY, zoneOfDomain } from './fixtures.ts';
 
 const INCLUDE = '_spf.mx.postrider.example';
 const TARGET = 'prabcdefgh.body._domainkey.mx.postrider.example';
-const found = (...records: string[]) => ({ kind: 'found' as const, records });
+const found = (...records: string[]) => ({ kind: 'found' as const, records, ttlMs: 0 });
 const absent = { kind: 'no-name' } as const;
-const noData = { kind: 'no-data' } as const;
+const noData = { kind: 'no-data', ttlMs: 0 } as const;
 const failed = { kind: 'failed', reason: 'ESERVFAIL' } as const;
 const kindOf = (verdict: { kind: string }) => verdict.kind;
 
@@ -65,12 +65,39 @@ test('SPF: no record is absent, whatever else is there; a failure is unknown', (
   assert.match(verdict.error, /ESERVFAIL/);
 });
 
-test('DKIM: the CNAME is enough, whatever its case, its final dot and the state of its target', () => {
+test('DKIM: the CNAME whose target holds our key is right, whatever its case and its final dot', () => {
   for (const name of [TARGET, `${TARGET.toUpperCase()}.`]) {
-    for (const text of [absent, noData, failed, found('whatever')]) {
-      assert.deepEqual(judgeDkim(found(name), text, TARGET, PUBLIC_KEY), { kind: 'verified', found: [name] });
-    }
+    const verdict = judgeDkim(found(name), found(`v=DKIM1; k=rsa; p=${PUBLIC_KEY}`), TARGET, PUBLIC_KEY);
+    assert.deepEqual(verdict, { kind: 'verified', found: [name] });
   }
+});
+
+test('DKIM: the CNAME whose target holds nothing waits for the operator, and says for what', () => {
+  for (const text of [absent, noData]) {
+    const verdict = judgeDkim(found(TARGET), text, TARGET, PUBLIC_KEY);
+    assert.ok(verdict.kind === 'absent');
+    assert.deepEqual(verdict.found, [TARGET]);
+    assert.match(
+      verdict.error,
+      /^The CNAME is right, but prabcdefgh\.body\._domainkey\.mx\.postrider\.example holds no key yet: .*operator.*"postrider domain records"/,
+    );
+  }
+});
+
+test('DKIM: the CNAME whose target holds another key, or more than the key, is wrong', () => {
+  const ours = `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`;
+  for (const text of [found('v=DKIM1; p=AAAA'), found('v=DKIM1; p='), found(ours, 'hello')]) {
+    const verdict = judgeDkim(found(TARGET), text, TARGET, PUBLIC_KEY);
+    assert.ok(verdict.kind === 'wrong');
+    assert.match(verdict.error, /The CNAME is right, but .* holds something else .*operator/);
+    assert.deepEqual(verdict.found, [TARGET, ...text.records]);
+  }
+});
+
+test('DKIM: the CNAME whose target cannot be asked says nothing', () => {
+  const verdict = judgeDkim(found(TARGET), failed, TARGET, PUBLIC_KEY);
+  assert.ok(verdict.kind === 'unknown');
+  assert.match(verdict.error, /ESERVFAIL/);
 });
 
 test('DKIM: our key in a TXT record is enough, also through a CNAME of the owner, or when the CNAME cannot be asked', () => {
@@ -141,6 +168,18 @@ test('DMARC: nothing of the kind is absent; a failure is unknown', () => {
   assert.equal(judgeDmarc(failed).kind, 'unknown');
 });
 
+test('TRACKING: a CNAME to our host, whatever its case, and nothing else', () => {
+  const target = 'track.mx.postrider.example';
+  for (const name of [target, 'Track.MX.postrider.example.']) {
+    assert.deepEqual(judgeTracking(found(name), target), { kind: 'verified', found: [name] });
+  }
+  for (const answer of [absent, noData]) assert.equal(judgeTracking(answer, target).kind, 'absent');
+  const verdict = judgeTracking(found(`x${target}`), target);
+  assert.ok(verdict.kind === 'wrong');
+  assert.match(verdict.error, /must be a CNAME to track\.mx\.postrider\.example/);
+  assert.equal(judgeTracking(failed, target).kind, 'unknown');
+});
+
 test('what strangers publish is cut before it is kept', () => {
   const verdict = judgeSpf(
     found(...Array.from({ length: 50 }, () => `v=spf1 ${'😀'.repeat(2_000)}`)),
@@ -152,21 +191,36 @@ test('what strangers publish is cut before it is kept', () => {
 });
 
 test('the records we ask for are the records we accept, in either form of DKIM', async () => {
-  const domain = domainRow('ten_a');
+  const domain = domainRow('ten_a', { trackingSubdomain: 'links.example.com' });
   const config = { hostname: HOSTNAME };
+  const kinds = async (zone: string) => {
+    const { SPF, DKIM, DMARC, tracking } = await checkRecords({ dns: zoneDns(zone), config }, domain);
+    assert.equal(tracking?.host, 'links.example.com');
+    return [SPF, DKIM, DMARC, tracking.verdict].map(kindOf);
+  };
   const text = `prabcdefgh._domainkey.example.com TXT "v=DKIM1; k=rsa; p=${PUBLIC_KEY}"`;
   for (const zone of [zoneOfDomain(domain), zoneOfDomain(domain, { DKIM: text })]) {
-    const verdicts = await checkRecords({ dns: zoneDns(zone), config }, domain);
-    assert.deepEqual(Object.values(verdicts).map(kindOf), ['verified', 'verified', 'verified']);
+    assert.deepEqual(await kinds(zone), ['verified', 'verified', 'verified', 'verified']);
   }
-  const verdicts = await checkRecords({ dns: zoneDns(''), config }, domain);
-  assert.deepEqual(Object.values(verdicts).map(kindOf), ['absent', 'absent', 'absent']);
+  assert.deepEqual(await kinds(''), ['absent', 'absent', 'absent', 'absent']);
+});
+
+test('a domain without a tracking host is not asked about one', async () => {
+  const dns = zoneDns(zoneOfDomain(domainRow('ten_a')));
+  const asked: string[] = [];
+  const cname = (name: string) => {
+    asked.push(name);
+    return dns.cname(name);
+  };
+  const app = { dns: { ...dns, cname }, config: { hostname: HOSTNAME } };
+  assert.equal((await checkRecords(app, domainRow('ten_a'))).tracking, null);
+  assert.deepEqual(asked, ['prabcdefgh._domainkey.example.com']);
 });
 
 test('the records of one tenant do not verify another that has the same domain', async () => {
   const [one, other] = [
     domainRow('ten_a', { id: 'dom_00000000000000000000000001' }),
-    domainRow('ten_b', { id: 'dom_00000000000000000000000002' }),
+    domainRow('ten_b', { id: 'dom_00000000000000000000000002', publicKey: `${PUBLIC_KEY}AA` }),
   ];
   const dns = zoneDns(zoneOfDomain(one));
   const verdicts = await checkRecords({ dns, config: { hostname: HOSTNAME } }, other);

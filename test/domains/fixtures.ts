@@ -12,13 +12,12 @@ export const PUBLIC_KEY = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A';
 
 export function domainRow(tenantId: Domain['tenantId'], fields: Partial<Domain> = {}): Domain {
   return {
-    ...newState(),
+    ...newState(0, 0),
     id: newId('dom', 0),
     tenantId,
     name: 'example.com',
     productType: 'api',
     region: 'sg',
-    trackingSubdomain: null,
     openTracking: 0,
     clickTracking: 0,
     selector: 'prabcdefgh',
@@ -36,16 +35,26 @@ export async function addDomain(test: TestApp, fields: Partial<Domain> = {}): Pr
   return domain;
 }
 
-export type Published = { record: string; type: string; name: string; value: string };
+export type Published = {
+  record: string;
+  type: string;
+  name: string;
+  value: string;
+  alternative?: { value: string };
+};
 
-/** The records as their owner publishes them, but for those that `change` replaces or, with '', leaves out. */
+/**
+ * The records as their owner publishes them, but for those that `change` replaces or, with '', leaves out; and the key
+ * that the operator publishes where the DKIM record leads.
+ */
 export function zoneOf(
   records: readonly Published[],
-  change: Partial<Record<'SPF' | 'DKIM' | 'DMARC', string>> = {},
+  change: Partial<Record<'SPF' | 'DKIM' | 'DMARC' | 'TRACKING', string>> = {},
 ): string {
   return records
-    .map(({ record, name, type, value }) => {
-      return change[record as 'SPF' | 'DKIM' | 'DMARC'] ?? `${name} ${type} "${value}"`;
+    .map(({ record, name, type, value, alternative }) => {
+      const key = alternative ? `\n${value} TXT "${alternative.value}"` : '';
+      return change[record as keyof typeof change] ?? `${name} ${type} "${value}"${key}`;
     })
     .join('\n');
 }

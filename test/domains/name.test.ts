@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readDomainName } from '../../src/domains/name.ts';
+import { readDomainName, readTrackingHost } from '../../src/domains/name.ts';
 import { AppError } from '../../src/system/errors.ts';
 
 const config = { hostname: 'MX.postrider.example' };
@@ -69,5 +69,47 @@ for (const text of [
 for (const text of ['sandbox.mx.postrider.example', 'Simulator.MX.Postrider.example']) {
   test(`${text} is the installation's own`, () => {
     assert.throws(() => readDomainName(config, text), /belongs to this installation/);
+  });
+}
+
+for (const [text, host] of [
+  ['links.example.com', 'links.example.com'],
+  ['A.B.Example.COM', 'a.b.example.com'],
+  ['bücher.example.com', 'xn--bcher-kva.example.com'],
+] as const) {
+  test(`${text} can be the tracking host of example.com`, () =>
+    assert.equal(readTrackingHost(config, 'example.com', text), host));
+}
+
+for (const [domain, text, message] of [
+  ['example.com', 'example.com', /below example\.com/],
+  ['example.com', 'links', /below example\.com, such as links\.example\.com/],
+  ['example.com', 'links.example.org', /below/],
+  ['example.com', 'badexample.com', /below/],
+  ['example.com', 'example.com.evil.example', /below/],
+  ['example.com', 'under_score.example.com', /below/],
+  ['example.com', 'links.example.com.', /below/],
+  ['example.com', ' links.example.com', /below/],
+  ['example.com', 'a.example.com\r\nb.example.com', /below/],
+  ['example.com', 'x> <a@links.example.com', /below/],
+  ['example.com', '*.example.com', /below/],
+  ['example.com', '', /below/],
+  ['example.com', 'Bounce.example.com', /kept for bounces/],
+  ['postrider.example', 'mx.postrider.example', /belongs to this installation/],
+  ['postrider.example', 'track.mx.postrider.example', /belongs to this installation/],
+  ['postrider.example', 'sandbox.mx.postrider.example', /belongs to this installation/],
+  ['postrider.example', 'simulator.mx.postrider.example', /belongs to this installation/],
+  ['postrider.example', 'bounce.mx.postrider.example', /belongs to this installation/],
+] as const) {
+  test(`${JSON.stringify(text)} cannot be the tracking host of ${domain}`, () => {
+    assert.throws(
+      () => readTrackingHost(config, domain, text),
+      (error) => {
+        assert.ok(error instanceof AppError);
+        assert.deepEqual([error.code, error.options.param], ['validation_error', 'trackingSubdomain']);
+        assert.match(error.message, message);
+        return true;
+      },
+    );
   });
 }

@@ -30,6 +30,21 @@ test('a domain asks for SPF, DKIM and DMARC, in this order', () => {
   ]);
 });
 
+test('a tracking host comes after them, a CNAME to a host of ours', () => {
+  const domain = domainRow('ten_a', { trackingSubdomain: 'links.example.com' });
+  const records = recordsToPublish({ hostname: 'MX.Postrider.example' }, domain);
+  assert.deepEqual(
+    records.map(({ record }) => record),
+    ['SPF', 'DKIM', 'DMARC', 'TRACKING'],
+  );
+  assert.deepEqual(records.at(-1), {
+    record: 'TRACKING',
+    type: 'CNAME',
+    name: 'links.example.com',
+    value: 'track.mx.postrider.example',
+  });
+});
+
 test('every name in the records, the longest too, can be asked for', () => {
   const name = `${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(35)}.com`;
   const records = recordsToPublish({ hostname: 'mx.postrider.example' }, domainRow('ten_a', { name }));

@@ -4,11 +4,13 @@ import {
   getSendingDomain,
   isSandboxDomain,
   isSimulatorDomain,
+  mayStillSend,
   type Sender,
 } from '../../src/domains/sender.ts';
 import { GRACE_MS } from '../../src/domains/states.ts';
-import { deleteDomain } from '../../src/domains/store.ts';
+import { endDomain } from '../../src/domains/store.ts';
 import { AppError } from '../../src/system/errors.ts';
+import { newId } from '../../src/system/ids.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { addDomain } from './fixtures.ts';
@@ -62,7 +64,7 @@ test("an unknown domain, another tenant's, a deleted one, a parent and a subdoma
   const other = await t.addTenant('other');
   await addDomain(t, { name: 'theirs.example', status: 'verified', tenantId: other.tenantId });
   const deleted = await addDomain(t, { name: 'deleted.example', status: 'verified' });
-  await t.app.db.commit(deleteDomain, { id: deleted.id, tenantId: t.tenantId, now: 1 });
+  await t.app.db.commit(endDomain, { id: deleted.id, tenantId: t.tenantId, now: 1 });
   await addDomain(t, { name: 'mid.family.example', status: 'verified' });
   for (const domain of [
     'unknown.example',
@@ -92,4 +94,19 @@ test('sandbox and simulator are known by their whole name, in any case', () => {
   }
   assert.ok(!isSandboxDomain(config, 'simulator.mx.example'));
   assert.ok(!isSimulatorDomain(config, 'sandbox.mx.example'));
+});
+
+test('scheduled mail still goes when its domain is verified, or lapsed for less than 72 hours', async () => {
+  const now = clock.now();
+  const status = 'temporary_failure';
+  const whole = await addDomain(t, { name: 'whole.example', status: 'verified' });
+  const lapsed = await addDomain(t, { name: 'lapsed.example', status, failingSince: now - GRACE_MS + 1 });
+  for (const { id } of [whole, lapsed]) assert.equal(await mayStillSend(t.app, id), true);
+  const over = await addDomain(t, { name: 'over.example', status, failingSince: now - GRACE_MS });
+  const failed = await addDomain(t, { name: 'still-failed.example', status: 'failed' });
+  const pending = await addDomain(t, { name: 'still-pending.example' });
+  const deleted = await addDomain(t, { name: 'still-deleted.example', status: 'verified' });
+  await t.app.db.commit(endDomain, { id: deleted.id, tenantId: t.tenantId, now });
+  for (const { id } of [over, failed, pending, deleted]) assert.equal(await mayStillSend(t.app, id), false);
+  assert.equal(await mayStillSend(t.app, newId('dom', now)), false);
 });

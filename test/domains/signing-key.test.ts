@@ -3,7 +3,8 @@ import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createDomain } from '../../src/domains/create.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
-import { deleteDomain } from '../../src/domains/store.ts';
+import { endDomain } from '../../src/domains/store.ts';
+import { createBodyHash } from '../../src/mail/dkim/body-hash.ts';
 import { signMessage } from '../../src/mail/dkim/sign.ts';
 import { newId } from '../../src/system/ids.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
@@ -23,7 +24,8 @@ test('the key of a domain signs for it under its selector, and is the published 
   assert.deepEqual(rest, { domain: 'sign.example', selector: domain.selector, algorithm: 'rsa-sha256' });
   const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
   assert.equal(spki.toString('base64'), domain.publicKey);
-  const field = await signMessage(Buffer.from('From: a@sign.example\r\n\r\nhello\r\n'), key, 1);
+  const message = { header: Buffer.from('From: a@sign.example\r\n'), bodyHash: createBodyHash().digest() };
+  const field = await signMessage(message, key, 1);
   assert.match(field, new RegExp(`d=sign\\.example;\\s+s=${domain.selector};`));
 });
 
@@ -44,7 +46,7 @@ test('a key is opened and parsed once', async () => {
 
 test('a deleted domain still signs what it owes, also after a restart', async () => {
   const domain = await createDomain(t.app, t.tenantId, { name: 'owes.example' });
-  await t.app.db.commit(deleteDomain, { id: domain.id, tenantId: t.tenantId, now: 1 });
+  await t.app.db.commit(endDomain, { id: domain.id, tenantId: t.tenantId, now: 1 });
   assert.equal((await createSigningKeys(t.app).find(domain.id))?.selector, domain.selector);
 });
 

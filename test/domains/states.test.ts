@@ -1,35 +1,57 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Verdict, Verdicts } from '../../src/domains/check.ts';
-import { afterCheck, type DomainState, GRACE_MS, maySend, newState } from '../../src/domains/states.ts';
+import {
+  afterCheck,
+  type DomainState,
+  GRACE_MS,
+  maySend,
+  newState,
+  SEARCH_MS,
+  withTracking,
+} from '../../src/domains/states.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const HOST = 'links.example.com';
 
 const right: Verdict = { kind: 'verified', found: ['right'] };
-const absent: Verdict = { kind: 'absent', error: 'absent' };
+const absent: Verdict = { kind: 'absent', found: [], error: 'absent' };
 const wrong: Verdict = { kind: 'wrong', found: ['wrong'], error: 'wrong' };
 const unknown: Verdict = { kind: 'unknown', error: 'unknown' };
 
 const verdicts = (SPF: Verdict, DKIM: Verdict = right, DMARC: Verdict = right): Verdicts => ({
-  SPF,
-  DKIM,
-  DMARC,
+  ...{ SPF, DKIM, DMARC },
+  tracking: null,
 });
+const silence = verdicts(unknown, unknown, unknown);
+/** A check of the daemon's own accord. */
+const check = (state: DomainState, found: Verdicts, now: number) =>
+  afterCheck(state, found, { now, isAsked: false, spread: 0 });
+/** One that somebody asked for. */
+const ask = (state: DomainState, found: Verdicts, now: number) =>
+  afterCheck(state, found, { now, isAsked: true, spread: 0 });
 const statuses = ({ status, findings: { SPF, DKIM, DMARC } }: DomainState) => [
   status,
   SPF.status,
   DKIM.status,
   DMARC.status,
 ];
-const verified = afterCheck(newState(), verdicts(right), 1_000);
+const all = (status: string) => [status, status, status, status];
+const verified = check(newState(0, 0), verdicts(right), 1_000);
 
 test('a new domain is pending in all its parts and was never checked', () => {
-  const state = newState();
-  assert.deepEqual(statuses(state), ['pending', 'pending', 'pending', 'pending']);
+  const state = newState(7, 0);
+  assert.deepEqual(statuses(state), all('pending'));
   assert.deepEqual(state.findings.DKIM, { status: 'pending', lastCheckedAt: null, found: [], error: null });
+  assert.deepEqual([state.findings.TRACKING, state.trackingSubdomain], [null, null]);
+  assert.deepEqual([state.checksSince, state.nextCheckAt], [7, 7 + 5 * MINUTE_MS]);
   assert.equal(maySend(state, 0), false);
 });
 
 test('three right records make it verified', () => {
-  assert.deepEqual(statuses(verified), ['verified', 'verified', 'verified', 'verified']);
+  assert.deepEqual(statuses(verified), all('verified'));
   assert.deepEqual([verified.verifiedAt, verified.failingSince], [1_000, null]);
   assert.deepEqual(verified.findings.SPF, {
     status: 'verified',
@@ -41,75 +63,228 @@ test('three right records make it verified', () => {
 });
 
 test('until then it stays pending: what is absent is pending, what is wrong has failed, what is unknown is as before', () => {
-  const state = afterCheck(newState(), verdicts(absent, wrong, unknown), 1_000);
+  const state = check(newState(0, 0), verdicts(absent, wrong, unknown), 1_000);
   assert.deepEqual(statuses(state), ['pending', 'pending', 'failed', 'pending']);
   assert.deepEqual([state.verifiedAt, state.failingSince], [null, null]);
+  const { SPF, DKIM, DMARC } = state.findings;
   assert.deepEqual(
-    Object.values(state.findings).map((finding) => [finding.found, finding.error, finding.lastCheckedAt]),
+    [SPF, DKIM, DMARC].map((finding) => [finding.found, finding.error, finding.lastCheckedAt]),
     [
       [[], 'absent', 1_000],
       [['wrong'], 'wrong', 1_000],
       [[], 'unknown', 1_000],
     ],
   );
-  const next = afterCheck(state, verdicts(right, unknown, absent), 2_000);
+  const next = check(state, verdicts(right, unknown, absent), 2_000);
   assert.deepEqual(statuses(next), ['pending', 'verified', 'failed', 'pending']);
-  assert.deepEqual(statuses(afterCheck(next, verdicts(absent), 3_000)), [
-    'pending',
-    'pending',
-    'verified',
-    'verified',
-  ]);
+  const last = check(next, verdicts(absent), 3_000);
+  assert.deepEqual(statuses(last), ['pending', 'pending', 'verified', 'verified']);
+});
+
+test('what is found of a record that leads nowhere yet is shown', () => {
+  const leading: Verdict = { kind: 'absent', found: ['target'], error: 'no key there' };
+  const { DKIM } = check(newState(0, 0), verdicts(right, leading), 1).findings;
+  assert.deepEqual([DKIM.status, DKIM.found, DKIM.error], ['pending', ['target'], 'no key there']);
 });
 
 test('records seen right at different times add up', () => {
-  const first = afterCheck(newState(), verdicts(right, absent, right), 1_000);
-  const second = afterCheck(first, verdicts(unknown, right, right), 2_000);
-  assert.equal(second.status, 'verified');
-  assert.equal(second.verifiedAt, 2_000);
+  const first = check(newState(0, 0), verdicts(right, absent, right), 1_000);
+  const second = check(first, verdicts(unknown, right, right), 2_000);
+  assert.deepEqual([second.status, second.verifiedAt], ['verified', 2_000]);
 });
 
 test('a failing DNS never downgrades, and does not count as having seen the records', () => {
-  const state = afterCheck(verified, verdicts(unknown, unknown, unknown), 5_000);
+  const state = check(verified, silence, 5_000);
   assert.deepEqual(statuses(state), statuses(verified));
   assert.deepEqual([state.verifiedAt, state.failingSince], [1_000, null]);
   assert.equal(state.findings.SPF.error, 'unknown');
-  assert.equal(afterCheck(verified, verdicts(right), 5_000).verifiedAt, 5_000);
+  assert.equal(check(verified, verdicts(right), 5_000).verifiedAt, 5_000);
+});
+
+test('new records are looked for every 5 minutes for an hour, then every 30 minutes, to the end of 72 hours', () => {
+  let state = newState(0, 0);
+  const times: number[] = [];
+  while (state.nextCheckAt !== null) {
+    times.push(state.nextCheckAt);
+    state = check(state, verdicts(absent, right, right), state.nextCheckAt);
+    if (state.status === 'pending') assert.ok(times.length < 1_000);
+  }
+  const early = Array.from({ length: 12 }, (_, index) => (index + 1) * 5 * MINUTE_MS);
+  const late = Array.from({ length: 142 }, (_, index) => HOUR_MS + (index + 1) * 30 * MINUTE_MS);
+  assert.deepEqual(times, [...early, ...late]);
+  assert.equal(times.at(-1), SEARCH_MS);
+  assert.deepEqual(statuses(state), ['failed', 'failed', 'verified', 'verified']);
+  assert.equal(maySend(state, SEARCH_MS), false);
+});
+
+test('the search ends at its moment however the intervals fall, and not before', () => {
+  const early = check(newState(0, 0), verdicts(absent), SEARCH_MS - 1);
+  assert.deepEqual([early.status, early.nextCheckAt], ['pending', SEARCH_MS]);
+  const near = check(newState(0, 0), verdicts(absent), SEARCH_MS - 10 * MINUTE_MS);
+  assert.equal(near.nextCheckAt, SEARCH_MS);
+  assert.equal(check(near, verdicts(absent), SEARCH_MS).status, 'failed');
+  assert.equal(check(near, verdicts(wrong), SEARCH_MS).status, 'failed');
+  assert.equal(check(near, verdicts(right), SEARCH_MS).status, 'verified');
+});
+
+test('silence of DNS does not fail a pending domain; it is asked again every day, and the first answer decides', () => {
+  const silent = check(newState(0, 0), verdicts(unknown, right, right), SEARCH_MS);
+  assert.deepEqual(statuses(silent), ['pending', 'pending', 'verified', 'verified']);
+  assert.equal(silent.nextCheckAt, SEARCH_MS + DAY_MS);
+  assert.equal(check(silent, verdicts(absent), SEARCH_MS + DAY_MS).status, 'failed');
+  assert.equal(check(silent, verdicts(right), SEARCH_MS + DAY_MS).status, 'verified');
+});
+
+test('a failed domain is left alone until somebody asks, and then searched for anew', () => {
+  const failed = check(newState(0, 0), verdicts(absent), SEARCH_MS);
+  assert.deepEqual([failed.status, failed.nextCheckAt], ['failed', null]);
+  // A check that was under way when it failed.
+  assert.equal(check(failed, verdicts(absent), SEARCH_MS + 1).status, 'failed');
+  const now = 10 * SEARCH_MS;
+  const again = ask(failed, verdicts(absent, right, right), now);
+  assert.deepEqual(statuses(again), ['pending', 'pending', 'verified', 'verified']);
+  assert.deepEqual([again.checksSince, again.nextCheckAt], [now, now + 5 * MINUTE_MS]);
+  assert.equal(check(again, verdicts(absent), now + SEARCH_MS - 1).status, 'pending');
+  assert.equal(check(again, verdicts(absent), now + SEARCH_MS).status, 'failed');
+  assert.equal(ask(failed, verdicts(right), now).status, 'verified');
+});
+
+test('what was right before a domain failed must be seen again', () => {
+  const failed = check(newState(0, 0), verdicts(absent, right, right), SEARCH_MS);
+  const again = ask(failed, verdicts(right, unknown, right), 10 * SEARCH_MS);
+  assert.deepEqual(statuses(again), ['pending', 'verified', 'pending', 'verified']);
+});
+
+test('asking begins the search of a pending domain anew, and lengthens no grace', () => {
+  const asked = ask(newState(0, 0), verdicts(absent), SEARCH_MS);
+  assert.deepEqual([asked.status, asked.nextCheckAt], ['pending', SEARCH_MS + 5 * MINUTE_MS]);
+  const lapsed = check(verified, verdicts(absent), 2_000);
+  const later = ask(lapsed, verdicts(absent), 2_000 + GRACE_MS - 1);
+  assert.deepEqual([later.status, later.failingSince], ['temporary_failure', 2_000]);
+  assert.equal(ask(later, verdicts(absent), 2_000 + GRACE_MS).status, 'failed');
 });
 
 for (const lapse of [absent, wrong]) {
   test(`a verified domain with a record that is ${lapse.kind} sends for 72 hours more`, () => {
-    const lapsed = afterCheck(verified, verdicts(lapse), 9_000_000_000);
+    const start = 9_000_000_000;
+    const lapsed = check(verified, verdicts(lapse), start);
     assert.deepEqual(statuses(lapsed), ['temporary_failure', 'temporary_failure', 'verified', 'verified']);
-    assert.deepEqual([lapsed.verifiedAt, lapsed.failingSince], [1_000, 9_000_000_000]);
-    assert.equal(maySend(lapsed, 9_000_000_000 + GRACE_MS - 1), true);
-    assert.equal(maySend(lapsed, 9_000_000_000 + GRACE_MS), false);
+    assert.deepEqual([lapsed.verifiedAt, lapsed.failingSince], [1_000, start]);
+    assert.equal(maySend(lapsed, start + GRACE_MS - 1), true);
+    assert.equal(maySend(lapsed, start + GRACE_MS), false);
 
-    const later = afterCheck(lapsed, verdicts(lapse, lapse), 9_000_000_000 + GRACE_MS - 1);
+    const later = check(lapsed, verdicts(lapse, lapse), start + GRACE_MS - 1);
     assert.deepEqual(statuses(later), [
-      'temporary_failure',
-      'temporary_failure',
-      'temporary_failure',
+      ...['temporary_failure', 'temporary_failure', 'temporary_failure'],
       'verified',
     ]);
-    assert.equal(later.failingSince, 9_000_000_000);
+    assert.equal(later.failingSince, start);
 
-    const over = afterCheck(later, verdicts(lapse, unknown), 9_000_000_000 + GRACE_MS);
+    const over = check(later, verdicts(lapse, unknown), start + GRACE_MS);
     assert.deepEqual(statuses(over), ['failed', 'failed', 'temporary_failure', 'verified']);
-    assert.equal(maySend(over, 9_000_000_000 + GRACE_MS), false);
+    assert.equal(maySend(over, start + GRACE_MS), false);
 
-    const unheard = afterCheck(over, verdicts(unknown, unknown, unknown), 9_000_000_000 + 2 * GRACE_MS);
+    const unheard = check(over, silence, start + 2 * GRACE_MS);
     assert.deepEqual(statuses(unheard), statuses(over));
 
-    const whole = afterCheck(over, verdicts(right), 9_000_000_000 + 2 * GRACE_MS);
-    assert.equal(whole.status, 'verified');
-    assert.deepEqual([whole.verifiedAt, whole.failingSince], [9_000_000_000 + 2 * GRACE_MS, null]);
+    const whole = ask(over, verdicts(right), start + 2 * GRACE_MS);
+    assert.deepEqual(
+      [whole.status, whole.verifiedAt, whole.failingSince],
+      ['verified', start + 2 * GRACE_MS, null],
+    );
   });
 }
 
+test('a domain that failed after its grace is pending again when asked for, and keeps when it was last whole', () => {
+  const lapsed = check(verified, verdicts(absent), 2_000);
+  const failed = check(lapsed, verdicts(absent), 2_000 + GRACE_MS);
+  const again = ask(failed, verdicts(absent), 3_000 + GRACE_MS);
+  assert.deepEqual([again.status, again.verifiedAt, again.failingSince], ['pending', 1_000, null]);
+  assert.equal(maySend(again, 3_000 + GRACE_MS), false);
+});
+
 test('silence of DNS in the grace period does not fail the domain, but does not lengthen the grace either', () => {
-  const lapsed = afterCheck(verified, verdicts(absent), 2_000);
-  const silent = afterCheck(lapsed, verdicts(unknown, unknown, unknown), 2_000 + GRACE_MS);
+  const lapsed = check(verified, verdicts(absent), 2_000);
+  const silent = check(lapsed, silence, 2_000 + GRACE_MS);
   assert.equal(silent.status, 'temporary_failure');
   assert.equal(maySend(silent, 2_000 + GRACE_MS), false);
+  assert.equal(silent.nextCheckAt, 2_000 + GRACE_MS + DAY_MS);
+});
+
+test('a lapse that ends is forgotten: the next one has 72 hours of its own', () => {
+  const lapsed = check(verified, verdicts(absent), 2_000);
+  const whole = check(lapsed, verdicts(right), 2_000 + GRACE_MS - 1);
+  assert.deepEqual([whole.status, whole.failingSince], ['verified', null]);
+  const next = check(whole, verdicts(absent), 5 * GRACE_MS);
+  assert.deepEqual([next.status, next.failingSince], ['temporary_failure', 5 * GRACE_MS]);
+});
+
+test('a verified domain is looked at daily, a lapsed one hourly and at the very end of its grace', () => {
+  assert.equal(verified.nextCheckAt, 1_000 + DAY_MS);
+  const lapsed = check(verified, verdicts(absent), 2_000);
+  assert.equal(lapsed.nextCheckAt, 2_000 + HOUR_MS);
+  const end = 2_000 + GRACE_MS;
+  assert.equal(check(lapsed, verdicts(absent), end - 1).nextCheckAt, end);
+  assert.equal(check(lapsed, verdicts(absent), end).nextCheckAt, null);
+});
+
+test('spreading makes a check earlier, by at most a tenth, never later', () => {
+  const next = (spread: number) =>
+    afterCheck(verified, verdicts(right), { now: DAY_MS, isAsked: false, spread }).nextCheckAt;
+  assert.equal(next(0), 2 * DAY_MS);
+  assert.equal(next(0.5), 2 * DAY_MS - DAY_MS / 20);
+  assert.equal(next(0.999_999_999), 2 * DAY_MS - DAY_MS / 10);
+});
+
+const tracked = (host: string, verdict: Verdict): Verdicts => ({
+  ...verdicts(right),
+  tracking: { host, verdict },
+});
+const withHost = withTracking(verified, HOST, { now: 5_000, spread: 0 });
+
+test('a new tracking host is pending and looked for eagerly, and the domain stays verified without it', () => {
+  assert.deepEqual(
+    [withHost.status, withHost.findings.TRACKING?.status, withHost.trackingSubdomain],
+    ['verified', 'pending', HOST],
+  );
+  assert.equal(withHost.nextCheckAt, 5_000 + 5 * MINUTE_MS);
+  const missing = check(withHost, tracked(HOST, absent), 5_000 + 2 * HOUR_MS);
+  assert.deepEqual([missing.status, missing.findings.TRACKING?.status], ['verified', 'pending']);
+  assert.equal(missing.nextCheckAt, 5_000 + 2 * HOUR_MS + 30 * MINUTE_MS);
+  const given = check(withHost, tracked(HOST, absent), 5_000 + SEARCH_MS);
+  assert.deepEqual([given.status, given.nextCheckAt], ['verified', 5_000 + SEARCH_MS + DAY_MS]);
+});
+
+test('a tracking host has the states of what was found, with no grace', () => {
+  const found = check(withHost, tracked(HOST, right), 6_000);
+  assert.deepEqual(found.findings.TRACKING, {
+    ...{ status: 'verified', lastCheckedAt: 6_000, found: ['right'], error: null },
+  });
+  assert.equal(found.nextCheckAt, 6_000 + DAY_MS);
+  for (const [verdict, status] of [
+    [unknown, 'verified'],
+    [wrong, 'failed'],
+    [absent, 'pending'],
+  ] as const) {
+    const next = check(found, tracked(HOST, verdict), 7_000);
+    assert.deepEqual([next.findings.TRACKING?.status, next.status], [status, 'verified']);
+    assert.equal(next.findings.TRACKING?.error, verdict.error);
+  }
+});
+
+test('what was found of another tracking host, or after it was taken away, is not written down', () => {
+  const other = check(withHost, tracked('old.example.com', right), 6_000);
+  assert.deepEqual(other.findings.TRACKING, withHost.findings.TRACKING);
+  const unasked = check(withHost, verdicts(right), 6_000);
+  assert.equal(unasked.findings.TRACKING?.status, 'pending');
+  const none = withTracking(withHost, null, { now: 6_000, spread: 0 });
+  assert.deepEqual([none.findings.TRACKING, none.trackingSubdomain], [null, null]);
+  assert.equal(check(none, tracked(HOST, right), 7_000).findings.TRACKING, null);
+});
+
+test('another host lengthens no search, and wakes no failed domain', () => {
+  const pending = withTracking(newState(0, 0), HOST, { now: SEARCH_MS - 1, spread: 0 });
+  assert.deepEqual([pending.checksSince, pending.nextCheckAt], [0, SEARCH_MS]);
+  const failed = check(newState(0, 0), verdicts(absent), SEARCH_MS);
+  assert.equal(withTracking(failed, HOST, { now: SEARCH_MS, spread: 0 }).nextCheckAt, null);
 });

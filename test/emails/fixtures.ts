@@ -1,5 +1,6 @@
-/** What the tests of emails share: a request body that is accepted, and ways to spoil it. */
-import type { TestApp } from '../support/test-app.ts';
+/** What the tests of emails share: a request body that is accepted, and ways to send it and to spoil it. */
+import assert from 'node:assert/strict';
+import type { TestApp, TestRequest, TestResponse } from '../support/test-app.ts';
 
 export const HOSTNAME = 'mx.postrider.example';
 export const SANDBOX = `sandbox.${HOSTNAME}`;
@@ -17,16 +18,58 @@ export function emailBody(more: Record<string, unknown> = {}): Record<string, un
   };
 }
 
-/** Every header line of a composed message, unfolded (RFC 5322 2.2.3). */
-export async function headerLines(app: TestApp['app'], emailId: string): Promise<string[]> {
+/** The stored message, as text of one character for each byte. */
+export async function rawMessage(app: TestApp['app'], emailId: string): Promise<string> {
   const { blobId } = await app.db.read
     .selectFrom('messages')
     .select('blobId')
-    .where('id', '=', emailId as `em_${string}`)
+    .where('id', '=', emailId)
     .executeTakeFirstOrThrow();
-  const raw = (await app.blobs.read(blobId)).toString('latin1');
+  const pieces: Buffer[] = [];
+  for await (const piece of (await app.blobs.open(blobId)).chunks()) pieces.push(piece);
+  return Buffer.concat(pieces).toString('latin1');
+}
+
+/** Every header line of a stored message, unfolded (RFC 5322 2.2.3). */
+export async function headerLines(app: TestApp['app'], emailId: string): Promise<string[]> {
+  const raw = await rawMessage(app, emailId);
   return raw
     .slice(0, raw.indexOf('\r\n\r\n'))
     .replace(/\r\n(?=[ \t])/g, '')
     .split('\r\n');
+}
+
+type Fields = Record<string, unknown>;
+
+export type Sender = {
+  send(more: Fields, options?: TestRequest): Promise<TestResponse>;
+  /** The email as it is shown after it was accepted. */
+  // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
+  accepted(more: Fields, options?: TestRequest): Promise<any>;
+  /** Refused with 400 that blames `param`. */
+  refused(param: string, more: Fields, message?: RegExp): Promise<void>;
+};
+
+export function senderOf(app: () => Pick<TestApp, 'request'>): Sender {
+  const send: Sender['send'] = (more, options = {}) =>
+    app().request('POST', '/v1/emails', { body: emailBody(more), ...options });
+  return {
+    send,
+    async accepted(more, options = {}) {
+      const response = await send(more, options);
+      assert.equal(response.status, 200, JSON.stringify(response.body));
+      const shown = await app().request('GET', `/v1/emails/${response.body.id}`, options);
+      assert.equal(shown.status, 200);
+      return shown.body;
+    },
+    async refused(param, more, message) {
+      const { status, body, headers } = await send(more);
+      assert.equal(status, 400, JSON.stringify({ more, body }).slice(0, 1_000));
+      assert.equal(body.error.type, 'validation_error');
+      assert.equal(body.error.param, param, body.error.message);
+      assert.equal(body.error.issues[0].path, param);
+      assert.equal(body.error.requestId, headers['x-request-id']);
+      if (message) assert.match(body.error.message, message);
+    },
+  };
 }

@@ -1,13 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { sweepIdempotency } from '../../src/emails/idempotency/store.ts';
 import { canonicalJson, hashRequest, IDEMPOTENCY_WINDOW_MS } from '../../src/emails/idempotency.ts';
-import { sweepIdempotency } from '../../src/emails/store.ts';
+import { WAIT_MS } from '../../src/emails/in-flight.ts';
+import type { Fetch, HttpResponse } from '../../src/system/fetch.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 import { emailBody, SIMULATOR } from './fixtures.ts';
 
+const answer: HttpResponse = { status: 200, headers: {}, body: Buffer.from('data'), truncated: false };
+/** What is on the web. */
+const downloads = new Map<string, () => Promise<HttpResponse>>();
+const download: Fetch = async ({ url }) => {
+  const found = downloads.get(url);
+  if (!found) throw new Error('no route to host');
+  return found();
+};
+
 let spool: Spool;
 before(async () => {
-  spool = await openSpool();
+  spool = await openSpool({ system: { fetch: download } });
 });
 after(() => spool.close());
 
@@ -25,6 +36,20 @@ async function countEmails(): Promise<number> {
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;
+}
+
+/** Resolves when somebody sets a timer for exactly this long. */
+function waiting(delayMs: number): Promise<void> {
+  const { after } = spool.clock;
+  return new Promise((resolve) => {
+    spool.clock.after = (wanted, run) => {
+      if (wanted === delayMs) {
+        spool.clock.after = after;
+        resolve();
+      }
+      return after(wanted, run);
+    };
+  });
 }
 
 function recordOf(key: string) {
@@ -132,9 +157,10 @@ test('canonical JSON sorts keys at every depth and keeps what differs apart', ()
     ['a', 'b'],
     ['a,b'],
   ];
-  assert.equal(new Set(different.map(canonicalJson)).size, different.length);
-  assert.notEqual(hashRequest('POST', '/v1/emails', {}), hashRequest('POST', '/v1/emails/batch', {}));
-  assert.notEqual(hashRequest('POST', '/v1/emails', {}), hashRequest('PUT', '/v1/emails', {}));
+  assert.equal(new Set(different.map((value) => canonicalJson(value))).size, different.length);
+  const hashOf = (method: string, path: string) => hashRequest({ method, path, body: {} }, () => undefined);
+  assert.notEqual(hashOf('POST', '/v1/emails'), hashOf('POST', '/v1/emails/batch'));
+  assert.notEqual(hashOf('POST', '/v1/emails'), hashOf('PUT', '/v1/emails'));
 });
 
 test('two hundred duplicates at once make exactly one email', async () => {
@@ -145,6 +171,80 @@ test('two hundred duplicates at once make exactly one email', async () => {
   const replayed = answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true');
   assert.equal(replayed.length, 199);
   assert.equal(await countEmails(), before + 1);
+});
+
+test('a thousand duplicates at once, over as many connections, make exactly one email', async () => {
+  const before = await countEmails();
+  const address = await spool.server.listen({ host: '127.0.0.1', port: 0 });
+  const request = {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${spool.testKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'thousand',
+    },
+    body: JSON.stringify(emailBody()),
+  };
+  const answers = await Promise.all(
+    Array.from({ length: 1_000 }, async () => {
+      const response = await fetch(`${address}/v1/emails`, request);
+      return { status: response.status, body: (await response.json()) as { id: string } };
+    }),
+  );
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+  assert.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
+  assert.equal(await countEmails(), before + 1);
+});
+
+test('an attachment that was taken out of the body counts by what it holds', async () => {
+  const attached = (fill: string) => ({
+    attachments: [{ filename: 'a.bin', content: Buffer.alloc(90_000, fill).toString('base64') }],
+  });
+  const first = await send('attached', attached('a'));
+  assert.equal(first.status, 200);
+  const second = await send('attached', attached('a'));
+  assert.deepEqual(second.body, first.body);
+  assert.equal(second.headers['idempotency-replayed'], 'true');
+  const other = await send('attached', attached('b'));
+  assert.deepEqual([other.status, other.body.error.type], [409, 'idempotency_conflict']);
+});
+
+test('a repeat is answered without the template, the topic and the files it was made from', async () => {
+  const created = await spool.request('POST', '/v1/templates', {
+    body: { name: 'T', subject: 'S', html: '<p>T</p>' },
+  });
+  const templateId = created.body.id;
+  const path = 'https://files.example/a.txt';
+  const more = { text: undefined, templateId, attachments: [{ path }] };
+  downloads.set(path, async () => answer);
+  const first = await send('template', more);
+  assert.equal(first.status, 200, JSON.stringify(first.body));
+  downloads.delete(path);
+  assert.equal((await spool.request('DELETE', `/v1/templates/${templateId}`)).status, 204);
+  const second = await send('template', more);
+  assert.deepEqual([second.status, second.body], [200, first.body]);
+  assert.equal((await send('template anew', more)).status, 400);
+});
+
+test('a duplicate of a request that is still fetching waits ten seconds, then is told to come back', async () => {
+  const path = 'https://files.example/slow.txt';
+  const slow = Promise.withResolvers<HttpResponse>();
+  downloads.set(path, () => slow.promise);
+  const more = { attachments: [{ path }] };
+  const first = send('slow', more);
+  const second = send('slow', more);
+  await waiting(WAIT_MS);
+  await spool.clock.advance(WAIT_MS - 1);
+  const third = send('slow', more);
+  await waiting(WAIT_MS);
+  await spool.clock.advance(1);
+  const { status, body, headers } = await second;
+  assert.deepEqual([status, body.error.type], [409, 'idempotency_in_progress']);
+  assert.equal(headers['retry-after'], '1');
+  slow.resolve(answer);
+  const accepted = await first;
+  assert.equal(accepted.status, 200, JSON.stringify(accepted.body));
+  assert.deepEqual((await third).body, accepted.body);
 });
 
 test('of two different bodies at once under one key, one is accepted', async () => {

@@ -117,7 +117,7 @@ test('filters: status', async () => {
   const key = await stranger('statuses');
   const delivered = await send({ to: `delivered@${SIMULATOR}` }, key);
   const bounced = await send({ to: `bounced@${SIMULATOR}` }, key);
-  while ((await spool.deliverDue()) > 0);
+  await spool.deliverDue();
   const queued = await send({}, key);
   assert.deepEqual((await list({ status: 'delivered' }, key)).ids, [delivered]);
   assert.deepEqual((await list({ status: 'bounced' }, key)).ids, [bounced]);
@@ -152,6 +152,51 @@ test('filters: recipient in any field, whatever the case and the script', async 
   assert.deepEqual((await list({ to: 'x@rcpt.example' }, key)).ids, [to]);
   assert.deepEqual((await list({ to: 'a@BÜCHER.example' }, key)).ids, [idn]);
   assert.deepEqual((await list({ to: 'rcpt.example' }, key)).ids, []);
+});
+
+test('filters: a tag, by its key and its value', async () => {
+  const key = await stranger('tags');
+  const spring = await send({ tags: { campaign: 'spring', team: 'a' } }, key);
+  const autumn = await send({ tags: { campaign: 'autumn', team: 'a' } }, key);
+  const url = await send({ tags: { 'a:b': 'c', a: 'b:c' } }, key);
+  await send({}, key);
+  assert.deepEqual((await list({ tag: 'campaign:spring' }, key)).ids, [spring]);
+  assert.deepEqual(new Set((await list({ tag: 'team:a' }, key)).ids), new Set([spring, autumn]));
+  assert.deepEqual(
+    (await list({ tag: 'a:b:c' }, key)).ids,
+    [url],
+    'once, though it answers to both readings',
+  );
+  assert.deepEqual((await list({ tag: 'a:b:c', to: 'bob@rcpt.example' }, key)).ids, [url]);
+  for (const tag of ['campaign:summer', 'Campaign:spring', 'team:A', 'spring:campaign']) {
+    assert.deepEqual((await list({ tag }, key)).ids, [], tag);
+  }
+  assert.deepEqual((await list({ tag: 'campaign:spring' }, spool.testKey)).ids, [], 'another tenant');
+  for (const tag of ['', 'campaign', ':', 'a:', ':b']) await refused(`tag=${tag}`, 'tag');
+});
+
+test('filters: how at least one recipient stands, as the email shows it', async () => {
+  const key = await stranger('standings');
+  const to = (...locals: string[]) => ({ to: locals.map((local) => `${local}@${SIMULATOR}`) });
+  const mixed = await send(to('delivered', 'bounced', 'suppressed'), key);
+  const delayed = await send(to('delayed'), key);
+  const complained = await send(to('complained', 'complained+b'), key);
+  await spool.deliverDue();
+  const queued = await send({}, key);
+  const canceled = await send({}, key);
+  assert.equal((await spool.request('POST', `/v1/emails/${canceled}/cancel`, { key })).status, 200);
+  const expected = {
+    ...{ queued: [queued], sent: [], deferred: [delayed], delivered: [mixed], bounced: [mixed] },
+    ...{ complained: [complained], suppressed: [mixed], canceled: [canceled] },
+  };
+  for (const [recipientStatus, found] of Object.entries(expected)) {
+    assert.deepEqual((await list({ recipientStatus }, key)).ids, found, recipientStatus);
+  }
+  assert.deepEqual((await list({ recipientStatus: 'bounced', status: 'delivered' }, key)).ids, [mixed]);
+  assert.deepEqual((await list({ recipientStatus: 'bounced', status: 'bounced' }, key)).ids, []);
+  for (const recipientStatus of ['', 'open', 'Bounced']) {
+    await refused(`recipientStatus=${recipientStatus}`, 'recipientStatus');
+  }
 });
 
 test('filters combine with each other and with pages', async () => {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
-import type { TestRequest } from '../support/test-app.ts';
-import { emailBody, HOSTNAME, headerLines, SANDBOX, SIMULATOR } from './fixtures.ts';
+import { HOSTNAME, headerLines, SANDBOX, SIMULATOR, senderOf } from './fixtures.ts';
 
 let spool: Spool;
 before(async () => {
@@ -11,28 +10,7 @@ before(async () => {
 });
 after(() => spool.close());
 
-function send(more: Record<string, unknown>, options: TestRequest = {}) {
-  return spool.request('POST', '/v1/emails', { body: emailBody(more), ...options });
-}
-
-async function accepted(more: Record<string, unknown>, options: TestRequest = {}) {
-  const response = await send(more, options);
-  assert.equal(response.status, 200, JSON.stringify(response.body));
-  const shown = await spool.request('GET', `/v1/emails/${response.body.id}`, options);
-  assert.equal(shown.status, 200);
-  return shown.body;
-}
-
-/** Refused with 400 that blames `param`. */
-async function refused(param: string, more: Record<string, unknown>, message?: RegExp) {
-  const { status, body, headers } = await send(more);
-  assert.equal(status, 400, JSON.stringify({ more, body }));
-  assert.equal(body.error.type, 'validation_error');
-  assert.equal(body.error.param, param);
-  assert.equal(body.error.issues[0].path, param);
-  assert.equal(body.error.requestId, headers['x-request-id']);
-  if (message) assert.match(body.error.message, message);
-}
+const { send, accepted, refused } = senderOf(() => spool);
 
 const addresses = (count: number) => Array.from({ length: count }, (_, index) => `r${index}@rcpt.example`);
 
@@ -165,7 +143,6 @@ test('html or text is required, each of at most 2 MiB of well-formed text', asyn
   }
   const longest = await accepted({ text: undefined, html: 'x'.repeat(2 * 1024 * 1024) });
   assert.equal(longest.html.length, 2 * 1024 * 1024);
-  assert.equal(longest.text, null);
 });
 
 test('an address that several fields name is delivered to once, in the first of them, whatever its case', async () => {
@@ -190,21 +167,6 @@ test('a broadcast needs a topic, and a topic must exist', async () => {
   await refused('topicId', { type: 'broadcast', topicId: 'top_1' }, /topic/);
   await refused('topicId', { topicId: 'top_1' }, /topic/);
 });
-
-const LATER = {
-  headers: { 'X-One': '1' },
-  attachments: [],
-  tags: { a: 'b' },
-  scheduledAt: '2030-01-01T00:00:00Z',
-  templateId: 'tpl_1',
-  variables: {},
-};
-
-for (const [field, value] of Object.entries(LATER)) {
-  test(`${field}, which this version cannot honour, is refused by name rather than dropped`, async () => {
-    await refused(field, { [field]: value }, /not supported by this version/);
-  });
-}
 
 test('a field in snake case is refused with the name that was meant; other unknown fields are ignored', async () => {
   await refused('reply_to', { reply_to: 'a@rcpt.example' }, /did you mean `replyTo`/);
@@ -275,7 +237,7 @@ test('each recipient of the simulator acts as its name says', async () => {
   for (const local of Object.keys(expected)) {
     sent.set(local, (await accepted({ to: `${local}@${SIMULATOR}` })).id);
   }
-  while ((await spool.deliverDue()) > 0);
+  await spool.deliverDue();
   for (const [local, status] of Object.entries(expected)) {
     const { body } = await spool.request('GET', `/v1/emails/${sent.get(local)}`);
     assert.equal(body.status, status, local);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { excessOf, MOST_NESTING, MOST_VALUES } from '../../src/http/json-shape.ts';
+import { endOfString, excessOf, MOST_NESTING, MOST_STRINGS, MOST_VALUES } from '../../src/http/json-shape.ts';
 
 const excess = (text: string) => excessOf(Buffer.from(text));
 
@@ -17,6 +17,23 @@ test('values are counted, what stands in strings is not', () => {
   assert.match(excess(`[${'1,'.repeat(MOST_VALUES)}1]`) ?? '', /more than/);
   assert.match(excess(`[${'{},'.repeat(MOST_VALUES)}1]`) ?? '', /more than/);
   assert.equal(excess(JSON.stringify({ html: ',[{'.repeat(MOST_VALUES), text: '\\",[\\\\' })), undefined);
+});
+
+test('strings are counted even where nothing stands between them', () => {
+  assert.match(excess('""'.repeat(MOST_STRINGS + 1)) ?? '', /more than/);
+  const fields = Array.from({ length: MOST_VALUES / 2 - 1 }, (_, index) => `"${index}":"x"`);
+  assert.equal(excess(`{${fields.join(',')}}`), undefined);
+});
+
+test('a string ends at its first quote that is not escaped, however long and whatever stands in it', () => {
+  const filler = fc.constantFrom('x', '\\\\', '\\"', '\\/', 'y'.repeat(63), 'z'.repeat(64), '{', '\\\\\\"');
+  fc.assert(
+    fc.property(fc.array(filler, { maxLength: 40 }), (parts) => {
+      const text = `"${parts.join('')}"`;
+      assert.equal(endOfString(Buffer.from(`${text}, "more"`), 0), text.length - 1);
+    }),
+    { seed: 20260301, numRuns: 1_000 },
+  );
 });
 
 test('an unclosed string ends with the text', () => {

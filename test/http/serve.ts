@@ -2,7 +2,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { Type } from 'typebox';
 import { pageQuery } from '../../src/http/page.ts';
-import { createHttpServer } from '../../src/http/server.ts';
+import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Log } from '../../src/system/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -16,14 +16,17 @@ const things = Type.Object({
 
 export type Logged = { err: Error; requestId: string; route: string };
 
-export async function serve() {
+/** `more`: routes besides, added before the server is ready. */
+export async function serve(options: HttpOptions = {}, more: (server: FastifyInstance) => void = () => {}) {
   const errors: Logged[] = [];
   const log = { error: (fields: Logged) => errors.push(fields) } as unknown as Log;
   const server = await createHttpServer(
     { clock: createFakeClock(Date.UTC(2030, 0, 1)), log },
     { title: 'Test', description: 'Routes of a test', version: '1.2.3' },
+    options,
   );
   addRoutes(server);
+  more(server);
   await server.ready();
   return { server, errors, send: (request: InjectOptions) => send(server, request) };
 }

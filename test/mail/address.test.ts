@@ -189,6 +189,39 @@ test('anything but exactly one plain mailbox is refused', () => {
     `"${'n'.repeat(257)}" <a@b.example>`,
     '"xclow3n@gmail.com x"@internal.example@evil.example',
     `${'a@b.example '.repeat(1000)}`,
+    '"a"@b"@evil.example',
+    'a\\@b@evil.example',
+    '"a@b.example, "e@evil.example',
+    '"a@b.example" e@evil.example',
+    'a@b.example;',
+    'a@b.example, ',
+    'a@b.example..',
+    'a@b.example。',
+    'undisclosed-recipients:;',
+    'g:a@b.example',
+    '@route.example:a@b.example',
+    '<@one.example,@two.example:a@b.example>',
+    'a@[b.example]',
+    'a@\u2028b.example',
+    'a@b.example\u2028',
+    'a\u2028@b.example',
+    'a@b\u0085.example',
+    'a@b\ud800.example',
+    '\udc00a@b.example',
+    'a@exam\u00adple.com',
+    'a@b.example\u200b',
+    'a@b\u2060.example',
+    '\ufeffa@b.example',
+    'a\uff20b.example',
+    'a@b\uff20c.example',
+    'a@b\uff1a25.example',
+    'a@\u2100.example',
+    'a@\u0301b.example',
+    '=?utf-8?Q?a=40b.example?=',
+    '<=?utf-8?Q?a=40b.example?=>',
+    '=?utf-8?B?AA==?= <a@b.example>',
+    '=?utf-8?B?DQpCY2M6IGU=?= <a@b.example>',
+    'a@b.example\u000bBcc: e@evil.example',
   ];
   for (const text of refused) assert.equal(parseMailbox(text), undefined, JSON.stringify(text));
 });
@@ -197,6 +230,59 @@ test('a quoted local part cannot pass for another address', () => {
   const mailbox = parseMailbox('"a@gmail.com x"@internal.example');
   assert.equal(mailbox?.domain, 'internal.example');
   assert.equal(mailbox?.address, '"a@gmail.com x"@internal.example');
+});
+
+test('a name that reads like an address stays a name, whichever way it is written', () => {
+  for (const text of ['"a@b.example" <e@evil.example>', '=?utf-8?Q?a=40b.example?= <e@evil.example>']) {
+    const mailbox = parseMailbox(text);
+    assert.equal(mailbox?.name, 'a@b.example');
+    assert.equal(mailbox?.address, 'e@evil.example');
+    assert.equal(mailbox && formatMailbox(mailbox), '"a@b.example" <e@evil.example>');
+  }
+  const listed = parseMailbox('"a\\"@b.example, x\\""@evil.example');
+  assert.equal(listed?.domain, 'evil.example');
+  assert.equal(addressparser(listed.address, { flatten: true }).length, 1);
+});
+
+test('letters that look alike are other domains, and say so', () => {
+  assert.equal(parseMailbox('a@\u0430pple.example')?.domain, 'xn--pple-43d.example');
+  assert.equal(parseMailbox('a@apple.example')?.domain, 'apple.example');
+  assert.equal(parseMailbox('a@\uff41pple.example')?.domain, 'apple.example');
+});
+
+test('whatever is accepted is one line of printable ASCII, and reads back as the same mailbox', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.string({ unit: 'binary', maxLength: 10 }),
+      fc.string({ unit: 'binary', maxLength: 10 }),
+      (title, local, host) => {
+        for (const text of [
+          `${title} <${local}@${host}.example>`,
+          `${title} <a@b.example>`,
+          `a@${host}.example`,
+        ]) {
+          const mailbox = parseMailbox(text);
+          if (!mailbox) continue;
+          const header = formatMailbox(mailbox);
+          assert.match(header, /^[ -~]+$/);
+          assert.deepEqual(parseMailbox(header), mailbox);
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a text of any length is refused by its length alone', () => {
+  for (const unit of [' ', '"', '\\', 'a.', '<', 'a@b.example,', 'é', '=?utf-8?q?']) {
+    const text = unit.repeat(100_000);
+    for (const form of [text, `${text}@b.example`, `a@${text}`, `<${text}>`, `"${text}" <a@b.example>`]) {
+      assert.equal(parseMailbox(form), undefined);
+    }
+  }
+  assert.ok(parseMailbox(`${' '.repeat(4_000)}a@b.example`));
+  assert.equal(parseMailbox(`${' '.repeat(4_096)}a@b.example`), undefined);
 });
 
 test('hostile text is refused without backtracking', () => {

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { planMx } from '../../src/mail/mx.ts';
-import type { Dns, DnsAnswer, MxRecord } from '../../src/system/dns.ts';
+import type { DnsAnswer, DnsLookups, MxRecord } from '../../src/system/dns.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { zoneDns } from '../support/zone-dns.ts';
+
+const MX_TTL_MS = 3_600_000;
+const ADDRESS_TTL_MS = 600_000;
 
 type Records<T> = T[] | 'no-name' | 'failed';
 type Zone = {
@@ -11,21 +16,23 @@ type Zone = {
   aaaa?: Record<string, Records<string>>;
 };
 
-function answer<T>(records: Records<T> | undefined): DnsAnswer<T> {
-  if (records === undefined) return { kind: 'no-data' };
+function answer<T>(records: Records<T> | undefined, ttlMs = ADDRESS_TTL_MS): DnsAnswer<T> {
+  if (records === undefined) return { kind: 'no-data', ttlMs: MX_TTL_MS };
   if (records === 'no-name') return { kind: 'no-name' };
   if (records === 'failed') return { kind: 'failed', reason: 'ESERVFAIL' };
-  return { kind: 'found', records };
+  return { kind: 'found', records, ttlMs };
 }
 
+const config = { hostname: 'Me.example' };
+
 function planFor(zone: Zone, random: () => number = () => 0.999) {
-  const mx = answer(zone.mx);
+  const mx = answer(zone.mx, MX_TTL_MS);
   const records: DnsAnswer<MxRecord> =
     mx.kind === 'found'
-      ? { kind: 'found', records: mx.records.map(([preference, exchange]) => ({ preference, exchange })) }
+      ? { ...mx, records: mx.records.map(([preference, exchange]) => ({ preference, exchange })) }
       : mx;
   const looked: string[] = [];
-  const dns = {
+  const lookups: DnsLookups = {
     mx: async () => records,
     a: async (name: string) => {
       looked.push(name);
@@ -34,8 +41,12 @@ function planFor(zone: Zone, random: () => number = () => 0.999) {
     aaaa: async (name: string) => answer(zone.aaaa?.[name]),
     txt: async () => answer<string>(undefined),
     cname: async () => answer<string>(undefined),
-  } satisfies Dns;
-  return planMx({ dns, random }, 'example.com').then((plan) => ({ plan, looked }));
+  };
+  const dns = { ...lookups, fresh: lookups };
+  return planMx({ dns, random, clock: createFakeClock(0), config }, 'example.com').then((plan) => ({
+    plan,
+    looked,
+  }));
 }
 
 test('hosts come in order of preference, each with both families in turn', async () => {
@@ -53,6 +64,8 @@ test('hosts come in order of preference, each with both families in turn', async
       { name: 'mx1.example.net', addresses: ['192.0.2.1', '2001:db8::1', '192.0.2.2'] },
       { name: 'mx2.example.net', addresses: ['192.0.2.3'] },
     ],
+    site: 'mx1.example.net,mx2.example.net',
+    ttlMs: ADDRESS_TTL_MS,
   });
 });
 
@@ -78,7 +91,12 @@ test('hosts of equal preference change places, others never do', async () => {
 
 test('without MX records the domain is its own host', async () => {
   const { plan } = await planFor({ aaaa: { 'example.com': ['2001:db8::1'] } });
-  assert.deepEqual(plan, { kind: 'hosts', hosts: [{ name: 'example.com', addresses: ['2001:db8::1'] }] });
+  assert.deepEqual(plan, {
+    kind: 'hosts',
+    hosts: [{ name: 'example.com', addresses: ['2001:db8::1'] }],
+    site: 'example.com',
+    ttlMs: ADDRESS_TTL_MS,
+  });
 });
 
 test('a null MX is a verdict, with the dot written or read as nothing', async () => {
@@ -94,7 +112,9 @@ test('a null MX beside a real one is ignored', async () => {
     ],
     a: { 'mx.example': ['192.0.2.1'] },
   });
-  assert.deepEqual(plan, { kind: 'hosts', hosts: [{ name: 'mx.example', addresses: ['192.0.2.1'] }] });
+  assert.ok(plan.kind === 'hosts');
+  assert.deepEqual(plan.hosts, [{ name: 'mx.example', addresses: ['192.0.2.1'] }]);
+  assert.equal(plan.site, 'mx.example');
 });
 
 test('only the answer that the domain does not exist says so', async () => {
@@ -135,7 +155,9 @@ test('a host that cannot be looked up leaves the others', async () => {
     a: { 'gone.example': 'no-name', 'down.example': 'failed', 'half.example': 'failed' },
     aaaa: { 'gone.example': 'no-name', 'down.example': 'failed', 'half.example': ['2001:db8::1'] },
   });
-  assert.deepEqual(plan, { kind: 'hosts', hosts: [{ name: 'half.example', addresses: ['2001:db8::1'] }] });
+  assert.ok(plan.kind === 'hosts');
+  assert.deepEqual(plan.hosts, [{ name: 'half.example', addresses: ['2001:db8::1'] }]);
+  assert.equal(plan.ttlMs, 30_000, 'and is soon made anew');
 });
 
 test('a plan has at most five addresses, and a first host leaves room for the next', async () => {
@@ -162,6 +184,103 @@ test('a domain with a thousand MX records costs ten lookups', async () => {
   const { plan, looked } = await planFor({ mx });
   assert.equal(plan.kind, 'unresolved');
   assert.equal(looked.length, 10);
+});
+
+const one = (preference: number, name: string): [number, string] => [preference, name];
+
+test('a domain whose best host is this machine has nowhere to go, in any spelling', async () => {
+  const a = { 'mx.example': ['192.0.2.1'], 'me.example': ['192.0.2.9'] };
+  for (const mx of [
+    [one(10, 'me.example')],
+    [one(10, 'ME.example.')],
+    [one(10, 'me.example'), one(10, 'mx.example')],
+    [one(10, 'me.example'), one(20, 'mx.example')],
+  ]) {
+    const { plan, looked } = await planFor({ mx, a });
+    assert.deepEqual([plan, looked], [{ kind: 'loop' }, []], JSON.stringify(mx));
+  }
+  const clock = createFakeClock(0);
+  const own = zoneDns('me.example A 192.0.2.9');
+  const implicit = await planMx({ dns: own, random: () => 0, clock, config }, 'me.example');
+  assert.deepEqual(implicit, { kind: 'loop' });
+});
+
+test('where this machine is a lesser host, only those before it are tried', async () => {
+  const mx = [one(10, 'a.example'), one(20, 'me.example'), one(20, 'b.example'), one(30, 'c.example')];
+  const a = { 'a.example': ['192.0.2.1'], 'b.example': ['192.0.2.2'], 'c.example': ['192.0.2.3'] };
+  const { plan, looked } = await planFor({ mx, a });
+  assert.ok(plan.kind === 'hosts');
+  assert.deepEqual([plan.hosts.map((host) => host.name), looked], [['a.example'], ['a.example']]);
+});
+
+test('a host that is an alias is followed to its addresses', async () => {
+  const dns = zoneDns(`
+    example.com       300 MX    10 mail.example.com
+    mail.example.com   90 CNAME host.example.net
+    host.example.net  200 A     192.0.2.1
+  `);
+  const world = { dns, random: () => 0, clock: createFakeClock(0), config };
+  assert.deepEqual(await planMx(world, 'example.com'), {
+    kind: 'hosts',
+    hosts: [{ name: 'mail.example.com', addresses: ['192.0.2.1'] }],
+    site: 'mail.example.com',
+    ttlMs: 90_000,
+  });
+});
+
+test('domains with the same hosts are one site, whatever their order, preferences and addresses', async () => {
+  const sites = new Set<string>();
+  for (const [mx, address] of [
+    [[one(10, 'a.example'), one(20, 'b.example')], '192.0.2.1'],
+    [[one(20, 'A.example.'), one(10, 'b.example')], '192.0.2.2'],
+    [[one(0, 'b.example'), one(0, 'a.example'), one(5, 'b.example'), one(9, '.')], '192.0.2.3'],
+  ] as const) {
+    const { plan } = await planFor({ mx: [...mx], a: { 'a.example': [address] } });
+    sites.add(plan.kind === 'hosts' ? plan.site : plan.kind);
+  }
+  assert.deepEqual([...sites], ['a.example,b.example']);
+});
+
+test('the site of a domain with very many hosts is short, and still its own', async () => {
+  const siteOf = async (...names: string[]) => {
+    const mx = names.map((name) => one(10, name));
+    const { plan } = await planFor({ mx, a: Object.fromEntries(names.map((name) => [name, ['192.0.2.1']])) });
+    return plan.kind === 'hosts' ? plan.site : plan.kind;
+  };
+  const names = Array.from({ length: 900 }, (_, index) => `h${index}.example`);
+  const site = await siteOf(...names);
+  assert.match(site, /^[0-9a-f]{64}$/);
+  assert.equal(await siteOf(...names.toReversed()), site);
+  assert.notEqual(await siteOf(...names, 'other.example'), site);
+});
+
+test('a plan holds as long as the least of its records, and half a minute at least', async () => {
+  const ttl = async (mxSeconds: number, aSeconds: number) => {
+    const dns = zoneDns(`x.example ${mxSeconds} MX 0 h.example\nh.example ${aSeconds} A 192.0.2.1`);
+    const world = { dns, random: () => 0, clock: createFakeClock(0), config };
+    const plan = await planMx(world, 'x.example');
+    return plan.kind === 'hosts' ? plan.ttlMs : plan.kind;
+  };
+  assert.deepEqual([await ttl(100, 200), await ttl(200, 100)], [100_000, 100_000]);
+  assert.deepEqual([await ttl(0, 100), await ttl(100, 5)], [30_000, 30_000]);
+});
+
+test('a resolver that takes its time is given up after a minute, and nothing is said of the domain', async () => {
+  const clock = createFakeClock(0);
+  const never = () => new Promise<never>(() => {});
+  const lookups = { mx: never, a: never, aaaa: never, txt: never, cname: never };
+  const plan = planMx(
+    { dns: { ...lookups, fresh: lookups }, random: () => 0, clock, config },
+    'slow.example',
+  );
+  await clock.advance(59_999);
+  const early = await Promise.race([plan, Promise.resolve('still asking')]);
+  assert.equal(early, 'still asking');
+  await clock.advance(1);
+  assert.deepEqual(await plan, {
+    kind: 'unresolved',
+    reason: 'resolving slow.example took longer than 60000 ms',
+  });
 });
 
 test('no set of records makes a plan that is empty, repeats an address or exceeds five', async () => {

@@ -4,9 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
-import { claimDeliveries } from '../../src/queue/claim.ts';
-import { deliver } from '../../src/queue/deliver.ts';
+import { Addresses, connect } from '../../src/queue/connect.ts';
+import { type Carry, type Claimed, deliver } from '../../src/queue/deliver.ts';
+import { verdictForAll } from '../../src/queue/outcome.ts';
 import { settle } from '../../src/queue/settle.ts';
+import { simulateDelivery } from '../../src/queue/simulate.ts';
+import { transact } from '../../src/queue/transact.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { insertSuppression } from '../../src/suppressions/store.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
@@ -18,6 +21,8 @@ import { eventTypes, openSpool, type Spool } from '../support/spool.ts';
 
 const HOUR_MS = 3_600_000;
 const LOOPBACK = { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8' };
+/** Real sockets take real time, and none of it is long. */
+const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
 const opened: { close(): unknown }[] = [];
 after(async () => {
   for (const one of opened) await one.close();
@@ -26,10 +31,26 @@ after(async () => {
 /** Spool whose hosts are all on loopback, with the real dial behind the real guard. */
 async function openLoopbackSpool(smtpPort: number): Promise<Spool> {
   const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
-  const clockless = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
-  const spool = await openSpool({ smtpPort, env: LOOPBACK, system: { dial: createDial(guard, clockless) } });
+  const spool = await openSpool({ smtpPort, env: LOOPBACK, system: { dial: createDial(guard, CLOCKLESS) } });
   opened.push(spool);
   return spool;
+}
+
+function simulate(spool: Spool): Carry {
+  return async (claimed) => ({ verdicts: simulateDelivery(spool.app.config, claimed), signature: null });
+}
+
+/** One session for one delivery, without the dispatcher. */
+async function carryToLoopback(spool: Spool, claimed: Claimed) {
+  const hosts = [{ name: 'mx.rcpt.example', addresses: ['127.0.0.1'] }];
+  const options = { claimed, addresses: new Addresses(), deadline: Number.POSITIVE_INFINITY };
+  const connected = await connect(spool.app, hosts, options);
+  if (connected.kind === 'closed') {
+    return { verdicts: verdictForAll(claimed, connected.outcome), signature: null };
+  }
+  const transacted = await transact(spool.app, connected.session, claimed, () => {});
+  connected.session.smtp.close();
+  return transacted;
 }
 
 async function openSink() {
@@ -83,7 +104,7 @@ test('a mail travels from the API to the receiving server, signed, and its story
     bcc: 'dave@rcpt.example',
   });
   assert.equal((await spool.email(id)).status, 'queued');
-  assert.equal(await spool.deliverDue(), 1);
+  await spool.deliverDue();
   const email = await spool.email(id);
   assert.equal(email.status, 'delivered');
   assert.equal(email.recipients[0].mx, 'mx.rcpt.example');
@@ -155,9 +176,11 @@ test('a deferral is retried on schedule, told once in four hours, and expires as
   await spool.deliverDue();
   const first = await spool.email(id);
   assert.deepEqual([first.status, first.recipients[0].status], ['sent', 'deferred']);
-  assert.equal(await spool.deliverDue(), 0, 'not due yet');
+  await spool.deliverDue();
+  assert.equal((await spool.email(id)).recipients[0].attempts, 1, 'not due yet');
   await spool.clock.advance(60_000);
-  assert.equal(await spool.deliverDue(), 1, 'due after a minute');
+  await spool.deliverDue();
+  assert.equal((await spool.email(id)).recipients[0].attempts, 2, 'due after a minute');
   for (let round = 0; round < 60; round++) {
     await spool.clock.advance(HOUR_MS);
     await spool.deliverDue();
@@ -197,26 +220,23 @@ test('DNS trouble never bounces; only a missing domain, seen twice an hour apart
 test('a host that cannot be reached passes on to the next one', async () => {
   const sink = await openSink();
   const dialled: string[] = [];
-  const spool = await openLoopbackSpool(sink.port);
-  const dial = spool.app.dial;
-  const world = {
-    ...spool.app,
-    signingKeys: createSigningKeys(spool.app),
-    dial: (target: Parameters<typeof dial>[0]) => {
-      dialled.push(target.address);
-      return target.address === '127.0.0.1' ? dial(target) : Promise.reject(new Error('ECONNREFUSED'));
+  const guarded = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
+  const spool = await openSpool({
+    smtpPort: sink.port,
+    env: LOOPBACK,
+    system: {
+      dial: (target) => {
+        dialled.push(target.address);
+        return target.address === '127.0.0.1' ? guarded(target) : Promise.reject(new Error('ECONNREFUSED'));
+      },
     },
-  };
+  });
+  opened.push(spool);
   spool.addZone(
     'rcpt.example MX 10 a.example\nrcpt.example MX 20 b.example\na.example A 192.0.2.1\nb.example A 127.0.0.1',
   );
   const id = await spool.accept('bob@rcpt.example');
-  const claimed = await spool.app.db.commit(claimDeliveries, {
-    now: spool.clock.now(),
-    epoch: spool.app.epoch,
-    limit: 10,
-  });
-  for (const delivery of claimed) await deliver(world, delivery);
+  await spool.deliverDue();
   assert.deepEqual(dialled, ['192.0.2.1', '127.0.0.1']);
   assert.equal((await spool.email(id)).status, 'delivered');
 });
@@ -224,8 +244,7 @@ test('a host that cannot be reached passes on to the next one', async () => {
 test('private addresses are never dialled: the mail waits', async () => {
   const guard = createTargetGuard({ allow: [], own: [] });
   const refused: unknown[] = [];
-  const clockless = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
-  const guarded = createDial(guard, clockless);
+  const guarded = createDial(guard, CLOCKLESS);
   const spool = await openSpool({
     system: {
       dial: (target) =>
@@ -252,16 +271,12 @@ test('what a crash left in flight is retried, its doubt counted, and held at the
   const id = await spool.accept('bob@rcpt.example');
   for (let crash = 1; crash <= 5; crash++) {
     await spool.clock.advance(10_000);
-    const claimed = await spool.app.db.commit(claimDeliveries, {
-      now: spool.clock.now(),
-      epoch: `start ${crash}`,
-      limit: 10,
-    });
+    const claimed = await spool.claim(`start ${crash}`);
     assert.equal(claimed.length, 1, `claim ${crash}`);
     await recoverQueue({ ...spool.app, epoch: `start ${crash + 1}` });
   }
   await spool.clock.advance(HOUR_MS);
-  assert.equal(await spool.deliverDue(), 0, 'held');
+  assert.deepEqual(await spool.claim(), [], 'held');
   const email = await spool.email(id);
   assert.deepEqual(
     [email.status, email.recipients[0].status, email.recipients[0].attempts],
@@ -275,7 +290,7 @@ test('an attempt whose lease was given to another start no longer has a say', as
   opened.push(spool);
   const id = await spool.accept('bob@rcpt.example');
   const now = spool.clock.now();
-  const [delivery] = await spool.app.db.commit(claimDeliveries, { now, epoch: 'old', limit: 10 });
+  const [delivery] = await spool.claim('old');
   await recoverQueue({ ...spool.app, epoch: 'new' });
   const recipientId = delivery?.recipients[0]?.id;
   assert.ok(recipientId);
@@ -318,9 +333,10 @@ test('a resend after a crash is byte-identical', async () => {
   const world = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
   for (const epoch of ['one', 'two']) {
     await spool.clock.advance(10_000);
-    const claimed = await spool.app.db.commit(claimDeliveries, { now: spool.clock.now(), epoch, limit: 10 });
     // Settled under another start's name: as lost as after a crash.
-    for (const delivery of claimed) await deliver({ ...world, epoch: 'crashed' }, delivery);
+    for (const claimed of await spool.claim(epoch)) {
+      await deliver({ ...world, epoch: 'crashed' }, claimed, (it) => carryToLoopback(spool, it));
+    }
     await recoverQueue({ ...spool.app, epoch: `after ${epoch}` });
   }
   const [first, second] = sink.messages;
@@ -377,7 +393,7 @@ test('an address suppressed after the mail was accepted is not delivered to', as
     diagnostic: null,
     createdAt: now,
   });
-  assert.equal(await spool.deliverDue(), 0);
+  await spool.deliverDue();
   const email = await spool.email(id);
   assert.deepEqual([email.status, email.recipients[0].status, dialled], ['bounced', 'suppressed', 0]);
   assert.ok(eventTypes(email).includes('email.suppressed'));
@@ -388,10 +404,9 @@ test('a delivery that fails by our own fault is deferred, not lost in flight', a
   opened.push(spool);
   spool.addZone('rcpt.example A 192.0.2.1');
   const id = await spool.accept('bob@rcpt.example');
-  const claim = { now: spool.clock.now(), epoch: spool.app.epoch, limit: 10 };
-  const noKeys = { find: () => Promise.reject(new Error('the key does not open')) };
-  for (const delivery of await spool.app.db.commit(claimDeliveries, claim)) {
-    await deliver({ ...spool.app, signingKeys: noKeys }, delivery);
+  const world = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
+  for (const claimed of await spool.claim()) {
+    await deliver(world, claimed, () => Promise.reject(new Error('the key does not open')));
   }
   const [recipient] = (await spool.email(id)).recipients;
   assert.deepEqual(
@@ -404,8 +419,7 @@ test('an outcome that cannot be stored at once is stored later, not thrown away'
   const spool = await openSpool();
   opened.push(spool);
   const id = await spool.accept('delivered@simulator.mx.postrider.example');
-  const claim = { now: spool.clock.now(), epoch: spool.app.epoch, limit: 10 };
-  const claimed = await spool.app.db.commit(claimDeliveries, claim);
+  const claimed = await spool.claim();
   let refusals = 2;
   const db: typeof spool.app.db = {
     ...spool.app.db,
@@ -416,7 +430,7 @@ test('an outcome that cannot be stored at once is stored later, not thrown away'
   };
   const done = Promise.all(
     claimed.map((delivery) =>
-      deliver({ ...spool.app, db, signingKeys: createSigningKeys(spool.app) }, delivery),
+      deliver({ ...spool.app, db, signingKeys: createSigningKeys(spool.app) }, delivery, simulate(spool)),
     ),
   );
   for (let step = 0; step < 10; step++) await spool.clock.advance(1_000);
@@ -428,13 +442,13 @@ test('a lease that runs out in this start is put back, and the old attempt has n
   const spool = await openSpool();
   opened.push(spool);
   const id = await spool.accept('delivered@simulator.mx.postrider.example');
-  const claimNow = () => ({ now: spool.clock.now(), epoch: spool.app.epoch, limit: 10 });
-  const [first] = await spool.app.db.commit(claimDeliveries, claimNow());
+  const [first] = await spool.claim();
   assert.ok(first);
   await spool.clock.advance(2 * HOUR_MS);
   await recoverQueue(spool.app);
-  await spool.app.db.commit(claimDeliveries, claimNow());
-  await deliver({ ...spool.app, signingKeys: createSigningKeys(spool.app) }, first);
+  await spool.claim();
+  const world = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
+  await deliver(world, first, simulate(spool));
   const email = await spool.email(id);
   assert.deepEqual([email.status, email.recipients[0].attempts], ['sent', 2]);
 });

@@ -70,3 +70,39 @@ test('a message whose sender dies after the dot is recorded', async () => {
     await slow.close();
   }
 });
+
+test('messages pipelined into each other are told apart', async () => {
+  const socket = connect(sink.port, sink.host);
+  await talk(socket, ['EHLO client.test\r\n']);
+  let replies = '';
+  socket.on('data', (text: string) => {
+    replies += text;
+  });
+  const group = (to: string) => `MAIL FROM:<b+1@bounce.test>\r\nRCPT TO:<${to}@example.test>\r\nDATA\r\n`;
+  const message = (id: string) => `Message-ID: <${id}@example.test>\r\n\r\n${id}\r\n.\r\n`;
+  for (const part of [
+    group('a'),
+    message('one') + group('b'),
+    message('two') + group('c'),
+    message('three'),
+  ]) {
+    const before = replies.match(/^354/gm)?.length ?? 0;
+    socket.write(part);
+    const isLast = part === message('three');
+    while (!isLast && (replies.match(/^354/gm)?.length ?? 0) === before) await once(socket, 'data');
+  }
+  while (sink.messages.length < 3) await once(socket, 'data');
+  socket.destroy();
+  assert.deepEqual(
+    sink.messages.map(({ messageId, recipients, raw }) => [
+      messageId,
+      recipients.join(),
+      raw?.toString().slice(-7),
+    ]),
+    [
+      ['<one@example.test>', 'a@example.test', '\n\r\none\r\n'.slice(-7)],
+      ['<two@example.test>', 'b@example.test', '\r\ntwo\r\n'.slice(-7)],
+      ['<three@example.test>', 'c@example.test', 'three\r\n'],
+    ],
+  );
+});

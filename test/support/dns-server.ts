@@ -17,7 +17,14 @@ import {
   RECURSION_DESIRED,
   TRUNCATED_RESPONSE,
 } from 'dns-packet';
-import { lookUp, parseZone, type RecordType, type Zone, type ZoneRecord } from './zone.ts';
+import {
+  lookUp,
+  NEGATIVE_TTL_SECONDS,
+  parseZone,
+  type RecordType,
+  type Zone,
+  type ZoneRecord,
+} from './zone.ts';
 
 export type DnsServer = {
   /** `127.0.0.1:port`, the same port for UDP and TCP. */
@@ -33,6 +40,24 @@ const PORT_TRIES = 20;
 
 /** RFC 1035 4.1.1. */
 const RESPONSE_CODES = { found: 0, 'no-data': 0, loop: 2, 'no-name': 3 } as const;
+const FORMAT_ERROR = 1;
+
+/** Goes with every answer that there is nothing, and says for how long (RFC 2308 3). */
+const START_OF_AUTHORITY: Answer = {
+  name: '.',
+  type: 'SOA',
+  ttl: NEGATIVE_TTL_SECONDS,
+  class: 'IN',
+  data: {
+    mname: 'ns.test',
+    rname: 'hostmaster.test',
+    serial: 1,
+    refresh: 3_600,
+    retry: 600,
+    expire: 86_400,
+    minimum: NEGATIVE_TTL_SECONDS,
+  },
+};
 
 export async function startDnsServer(zoneText = ''): Promise<DnsServer> {
   let zone = parseZone(zoneText);
@@ -113,7 +138,7 @@ function read(bytes: Buffer): Packet | undefined {
 }
 
 function respond(zone: Zone, query: Packet): Packet {
-  const { code, answers } = resolve(zone, query.questions?.[0]);
+  const { code, answers, authorities } = resolve(zone, query.questions?.[0]);
   const flags = AUTHORITATIVE_ANSWER | RECURSION_AVAILABLE | ((query.flags ?? 0) & RECURSION_DESIRED);
   return {
     id: query.id ?? 0,
@@ -121,16 +146,23 @@ function respond(zone: Zone, query: Packet): Packet {
     flags: flags | code,
     questions: query.questions ?? [],
     answers,
+    authorities,
   };
 }
 
-function resolve(zone: Zone, question: Question | undefined): { code: number; answers: Answer[] } {
-  if (question === undefined) return { code: RESPONSE_CODES['no-data'], answers: [] };
+type Resolved = { code: number; answers: Answer[]; authorities: Answer[] };
+
+function resolve(zone: Zone, question: Question | undefined): Resolved {
+  if (question === undefined) return { code: FORMAT_ERROR, answers: [], authorities: [] };
   // A type the zone text cannot hold (SOA, TLSA) finds no record, which is the right answer.
   const found = lookUp(zone, question.name, question.type as RecordType);
   const aliases = found.kind === 'loop' ? [] : found.aliases;
   const records = found.kind === 'found' ? found.records : [];
-  return { code: RESPONSE_CODES[found.kind], answers: [...aliases, ...records].map(toAnswer) };
+  return {
+    code: RESPONSE_CODES[found.kind],
+    answers: [...aliases, ...records].map(toAnswer),
+    authorities: found.kind === 'no-data' || found.kind === 'no-name' ? [START_OF_AUTHORITY] : [],
+  };
 }
 
 function toAnswer(record: ZoneRecord): Answer {
@@ -169,5 +201,10 @@ function udpLimit(query: Packet): number {
 function fit(response: Packet, limit: number): Buffer {
   const bytes = encode(response);
   if (bytes.length <= limit) return bytes;
-  return encode({ ...response, answers: [], flags: (response.flags ?? 0) | TRUNCATED_RESPONSE });
+  return encode({
+    ...response,
+    answers: [],
+    authorities: [],
+    flags: (response.flags ?? 0) | TRUNCATED_RESPONSE,
+  });
 }

@@ -1,6 +1,13 @@
 /** Driving the queue by hand: a tenant that may send, mail accepted over HTTP, and deliveries run when the test says so. */
 import assert from 'node:assert/strict';
-import { createQueueWork } from '../../src/queue/worker.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { App } from '../../src/app.ts';
+import { createSigningKeys } from '../../src/domains/signing-key.ts';
+import { claimDeliveries } from '../../src/queue/claim.ts';
+import type { Claimed } from '../../src/queue/deliver.ts';
+import { prepareMessage } from '../../src/queue/prepare.ts';
+import { listDueInLane, listDueLanes } from '../../src/queue/store.ts';
+import { startDelivering } from '../../src/queue/worker.ts';
 import type { System } from '../../src/system/system.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { openTestApp, type TestApp } from './test-app.ts';
@@ -16,8 +23,12 @@ export type Spool = TestApp & {
   addZone(text: string): void;
   /** Accepts a live email from the verified domain; answers its id. */
   accept(to: string | string[], more?: object): Promise<string>;
-  /** Claims and delivers everything due now; answers how many deliveries ran. */
-  deliverDue(): Promise<number>;
+  /** Delivers everything due now. */
+  deliverDue(): Promise<void>;
+  /** Resolves once nothing is due or in flight: what a dispatcher that runs has done its work. */
+  settled(): Promise<void>;
+  /** Claims everything due now, as a start of the daemon with this epoch would; nothing is delivered. */
+  claim(epoch?: string): Promise<Claimed[]>;
   // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
   email(id: string): Promise<any>;
 };
@@ -35,14 +46,15 @@ export async function openSpool(
   const { request, liveKey: key } = testApp;
   const created = await request('POST', '/v1/domains', { key, body: { name: SENDER_DOMAIN } });
   assert.equal(created.status, 201);
-  const records = created.body.records as { type: string; name: string; value: string }[];
+  type Published = { type: string; name: string; value: string };
+  const records = created.body.records as (Published & { alternative?: Published })[];
   let zone = records
+    .map((record) => record.alternative ?? record)
     .map(({ type, name, value }) => `${name} ${type} ${type === 'TXT' ? JSON.stringify(value) : value}`)
     .join('\n');
   dns.setZone(zone);
   const verified = await request('POST', `/v1/domains/${created.body.id}/verify`, { key });
   assert.equal(verified.body.status, 'verified');
-  const work = createQueueWork(testApp.app);
   return {
     ...testApp,
     clock,
@@ -65,12 +77,52 @@ export async function openSpool(
       return accepted.body.id;
     },
     async deliverDue() {
-      const deliveries = await work.lease(100);
-      await Promise.all(deliveries.map((delivery) => work.run(delivery)));
-      return deliveries.length;
+      const dispatcher = startDelivering(testApp.app);
+      await settled(testApp.app);
+      await dispatcher.stop(STOP_MS);
+    },
+    settled: () => settled(testApp.app),
+    async claim(epoch = testApp.app.epoch) {
+      const { db } = testApp.app;
+      const now = clock.now();
+      const lanes = await db.query(listDueLanes, { after: -1, until: now });
+      const inLanes = lanes.map((lane) => listDueInLane(db.read, { lane, now, limit: 100, except: [] }));
+      const messageIds = [...new Set((await Promise.all(inLanes)).flat())];
+      const deliveries = await db.commit(claimDeliveries, { now, epoch, messageIds, lanes });
+      const app = { ...testApp.app, signingKeys: createSigningKeys(testApp.app) };
+      return deliveries.map((delivery) => ({
+        ...delivery,
+        claimedAt: clock.elapsed(),
+        tries: 0,
+        prepare: () => prepareMessage(app, delivery.message),
+      }));
     },
     email: async (id) => (await request('GET', `/v1/emails/${id}`, { key })).body,
   };
+}
+
+const STOP_MS = 30_000;
+/** Only a test that fails waits this long. */
+const PATIENCE_MS = 30_000;
+
+/** Input and output decide how long that takes, not the clock, which stands still. */
+async function settled({ db, clock }: App): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (performance.now() < deadline) {
+    const busy = await db.read
+      .selectFrom('recipients')
+      .select('id')
+      .where((where) =>
+        where.or([
+          where('state', '=', 'in_flight'),
+          where.and([where('state', 'in', ['ready', 'deferred']), where('dueAt', '<=', clock.now())]),
+        ]),
+      )
+      .executeTakeFirst();
+    if (!busy) return;
+    await turn();
+  }
+  assert.fail('the queue did not come to rest');
 }
 
 export const eventTypes = (email: { events: { type: string }[] }): string[] =>

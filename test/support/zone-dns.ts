@@ -1,9 +1,17 @@
 /**
  * A `Dns` that answers from zone text, in this process and without a socket. Tests change the text between two
- * questions to play a record that appears, and name a failure to play a resolver that is unwell.
+ * questions to play a record that appears, and name a failure to play a resolver that is unwell. Nothing is kept, so
+ * `fresh` is the same.
  */
-import { type Dns, type DnsAnswer, isHostName } from '../../src/system/dns.ts';
-import { canonicalName, lookUp, parseZone, type RecordType, type ZoneRecord } from './zone.ts';
+import { type Dns, type DnsAnswer, type DnsLookups, isHostName } from '../../src/system/dns.ts';
+import {
+  canonicalName,
+  lookUp,
+  NEGATIVE_TTL_SECONDS,
+  parseZone,
+  type RecordType,
+  type ZoneRecord,
+} from './zone.ts';
 
 export type ZoneDns = Dns & {
   /** Replaces the whole zone. Named failures stay. */
@@ -28,11 +36,14 @@ export function zoneDns(zoneText: string): ZoneDns {
     const reason = asked.map((one) => failures.get(canonicalName(one))).find((one) => one !== undefined);
     if (reason !== undefined) return { kind: 'failed', reason };
     if (found.kind === 'loop') return { kind: 'failed', reason: 'ESERVFAIL' };
-    if (found.kind !== 'found') return { kind: found.kind };
-    return { kind: 'found', records: found.records.flatMap(read) };
+    if (found.kind === 'no-name') return { kind: 'no-name' };
+    if (found.kind === 'no-data')
+      return { kind: 'no-data', ttlMs: leastTtlMs(found.aliases, NEGATIVE_TTL_SECONDS) };
+    const ttlMs = leastTtlMs([...found.aliases, ...found.records]);
+    return { kind: 'found', records: found.records.flatMap(read), ttlMs };
   }
 
-  return {
+  const lookups: DnsLookups = {
     mx: (name) =>
       ask(name, 'MX', (record) =>
         record.type === 'MX' ? [{ exchange: record.exchange, preference: record.preference }] : [],
@@ -41,6 +52,10 @@ export function zoneDns(zoneText: string): ZoneDns {
     aaaa: (name) => ask(name, 'AAAA', (record) => (record.type === 'AAAA' ? [record.address] : [])),
     txt: (name) => ask(name, 'TXT', (record) => (record.type === 'TXT' ? [record.strings.join('')] : [])),
     cname: (name) => ask(name, 'CNAME', (record) => (record.type === 'CNAME' ? [record.target] : [])),
+  };
+  return {
+    ...lookups,
+    fresh: lookups,
     setZone: (text) => {
       zone = parseZone(text);
     },
@@ -55,4 +70,8 @@ export function zoneDns(zoneText: string): ZoneDns {
 
 function aliasTargets(aliases: ZoneRecord[]): string[] {
   return aliases.flatMap((alias) => (alias.type === 'CNAME' ? [alias.target] : []));
+}
+
+function leastTtlMs(records: ZoneRecord[], longestSeconds = Number.POSITIVE_INFINITY): number {
+  return Math.min(longestSeconds, ...records.map((record) => record.ttlSeconds)) * 1_000;
 }

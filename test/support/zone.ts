@@ -29,6 +29,8 @@ export type Lookup =
   | { kind: 'loop' };
 
 const DEFAULT_TTL_SECONDS = 60;
+/** For how long it may be kept that there is nothing (RFC 2308 5). */
+export const NEGATIVE_TTL_SECONDS = 60;
 const LONGEST_CHARACTER_STRING = 255;
 /** As many as common resolvers follow. */
 const LONGEST_ALIAS_CHAIN = 16;

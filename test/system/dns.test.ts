@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { realClock } from '../../src/system/clock.ts';
 import { createDns, type Dns, isHostName } from '../../src/system/dns.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+
+const TTL = { ttlMs: 60_000 };
+const dnsFrom = (...servers: string[]) => createDns({ clock: realClock, servers });
 
 let server: DnsServer;
 let dns: Dns;
@@ -21,16 +29,25 @@ before(async () => {
     lost.example    CNAME nowhere.example
     only.example    TXT   "just text"
   `);
-  dns = createDns([server.address]);
+  dns = dnsFrom(server.address);
 });
 after(() => server.close());
+
+/** How long an answer holds depends on the moment; it is looked at elsewhere (dns/cache.test.ts). */
+function lasting<T extends object>(answer: T): object {
+  return 'ttlMs' in answer ? { ...answer, ...TTL } : answer;
+}
 
 test('records are found by type, each TXT record in one piece', async () => {
   const sorted = <T>(answer: { kind: string; records?: T[] }) => answer.records?.toSorted();
   assert.deepEqual(sorted(await dns.a('a.example')), ['192.0.2.1', '192.0.2.2']);
-  assert.deepEqual(await dns.aaaa('a.example'), { kind: 'found', records: ['2001:db8::1'] });
+  assert.deepEqual(lasting(await dns.aaaa('a.example')), { kind: 'found', records: ['2001:db8::1'], ...TTL });
   assert.deepEqual(sorted(await dns.txt('a.example')), ['v=spf1 -all', 'x'.repeat(300)]);
-  assert.deepEqual(await dns.cname('alias.example'), { kind: 'found', records: ['a.example'] });
+  assert.deepEqual(lasting(await dns.cname('alias.example')), {
+    kind: 'found',
+    records: ['a.example'],
+    ...TTL,
+  });
   const mx = await dns.mx('a.example');
   assert.ok(mx.kind === 'found');
   assert.deepEqual(
@@ -43,27 +60,87 @@ test('records are found by type, each TXT record in one piece', async () => {
 });
 
 test('a null MX is a record with no exchange', async () => {
-  assert.deepEqual(await dns.mx('null.example'), {
+  assert.deepEqual(lasting(await dns.mx('null.example')), {
     kind: 'found',
     records: [{ exchange: '', preference: 0 }],
+    ...TTL,
   });
 });
 
 test('aliases are followed, and a name is the same in any case and with its final dot', async () => {
-  assert.deepEqual(await dns.aaaa('alias.example'), { kind: 'found', records: ['2001:db8::1'] });
-  assert.deepEqual(await dns.aaaa('A.Example.'), { kind: 'found', records: ['2001:db8::1'] });
+  const found = { kind: 'found', records: ['2001:db8::1'], ...TTL };
+  assert.deepEqual(lasting(await dns.aaaa('alias.example')), found);
+  assert.deepEqual(lasting(await dns.aaaa('A.Example.')), found);
 });
 
 test('a name without such records is not a name that does not exist', async () => {
-  assert.deepEqual(await dns.mx('only.example'), { kind: 'no-data' });
-  assert.deepEqual(await dns.a('only.example'), { kind: 'no-data' });
+  assert.deepEqual(lasting(await dns.mx('only.example')), { kind: 'no-data', ...TTL });
+  assert.deepEqual(lasting(await dns.a('only.example')), { kind: 'no-data', ...TTL });
   assert.deepEqual(await dns.mx('nothing.example'), { kind: 'no-name' });
   assert.deepEqual(await dns.txt('nothing.example'), { kind: 'no-name' });
 });
 
-test('an alias of a name that does not exist finds nothing', async () => {
-  const { kind } = await dns.a('lost.example');
-  assert.ok(kind === 'no-name' || kind === 'no-data', kind);
+test('an alias of a name that does not exist finds no name', async () => {
+  assert.deepEqual(await dns.a('lost.example'), { kind: 'no-name' });
+});
+
+test('what the cache has is not asked again, and fresh looks past it', async (t) => {
+  const own = await startDnsServer('a.example TXT "old"');
+  t.after(() => own.close());
+  const { txt, fresh } = dnsFrom(own.address);
+  const texts = async (find: Dns['txt']) => {
+    const answer = await find('a.example');
+    return answer.kind === 'found' ? answer.records : answer.kind;
+  };
+  assert.deepEqual(await texts(txt), ['old']);
+  own.setZone('a.example TXT "new"');
+  assert.deepEqual(await texts(txt), ['old']);
+  assert.deepEqual(await texts(fresh.txt), ['new']);
+  assert.deepEqual(await texts(txt), ['new'], 'and what it learns is kept');
+});
+
+// Node's own resolver, asked the same of the same server.
+test('our answers are those of node:dns, for every type and kind of name', async (t) => {
+  const own = await startDnsServer(`
+    many.example   TXT   "a" "b"
+    many.example   TXT   "${'t'.repeat(900)}"
+    many.example   MX    5 mx.many.example
+    many.example   MX    10 192.0.2.1
+    many.example   A     192.0.2.1
+    many.example   AAAA  2001:db8::ffff:1
+    null.example   MX    0 .
+    alias.example  CNAME many.example
+    far.example    CNAME alias.example
+    lost.example   CNAME nowhere.example
+    round.example  CNAME round.example
+    ${Array.from({ length: 100 }, (_, index) => `mxs.example MX ${index} h${index}.mxs.example`).join('\n')}
+    ${Array.from({ length: 900 }, (_, index) => `big.example A 10.0.${index >> 8}.${index & 255}`).join('\n')}
+  `);
+  t.after(() => own.close());
+  const ours = dnsFrom(own.address);
+  const theirs = new Resolver({ timeout: 2_000, tries: 1 });
+  theirs.setServers([own.address]);
+  const sorted = (records: readonly unknown[]) => records.map((one) => JSON.stringify(one)).sort();
+  const codes: Record<string, string> = { ENOTFOUND: 'no-name', ENODATA: 'no-data' };
+  const oracle = (answer: Promise<unknown[]>) =>
+    answer.then(sorted, ({ code }) => codes[code] ?? `failed ${code}`);
+  const mine = async (answer: Promise<{ kind: string; records?: unknown[]; reason?: string }>) => {
+    const { kind, records, reason } = await answer;
+    return records ? sorted(records) : reason === undefined ? kind : `${kind} ${reason}`;
+  };
+  for (const prefix of ['many', 'null', 'alias', 'far', 'lost', 'round', 'mxs', 'big', 'none', 'MANY']) {
+    const name = `${prefix}.example`;
+    assert.deepEqual(await mine(ours.a(name)), await oracle(theirs.resolve4(name)), `A ${name}`);
+    assert.deepEqual(await mine(ours.aaaa(name)), await oracle(theirs.resolve6(name)), `AAAA ${name}`);
+    const texts = () => theirs.resolveTxt(name).then((found) => found.map((parts) => parts.join('')));
+    assert.deepEqual(await mine(ours.txt(name)), await oracle(texts()), `TXT ${name}`);
+    assert.deepEqual(await mine(ours.cname(name)), await oracle(theirs.resolveCname(name)), `CNAME ${name}`);
+    const exchanges = () =>
+      theirs
+        .resolveMx(name)
+        .then((found) => found.map(({ exchange, priority }) => ({ exchange, preference: priority })));
+    assert.deepEqual(await mine(ours.mx(name)), await oracle(exchanges()), `MX ${name}`);
+  }
 });
 
 test('a name that is none never reaches a resolver', async () => {
@@ -71,7 +148,7 @@ test('a name that is none never reaches a resolver', async () => {
   const socket = createSocket('udp4').on('message', () => questions++);
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  const asking = createDns([`127.0.0.1:${socket.address().port}`]);
+  const asking = dnsFrom(`127.0.0.1:${socket.address().port}`);
   for (const name of [
     '',
     '.',
@@ -80,6 +157,8 @@ test('a name that is none never reaches a resolver', async () => {
     'a b.example',
     '-a.example',
     'ä.example',
+    // The Kelvin sign, which is a k in lower case.
+    '\u212a.example',
     '[127.0.0.1]',
     'x'.repeat(64),
     `${'a.'.repeat(127)}a`,
@@ -127,7 +206,7 @@ for (const [name, code] of [
   test(`${name} is a failure of the resolver and no verdict on the name`, async (t) => {
     const unwell = await startUnwellServer(code);
     t.after(unwell.close);
-    const answer = await createDns([unwell.address]).mx('a.example');
+    const answer = await dnsFrom(unwell.address).mx('a.example');
     assert.equal(answer.kind, 'failed');
   });
 }
@@ -135,6 +214,24 @@ for (const [name, code] of [
 test('a resolver that is not there is a failure', async () => {
   const gone = await startUnwellServer(0);
   gone.close();
-  const answer = await createDns([gone.address]).a('a.example');
+  const answer = await dnsFrom(gone.address).a('a.example');
   assert.equal(answer.kind, 'failed');
+});
+
+test('a process that has no file left for a socket learns nothing of the name', async (t) => {
+  const own = await startDnsServer('a.example A 192.0.2.1');
+  t.after(() => own.close());
+  const script = fileURLToPath(new URL('dns/out-of-files.ts', import.meta.url));
+  const child = spawn(
+    'sh',
+    ['-c', `ulimit -n 200 && exec "$0" --import tsx "$1" "$2"`, process.execPath, script, own.address],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  assert.deepEqual(JSON.parse(await text(child.stdout)), {
+    before: { kind: 'found', records: ['192.0.2.1'] },
+    without: { kind: 'failed', reason: 'EMFILE' },
+    after: { kind: 'no-name' },
+  });
 });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import type { LookupAddress, lookup as systemLookup } from 'node:dns';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { RefusedTargetError } from '../../src/system/dial.ts';
-import { createFetch, type HttpRequest } from '../../src/system/fetch.ts';
+import type { Dns, DnsAnswer } from '../../src/system/dns.ts';
+import { createFetch, type HttpRequest, UnresolvedHostError } from '../../src/system/fetch.ts';
+import { zoneDns } from '../support/zone-dns.ts';
 
 type Receiver = { port: number; requests: number; connections: number; open: Set<Socket> };
 
@@ -41,8 +42,9 @@ async function allClosed({ open }: Receiver): Promise<void> {
 
 const OK: RequestListener = (_request, response) => void response.end('fine');
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
-const open = (allow = LOOPBACK, ...lookup: (typeof systemLookup)[]) =>
-  createFetch(createTargetGuard({ allow, own: [] }), ...lookup);
+type Names = Pick<Dns, 'a' | 'aaaa'>;
+const open = (allow = LOOPBACK, dns: Names = zoneDns('')) =>
+  createFetch(createTargetGuard({ allow, own: [] }), dns);
 
 function post(url: string, change: Partial<HttpRequest> = {}): HttpRequest {
   return {
@@ -57,24 +59,15 @@ function post(url: string, change: Partial<HttpRequest> = {}): HttpRequest {
 }
 
 /** A name system with these answers, one after the other; the last stays. */
-function names(...answers: string[][]): typeof systemLookup {
-  let asked = 0;
-  const lookup = (
-    _host: string,
-    _options: object,
-    callback: (error: Error | null, addresses: LookupAddress[]) => void,
-  ) => {
-    const addresses = answers[Math.min(asked, answers.length - 1)] ?? [];
-    asked += 1;
-    const family = (address: string) => (address.includes(':') ? 6 : 4);
-    queueMicrotask(() =>
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: family(address) })),
-      ),
-    );
+function names(...answers: string[][]): Names {
+  const asked = { 4: 0, 6: 0 };
+  const answer = async (family: 4 | 6): Promise<DnsAnswer<string>> => {
+    const addresses = answers[Math.min(asked[family], answers.length - 1)] ?? [];
+    asked[family] += 1;
+    const records = addresses.filter((address) => address.includes(':') === (family === 6));
+    return records.length > 0 ? { kind: 'found', records, ttlMs: 0 } : { kind: 'no-data', ttlMs: 0 };
   };
-  return lookup as unknown as typeof systemLookup;
+  return { a: () => answer(4), aaaa: () => answer(6) };
 }
 
 test('a request arrives as it was given, and its answer comes back', async (context) => {
@@ -133,6 +126,9 @@ for (const [what, addresses] of [
   ['a mapped 127.0.0.1', ['::ffff:127.0.0.1']],
   ['several private addresses', ['10.0.0.1', '127.0.0.1', 'fd00::1']],
   ['the metadata service', ['169.254.169.254']],
+  ['loopback behind NAT64', ['64:ff9b::7f00:1']],
+  ['loopback behind 6to4', ['2002:7f00:1::1']],
+  ['loopback behind Teredo', ['2001:0:7f00:1::1']],
 ] as const) {
   test(`a name that resolves to ${what} is refused`, async (context) => {
     const receiver = await receive(context, OK);
@@ -168,6 +164,58 @@ test('a name that is public at first and private later is refused at the next co
   assert.deepEqual([receiver.requests, receiver.connections], [1, 1]);
 });
 
+test('of a host with addresses in both families each is judged, and either is enough', async (context) => {
+  const { port } = await receive(context, OK);
+  for (const [addresses, reached] of [
+    [['10.0.0.1', '127.0.0.2', 'fd00::1'], true],
+    [['127.0.0.2'], true],
+    [['::ffff:127.0.0.2'], true],
+    [['10.0.0.1', 'fd00::1'], false],
+  ] as const) {
+    const status = await open(
+      PUBLIC,
+      names([...addresses]),
+    )(post(`http://receiver.example:${port}/`)).then(
+      (answer) => answer.status,
+      (error) => error.name,
+    );
+    assert.equal(status, reached ? 200 : 'RefusedTargetError', addresses.join(' '));
+  }
+});
+
+test('localhost and names in it are this machine, without DNS and only where the guard lets it be', async (context) => {
+  const receiver = await receive(context, OK);
+  const dns = zoneDns('localhost A 8.8.8.8\napp.localhost A 8.8.8.8');
+  for (const host of ['localhost', 'LocalHost', 'localhost.', 'app.localhost']) {
+    const url = `http://${host}:${receiver.port}/`;
+    assert.equal((await open(LOOPBACK, dns)(post(url))).status, 200, host);
+    await assert.rejects(open([], dns)(post(url)), RefusedTargetError, host);
+  }
+  assert.equal(receiver.requests, 4);
+});
+
+test('a host that DNS does not know is told from one it cannot look up now', async () => {
+  const dns = zoneDns('empty.example TXT "x"\nhalf.example A 192.0.2.1');
+  dns.fail('down.example', 'ESERVFAIL');
+  for (const [host, message] of [
+    ['nothing.example', 'nothing.example has no address'],
+    ['empty.example', 'empty.example has no address'],
+    ['down.example', 'down.example could not be looked up (ESERVFAIL)'],
+  ]) {
+    await assert.rejects(open(LOOPBACK, dns)(post(`http://${host}/`)), (error) => {
+      assert.ok(error instanceof UnresolvedHostError);
+      assert.equal(error.message, message);
+      return true;
+    });
+  }
+});
+
+test('one family that cannot be looked up leaves the other', async (context) => {
+  const { port } = await receive(context, OK);
+  const dns: Names = { ...names(['127.0.0.1']), aaaa: async () => ({ kind: 'failed', reason: 'ETIMEOUT' }) };
+  assert.equal((await open(LOOPBACK, dns)(post(`http://receiver.example:${port}/`))).status, 200);
+});
+
 test('a redirect is an answer and is not followed', async (context) => {
   const receiver = await receive(context, (_request, response) => {
     response.writeHead(307, { location: '/elsewhere' }).end();
@@ -198,10 +246,22 @@ test('an answer larger than the limit is cut there, and its connection is closed
   const fetch = open();
   for (const size of [1, 1_000, 70_000]) {
     const answer = await fetch(post(`http://127.0.0.1:${receiver.port}/`, { maxResponseBytes: size }));
-    assert.deepEqual([answer.status, answer.body.length], [200, size]);
+    assert.deepEqual([answer.status, answer.body.length, answer.truncated], [200, size, true]);
   }
   await allClosed(receiver);
   assert.deepEqual([receiver.connections, receiver.open.size], [3, 0]);
+});
+
+test('an answer as large as the limit is whole', async (context) => {
+  const { port } = await receive(context, (_request, response) => void response.end('x'.repeat(70_000)));
+  for (const [limit, length, truncated] of [
+    [69_999, 69_999, true],
+    [70_000, 70_000, false],
+    [70_001, 70_000, false],
+  ] as const) {
+    const answer = await open()(post(`http://127.0.0.1:${port}/`, { maxResponseBytes: limit }));
+    assert.deepEqual([answer.body.length, answer.truncated], [length, truncated]);
+  }
 });
 
 test('a receiver that never answers is left when the time is up, and so is one that drips', async (context) => {

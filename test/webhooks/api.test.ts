@@ -28,6 +28,8 @@ test('an endpoint is created enabled, with its secret, and answers to its id wit
     events: ['email.delivered', 'email.bounced'],
     status: 'enabled',
     disabledReason: null,
+    disabledAt: null,
+    failingSince: null,
     description: 'Büro',
     createdAt: shown.createdAt,
     updatedAt: shown.createdAt,

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createFetch } from '../../src/system/fetch.ts';
+import { zoneDns } from '../support/zone-dns.ts';
 import { inWorld, until } from './webhook-world.ts';
 
 const NOTATIONS = [
@@ -36,7 +37,7 @@ async function postFor(
   const url = urlWithPort.replace('PORT', String((receiver.address() as AddressInfo).port));
   let error: string | null = null;
   await inWorld(async (world) => {
-    world.knobs.fetch = createFetch(createTargetGuard({ allow, own: [] }));
+    world.knobs.fetch = createFetch(createTargetGuard({ allow, own: [] }), zoneDns(''));
     await world.createEndpoint({ url });
     await world.record();
     world.start();

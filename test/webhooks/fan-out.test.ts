@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fanOutEvents } from '../../src/webhooks/store.ts';
+import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
 import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const fanOut = (world: WebhookWorld, limit = 500) =>
   world.test.app.db.commit(fanOutEvents, { now: world.clock.now(), limit });
+const NOTHING = { events: 0, deliveries: 0, posts: 0 };
 const pairs = async (world: WebhookWorld) =>
   (await world.deliveries()).map((row) => `${row.endpointId} ${row.eventId}`).sort();
 
@@ -20,7 +21,7 @@ test('an event becomes a delivery for each endpoint of its tenant and mode that 
     const bounced = await world.record({ type: 'email.bounced' });
     await world.record({ type: 'email.opened' });
     const theirs = await world.record({ type: 'email.bounced', tenantId: other.tenantId });
-    assert.deepEqual(await fanOut(world), { events: 4, deliveries: 4 });
+    assert.deepEqual(await fanOut(world), { events: 4, deliveries: 4, posts: 4 });
     assert.deepEqual(
       await pairs(world),
       [
@@ -39,8 +40,8 @@ test('an event is fanned out once, whoever asks again', () =>
   inWorld(async (world) => {
     await world.createEndpoint();
     await world.record();
-    assert.deepEqual(await fanOut(world), { events: 1, deliveries: 1 });
-    assert.deepEqual(await fanOut(world), { events: 0, deliveries: 0 });
+    assert.deepEqual(await fanOut(world), { events: 1, deliveries: 1, posts: 1 });
+    assert.deepEqual(await fanOut(world), NOTHING);
     assert.equal((await world.deliveries()).length, 1);
   }));
 
@@ -54,24 +55,46 @@ test('batches take the oldest events first and leave none', () =>
     }
     const taken: string[][] = [];
     for (const events of [2, 2, 1, 0]) {
-      assert.deepEqual(await fanOut(world, 2), { events, deliveries: events });
+      assert.deepEqual(await fanOut(world, 2), { events, deliveries: events, posts: events });
       taken.push((await world.deliveries()).map((row) => row.eventId).sort());
     }
     assert.deepEqual(taken, [ids.slice(0, 2), ids.slice(0, 4), ids, ids]);
   }));
 
-test('a disabled or deleted endpoint gets nothing new', () =>
+test('for a disabled endpoint an event is kept as skipped, for a deleted one not at all', () =>
   inWorld(async (world) => {
     const disabled = await world.createEndpoint();
     const deleted = await world.createEndpoint();
-    await world.side
-      .updateTable('webhookEndpoints')
-      .set({ status: 'disabled', disabledReason: 'manual' })
-      .where('id', '=', disabled.id)
-      .execute();
+    await world.test.request('PATCH', `/v1/webhooks/${disabled.id}`, { body: { status: 'disabled' } });
     await world.test.request('DELETE', `/v1/webhooks/${deleted.id}`);
     await world.record();
-    assert.deepEqual(await fanOut(world), { events: 1, deliveries: 0 });
+    await world.record({ type: 'email.opened' });
+    assert.deepEqual(await fanOut(world), { events: 2, deliveries: 1, posts: 0 });
+    const [row] = await world.deliveries();
+    assert.deepEqual(
+      [row?.endpointId, row?.state, row?.attempts, row?.dueAt, row?.error],
+      [disabled.id, 'skipped', 0, null, 'The endpoint is disabled'],
+    );
+  }));
+
+test('an event that no endpoint of its tenant and mode can have asked for never waits for the fan-out', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint({ key: world.test.liveKey });
+    const other = await world.test.addTenant('without endpoints');
+    await world.record({ mode: 'test' });
+    await world.record({ mode: 'live', tenantId: other.tenantId });
+    assert.deepEqual(await fanOut(world), NOTHING);
+    await world.record({ mode: 'live' });
+    assert.deepEqual(await fanOut(world), { events: 1, deliveries: 1, posts: 1 });
+  }));
+
+test('however many endpoints ask, a write makes about a thousand deliveries and leaves the rest to the next', () =>
+  inWorld(async (world) => {
+    for (let count = 0; count < 30; count += 1) await world.createEndpoint();
+    for (let count = 0; count < 40; count += 1) await world.record();
+    assert.deepEqual(await fanOut(world), { events: 34, deliveries: 1_020, posts: 1_020 });
+    assert.deepEqual(await fanOut(world), { events: 6, deliveries: 180, posts: 180 });
+    assert.equal(new Set(await pairs(world)).size, 1_200);
   }));
 
 test('a notice of events leads to posts, and so does what was recorded before the daemon started', () =>

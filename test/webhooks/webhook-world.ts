@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after } from 'node:test';
+import { pino } from 'pino';
 import { openWriting } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { Tx } from '../../src/db/operation.ts';
@@ -28,7 +29,11 @@ type Knobs = {
   fetch: Fetch;
   random: number;
   crashPoint: CrashPoint;
+  logged: LogLine[];
 };
+
+/** What the operator is told of, at level warn and above. */
+export type LogLine = { msg: string; [field: string]: unknown };
 
 type Opened = { test: TestApp; clock: FakeClock; side: Tx; knobs: Knobs; close(): Promise<void> };
 
@@ -37,6 +42,7 @@ export type WebhookWorld = Omit<Opened, 'close'> & {
   startMs: number;
   /** Every post made, oldest first. */
   posts: HttpRequest[];
+  logged: LogLine[];
   /** What receivers answer from now on; at first 200. */
   answer(give: (request: HttpRequest) => Answer): void;
   createEndpoint(options?: { url?: string; events?: EventType[]; key?: string }): Promise<Endpoint>;
@@ -79,11 +85,13 @@ export async function inWorld(
 
 async function openWorld(env: Record<string, string>): Promise<Opened> {
   const clock = createFakeClock(FIRST_START_MS);
-  const knobs: Knobs = { posts: [], fetch: answering({}), random: 0.5, crashPoint: () => {} };
+  const knobs: Knobs = { posts: [], fetch: answering({}), random: 0.5, crashPoint: () => {}, logged: [] };
+  const log = pino({ level: 'warn', base: null }, { write: (line) => knobs.logged.push(JSON.parse(line)) });
   const test = await openTestApp({
     env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true', ...env },
     system: {
       clock,
+      log,
       random: () => knobs.random,
       crashPoint: (name) => knobs.crashPoint(name),
       async fetch(request) {
@@ -109,6 +117,7 @@ async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<vo
   const { test, clock, side, knobs } = opened;
   await clock.advance(1_000 - (clock.now() % 1_000));
   knobs.posts.length = 0;
+  knobs.logged.length = 0;
   Object.assign(knobs, { fetch: answering({}), random: 0.5, crashPoint: () => {} });
   const stops: (() => Promise<void>)[] = [];
   try {
@@ -116,6 +125,7 @@ async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<vo
       ...opened,
       startMs: clock.now(),
       posts: knobs.posts,
+      logged: knobs.logged,
       answer: (give) => {
         knobs.fetch = async (request) => await answering(await give(request))(request);
       },
@@ -142,7 +152,7 @@ async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<vo
 function answering(answer: Partial<HttpResponse> | Error): Fetch {
   return async () => {
     if (answer instanceof Error) throw answer;
-    return { status: 200, headers: {}, body: Buffer.alloc(0), ...answer };
+    return { status: 200, headers: {}, body: Buffer.alloc(0), truncated: false, ...answer };
   };
 }
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { HttpRequest } from '../../src/system/fetch.ts';
+import { releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
+import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
+import { leaseDeliveries } from '../../src/webhooks/lease.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
-import { fanOutEvents, leaseDeliveries } from '../../src/webhooks/store.ts';
 import { DATA, inWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const SECOND = 1_000;
@@ -209,12 +211,9 @@ test('410 disables the endpoint and ends everything still due to it, and nothing
     });
     const states = async (id: string) =>
       (await world.deliveries()).filter((row) => row.endpointId === id).map((row) => [row.state, row.error]);
-    assert.deepEqual(
-      (await states(gone.id)).map(([state]) => state),
-      ['failed', 'failed'],
-    );
+    assert.deepEqual((await states(gone.id)).map(([state]) => state).sort(), ['failed', 'skipped']);
     assert.deepEqual((await states(gone.id)).map(([, error]) => error).sort(), [
-      'The endpoint is disabled: its receiver is gone',
+      'The endpoint is disabled',
       'The receiver answered 410',
     ]);
     assert.deepEqual(
@@ -300,25 +299,128 @@ test('while endpoints have no room, the worker sleeps and does not ask the datab
     await ended(world);
   }));
 
-test('a delivery a crash left leased is posted when its lease ends, as another attempt', () =>
+/** One event for one endpoint, taken `times` times without being settled. */
+async function leaseUnsettled(world: WebhookWorld, epoch: string, times = 1): Promise<void> {
+  const { id: endpointId } = await world.createEndpoint();
+  await world.record();
+  const { db } = world.test.app;
+  await db.commit(fanOutEvents, { now: world.startMs, limit: 10 });
+  const claims = [{ endpointId, limit: 1 }];
+  for (let attempt = 1; attempt <= times; attempt += 1) {
+    const until = world.startMs + (attempt < times ? 0 : MINUTE);
+    const [leased] = await db.commit(leaseDeliveries, { now: world.startMs, until, epoch, claims });
+    assert.equal(leased?.lease.attempts, attempt);
+  }
+}
+
+test('a delivery that an earlier start left leased is posted at once, as another attempt', () =>
   inWorld(async (world) => {
-    const { id: endpointId } = await world.createEndpoint();
-    await world.record();
-    const { app } = world.test;
-    await app.db.commit(fanOutEvents, { now: world.startMs, limit: 10 });
-    const claims = [{ endpointId, limit: 1 }];
-    const [leased] = await app.db.commit(leaseDeliveries, {
-      now: world.startMs,
-      until: world.startMs + MINUTE,
-      claims,
-    });
-    assert.equal(leased?.attempts, 1);
+    await leaseUnsettled(world, 'an earlier start');
     world.start();
+    await ended(world);
+    assert.equal(world.clock.now(), world.startMs);
+    assert.deepEqual([(await only(world)).attempts, world.posts.length], [2, 1]);
+    assert.deepEqual(
+      world.logged.map(({ msg, count }) => [msg, count]),
+      [['webhook posts were interrupted, and are made again', 1]],
+    );
+  }));
+
+test('a delivery that this start left leased is posted when its lease ends, as another attempt', () =>
+  inWorld(async (world) => {
+    const { db, epoch } = world.test.app;
+    await leaseUnsettled(world, epoch);
+    world.start();
+    // Writes are run in their order, so the worker's first is done when this one is.
+    await db.commit(releaseAbandoned, { now: world.startMs, epoch });
     await world.clock.advance(MINUTE - 1);
     assert.equal(world.posts.length, 0);
     await world.clock.advance(1);
     await ended(world);
     assert.deepEqual([(await only(world)).attempts, world.posts.length], [2, 1]);
+  }));
+
+test('a delivery that was interrupted at its eighth attempt is given up, and not posted for ever', () =>
+  inWorld(async (world) => {
+    await leaseUnsettled(world, 'an earlier start', 8);
+    world.start();
+    await ended(world);
+    const { state, attempts, error } = await only(world);
+    assert.deepEqual([state, attempts, error], ['failed', 8, 'The last attempt was interrupted']);
+    assert.equal(world.posts.length, 0);
+  }));
+
+test('a post that is answered after its lease ran out changes nothing', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const late = Promise.withResolvers<{ status: number }>();
+    const second = Promise.withResolvers<{ status: number }>();
+    world.answer(() => (world.posts.length === 1 ? late.promise : second.promise));
+    await world.record();
+    world.start();
+    await until(world, 'the first is under way', () => world.posts.length === 1);
+    await world.clock.advance(MINUTE);
+    await until(world, 'the second is under way', () => world.posts.length === 2);
+    late.resolve({ status: 410 });
+    await until(world, 'it was told', () => world.logged.length > 0);
+    assert.deepEqual(
+      world.logged.map(({ msg, attempts }) => [msg, attempts]),
+      [['webhook answered after its lease ran out', 1]],
+    );
+    const { state, attempts, responseStatus } = await only(world);
+    assert.deepEqual([state, attempts, responseStatus], ['pending', 2, null]);
+    assert.equal((await world.test.request('GET', `/v1/webhooks/${id}`)).body.status, 'enabled');
+    second.resolve({ status: 201 });
+    await ended(world);
+    assert.equal((await only(world)).responseStatus, 201);
+  }));
+
+test('a post under way when its endpoint is disabled settles as what it came to', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const answers = [500, 200].map((status) => ({ status, gate: Promise.withResolvers<void>() }));
+    world.answer(async () => {
+      const answer = answers[world.posts.length - 1];
+      await answer?.gate.promise;
+      return { status: answer?.status ?? 0 };
+    });
+    await world.record();
+    await world.record();
+    world.start();
+    await until(world, 'both are under way', () => world.posts.length === 2);
+    await world.test.request('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    assert.deepEqual(
+      (await world.deliveries()).map((row) => row.state),
+      ['pending', 'pending'],
+    );
+    for (const { gate } of answers) gate.resolve();
+    await ended(world);
+    assert.deepEqual((await world.deliveries()).map((row) => [row.state, row.responseStatus]).sort(), [
+      ['delivered', 200],
+      ['skipped', 500],
+    ]);
+  }));
+
+test('of an endpoint whose last post failed one post at a time is made, until one succeeds', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    world.answer(() => ({ status: 500 }));
+    await world.record();
+    world.start();
+    await settledWith(world, /500/, world.startMs + 5_000);
+    const gate = Promise.withResolvers<{ status: number }>();
+    const others = Promise.withResolvers<{ status: number }>();
+    world.answer(() => (world.posts.length === 2 ? gate.promise : others.promise));
+    for (let count = 0; count < 8; count += 1) await world.record();
+    await until(world, 'one is under way', () => world.posts.length === 2);
+    await world.clock.advance(5 * SECOND);
+    assert.equal(world.posts.length, 2);
+    gate.resolve({ status: 200 });
+    await until(world, 'four are under way', () => world.posts.length === 6);
+    await world.clock.advance(5 * SECOND);
+    assert.equal(world.posts.length, 6);
+    others.resolve({ status: 200 });
+    await ended(world);
   }));
 
 test('a crash between the post and its settlement posts the same event again when the lease ends', () =>

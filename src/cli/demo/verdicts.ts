@@ -31,7 +31,7 @@ async function resolve(dns: Dns, name: string, type: string): Promise<string[] |
     case 'A':
       return found(await dns.a(name));
     default:
-      return found<string>({ kind: 'no-data' });
+      return found<string>({ kind: 'no-data', ttlMs: 0 });
   }
 }
 

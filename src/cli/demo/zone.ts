@@ -1,5 +1,5 @@
 /** A DNS of a few records in memory, for the demo: what a domain's owner would publish, published at once. */
-import type { Dns, DnsAnswer } from '../../system/dns.ts';
+import type { Dns, DnsAnswer, DnsLookups } from '../../system/dns.ts';
 
 export type ZoneRecord =
   | { type: 'A' | 'TXT' | 'CNAME'; name: string; value: string }
@@ -11,6 +11,7 @@ export type Zone = Dns & { publish(records: readonly ZoneRecord[]): void };
 
 /** Chains of aliases in the demo are one long; a resolver would stop too. */
 const LONGEST_ALIAS_CHAIN = 8;
+const TTL_MS = 60_000;
 
 export function createZone(): Zone {
   const records: ZoneRecord[] = [];
@@ -33,9 +34,13 @@ export function createZone(): Zone {
     for (let step = 0; step < LONGEST_ALIAS_CHAIN; step += 1) {
       const here = at(current);
       const values = pick(here);
-      if (values.length > 0) return { kind: 'found', records: values };
+      if (values.length > 0) return { kind: 'found', records: values, ttlMs: TTL_MS };
       const alias = follow ? here.find(isRecord('CNAME')) : undefined;
-      if (!alias) return { kind: here.length > 0 || hasNamesBelow(current) ? 'no-data' : 'no-name' };
+      if (!alias) {
+        return here.length > 0 || hasNamesBelow(current)
+          ? { kind: 'no-data', ttlMs: TTL_MS }
+          : { kind: 'no-name' };
+      }
       current = alias.value;
     }
     return { kind: 'failed', reason: 'ESERVFAIL' };
@@ -49,8 +54,7 @@ export function createZone(): Zone {
   const values = (type: 'A' | 'TXT' | 'CNAME') => (here: readonly ZoneRecord[]) =>
     here.flatMap((record) => (record.type === type ? [(record as RecordOf<typeof type>).value] : []));
 
-  return {
-    publish: (added) => void records.push(...added),
+  const lookups: DnsLookups = {
     mx: (name) =>
       ask(name, (here) =>
         here.filter(isRecord('MX')).map(({ exchange, preference }) => ({ exchange, preference })),
@@ -60,6 +64,7 @@ export function createZone(): Zone {
     txt: (name) => ask(name, values('TXT')),
     cname: (name) => ask(name, values('CNAME'), false),
   };
+  return { ...lookups, fresh: lookups, publish: (added) => void records.push(...added) };
 }
 
 /** RFC 1035 2.3.3: names compare without regard to case. */

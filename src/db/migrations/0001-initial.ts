@@ -62,10 +62,14 @@ CREATE TABLE domains (
   updatedAt INTEGER NOT NULL,
   verifiedAt INTEGER,
   failingSince INTEGER,
+  checksSince INTEGER NOT NULL,
+  nextCheckAt INTEGER,
   deletedAt INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX domainsByName ON domains (tenantId, name) WHERE deletedAt IS NULL;
 CREATE INDEX domainsByTenant ON domains (tenantId, id) WHERE deletedAt IS NULL;
+CREATE INDEX domainsToCheck ON domains (nextCheckAt) WHERE nextCheckAt IS NOT NULL;
+CREATE INDEX domainsDeleted ON domains (deletedAt) WHERE deletedAt IS NOT NULL;
 
 CREATE TABLE suppressions (
   id TEXT PRIMARY KEY,
@@ -94,10 +98,10 @@ CREATE TABLE templates (
   tenantId TEXT NOT NULL REFERENCES tenants (id),
   name TEXT NOT NULL,
   subject TEXT NOT NULL,
-  html TEXT NOT NULL,
-  text TEXT,
   createdAt INTEGER NOT NULL,
-  updatedAt INTEGER NOT NULL
+  updatedAt INTEGER NOT NULL,
+  html TEXT NOT NULL,
+  text TEXT
 ) STRICT;
 CREATE INDEX templatesByTenant ON templates (tenantId, id);
 
@@ -130,6 +134,7 @@ CREATE TABLE messages (
   lastEventAt INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX messagesByStatus ON messages (tenantId, mode, status, id);
+CREATE INDEX messagesScheduled ON messages (domainId, datedAt) WHERE datedAt > createdAt;
 
 CREATE TABLE recipients (
   id TEXT PRIMARY KEY,
@@ -139,6 +144,7 @@ CREATE TABLE recipients (
   position INTEGER NOT NULL,
   address TEXT NOT NULL,
   domain TEXT NOT NULL,
+  lane TEXT NOT NULL,
   state TEXT NOT NULL,
   dueAt INTEGER,
   attempts INTEGER NOT NULL,
@@ -153,9 +159,12 @@ CREATE TABLE recipients (
   lastEventAt INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX recipientsByMessage ON recipients (messageId, position);
-CREATE INDEX recipientsDueByDomain ON recipients (domain, dueAt) WHERE state IN ('ready', 'deferred');
-CREATE INDEX recipientsDue ON recipients (dueAt) WHERE state IN ('ready', 'deferred');
+CREATE INDEX recipientsDue ON recipients (dueAt, lane) WHERE state IN ('ready', 'deferred');
+CREATE INDEX recipientsDueByLane ON recipients (lane, dueAt) WHERE state IN ('ready', 'deferred');
+CREATE INDEX recipientsByState ON recipients (tenantId, state, messageId)
+  WHERE state IN ('deferred', 'held', 'bounced', 'complained', 'suppressed', 'canceled');
 CREATE INDEX recipientsInFlight ON recipients (epoch, dueAt) WHERE state = 'in_flight';
+CREATE INDEX recipientsHeld ON recipients (messageId) WHERE state = 'held';
 
 CREATE TABLE attempts (
   id TEXT PRIMARY KEY,
@@ -188,8 +197,6 @@ CREATE TABLE emails (
   bccList TEXT NOT NULL,
   replyToList TEXT NOT NULL,
   subject TEXT NOT NULL,
-  html TEXT,
-  text TEXT,
   headers TEXT NOT NULL,
   attachments TEXT NOT NULL,
   tags TEXT NOT NULL,
@@ -198,7 +205,9 @@ CREATE TABLE emails (
   topicId TEXT,
   missingVariables TEXT NOT NULL,
   rfcMessageId TEXT NOT NULL,
-  createdAt INTEGER NOT NULL
+  createdAt INTEGER NOT NULL,
+  html TEXT,
+  text TEXT
 ) STRICT;
 CREATE INDEX emailsByTenant ON emails (tenantId, mode, id);
 CREATE INDEX emailsByFrom ON emails (tenantId, mode, fromAddress, id);
@@ -254,6 +263,9 @@ CREATE TABLE webhookEndpoints (
   description TEXT,
   status TEXT NOT NULL,
   disabledReason TEXT,
+  disabledAt INTEGER,
+  failingSince INTEGER,
+  warnedAt INTEGER,
   secretSealed TEXT NOT NULL,
   createdAt INTEGER NOT NULL,
   updatedAt INTEGER NOT NULL
@@ -268,11 +280,16 @@ CREATE TABLE webhookDeliveries (
   state TEXT NOT NULL,
   attempts INTEGER NOT NULL,
   dueAt INTEGER,
+  epoch TEXT,
   responseStatus INTEGER,
+  responseTimeMs INTEGER,
+  responseBody TEXT,
   error TEXT,
   createdAt INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX webhookDeliveriesPending ON webhookDeliveries (endpointId, dueAt) WHERE state = 'pending';
+CREATE INDEX webhookDeliveriesLeased ON webhookDeliveries (epoch) WHERE epoch IS NOT NULL;
 CREATE INDEX webhookDeliveriesByEndpoint ON webhookDeliveries (endpointId, id);
+CREATE INDEX webhookDeliveriesByState ON webhookDeliveries (endpointId, state, id);
 `,
 };

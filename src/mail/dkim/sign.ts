@@ -3,7 +3,7 @@
  * which costs a millisecond, runs in the thread pool.
  */
 import { type KeyObject, sign } from 'node:crypto';
-import { relaxedBodyHash, relaxedField } from './canonical.ts';
+import { relaxedField } from './canonical.ts';
 
 export type DkimKey = { domain: string; selector: string; algorithm: 'rsa-sha256'; privateKey: KeyObject };
 
@@ -34,30 +34,34 @@ const SIGNED_IF_PRESENT = [
 /** Places to fold the signature's base64 (RFC 6376 3.5 b=: white space in it is ignored). */
 const BASE64_LINE_CHARACTERS = 72;
 
-/** The complete `DKIM-Signature: …` field with its CRLF, to be put in front of `message`, which has CRLF line ends. */
+/** What a signature is made of: the body itself was hashed when the message was accepted. */
+export type SignableMessage = {
+  /** All fields, `Date` among them, each ended by CRLF; with or without the empty line behind them. */
+  header: Uint8Array;
+  /** As `createBodyHash` gives it. */
+  bodyHash: string;
+};
+
+/** The complete `DKIM-Signature: …` field with its CRLF, to be put in front of the message. */
 export async function signMessage(
-  message: Uint8Array,
+  message: SignableMessage,
   key: DkimKey,
   timestampSeconds: number,
 ): Promise<string> {
-  const { fields, body } = splitMessage(message);
-  const bodyHash = await relaxedBodyHash(body);
-  const signed = selectFields(fields);
-  const unsigned = writeField(key, timestampSeconds, signed.names, bodyHash);
+  const signed = selectFields(splitHeader(message.header));
+  const unsigned = writeField(key, timestampSeconds, signed.names, message.bodyHash);
   const input = signed.canonical + relaxedField(unsigned);
   const signature = await signInPool(Buffer.from(input, 'latin1'), key.privateKey);
   return `${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
 }
 
 /** Header fields as latin1 text (so each character is one octet), folded as they stand, without their last CRLF. */
-function splitMessage(message: Uint8Array): { fields: string[]; body: Uint8Array } {
-  const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
-  const end = bytes.indexOf('\r\n\r\n');
-  const header = bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
-  return {
-    fields: header.split(/\r\n(?![ \t])/).filter((field) => field.includes(':')),
-    body: end < 0 ? bytes.subarray(bytes.length) : bytes.subarray(end + 4),
-  };
+function splitHeader(header: Uint8Array): string[] {
+  const bytes = Buffer.from(header.buffer, header.byteOffset, header.byteLength);
+  const text = bytes.toString('latin1');
+  const end = text.indexOf('\r\n\r\n');
+  const fields = end < 0 ? text : text.slice(0, end);
+  return fields.split(/\r\n(?![ \t])/).filter((field) => field.includes(':'));
 }
 
 /** RFC 6376 5.4.2: several fields of a name are signed from the bottom up; a name beyond them stands for nothing. */

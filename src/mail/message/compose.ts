@@ -1,11 +1,26 @@
 /**
- * Writes a message (RFC 5322, RFC 2045) from its parts. The same composition gives the same bytes, so that a resend is
- * recognisable as one. Blind copies are not part of a composition: they live in the envelope alone (RFC 5322 3.6.3).
+ * Writes a message (RFC 5322, RFC 2045) from its parts, but for the fields of the moment it is sent at, `Date` and
+ * DKIM-Signature. The same composition gives the same bytes, so that a resend is recognisable as one. Blind copies are
+ * not part of a composition: they live in the envelope alone (RFC 5322 3.6.3).
  */
-import { createHash } from 'node:crypto';
 import type { Mailbox } from '../address.ts';
-import { type EncodedBody, encodeBody } from './body.ts';
-import { addressField, formatDate, structuredField, textField } from './headers.ts';
+import { type Base64Source, base64Lines } from './base64.ts';
+import { chooseBoundary, type Entity, type Multipart, multipart, textEntity, wholeBody } from './entity.ts';
+import { cleanFilename, filenameParameters } from './filename.ts';
+import { addressField, customField, parameterField, structuredField, textField } from './headers.ts';
+import { parseMediaType, writeParameter } from './media-type.ts';
+
+export type Attachment = {
+  /** As given; made a plain name before it is written. */
+  filename: string;
+  /** `type/subtype`, with parameters if it has any. */
+  contentType: string;
+  /** Makes it inline, to be shown where `cid:` names it in the HTML (RFC 2392). Without angle brackets. */
+  contentId: string | undefined;
+  content: AttachmentContent;
+};
+
+export type AttachmentContent = Base64Source;
 
 export type Composition = {
   from: Mailbox;
@@ -15,32 +30,44 @@ export type Composition = {
   subject: string;
   text: string | undefined;
   html: string | undefined;
+  /** The caller's own, in order: printable ASCII, none of the fields written here. */
+  headers: readonly { name: string; value: string }[];
+  attachments: readonly Attachment[];
   /** Without its angle brackets. */
   messageId: string;
-  dateMs: number;
-  /** Any text; the boundary between the parts is derived from it. */
+  /** Any text; the boundaries between the parts are derived from it. */
   boundarySeed: string;
+};
+
+/** With CRLF line ends, ASCII, no line above 998 octets. */
+export type ComposedMessage = {
+  /** All fields, and the empty line that ends them. */
+  header: Buffer;
+  /** In order. Written as it is read, and anew each time, so that a large attachment is never held twice. */
+  body: Iterable<Buffer>;
 };
 
 /** The id's characters: those of RFC 5322 3.6.4 dot-atom-text on both sides of the `@`. */
 const MESSAGE_ID = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+@[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+$/;
+/** RFC 2045 7 asks for a msg-id. Ids without `@` are common and every reader compares them as they stand, so the part
+ * behind it may be missing; the characters are those of RFC 5322 3.2.3 dot-atom-text. */
+const CONTENT_ID = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+(?:@[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+)?$/;
+const CONTENT_ID_LIMIT_CHARACTERS = 256;
+/** Fields that stand once, or decide what the others mean (RFC 5322 3.6, RFC 2045), or are added on the way out. */
+const NOT_CUSTOM: ReadonlySet<string> = new Set([
+  ...['from', 'sender', 'to', 'cc', 'bcc', 'reply-to', 'subject', 'date', 'message-id', 'mime-version'],
+  ...['content-type', 'content-transfer-encoding', 'content-disposition', 'content-id'],
+  ...['return-path', 'received', 'dkim-signature'],
+]);
 
-const CRLF = Buffer.from('\r\n', 'latin1');
-
-/** The message with CRLF line ends.
- * @throws RangeError when a header field cannot be written without breaking the header */
-export function compose(message: Composition): Buffer {
-  const { text, html } = message;
-  const header = writeHeader(message);
-  if (text !== undefined && html !== undefined) {
-    return alternative(header, encodeBody(text), encodeBody(html), message.boundarySeed);
-  }
-  const body = encodeBody(html ?? text ?? '');
-  return Buffer.concat([
-    ascii(header + partHeader(html === undefined ? 'plain' : 'html', body)),
-    body.bytes,
-    ascii(body.bytes.subarray(-2).equals(CRLF) ? '' : '\r\n'),
-  ]);
+/** @throws RangeError when a header field cannot be written without breaking the header, and for a content type or a
+ * content id that is none */
+export function compose(message: Composition): ComposedMessage {
+  const root = rootEntity(message);
+  return {
+    header: Buffer.from(`${writeHeader(message)}${root.fields}\r\n`, 'latin1'),
+    body: { [Symbol.iterator]: () => wholeBody(root) },
+  };
 }
 
 function writeHeader(message: Composition): string {
@@ -51,8 +78,8 @@ function writeHeader(message: Composition): string {
     optionalAddresses('Cc', message.cc) +
     optionalAddresses('Reply-To', message.replyTo) +
     textField('Subject', message.subject) +
-    structuredField('Date', formatDate(message.dateMs)) +
     structuredField('Message-ID', `<${message.messageId}>`) +
+    message.headers.map(ownField).join('') +
     structuredField('MIME-Version', '1.0')
   );
 }
@@ -61,37 +88,62 @@ function optionalAddresses(name: string, mailboxes: readonly Mailbox[]): string 
   return mailboxes.length === 0 ? '' : addressField(name, mailboxes);
 }
 
-/** The header fields of a text part, with the empty line that ends them. */
-function partHeader(subtype: 'plain' | 'html', body: EncodedBody): string {
-  return (
-    `Content-Type: text/${subtype}; charset=utf-8\r\n` + `Content-Transfer-Encoding: ${body.encoding}\r\n\r\n`
-  );
+function ownField({ name, value }: { name: string; value: string }): string {
+  if (NOT_CUSTOM.has(name.toLowerCase()))
+    throw new RangeError(`header field ${name} is not the caller's to set`);
+  return customField(name, value);
 }
 
-/** RFC 2046 5.1.4: the plainest part first. The CRLF before a boundary belongs to the boundary (5.1.1). */
-function alternative(header: string, text: EncodedBody, html: EncodedBody, seed: string): Buffer {
-  const boundary = chooseBoundary(seed, [text.bytes, html.bytes]);
-  return Buffer.concat([
-    ascii(
-      `${header}Content-Type: multipart/alternative; boundary="${boundary}"\r\n\r\n` +
-        `--${boundary}\r\n${partHeader('plain', text)}`,
-    ),
-    text.bytes,
-    ascii(`\r\n--${boundary}\r\n${partHeader('html', html)}`),
-    html.bytes,
-    ascii(`\r\n--${boundary}--\r\n`),
-  ]);
+/** `mixed` around `alternative` around `related`: the nesting that readers expect. Without HTML that could show them,
+ * inline parts are attachments like others. */
+function rootEntity({ text, html, attachments, boundarySeed }: Composition): Entity {
+  const page = html === undefined ? undefined : textEntity('html', html);
+  const plain = text === undefined && page ? undefined : textEntity('plain', text ?? '');
+  const texts = [plain, page].filter((part) => part !== undefined);
+  const nest = (subtype: Multipart['subtype'], parts: readonly Entity[], parameters: string[] = []) =>
+    multipart(parts, { subtype, parameters, boundary: chooseBoundary(`${subtype}:${boundarySeed}`, texts) });
+
+  const isInline = ({ contentId }: Attachment) => page !== undefined && contentId !== undefined;
+  const inline = attachments.filter(isInline).map((part) => attachmentEntity(part, 'inline'));
+  const others = attachments.filter((part) => !isInline(part));
+  // RFC 2387 3.1: the type is that of the first part, which the others belong to.
+  const shown = page && inline.length > 0 ? nest('related', [page, ...inline], ['type="text/html"']) : page;
+  // RFC 2046 5.1.4: the plainest form first.
+  const forms = [plain, shown].filter((part) => part !== undefined);
+  const [first = textEntity('plain', '')] = forms;
+  const content = forms.length > 1 ? nest('alternative', forms) : first;
+  if (others.length === 0) return content;
+  return nest('mixed', [content, ...others.map((part) => attachmentEntity(part, 'attachment'))]);
 }
 
-/** RFC 2046 5.1.1: a boundary must not appear in what it encloses. `=_` cannot stand in an encoded part; a 7bit one
- * is searched. */
-function chooseBoundary(seed: string, bodies: readonly Buffer[]): string {
-  for (let round = 0; ; round++) {
-    const boundary = `=_${createHash('sha256').update(`${round}:${seed}`).digest('hex').slice(0, 32)}`;
-    if (!bodies.some((body) => body.includes(boundary))) return boundary;
-  }
+/** @throws RangeError when its type or its id is none */
+function attachmentEntity(attachment: Attachment, disposition: 'attachment' | 'inline'): Entity {
+  const { contentId, content } = attachment;
+  if (contentId !== undefined && !isContentId(contentId)) throw new RangeError('the content id is not one');
+  const { filename, name } = filenameParameters(cleanFilename(attachment.filename));
+  return {
+    fields:
+      parameterField('Content-Type', [...typeParameters(attachment.contentType), name]) +
+      structuredField('Content-Transfer-Encoding', 'base64') +
+      (contentId === undefined ? '' : structuredField('Content-ID', `<${contentId}>`)) +
+      parameterField('Content-Disposition', [disposition, filename]),
+    body: () => base64Lines(content),
+  };
 }
 
-function ascii(text: string): Buffer {
-  return Buffer.from(text, 'latin1');
+/** The type and its parameters, `name` left out: ours is the file's. A message or a multipart must not be in base64
+ * (RFC 2045 6.4, RFC 2046 5.2), and only in base64 do the bytes arrive as they were given. */
+function typeParameters(contentType: string): string[] {
+  const media = parseMediaType(contentType);
+  if (!media) throw new RangeError('the content type is not one');
+  if (media.type === 'message' || media.type === 'multipart') return ['application/octet-stream'];
+  const parameters = media.parameters.filter((parameter) => parameter.name !== 'name');
+  return [
+    `${media.type}/${media.subtype}`,
+    ...parameters.map((parameter) => writeParameter(parameter.name, parameter.value)),
+  ];
+}
+
+export function isContentId(text: string): boolean {
+  return text.length <= CONTENT_ID_LIMIT_CHARACTERS && CONTENT_ID.test(text);
 }

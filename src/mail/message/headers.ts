@@ -12,8 +12,12 @@ export const LINE_LIMIT_OCTETS = 998;
 /** A word without spaces cannot be folded; beyond this length it is encoded, which gives it places to fold. */
 const PLAIN_WORD_LIMIT_CHARACTERS = 900;
 
+/** With the name of a field or a space before it and a semicolon behind it, still a line. */
+const PARAMETER_LIMIT_CHARACTERS = 900;
+
 const FIELD_NAME = /^[!-9;-~]+$/;
 const STRUCTURED = /^[\t -~]*$/;
+const PRINTABLE_ASCII = /^[ -~]*$/;
 /** Text that stands as it is: printable, no white space that a reader would drop, nothing that looks encoded. */
 const PLAIN_TEXT = /^(?:[!-~]+(?: +[!-~]+)*)?$/;
 const LONG_WORD = new RegExp(`[^ ]{${PLAIN_WORD_LIMIT_CHARACTERS}}`);
@@ -37,6 +41,23 @@ export function structuredField(name: string, value: string): string {
   return `${fold(`${name}: ${value}`)}\r\n`;
 }
 
+/** A field of a value and its parameters, each of these on a line of its own and not broken inside: some readers trip
+ * over a quoted string that is folded.
+ * @throws RangeError when a part is not printable ASCII, or longer than a line may be */
+export function parameterField(name: string, parts: readonly string[]): string {
+  const isClean = parts.every(
+    (part) => PRINTABLE_ASCII.test(part) && part.length < PARAMETER_LIMIT_CHARACTERS,
+  );
+  if (!isFieldName(name) || !isClean) throw new RangeError(`header field ${name} is not clean`);
+  return `${name}: ${parts.join(';\r\n ')}\r\n`;
+}
+
+/** A field of the caller's own, its value as given, but for white space around it and tabs, which are spaces.
+ * @throws RangeError when the name is none, the value is not printable ASCII, or a word in it is too long for a line */
+export function customField(name: string, value: string): string {
+  return structuredField(name, value.replaceAll('\t', ' ').replace(/^ +| +$/g, ''));
+}
+
 /** A field of free text (RFC 5322 2.2.1), in encoded-words where it needs them.
  * @throws RangeError when it holds CR, LF or NUL */
 export function textField(name: string, text: string): string {
@@ -48,6 +69,11 @@ export function textField(name: string, text: string): string {
 /** RFC 5322 3.6.2 and 3.6.3. */
 export function addressField(name: string, mailboxes: readonly Mailbox[]): string {
   return structuredField(name, mailboxes.map(formatMailbox).join(', '));
+}
+
+/** The `Date` field with its CRLF: put in front of a message when it is sent (decisions.md 25). */
+export function dateField(epochMs: number): string {
+  return structuredField('Date', formatDate(epochMs));
 }
 
 /** RFC 5322 3.3, in UTC: `Fri, 21 Nov 2025 09:05:00 +0000`. */

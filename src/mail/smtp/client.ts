@@ -9,10 +9,11 @@ import { errorMessage } from '../../system/errors.ts';
 import type { System } from '../../system/system.ts';
 import { startTls } from '../../system/tls.ts';
 import { SmtpConnection } from './connection.ts';
+import type { Envelope } from './envelope.ts';
 import { networkError, protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
 import { replyText, type SmtpReply } from './reply.ts';
 import type { SmtpTimeouts } from './timeouts.ts';
-import { type Envelope, type SessionState, type TransactionResult, transact } from './transaction.ts';
+import { newSession, type Transaction, transact } from './transaction.ts';
 
 export type SmtpOptions = {
   /** An IP literal. */
@@ -21,9 +22,11 @@ export type SmtpOptions = {
   /** The MX host's name, for SNI (RFC 6066 3). */
   serverName: string;
   heloName: string;
-  tls: 'opportunistic' | 'none';
+  /** `reduced`: as `opportunistic`, with the least that TLS can begin with (system/tls.ts), for a second try at a host
+   * that broke off the first handshake. */
+  tls: 'opportunistic' | 'reduced' | 'none';
   timeouts: SmtpTimeouts;
-  onPhase?: (phase: SmtpPhase) => void;
+  onPhase?: ((phase: SmtpPhase) => void) | undefined;
 };
 
 export type SmtpTls = {
@@ -40,8 +43,9 @@ export type SmtpSession = {
   readonly extensions: ReadonlyMap<string, string>;
   /** False once the peer has gone, or has said anything while the session was idle. */
   isOpen(): boolean;
-  transact(envelope: Envelope): Promise<TransactionResult>;
-  /** Says goodbye and closes; resolves whatever the peer does, at the latest after `quitMs`. */
+  transact(envelope: Envelope): Transaction;
+  /** Says goodbye and closes; resolves whatever the peer does, at the latest after `quitMs`. A transaction that has no
+   * result yet ends at once, without one. */
   quit(): Promise<void>;
   close(): void;
 };
@@ -62,7 +66,7 @@ export async function openSmtp(
     await readBanner(connection, options);
     let extensions = await greet(connection, options);
     let tls: SmtpTls | undefined;
-    if (options.tls === 'opportunistic' && extensions.has('STARTTLS')) {
+    if (options.tls !== 'none' && extensions.has('STARTTLS')) {
       const secure = await upgrade(world.clock, connection, options);
       connection = new SmtpConnection(world.clock, secure);
       tls = describe(secure);
@@ -132,6 +136,7 @@ async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOp
     const secure = await startTls(clock, connection.detach(), {
       // RFC 6066 3: a host name without its dot, never an address.
       serverName: isIP(serverName) === 0 ? serverName.replace(/\.$/, '') : '',
+      hello: options.tls === 'reduced' ? 'reduced' : 'default',
       timeoutMs: timeouts.startTlsMs,
     });
     options.onPhase?.('starttls');
@@ -155,7 +160,7 @@ async function command(
   line: string,
   timeoutMs: number,
 ): Promise<SmtpReply> {
-  await connection.write(phase, `${line}\r\n`, timeoutMs);
+  connection.send(`${line}\r\n`);
   return connection.read(phase, timeoutMs);
 }
 
@@ -176,15 +181,15 @@ function openSession(
   tls: SmtpTls | undefined,
   timeouts: SmtpTimeouts,
 ): SmtpSession {
-  const state: SessionState = { connection, extensions, timeouts, needsReset: false };
+  const state = newSession(connection, extensions, timeouts);
   return {
     tls,
     extensions,
-    isOpen: () => connection.isOpen && !connection.hasInput,
+    isOpen: () => connection.isOpen && (state.pending > 0 || !connection.hasInput),
     transact: (envelope) => transact(state, envelope),
     async quit() {
       try {
-        await command(connection, 'quit', 'QUIT', timeouts.quitMs);
+        if (state.pending === 0) await command(connection, 'quit', 'QUIT', timeouts.quitMs);
       } catch (error) {
         if (!(error instanceof SmtpError)) throw error;
       } finally {

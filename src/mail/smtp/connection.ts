@@ -1,35 +1,39 @@
 /**
  * A socket as an SMTP client sees it: replies in, bytes out, a deadline on each. It always has handlers for `error` and
- * `close`, so that a peer that vanishes is an answer to the next read and never an exception of the process.
+ * `close`, so that a peer that vanishes is an answer to the next read and never an exception of the process. One reader
+ * at a time; whose turn it is, `transaction.ts` knows.
  */
 import type { Socket } from 'node:net';
 import { type Clock, TimeoutError } from '../../system/clock.ts';
-import { networkError, protocolError, SmtpError, type SmtpPhase } from './failure.ts';
+import { Deadline } from './deadline.ts';
+import { networkError, protocolError, type SmtpPhase } from './failure.ts';
 import { ReplyFormatError, ReplyReader, type SmtpReply } from './reply.ts';
 
 /** As long as we wait for the answer to QUIT. */
 const LAST_LINE_MS = 2_000;
 
-type Waiter = { resolve(): void; reject(error: Error): void };
+type Waiting = { what: 'the answer' | 'sending'; timeoutMs: number; resolve: () => void };
 
 export class SmtpConnection {
   readonly #clock: Clock;
   readonly #socket: Socket;
   readonly #reader = new ReplyReader();
+  readonly #deadline: Deadline;
   /** Why nothing more can come. Replies that came before are still read. */
   #ended: Error | undefined;
-  #waitingForReply: Waiter | undefined;
-  #waitingForDrain: Waiter | undefined;
+  #waiting: Waiting | undefined;
+  #isCorked = false;
 
   constructor(clock: Clock, socket: Socket) {
     this.#clock = clock;
     this.#socket = socket;
+    this.#deadline = new Deadline(clock, this.#onDeadline);
     socket.on('error', this.#onError);
     socket.on('close', this.#onClose);
     socket.on('end', this.#onClose);
     socket.on('data', this.#onData);
     socket.on('drain', this.#onDrain);
-    if (socket.destroyed) this.#onClose();
+    if (socket.destroyed) this.#end(socket.errored ?? new Error('the peer closed the connection'));
   }
 
   get isOpen(): boolean {
@@ -56,23 +60,37 @@ export class SmtpConnection {
       const reply = this.#reader.next();
       if (reply) return reply;
       this.#throwIfEnded(phase);
-      await this.#wait(phase, timeoutMs, 'the answer', (waiter) => {
-        this.#waitingForReply = waiter;
-      });
+      await this.#wait('the answer', timeoutMs);
     }
   }
 
-  /** Resolves once the peer's window has room for more, or a reply has come meanwhile. @throws SmtpError */
-  async write(phase: SmtpPhase, bytes: string | Uint8Array, timeoutMs: number): Promise<void> {
+  /** Sends a few bytes, in one packet with whatever else is sent before the event loop goes on. False when the peer's
+   * window has no more room. Where the connection has ended, the read that follows says so. */
+  send(bytes: string | Uint8Array): boolean {
+    if (!this.#isCorked) {
+      this.#isCorked = true;
+      this.#socket.cork();
+      process.nextTick(this.#flush);
+    }
+    return this.#socket.write(bytes);
+  }
+
+  /** Resolves when what was sent has been handed to the system. */
+  flushed(): Promise<void> {
+    return new Promise((resolve) => process.nextTick(resolve));
+  }
+
+  /** As `send`, for any amount: resolves once there is room for more, or a reply has come meanwhile. @throws SmtpError */
+  async write(phase: SmtpPhase, bytes: Uint8Array, timeoutMs: number): Promise<void> {
     this.#throwIfEnded(phase);
-    if (this.#socket.write(bytes)) return;
-    await this.#wait(phase, timeoutMs, 'sending', (waiter) => {
-      this.#waitingForDrain = waiter;
-    });
+    if (this.send(bytes)) return;
+    await this.#wait('sending', timeoutMs);
+    this.#throwIfEnded(phase);
   }
 
   /** Hands the socket over; this connection is at its end. Errors stay handled. */
   detach(): Socket {
+    this.#deadline.cancel();
     this.#socket.off('close', this.#onClose);
     this.#socket.off('end', this.#onClose);
     this.#socket.off('data', this.#onData);
@@ -92,49 +110,44 @@ export class SmtpConnection {
 
   #throwIfEnded(phase: SmtpPhase): void {
     if (!this.#ended) return;
-    throw this.#asSmtpError(phase, this.#ended);
-  }
-
-  #asSmtpError(phase: SmtpPhase, error: Error): SmtpError {
-    if (error instanceof SmtpError) return error;
-    if (error instanceof ReplyFormatError) return protocolError(phase, error.message);
-    return networkError(phase, error);
+    if (this.#ended instanceof ReplyFormatError) throw protocolError(phase, this.#ended.message);
+    throw networkError(phase, this.#ended);
   }
 
   /** One deadline for what is waited for, however many packets it takes: a peer that drips gains nothing. */
-  #wait(
-    phase: SmtpPhase,
-    timeoutMs: number,
-    what: string,
-    register: (waiter: Waiter | undefined) => void,
-  ): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const timer = this.#clock.after(timeoutMs, () =>
-        this.#end(new TimeoutError(`${what} took longer than ${timeoutMs} ms`)),
-      );
-      register({
-        resolve: () => {
-          timer.cancel();
-          register(undefined);
-          resolve();
-        },
-        reject: (error) => {
-          timer.cancel();
-          register(undefined);
-          reject(this.#asSmtpError(phase, error));
-        },
-      });
+  #wait(what: Waiting['what'], timeoutMs: number): Promise<void> {
+    this.#deadline.set(timeoutMs);
+    return new Promise((resolve) => {
+      this.#waiting = { what, timeoutMs, resolve };
     });
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    if (!waiting) return;
+    this.#waiting = undefined;
+    waiting.resolve();
   }
 
   /** The first reason counts. */
   #end(reason: Error): void {
     if (this.#ended) return;
     this.#ended = reason;
+    this.#deadline.cancel();
     this.#socket.destroy();
-    this.#waitingForReply?.reject(reason);
-    this.#waitingForDrain?.reject(reason);
+    this.#wake();
   }
+
+  readonly #flush = (): void => {
+    this.#isCorked = false;
+    this.#socket.uncork();
+  };
+
+  readonly #onDeadline = (): void => {
+    if (!this.#waiting) return;
+    const { what, timeoutMs } = this.#waiting;
+    this.#end(new TimeoutError(`${what} took longer than ${timeoutMs} ms`));
+  };
 
   readonly #onData = (chunk: Buffer): void => {
     if (this.#ended) return;
@@ -145,14 +158,14 @@ export class SmtpConnection {
       if (!(error instanceof ReplyFormatError)) throw error;
       unreadable = error;
     }
-    if (this.#reader.hasReply) {
-      this.#waitingForReply?.resolve();
-      this.#waitingForDrain?.resolve();
-    }
+    if (this.#reader.hasReply) this.#wake();
     if (unreadable) this.#end(unreadable);
   };
 
-  readonly #onDrain = (): void => this.#waitingForDrain?.resolve();
+  readonly #onDrain = (): void => {
+    if (this.#waiting?.what === 'sending') this.#wake();
+  };
+
   readonly #onError = (error: Error): void => this.#end(error);
   readonly #onClose = (): void => this.#end(new Error('the peer closed the connection'));
 }

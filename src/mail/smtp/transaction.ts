@@ -1,32 +1,26 @@
 /**
  * One mail transaction (RFC 5321 3.3): MAIL, RCPT for each recipient, DATA, the message, and the verdict on each
- * recipient. Where the peer offers PIPELINING (RFC 2920) the commands up to DATA go out in one packet.
+ * recipient. Where the peer offers PIPELINING (RFC 2920) the commands up to DATA go out in one packet, and those of the
+ * next message together with this one's final dot. Replies are then read in turn: a transaction writes when the one
+ * before it is `ready`, and reads when that one is done.
  */
-import { hasEightBitBytes, hasOnlyCrlf, stuffDots } from './body.ts';
 import type { SmtpConnection } from './connection.ts';
+import { type Envelope, findFault, mailCommand, rcptCommand, refuseSize } from './envelope.ts';
 import { protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
+import { sendContent } from './message.ts';
 import type { SmtpReply } from './reply.ts';
 import type { SmtpTimeouts } from './timeouts.ts';
-
-export type Envelope = {
-  /** Empty for the null reverse-path. */
-  mailFrom: string;
-  recipients: readonly string[];
-  /** Goes before the message: the DKIM field, or nothing. */
-  prefix: Uint8Array;
-  /** With CRLF line ends. */
-  message: Uint8Array;
-  /** Called when a phase has been completed on the wire: `mail`, `rcpt` and `data` once those commands were written,
-   * `body` while the message is being written, `dot` right after its final dot was. */
-  onPhase?: (phase: SmtpPhase) => void;
-};
 
 export type RecipientResult =
   | { kind: 'accepted'; reply: SmtpReply }
   /** The peer's verdict; with code 421 it spoke of the session rather than of the recipient. */
   | { kind: 'refused'; phase: SmtpPhase; reply: SmtpReply }
-  /** No verdict. With `dotSent` the peer may have taken the message all the same. */
-  | { kind: 'failed'; failure: SmtpFailure; dotSent: boolean };
+  /**
+   * No verdict. With `dotSent` the peer may have taken the message all the same. `untried`: the session ended before
+   * the peer answered any command of this transaction, so it tells nothing about the message, and a new session may try
+   * without counting this one. A session's first transaction is never untried: each new session makes headway.
+   */
+  | { kind: 'failed'; failure: SmtpFailure; dotSent: boolean; untried: boolean };
 
 export type TransactionResult = {
   /** In the envelope's order. */
@@ -35,106 +29,144 @@ export type TransactionResult = {
   usable: boolean;
 };
 
+export type Transaction = {
+  /** The next transaction may begin: with PIPELINING as soon as the final dot has been written, else when the result is
+   * there. Never rejects. */
+  ready: Promise<void>;
+  /** Rejects for faults of ours alone: what `onPhase` or the message's chunks throw. */
+  result: Promise<TransactionResult>;
+};
+
 /** What of a session outlives a transaction. */
 export type SessionState = {
-  connection: SmtpConnection;
-  extensions: ReadonlyMap<string, string>;
-  timeouts: SmtpTimeouts;
+  readonly connection: SmtpConnection;
+  readonly extensions: ReadonlyMap<string, string>;
+  readonly timeouts: SmtpTimeouts;
+  /** The transaction begun last. Its promises never reject. */
+  last: { ready: Promise<void>; done: Promise<void> };
+  /** Transactions whose commands were sent and whose result is not there: two at most. */
+  pending: number;
+  /** Whether any transaction has been on the wire. */
+  isUsed: boolean;
+  /** A transaction has ended the session; what follows it was not tried. */
+  isOver: boolean;
   /** The peer may still hold a transaction that ended early; RSET comes before the next one. */
   needsReset: boolean;
 };
 
-/** Between two slices the peer's window is waited for. */
-const SLICE_BYTES = 64 * 1024;
-/** RFC 5321 4.1.2, ASCII only: a local part with a space, or an angle bracket, is quoted. Nothing that could end the
- * command line (security.md 2.4). */
-const ENVELOPE_ADDRESS =
-  /^(?:"(?:[ !#-[\]-~]|\\[ -~])*"|[!#-;=?-~]+)@(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[A-Za-z0-9.:]+\])$/;
-/** RFC 5321 4.5.3.1.8: what every server must take. */
-const RECIPIENTS_LIMIT = 100;
-/** RFC 5321 4.5.3.1.3 */
-const ADDRESS_LIMIT_OCTETS = 254;
-
-export function isEnvelopeAddress(address: string): boolean {
-  return address.length <= ADDRESS_LIMIT_OCTETS && ENVELOPE_ADDRESS.test(address);
+export function newSession(
+  connection: SmtpConnection,
+  extensions: ReadonlyMap<string, string>,
+  timeouts: SmtpTimeouts,
+): SessionState {
+  const last = { ready: Promise.resolve(), done: Promise.resolve() };
+  const flags = { isUsed: false, isOver: false, needsReset: false };
+  return { connection, extensions, timeouts, last, pending: 0, ...flags };
 }
 
-/** Never throws for what a peer does; the session is closed wherever it cannot be used again. */
-export async function transact(state: SessionState, envelope: Envelope): Promise<TransactionResult> {
-  const progress: Progress = { results: envelope.recipients.map(() => undefined), dotSent: false };
-  let usable = false;
-  try {
-    usable = refuseLocally(state, envelope, progress) || (await converse(state, envelope, progress));
-  } catch (error) {
-    if (!(error instanceof SmtpError)) {
-      state.connection.destroy();
-      throw error;
-    }
-    settle(progress, { kind: 'failed', failure: error.failure, dotSent: progress.dotSent });
+/** What a peer does wrong is in the result; the session is closed wherever it cannot be used again. Transactions begun
+ * too early wait for their turn. */
+export function transact(state: SessionState, envelope: Envelope): Transaction {
+  const { promise: ready, resolve: markReady } = Promise.withResolvers<void>();
+  const result = run(state, envelope, state.last, markReady);
+  const done = result.then(
+    () => markReady(),
+    () => markReady(),
+  );
+  state.last = { ready, done };
+  return { ready, result };
+}
+
+type Progress = { results: (RecipientResult | undefined)[]; dotSent: boolean; untried: boolean };
+
+async function run(
+  state: SessionState,
+  envelope: Envelope,
+  previous: SessionState['last'],
+  markReady: () => void,
+): Promise<TransactionResult> {
+  await previous.ready;
+  const refusal = refuseLocally(state, envelope);
+  if (refusal) {
+    await previous.done;
+    return { recipients: envelope.recipients.map(() => refusal), usable: carriesOn(state) };
   }
-  // A reply nobody asked for would be taken for the answer to the next command.
-  usable &&= state.connection.isOpen && !state.connection.hasInput;
-  if (!usable) state.connection.destroy();
-  return { recipients: progress.results.filter((result) => result !== undefined), usable };
+  const progress: Progress = {
+    results: envelope.recipients.map(() => undefined),
+    dotSent: false,
+    untried: state.isUsed,
+  };
+  let isIntact = false;
+  try {
+    const commands = begin(state, envelope);
+    if (isPipelining(state)) await announce(state, envelope, ['mail', 'rcpt', 'data']);
+    await previous.done;
+    refuseIfOver(state);
+    isIntact = await converse(state, envelope, { commands, progress, markReady });
+  } catch (error) {
+    if (!(error instanceof SmtpError)) throw error;
+    const { dotSent, untried } = progress;
+    settle(progress, { kind: 'failed', failure: error.failure, dotSent, untried });
+  } finally {
+    state.pending -= 1;
+    if (!isIntact) end(state);
+  }
+  const recipients = progress.results.filter((result) => result !== undefined);
+  return { recipients, usable: carriesOn(state) };
 }
 
-type Progress = { results: (RecipientResult | undefined)[]; dotSent: boolean };
+/** What the wire must not see, and what a server need not be asked. */
+function refuseLocally(state: SessionState, envelope: Envelope): RecipientResult | undefined {
+  const failure = findFault(envelope);
+  if (failure) return { kind: 'failed', failure, dotSent: false, untried: false };
+  const reply = refuseSize(envelope, state.extensions);
+  return reply && { kind: 'refused', phase: 'mail', reply };
+}
+
+function carriesOn(state: SessionState): boolean {
+  const { connection } = state;
+  // A reply nobody asked for would be taken for the answer to the next command.
+  if (state.pending === 0 && connection.hasInput) end(state);
+  return !state.isOver && connection.isOpen;
+}
+
+function end(state: SessionState): void {
+  state.isOver = true;
+  state.connection.destroy();
+}
+
+function refuseIfOver(state: SessionState): void {
+  if (!state.isOver) return;
+  const message = 'the session ended with the message before';
+  throw new SmtpError({ phase: 'mail', kind: 'connection', message });
+}
 
 /** Gives every recipient without a verdict this one. */
 function settle(progress: Progress, result: RecipientResult): void {
   for (const [index, known] of progress.results.entries()) progress.results[index] = known ?? result;
 }
 
-/** What the wire must not see, and what RFC 1870 6.1 lets a client refuse by itself. True when it did. */
-function refuseLocally(state: SessionState, envelope: Envelope, progress: Progress): boolean {
-  const fault = envelopeFault(envelope);
-  if (fault !== undefined) {
-    const failure = { phase: 'mail', kind: 'protocol', message: fault } as const;
-    settle(progress, { kind: 'failed', failure, dotSent: false });
-    return true;
-  }
-  const size = envelope.prefix.length + envelope.message.length;
-  const limit = Number(state.extensions.get('SIZE') ?? 0);
-  if (!(limit > 0 && size > limit)) return false;
-  const text = `5.3.4 Not sent: the message has ${size} octets and the server takes ${limit}`;
-  const reply = { code: 552, enhanced: '5.3.4', lines: [text] };
-  settle(progress, { kind: 'refused', phase: 'mail', reply });
-  return true;
+type Commands = { reset: string; mail: string; rcpts: string[] };
+
+/** With PIPELINING everything up to DATA is sent: the group of RFC 2920 3.1, which may begin with the end of the message
+ * before, and ends with DATA. */
+function begin(state: SessionState, envelope: Envelope): Commands {
+  const { connection, extensions } = state;
+  const isAlone = state.pending === 0;
+  state.pending += 1;
+  refuseIfOver(state);
+  if (isAlone) refuseSurprise(connection);
+  const reset = state.needsReset ? 'RSET\r\n' : '';
+  const mail = mailCommand(envelope, extensions);
+  const rcpts = envelope.recipients.map(rcptCommand);
+  state.needsReset = false;
+  state.isUsed = true;
+  if (isPipelining(state)) connection.send(`${reset}${mail}${rcpts.join('')}DATA\r\n`);
+  return { reset, mail, rcpts };
 }
 
-function envelopeFault({ mailFrom, recipients, prefix, message }: Envelope): string | undefined {
-  if (mailFrom !== '' && !isEnvelopeAddress(mailFrom)) return 'the sender is not an envelope address';
-  if (recipients.length === 0 || recipients.length > RECIPIENTS_LIMIT) {
-    return `the envelope has ${recipients.length} recipients`;
-  }
-  if (!recipients.every(isEnvelopeAddress)) return 'a recipient is not an envelope address';
-  const isClean = hasOnlyCrlf(asBuffer(prefix)) && hasOnlyCrlf(asBuffer(message));
-  return isClean ? undefined : 'the message has a CR or LF outside CRLF';
-}
-
-/** True when the session is in a state to carry on. */
-async function converse(state: SessionState, envelope: Envelope, progress: Progress): Promise<boolean> {
-  refuseSurprise(state.connection);
-  const data = await sendEnvelope(state, envelope, progress);
-  if (data === undefined) return false;
-  if (data === 'not-asked') return true;
-  if (data.code !== 354) {
-    if (data.code < 400) throw protocolError('data', `the answer to DATA was ${data.code}`);
-    settle(progress, { kind: 'refused', phase: 'data', reply: data });
-    return data.code !== 421;
-  }
-  if (progress.results.every((result) => result !== undefined)) return await endWithBareDot(state);
-  const early = await sendMessage(state, envelope, progress);
-  if (early) return settleEarly(progress, early);
-  const verdict = await state.connection.read('dot', state.timeouts.dotMs);
-  if (isSuccess(verdict)) {
-    settle(progress, { kind: 'accepted', reply: verdict });
-    state.needsReset = false;
-    return true;
-  }
-  if (verdict.code < 400) throw protocolError('dot', `the answer to the message was ${verdict.code}`);
-  settle(progress, { kind: 'refused', phase: 'dot', reply: verdict });
-  return verdict.code !== 421;
+function isPipelining({ extensions }: SessionState): boolean {
+  return extensions.has('PIPELINING');
 }
 
 /** A reply before anything was asked is a goodbye (421 4.4.2 to an idle session) or nonsense. */
@@ -145,6 +177,53 @@ function refuseSurprise(connection: SmtpConnection): void {
   throw protocolError('mail', 'the peer spoke before it was asked');
 }
 
+/** For those who want to know the moment, what was sent is handed to the system first. */
+async function announce(
+  state: SessionState,
+  envelope: Envelope,
+  phases: readonly SmtpPhase[],
+): Promise<void> {
+  if (!envelope.onPhase) return;
+  await state.connection.flushed();
+  for (const phase of phases) envelope.onPhase(phase);
+}
+
+type Conversation = { commands: Commands; progress: Progress; markReady: () => void };
+
+/** True when the session is in a state to carry on. */
+async function converse(
+  state: SessionState,
+  envelope: Envelope,
+  { commands, progress, markReady }: Conversation,
+): Promise<boolean> {
+  const { connection, timeouts } = state;
+  const data = await sendEnvelope(state, envelope, commands, progress);
+  if (data === undefined) return false;
+  if (data === 'not-asked') return true;
+  if (data.code !== 354) {
+    refuseUnlessError('data', data);
+    settle(progress, { kind: 'refused', phase: 'data', reply: data });
+    return data.code !== 421;
+  }
+  if (progress.results.every((result) => result !== undefined)) return await endWithBareDot(state);
+  const finalDot = await sendContent(connection, envelope, timeouts.blockMs);
+  if (finalDot === undefined) return settleEarly(progress, await connection.read('body', timeouts.blockMs));
+  progress.dotSent = connection.isOpen;
+  connection.send(finalDot);
+  // RFC 5321 4.1.1.4: whatever the verdict, the transaction is over.
+  state.needsReset = false;
+  if (isPipelining(state)) markReady();
+  await announce(state, envelope, ['dot']);
+  const verdict = await connection.read('dot', timeouts.dotMs);
+  if (isSuccess(verdict)) {
+    settle(progress, { kind: 'accepted', reply: verdict });
+    return true;
+  }
+  refuseUnlessError('dot', verdict);
+  settle(progress, { kind: 'refused', phase: 'dot', reply: verdict });
+  return verdict.code !== 421;
+}
+
 /**
  * MAIL, RCPT and DATA. Answers with the reply to DATA; `not-asked` where nobody is left to send to and DATA was not
  * sent; undefined after a 421, which ends the session in any phase (RFC 5321 3.8).
@@ -152,20 +231,19 @@ function refuseSurprise(connection: SmtpConnection): void {
 async function sendEnvelope(
   state: SessionState,
   envelope: Envelope,
+  { reset, mail, rcpts }: Commands,
   progress: Progress,
 ): Promise<SmtpReply | 'not-asked' | undefined> {
-  const { connection, timeouts, extensions } = state;
-  const pipelines = extensions.has('PIPELINING');
-  const mail = mailCommand(envelope, extensions);
-  const rcpts = envelope.recipients.map((address) => `RCPT TO:<${address}>\r\n`);
-  const reset = state.needsReset ? 'RSET\r\n' : '';
-  if (pipelines) await writeCommands(state, envelope, reset + mail + rcpts.join(''));
+  const { connection, timeouts } = state;
+  const pipelines = isPipelining(state);
   const ask = async (phase: SmtpPhase, command: string, timeoutMs: number): Promise<SmtpReply> => {
     if (!pipelines) {
-      await connection.write(phase, command, timeoutMs);
-      if (command !== reset) envelope.onPhase?.(phase);
+      connection.send(command);
+      if (command !== reset) await announce(state, envelope, [phase]);
     }
-    return connection.read(phase, timeoutMs);
+    const reply = await connection.read(phase, timeoutMs);
+    progress.untried &&= command === reset;
+    return reply;
   };
 
   if (reset !== '') expectReset(await ask('mail', reset, timeouts.resetMs));
@@ -192,23 +270,6 @@ async function sendEnvelope(
   return await ask('data', 'DATA\r\n', timeouts.dataMs);
 }
 
-/** The group of RFC 2920 3.1, with DATA as its last command. */
-async function writeCommands(state: SessionState, envelope: Envelope, commands: string): Promise<void> {
-  await state.connection.write('mail', `${commands}DATA\r\n`, state.timeouts.mailMs);
-  for (const phase of ['mail', 'rcpt', 'data'] as const) envelope.onPhase?.(phase);
-}
-
-function mailCommand(
-  { mailFrom, prefix, message }: Envelope,
-  extensions: ReadonlyMap<string, string>,
-): string {
-  // RFC 1870 3: octets with CRLF as two, dots not doubled.
-  const size = extensions.has('SIZE') ? ` SIZE=${prefix.length + message.length}` : '';
-  // RFC 6152 3
-  const body = extensions.has('8BITMIME') && hasEightBitBytes(message) ? ' BODY=8BITMIME' : '';
-  return `MAIL FROM:<${mailFrom}>${size}${body}\r\n`;
-}
-
 function expectReset(reply: SmtpReply): void {
   if (reply.code === 421) throw new SmtpError({ phase: 'mail', kind: 'reply', reply });
   if (!isSuccess(reply)) throw protocolError('mail', `the answer to RSET was ${reply.code}`);
@@ -216,52 +277,8 @@ function expectReset(reply: SmtpReply): void {
 
 /** RFC 2920 3.1: DATA was accepted although every recipient was refused. A message without a byte ends it. */
 async function endWithBareDot({ connection, timeouts }: SessionState): Promise<boolean> {
-  await connection.write('dot', '.\r\n', timeouts.blockMs);
+  connection.send('.\r\n');
   return (await connection.read('dot', timeouts.dotMs)).code !== 421;
-}
-
-/** Writes the message and its final dot. Answers with a reply that came before the dot was sent, which ends the sending. */
-async function sendMessage(
-  state: SessionState,
-  envelope: Envelope,
-  progress: Progress,
-): Promise<SmtpReply | undefined> {
-  const { connection, timeouts } = state;
-  const message = asBuffer(envelope.message);
-  let written = 0;
-  let pending: Buffer = asBuffer(envelope.prefix);
-  while (message.length - written > SLICE_BYTES) {
-    const slice = message.subarray(written, written + SLICE_BYTES);
-    await connection.write(
-      'body',
-      Buffer.concat([pending, stuff(message, slice, written)]),
-      timeouts.blockMs,
-    );
-    if (connection.hasReply) return connection.takeReply();
-    written += slice.length;
-    pending = EMPTY;
-  }
-  const rest = message.subarray(written);
-  const end = Buffer.concat([pending, stuff(message, rest, written), finalDot(message)]);
-  const half = envelope.onPhase ? end.length >> 1 : 0;
-  if (half > 0) await connection.write('body', end.subarray(0, half), timeouts.blockMs);
-  envelope.onPhase?.('body');
-  if (connection.hasReply) return connection.takeReply();
-  progress.dotSent = connection.isOpen;
-  await connection.write('body', end.subarray(half), timeouts.blockMs);
-  envelope.onPhase?.('dot');
-  return undefined;
-}
-
-const EMPTY = Buffer.alloc(0);
-
-function stuff(message: Buffer, slice: Buffer, offset: number): Buffer {
-  return stuffDots(slice, offset === 0 || message[offset - 1] === 0x0a);
-}
-
-/** RFC 5321 4.1.1.4: the CRLF that ends the last line, then the dot. */
-function finalDot(message: Buffer): Buffer {
-  return Buffer.from(message.at(-1) === 0x0a || message.length === 0 ? '.\r\n' : '\r\n.\r\n');
 }
 
 /** A peer that answers before the dot has made up its mind; only a refusal can be believed. */
@@ -277,8 +294,4 @@ function isSuccess(reply: SmtpReply): boolean {
 
 function refuseUnlessError(phase: SmtpPhase, reply: SmtpReply): void {
   if (reply.code < 400) throw protocolError(phase, `the peer answered ${reply.code} out of turn`);
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -13,21 +13,26 @@ zone.publish([
 
 test('answers what was published, whatever the case of the name', async () => {
   const exchange = [{ exchange: 'mx.inbox.test', preference: 10 }];
-  assert.deepEqual(await zone.mx('INBOX.test.'), { kind: 'found', records: exchange });
-  assert.deepEqual(await zone.a('mx.inbox.test'), { kind: 'found', records: ['127.0.0.1'] });
+  assert.deepEqual(await zone.mx('INBOX.test.'), { kind: 'found', records: exchange, ttlMs: 60_000 });
+  assert.deepEqual(await zone.a('mx.inbox.test'), { kind: 'found', records: ['127.0.0.1'], ttlMs: 60_000 });
 });
 
 test('follows an alias, except when asked for it', async () => {
-  assert.deepEqual(await zone.txt('s._domainkey.shop.test'), { kind: 'found', records: ['v=DKIM1; p=x'] });
+  assert.deepEqual(await zone.txt('s._domainkey.shop.test'), {
+    kind: 'found',
+    records: ['v=DKIM1; p=x'],
+    ttlMs: 60_000,
+  });
   assert.deepEqual(await zone.cname('s._domainkey.shop.test'), {
     kind: 'found',
     records: ['s.dkim.mail.test'],
+    ttlMs: 60_000,
   });
 });
 
 test('tells a name without such records from a name that does not exist', async () => {
-  assert.deepEqual(await zone.aaaa('mx.inbox.test'), { kind: 'no-data' });
-  assert.deepEqual(await zone.a('_domainkey.shop.test'), { kind: 'no-data' });
+  assert.deepEqual(await zone.aaaa('mx.inbox.test'), { kind: 'no-data', ttlMs: 60_000 });
+  assert.deepEqual(await zone.a('_domainkey.shop.test'), { kind: 'no-data', ttlMs: 60_000 });
   assert.deepEqual(await zone.a('nowhere.test'), { kind: 'no-name' });
 });
 

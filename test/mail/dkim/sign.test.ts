@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { relaxedBodyHash, relaxedField } from '../../../src/mail/dkim/canonical.ts';
+import { createBodyHash } from '../../../src/mail/dkim/body-hash.ts';
+import { relaxedField } from '../../../src/mail/dkim/canonical.ts';
 import { dkimKeyRecord, generateDkimKey } from '../../../src/mail/dkim/key.ts';
 import { type DkimKey, signMessage } from '../../../src/mail/dkim/sign.ts';
 
@@ -30,8 +31,16 @@ async function resultOf(message: Buffer): Promise<string | undefined> {
   return results[0]?.status?.result;
 }
 
+function signable(message: Buffer): { header: Buffer; bodyHash: string } {
+  const end = message.indexOf('\r\n\r\n');
+  const bodyHash = createBodyHash();
+  if (end >= 0) bodyHash.update(message.subarray(end + 4));
+  return { header: message.subarray(0, end < 0 ? message.length : end + 4), bodyHash: bodyHash.digest() };
+}
+
 async function signed(message: Buffer): Promise<Buffer> {
-  return Buffer.concat([Buffer.from(await signMessage(message, key, 999_999_999), 'latin1'), message]);
+  const field = await signMessage(signable(message), key, 999_999_999);
+  return Buffer.concat([Buffer.from(field, 'latin1'), message]);
 }
 
 const HEADER =
@@ -61,14 +70,17 @@ test('a message without a body, or without its empty line, is signed too', async
     assert.equal(await resultOf(await signed(Buffer.from(message))), 'pass', JSON.stringify(message));
   }
   assert.match(
-    await signMessage(Buffer.from(HEADER), key, 1),
+    await signMessage(signable(Buffer.from(HEADER)), key, 1),
     /bh=47DEQpj8HBSa\+\/TImW\+5JCeuQeRkm5NMpJWZG3hSuFU=/,
   );
 });
 
-test('a large body is hashed in slices to the same result', async () => {
-  const body = `${'A line of text \t with spaces.  \r\n'.repeat(60_000)}\r\n\r\n`;
-  assert.equal(await resultOf(await signed(Buffer.from(`${HEADER}\r\n${body}`))), 'pass');
+test('the header is signed the same with its empty line and without, and whatever stands behind it', async () => {
+  const { bodyHash } = signable(Buffer.from(`${HEADER}\r\nbody\r\n`));
+  const field = await signMessage({ header: Buffer.from(HEADER), bodyHash }, key, 1);
+  for (const header of [`${HEADER}\r\n`, HEADER.slice(0, -2), `${HEADER}\r\nSubject: of the body`]) {
+    assert.equal(await signMessage({ header: Buffer.from(header), bodyHash }, key, 1), field);
+  }
 });
 
 test('a field put in front of a signed one breaks the signature', async () => {
@@ -101,7 +113,7 @@ test('text appended to a signed body breaks the signature, for there is no l=', 
 });
 
 test('one message, key and second give one signature, in lines a header may have', async () => {
-  const message = Buffer.from(`${HEADER}\r\nbody\r\n`);
+  const message = signable(Buffer.from(`${HEADER}\r\nbody\r\n`));
   const field = await signMessage(message, key, 1_700_000_000);
   assert.equal(await signMessage(message, key, 1_700_000_000), field);
   assert.match(
@@ -110,27 +122,6 @@ test('one message, key and second give one signature, in lines a header may have
   );
   assert.ok(field.endsWith('\r\n'));
   for (const line of field.split('\r\n')) assert.ok(line.length <= 78, line);
-});
-
-test('the canonical body is the one of RFC 6376 3.4.4', async () => {
-  const reference = (body: string) => {
-    const reduced = body
-      .split('\r\n')
-      .map((line) => line.replace(/[ \t]+/g, ' ').replace(/ $/, ''))
-      .join('\r\n')
-      .replace(/(?:\r\n)+$/, '');
-    return createHash('sha256')
-      .update(reduced === '' ? '' : `${reduced}\r\n`)
-      .digest('base64');
-  };
-  const pieces = fc.constantFrom('a', ' ', '\t', '\r\n', '\r', '\n', 'é');
-  await fc.assert(
-    fc.asyncProperty(fc.array(pieces, { maxLength: 30 }), async (parts) => {
-      const body = parts.join('');
-      assert.equal(await relaxedBodyHash(Buffer.from(body)), reference(body), JSON.stringify(body));
-    }),
-    { numRuns: 1000 },
-  );
 });
 
 test('the canonical form of a field is its own canonical form', () => {

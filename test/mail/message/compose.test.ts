@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type AddressObject, simpleParser } from 'mailparser';
 import { type Mailbox, parseMailbox } from '../../../src/mail/address.ts';
-import { type Composition, compose } from '../../../src/mail/message/compose.ts';
+import { type Attachment, type Composition, compose } from '../../../src/mail/message/compose.ts';
+import { cleanFilename } from '../../../src/mail/message/filename.ts';
+import { dateField } from '../../../src/mail/message/headers.ts';
 
 const DATE_MS = Date.UTC(2026, 10, 20, 10, 30, 0);
 
@@ -23,9 +25,29 @@ function composition(parts: Partial<Composition> = {}): Composition {
     subject: 'Hello',
     text: 'Hello, world',
     html: undefined,
+    headers: [],
+    attachments: [],
     messageId: 'em_1@mail.example.com',
-    dateMs: DATE_MS,
     boundarySeed: 'em_1',
+    ...parts,
+  };
+}
+
+function bytesOf(message: Composition): Buffer {
+  const { header, body } = compose(message);
+  return Buffer.concat([header, ...body]);
+}
+
+function textOf(message: Composition): string {
+  return bytesOf(message).toString('latin1');
+}
+
+function attachment(parts: Partial<Attachment> = {}): Attachment {
+  return {
+    filename: 'report.pdf',
+    contentType: 'application/pdf',
+    contentId: undefined,
+    content: { kind: 'bytes', bytes: Buffer.from('%PDF') },
     ...parts,
   };
 }
@@ -95,7 +117,10 @@ test('an independent parser reads back what was composed', async () => {
       }),
       async (parts) => {
         const message = composition(parts);
-        const parsed = await simpleParser(compose(message), PARSER_OPTIONS);
+        const parsed = await simpleParser(
+          Buffer.concat([Buffer.from(dateField(DATE_MS)), bytesOf(message)]),
+          PARSER_OPTIONS,
+        );
         const listed = (mailboxes: Mailbox[]) => mailboxes.map((entry) => [entry.name ?? '', entry.address]);
         assert.deepEqual(addresses(parsed.from), listed([message.from]));
         assert.deepEqual(addresses(parsed.to), listed(message.to));
@@ -115,7 +140,7 @@ test('an independent parser reads back what was composed', async () => {
 test('every composed message is lines of at most 998 ASCII octets, each ended by CRLF', () => {
   fc.assert(
     fc.property(anyText, fc.option(anyText, { nil: undefined }), subject, (text, html, title) => {
-      const message = compose(composition({ text, html, subject: title })).toString('latin1');
+      const message = textOf(composition({ text, html, subject: title }));
       assert.ok(isAscii(Buffer.from(message, 'latin1')) && !message.includes('\0'));
       assert.ok(message.endsWith('\r\n'));
       for (const line of message.split('\r\n')) {
@@ -129,8 +154,10 @@ test('every composed message is lines of at most 998 ASCII octets, each ended by
 
 test('the same composition gives the same bytes, another seed another boundary', () => {
   const message = composition({ html: '<p>Hello</p>' });
-  assert.deepEqual(compose(message), compose(structuredClone(message)));
-  assert.notDeepEqual(compose(message), compose({ ...message, boundarySeed: 'em_2' }));
+  assert.deepEqual(bytesOf(message), bytesOf(structuredClone(message)));
+  assert.notDeepEqual(bytesOf(message), bytesOf({ ...message, boundarySeed: 'em_2' }));
+  const { body } = compose(message);
+  assert.deepEqual([...body], [...body]);
 });
 
 test('a plain message is exactly these bytes', () => {
@@ -140,7 +167,6 @@ test('a plain message is exactly these bytes', () => {
     'Cc: "C, c" <cc@example.net>',
     'Reply-To: reply@example.com',
     'Subject: Hello',
-    'Date: Fri, 20 Nov 2026 10:30:00 +0000',
     'Message-ID: <em_1@mail.example.com>',
     'MIME-Version: 1.0',
     'Content-Type: text/plain; charset=utf-8',
@@ -150,12 +176,13 @@ test('a plain message is exactly these bytes', () => {
     '',
   ].join('\r\n');
   const parts = { cc: [mailbox('"C, c" <cc@example.net>')], replyTo: [mailbox('reply@example.com')] };
-  assert.equal(compose(composition(parts)).toString('latin1'), expected);
+  assert.equal(textOf(composition(parts)), expected);
+  assert.equal(compose(composition(parts)).header.subarray(-4).toString(), '\r\n\r\n');
 });
 
 test('the shortest transfer encoding that fits is chosen', () => {
   const encodingOf = (text: string) =>
-    /^Content-Transfer-Encoding: (.*)\r$/m.exec(compose(composition({ text })).toString('latin1'))?.[1];
+    /^Content-Transfer-Encoding: (.*)\r$/m.exec(textOf(composition({ text })))?.[1];
   assert.equal(encodingOf('plain\nlines\n'), '7bit');
   assert.equal(encodingOf('x'.repeat(998)), '7bit');
   assert.equal(encodingOf('x'.repeat(999)), 'quoted-printable');
@@ -165,10 +192,10 @@ test('the shortest transfer encoding that fits is chosen', () => {
 });
 
 test('a boundary never appears in a part', () => {
-  const first = compose(composition({ text: 'a', html: 'b' })).toString('latin1');
+  const first = textOf(composition({ text: 'a', html: 'b' }));
   const boundary = /boundary="(.*)"/.exec(first)?.[1];
   assert.ok(boundary);
-  const second = compose(composition({ text: `--${boundary}\n`, html: 'b' })).toString('latin1');
+  const second = textOf(composition({ text: `--${boundary}\n`, html: 'b' }));
   assert.notEqual(/boundary="(.*)"/.exec(second)?.[1], boundary);
 });
 
@@ -178,6 +205,339 @@ test('neither Bcc nor a line break can get into the header', () => {
   assert.throws(() => compose(composition({ messageId: `${evil}@x` })), RangeError);
   assert.throws(() => compose(composition({ messageId: 'a@b>, <c@d' })), RangeError);
   const named = { ...mailbox('a@example.com'), name: evil };
-  const header = compose(composition({ from: named, to: [named], replyTo: [named] })).toString('latin1');
+  const header = textOf(composition({ from: named, to: [named], replyTo: [named] }));
   assert.doesNotMatch(header, /^bcc/im);
+});
+
+const contentId = fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/).filter((id) => !/^\.|\.$|\.\./.test(id));
+const anyAttachment = fc
+  .record({
+    filename: fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 60 }),
+      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.constantFrom(
+        'a "quoted" name.txt',
+        '../../etc/passwd',
+        'C:\\temp\\x.pdf',
+        'naïve.pdf',
+        "it's 100%.txt",
+        '名'.repeat(100),
+        'a;b=c, d.txt',
+      ),
+    ),
+    type: fc.constantFrom('image/png', 'application/pdf', 'application/x-thing; version="1; 2"'),
+    contentId: fc.option(contentId, { nil: undefined }),
+    bytes: fc.uint8Array({ maxLength: 400 }),
+    isBase64: fc.boolean(),
+  })
+  .map(({ type, bytes, isBase64, ...rest }): Attachment & { bytes: Uint8Array } => ({
+    ...rest,
+    contentType: type,
+    bytes,
+    content: isBase64
+      ? { kind: 'base64', ascii: Buffer.from(Buffer.from(bytes).toString('base64')) }
+      : { kind: 'bytes', bytes },
+  }));
+
+test('an independent parser reads back attachments and inline parts, with names, types, ids and bytes', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        text: fc.option(anyText, { nil: undefined }),
+        html: fc.option(
+          anyText.map((text) => `<p>${text}</p>`),
+          { nil: undefined },
+        ),
+        attachments: fc.array(anyAttachment, { maxLength: 4 }),
+      }),
+      async (parts) => {
+        const parsed = await simpleParser(bytesOf(composition(parts)), PARSER_OPTIONS);
+        assert.equal(lines(parsed.text), lines(parts.text));
+        assert.equal(lines(parsed.html), lines(parts.html));
+        const isInline = (part: Attachment) => parts.html !== undefined && part.contentId !== undefined;
+        const expected = [
+          ...parts.attachments.filter(isInline),
+          ...parts.attachments.filter((part) => !isInline(part)),
+        ].map((part) => [
+          cleanFilename(part.filename),
+          part.contentType.replace(/;.*/, ''),
+          part.contentId,
+          isInline(part),
+          Buffer.from(part.bytes).toString('hex'),
+        ]);
+        const read = parsed.attachments.map((part) => [
+          part.filename,
+          part.contentType,
+          part.cid,
+          part.related ?? false,
+          part.content.toString('hex'),
+        ]);
+        assert.deepEqual(read, expected);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('text, page, inline image and attachment are nested as readers expect, exactly so', () => {
+  const message = composition({
+    text: 'See the picture.',
+    html: '<img src="cid:logo">',
+    attachments: [
+      attachment(),
+      attachment({ filename: 'logo.png', contentType: 'image/png', contentId: 'logo' }),
+    ],
+  });
+  const [mixed, alternative, related] = [...textOf(message).matchAll(/boundary="(.*)"/g)].map(
+    (match) => match[1],
+  );
+  const expected = [
+    'MIME-Version: 1.0',
+    'Content-Type: multipart/mixed;',
+    ` boundary="${mixed}"`,
+    '',
+    `--${mixed}`,
+    'Content-Type: multipart/alternative;',
+    ` boundary="${alternative}"`,
+    '',
+    `--${alternative}`,
+    'Content-Type: text/plain; charset=utf-8',
+    'Content-Transfer-Encoding: 7bit',
+    '',
+    'See the picture.',
+    `--${alternative}`,
+    'Content-Type: multipart/related;',
+    ' type="text/html";',
+    ` boundary="${related}"`,
+    '',
+    `--${related}`,
+    'Content-Type: text/html; charset=utf-8',
+    'Content-Transfer-Encoding: 7bit',
+    '',
+    '<img src="cid:logo">',
+    `--${related}`,
+    'Content-Type: image/png;',
+    ' name="logo.png"',
+    'Content-Transfer-Encoding: base64',
+    'Content-ID: <logo>',
+    'Content-Disposition: inline;',
+    ' filename="logo.png"',
+    '',
+    'JVBERg==',
+    `--${related}--`,
+    '',
+    `--${alternative}--`,
+    '',
+    `--${mixed}`,
+    'Content-Type: application/pdf;',
+    ' name="report.pdf"',
+    'Content-Transfer-Encoding: base64',
+    'Content-Disposition: attachment;',
+    ' filename="report.pdf"',
+    '',
+    'JVBERg==',
+    `--${mixed}--`,
+    '',
+  ].join('\r\n');
+  assert.ok(textOf(message).endsWith(expected), textOf(message));
+  assert.equal(new Set([mixed, alternative, related]).size, 3);
+});
+
+test('no boundary stands anywhere but where it delimits, however hard a text tries', () => {
+  const parts = { html: 'b', attachments: [attachment(), attachment({ contentId: 'logo' })] };
+  let text = 'a';
+  const tried = new Set<string>();
+  for (let round = 0; round < 4; round++) {
+    const message = textOf(composition({ ...parts, text }));
+    const boundaries = [...message.matchAll(/boundary="(.*)"/g)].map((match) => match[1] ?? '');
+    assert.equal(boundaries.length, 3);
+    for (const boundary of boundaries) {
+      assert.ok(!tried.has(boundary), 'a boundary that the text holds');
+      assert.equal(message.split(boundary).length - 1, 4, 'once as parameter, before two parts, at the end');
+      tried.add(boundary);
+    }
+    text += boundaries.map((boundary) => `\n--${boundary}\n--${boundary}--\n`).join('');
+  }
+});
+
+test('every message with attachments is lines of at most 998 ASCII octets, each ended by CRLF', () => {
+  fc.assert(
+    fc.property(anyText, fc.array(anyAttachment, { maxLength: 3 }), (text, attachments) => {
+      const message = bytesOf(composition({ text, html: `<p>${text}</p>`, attachments }));
+      assert.ok(isAscii(message) && message.subarray(-2).toString() === '\r\n');
+      for (const line of message.toString('latin1').split('\r\n')) {
+        assert.ok(line.length <= 998);
+        assert.doesNotMatch(line, /[\r\n\0]/);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a message or a multipart as an attachment is sent as bytes, for neither may be in base64', () => {
+  for (const contentType of ['message/rfc822', 'Message/Global', 'multipart/mixed; boundary=x']) {
+    const message = textOf(composition({ attachments: [attachment({ contentType })] }));
+    assert.match(message, /\r\nContent-Type: application\/octet-stream;\r\n name="report.pdf"\r\n/);
+    assert.doesNotMatch(message, /rfc822|global|boundary="?x/i);
+  }
+});
+
+test('the parameters of a type are kept, but for a name: that of the file is said', () => {
+  const contentType = 'Text/Calendar; method=REQUEST; NAME="other.txt"; x="a\\"b"';
+  const message = textOf(composition({ attachments: [attachment({ contentType })] }));
+  assert.match(
+    message,
+    /\r\nContent-Type: text\/calendar;\r\n method=REQUEST;\r\n x="a\\"b";\r\n name="report.pdf"\r\nContent-Tr/,
+  );
+});
+
+test('without HTML an inline part is an attachment, and keeps its id', () => {
+  const message = textOf(composition({ attachments: [attachment({ contentId: 'logo@example.com' })] }));
+  assert.match(message, /\r\nContent-ID: <logo@example.com>\r\nContent-Disposition: attachment;/);
+  assert.doesNotMatch(message, /multipart\/related/);
+});
+
+test('base64 is cut into lines of 76 the same way, whether it was given as bytes or as characters', () => {
+  for (const length of [0, 1, 56, 57, 58, 114, 116_735, 116_736, 116_737, 300_000]) {
+    const bytes = Buffer.alloc(length, 'some bytes that do not repeat in 57');
+    const expected = bytes.toString('base64').replace(/.{76}(?=.)/g, '$&\r\n');
+    const ascii = Buffer.from(bytes.toString('base64'));
+    for (const content of [
+      { kind: 'bytes', bytes },
+      { kind: 'base64', ascii },
+    ] as const) {
+      const message = textOf(composition({ attachments: [attachment({ content })] }));
+      const part = message.slice(message.indexOf('report.pdf"\r\n\r\n') + 15, message.lastIndexOf('\r\n--'));
+      assert.ok(part === expected, `${content.kind} of ${length} bytes`);
+    }
+  }
+});
+
+test('a large attachment is written in pieces of at most 256 KiB, made only when they are asked for', () => {
+  const content = { kind: 'base64', ascii: Buffer.alloc(4 * 1024 * 1024, 'QUJD') } as const;
+  const { body } = compose(composition({ attachments: [attachment({ content })] }));
+  const pieces = [...body];
+  assert.ok(pieces.length > 16);
+  for (const piece of pieces) assert.ok(piece.length <= 256 * 1024);
+  const reader = body[Symbol.iterator]();
+  for (let piece = 0; piece < 6; piece++) reader.next();
+  content.ascii.fill('ZZZZ');
+  assert.match(String(reader.next().value), /ZZZZ/);
+});
+
+test('a large text is encoded in pieces, as it is read, to the same bytes', async () => {
+  const line = 'é=a long line with \t tabs and  spaces, '.repeat(9);
+  const text = `${line} \n${line}\t\n`.repeat(400);
+  const { body } = compose(composition({ text }));
+  const pieces = [...body];
+  assert.ok(pieces.length > 4);
+  for (const piece of pieces) assert.ok(piece.length <= 256 * 1024);
+  const encoded = Buffer.concat(pieces).toString('latin1');
+  for (const encodedLine of encoded.split('\r\n'))
+    assert.ok(encodedLine.length <= 76 && !/[ \t]$/.test(encodedLine));
+  const parsed = await simpleParser(bytesOf(composition({ text })), PARSER_OPTIONS);
+  assert.ok(lines(parsed.text) === lines(text));
+});
+
+test("the caller's own fields stand in the header as given, folded where they are long", async () => {
+  const headers = [
+    { name: 'X-Entity-Ref-ID', value: '123' },
+    { name: 'In-Reply-To', value: '<one@example.com>' },
+    {
+      name: 'References',
+      value: Array.from({ length: 12 }, (_, id) => `<message-${id}@example.com>`).join(' '),
+    },
+    { name: 'X-Long', value: 'x'.repeat(870) },
+    { name: 'X-Spaces', value: '  a   b  ' },
+    { name: 'X-Empty', value: '' },
+    { name: 'X-Encoded', value: '=?utf-8?Q?J=C3=B6rg?=' },
+    { name: 'X-Twice', value: '1' },
+    { name: 'X-Twice', value: '2' },
+  ];
+  const header = compose(composition({ headers })).header.toString('latin1');
+  for (const { name, value } of headers) {
+    assert.ok(header.replaceAll('\r\n ', ' ').includes(`\r\n${name}: ${value.trim()}\r\n`), name);
+  }
+  for (const line of header.split('\r\n')) assert.ok(line.length <= 78 || line.startsWith('X-Long'), line);
+  const parsed = await simpleParser(bytesOf(composition({ headers })));
+  assert.equal(parsed.inReplyTo, '<one@example.com>');
+  assert.equal(parsed.references?.length, 12);
+});
+
+test('no field of a message lets another field in', () => {
+  const breaks = ['\r\n', '\n', '\r', '\0', '\u2028', '\u0085', '\u000b', '\ud800', 'é'];
+  for (const text of breaks) {
+    const evil = `x${text}Bcc: evil@example.org`;
+    const own = (name: string, value: string) => () => compose(composition({ headers: [{ name, value }] }));
+    assert.throws(own('X-Evil', evil), RangeError, JSON.stringify(text));
+    assert.throws(own(evil, 'x'), RangeError);
+    const part = (parts: Partial<Attachment>) => () =>
+      compose(composition({ attachments: [attachment(parts)] }));
+    assert.throws(part({ contentType: `text/plain; a=${evil}` }), RangeError);
+    assert.throws(part({ contentType: `text/plain; a="${evil}"` }), RangeError);
+    assert.throws(part({ contentType: `text/${evil}` }), RangeError);
+    assert.throws(part({ contentId: evil }), RangeError);
+    const header = (parts: Partial<Composition>) => textOf(composition(parts));
+    assert.doesNotMatch(header({ attachments: [attachment({ filename: evil })] }), /^bcc/im);
+    assert.doesNotMatch(
+      header({ attachments: [attachment({ filename: evil, contentId: 'a' })], html: evil }).split(
+        '\r\n\r\n',
+      )[0] ?? '',
+      /^bcc/im,
+    );
+    const named = { ...mailbox('a@example.com'), name: evil };
+    assert.doesNotMatch(
+      header({ from: named, to: [named], cc: [named], replyTo: [named], text: '' }),
+      /^bcc/im,
+    );
+    if (/[\r\n\0]/.test(text)) assert.throws(() => compose(composition({ subject: evil })), RangeError);
+    else assert.doesNotMatch(header({ subject: evil, text: '' }), /^bcc/im);
+  }
+  for (const contentType of [
+    '',
+    'text',
+    'text/',
+    '/plain',
+    'text/plain;',
+    'text/plain; a',
+    'te xt/plain',
+    'text/plain; a=b; A=c',
+  ]) {
+    assert.throws(
+      () => compose(composition({ attachments: [attachment({ contentType })] })),
+      RangeError,
+      contentType,
+    );
+  }
+  for (const contentId of ['', '<a>', 'a b', 'a>', 'a@b@c', '@', 'x'.repeat(257)]) {
+    assert.throws(
+      () => compose(composition({ attachments: [attachment({ contentId })] })),
+      RangeError,
+      contentId,
+    );
+  }
+});
+
+test("fields that are written here, or decide what others mean, are not the caller's", () => {
+  for (const name of [
+    'From',
+    'TO',
+    'cc',
+    'Bcc',
+    'Reply-To',
+    'Sender',
+    'Subject',
+    'Date',
+    'Message-Id',
+    'MIME-Version',
+    'Content-Type',
+    'content-transfer-encoding',
+    'Content-Disposition',
+    'Content-ID',
+    'DKIM-Signature',
+    'Return-Path',
+    'Received',
+  ]) {
+    assert.throws(() => compose(composition({ headers: [{ name, value: 'x' }] })), RangeError, name);
+  }
 });

@@ -4,9 +4,12 @@ import fc from 'fast-check';
 import { parseMailbox } from '../../../src/mail/address.ts';
 import {
   addressField,
+  customField,
+  dateField,
   formatDate,
   isFieldName,
   isFieldText,
+  parameterField,
   structuredField,
   textField,
 } from '../../../src/mail/message/headers.ts';
@@ -86,4 +89,41 @@ test('addresses are listed with commas, folded between them', () => {
 test('dates are those of RFC 5322, in UTC', () => {
   assert.equal(formatDate(0), 'Thu, 01 Jan 1970 00:00:00 +0000');
   assert.equal(formatDate(Date.UTC(2026, 1, 28, 23, 59, 59, 999)), 'Sat, 28 Feb 2026 23:59:59 +0000');
+});
+
+test('the date field is a line of its own', () => {
+  assert.equal(dateField(0), 'Date: Thu, 01 Jan 1970 00:00:00 +0000\r\n');
+});
+
+test('parameters stand on lines of their own and are not broken inside', () => {
+  const long = `name="${'a b '.repeat(60)}"`;
+  assert.equal(
+    parameterField('Content-Type', ['text/plain', 'charset=utf-8', long]),
+    `Content-Type: text/plain;\r\n charset=utf-8;\r\n ${long}\r\n`,
+  );
+  for (const part of ['a\r\nb', 'a\0', 'é', '\t', 'x'.repeat(900)]) {
+    assert.throws(
+      () => parameterField('Content-Type', ['text/plain', part]),
+      RangeError,
+      JSON.stringify(part),
+    );
+  }
+  assert.throws(() => parameterField('a b', ['text/plain']), RangeError);
+});
+
+test('a field of the caller is printable ASCII, folded, and short enough for its lines', () => {
+  assert.equal(customField('X-A', '  a  b '), 'X-A: a  b\r\n');
+  assert.equal(customField('X-A', '\ta\t b\t'), 'X-A: a  b\r\n');
+  const wide = customField('X-A', `${'a'.repeat(70)}${'\t '.repeat(200)}b`);
+  for (const line of wide.trimEnd().split('\r\n')) assert.match(line, /[ab]/);
+  assert.equal(
+    customField('X-A', `${'a'.repeat(70)} ${'b'.repeat(20)}`),
+    `X-A: ${'a'.repeat(70)}\r\n ${'b'.repeat(20)}\r\n`,
+  );
+  const name = 'N'.repeat(126);
+  assert.equal(customField(name, 'v'.repeat(870)).length, 998 + 2);
+  for (const value of ['a\r\n b', 'a\r\n', '\na', 'a\u00a0', 'é', '\0', '\u007f', `a ${'x'.repeat(998)}`]) {
+    assert.throws(() => customField('X-A', value), RangeError, JSON.stringify(value));
+  }
+  assert.throws(() => customField('X A', 'a'), RangeError);
 });

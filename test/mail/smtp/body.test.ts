@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { hasEightBitBytes, hasOnlyCrlf, stuffDots } from '../../../src/mail/smtp/body.ts';
+import { CrlfCheck, hasOnlyCrlf, stuffDots } from '../../../src/mail/smtp/body.ts';
 
 const bytes = fc
   .array(fc.constantFrom('.', '..', '\r\n', '\r\n.', 'a', '\r', '\n', 'é'), { maxLength: 30 })
@@ -32,7 +32,14 @@ test('a CR or LF outside CRLF is found', () => {
   );
 });
 
-test('eight-bit bytes are found', () => {
-  assert.equal(hasEightBitBytes(Buffer.from('plain')), false);
-  assert.equal(hasEightBitBytes(Buffer.from('pläin')), true);
+test('the same is found however the message is cut', () => {
+  fc.assert(
+    fc.property(bytes, fc.array(fc.nat(60)), (whole, cuts) => {
+      const at = [0, ...cuts.map((cut) => Math.min(cut, whole.length)).sort((a, b) => a - b), whole.length];
+      const lines = new CrlfCheck();
+      const isClean = at.slice(1).every((end, index) => lines.accepts(whole.subarray(at[index], end)));
+      assert.equal(isClean && !lines.isBetweenCrAndLf, hasOnlyCrlf(whole));
+    }),
+    { numRuns: 1000 },
+  );
 });

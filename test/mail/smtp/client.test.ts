@@ -3,81 +3,31 @@ import { connect, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { SMTPServer } from 'smtp-server';
-import { openSmtp, type SmtpOptions, type SmtpSession } from '../../../src/mail/smtp/client.ts';
+import { openSmtp, type SmtpOptions } from '../../../src/mail/smtp/client.ts';
 import type { SmtpFailure, SmtpPhase } from '../../../src/mail/smtp/failure.ts';
-import { DEFAULT_SMTP_TIMEOUTS, type SmtpTimeouts } from '../../../src/mail/smtp/timeouts.ts';
-import type { Envelope, TransactionResult } from '../../../src/mail/smtp/transaction.ts';
-import { createTargetGuard } from '../../../src/system/blocklist.ts';
-import { type Clock, realClock, withTimeout } from '../../../src/system/clock.ts';
-import { createDial, type DialTarget } from '../../../src/system/dial.ts';
-import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
+import type { TransactionResult } from '../../../src/mail/smtp/transaction.ts';
+import { withTimeout } from '../../../src/system/clock.ts';
+import type { DialTarget } from '../../../src/system/dial.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import {
-  type Answer,
-  type Script,
-  type ScriptedPeer,
-  type ScriptPhase,
-  startScriptedPeer,
-} from './scripted-peer.ts';
-
-const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
-
-function worldWith(clock: Clock = realClock) {
-  return { clock, dial: createDial(guard, clock) };
-}
-
-function optionsFor(port: number, more: Partial<SmtpOptions> = {}): SmtpOptions {
-  return {
-    address: '127.0.0.1',
-    port,
-    serverName: 'mx.example.net',
-    heloName: 'mail.example.com',
-    tls: 'opportunistic',
-    timeouts: DEFAULT_SMTP_TIMEOUTS,
-    ...more,
-  };
-}
-
-async function peerFor(t: TestContext, script: Script = {}): Promise<ScriptedPeer> {
-  const peer = await startScriptedPeer(script);
-  t.after(() => peer.close());
-  return peer;
-}
-
-async function sessionWith(
-  t: TestContext,
-  port: number,
-  more: Partial<SmtpOptions> = {},
-  clock?: Clock,
-): Promise<SmtpSession> {
-  const opened = await openSmtp(worldWith(clock), optionsFor(port, more));
-  assert.ok(opened.ok, JSON.stringify(opened));
-  t.after(() => opened.session.close());
-  return opened.session;
-}
+  DISTINCT,
+  envelope,
+  expectTimeout,
+  inline,
+  optionsFor,
+  peerFor,
+  send,
+  sessionWith,
+  summary,
+  until,
+  worldWith,
+} from './conversation.ts';
+import { type Answer, type Script, type ScriptPhase, startScriptedPeer } from './scripted-peer.ts';
 
 async function failureOf(port: number, more: Partial<SmtpOptions> = {}): Promise<SmtpFailure> {
   const opened = await openSmtp(worldWith(), optionsFor(port, more));
   assert.ok(!opened.ok);
   return opened.failure;
-}
-
-function envelope(parts: Partial<Envelope> = {}): Envelope {
-  return {
-    mailFrom: 'b+token@bounce.example.com',
-    recipients: ['ada@example.net'],
-    prefix: Buffer.from('DKIM-Signature: v=1\r\n'),
-    message: Buffer.from('Subject: Hello\r\n\r\n.dot\r\nbody\r\n'),
-    ...parts,
-  };
-}
-
-function summary(result: TransactionResult): string[] {
-  return result.recipients.map((recipient) => {
-    if (recipient.kind === 'accepted') return `accepted ${recipient.reply.code}`;
-    if (recipient.kind === 'refused') return `refused ${recipient.phase} ${recipient.reply.code}`;
-    const { phase, kind } = recipient.failure;
-    return `failed ${phase} ${kind}${recipient.dotSent ? ' after the dot' : ''}`;
-  });
 }
 
 type Taken = { from: string; to: string[]; raw: string; secure: boolean };
@@ -135,7 +85,8 @@ for (const disabled of [[], ['STARTTLS'], ['PIPELINING'], ['STARTTLS', 'PIPELINI
     const recipients = ['ada@example.net', 'no@example.net', 'bob@example.net'];
     for (let round = 1; round <= 3; round++) {
       const phasesOfMessage: SmtpPhase[] = [];
-      const result = await session.transact(
+      const result = await send(
+        session,
         envelope({ recipients, onPhase: (phase) => phasesOfMessage.push(phase) }),
       );
       assert.deepEqual(summary(result), ['accepted 250', 'refused rcpt 550', 'accepted 250']);
@@ -143,10 +94,10 @@ for (const disabled of [[], ['STARTTLS'], ['PIPELINING'], ['STARTTLS', 'PIPELINI
       assert.deepEqual([...new Set(phasesOfMessage)], ['mail', 'rcpt', 'data', 'body', 'dot']);
       assert.equal(taken.length, round);
     }
-    const nobody = await session.transact(envelope({ recipients: ['no@example.net'] }));
+    const nobody = await send(session, envelope({ recipients: ['no@example.net'] }));
     assert.deepEqual(summary(nobody), ['refused rcpt 550']);
     assert.equal(nobody.usable, true);
-    const last = await session.transact(envelope({ mailFrom: '' }));
+    const last = await send(session, envelope({ mailFrom: '' }));
     assert.deepEqual(summary(last), ['accepted 250']);
     assert.deepEqual(taken[0], {
       from: 'b+token@bounce.example.com',
@@ -171,7 +122,10 @@ test('any message arrives byte for byte, in slices where it is large', async (t)
       async (lines, times) => {
         const text = `${lines.join('\r\n')}\r\n`.repeat(times);
         const message = Buffer.from(text);
-        const result = await session.transact(envelope({ prefix: Buffer.from('A: b\r\n\r\n'), message }));
+        const result = await send(
+          session,
+          envelope({ prefix: Buffer.from('A: b\r\n\r\n'), message: inline(message) }),
+        );
         assert.deepEqual(summary(result), ['accepted 250']);
         assert.equal(taken.at(-1)?.raw, `A: b\r\n\r\n${message.toString('latin1')}`);
       },
@@ -184,8 +138,8 @@ test('MAIL, every RCPT and DATA share one packet where PIPELINING is offered', a
   const peer = await peerFor(t);
   const session = await sessionWith(t, peer.port);
   const recipients = ['a@example.net', 'b@example.net'];
-  await session.transact(envelope({ recipients }));
-  const size = envelope().prefix.length + envelope().message.length;
+  await send(session, envelope({ recipients }));
+  const size = envelope().prefix.length + envelope().message.sizeBytes;
   assert.deepEqual(peer.packets.slice(1, 2), [
     `MAIL FROM:<b+token@bounce.example.com> SIZE=${size}\r\nRCPT TO:<a@example.net>\r\nRCPT TO:<b@example.net>\r\nDATA\r\n`,
   ]);
@@ -195,7 +149,7 @@ test('MAIL, every RCPT and DATA share one packet where PIPELINING is offered', a
 test('without PIPELINING nothing is sent before its answer, and DATA only when somebody is left', async (t) => {
   const peer = await peerFor(t, { ehlo: '250 peer.test\r\n', rcpt: '550 5.1.1 no\r\n' });
   const session = await sessionWith(t, peer.port);
-  const result = await session.transact(envelope({ recipients: ['a@example.net', 'b@example.net'] }));
+  const result = await send(session, envelope({ recipients: ['a@example.net', 'b@example.net'] }));
   assert.deepEqual(summary(result), ['refused rcpt 550', 'refused rcpt 550']);
   assert.equal(result.usable, true);
   assert.deepEqual(peer.commands.slice(1), [
@@ -209,8 +163,8 @@ test('without PIPELINING nothing is sent before its answer, and DATA only when s
 test('BODY=8BITMIME is declared for eight-bit messages only', async (t) => {
   const peer = await peerFor(t);
   const session = await sessionWith(t, peer.port);
-  await session.transact(envelope());
-  await session.transact(envelope({ message: Buffer.from('Subject: é\r\n\r\n') }));
+  await send(session, envelope());
+  await send(session, envelope({ message: inline('Subject: é\r\n\r\n') }));
   const mails = peer.commands.filter((line) => line.startsWith('MAIL'));
   assert.deepEqual(
     mails.map((line) => line.includes(' BODY=8BITMIME')),
@@ -221,7 +175,7 @@ test('BODY=8BITMIME is declared for eight-bit messages only', async (t) => {
 test('a message over the declared size is refused without being sent', async (t) => {
   const peer = await peerFor(t, { ehlo: '250-peer.test\r\n250-PIPELINING\r\n250 SIZE 40\r\n' });
   const session = await sessionWith(t, peer.port);
-  const result = await session.transact(envelope());
+  const result = await send(session, envelope());
   assert.deepEqual(summary(result), ['refused mail 552']);
   assert.equal(result.usable, true);
   assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
@@ -236,7 +190,7 @@ test('a refused sender refuses every recipient', async (t) => {
     };
     const peer = await peerFor(t, ehlo === undefined ? answers : { ...answers, ehlo });
     const session = await sessionWith(t, peer.port);
-    const result = await session.transact(envelope({ recipients: ['a@example.net', 'b@example.net'] }));
+    const result = await send(session, envelope({ recipients: ['a@example.net', 'b@example.net'] }));
     assert.deepEqual(summary(result), ['refused mail 550', 'refused mail 550']);
     assert.equal(result.usable, true);
   }
@@ -247,11 +201,11 @@ test('DATA that is accepted although every recipient was refused gets a bare dot
     rcpt: (line) => (line.includes('no') ? '550 5.1.1 no\r\n' : '250 ok\r\n'),
   });
   const session = await sessionWith(t, peer.port);
-  const first = await session.transact(envelope({ recipients: ['no@example.net'] }));
+  const first = await send(session, envelope({ recipients: ['no@example.net'] }));
   assert.deepEqual(summary(first), ['refused rcpt 550']);
   assert.equal(first.usable, true);
   assert.deepEqual(peer.messages, ['.\r\n']);
-  assert.deepEqual(summary(await session.transact(envelope())), ['accepted 250']);
+  assert.deepEqual(summary(await send(session, envelope())), ['accepted 250']);
   assert.equal(peer.messages.length, 2);
 });
 
@@ -263,7 +217,7 @@ test('RSET goes before the next transaction only where one ended early', async (
   });
   const session = await sessionWith(t, peer.port);
   const outcomes: string[] = [];
-  for (let round = 0; round < 4; round++) outcomes.push(...summary(await session.transact(envelope())));
+  for (let round = 0; round < 4; round++) outcomes.push(...summary(await send(session, envelope())));
   assert.deepEqual(outcomes, ['accepted 250', 'refused data 451', 'accepted 250', 'accepted 250']);
   const verbs = peer.commands.map((line) => line.split(' ')[0]).join(' ');
   assert.equal(verbs, `EHLO${' MAIL RCPT DATA'.repeat(2)} RSET${' MAIL RCPT DATA'.repeat(2)}`);
@@ -275,8 +229,8 @@ test('RSET shares the packet of the next transaction', async (t) => {
     rcpt: '450 4.2.1 later\r\n',
   });
   const session = await sessionWith(t, peer.port);
-  assert.deepEqual(summary(await session.transact(envelope())), ['refused rcpt 450']);
-  assert.deepEqual(summary(await session.transact(envelope())), ['refused rcpt 450']);
+  assert.deepEqual(summary(await send(session, envelope())), ['refused rcpt 450']);
+  assert.deepEqual(summary(await send(session, envelope())), ['refused rcpt 450']);
   assert.deepEqual(
     peer.commands.map((line) => line.split(' ')[0]),
     ['EHLO', 'MAIL', 'RCPT', 'DATA', 'RSET', 'MAIL', 'RCPT', 'DATA'],
@@ -290,7 +244,7 @@ test('a refused message refuses those whom RCPT accepted', async (t) => {
     dot: '554 5.7.1 spam\r\n',
   });
   const session = await sessionWith(t, peer.port);
-  const result = await session.transact(envelope({ recipients: ['a@example.net', 'no@example.net'] }));
+  const result = await send(session, envelope({ recipients: ['a@example.net', 'no@example.net'] }));
   assert.deepEqual(summary(result), ['refused dot 554', 'refused rcpt 550']);
   assert.equal(result.usable, true);
 });
@@ -307,7 +261,7 @@ test('421 ends the session in any phase, and is the answer for whoever has none'
     for (const [phase, expected] of cases) {
       const peer = await peerFor(t, { ehlo, [phase]: goodbye });
       const session = await sessionWith(t, peer.port);
-      const result = await session.transact(envelope({ recipients: ['a@example.net', 'b@example.net'] }));
+      const result = await send(session, envelope({ recipients: ['a@example.net', 'b@example.net'] }));
       assert.deepEqual(summary(result), expected, phase);
       assert.equal(result.usable, false);
       assert.equal(session.isOpen(), false);
@@ -319,7 +273,7 @@ test('a server without EHLO is greeted with HELO', async (t) => {
   const peer = await peerFor(t, { ehlo: '502 5.5.1 what?\r\n' });
   const session = await sessionWith(t, peer.port);
   assert.equal(session.extensions.size, 0);
-  assert.deepEqual(summary(await session.transact(envelope())), ['accepted 250']);
+  assert.deepEqual(summary(await send(session, envelope())), ['accepted 250']);
   assert.deepEqual(peer.commands.slice(0, 3), [
     'EHLO mail.example.com',
     'HELO mail.example.com',
@@ -415,18 +369,16 @@ test('nothing that could end a command line reaches the wire', async (t) => {
   ];
   const session = await sessionWith(t, peer.port);
   for (const address of evil) {
-    const result = await session.transact(envelope({ recipients: ['ok@example.net', address] }));
+    const result = await send(session, envelope({ recipients: ['ok@example.net', address] }));
     assert.deepEqual(summary(result), ['failed mail protocol', 'failed mail protocol'], address);
     assert.equal(result.usable, true);
     if (address === '') continue;
-    assert.deepEqual(summary(await session.transact(envelope({ mailFrom: address }))), [
-      'failed mail protocol',
-    ]);
+    assert.deepEqual(summary(await send(session, envelope({ mailFrom: address }))), ['failed mail protocol']);
   }
   for (const count of [0, 101]) {
     const recipients = Array<string>(count).fill('ok@example.net');
     assert.deepEqual(
-      new Set(summary(await session.transact(envelope({ recipients })))).size,
+      new Set(summary(await send(session, envelope({ recipients })))).size,
       count === 0 ? 0 : 1,
     );
   }
@@ -435,7 +387,7 @@ test('nothing that could end a command line reaches the wire', async (t) => {
   }
   assert.equal(peer.connections(), 1);
   assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
-  const quoted = await session.transact(envelope({ recipients: ['"a b>"@c.example', 'x@[192.0.2.1]'] }));
+  const quoted = await send(session, envelope({ recipients: ['"a b>"@c.example', 'x@[192.0.2.1]'] }));
   assert.deepEqual(summary(quoted), ['accepted 250', 'accepted 250']);
   assert.ok(peer.commands.includes('RCPT TO:<"a b>"@c.example>'));
 });
@@ -447,13 +399,11 @@ test('a message with a CR or LF outside CRLF is not sent', async (t) => {
   for (const ending of endings) {
     const message = Buffer.from(`Subject: x\r\n\r\nbody${ending}MAIL FROM:<e@evil.example>\r\n`);
     assert.deepEqual(
-      summary(await session.transact(envelope({ message }))),
+      summary(await send(session, envelope({ message: inline(message) }))),
       ['failed mail protocol'],
       JSON.stringify(ending),
     );
-    assert.deepEqual(summary(await session.transact(envelope({ prefix: message }))), [
-      'failed mail protocol',
-    ]);
+    assert.deepEqual(summary(await send(session, envelope({ prefix: message }))), ['failed mail protocol']);
   }
   assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
 });
@@ -462,9 +412,10 @@ test('a message cannot end early however its lines begin', async (t) => {
   const peer = await peerFor(t);
   const session = await sessionWith(t, peer.port);
   const message = Buffer.from('.\r\n.\r\n..\r\n\r\n.\r\nMAIL FROM:<e@evil.example>\r\n.');
-  assert.deepEqual(summary(await session.transact(envelope({ prefix: Buffer.alloc(0), message }))), [
-    'accepted 250',
-  ]);
+  assert.deepEqual(
+    summary(await send(session, envelope({ prefix: Buffer.alloc(0), message: inline(message) }))),
+    ['accepted 250'],
+  );
   assert.deepEqual(peer.messages, ['..\r\n..\r\n...\r\n\r\n..\r\nMAIL FROM:<e@evil.example>\r\n..\r\n.\r\n']);
   assert.equal(peer.commands.filter((line) => line.startsWith('MAIL')).length, 1);
 });
@@ -489,7 +440,7 @@ test('garbage is a protocol failure in every phase', async (t) => {
     for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
       const peer = await peerFor(t, { [phase]: garbage });
       const session = await sessionWith(t, peer.port);
-      const result = await session.transact(envelope());
+      const result = await send(session, envelope());
       assert.deepEqual(summary(result), [
         `failed ${phase} protocol${phase === 'dot' ? ' after the dot' : ''}`,
       ]);
@@ -508,7 +459,7 @@ test('an answer of the wrong kind is no acceptance', async (t) => {
   for (const [phase, answer] of cases) {
     const peer = await peerFor(t, { [phase]: answer });
     const session = await sessionWith(t, peer.port);
-    const result = await session.transact(envelope());
+    const result = await send(session, envelope());
     assert.match(summary(result)[0] ?? '', new RegExp(`^failed ${phase} protocol`));
     assert.equal(result.usable, false);
   }
@@ -528,7 +479,7 @@ test('a connection that closes or is reset is a failure of its phase', async (t)
       for (const ehlo of ['250 peer.test\r\n', '250-peer.test\r\n250 PIPELINING\r\n']) {
         const peer = await peerFor(t, { ehlo, [phase]: how });
         const session = await sessionWith(t, peer.port);
-        const result = await session.transact(envelope());
+        const result = await send(session, envelope());
         const [text = ''] = summary(result);
         if (how === 'close')
           assert.equal(text, `failed ${phase} connection${phase === 'dot' ? ' after the dot' : ''}`);
@@ -537,6 +488,31 @@ test('a connection that closes or is reset is a failure of its phase', async (t)
       }
     }
   }
+});
+
+test('a socket that died before the session had it is a failure with its own reason', async (t) => {
+  const peer = await peerFor(t);
+  const world = worldWith();
+  const dial = async (target: DialTarget) => {
+    const socket = await world.dial(target);
+    socket.destroy(new Error('gone at once'));
+    await new Promise((resolve) => socket.once('close', resolve));
+    return socket;
+  };
+  const opened = await openSmtp({ ...world, dial }, optionsFor(peer.port));
+  assert.deepEqual(opened, {
+    ok: false,
+    failure: { phase: 'banner', kind: 'connection', message: 'gone at once' },
+  });
+});
+
+test('a reduced hello ends in TLS 1.2, and in plaintext where the peer offers nothing else', async (t) => {
+  const { port } = await startRealServer(t, []);
+  const session = await sessionWith(t, port, { tls: 'reduced' });
+  assert.equal(session.tls?.version, 'TLSv1.2');
+  assert.deepEqual(summary(await send(session, envelope())), ['accepted 250']);
+  const plain = await peerFor(t);
+  assert.equal((await sessionWith(t, plain.port, { tls: 'reduced' })).tls, undefined);
 });
 
 test('nobody listening is a failure to connect', async () => {
@@ -562,27 +538,6 @@ test('a connection that does not come about is given up in time', async () => {
   await opening;
   assert.equal(`${failure?.phase} ${failure?.kind}`, 'connect timeout');
 });
-
-/** Each phase its own number, so that a wrong one shows. */
-const DISTINCT: SmtpTimeouts = {
-  connectMs: 11_000,
-  bannerMs: 12_000,
-  ehloMs: 13_000,
-  startTlsMs: 14_000,
-  mailMs: 15_000,
-  rcptMs: 16_000,
-  dataMs: 17_000,
-  blockMs: 18_000,
-  dotMs: 19_000,
-  resetMs: 20_000,
-  quitMs: 21_000,
-};
-
-async function expectTimeout(clock: FakeClock, timeoutMs: number, isSettled: () => boolean): Promise<void> {
-  await clock.advance(timeoutMs - 1);
-  assert.equal(isSettled(), false);
-  await clock.advance(1);
-}
 
 test('a peer that says nothing is given up in every phase, at its time', async (t) => {
   const cases: [ScriptPhase, SmtpPhase, number][] = [
@@ -620,7 +575,7 @@ test('a peer that falls silent in a transaction is given up at the time of its p
       });
       const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
       let result: TransactionResult | undefined;
-      const transacting = session.transact(envelope()).then((done) => {
+      const transacting = send(session, envelope()).then((done) => {
         result = done;
       });
       await peer.reached(phase);
@@ -638,15 +593,15 @@ test('silence after RSET, and in the goodbye, is bounded too', async (t) => {
   const clock = createFakeClock(0);
   const peer = await peerFor(t, { data: '451 later\r\n', reset: 'hang' });
   const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
-  await session.transact(envelope());
+  await send(session, envelope());
   let result: TransactionResult | undefined;
-  const transacting = session.transact(envelope()).then((done) => {
+  const transacting = send(session, envelope()).then((done) => {
     result = done;
   });
   await peer.reached('reset');
   await expectTimeout(clock, DISTINCT.resetMs, () => result !== undefined);
   await transacting;
-  assert.deepEqual(result && summary(result), ['failed mail timeout']);
+  assert.deepEqual(result && summary(result), ['failed mail timeout untried']);
 
   const silent = await peerFor(t, { quit: 'hang' });
   const leaving = await sessionWith(t, silent.port, { timeouts: DISTINCT }, clock);
@@ -666,8 +621,8 @@ test('a peer that stops reading the message is given up after one block', async 
   const peer = await peerFor(t, { stall: () => stalled.resolve() });
   const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
   let result: TransactionResult | undefined;
-  const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(400_000));
-  const transacting = session.transact(envelope({ message })).then((done) => {
+  const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(200_000));
+  const transacting = send(session, envelope({ message: inline(message) })).then((done) => {
     result = done;
   });
   await stalled.promise;
@@ -685,8 +640,8 @@ test('a refusal in the middle of the message ends the sending', async (t) => {
   ] as const) {
     const peer = await peerFor(t, { stall: (socket) => void socket.write(answer) });
     const session = await sessionWith(t, peer.port);
-    const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(400_000));
-    const result = await session.transact(envelope({ message }));
+    const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(200_000));
+    const result = await send(session, envelope({ message: inline(message) }));
     assert.deepEqual(summary(result), [expected]);
     assert.equal(result.usable, false);
     assert.deepEqual(peer.messages, []);
@@ -696,7 +651,7 @@ test('a refusal in the middle of the message ends the sending', async (t) => {
 test('an acceptance that nobody asked for is taken for nothing', async (t) => {
   const peer = await peerFor(t, { dot: '250 2.0.0 taken\r\n250 2.0.0 and the next one too\r\n' });
   const session = await sessionWith(t, peer.port);
-  const first = await session.transact(envelope());
+  const first = await send(session, envelope());
   assert.deepEqual(summary(first), ['accepted 250']);
   assert.equal(first.usable, false);
 });
@@ -704,12 +659,12 @@ test('an acceptance that nobody asked for is taken for nothing', async (t) => {
 test('a goodbye to an idle session is told apart from a verdict on the message', async (t) => {
   const peer = await peerFor(t);
   const session = await sessionWith(t, peer.port);
-  assert.deepEqual(summary(await session.transact(envelope())), ['accepted 250']);
+  assert.deepEqual(summary(await send(session, envelope())), ['accepted 250']);
   assert.equal(session.isOpen(), true);
   peer.say('421 4.4.2 idle too long\r\n');
-  while (session.isOpen()) await new Promise((resolve) => setImmediate(resolve));
-  const result = await session.transact(envelope());
-  assert.deepEqual(summary(result), ['failed mail reply']);
+  await until(() => !session.isOpen());
+  const result = await send(session, envelope());
+  assert.deepEqual(summary(result), ['failed mail reply untried']);
   assert.equal(result.usable, false);
   assert.equal(peer.commands.filter((line) => line.startsWith('MAIL')).length, 1);
 });
@@ -720,8 +675,7 @@ test('a flood of replies ends the session', async (t) => {
   const idle = await peerFor(t);
   const session = await sessionWith(t, idle.port);
   idle.say('250 ok\r\n'.repeat(100_000));
-  while (session.isOpen() || idle.closedConnections() === 0)
-    await new Promise((resolve) => setImmediate(resolve));
+  await until(() => !session.isOpen() && idle.closedConnections() > 0);
 });
 
 test('what a caller does wrong in onPhase is its own error, and closes the session', async (t) => {
@@ -732,6 +686,6 @@ test('what a caller does wrong in onPhase is its own error, and closes the sessi
       throw new RangeError('a bug');
     },
   });
-  await assert.rejects(session.transact(failing), RangeError);
+  await assert.rejects(send(session, failing), RangeError);
   assert.equal(session.isOpen(), false);
 });

@@ -31,6 +31,8 @@ export type ScriptedPeer = {
   commands: string[];
   /** The data of each packet read before the first message byte: one entry per read. */
   packets: string[];
+  /** Everything that came, read by read. */
+  reads: string[];
   /** As sent, still dot-stuffed, with the final dot. */
   messages: string[];
   /** Resolves when a phase was reached (and answered, if it is answered). */
@@ -73,6 +75,7 @@ export async function startScriptedPeer(script: Script = {}): Promise<ScriptedPe
   const commands: string[] = [];
   const packets: string[] = [];
   const messages: string[] = [];
+  const reads: string[] = [];
   let opened = 0;
   let closed = 0;
   /** Whether the last answer asked for the message. */
@@ -103,6 +106,7 @@ export async function startScriptedPeer(script: Script = {}): Promise<ScriptedPe
       sockets.delete(socket);
     });
     socket.on('data', (chunk) => {
+      reads.push(chunk.toString('latin1'));
       if (!inMessage) packets.push(chunk.toString('latin1'));
       input += chunk.toString('latin1');
       while (isAnswering) {
@@ -140,6 +144,7 @@ export async function startScriptedPeer(script: Script = {}): Promise<ScriptedPe
     commands,
     packets,
     messages,
+    reads,
     reached: (phase) =>
       seen.has(phase)
         ? Promise.resolve()

@@ -1,8 +1,8 @@
-/** The part of dns-packet the fake DNS server uses; the package carries no types. */
+/** The part of dns-packet that is used here and by the tests; the package carries no types. */
 declare module 'dns-packet' {
   export type Question = { name: string; type: string; class?: string };
   export type Answer = { name: string; type: string; ttl?: number; class?: string; data?: unknown };
-  export type OptAnswer = { name: '.'; type: 'OPT'; udpPayloadSize: number };
+  export type OptAnswer = { name: '.'; type: 'OPT'; udpPayloadSize: number; extendedRcode?: number };
   export type Packet = {
     id?: number;
     type?: 'query' | 'response';
@@ -13,10 +13,21 @@ declare module 'dns-packet' {
     authorities?: Answer[];
     additionals?: (Answer | OptAnswer)[];
   };
+  /** `decode` leaves in `bytes` how many it has read. */
+  export type Codec<T> = { decode: { (message: Buffer, offset: number): T; readonly bytes: number } };
   export const AUTHORITATIVE_ANSWER: number;
   export const TRUNCATED_RESPONSE: number;
   export const RECURSION_DESIRED: number;
   export const RECURSION_AVAILABLE: number;
   export function encode(packet: Packet): Buffer;
   export function decode(bytes: Buffer): Packet;
+  /** The root is `.`; other names have no final dot. */
+  export const name: Codec<string>;
+  // Of record data, beginning with its length (RDLENGTH).
+  export const a: Codec<string>;
+  export const aaaa: Codec<string>;
+  export const mx: Codec<{ preference: number; exchange: string }>;
+  export const txt: Codec<Buffer[]>;
+  export const cname: Codec<string>;
+  export const soa: Codec<{ minimum: number }>;
 }

@@ -1,0 +1,175 @@
+/**
+ * The files of blobs: `blobs/<first two digits>/<sha-256>`. One is written under another name in `blobs/partial`, whose
+ * hash is not known yet, flushed, renamed, and every directory on the way flushed: the file is there whole or not at
+ * all. What a crash leaves in `partial` is swept like any other file that no row names.
+ */
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError, errorCode } from '../system/errors.ts';
+
+/** Small pieces are gathered up to here before they are written. */
+const WRITE_BYTES = 64 * 1024;
+const READ_BYTES = 128 * 1024;
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+export class FileWriter {
+  readonly #root: string;
+  readonly #temporary: string;
+  readonly #file: FileHandle;
+  #gathered: Uint8Array[] = [];
+  #gatheredBytes = 0;
+  #isFinished = false;
+
+  private constructor(root: string, temporary: string, file: FileHandle) {
+    this.#root = root;
+    this.#temporary = temporary;
+    this.#file = file;
+  }
+
+  static async open(root: string): Promise<FileWriter> {
+    const temporary = join(root, 'partial', randomUUID());
+    return refusing(async () => {
+      await mkdir(dirname(temporary), { recursive: true, mode: FOLDER_MODE });
+      return new FileWriter(root, temporary, await open(temporary, 'wx', FILE_MODE));
+    });
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#gathered.push(bytes);
+    this.#gatheredBytes += bytes.length;
+    if (this.#gatheredBytes >= WRITE_BYTES) await refusing(() => this.#writeGathered());
+  }
+
+  /** Makes the file durable under its name. */
+  async finish(sha256: string): Promise<void> {
+    const path = pathOf(this.#root, sha256);
+    await refusing(async () => {
+      await this.#writeGathered();
+      await this.#file.datasync();
+      await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+      await rename(this.#temporary, path);
+      this.#isFinished = true;
+      // All of them each time: another request may have made a directory and not flushed it yet.
+      for (const folder of [dirname(path), this.#root, dirname(this.#root)]) await flushFolder(folder);
+    });
+  }
+
+  /** Called in any case; a file that was not finished is removed. */
+  async close(): Promise<void> {
+    try {
+      await this.#file.close();
+    } finally {
+      if (!this.#isFinished) await rm(this.#temporary, { force: true }).catch(() => {});
+    }
+  }
+
+  async #writeGathered(): Promise<void> {
+    const [first, ...more] = this.#gathered;
+    if (!first) return;
+    const bytes = more.length === 0 ? first : Buffer.concat(this.#gathered);
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    // At the handle's place, and again until all is written.
+    await this.#file.writeFile(bytes);
+  }
+}
+
+/** What passes by itself or with an operator's help is "come back later", and nothing was acknowledged. */
+const LACKS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS']);
+
+async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!LACKS.has(errorCode(error) ?? '')) throw error;
+    throw new AppError('unavailable', 'The message cannot be stored now', {
+      cause: error,
+      retryAfterSeconds: 30,
+    });
+  }
+}
+
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+export async function fileSize(root: string, sha256: string): Promise<number> {
+  return (await stat(pathOf(root, sha256))).size;
+}
+
+/** Its first `end` bytes.
+ * @throws Error when it has fewer */
+export async function fileHead(root: string, sha256: string, end: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of fileChunks(root, sha256, end)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** Its first `end` bytes in order, each piece in memory of its own, so that a socket may hold it.
+ * @throws Error when it has fewer */
+export async function* fileChunks(root: string, sha256: string, end: number): AsyncGenerator<Buffer> {
+  const file = await open(pathOf(root, sha256), 'r');
+  try {
+    let at = 0;
+    while (at < end) {
+      const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, end - at));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
+      if (bytesRead === 0) throw new Error(`the file of blob ${sha256} ends at ${at} of ${end} bytes`);
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Removes files that were last changed before `beforeMs` and are not needed; answers how many. */
+export async function sweepFiles(
+  root: string,
+  beforeMs: number,
+  isNeeded: (name: string) => Promise<boolean>,
+): Promise<number> {
+  let removed = 0;
+  for (const folder of await list(root)) {
+    for (const name of await list(join(root, folder))) {
+      const path = join(root, folder, name);
+      const changedMs = await changedAt(path);
+      if (changedMs === undefined || changedMs >= beforeMs || (await isNeeded(name))) continue;
+      // At once, not in the thread pool: nothing can be prepared between the answer and this.
+      rmSync(path, { force: true });
+      removed++;
+    }
+  }
+  return removed;
+}
+
+/** Undefined when it is gone: a temporary file took its real name. */
+async function changedAt(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function list(path: string): Promise<string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function pathOf(root: string, sha256: string): string {
+  return join(root, sha256.slice(0, 2), sha256);
+}

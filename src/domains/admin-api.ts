@@ -1,0 +1,8 @@
+/** Domains for the operator: served on the control socket alone, never on a network port. */
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../app.ts';
+import { listOperatorRecords } from './operator-records.ts';
+
+export function registerDomainAdmin(server: FastifyInstance, app: Pick<App, 'db' | 'config' | 'dns'>): void {
+  server.get('/dns-records', () => listOperatorRecords(app));
+}

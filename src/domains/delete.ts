@@ -1,0 +1,25 @@
+/** Ends a domain, unless mail is scheduled from it (specification 4.3; decisions.md 12). */
+import type { App } from '../app.ts';
+import { AppError } from '../system/errors.ts';
+import { countScheduled, type Domain, endDomain } from './store.ts';
+
+/** @throws AppError not_found, domain_in_use with `details.scheduledEmails` */
+export async function deleteDomain(
+  app: Pick<App, 'db' | 'clock'>,
+  tenantId: Domain['tenantId'],
+  id: string,
+): Promise<void> {
+  const now = app.clock.now();
+  const outcome = await app.db.commit(endDomain, { id, tenantId, now });
+  if (outcome.kind === 'ended') return;
+  // At least the one that the write saw, though it may have left since.
+  const scheduledEmails = Math.max(
+    await app.db.query(countScheduled, { domainId: outcome.domainId, now }),
+    1,
+  );
+  const them =
+    scheduledEmails === 1
+      ? '1 scheduled email; cancel it or wait until it is sent'
+      : `${scheduledEmails} scheduled emails; cancel them or wait until they are sent`;
+  throw new AppError('domain_in_use', `Domain has ${them}`, { details: { scheduledEmails } });
+}

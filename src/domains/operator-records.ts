@@ -1,0 +1,104 @@
+/**
+ * What the operator publishes in the zone of `<hostname>`, once for all domains and once for each: without it the records
+ * of the domains lead nowhere, and nobody can check a signature.
+ */
+import { isIPv6 } from 'node:net';
+import type { App } from '../app.ts';
+import type { Config } from '../config.ts';
+import { dkimKeyRecord } from '../mail/dkim/key.ts';
+import type { DnsLookups } from '../system/dns.ts';
+import { bounceDomain, dkimTarget, spfName, trackingTarget } from './records.ts';
+import { listPublishedKeys, type PublishedKey } from './store.ts';
+
+/** Names without a final dot. The value of an MX is `<preference> <host>`. */
+export type OperatorRecord = {
+  type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME';
+  name: string;
+  value: string;
+  purpose: string;
+};
+
+export type OperatorRecords = {
+  records: OperatorRecord[];
+  /** What could not be told, for people. */
+  warnings: string[];
+};
+
+export async function listOperatorRecords(app: Pick<App, 'db' | 'config' | 'dns'>): Promise<OperatorRecords> {
+  const { config } = app;
+  const [addresses, keys] = await Promise.all([
+    findAddresses(app.dns.fresh, config),
+    app.db.query(listPublishedKeys, {}),
+  ]);
+  return {
+    records: operatorRecords(config, addresses, keys),
+    warnings: addresses.length > 0 ? [] : [unknownAddresses(config.hostname)],
+  };
+}
+
+/** Without addresses no SPF record: one that allows nobody would refuse our mail. */
+export function operatorRecords(
+  config: Pick<Config, 'hostname'>,
+  addresses: readonly string[],
+  keys: readonly PublishedKey[],
+): OperatorRecord[] {
+  const host = config.hostname.toLowerCase();
+  return [
+    ...addresses.map(
+      (address): OperatorRecord => ({
+        ...{ type: isIPv6(address) ? 'AAAA' : 'A', name: host, value: address },
+        purpose: 'this machine; its reverse DNS (PTR) must lead back to the same name',
+      }),
+    ),
+    ...(addresses.length > 0 ? spfRecords(config, addresses) : []),
+    {
+      ...{ type: 'MX', name: bounceDomain(config), value: `10 ${host}` },
+      purpose: 'bounces come back to this machine',
+    },
+    {
+      type: 'CNAME',
+      name: trackingTarget(config),
+      value: host,
+      purpose: 'tracking hosts of domains lead here',
+    },
+    ...keys.map((key): OperatorRecord => keyRecord(config, key)),
+  ];
+}
+
+function spfRecords(config: Pick<Config, 'hostname'>, addresses: readonly string[]): OperatorRecord[] {
+  const host = config.hostname.toLowerCase();
+  // RFC 7208 5.6.
+  const networks = addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`).join(' ');
+  const ours = `v=spf1 include:${spfName(config)} -all`;
+  return [
+    {
+      ...{ type: 'TXT', name: spfName(config), value: `v=spf1 ${networks} -all` },
+      purpose: 'the SPF records of all domains include this',
+    },
+    { type: 'TXT', name: bounceDomain(config), value: ours, purpose: 'SPF of the return path' },
+    // RFC 7208 2.3: checked too, and alone when the return path is empty.
+    { type: 'TXT', name: host, value: ours, purpose: 'SPF of the name in EHLO' },
+  ];
+}
+
+/** RFC 6376 3.6.1. */
+function keyRecord(config: Pick<Config, 'hostname'>, key: PublishedKey): OperatorRecord {
+  const note = key.deletedAt === null ? '' : ' (deleted; needed until its mail has ended)';
+  return {
+    ...{ type: 'TXT', name: dkimTarget(config, key), value: dkimKeyRecord(key.publicKey) },
+    purpose: `DKIM key of ${key.name}${note}`,
+  };
+}
+
+async function findAddresses(
+  dns: Pick<DnsLookups, 'a' | 'aaaa'>,
+  { hostname, domains }: Pick<Config, 'hostname' | 'domains'>,
+): Promise<readonly string[]> {
+  if (domains.addresses.length > 0) return domains.addresses;
+  const answers = await Promise.all([dns.a(hostname), dns.aaaa(hostname)]);
+  return answers.flatMap((answer) => (answer.kind === 'found' ? answer.records : []));
+}
+
+function unknownAddresses(hostname: string): string {
+  return `DNS has no addresses for ${hostname}, so its A, AAAA and SPF records are missing here: set domains.addresses (POSTRIDER_DOMAINS_ADDRESSES)`;
+}

@@ -1,0 +1,48 @@
+/**
+ * The background work of domains: checks their records when the next check is due (states.ts says when), and once an
+ * hour removes deleted domains whose key no mail needs any more.
+ */
+import type { App } from '../app.ts';
+import { periodic, type Work } from '../system/worker.ts';
+import { findNextCheck, type LeasedDomain, leaseChecks, listUnneeded, purgeDomains } from './store.ts';
+import { type CheckingApp, checkDomain } from './verify.ts';
+
+/** Domains asked about at the same time, five questions each: kind to the resolver after a long stop. */
+const CONCURRENCY = 8;
+/** Longer than DNS takes to fail; after a crash it is the delay. */
+const LEASE_MS = 5 * 60_000;
+const SWEEP_PERIOD_MS = 3_600_000;
+/** Longer than a request lasts: mail that was being accepted at the time of the deletion is in the spool by then. */
+const ACCEPTING_MS = 3_600_000;
+
+export function createDomainCheckWork(app: CheckingApp & Pick<App, 'log'>): Work<LeasedDomain> {
+  return {
+    name: 'domain checks',
+    wakeOn: [],
+    concurrency: CONCURRENCY,
+    async lease(limit) {
+      const now = app.clock.now();
+      const dueAt = await findNextCheck(app.db.read);
+      if (dueAt === undefined || dueAt > now) return [];
+      return app.db.commit(leaseChecks, { now, until: now + LEASE_MS, limit });
+    },
+    async run(domain) {
+      const checked = await checkDomain(app, domain, { isAsked: false });
+      if (!checked?.event) return;
+      const { id, name, status } = checked.domain;
+      app.log.info({ domainId: id, name, status }, 'domain changed its state');
+    },
+    nextDueAt: () => findNextCheck(app.db.read),
+  };
+}
+
+export function createDomainSweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
+  return periodic(app.clock, {
+    name: 'domain sweep',
+    periodMs: SWEEP_PERIOD_MS,
+    async run() {
+      const ids = await app.db.query(listUnneeded, { deletedBefore: app.clock.now() - ACCEPTING_MS });
+      if (ids.length > 0) await app.db.commit(purgeDomains, { ids });
+    },
+  });
+}

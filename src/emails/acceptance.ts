@@ -1,0 +1,116 @@
+/** The rows an accepted email becomes, made before the transaction that writes them: it decides, but invents nothing. */
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config.ts';
+import type { EmailRow, MessageRow } from '../db/tables.ts';
+import { isSimulatorDomain } from '../domains/sender.ts';
+import { addressKey } from '../mail/address.ts';
+import type { Attachment } from '../mail/message/compose.ts';
+import type { Caller } from '../tenants/authenticate.ts';
+import type { IdempotencyClaim } from './idempotency/store.ts';
+import { describeAttachment } from './load-attachments.ts';
+import type { StoredMessage } from './message.ts';
+import type { Content } from './render.ts';
+import type { EnvelopeRecipient } from './request/addresses.ts';
+import { maxAgeMs } from './request/schedule.ts';
+import type { EmailRequest } from './request.ts';
+import type { Acceptance } from './store.ts';
+
+export type Prepared = {
+  id: EmailRow['id'];
+  /** Without its angle brackets. */
+  messageId: string;
+  now: number;
+  request: EmailRequest;
+  recipients: readonly EnvelopeRecipient[];
+  simulatorOnly: boolean;
+  domainId: MessageRow['domainId'];
+  content: Content;
+  attachments: readonly Attachment[];
+  stored: StoredMessage;
+  idempotency: IdempotencyClaim | undefined;
+};
+
+export function acceptanceOf(
+  config: Pick<Config, 'hostname' | 'delivery'>,
+  caller: Caller,
+  prepared: Prepared,
+): Acceptance {
+  const { request, recipients, stored, idempotency } = prepared;
+  return {
+    recipients,
+    blob: stored.blob,
+    tags: request.tags,
+    idempotency,
+    // decisions.md 29: the simulator is free, as test mode is.
+    isCharged: caller.mode === 'live' && !prepared.simulatorOnly,
+    simulatedSuppressions: recipients
+      .map(({ address }) => address)
+      .filter((address) => isSimulatedSuppression(config, address)),
+    message: messageRow(config, caller, prepared),
+    email: emailRow(caller, prepared),
+  };
+}
+
+const RETURN_TOKEN_BYTES = 16;
+
+function messageRow(
+  config: Pick<Config, 'delivery'>,
+  { tenantId, mode }: Caller,
+  { id, now, request, domainId, stored }: Prepared,
+): MessageRow {
+  const datedAt = Math.max(request.schedule.datedAt, now);
+  return {
+    id,
+    tenantId,
+    mode,
+    kind: request.type,
+    status: 'queued',
+    sender: request.addresses.from.address,
+    returnToken: randomBytes(RETURN_TOKEN_BYTES).toString('hex'),
+    domainId,
+    blobId: stored.blob.id,
+    headerBytes: stored.headerBytes,
+    bodyHash: stored.bodyHash,
+    datedAt,
+    signature: null,
+    createdAt: now,
+    expiresAt: datedAt + maxAgeMs(config, request.type),
+    lastEventAt: now,
+  };
+}
+
+function emailRow({ tenantId, mode }: Caller, prepared: Prepared): EmailRow {
+  const { request, content, attachments } = prepared;
+  const { from, given } = request.addresses;
+  return {
+    id: prepared.id,
+    tenantId,
+    mode,
+    type: request.type,
+    fromHeader: given.from,
+    fromAddress: addressKey(from.address),
+    fromDomain: from.domain,
+    toList: JSON.stringify(given.to),
+    ccList: JSON.stringify(given.cc),
+    bccList: JSON.stringify(given.bcc),
+    replyToList: JSON.stringify(given.replyTo),
+    subject: content.subject,
+    html: content.html ?? null,
+    text: content.text ?? null,
+    headers: JSON.stringify(Object.fromEntries(request.headers.map(({ name, value }) => [name, value]))),
+    attachments: JSON.stringify(attachments.map(describeAttachment)),
+    tags: JSON.stringify(Object.fromEntries(request.tags.map(({ key, value }) => [key, value]))),
+    scheduledAt: request.schedule.scheduledAt,
+    templateId: (request.content.templateId ?? null) as EmailRow['templateId'],
+    topicId: (request.topicId ?? null) as EmailRow['topicId'],
+    missingVariables: JSON.stringify(content.missingVariables),
+    rfcMessageId: prepared.messageId,
+    createdAt: prepared.now,
+  };
+}
+
+/** `suppressed@simulator.<hostname>`, with or without a label. */
+function isSimulatedSuppression(config: Pick<Config, 'hostname'>, address: string): boolean {
+  const [local, domain] = address.split('@');
+  return isSimulatorDomain(config, domain ?? '') && /^suppressed(\+|$)/i.test(local ?? '');
+}

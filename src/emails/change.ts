@@ -1,0 +1,50 @@
+/** Taking an email back, or putting it off, as long as none of it was tried (api.md 1.3). */
+import type { App } from '../app.ts';
+import type { EmailRow } from '../db/tables.ts';
+import { notFound } from '../system/errors.ts';
+import { isId } from '../system/ids.ts';
+import type { Caller } from '../tenants/authenticate.ts';
+import { maxAgeMs, readSchedule } from './request/schedule.ts';
+import type { RescheduleBody } from './schemas.ts';
+import type { EmailWithStatus } from './show.ts';
+import { cancelStoredEmail, findEmail, rescheduleStoredEmail } from './store.ts';
+
+type ChangeApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
+
+/** @throws AppError not_found, also for the email of another tenant or mode */
+export async function getEmail(
+  app: Pick<App, 'db'>,
+  { tenantId, mode }: Caller,
+  id: string,
+): Promise<EmailWithStatus> {
+  const email = isId('em', id) ? await findEmail(app.db.read, tenantId, { mode, id }) : undefined;
+  if (!email) throw notFound('Email');
+  return email;
+}
+
+/** @throws AppError not_found, invalid_state */
+export async function cancelEmail(app: ChangeApp, caller: Caller, id: string): Promise<EmailRow['id']> {
+  const email = await getEmail(app, caller, id);
+  await app.db.commit(cancelStoredEmail, { ...ownerOf(email), now: app.clock.now() });
+  app.notices.notify('events');
+  return email.id;
+}
+
+/** @throws AppError validation_error, not_found, invalid_state */
+export async function rescheduleEmail(
+  app: ChangeApp,
+  caller: Caller,
+  { id, body }: { id: string; body: RescheduleBody },
+): Promise<EmailRow['id']> {
+  const now = app.clock.now();
+  const { scheduledAt, datedAt } = readSchedule(body.scheduledAt, now);
+  const email = await getEmail(app, caller, id);
+  const expiresAt = datedAt + maxAgeMs(app.config, email.type);
+  await app.db.commit(rescheduleStoredEmail, { ...ownerOf(email), now, scheduledAt, datedAt, expiresAt });
+  app.notices.notify('queue');
+  return email.id;
+}
+
+function ownerOf({ id, tenantId }: EmailRow) {
+  return { id, tenantId };
+}

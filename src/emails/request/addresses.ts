@@ -1,0 +1,65 @@
+/** Who an email is from and for: every field as mailboxes and as it was given, and the envelope made of them. */
+import { addressKey, type Mailbox, parseMailbox } from '../../mail/address.ts';
+import { invalid } from '../../system/errors.ts';
+import type { SendBody } from '../schemas.ts';
+
+export type Addresses = {
+  from: Mailbox;
+  to: Mailbox[];
+  cc: Mailbox[];
+  bcc: Mailbox[];
+  replyTo: Mailbox[];
+  /** The same as given, for showing (decisions.md 8). */
+  given: { from: string; to: string[]; cc: string[]; bcc: string[]; replyTo: string[] };
+};
+
+type AddressFields = Pick<SendBody, 'from' | 'to' | 'cc' | 'bcc' | 'replyTo'>;
+
+/** @throws AppError validation_error naming the field, `to[3]` */
+export function readAddresses(body: AddressFields): Addresses {
+  return {
+    from: readMailbox('from', body.from),
+    to: readList('to', body.to),
+    cc: readList('cc', body.cc),
+    bcc: readList('bcc', body.bcc),
+    replyTo: readList('replyTo', body.replyTo),
+    given: {
+      from: body.from,
+      to: asList(body.to),
+      cc: asList(body.cc),
+      bcc: asList(body.bcc),
+      replyTo: asList(body.replyTo),
+    },
+  };
+}
+
+export type EnvelopeRecipient = { field: 'to' | 'cc' | 'bcc'; address: string; domain: string };
+
+/** Each address once, in the first field that names it (api.md 1.2). */
+export function envelopeRecipients(addresses: Pick<Addresses, 'to' | 'cc' | 'bcc'>): EnvelopeRecipient[] {
+  const recipients = new Map<string, EnvelopeRecipient>();
+  for (const field of ['to', 'cc', 'bcc'] as const) {
+    for (const { address, domain } of addresses[field]) {
+      const key = addressKey(address);
+      if (!recipients.has(key)) recipients.set(key, { field, address, domain });
+    }
+  }
+  return [...recipients.values()];
+}
+
+function readList(field: string, value: string | string[] | undefined): Mailbox[] {
+  return asList(value).map((text, index) =>
+    readMailbox(Array.isArray(value) ? `${field}[${index}]` : field, text),
+  );
+}
+
+function asList(value: string | string[] | undefined): string[] {
+  return value === undefined ? [] : [value].flat();
+}
+
+function readMailbox(path: string, text: string): Mailbox {
+  const mailbox = parseMailbox(text);
+  if (!mailbox)
+    throw invalid(path, `\`${path}\` must be one address such as ada@example.com or Ada <ada@example.com>`);
+  return mailbox;
+}

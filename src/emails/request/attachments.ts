@@ -1,0 +1,128 @@
+/**
+ * Attachments as they are asked for (specification 4.1, api.md 1.2): each with a name, a type, and either its bytes in
+ * base64 or an address to fetch them from. What costs time, checking the base64 and fetching, comes later
+ * (load-attachments.ts).
+ */
+import { findMeant } from '../../http/near-misses.ts';
+import { isContentId } from '../../mail/message/compose.ts';
+import { cleanFilename } from '../../mail/message/filename.ts';
+import { parseMediaType } from '../../mail/message/media-type.ts';
+import { invalid } from '../../system/errors.ts';
+import { base64Size } from '../base64.ts';
+import { ATTACHMENT_FIELDS, type AttachmentBody, MOST_ATTACHMENT_BYTES } from '../schemas.ts';
+import { fileType, UNKNOWN_FILE_TYPE } from './file-types.ts';
+import { filenameOf, readRemoteUrl } from './remote-url.ts';
+
+export type AttachmentRequest = {
+  /** Where it stands in the request, `attachments[1]`. */
+  at: string;
+  filename: string;
+  contentType: string;
+  contentId: string | undefined;
+  source: AttachmentSource;
+};
+
+export type AttachmentSource =
+  /** Not known to be base64 yet. */
+  { kind: 'base64'; ascii: Uint8Array } | RemoteSource;
+
+/** `path`: the field that names it, to blame. */
+type RemoteSource = { kind: 'remote'; path: string; url: URL };
+
+/** Finds the bytes of contents that were taken out of the body (http/large-strings.ts). */
+export type FindContent = (value: string) => Uint8Array | undefined;
+
+/** @throws AppError validation_error naming the field, `attachments[1].path` */
+export function readAttachments(
+  attachments: readonly AttachmentBody[] | undefined,
+  findContent: FindContent,
+): AttachmentRequest[] {
+  const requests = (attachments ?? []).map((body, index) =>
+    readAttachment(`attachments[${index}]`, body, findContent),
+  );
+  refuseTwins(requests);
+  const bytes = requests.reduce((sum, { source }) => sum + knownSize(source), 0);
+  if (bytes > MOST_ATTACHMENT_BYTES) throw tooLarge('attachments');
+  return requests;
+}
+
+export function tooLarge(path: string) {
+  return invalid(path, '`attachments` must be at most 25 MiB in total');
+}
+
+/** Of what has to be fetched nothing is known. */
+export function knownSize(source: AttachmentSource): number {
+  return source.kind === 'base64' ? base64Size(source.ascii) : 0;
+}
+
+function readAttachment(at: string, body: AttachmentBody, findContent: FindContent): AttachmentRequest {
+  refuseNearMisses(at, body);
+  const source = readSource(at, body, findContent);
+  const filename = readFilename(at, body.filename, source);
+  return {
+    at,
+    filename,
+    contentType: readContentType(`${at}.contentType`, body.contentType) ?? fileType(filename),
+    contentId: readContentId(`${at}.contentId`, body.contentId),
+    source,
+  };
+}
+
+/** Dropped silently, `content_type` or `file_name` would send another mail than was meant (api.md 1.1). */
+function refuseNearMisses(at: string, body: AttachmentBody): void {
+  for (const field of Object.keys(body)) {
+    const meant = findMeant(field, ATTACHMENT_FIELDS);
+    if (meant !== undefined && meant !== field)
+      throw invalid(`${at}.${field}`, `\`${at}.${field}\` is not a field; did you mean \`${meant}\`?`);
+  }
+}
+
+function readSource(at: string, { content, path, url }: AttachmentBody, findContent: FindContent) {
+  const given = Object.entries({ content, path, url }).filter(([, value]) => value !== undefined);
+  if (given.length === 0)
+    throw invalid(`${at}.content`, `\`${at}.content\` is required when \`path\` is absent`);
+  const [, second] = given;
+  if (second)
+    throw invalid(`${at}.${second[0]}`, `\`${at}\` must have one of \`content\`, \`path\` and \`url\``);
+  const remote = path ?? url;
+  if (remote !== undefined) {
+    const field = `${at}.${path === undefined ? 'url' : 'path'}`;
+    return { kind: 'remote', path: field, url: readRemoteUrl(field, remote) } as const;
+  }
+  // Characters that are no base64 become bytes that are none either.
+  const ascii = findContent(content ?? '') ?? Buffer.from(content ?? '');
+  return { kind: 'base64', ascii } as const;
+}
+
+function readFilename(at: string, filename: string | undefined, source: AttachmentSource): string {
+  const name = filename ?? (source.kind === 'remote' ? filenameOf(source.url) : undefined);
+  if (name === undefined) throw invalid(`${at}.filename`, `\`${at}.filename\` is required`);
+  return cleanFilename(name);
+}
+
+/** What a message is sent as (mail/message/entity.ts) is also what is shown. */
+function readContentType(path: string, contentType: string | undefined): string | undefined {
+  if (contentType === undefined) return undefined;
+  const media = parseMediaType(contentType);
+  if (!media) throw invalid(path, `\`${path}\` must be a media type such as application/pdf`);
+  return media.type === 'message' || media.type === 'multipart' ? UNKNOWN_FILE_TYPE : contentType;
+}
+
+/** With or without its angle brackets. */
+function readContentId(path: string, contentId: string | undefined): string | undefined {
+  const bare = contentId?.replace(/^<(.*)>$/, '$1');
+  if (bare !== undefined && !isContentId(bare))
+    throw invalid(path, `\`${path}\` must be an id such as logo or logo@example.com`);
+  return bare;
+}
+
+/** `cid:` can only mean one of them (RFC 2392 2). */
+function refuseTwins(requests: readonly AttachmentRequest[]): void {
+  const seen = new Set<string>();
+  for (const { at, contentId } of requests) {
+    if (contentId === undefined) continue;
+    if (seen.has(contentId))
+      throw invalid(`${at}.contentId`, `\`${at}.contentId\` is the id of another attachment`);
+    seen.add(contentId);
+  }
+}

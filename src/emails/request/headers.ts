@@ -1,0 +1,55 @@
+/**
+ * The caller's own header fields (api.md 1.2). What the message says by other means, what a receiver trusts, and what
+ * this service writes itself is reserved.
+ */
+import { invalid } from '../../system/errors.ts';
+import type { EmailType } from '../schemas.ts';
+
+export type HeaderField = { name: string; value: string };
+
+/** api.md 1.2. */
+const RESERVED: ReadonlySet<string> = new Set([
+  ...['from', 'to', 'cc', 'bcc', 'reply-to', 'sender', 'subject', 'date', 'message-id', 'return-path'],
+  ...['received', 'delivered-to', 'mime-version', 'content-type', 'content-transfer-encoding'],
+  ...['content-disposition', 'content-id', 'dkim-signature', 'authentication-results', 'received-spf'],
+  ...['feedback-id', 'tls-required', 'x-mailer', 'x-originating-ip'],
+]);
+const RESERVED_FAMILIES = ['arc-', 'cfbl-', 'resent-', 'x-service-'] as const;
+/** Reserved on broadcasts alone, where this service writes them (decisions.md, values). */
+const RESERVED_ON_BROADCASTS = { names: ['precedence'], families: ['list-'] } as const;
+
+/** api.md 1.2: what a name and a value may hold, so that both fit one line (RFC 5322 2.1.1). */
+const NAME = /^[!-9;-~]{1,126}$/;
+const VALUE = /^[\t -~]{0,870}$/;
+const MOST_HEADERS_CHARACTERS = 16 * 1024;
+
+/** @throws AppError validation_error naming the header, `headers.X-Campaign`, or `headers` for one whose name is none */
+export function readHeaders(
+  headers: Readonly<Record<string, string>> | undefined,
+  type: EmailType,
+): HeaderField[] {
+  const seen = new Set<string>();
+  let characters = 0;
+  return Object.entries(headers ?? {}).map(([name, value]) => {
+    if (!NAME.test(name))
+      throw invalid('headers', 'A header name must be 1 to 126 printable ASCII characters without a colon');
+    const path = `headers.${name}`;
+    const key = name.toLowerCase();
+    if (isReserved(key, type)) throw invalid(path, `The header \`${name}\` is reserved`);
+    if (seen.has(key)) throw invalid(path, `The header \`${name}\` is given twice`);
+    seen.add(key);
+    if (!VALUE.test(value))
+      throw invalid(path, `\`${path}\` must be at most 870 ASCII characters on one line`);
+    characters += name.length + value.length;
+    if (characters > MOST_HEADERS_CHARACTERS)
+      throw invalid('headers', '`headers` must be at most 16 KiB in total');
+    return { name, value };
+  });
+}
+
+function isReserved(key: string, type: EmailType): boolean {
+  if (RESERVED.has(key) || RESERVED_FAMILIES.some((family) => key.startsWith(family))) return true;
+  if (type !== 'broadcast') return false;
+  const { names, families } = RESERVED_ON_BROADCASTS;
+  return names.some((name) => name === key) || families.some((family) => key.startsWith(family));
+}

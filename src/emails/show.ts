@@ -1,0 +1,196 @@
+/** What the emails API answers (specification 2.1, api.md 1.3). */
+import { type TSchema, Type } from 'typebox';
+import type { EmailRow, EventRow, MessageRow, RecipientRow } from '../db/tables.ts';
+import { pageSchema } from '../http/page.ts';
+import { recipientStatus } from '../queue/status.ts';
+import { isoTime } from '../system/clock.ts';
+import { RECIPIENT_STATUSES, type RecipientStatus, STATUSES } from './schemas.ts';
+
+export const sentSchema = Type.Object({
+  id: Type.String({ description: 'Starts with `em_`.' }),
+  status: Type.Literal('queued'),
+});
+
+const timestamp = (description: string) => Type.String({ description: `${description} ISO 8601, UTC.` });
+const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+/** Any name: what serialises `Type.Record` drops those with line breaks. */
+const stringRecord = (description: string) =>
+  Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description,
+  });
+
+const summary = {
+  id: Type.String({ description: 'Starts with `em_`.' }),
+  from: Type.String({ description: 'As given.' }),
+  to: Type.Array(Type.String(), { description: 'As given.' }),
+  subject: Type.String({ description: 'As sent, variables filled in.' }),
+  status: Type.Enum([...STATUSES], { description: 'Of all recipients together.' }),
+  createdAt: timestamp('When it was accepted.'),
+};
+
+export const emailPageSchema = pageSchema(Type.Object(summary));
+
+const attachmentSchema = Type.Object({
+  filename: Type.String(),
+  contentType: Type.String(),
+  contentId: nullable(Type.String(), 'What `cid:` names it by, when it is inline.'),
+  size: Type.Integer({ description: 'Bytes.' }),
+});
+
+const recipientSchema = Type.Object({
+  email: Type.String({ description: 'The bare address.' }),
+  type: Type.Enum(['to', 'cc', 'bcc']),
+  status: Type.Enum([...RECIPIENT_STATUSES]),
+  attempts: Type.Integer({ description: 'How often delivery was tried.' }),
+  lastEventAt: timestamp('Of its latest event.'),
+  smtpCode: nullable(Type.Integer(), 'Of the latest answer of the receiving server.'),
+  enhancedCode: nullable(Type.String(), 'Its enhanced status code, such as 5.1.1.'),
+  diagnostic: nullable(Type.String(), 'Its words, or ours.'),
+  mx: nullable(Type.String(), 'The server that was talked to.'),
+  tls: nullable(Type.String(), 'The protocol of the connection, when it was encrypted.'),
+});
+
+export const emailSchema = Type.Object({
+  ...summary,
+  type: Type.Enum(['transactional', 'broadcast']),
+  lastEventAt: timestamp('Of the latest delivery event.'),
+  mode: Type.Enum(['live', 'test'], {
+    description: 'Of the key that sent it. Test mail is delivered nowhere.',
+  }),
+  cc: Type.Array(Type.String()),
+  bcc: Type.Array(Type.String()),
+  replyTo: Type.Array(Type.String()),
+  html: nullable(Type.String(), 'As sent, variables filled in.'),
+  text: nullable(Type.String(), 'As sent; made from the HTML when none was given.'),
+  headers: stringRecord('Your own header fields.'),
+  attachments: Type.Array(attachmentSchema),
+  tags: stringRecord('As given.'),
+  scheduledAt: nullable(Type.String(), 'When it was asked to be sent; null: at once.'),
+  templateId: nullable(Type.String(), 'The template it was made from.'),
+  topicId: nullable(Type.String(), 'The topic it belongs to.'),
+  missingVariables: Type.Array(Type.String(), {
+    description: 'Placeholders that had neither a value nor a fallback, and were rendered empty.',
+  }),
+  messageId: Type.String({ description: 'The Message-ID header field.' }),
+  recipients: Type.Array(recipientSchema, { description: 'Each address once.' }),
+  recipientCounts: Type.Object(
+    Object.fromEntries(RECIPIENT_STATUSES.map((status) => [status, Type.Integer()])),
+    { description: 'How many recipients stand how.' },
+  ),
+  events: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      type: Type.String(),
+      createdAt: Type.String(),
+      to: Type.String({ description: 'The recipient it is about.' }),
+    }),
+    { description: 'Oldest first.' },
+  ),
+});
+
+export type EmailWithStatus = EmailRow & Pick<MessageRow, 'status' | 'lastEventAt'>;
+
+export type EmailSummary = Pick<
+  EmailWithStatus,
+  'id' | 'fromHeader' | 'toList' | 'subject' | 'status' | 'createdAt'
+>;
+
+export function showSummary(row: EmailSummary) {
+  return {
+    id: row.id,
+    from: row.fromHeader,
+    to: readList(row.toList),
+    subject: row.subject,
+    status: row.status,
+    createdAt: isoTime(row.createdAt),
+  };
+}
+
+export function showEmail(
+  row: EmailWithStatus,
+  recipients: readonly RecipientRow[],
+  events: readonly EventRow[],
+) {
+  return {
+    ...showSummary(row),
+    type: row.type,
+    lastEventAt: isoTime(row.lastEventAt),
+    mode: row.mode,
+    cc: readList(row.ccList),
+    bcc: readList(row.bccList),
+    replyTo: readList(row.replyToList),
+    html: row.html,
+    text: row.text,
+    headers: readRecord(row.headers),
+    attachments: showAttachments(row.attachments),
+    tags: readRecord(row.tags),
+    scheduledAt: row.scheduledAt === null ? null : isoTime(row.scheduledAt),
+    templateId: row.templateId,
+    topicId: row.topicId,
+    missingVariables: readList(row.missingVariables),
+    messageId: `<${row.rfcMessageId}>`,
+    recipients: recipients.map(showRecipient),
+    recipientCounts: countRecipients(recipients),
+    events: events.map((event) => ({
+      id: event.id,
+      type: event.type,
+      createdAt: isoTime(event.createdAt),
+      to: (JSON.parse(event.data) as { to: string }).to,
+    })),
+  };
+}
+
+/** What `emails.attachments` lists. */
+export type StoredAttachment = {
+  filename: string;
+  contentType: string;
+  contentId: string | null;
+  sizeBytes: number;
+};
+
+function showAttachments(json: string) {
+  const attachments = JSON.parse(json) as StoredAttachment[];
+  return attachments.map(({ sizeBytes, ...attachment }) => ({ ...attachment, size: sizeBytes }));
+}
+
+function showRecipient(row: RecipientRow) {
+  const { attempts, smtpCode, enhancedCode, diagnostic, mx, tls } = row;
+  return {
+    email: row.address,
+    type: row.field,
+    status: recipientStatus(row),
+    attempts,
+    lastEventAt: isoTime(row.lastEventAt),
+    smtpCode,
+    enhancedCode,
+    diagnostic,
+    mx,
+    tls,
+  };
+}
+
+function countRecipients(recipients: readonly RecipientRow[]): Record<RecipientStatus, number> {
+  const statuses = recipients.map(recipientStatus);
+  const count = (wanted: RecipientStatus) => statuses.filter((status) => status === wanted).length;
+  return {
+    queued: count('queued'),
+    sent: count('sent'),
+    deferred: count('deferred'),
+    delivered: count('delivered'),
+    bounced: count('bounced'),
+    complained: count('complained'),
+    suppressed: count('suppressed'),
+    canceled: count('canceled'),
+  };
+}
+
+function readList(json: string): string[] {
+  return JSON.parse(json) as string[];
+}
+
+function readRecord(json: string): Record<string, string> {
+  return JSON.parse(json) as Record<string, string>;
+}

@@ -1,0 +1,185 @@
+/**
+ * Reading a request body into one buffer, made once when its length is known. Refused before a byte is read: what is over
+ * the route's limit, and what the process has no room for now. `json-body.ts` makes a value of the bytes.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../system/errors.ts';
+import type { ByteBudget } from './byte-budget.ts';
+import { awaitsContinue, letContinue } from './expect-continue.ts';
+
+/** What a chunked body is given first, and then twice as much each time. */
+const FIRST_BYTES = 64 * 1024;
+/** A large body is read and answered in about a second. */
+const RETRY_AFTER_SECONDS = 2;
+/** Of a body that was refused: read and thrown away, so that its sender reads the answer instead of a reset. */
+export const MOST_DISCARDED_BYTES = 64 * 1024 * 1024;
+
+const bodies = new WeakMap<FastifyRequest, Body>();
+
+/**
+ * Takes room for each body before it is read, and gives it back when the request is over: answered, and the answer sent or
+ * its connection gone. A peer that leaves while its request is worked on does not make the bytes go away.
+ *
+ * @param onRefusal there was no room
+ */
+export function holdBodies(server: FastifyInstance, budget: ByteBudget, onRefusal: () => void): void {
+  server.addHook('preParsing', (request, reply, payload, done) => {
+    const declaredBytes = readDeclaredBytes(request);
+    if (declaredBytes === 0) return done(null, payload);
+    const { bodyLimit } = request.routeOptions;
+    if (declaredBytes !== undefined && declaredBytes > bodyLimit) return done(tooLarge());
+    const body = new Body({ budget, onRefusal, declaredBytes, limitBytes: bodyLimit });
+    if (!body.takeRoom(declaredBytes ?? FIRST_BYTES)) return done(noRoom());
+    bodies.set(request, body);
+    reply.raw.once('close', () => body.closed());
+    done(null, payload);
+  });
+  server.addHook('onSend', (request, _reply, payload, done) => {
+    bodies.get(request)?.answered();
+    done(null, payload);
+  });
+}
+
+/** Undefined for a chunked body, whose length nobody knows (RFC 9112 7.1). */
+function readDeclaredBytes({ headers }: FastifyRequest): number | undefined {
+  if (headers['transfer-encoding'] !== undefined) return undefined;
+  return Number(headers['content-length'] ?? 0);
+}
+
+/**
+ * The body of a request that went through `holdBodies`; without bytes when it has none.
+ *
+ * @throws AppError payload_too_large, unavailable, validation_error for a length that was not kept
+ */
+export function readBody(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {
+  const body = bodies.get(request);
+  if (!body) return Promise.resolve(Buffer.alloc(0));
+  letContinue(request.raw);
+  return new Promise((resolve, reject) => {
+    let over = false;
+    payload.on('data', (chunk: Buffer) => {
+      if (over) return;
+      try {
+        body.append(chunk);
+      } catch (error) {
+        over = true;
+        reject(error);
+      }
+    });
+    payload.on('end', () => {
+      over = true;
+      if (body.isShort()) reject(lengthNotKept());
+      else resolve(body.bytes());
+    });
+    payload.on('close', () => {
+      if (!over) reject(new AppError('validation_error', 'The body broke off'));
+    });
+  });
+}
+
+type BodyOptions = {
+  budget: ByteBudget;
+  onRefusal: () => void;
+  declaredBytes: number | undefined;
+  limitBytes: number;
+};
+
+/** One body: its room in the budget, and what of it has come. */
+class Body {
+  readonly #options: BodyOptions;
+  #takenBytes = 0;
+  #isAnswered = false;
+  #isClosed = false;
+  #held: Buffer | undefined;
+  #length = 0;
+
+  constructor(options: BodyOptions) {
+    this.#options = options;
+  }
+
+  takeRoom(bytes: number): boolean {
+    const hasRoom = this.#options.budget.take(bytes);
+    if (hasRoom) this.#takenBytes += bytes;
+    else this.#options.onRefusal();
+    return hasRoom;
+  }
+
+  answered(): void {
+    this.#isAnswered = true;
+    if (this.#isClosed) this.#release();
+  }
+
+  closed(): void {
+    this.#isClosed = true;
+    if (this.#isAnswered) this.#release();
+  }
+
+  #release(): void {
+    this.#options.budget.giveBack(this.#takenBytes);
+    this.#takenBytes = 0;
+  }
+
+  append(chunk: Buffer): void {
+    const { declaredBytes, limitBytes } = this.#options;
+    const needed = this.#length + chunk.length;
+    if (declaredBytes !== undefined && needed > declaredBytes) throw lengthNotKept();
+    if (needed > limitBytes) throw tooLarge();
+    let held = this.#held ?? this.#hold(declaredBytes ?? FIRST_BYTES);
+    if (needed > held.length) held = this.#grow(held, needed);
+    chunk.copy(held, this.#length);
+    this.#length = needed;
+  }
+
+  #grow(held: Buffer, neededBytes: number): Buffer {
+    let sizeBytes = held.length;
+    while (sizeBytes < neededBytes) sizeBytes *= 2;
+    if (!this.takeRoom(sizeBytes - held.length)) throw noRoom();
+    const larger = this.#hold(sizeBytes);
+    held.copy(larger);
+    return larger;
+  }
+
+  #hold(bytes: number): Buffer {
+    const held = Buffer.allocUnsafe(bytes);
+    this.#held = held;
+    return held;
+  }
+
+  isShort(): boolean {
+    return this.#length < (this.#options.declaredBytes ?? 0);
+  }
+
+  bytes(): Buffer {
+    return this.#held?.subarray(0, this.#length) ?? Buffer.alloc(0);
+  }
+}
+
+/**
+ * For a request that is refused before its body was read: the connection stays good, because the rest is read and thrown
+ * away. Closing instead would reset it under a sender that has not yet read the answer.
+ */
+export function discardBody({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (awaitsContinue(raw)) return;
+  reply.removeHeader('connection');
+  if (raw.complete) return;
+  let leftBytes = MOST_DISCARDED_BYTES;
+  raw.on('data', (chunk: Buffer) => {
+    leftBytes -= chunk.length;
+    if (leftBytes < 0) raw.destroy();
+  });
+}
+
+function noRoom(): AppError {
+  return new AppError('unavailable', 'Too many large requests at the same time', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+function tooLarge(): AppError {
+  return new AppError('payload_too_large', 'The request body is too large');
+}
+
+function lengthNotKept(): AppError {
+  return new AppError('validation_error', 'The body has not the length that Content-Length says');
+}

@@ -1,0 +1,44 @@
+/**
+ * The bytes of a body as a value: `application/json` alone (RFC 8259), UTF-8, of a shape that costs little. Large
+ * contents of routes that ask for it are taken out first (large-strings.ts).
+ */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../system/errors.ts';
+import { readBody } from './body.ts';
+import { excessOf } from './json-shape.ts';
+import { detachContent } from './large-strings.ts';
+
+/**
+ * Of a body without its detached contents: 4 MB of HTML and text (api.md 1.2) whose every letter is an escape, or a batch
+ * with 160 KB of them an email. Nothing else can be done while it is parsed.
+ */
+export const MOST_TEXT_BYTES = 16 * 1024 * 1024;
+
+/** An empty body with that type is no body: a DELETE by a client that always sends the header is fine (decisions.md 13). */
+export function readJsonBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers();
+  const parse = server.getDefaultJsonParser('error', 'error');
+  const parseText = (request: FastifyRequest, text: string): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      void parse(request, text, (error, value) => (error ? reject(error) : resolve(value)));
+    });
+  server.addContentTypeParser(
+    'application/json',
+    async (request: FastifyRequest, payload: IncomingMessage) => {
+      const bytes = await readBody(request, payload);
+      if (bytes.length === 0) return undefined;
+      const detaches = request.routeOptions.config.detachesContent === true;
+      const json = detaches ? await detachContent(request, bytes) : bytes;
+      if (json.length > MOST_TEXT_BYTES) {
+        throw new AppError('payload_too_large', 'The request is too large apart from its attachments');
+      }
+      // RFC 8259 8.1. Replacement characters would stand in the mail that is sent.
+      if (!isUtf8(json)) throw new AppError('validation_error', 'The body must be UTF-8');
+      const excess = excessOf(json);
+      if (excess !== undefined) throw new AppError('validation_error', `The body must not ${excess}`);
+      return parseText(request, json.toString());
+    },
+  );
+}

@@ -1,0 +1,176 @@
+/**
+ * Attachments come as base64 in JSON: strings of many megabytes that nobody needs as a string. On routes with
+ * `detachesContent`, each that stands under the key "content" is taken out of the text before it is parsed; its bytes stay
+ * where they were read, and a placeholder stands in `request.body`. So a body of 34 MB parses like one of a few kilobytes.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { endOfString, MOST_STRINGS } from './json-shape.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Large strings under the key "content" are placeholders in the body: see `detachedOf`. */
+    detachesContent?: boolean;
+  }
+}
+
+/** What was taken out of a body. `value`: a string of the parsed body. */
+export type Detached = {
+  /** The characters, as bytes, of the string this placeholder stands for; undefined when it is none. Do not change them. */
+  find(value: string): Uint8Array | undefined;
+  /** SHA-256 of those bytes, hex. */
+  hash(value: string): string | undefined;
+};
+
+/** Below this a string costs less to parse than to take out. */
+export const DETACHED_BYTES = 64 * 1024;
+/** RFC 8259 2: white space around a name separator. */
+const JUST_COLON = /^[ \t\r\n]*:[ \t\r\n]*$/;
+/** Hashed or unescaped between two turns of the event loop: a few milliseconds. */
+const SLICE_BYTES = 2 * 1024 * 1024;
+const SLICE_ESCAPES = 32 * 1024;
+
+const KEY = Buffer.from('content');
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Nobody outside can name a placeholder; a NUL keeps it from passing as a text, a name or an address. */
+const SECRET = randomBytes(8).toString('hex');
+
+type Content = { bytes: Uint8Array; hash: string | undefined };
+
+const contents = new WeakMap<FastifyRequest, Content[]>();
+
+export function detachedOf(request: FastifyRequest): Detached {
+  const taken = contents.get(request) ?? [];
+  const find = (value: string): Content | undefined =>
+    value.startsWith('\0') ? taken.find((_, index) => value === placeholder(index)) : undefined;
+  return {
+    find: (value) => find(value)?.bytes,
+    hash(value) {
+      const content = find(value);
+      if (!content) return undefined;
+      content.hash ??= createHash('sha256').update(content.bytes).digest('hex');
+      return content.hash;
+    },
+  };
+}
+
+function placeholder(index: number): string {
+  return `\0content-${SECRET}-${index}`;
+}
+
+/**
+ * The JSON text without them. Overwrites those that hold escapes with what they stand for. Hashes them when the request
+ * carries a key by which it may be repeated, because then it will be asked for, and the loop must not wait.
+ */
+export async function detachContent(request: FastifyRequest, json: Buffer): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  const taken: Content[] = [];
+  let from = 0;
+  for (const { start, end } of findContents(json)) {
+    const bytes = await withoutEscapes(json.subarray(start, end));
+    if (!bytes) continue;
+    pieces.push(
+      json.subarray(from, start),
+      Buffer.from(JSON.stringify(placeholder(taken.length)).slice(1, -1)),
+    );
+    const isHashed = request.headers['idempotency-key'] !== undefined;
+    taken.push({ bytes, hash: isHashed ? await hashInSlices(bytes) : undefined });
+    from = end;
+  }
+  if (taken.length === 0) return json;
+  contents.set(request, taken);
+  return Buffer.concat([...pieces, json.subarray(from)]);
+}
+
+/** From after the opening quote to the closing one. A broken text gives what it gives: the parser judges the rest. */
+function findContents(json: Buffer): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  let key = { start: 0, end: 0 };
+  let quote = json.indexOf(QUOTE);
+  for (let strings = 0; quote >= 0 && strings <= MOST_STRINGS; strings++) {
+    const string = { start: quote + 1, end: endOfString(json, quote) };
+    const isLarge = string.end - string.start >= DETACHED_BYTES;
+    if (isLarge && isContentKey(json, key, quote)) found.push(string);
+    key = string;
+    quote = json.indexOf(QUOTE, string.end + 1);
+  }
+  return found;
+}
+
+/** Whether the string before is `"content"` and nothing but its colon stands between. */
+function isContentKey(json: Buffer, key: { start: number; end: number }, quote: number): boolean {
+  if (!json.subarray(key.start, key.end).equals(KEY)) return false;
+  const gap = json.subarray(key.end + 1, quote);
+  return JUST_COLON.test(gap.toString('latin1'));
+}
+
+/**
+ * What a string holds, without its escapes, in the same bytes; the bytes themselves when there are none. Undefined, and
+ * nothing changed, when one of them stands for more than one byte: that is no base64, and stays in the text.
+ */
+async function withoutEscapes(string: Buffer): Promise<Buffer | undefined> {
+  const first = string.indexOf(BACKSLASH);
+  if (first < 0) return string;
+  let seen = 0;
+  for (let at = first; at >= 0; at = string.indexOf(BACKSLASH, at + escapeLength(string, at))) {
+    if (escapedByte(string, at) === undefined) return undefined;
+    if (++seen % SLICE_ESCAPES === 0) await nextTurn();
+  }
+  let to = first;
+  for (let at = first; at >= 0; ) {
+    string[to++] = escapedByte(string, at) ?? 0;
+    const rest = at + escapeLength(string, at);
+    const next = string.indexOf(BACKSLASH, rest);
+    const end = next < 0 ? string.length : next;
+    string.copyWithin(to, rest, end);
+    to += end - rest;
+    at = next;
+    if (++seen % SLICE_ESCAPES === 0) await nextTurn();
+  }
+  return string.subarray(0, to);
+}
+
+/** RFC 8259 7. */
+const SHORT_ESCAPES = new Map(
+  ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [
+    pair.charCodeAt(0),
+    pair.charCodeAt(1),
+  ]),
+);
+const LETTER_U = 0x75;
+
+function escapeLength(string: Buffer, at: number): number {
+  return string[at + 1] === LETTER_U ? 6 : 2;
+}
+
+/** The ASCII character an escape stands for: `\/` as PHP writes it, `\u002B` as .NET does. */
+function escapedByte(string: Buffer, at: number): number | undefined {
+  if (string[at + 1] !== LETTER_U) return SHORT_ESCAPES.get(string[at + 1] ?? 0);
+  let code = 0;
+  for (let index = at + 2; index < at + 6; index++) code = code * 16 + hexDigit(string[index]);
+  return code < 0x80 ? code : undefined;
+}
+
+/** NaN for what is none. */
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return Number.NaN;
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN;
+}
+
+async function hashInSlices(bytes: Uint8Array): Promise<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    hash.update(bytes.subarray(at, at + SLICE_BYTES));
+    await nextTurn();
+  }
+  return hash.digest('hex');
+}
+
+/** Others get the event loop in between. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}

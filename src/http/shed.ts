@@ -1,0 +1,57 @@
+/**
+ * Load shedding: when the daemon is behind, a write is refused at once and in words, so that those it has taken are
+ * answered in their time. Reads go on.
+ */
+import type { FastifyInstance } from 'fastify';
+import { AppError } from '../system/errors.ts';
+import type { Metrics } from '../system/metrics.ts';
+
+/** What there is too much of, or undefined. Asked for every write: must cost nothing. */
+export type OverloadCheck = () => OverloadReason | undefined;
+export type OverloadReason = 'writer_lag' | 'pending_writes' | 'pending_bytes' | 'event_loop';
+
+/** A caller that waits longer for its 200 has often given up, and asks again. */
+export const MOST_WRITER_LAG_MS = 2_000;
+/** Half of what the writer's port holds (engine.md 4): the other half is for what deliveries have to write down. */
+export const MOST_PENDING_WRITES = 1_000;
+export const MOST_PENDING_BYTES = 32 * 1024 * 1024;
+/** Mean over a second, so that one long turn sheds nobody. A turn of the loop under full but healthy load takes 3 to 30 ms. */
+export const MOST_LOOP_DELAY_MS = 200;
+const RETRY_AFTER_SECONDS = 2;
+
+const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+export function createOverloadCheck(load: {
+  /** How long the oldest write that is not durable yet has waited. */
+  writerLagMs: () => number;
+  pendingWrites: () => number;
+  pendingBytes: () => number;
+  /** Mean of the last second. */
+  loopDelayMs: () => number;
+}): OverloadCheck {
+  return () => {
+    if (load.writerLagMs() > MOST_WRITER_LAG_MS) return 'writer_lag';
+    if (load.pendingWrites() > MOST_PENDING_WRITES) return 'pending_writes';
+    if (load.pendingBytes() > MOST_PENDING_BYTES) return 'pending_bytes';
+    if (load.loopDelayMs() > MOST_LOOP_DELAY_MS) return 'event_loop';
+    return undefined;
+  };
+}
+
+/** For every route registered on `scope` after this. */
+export function shedWrites(
+  scope: FastifyInstance,
+  isOverloaded: OverloadCheck,
+  metrics?: Pick<Metrics, 'shedRequests'>,
+): void {
+  scope.addHook('onRequest', (request, _reply, done) => {
+    const reason = WRITES.has(request.method) ? isOverloaded() : undefined;
+    if (reason === undefined) return done();
+    metrics?.shedRequests.inc({ reason });
+    done(
+      new AppError('unavailable', 'Too much to do at the moment; try again shortly', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      }),
+    );
+  });
+}

@@ -1,0 +1,181 @@
+/**
+ * The hash of a message's body in its relaxed canonical form (RFC 6376 3.4.4), taken while the body passes by in pieces
+ * cut anywhere. Stretches that are canonical as they stand are hashed where they lie; only white space is looked at
+ * byte by byte.
+ */
+import { createHash, type Hash } from 'node:crypto';
+
+export type BodyHash = {
+  update(chunk: Uint8Array): void;
+  /** SHA-256 in base64, the value of `bh=` (RFC 6376 3.5). Called once, at the end. */
+  digest(): string;
+};
+
+const TAB = 0x09;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+
+/** Looked at together; a stretch in need of changes is copied no further than to the end of its window. */
+const WINDOW_BYTES = 4 * 1024;
+/** Shorter stretches are copied and gathered: a call of the hash costs as much as copying this much. */
+const DIRECT_BYTES = 512;
+/** Empty lines held back at a time, in case they end the body. */
+const HELD_LINE_ENDS = 2 * 1024;
+const LINE_ENDS = Buffer.from('\r\n'.repeat(HELD_LINE_ENDS), 'latin1');
+/** More of them than this are written from `LINE_ENDS`. */
+const FEW_LINE_ENDS = 8;
+/** A window is never longer once copied, but for what was held back before it: line ends, a space, a CR. */
+const OUTPUT_BYTES = WINDOW_BYTES + 2 * FEW_LINE_ENDS + 2;
+/** One for all: nothing stays in it from one update to the next. */
+const output = Buffer.allocUnsafeSlow(OUTPUT_BYTES);
+
+export function createBodyHash(): BodyHash {
+  return new RelaxedBodyHash();
+}
+
+/**
+ * What may still be dropped is held back: line ends until another byte follows (empty lines at the end are ignored),
+ * and white space until it is known not to end a line.
+ */
+class RelaxedBodyHash implements BodyHash {
+  #hash: Hash = createHash('sha256');
+  #used = 0;
+  #lineEnds = 0;
+  #space = false;
+  #carriageReturn = false;
+  #isEmpty = true;
+  /** The hash before the line ends now held back, once they are so many that most were hashed on trust. */
+  #beforeLineEnds: Hash | undefined;
+
+  update(chunk: Uint8Array): void {
+    for (let start = 0; start < chunk.length; start += WINDOW_BYTES) {
+      this.#takeWindow(chunk, start, Math.min(start + WINDOW_BYTES, chunk.length));
+    }
+    this.#flush();
+  }
+
+  /** A body that is not empty ends with exactly one CRLF, also where the message has none. */
+  digest(): string {
+    // A CR at the very end is a byte like others; another one, held back in its place, lets it out.
+    if (this.#carriageReturn) this.update(LINE_ENDS.subarray(0, 1));
+    if (this.#beforeLineEnds) this.#hash = this.#beforeLineEnds;
+    if (!this.#isEmpty) this.#hash.update('\r\n');
+    return this.#hash.digest('base64');
+  }
+
+  #takeWindow(bytes: Uint8Array, start: number, end: number): void {
+    let at = start;
+    if (this.#lineEnds > 0 || this.#space || this.#carriageReturn || this.#beforeLineEnds) {
+      while (at < end && (bytes[at] as number) <= SPACE) at++;
+      at = Math.min(at + 1, end);
+      this.#copy(bytes, start, at);
+    }
+    const canonicalTo = canonicalEnd(bytes, at, end);
+    if (canonicalTo - at >= DIRECT_BYTES) {
+      this.#flush();
+      this.#hash.update(bytes.subarray(at, canonicalTo));
+      this.#isEmpty = false;
+      at = canonicalTo;
+    }
+    this.#copy(bytes, at, end);
+  }
+
+  #copy(bytes: Uint8Array, start: number, end: number): void {
+    if (this.#used + (end - start) > WINDOW_BYTES) this.#flush();
+    let used = this.#used;
+    let lineEnds = this.#lineEnds;
+    let space = this.#space;
+    let carriageReturn = this.#carriageReturn;
+    let writesFew = this.#beforeLineEnds === undefined ? FEW_LINE_ENDS : -1;
+    for (let index = start; index < end; index++) {
+      const byte = bytes[index] as number;
+      if (byte === LF && carriageReturn) {
+        carriageReturn = false;
+        space = false;
+        lineEnds++;
+        continue;
+      }
+      if (byte === CR && !carriageReturn) {
+        carriageReturn = true;
+        continue;
+      }
+      if ((byte === SPACE || byte === TAB) && !carriageReturn) {
+        space = true;
+        continue;
+      }
+      if (lineEnds > writesFew) {
+        this.#used = used;
+        this.#writeLineEnds(lineEnds);
+        used = 0;
+        lineEnds = 0;
+        writesFew = FEW_LINE_ENDS;
+      }
+      for (; lineEnds > 0; lineEnds--) {
+        output[used++] = CR;
+        output[used++] = LF;
+      }
+      if (space) output[used++] = SPACE;
+      space = false;
+      // A CR that no LF follows is a byte like others; what came now is looked at again.
+      if (carriageReturn) {
+        output[used++] = CR;
+        carriageReturn = false;
+        index--;
+      } else {
+        output[used++] = byte;
+        while (index + 1 < end && (bytes[index + 1] as number) > SPACE) {
+          output[used++] = bytes[++index] as number;
+        }
+      }
+    }
+    if (used > 0) this.#isEmpty = false;
+    this.#used = used;
+    this.#lineEnds = lineEnds;
+    this.#space = space;
+    this.#carriageReturn = carriageReturn;
+    if (lineEnds >= HELD_LINE_ENDS) this.#trustLineEnds();
+  }
+
+  /** Empty lines without end would be hashed all at once when they turn out to be inside the body. They are hashed as
+   * they come instead, and the hash before them is kept. */
+  #trustLineEnds(): void {
+    if (!this.#beforeLineEnds) {
+      this.#flush();
+      this.#beforeLineEnds = this.#hash.copy();
+    }
+    while (this.#lineEnds >= HELD_LINE_ENDS) {
+      this.#hash.update(LINE_ENDS);
+      this.#lineEnds -= HELD_LINE_ENDS;
+    }
+  }
+
+  /** They are inside the body, as many as they are. */
+  #writeLineEnds(count: number): void {
+    if (!this.#beforeLineEnds) this.#flush();
+    this.#beforeLineEnds = undefined;
+    this.#used = 0;
+    let left = count;
+    for (; left > HELD_LINE_ENDS; left -= HELD_LINE_ENDS) this.#hash.update(LINE_ENDS);
+    this.#hash.update(LINE_ENDS.subarray(0, 2 * left));
+  }
+
+  #flush(): void {
+    if (this.#used > 0) this.#hash.update(output.subarray(0, this.#used));
+    this.#used = 0;
+  }
+}
+
+/** The end of the longest stretch from `start` that stands as it is whatever follows it: no tab, no two spaces together,
+ * no space before a CR, and neither white space nor a line end at its end. */
+function canonicalEnd(bytes: Uint8Array, start: number, limit: number): number {
+  let end = start;
+  let previous = 0;
+  for (let index = start; index < limit; index++) {
+    const byte = bytes[index] as number;
+    if (byte > SPACE) end = index + 1;
+    else if (byte === TAB || (previous === SPACE && (byte === SPACE || byte === CR))) return end;
+    previous = byte;
+  }
+  return end;
+}

@@ -1,0 +1,81 @@
+/**
+ * The parts a message is made of (RFC 2045 2.4): texts, and multiparts that hold others. An entity knows its
+ * header fields at once and writes its body when asked, piece by piece.
+ */
+import { createHash } from 'node:crypto';
+import { encodeBody } from './body.ts';
+import { parameterField, structuredField } from './headers.ts';
+
+export type Entity = {
+  /** The fields that describe it, each with its CRLF. */
+  fields: string;
+  body(): Iterable<Buffer>;
+};
+
+/** `unencoded`: its bytes, where they stand as they are and could hold a boundary. */
+export type TextEntity = Entity & { unencoded: Buffer | undefined };
+
+const CRLF = Buffer.from('\r\n', 'latin1');
+
+export function textEntity(subtype: 'plain' | 'html', text: string): TextEntity {
+  const { encoding, pieces, unencoded } = encodeBody(text);
+  return {
+    fields:
+      structuredField('Content-Type', `text/${subtype}; charset=utf-8`) +
+      structuredField('Content-Transfer-Encoding', encoding),
+    body: pieces,
+    unencoded,
+  };
+}
+
+export type Multipart = {
+  subtype: 'mixed' | 'related' | 'alternative';
+  /** Parameters besides the boundary. */
+  parameters?: readonly string[];
+  /** From `chooseBoundary`. */
+  boundary: string;
+};
+
+export function multipart(
+  children: readonly Entity[],
+  { subtype, parameters = [], boundary }: Multipart,
+): Entity {
+  return {
+    fields: parameterField('Content-Type', [`multipart/${subtype}`, ...parameters, `boundary="${boundary}"`]),
+    body: () => multipartBody(children, boundary),
+  };
+}
+
+/** RFC 2046 5.1.1. The CRLF before a boundary belongs to the boundary. */
+function* multipartBody(children: readonly Entity[], boundary: string): Generator<Buffer> {
+  let before = '';
+  for (const child of children) {
+    yield ascii(`${before}--${boundary}\r\n${child.fields}\r\n`);
+    yield* child.body();
+    before = '\r\n';
+  }
+  yield ascii(`\r\n--${boundary}--\r\n`);
+}
+
+/** RFC 2046 5.1.1: a boundary must not appear in what it encloses. `=_` cannot stand in an encoded part; all others of
+ * the message are searched, enclosed or not. The same seed and texts give the same boundary. */
+export function chooseBoundary(seed: string, texts: readonly TextEntity[]): string {
+  for (let round = 0; ; round++) {
+    const boundary = `=_${createHash('sha256').update(`${round}:${seed}`).digest('hex').slice(0, 32)}`;
+    if (!texts.some(({ unencoded }) => unencoded?.includes(boundary))) return boundary;
+  }
+}
+
+/** The body of an entity that is the whole message, which ends with a line end. */
+export function* wholeBody(entity: Entity): Generator<Buffer> {
+  let last: Buffer = CRLF.subarray(2);
+  for (const piece of entity.body()) {
+    if (piece.length > 0) last = piece;
+    yield piece;
+  }
+  if (!last.subarray(-2).equals(CRLF)) yield CRLF;
+}
+
+function ascii(text: string): Buffer {
+  return Buffer.from(text, 'latin1');
+}

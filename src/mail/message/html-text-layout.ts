@@ -1,0 +1,93 @@
+/** HTML as laid-out text: lists, tables, quotations, links. Slow on hostile input: for html-text-thread.ts alone. */
+import { compile, type DomNode, type FormatCallback } from 'html-to-text';
+import { tidyText } from './html-text-strip.ts';
+
+/** RFC 5322 2.1.1: lines should be no longer. */
+const LINE_CHARACTERS = 78;
+const RULE_CHARACTERS = 40;
+const MOST_COLUMN_CHARACTERS = 40;
+/** A cell of a billion columns is a bomb. */
+const MOST_SPAN = 50;
+/** Layout may repeat (nested quotations, Roman numbers): what grows beyond this was made to grow. */
+const MOST_TEXT_CHARACTERS = 2 * 1024 * 1024;
+
+const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
+const paragraph = { leadingLineBreaks: 2, trailingLineBreaks: 2 };
+
+const convert = compile({
+  wordwrap: LINE_CHARACTERS,
+  formatters: { table: formatTable, cell: formatCell, alt: formatAlt },
+  selectors: [
+    ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({
+      selector,
+      format: 'heading',
+      options: { ...paragraph, uppercase: false },
+    })),
+    { selector: 'a', options: { hideLinkHrefIfSameAsText: true } },
+    { selector: 'img', format: 'alt' },
+    { selector: 'hr', options: { ...paragraph, length: RULE_CHARACTERS } },
+    { selector: 'ul', options: { ...paragraph, itemPrefix: '* ' } },
+    { selector: 'table', format: 'table', options: block },
+    { selector: 'tr', format: 'block', options: block },
+    { selector: 'td', format: 'cell' },
+    { selector: 'th', format: 'cell' },
+    { selector: 'title', format: 'skip' },
+    { selector: 'template', format: 'skip' },
+  ],
+});
+
+/** @throws Error when the text grows out of all proportion */
+export function layOutHtml(html: string): string {
+  const text = convert(html);
+  if (text.length > MOST_TEXT_CHARACTERS) throw new Error('the text is far longer than the HTML');
+  return tidyText(text);
+}
+
+type Format = Parameters<FormatCallback>;
+
+const COLUMNS = { ...paragraph, maxColumnWidth: MOST_COLUMN_CHARACTERS, uppercaseHeaderCells: false };
+
+/** A table with header cells is data and keeps its columns; all others are how mail is laid out, and become lines. */
+function formatTable(...[table, walk, builder, options]: Format): void {
+  const cells = rowsOf(table).flatMap((row) => row.children);
+  const isData = cells.some(({ name }) => name === 'th') && !isPresentation(table);
+  for (const { attribs } of cells) limitSpans(attribs);
+  const format = isData ? builder.options.formatters['dataTable'] : formatBlock;
+  format?.(table, walk, builder, isData ? { ...options, ...COLUMNS } : options);
+}
+
+function formatBlock(...[element, walk, builder, options]: Format): void {
+  const { leadingLineBreaks, trailingLineBreaks } = options;
+  builder.openBlock({ leadingLineBreaks });
+  walk(element.children, builder);
+  builder.closeBlock({ trailingLineBreaks });
+}
+
+function rowsOf(table: DomNode): DomNode[] {
+  const groups = ['thead', 'tbody', 'tfoot'];
+  return table.children
+    .flatMap((child) => (groups.includes(child.name ?? '') ? child.children : [child]))
+    .filter(({ name }) => name === 'tr');
+}
+
+function isPresentation({ attribs }: DomNode): boolean {
+  return ['presentation', 'none'].includes(attribs?.['role'] ?? '');
+}
+
+function limitSpans(attributes: Record<string, string> | undefined): void {
+  for (const name of ['colspan', 'rowspan']) {
+    const span = Number(attributes?.[name]);
+    if (attributes && span > MOST_SPAN) attributes[name] = String(MOST_SPAN);
+  }
+}
+
+/** Cells side by side are words apart. */
+function formatCell(...[cell, walk, builder]: Format): void {
+  builder.addInline(' ');
+  walk(cell.children, builder);
+}
+
+/** Where an image lies is of no use to a reader of text. */
+function formatAlt(...[image, , builder]: Format): void {
+  builder.addInline(image.attribs?.['alt'] ?? '');
+}

@@ -1,0 +1,60 @@
+/**
+ * The text of an HTML body (specification 4.1: generated when it is omitted). The library that does it well can be kept
+ * busy for half a minute by a small hostile document, so it works in threads that are ended when they take too long; what
+ * is too large for it, or was ended, is stripped of its tags here, in linear time and a little at a time. There is always
+ * an answer, which is empty when the HTML says nothing in words.
+ */
+import { KillableThreads } from '../../system/killable-threads.ts';
+import type { System } from '../../system/system.ts';
+import { stripHtml } from './html-text-strip.ts';
+
+export type HtmlText = {
+  convert(html: string): Promise<string>;
+  /** What is still being converted is stripped instead. */
+  close(): Promise<void>;
+};
+
+/** Larger documents are stripped (security.md 2.17). */
+export const MOST_LAID_OUT_CHARACTERS = 1024 * 1024;
+
+/** Two, so that one hostile document does not hold up all others. */
+const THREADS = 2;
+/** security.md 2.17. A newsletter of 100 KB takes some 30 ms. */
+export const JOB_TIMEOUT_MS = 2_000;
+/** Longer than threads take to start; after it the text may as well be plain. */
+export const WAIT_TIMEOUT_MS = 5_000;
+/** Some seconds of honest work; each may hold `MOST_LAID_OUT_CHARACTERS`. */
+const MOST_WAITING = 200;
+/** A thread that has worked keeps its memory: after a hostile document, all it may have. */
+const IDLE_TIMEOUT_MS = 60_000;
+/** The largest document made of the shortest tags was laid out in 96. */
+const HEAP_MEGABYTES = 128;
+
+export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText {
+  const threads = new KillableThreads<string, string>(system.clock, {
+    module: threadModule(),
+    threads: THREADS,
+    jobTimeoutMs: JOB_TIMEOUT_MS,
+    waitTimeoutMs: WAIT_TIMEOUT_MS,
+    mostWaiting: MOST_WAITING,
+    idleTimeoutMs: IDLE_TIMEOUT_MS,
+    heapMegabytes: HEAP_MEGABYTES,
+  });
+  return {
+    async convert(html) {
+      if (html.length > MOST_LAID_OUT_CHARACTERS) return stripHtml(html);
+      const outcome = await threads.run(html);
+      if (outcome.kind === 'done') return outcome.result;
+      const { reason, message } = outcome;
+      system.log.warn({ reason, cause: message, characters: html.length }, 'HTML was stripped, not laid out');
+      return stripHtml(html);
+    },
+    close: () => threads.close(),
+  };
+}
+
+/** Beside this module, and compiled or not like it. */
+function threadModule(): URL {
+  const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+  return new URL(`./html-text-thread${extension}`, import.meta.url);
+}

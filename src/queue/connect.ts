@@ -1,0 +1,132 @@
+/**
+ * Opens a session with a place: its hosts in order of preference (RFC 5321 5.1), each address with the TLS it can do.
+ * The ladder of engine.md 3, rule 4: STARTTLS unverified; a handshake that fails again with the smallest ClientHello;
+ * in plain text only for mail that has waited, and then for a day for everybody.
+ */
+import type { App } from '../app.ts';
+import { type OpenedSmtp, openSmtp, type SmtpOptions, type SmtpSession } from '../mail/smtp/client.ts';
+import { DEFAULT_SMTP_TIMEOUTS, LATER_SMTP_TIMEOUTS } from '../mail/smtp/timeouts.ts';
+import { withTimeout } from '../system/clock.ts';
+import { errorMessage } from '../system/errors.ts';
+import type { Claimed } from './deliver.ts';
+import { crashOn, judgeFailure } from './judge.ts';
+import { NO_REPORT, type Outcome, type Peer } from './outcome.ts';
+import type { Hosts } from './route.ts';
+
+export type SmtpApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
+
+export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string } };
+export type Connected = { kind: 'open'; session: OpenSession } | { kind: 'closed'; outcome: Outcome };
+
+/** As Postfix does; by then the fault is hardly of the moment (engine.md 3, rule 4). */
+const PLAIN_TEXT_FROM_ATTEMPT = 2;
+const PLAIN_TEXT_FROM_AGE_MS = 5 * 60_000;
+const PLAIN_TEXT_FOR_MS = 24 * 3_600_000;
+/** A host that broke off is left alone for a while when there are others. */
+const AVOID_MS = 60_000;
+
+/** What is remembered of a place's addresses. Times are of the monotonic clock. */
+export class Addresses {
+  readonly #avoidedUntil = new Map<string, number>();
+  readonly #plainTextUntil = new Map<string, number>();
+
+  avoid(address: string, now: number): void {
+    this.#avoidedUntil.set(address, now + AVOID_MS);
+  }
+
+  isAvoided(address: string, now: number): boolean {
+    return (this.#avoidedUntil.get(address) ?? 0) > now;
+  }
+
+  rememberPlainText(address: string, now: number): void {
+    this.#plainTextUntil.set(address, now + PLAIN_TEXT_FOR_MS);
+  }
+
+  needsPlainText(address: string, now: number): boolean {
+    return (this.#plainTextUntil.get(address) ?? 0) > now;
+  }
+
+  /** Forgets those that are no longer the place's. */
+  keepOnly(addresses: ReadonlySet<string>): void {
+    for (const map of [this.#avoidedUntil, this.#plainTextUntil]) {
+      for (const address of map.keys()) if (!addresses.has(address)) map.delete(address);
+    }
+  }
+}
+
+const NOBODY_ANSWERED: Outcome = {
+  kind: 'deferred',
+  report: { ...NO_REPORT, phase: 'connect', text: 'No host of the domain could be reached' },
+};
+
+/** `deadline`: on the monotonic clock. A host's own final refusal ends the search; anything else passes on. */
+export async function connect(
+  app: SmtpApp,
+  hosts: Hosts,
+  { claimed, addresses, deadline }: { claimed: Claimed; addresses: Addresses; deadline: number },
+): Promise<Connected> {
+  let outcome = NOBODY_ANSWERED;
+  for (const { name, address } of targets(hosts)) {
+    if (app.clock.elapsed() >= deadline) break;
+    if (addresses.isAvoided(address, app.clock.elapsed())) continue;
+    const peer = { mx: name, address, tls: null };
+    const opened = await openBefore(app, deadline, peer, climb(app, peer, { claimed, addresses }));
+    if (opened.ok) {
+      const tls = opened.session.tls?.version ?? null;
+      return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
+    }
+    outcome = judgeFailure(peer, opened.failure);
+    if (outcome.kind !== 'deferred') break;
+  }
+  return { kind: 'closed', outcome };
+}
+
+export function targets(hosts: Hosts): { name: string; address: string }[] {
+  return hosts.flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address })));
+}
+
+async function climb(
+  app: SmtpApp,
+  { mx, address }: { mx: string; address: string },
+  { claimed, addresses }: { claimed: Claimed; addresses: Addresses },
+): Promise<OpenedSmtp> {
+  const attempts = Math.max(...claimed.recipients.map((recipient) => recipient.attempts));
+  const age = app.clock.now() - claimed.message.datedAt;
+  const options: Omit<SmtpOptions, 'tls'> = {
+    address,
+    port: app.config.outbound.smtpPort,
+    serverName: mx,
+    heloName: app.config.hostname,
+    timeouts: attempts === 1 ? DEFAULT_SMTP_TIMEOUTS : LATER_SMTP_TIMEOUTS,
+    onPhase: crashOn(app),
+  };
+  if (addresses.needsPlainText(address, app.clock.elapsed()))
+    return openSmtp(app, { ...options, tls: 'none' });
+  let opened = await openSmtp(app, { ...options, tls: 'opportunistic' });
+  if (!isTlsFailure(opened)) return opened;
+  opened = await openSmtp(app, { ...options, tls: 'reduced' });
+  if (!isTlsFailure(opened)) return opened;
+  if (attempts < PLAIN_TEXT_FROM_ATTEMPT && age < PLAIN_TEXT_FROM_AGE_MS) return opened;
+  opened = await openSmtp(app, { ...options, tls: 'none' });
+  if (opened.ok) addresses.rememberPlainText(address, app.clock.elapsed());
+  return opened;
+}
+
+function isTlsFailure(opened: OpenedSmtp): boolean {
+  return !opened.ok && opened.failure.kind === 'tls';
+}
+
+/** A session that opens too late is closed again: by then the delivery has been settled without it. */
+async function openBefore(
+  app: SmtpApp,
+  deadline: number,
+  peer: Peer,
+  opening: Promise<OpenedSmtp>,
+): Promise<OpenedSmtp> {
+  try {
+    return await withTimeout(app.clock, deadline - app.clock.elapsed(), `opening ${peer.mx}`, opening);
+  } catch (error) {
+    void opening.then((opened) => opened.ok && opened.session.close());
+    return { ok: false, failure: { phase: 'connect', kind: 'timeout', message: errorMessage(error) } };
+  }
+}

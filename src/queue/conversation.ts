@@ -1,0 +1,163 @@
+/**
+ * One conversation with a place: it takes delivery after delivery and carries each there, until nothing more comes.
+ * With mail servers it keeps a session open across messages, and hands the next one over before the last is answered.
+ */
+import type { RecipientRow } from '../db/tables.ts';
+import { connect, type OpenSession } from './connect.ts';
+import { type Claimed, type DeliveryApp, deliver } from './deliver.ts';
+import { type Outcome, verdictForAll } from './outcome.ts';
+import { judgeDeadEnd, type Route } from './route.ts';
+import { judgeSender } from './sender.ts';
+import { simulateDelivery } from './simulate.ts';
+import type { Site } from './site.ts';
+import { DELIVERY_DEADLINE_MS, transact } from './transact.ts';
+
+/** engine.md 4, connection lifecycle: 5 to 30 s. Short, because an idle connection counts against the peer's limits. */
+const IDLE_MS = 5_000;
+/** On one connection; large providers ask for no more (engine.md 2). */
+const MESSAGES_PER_CONNECTION = 100;
+/** Deliveries of one conversation whose outcome is not on disk yet. A crash sends no more than these twice. */
+const MOST_UNSETTLED = 8;
+
+/** `mayGoOn` is asked after each delivery: others may need the connection more. */
+export function converse(app: DeliveryApp, site: Site, mayGoOn: () => boolean): Promise<void> {
+  switch (site.route.kind) {
+    case 'simulator':
+      return carryHere(app, site, (claimed) => simulateDelivery(app.config, claimed));
+    case 'dead-end': {
+      const { domain, plan } = site.route;
+      return carryHere(app, site, (claimed) => verdictForAll(claimed, judgeDeadEnd(domain, plan, claimed)));
+    }
+    case 'hosts':
+      return new SmtpConversation(app, site).run(mayGoOn);
+  }
+}
+
+type Judgement = ReturnType<typeof verdictForAll>;
+
+/** For what needs no connection. */
+async function carryHere(
+  app: DeliveryApp,
+  site: Site,
+  judge: (claimed: Claimed) => Judgement,
+): Promise<void> {
+  for (;;) {
+    const claimed = await site.take(0);
+    if (!claimed) return;
+    await deliver(app, claimed, async () => ({ verdicts: judge(claimed), signature: null }));
+    site.pace.delivered();
+  }
+}
+
+class SmtpConversation {
+  readonly #app: DeliveryApp;
+  readonly #site: Site;
+  readonly #unsettled = new Set<Promise<void>>();
+  #session: OpenSession | undefined;
+  #carried = 0;
+
+  constructor(app: DeliveryApp, site: Site) {
+    this.#app = app;
+    this.#site = site;
+  }
+
+  async run(mayGoOn: () => boolean): Promise<void> {
+    try {
+      do {
+        await this.#leaveWornSession();
+        const claimed = await this.#site.take(this.#session ? IDLE_MS : 0);
+        if (!claimed) return;
+        await this.#handOver(claimed);
+      } while (mayGoOn());
+    } finally {
+      await this.#leave();
+    }
+  }
+
+  /** Resolves when the next delivery may be taken, which is before this one is answered and settled. */
+  async #handOver(claimed: Claimed): Promise<void> {
+    const verdict = await this.#beforeSending(claimed);
+    if (verdict) {
+      const verdicts = verdictForAll(claimed, verdict);
+      return deliver(this.#app, claimed, async () => ({ verdicts, signature: null }));
+    }
+    const session = this.#session;
+    if (!session) return;
+    this.#carried++;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const done = deliver(this.#app, claimed, () => this.#send(session, claimed, resolve))
+      .catch((error) => this.#app.log.error({ err: error, messageId: claimed.message.id }, 'work failed'))
+      .finally(() => {
+        resolve();
+        this.#unsettled.delete(done);
+      });
+    this.#unsettled.add(done);
+    await promise;
+    if (this.#unsettled.size >= MOST_UNSETTLED) await Promise.race(this.#unsettled);
+  }
+
+  /** A verdict that stands without sending, or that comes of the session that could not be had. */
+  async #beforeSending(claimed: Claimed): Promise<Outcome | undefined> {
+    const { random, clock } = this.#app;
+    const attempts = Math.max(...claimed.recipients.map((recipient) => recipient.attempts));
+    const lapsed = await judgeSender(this.#app, claimed);
+    if (lapsed) return lapsed;
+    if (this.#session && !this.#session.smtp.isOpen()) await this.#leave();
+    if (this.#session) return undefined;
+    const resting = this.#site.pace.resting(random, clock.elapsed(), attempts);
+    if (resting) return resting;
+    return this.#open(claimed);
+  }
+
+  async #open(claimed: Claimed): Promise<Outcome | undefined> {
+    const { route, addresses, pace } = this.#site;
+    const deadline = claimed.claimedAt + DELIVERY_DEADLINE_MS;
+    const connected = await connect(this.#app, hostsOf(route), { claimed, addresses, deadline });
+    if (connected.kind === 'closed') {
+      pace.refused(connected.outcome, this.#app.clock.elapsed());
+      return connected.outcome;
+    }
+    pace.connected();
+    this.#session = connected.session;
+    this.#carried = 0;
+    return undefined;
+  }
+
+  async #send(session: OpenSession, claimed: Claimed, onReady: () => void) {
+    const { verdicts, signature, undecided, brokeOff } = await transact(this.#app, session, claimed, onReady);
+    const now = this.#app.clock.elapsed();
+    if (brokeOff) this.#site.addresses.avoid(session.peer.address, now);
+    if (undecided.length > 0) this.#site.putBack(again(claimed, undecided));
+    for (const { outcome } of verdicts.values()) this.#learn(outcome, now);
+    return { verdicts, signature };
+  }
+
+  /** RFC 5321 3.8: a 421 is about the session, not about the mail. */
+  #learn(outcome: Outcome, now: number): void {
+    if (outcome.kind === 'delivered') this.#site.pace.delivered();
+    else if (outcome.report.smtpCode === 421) this.#site.pace.refused(outcome, now);
+  }
+
+  async #leaveWornSession(): Promise<void> {
+    if (this.#session && this.#carried >= MESSAGES_PER_CONNECTION) await this.#leave();
+  }
+
+  /** Says goodbye once everything sent has been answered. */
+  async #leave(): Promise<void> {
+    await Promise.all(this.#unsettled);
+    const session = this.#session;
+    this.#session = undefined;
+    if (!session) return;
+    if (session.smtp.isOpen()) void session.smtp.quit();
+    else session.smtp.close();
+  }
+}
+
+function again(claimed: Claimed, recipients: RecipientRow[]): Claimed {
+  return { ...claimed, recipients, tries: claimed.tries + 1 };
+}
+
+function hostsOf(route: Route) {
+  if (route.kind !== 'hosts') throw new Error(`${route.site} has no hosts`);
+  return route.hosts;
+}

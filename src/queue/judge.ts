@@ -1,0 +1,37 @@
+/** What an SMTP session said of a recipient, as the outcome of the attempt. */
+import type { App } from '../app.ts';
+import type { SmtpFailure, SmtpPhase } from '../mail/smtp/failure.ts';
+import type { RecipientResult } from '../mail/smtp/transaction.ts';
+import type { CrashPointName } from '../system/crash-point.ts';
+import { classifyRefusal } from './classify.ts';
+import { type Outcome, type Peer, reportFailure, reportReply } from './outcome.ts';
+
+export function judge(peer: Peer, result: RecipientResult): Outcome {
+  switch (result.kind) {
+    case 'accepted':
+      return { kind: 'delivered', report: reportReply(peer, 'dot', result.reply) };
+    case 'refused':
+      return classifyRefusal(peer, result.phase, result.reply);
+    case 'failed':
+      return judgeFailure(peer, result.failure);
+  }
+}
+
+export function judgeFailure(peer: Peer, failure: SmtpFailure): Outcome {
+  if (failure.kind === 'reply') return classifyRefusal(peer, failure.phase, failure.reply);
+  return { kind: 'deferred', report: reportFailure(peer, failure) };
+}
+
+const CRASH_POINT_OF_PHASE: Partial<Record<SmtpPhase, CrashPointName>> = {
+  connect: 'smtp-connected',
+  mail: 'smtp-after-mail',
+  body: 'smtp-mid-data',
+  dot: 'smtp-after-dot',
+};
+
+export function crashOn(app: Pick<App, 'crashPoint'>): (phase: SmtpPhase) => void {
+  return (phase) => {
+    const point = CRASH_POINT_OF_PHASE[phase];
+    if (point) app.crashPoint(point);
+  };
+}

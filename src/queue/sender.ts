@@ -1,0 +1,25 @@
+/** Whether mail that was scheduled may still be sent when its time has come (decisions.md 11). */
+import type { App } from '../app.ts';
+import { mayStillSend } from '../domains/sender.ts';
+import type { Delivery } from './claim.ts';
+import { NO_REPORT, type Outcome } from './outcome.ts';
+
+/** RFC 3463 X.7.1: not authorised. */
+const NOT_AUTHORISED = '5.7.1';
+
+/** Undefined when it may. Mail that was sent at once was judged when it was accepted; so was what is being retried. */
+export async function judgeSender(
+  app: Pick<App, 'db' | 'clock'>,
+  { message, recipients }: Delivery,
+): Promise<Outcome | undefined> {
+  const wasScheduled =
+    message.datedAt > message.createdAt && recipients.some(({ attempts }) => attempts === 1);
+  if (!wasScheduled || message.domainId === null) return undefined;
+  if (await mayStillSend(app, message.domainId)) return undefined;
+  const text = 'The domain of the sender was no longer verified when this email was due';
+  return {
+    kind: 'bounced',
+    bounce: 'undetermined',
+    report: { ...NO_REPORT, phase: 'local', enhancedCode: NOT_AUTHORISED, text },
+  };
+}

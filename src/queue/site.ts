@@ -1,0 +1,243 @@
+/**
+ * A place mail goes to, with the lanes that lead there: the hosts of one or of a thousand domains, the simulator, or a
+ * dead end. It hands claimed deliveries to the conversations with it, claims ahead of them, and knows its pace.
+ */
+import type { App } from '../app.ts';
+import type { Timer } from '../system/clock.ts';
+import { type Claim, claimDeliveries, type Delivery } from './claim.ts';
+import { Addresses } from './connect.ts';
+import type { Claimed } from './deliver.ts';
+import type { Lane } from './lane.ts';
+import { Pace } from './pace.ts';
+import type { PreparedMessage } from './prepare.ts';
+import type { Route } from './route.ts';
+import { Turns } from './turns.ts';
+
+/** Deliveries in memory ahead of each conversation: enough that none waits for a commit. */
+const AHEAD_PER_CONVERSATION = 2;
+const LEAST_AHEAD = 4;
+/** In one claim. */
+const MOST_CLAIMED = 64;
+/** Lanes whose recipients of a message travel together; of a place with more the rest travels by itself. */
+const LANES_TOGETHER = 200;
+/** After a claim that failed, as on a full disk. */
+const PAUSE_AFTER_ERROR_MS = 1_000;
+
+export type SiteEvents = {
+  /** Nothing of the lane is due any more. */
+  onDone(lane: Lane): void;
+  /** Its route has grown old. */
+  onStale(lane: Lane): void;
+  /** There may be room, or work, for another conversation. */
+  onChange(site: Site): void;
+};
+
+/** Messages of the next turns, each with the lanes it was found in. */
+type Picked = Map<string, Lane[]>;
+
+type SiteApp = Pick<App, 'clock' | 'db' | 'epoch' | 'log' | 'notices'>;
+type Prepare = (delivery: Delivery) => Promise<PreparedMessage>;
+
+export class Site {
+  readonly key: string;
+  readonly addresses = new Addresses();
+  readonly pace: Pace;
+  route: Route;
+  /** Conversations with it. */
+  conversations = 0;
+  readonly #app: SiteApp;
+  readonly #prepare: Prepare;
+  readonly #events: SiteEvents;
+  readonly #lanes = new Turns();
+  readonly #waiters = new Set<(more: boolean) => void>();
+  #claimed: Claimed[] = [];
+  #claiming: Promise<boolean> | undefined;
+  #pause: Timer | undefined;
+  #isClosed = false;
+
+  constructor(
+    app: SiteApp,
+    options: { route: Route; mostConnections: number; prepare: Prepare; events: SiteEvents },
+  ) {
+    this.#app = app;
+    this.key = options.route.site;
+    this.route = options.route;
+    this.pace = new Pace(options.mostConnections);
+    this.#prepare = options.prepare;
+    this.#events = options.events;
+  }
+
+  /** Whether another conversation would find something to do. */
+  get wantsConversation(): boolean {
+    return this.hasWork && this.#waiters.size === 0 && this.conversations < this.pace.connections;
+  }
+
+  get hasWork(): boolean {
+    return this.#claimed.length > 0 || (this.#lanes.size > 0 && !this.#pause);
+  }
+
+  get isEmpty(): boolean {
+    return this.#claimed.length === 0 && this.#lanes.size === 0 && this.conversations === 0;
+  }
+
+  add(lane: Lane): void {
+    this.#lanes.add(lane);
+    this.wake();
+  }
+
+  /** Hands a delivery back, to be taken first by another session. */
+  putBack(claimed: Claimed): void {
+    this.#claimed.unshift(claimed);
+    this.wake();
+  }
+
+  /** Wakes one conversation that waits, or asks for another one. */
+  wake(): void {
+    for (const resume of this.#waiters) {
+      resume(true);
+      return;
+    }
+    this.#events.onChange(this);
+  }
+
+  /** Claims nothing more; what is claimed is still handed out. */
+  close(): void {
+    this.#isClosed = true;
+    for (const lane of this.#lanes) this.#lanes.remove(lane);
+    this.#pause?.cancel();
+    this.dismissIdle();
+  }
+
+  /** Ends the conversations that wait for work; answers whether there was one. */
+  dismissIdle(): boolean {
+    const waiters = [...this.#waiters];
+    for (const resume of waiters) resume(false);
+    return waiters.length > 0;
+  }
+
+  /** The next delivery; undefined when there is none and none comes within `idleMs`. */
+  async take(idleMs: number): Promise<Claimed | undefined> {
+    for (;;) {
+      const next = this.#claimed.shift();
+      if (next) {
+        this.#lookAhead();
+        return next;
+      }
+      if (await this.#claimMore()) continue;
+      if (!(await this.#wait(idleMs))) return undefined;
+    }
+  }
+
+  /** What comes next is claimed and signed while this one is being sent, and somebody else may begin with it. */
+  #lookAhead(): void {
+    if (this.#claimed.length < this.conversations) void this.#claimMore();
+    const [following] = this.#claimed;
+    if (!following) return;
+    // Whoever sends it sees the failure.
+    following.prepare().catch(() => {});
+    this.wake();
+  }
+
+  #wait(idleMs: number): Promise<boolean> {
+    if (idleMs === 0 || this.#isClosed) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const resume = (more: boolean) => {
+        timer.cancel();
+        this.#waiters.delete(resume);
+        resolve(more);
+      };
+      const timer = this.#app.clock.after(idleMs, () => resume(false));
+      this.#waiters.add(resume);
+    });
+  }
+
+  /** One claim at a time. Answers whether it got anything. */
+  #claimMore(): Promise<boolean> {
+    this.#claiming ??= this.#claim().finally(() => {
+      this.#claiming = undefined;
+    });
+    return this.#claiming;
+  }
+
+  async #claim(): Promise<boolean> {
+    const picked = await this.#pick();
+    if (picked.size === 0) return false;
+    try {
+      const claim = this.#claimOf(picked);
+      const deliveries = await this.#app.db.commit(claimDeliveries, claim);
+      const claimedAt = this.#app.clock.elapsed();
+      for (const delivery of deliveries) this.#claimed.push(this.#asClaimed(delivery, claimedAt));
+      this.#app.notices.notify('events');
+      return deliveries.length > 0 || this.#lanes.size > 0;
+    } catch (error) {
+      this.#app.log.error({ err: error, site: this.key }, 'mail could not be claimed');
+      this.#pauseAfterError();
+      return false;
+    } finally {
+      for (const [messageId, lanes] of picked) for (const lane of lanes) lane.claimed(messageId);
+    }
+  }
+
+  #claimOf(picked: Picked): Claim {
+    const lanes = new Set([...picked.values()].flat().map((lane) => lane.key));
+    for (const lane of this.#lanes) {
+      if (lanes.size >= LANES_TOGETHER) break;
+      lanes.add(lane.key);
+    }
+    return {
+      now: this.#app.clock.now(),
+      epoch: this.#app.epoch,
+      messageIds: [...picked.keys()],
+      lanes: [...lanes],
+    };
+  }
+
+  async #pick(): Promise<Picked> {
+    const picked: Picked = new Map();
+    if (this.#pause) return picked;
+    const ahead = Math.max(this.conversations * AHEAD_PER_CONVERSATION, LEAST_AHEAD);
+    const wanted = Math.min(ahead - this.#claimed.length, MOST_CLAIMED);
+    const fruitless = new Set<Lane>();
+    while (picked.size < wanted && fruitless.size < this.#lanes.size) {
+      const lane = this.#lanes.next();
+      if (!lane) break;
+      const messageId = this.#isStale(lane) ? undefined : await lane.next();
+      if (messageId === undefined) fruitless.add(lane);
+      else picked.set(messageId, [...(picked.get(messageId) ?? []), lane]);
+      if (lane.isDone) this.#drop(lane);
+    }
+    return picked;
+  }
+
+  #isStale(lane: Lane): boolean {
+    if (lane.routedUntil > this.#app.clock.elapsed()) return false;
+    this.#lanes.remove(lane);
+    this.#events.onStale(lane);
+    return true;
+  }
+
+  #drop(lane: Lane): void {
+    this.#lanes.remove(lane);
+    this.#events.onDone(lane);
+  }
+
+  #asClaimed(delivery: Delivery, claimedAt: number): Claimed {
+    let prepared: Promise<PreparedMessage> | undefined;
+    return {
+      ...delivery,
+      claimedAt,
+      tries: 0,
+      prepare: () => {
+        prepared ??= this.#prepare(delivery);
+        return prepared;
+      },
+    };
+  }
+
+  #pauseAfterError(): void {
+    this.#pause ??= this.#app.clock.after(PAUSE_AFTER_ERROR_MS, () => {
+      this.#pause = undefined;
+      this.wake();
+    });
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * DNS messages (RFC 1035 4): a question as bytes, and an answer read as what it is, bytes that anybody may have sent.
+ * Record data is decoded by dns-packet; what surrounds it is walked here, so that each record ends where its length says
+ * and records of no concern are stepped over unread. What an answer means is decided in `answer.ts`.
+ */
+import {
+  a,
+  aaaa,
+  cname,
+  encode,
+  mx,
+  name as nameCodec,
+  RECURSION_DESIRED,
+  soa,
+  TRUNCATED_RESPONSE,
+  txt,
+} from 'dns-packet';
+
+export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME';
+
+/** `name` is a host name (`isHostName`), in lower case and without its final dot. */
+export type Question = { name: string; type: QuestionType };
+
+export type Query = {
+  bytes: Buffer;
+  id: number;
+  /** The question section, in lower case. */
+  question: string;
+};
+
+export type RecordData =
+  | { type: 'A' | 'AAAA'; address: string }
+  | { type: 'MX'; preference: number; exchange: string }
+  /** The character-strings in one piece. */
+  | { type: 'TXT'; text: string }
+  | { type: 'CNAME'; target: string }
+  | { type: 'SOA'; minimumSeconds: number }
+  | { type: 'NS' };
+
+/** Names are in lower case and without their final dot; the root is empty. */
+export type ResourceRecord = { owner: string; ttlSeconds: number; data: RecordData };
+
+export type Response = {
+  /** RFC 1035 4.1.1, with the upper bits of RFC 6891 6.1.3. */
+  code: number;
+  /** The records are not read. */
+  isTruncated: boolean;
+  answers: ResourceRecord[];
+  authorities: ResourceRecord[];
+};
+
+export type Reading =
+  | { kind: 'response'; response: Response }
+  /** No answer to this query: somebody else's, or a forgery. */
+  | { kind: 'foreign' }
+  /** An answer to this query that breaks off or makes no sense. */
+  | { kind: 'unreadable' };
+
+/**
+ * Over UDP; larger answers come over TCP. What passes everywhere without fragments, which can be forged and lost (the
+ * value agreed by resolver makers for DNS Flag Day 2020).
+ */
+const UDP_PAYLOAD_BYTES = 1_232;
+/** RFC 6891 6.1.2: root name, type, class, TTL, RDLENGTH. */
+const OPT_BYTES = 11;
+/** RFC 1035 4.1.1. */
+const HEADER_BYTES = 12;
+/** RFC 1035 4.1.3: TYPE, CLASS, TTL. */
+const RECORD_FIXED_BYTES = 8;
+/** No honest answer comes near; it bounds what names compressed into long chains can cost. */
+const MOST_RECORDS = 1_000;
+
+const RESPONSE_FLAG = 0x8000;
+const OPCODE_MASK = 0x7800;
+const CODE_MASK = 0x000f;
+const NO_ERROR = 0;
+const NO_SUCH_NAME = 3;
+const CLASS_INTERNET = 1;
+/** RFC 1035 3.2.2, RFC 3596 2.1. */
+const TYPES: Readonly<Record<number, RecordData['type']>> = {
+  1: 'A',
+  2: 'NS',
+  5: 'CNAME',
+  6: 'SOA',
+  15: 'MX',
+  16: 'TXT',
+  28: 'AAAA',
+};
+const TYPE_OPT = 41;
+
+/** `withEdns`: says that answers over UDP may be longer than 512 bytes (RFC 6891 6.2.3). */
+export function writeQuery(question: Question, id: number, withEdns: boolean): Query {
+  const bytes = encode({
+    id,
+    type: 'query',
+    flags: RECURSION_DESIRED,
+    questions: [question],
+    additionals: withEdns ? [{ name: '.', type: 'OPT', udpPayloadSize: UDP_PAYLOAD_BYTES }] : [],
+  });
+  const end = bytes.length - (withEdns ? OPT_BYTES : 0);
+  return { bytes, id, question: questionSection(bytes, end) };
+}
+
+/** Names compare without regard to case (RFC 1035 2.3.3); no other byte of the section is a letter. */
+function questionSection(message: Buffer, end: number): string {
+  return message.toString('latin1', HEADER_BYTES, end).toLowerCase();
+}
+
+/** Never throws. */
+export function readResponse(message: Buffer, query: Query): Reading {
+  if (message.length < HEADER_BYTES) return { kind: 'foreign' };
+  const flags = message.readUInt16BE(2);
+  const code = flags & CODE_MASK;
+  if (message.readUInt16BE(0) !== query.id) return { kind: 'foreign' };
+  if ((flags & RESPONSE_FLAG) === 0 || (flags & OPCODE_MASK) !== 0) return { kind: 'foreign' };
+  const end = questionEnd(message, query, code);
+  if (end === undefined) return { kind: 'foreign' };
+  if ((flags & TRUNCATED_RESPONSE) !== 0) {
+    return { kind: 'response', response: { code, isTruncated: true, answers: [], authorities: [] } };
+  }
+  try {
+    return { kind: 'response', response: readSections(message, end, code) };
+  } catch {
+    return { kind: 'unreadable' };
+  }
+}
+
+/** RFC 5452 9.1: the question must be ours. A server that could not read it may leave it out, but only with an error. */
+function questionEnd(message: Buffer, query: Query, code: number): number | undefined {
+  const count = message.readUInt16BE(4);
+  if (count === 0 && code !== NO_ERROR && code !== NO_SUCH_NAME) return HEADER_BYTES;
+  const end = HEADER_BYTES + query.question.length;
+  return count === 1 && questionSection(message, end) === query.question ? end : undefined;
+}
+
+function readSections(message: Buffer, start: number, code: number): Response {
+  const [answers = 0, authorities = 0, additionals = 0] = [6, 8, 10].map((at) => message.readUInt16BE(at));
+  if (answers + authorities + additionals > MOST_RECORDS) throw new RangeError('too many records');
+  const response: Response = { code, isTruncated: false, answers: [], authorities: [] };
+  let offset = start;
+  for (let index = 0; index < answers + authorities + additionals; index++) {
+    const { record, extendedCode, end } = readRecord(message, offset);
+    offset = end;
+    response.code += extendedCode << 4;
+    if (record === undefined) continue;
+    if (index < answers) response.answers.push(record);
+    else if (index < answers + authorities) response.authorities.push(record);
+  }
+  return response;
+}
+
+type Step = { record: ResourceRecord | undefined; extendedCode: number; end: number };
+
+/** RFC 1035 4.1.3. @throws Error when the record does not fit */
+function readRecord(message: Buffer, start: number): Step {
+  const owner = canonical(nameCodec.decode(message, start));
+  const offset = start + nameCodec.decode.bytes;
+  const type = message.readUInt16BE(offset);
+  const ttlSeconds = message.readUInt32BE(offset + 4);
+  const lengthAt = offset + RECORD_FIXED_BYTES;
+  const end = lengthAt + 2 + message.readUInt16BE(lengthAt);
+  if (end > message.length) throw new RangeError('a record is cut off');
+  // RFC 6891 6.1.3: the TTL of OPT begins with the upper bits of the response code.
+  if (type === TYPE_OPT) return { record: undefined, extendedCode: ttlSeconds >>> 24, end };
+  const known = TYPES[type];
+  if (known === undefined || message.readUInt16BE(offset + 2) !== CLASS_INTERNET) {
+    return { record: undefined, extendedCode: 0, end };
+  }
+  const data = readData(known, message, lengthAt, end);
+  return { record: { owner, ttlSeconds: readTtl(ttlSeconds), data }, extendedCode: 0, end };
+}
+
+/** RFC 2181 8: with its highest bit set a TTL counts as none. */
+function readTtl(seconds: number): number {
+  return seconds > 0x7fff_ffff ? 0 : seconds;
+}
+
+function readData(type: RecordData['type'], message: Buffer, start: number, end: number): RecordData {
+  const read = <T>({ decode }: { decode: { (message: Buffer, offset: number): T; bytes: number } }): T => {
+    const value = decode(message, start);
+    if (start + decode.bytes !== end) throw new RangeError('a record is longer or shorter than its data');
+    return value;
+  };
+  switch (type) {
+    case 'A':
+      return { type, address: read(a) };
+    case 'AAAA':
+      return { type, address: read(aaaa) };
+    case 'CNAME':
+      return { type, target: canonical(read(cname)) };
+    case 'MX': {
+      const { preference, exchange } = read(mx);
+      return { type, preference, exchange: canonical(exchange) };
+    }
+    case 'TXT':
+      return { type, text: Buffer.concat(read(txt)).toString() };
+    case 'SOA':
+      return { type, minimumSeconds: read(soa).minimum };
+    case 'NS':
+      return { type };
+  }
+}
+
+function canonical(name: string): string {
+  return name === '.' ? '' : name.toLowerCase();
+}

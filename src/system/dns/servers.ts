@@ -1,0 +1,72 @@
+/** Which resolvers are asked, and in which order: as configured, or as the machine says; one that is silent comes last for a while. */
+import { Resolver } from 'node:dns';
+import { isIP } from 'node:net';
+import type { Clock } from '../clock.ts';
+import type { Server } from './exchange.ts';
+
+export type Servers = {
+  /** At most `MOST_SERVERS`. */
+  inOrder(): Server[];
+  /** It did not answer. */
+  putLast(server: Server): void;
+};
+
+const DNS_PORT = 53;
+/** As many as resolv.conf(5) heeds: more would only make a failure take longer. */
+const MOST_SERVERS = 3;
+/** RFC 2308 7.2 allows five minutes. */
+const SILENT_MS = 30_000;
+/** The machine's own may change while the daemon runs: it may start before the network is there. */
+const READ_AGAIN_MS = 30_000;
+
+export type ServersOptions = {
+  clock: Clock;
+  /** `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`; empty: those of the machine. */
+  servers: readonly string[];
+  /** Those of the machine, for tests. */
+  ofMachine?: () => readonly string[];
+};
+
+/** @throws Error naming the address that cannot be read */
+export function createServers({ clock, servers, ofMachine = readMachine }: ServersOptions): Servers {
+  const configured = servers.map(parseServer);
+  const silentUntil = new Map<string, number>();
+  let machine = { servers: [] as Server[], readAt: Number.NEGATIVE_INFINITY };
+
+  function current(): Server[] {
+    if (configured.length > 0) return configured;
+    if (clock.elapsed() >= machine.readAt + READ_AGAIN_MS) {
+      machine = { servers: ofMachine().map(parseServer), readAt: clock.elapsed() };
+    }
+    return machine.servers;
+  }
+
+  const isSilent = (server: Server) => clock.elapsed() < (silentUntil.get(keyOf(server)) ?? 0);
+  return {
+    inOrder() {
+      const all = current().slice(0, MOST_SERVERS);
+      return [...all.filter((server) => !isSilent(server)), ...all.filter(isSilent)];
+    },
+    putLast(server) {
+      silentUntil.set(keyOf(server), clock.elapsed() + SILENT_MS);
+    },
+  };
+}
+
+function keyOf({ address, port }: Server): string {
+  return `${address} ${port}`;
+}
+
+/** A new `Resolver` reads the machine's configuration; the default one keeps what it read at first. */
+function readMachine(): readonly string[] {
+  return new Resolver().getServers();
+}
+
+function parseServer(text: string): Server {
+  const [, bracketed, bare, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const server = { address: bracketed ?? bare ?? text, port: Number(port ?? DNS_PORT) };
+  if (isIP(server.address) === 0 || server.port < 1 || server.port > 65_535) {
+    throw new Error(`"${text}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`);
+  }
+  return server;
+}

@@ -1,0 +1,86 @@
+/**
+ * A file from the web, for whoever names one by its URL: https on every hop, a few redirects each checked like the
+ * first URL, one time limit for all, and a body that is never held beyond its limit. Whether an address may be connected to is
+ * decided in `fetch.ts`, for every hop anew (security.md 2.26).
+ */
+import type { HttpResponse } from './fetch.ts';
+import type { System } from './system.ts';
+
+export type DownloadRequest = {
+  url: string;
+  maxBytes: number;
+  /** From the first packet of the first hop to the last byte of the last. */
+  timeoutMs: number;
+  mostRedirects: number;
+};
+
+export type Download =
+  | { kind: 'ok'; bytes: Buffer; contentType: string | undefined }
+  /**
+   * `reason`: for the caller to read, as in "it could not be fetched: <reason>". `cause`: for the log alone; it would tell
+   * strangers what names and hosts there are inside.
+   */
+  | { kind: 'refused'; reason: string; cause?: unknown };
+
+/** SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, the common stand-in for 587 (decisions.md 14). */
+const MAIL_PORTS: readonly string[] = ['25', '110', '143', '465', '587', '993', '995', '2525'];
+/** RFC 9110 15.4: those that name another place for a GET. */
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/** Never rejects. */
+export async function download(
+  system: Pick<System, 'fetch' | 'clock'>,
+  { url, maxBytes, timeoutMs, mostRedirects }: DownloadRequest,
+): Promise<Download> {
+  const deadline = system.clock.elapsed() + timeoutMs;
+  const tooSlow = refused(`it took longer than ${timeoutMs / 1_000} seconds`);
+  let place = readUrl(url);
+  for (let hops = 0; hops <= mostRedirects; hops++) {
+    if (typeof place === 'string') return refused(place);
+    const leftMs = Math.floor(deadline - system.clock.elapsed());
+    if (leftMs <= 0) return tooSlow;
+    try {
+      const response = await system.fetch({
+        method: 'GET',
+        url: place.href,
+        headers: { accept: '*/*', 'user-agent': 'Postrider' },
+        timeoutMs: leftMs,
+        maxResponseBytes: maxBytes,
+      });
+      if (!REDIRECTS.includes(response.status)) return judge(response, maxBytes);
+      place = readUrl(header(response, 'location') ?? '', place);
+    } catch (error) {
+      if (error instanceof Error && error.name === 'TimeoutError') return tooSlow;
+      return { kind: 'refused', reason: 'its server could not be reached', cause: error };
+    }
+  }
+  return refused(`there are more than ${mostRedirects} redirects`);
+}
+
+/** The place, or what is wrong with it. */
+function readUrl(text: string, base?: URL): URL | string {
+  const url = URL.parse(text, base?.href);
+  const what = base ? 'a redirect' : 'the URL';
+  if (url === null || text === '') return `${what} leads nowhere`;
+  if (url.protocol !== 'https:') return `${what} does not use https`;
+  if (url.username !== '' || url.password !== '') return `${what} holds a user name or password`;
+  if (MAIL_PORTS.includes(url.port)) return `${what} uses port ${url.port}, a mail port`;
+  return url;
+}
+
+function judge(response: HttpResponse, maxBytes: number): Download {
+  if (response.status !== 200) return refused(`it was answered with status ${response.status}`);
+  // Asked for without (`accept-encoding: identity`): what came is not the file.
+  const encoding = header(response, 'content-encoding') ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity') return refused('it is sent compressed');
+  if (response.truncated) return refused(`it is larger than ${maxBytes} bytes`);
+  return { kind: 'ok', bytes: response.body, contentType: header(response, 'content-type') };
+}
+
+function header({ headers }: HttpResponse, name: string): string | undefined {
+  return [headers[name]].flat()[0];
+}
+
+function refused(reason: string): Download {
+  return { kind: 'refused', reason };
+}

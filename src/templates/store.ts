@@ -1,0 +1,71 @@
+/** Templates: all SQL, and the only writer of their table. Live and test keys share them. */
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { type Page, type PageRequest, readPage } from '../db/page.ts';
+import { type Param, statement } from '../db/statement.ts';
+import type { TemplateRow } from '../db/tables.ts';
+import { AppError, notFound } from '../system/errors.ts';
+import type { TemplateSummary } from './schemas.ts';
+
+/** Of one tenant (api.md 1.10). */
+export const MOST_TEMPLATES = 10_000;
+
+/** @throws AppError validation_error when the tenant has as many as it may */
+export const insertTemplate = defineWrite('templates.insert', async (tx, template: TemplateRow) => {
+  const { count } = await tx
+    .selectFrom('templates')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('tenantId', '=', template.tenantId)
+    .executeTakeFirstOrThrow();
+  if (count >= MOST_TEMPLATES) {
+    throw new AppError('validation_error', `There are ${count} templates already, as many as there may be`);
+  }
+  await tx.insertInto('templates').values(template).execute();
+});
+
+const templateById = statement((db, param: Param<Pick<TemplateRow, 'tenantId' | 'id'>>) =>
+  db
+    .selectFrom('templates')
+    .selectAll()
+    .where('tenantId', '=', param('tenantId'))
+    .where('id', '=', param('id')),
+);
+
+/** Undefined also for another tenant's. */
+export function findTemplate(
+  tx: Tx,
+  tenantId: TemplateRow['tenantId'],
+  id: string,
+): Promise<TemplateRow | undefined> {
+  return templateById.first(tx, { tenantId, id: id as TemplateRow['id'] });
+}
+
+/** @throws AppError not_found, also for another tenant's */
+export async function getTemplate(
+  tx: Tx,
+  tenantId: TemplateRow['tenantId'],
+  id: string,
+): Promise<TemplateRow> {
+  const template = await findTemplate(tx, tenantId, id);
+  if (!template) throw notFound('Template');
+  return template;
+}
+
+/** Newest first, without their bodies: a page of them may weigh 200 MB. */
+export function listTemplates(
+  tx: Tx,
+  tenantId: TemplateRow['tenantId'],
+  page: PageRequest,
+): Promise<Page<TemplateSummary>> {
+  return readPage(page, ({ direction, cursor, limit }) => {
+    const isOlder = direction === 'older';
+    const query = tx
+      .selectFrom('templates')
+      .select(['id', 'tenantId', 'name', 'subject', 'createdAt', 'updatedAt'])
+      .where('tenantId', '=', tenantId)
+      .orderBy('id', isOlder ? 'desc' : 'asc')
+      .limit(limit);
+    const slice =
+      cursor === undefined ? query : query.where('id', isOlder ? '<' : '>', cursor as TemplateRow['id']);
+    return slice.execute();
+  });
+}

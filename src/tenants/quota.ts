@@ -1,0 +1,55 @@
+/**
+ * Emails a calendar month (specification 8, decisions.md 4): counted inside the write that accepts them, so that neither two
+ * at once nor a crash miscounts. A write that is refused afterwards takes its count back with it.
+ */
+import type { Tx } from '../db/operation.ts';
+import type { TenantRow } from '../db/tables.ts';
+import { isoTime } from '../system/clock.ts';
+import { AppError } from '../system/errors.ts';
+import { addUsage, getQuota } from './store.ts';
+
+/**
+ * Counts emails against the plan of their tenant, all or none; when it throws it has written nothing. Not for test mode,
+ * nor for mail to the simulator alone.
+ *
+ * @param input.now epoch milliseconds; the month is that of UTC
+ * @throws AppError quota_exceeded
+ */
+export async function chargeQuota(
+  tx: Tx,
+  tenantId: TenantRow['id'],
+  { now, emails }: { now: number; emails: number },
+): Promise<void> {
+  const month = monthOf(now);
+  const { monthlyEmails, emails: used } = await getQuota(tx, tenantId, month);
+  if (monthlyEmails === null) return;
+  if (used + emails > monthlyEmails) throw quotaExceeded(monthlyEmails, used, now);
+  await addUsage(tx, tenantId, { month, emails });
+}
+
+function quotaExceeded(monthlyEmails: number, used: number, now: number): AppError {
+  const resetsAt = isoTime(endOfMonth(now));
+  return new AppError(
+    'quota_exceeded',
+    `Your plan allows ${monthlyEmails} emails a month; more from ${resetsAt}`,
+    {
+      details: { limit: monthlyEmails, used, resetsAt },
+      retryAfterSeconds: secondsLeft(now),
+    },
+  );
+}
+
+/** `2026-11`. */
+export function monthOf(now: number): string {
+  return isoTime(now).slice(0, 7);
+}
+
+/** Seconds to the end of the month, one at least. */
+export function secondsLeft(now: number): number {
+  return Math.ceil((endOfMonth(now) - now) / 1_000);
+}
+
+function endOfMonth(now: number): number {
+  const date = new Date(now);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+}

@@ -1,0 +1,285 @@
+/**
+ * Deliveries, one event for one endpoint each: all their SQL, and the only writer of their table. A delivery is pending
+ * until it ends as delivered, failed or skipped; while a post is under way it is leased to this start of the daemon.
+ */
+import { sql } from 'kysely';
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import { type Page, type PageRequest, readPage } from '../../db/page.ts';
+import { constant, type Param, statement } from '../../db/statement.ts';
+import type { WebhookDeliveryRow, WebhookEndpointRow } from '../../db/tables.ts';
+import { type EventToFanOut, findEvent } from '../../events/store.ts';
+import { newId } from '../../system/ids.ts';
+
+export type EndpointId = WebhookEndpointRow['id'];
+export type DeliveryId = WebhookDeliveryRow['id'];
+export type DeliveryState = WebhookDeliveryRow['state'];
+
+/** Rows ended or removed in one write: the other writes wait for no more than these. */
+const BATCH = 1_000;
+
+type NewDelivery = Omit<WebhookDeliveryRow, 'epoch' | 'responseStatus' | 'responseTimeMs' | 'responseBody'>;
+
+const insert = statement((db, param: Param<NewDelivery>) =>
+  db.insertInto('webhookDeliveries').values({
+    id: param('id'),
+    endpointId: param('endpointId'),
+    tenantId: param('tenantId'),
+    eventId: param('eventId'),
+    state: param('state'),
+    attempts: param('attempts'),
+    dueAt: param('dueAt'),
+    error: param('error'),
+    createdAt: param('createdAt'),
+  }),
+);
+
+/** To be posted at once, or, for a disabled endpoint, only kept so that it can be replayed (api.md 1.8). */
+export async function insertDelivery(
+  tx: Tx,
+  event: EventToFanOut,
+  endpoint: Pick<WebhookEndpointRow, 'id' | 'status'>,
+  now: number,
+): Promise<void> {
+  const skipped = endpoint.status === 'disabled';
+  await insert.all(tx, {
+    id: newId('whd', now),
+    endpointId: endpoint.id,
+    tenantId: event.tenantId,
+    eventId: event.id,
+    state: skipped ? 'skipped' : 'pending',
+    attempts: 0,
+    dueAt: skipped ? null : now,
+    error: skipped ? DISABLED.error : null,
+    createdAt: now,
+  });
+}
+
+/** Said with a literal: SQLite uses a partial index only for a condition it can read in the statement. */
+const isPending = sql<boolean>`state = 'pending'`;
+
+type Ending = { state: 'failed' | 'skipped'; error: string };
+const DISABLED: Ending = { state: 'skipped', error: 'The endpoint is disabled' };
+const DELETED: Ending = { state: 'failed', error: 'The endpoint was deleted' };
+
+type EndPending = Ending & { endpointId: EndpointId; now: number };
+
+const endPendingStatement = statement((db, param: Param<EndPending>) =>
+  db
+    .updateTable('webhookDeliveries')
+    .set({ state: param('state'), dueAt: null, epoch: null, error: param('error') })
+    .where('id', 'in', (where) =>
+      where
+        .selectFrom('webhookDeliveries')
+        .select('id')
+        .where(isPending)
+        .where('endpointId', '=', param('endpointId'))
+        .where((is) => is.or([is('epoch', 'is', null), is('dueAt', '<=', param('now'))]))
+        .orderBy('dueAt')
+        .limit(BATCH),
+    ),
+);
+
+/**
+ * Ends what waits for an endpoint that is posted to no more. A post under way settles by itself, since it may yet
+ * succeed. What a batch leaves ends when it falls due (`webhooks/lease.ts`), or is posted should the endpoint be enabled by then.
+ */
+export async function endPending(
+  tx: Tx,
+  endpointId: EndpointId,
+  why: 'disabled' | 'deleted',
+  now: number,
+): Promise<void> {
+  await endPendingStatement.all(tx, { ...(why === 'disabled' ? DISABLED : DELETED), endpointId, now });
+}
+
+/** An endpoint that something is still to be posted to, and when the first of it falls due or its lease runs out. */
+export type WaitingEndpoint = {
+  endpointId: EndpointId;
+  dueAt: number;
+  /** 1: its last post failed. */
+  failing: 0 | 1;
+};
+
+/** Jumps from endpoint to endpoint in the index, so that it costs the same however much waits for each of them. */
+const waitingEndpoints = statement((db) => ({
+  compile: () =>
+    sql<WaitingEndpoint>`
+      WITH RECURSIVE waiting (endpointId) AS (
+        SELECT min(endpointId) FROM webhookDeliveries WHERE state = 'pending'
+        UNION ALL
+        SELECT (SELECT min(later.endpointId) FROM webhookDeliveries AS later
+                 WHERE later.state = 'pending' AND later.endpointId > waiting.endpointId)
+          FROM waiting WHERE waiting.endpointId IS NOT NULL
+      )
+      SELECT endpointId,
+             (SELECT min(one.dueAt) FROM webhookDeliveries AS one
+               WHERE one.state = 'pending' AND one.endpointId = waiting.endpointId) AS dueAt,
+             EXISTS (SELECT 1 FROM webhookEndpoints
+                      WHERE id = waiting.endpointId AND failingSince IS NOT NULL) AS failing
+        FROM waiting WHERE endpointId IS NOT NULL
+       ORDER BY dueAt`.compile(db),
+}));
+
+/** The longest due first. */
+export function listWaitingEndpoints(tx: Tx): Promise<WaitingEndpoint[]> {
+  return waitingEndpoints.all(tx, {});
+}
+
+export type LeaseDue = { endpointId: EndpointId; now: number; until: number; epoch: string; limit: number };
+
+const leaseDueStatement = statement((db, param: Param<LeaseDue>) =>
+  db
+    .updateTable('webhookDeliveries')
+    .set((set) => ({ dueAt: param('until'), epoch: param('epoch'), attempts: set('attempts', '+', 1) }))
+    .where('id', 'in', (where) =>
+      where
+        .selectFrom('webhookDeliveries')
+        .select('id')
+        .where(isPending)
+        .where('endpointId', '=', param('endpointId'))
+        .where('dueAt', '<=', param('now'))
+        .orderBy('dueAt')
+        .limit(param('limit')),
+    )
+    .returning(['id', 'eventId', 'attempts']),
+);
+
+/** Takes the longest due, those included whose lease ran out, and counts the attempt. */
+export function leaseDue(
+  tx: Tx,
+  lease: LeaseDue,
+): Promise<Pick<WebhookDeliveryRow, 'id' | 'eventId' | 'attempts'>[]> {
+  return leaseDueStatement.all(tx, lease);
+}
+
+/** Names one lease: whoever posts under another one has no say. */
+export type LeaseToken = Pick<WebhookDeliveryRow, 'id' | 'attempts'> & { epoch: string };
+
+/** How a post ended: with nothing more to do, or to be made again. */
+export type Ended = Pick<
+  WebhookDeliveryRow,
+  'state' | 'dueAt' | 'responseStatus' | 'responseTimeMs' | 'responseBody' | 'error'
+>;
+
+const settleStatement = statement((db, param: Param<LeaseToken & Ended>) =>
+  db
+    .updateTable('webhookDeliveries')
+    .set({
+      state: param('state'),
+      dueAt: param('dueAt'),
+      epoch: null,
+      responseStatus: param('responseStatus'),
+      responseTimeMs: param('responseTimeMs'),
+      responseBody: param('responseBody'),
+      error: param('error'),
+    })
+    .where('id', '=', param('id'))
+    .where(isPending)
+    .where('epoch', '=', param('epoch'))
+    .where('attempts', '=', param('attempts'))
+    .returning('id'),
+);
+
+/** Whether the lease still held; nothing changes when it does not. */
+export async function settleLeased(tx: Tx, settlement: LeaseToken & Ended): Promise<boolean> {
+  return (await settleStatement.first(tx, settlement)) !== undefined;
+}
+
+const giveUpStatement = statement((db, param: Param<{ id: DeliveryId; attempts: number; error: string }>) =>
+  db
+    .updateTable('webhookDeliveries')
+    .set({ state: 'failed', dueAt: null, epoch: null, attempts: param('attempts'), error: param('error') })
+    .where('id', '=', param('id')),
+);
+
+/** Ends one that was leased `attempts` times already, and whose last lease was never settled. */
+export async function giveUpUnsettled(tx: Tx, id: DeliveryId, attempts: number): Promise<void> {
+  await giveUpStatement.all(tx, { id, attempts, error: 'The last attempt was interrupted' });
+}
+
+const releaseStatement = statement((db, param: Param<{ now: number; epoch: string }>) =>
+  db
+    .updateTable('webhookDeliveries')
+    .set({ dueAt: param('now'), epoch: null })
+    .where('epoch', 'is not', null)
+    .where('epoch', '!=', param('epoch'))
+    .returning('id'),
+);
+
+/** Makes what an earlier start of the daemon left leased due now, and answers how many there were. */
+export const releaseAbandoned = defineWrite(
+  'webhooks.releaseAbandoned',
+  async (tx, { now, epoch }: { now: number; epoch: string }): Promise<number> =>
+    (await releaseStatement.all(tx, { now, epoch })).length,
+);
+
+export type FailingWindow = { endpointId: EndpointId; after: DeliveryId; before: DeliveryId; limit: number };
+
+const failing = statement((db, param: Param<FailingWindow>) =>
+  db
+    .selectFrom('webhookDeliveries')
+    .select('id')
+    .where('endpointId', '=', param('endpointId'))
+    .where('state', 'in', ['failed', 'pending'])
+    .where('attempts', '>', 0)
+    .where('id', '>', constant(param('after')))
+    .where('id', '<', constant(param('before')))
+    .limit(constant(param('limit'))),
+);
+
+/** Deliveries made in the window that were posted in vain so far, or given up: at most `limit`. */
+export async function countFailing(tx: Tx, window: FailingWindow): Promise<number> {
+  return (await failing.all(tx, window)).length;
+}
+
+/** What the log of an endpoint shows. */
+export type LoggedDelivery = Omit<WebhookDeliveryRow, 'tenantId' | 'endpointId'> & { eventType: string };
+
+/** The endpoint is known to be the caller's. */
+export function listDeliveries(
+  tx: Tx,
+  endpointId: EndpointId,
+  { state, ...page }: PageRequest & { state: DeliveryState | undefined },
+): Promise<Page<LoggedDelivery>> {
+  return readPage(page, ({ direction, cursor, limit }) => {
+    let query = tx
+      .selectFrom('webhookDeliveries as delivery')
+      .innerJoin('events', 'events.id', 'delivery.eventId')
+      .select(['delivery.id', 'eventId', 'events.type as eventType', 'state', 'attempts', 'dueAt', 'epoch'])
+      .select(['responseStatus', 'responseTimeMs', 'responseBody', 'error', 'delivery.createdAt'])
+      .where('endpointId', '=', endpointId)
+      .orderBy('delivery.id', direction === 'older' ? 'desc' : 'asc')
+      .limit(limit);
+    if (state !== undefined) query = query.where('state', '=', state);
+    const beyond = direction === 'older' ? '<' : '>';
+    return (
+      cursor === undefined ? query : query.where('delivery.id', beyond, cursor as DeliveryId)
+    ).execute();
+  });
+}
+
+/** Removes a batch of deliveries older than `before`, pending ones too, and answers how many they were. */
+export const sweepDeliveries = defineWrite(
+  'webhooks.sweepDeliveries',
+  async (tx, { before }: { before: DeliveryId }): Promise<number> => {
+    const { numDeletedRows } = await tx
+      .deleteFrom('webhookDeliveries')
+      .where('id', 'in', (where) =>
+        where
+          .selectFrom('webhookDeliveries')
+          .select('id')
+          .where('id', '<', before)
+          .orderBy('id')
+          .limit(BATCH),
+      )
+      .executeTakeFirst();
+    return Number(numDeletedRows);
+  },
+);
+
+/** The event of a delivery; events are never removed. */
+export async function getEventOf(tx: Tx, { id, eventId }: Pick<WebhookDeliveryRow, 'id' | 'eventId'>) {
+  const event = await findEvent(tx, eventId);
+  if (!event) throw new Error(`delivery ${id} is about an event that does not exist`);
+  return event;
+}

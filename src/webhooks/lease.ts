@@ -1,0 +1,68 @@
+/** Taking deliveries that are due, so that nobody else posts them meanwhile. The lease is durable before the post. */
+import { defineWrite, type Tx } from '../db/operation.ts';
+import type { EventRow, WebhookEndpointRow } from '../db/tables.ts';
+import {
+  type EndpointId,
+  endPending,
+  getEventOf,
+  giveUpUnsettled,
+  type LeaseToken,
+  leaseDue,
+} from './deliveries/store.ts';
+import { MOST_ATTEMPTS } from './schedule.ts';
+import { findEndpoint } from './store.ts';
+
+/** One post, with all it takes to make it. */
+export type LeasedDelivery = {
+  lease: LeaseToken;
+  endpoint: Pick<WebhookEndpointRow, 'id' | 'tenantId' | 'url' | 'secretSealed'>;
+  event: Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;
+};
+
+export type Claim = { endpointId: EndpointId; limit: number };
+
+export type Lease = {
+  now: number;
+  /** Until then nobody else takes them; when nothing was settled by then, they are due again. */
+  until: number;
+  epoch: string;
+  claims: readonly Claim[];
+};
+
+/** Takes what is due to the endpoints named, up to the limit of each. */
+export const leaseDeliveries = defineWrite(
+  'webhooks.lease',
+  async (tx, { claims, ...lease }: Lease): Promise<LeasedDelivery[]> => {
+    const leased: LeasedDelivery[] = [];
+    for (const { endpointId, limit } of claims) {
+      const endpoint = await findEndpoint(tx, endpointId);
+      if (endpoint?.status === 'enabled') {
+        leased.push(...(await leaseFor(tx, endpoint, { ...lease, limit })));
+      } else {
+        await endPending(tx, endpointId, endpoint ? 'disabled' : 'deleted', lease.now);
+      }
+    }
+    return leased;
+  },
+);
+
+async function leaseFor(
+  tx: Tx,
+  { id, tenantId, url, secretSealed }: LeasedDelivery['endpoint'],
+  lease: Omit<Lease, 'claims'> & { limit: number },
+): Promise<LeasedDelivery[]> {
+  const leased: LeasedDelivery[] = [];
+  for (const row of await leaseDue(tx, { ...lease, endpointId: id })) {
+    if (row.attempts > MOST_ATTEMPTS) {
+      await giveUpUnsettled(tx, row.id, MOST_ATTEMPTS);
+      continue;
+    }
+    const { type, mode, createdAt, data } = await getEventOf(tx, row);
+    leased.push({
+      lease: { id: row.id, attempts: row.attempts, epoch: lease.epoch },
+      endpoint: { id, tenantId, url, secretSealed },
+      event: { id: row.eventId, type, mode, createdAt, data },
+    });
+  }
+  return leased;
+}

@@ -1,0 +1,33 @@
+/** When a post that failed is made again (api.md 1.8). */
+import { jitter } from '../system/backoff.ts';
+import type { Random } from '../system/random.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Waiting time after the first attempt, after the second, and so on. */
+const RETRY_DELAYS_MS = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  10 * HOUR_MS,
+] as const;
+export const MOST_ATTEMPTS = RETRY_DELAYS_MS.length + 1;
+
+const JITTER_SHARE = 0.1;
+/** A receiver may ask for more time, up to this. */
+const MOST_RETRY_AFTER_MS = 10 * HOUR_MS;
+
+/** How long to wait after the `attempts`-th attempt; undefined when it was the last. */
+export function retryDelayMs(
+  { attempts, retryAfterMs = 0 }: { attempts: number; retryAfterMs: number | undefined },
+  random: Random,
+): number | undefined {
+  const delayMs = RETRY_DELAYS_MS[attempts - 1];
+  if (delayMs === undefined) return undefined;
+  return Math.max(jitter(random, delayMs, JITTER_SHARE), Math.min(retryAfterMs, MOST_RETRY_AFTER_MS));
+}

@@ -1,0 +1,47 @@
+/**
+ * One signed sample to an endpoint, at once, while the caller waits (specification 4.12, api.md 1.8). It leaves no
+ * trace: it is not in the log of deliveries, is never made again, and neither a 410 nor a success changes the endpoint.
+ */
+import type { App } from '../app.ts';
+import type { EventType } from '../events/store.ts';
+import { AppError } from '../system/errors.ts';
+import { newId } from '../system/ids.ts';
+import { errorOf, type PostingApp, payload, post } from './deliver.ts';
+import type { EndpointId } from './deliveries/store.ts';
+import { sampleData } from './sample.ts';
+import type { TestResult } from './schemas.ts';
+import { getEndpoint, type Owner } from './store.ts';
+
+export type SendTest = (owner: Owner, id: EndpointId, type: EventType) => Promise<TestResult>;
+
+/** A caller that asked again in a loop would hold a connection for 15 s each time, so an endpoint is tested once at a time. */
+export function createSendTest(app: PostingApp & Pick<App, 'db'>): SendTest {
+  const underWay = new Set<EndpointId>();
+  return async (owner, id, type) => {
+    const endpoint = await getEndpoint(app.db.read, owner, id);
+    if (underWay.has(id)) throw tooSoon();
+    underWay.add(id);
+    try {
+      const now = app.clock.now();
+      const data = JSON.stringify(sampleData(type, now));
+      const event = { id: newId('evt', now), type, mode: endpoint.mode, createdAt: now, data };
+      const body = payload(event, { test: true });
+      const outcome = await post(app, { id: newId('whd', now), endpoint, event, body });
+      const response = outcome.kind === 'unreachable' ? null : outcome.response;
+      return {
+        delivered: outcome.kind === 'delivered',
+        responseStatus: response?.status ?? null,
+        responseTimeMs: response?.timeMs ?? null,
+        error: errorOf(outcome),
+      };
+    } finally {
+      underWay.delete(id);
+    }
+  };
+}
+
+function tooSoon(): AppError {
+  return new AppError('rate_limited', 'A test of this endpoint is under way; wait for its end', {
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * The end of a post: the delivery's new state, and what it means for its endpoint, in one transaction. An endpoint that
+ * takes nothing for days is disabled, one whose receiver is gone at once (api.md 1.8).
+ */
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { newId } from '../system/ids.ts';
+import {
+  countFailing,
+  type Ended,
+  type EndpointId,
+  endPending,
+  type LeaseToken,
+  settleLeased,
+} from './deliveries/store.ts';
+import { disableEndpoint, type EndpointById, findEndpoint, noteFailing, noteSuccess } from './store.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** api.md 1.8: the owner is told after a day. */
+const WARN_AFTER_MS = DAY_MS;
+/** api.md 1.8: nothing has succeeded for so long, … */
+const DISABLE_AFTER_MS = 5 * DAY_MS;
+/** … and so many deliveries are given up, or have failed for so long, which no short outage does. */
+const FAILING_DELIVERIES = 10;
+const FAILING_FOR_MS = DAY_MS;
+
+export type Settlement = LeaseToken &
+  Ended & {
+    endpointId: EndpointId;
+    now: number;
+    /** The receiver wants nothing more, ever. */
+    gone: boolean;
+  };
+
+/** What became of the endpoint. `stale`: the lease no longer held, so nothing changed. */
+export type Aftermath = 'stale' | 'none' | 'warned' | 'disabled' | 'gone';
+
+export const settleDelivery = defineWrite(
+  'webhooks.settle',
+  async (tx, settlement: Settlement): Promise<Aftermath> => {
+    const { endpointId, now, gone } = settlement;
+    if (!(await settleLeased(tx, settlement))) return 'stale';
+    if (settlement.state === 'delivered') {
+      await noteSuccess(tx, endpointId);
+      return 'none';
+    }
+    const endpoint = await findEndpoint(tx, endpointId);
+    if (endpoint?.status !== 'enabled') {
+      await endPending(tx, endpointId, endpoint ? 'disabled' : 'deleted', now);
+      return 'none';
+    }
+    if (gone) {
+      await disableEndpoint(tx, { id: endpointId, reason: 'gone', now });
+      return 'gone';
+    }
+    return settleFailure(tx, endpoint, now);
+  },
+);
+
+async function settleFailure(tx: Tx, endpoint: EndpointById, now: number): Promise<Aftermath> {
+  const failingSince = endpoint.failingSince ?? now;
+  if (await hasFailedTooLong(tx, endpoint.id, failingSince, now)) {
+    await disableEndpoint(tx, { id: endpoint.id, reason: 'failures', now });
+    return 'disabled';
+  }
+  const warns = endpoint.warnedAt === null && now - failingSince >= WARN_AFTER_MS;
+  if (endpoint.failingSince === null || warns) {
+    await noteFailing(tx, { id: endpoint.id, failingSince, warnedAt: warns ? now : endpoint.warnedAt });
+  }
+  return warns ? 'warned' : 'none';
+}
+
+async function hasFailedTooLong(
+  tx: Tx,
+  endpointId: EndpointId,
+  since: number,
+  now: number,
+): Promise<boolean> {
+  if (now - since < DISABLE_AFTER_MS) return false;
+  const failing = await countFailing(tx, {
+    endpointId,
+    // Ids are ordered by time, so that an id of a moment is a border between those before and after it.
+    after: newId('whd', since),
+    before: newId('whd', now - FAILING_FOR_MS),
+    limit: FAILING_DELIVERIES,
+  });
+  return failing >= FAILING_DELIVERIES;
+}

@@ -1,0 +1,36 @@
+/** Changes an endpoint: what is not named stays (specification 4.12, api.md 1.8). */
+import type { App } from '../app.ts';
+import type { WebhookEndpointRow } from '../db/tables.ts';
+import { invalid } from '../system/errors.ts';
+import type { EndpointId } from './deliveries/store.ts';
+import { checkUrl, type EndpointChange } from './schemas.ts';
+import { changeEndpoint, type Owner } from './store.ts';
+
+/** @throws AppError not_found, validation_error */
+export async function updateEndpoint(
+  app: Pick<App, 'db' | 'clock' | 'config' | 'notices'>,
+  owner: Owner,
+  id: EndpointId,
+  wanted: EndpointChange,
+): Promise<WebhookEndpointRow> {
+  // The schema lets unknown fields pass, but whoever sends this one means to have another secret from now on.
+  if (Object.hasOwn(wanted, 'secret')) {
+    throw invalid('secret', '`secret` cannot be changed; create another endpoint, then delete this one');
+  }
+  const { url, events, description, status } = wanted;
+  if (url !== undefined) checkUrl(url, app.config.webhooks);
+  const patch = {
+    ...(url !== undefined && { url }),
+    ...(events !== undefined && { events: eventList(events) }),
+    ...(description !== undefined && { description }),
+    ...(status !== undefined && { status }),
+  };
+  const row = await app.db.commit(changeEndpoint, { owner, id, patch, now: app.clock.now() });
+  app.notices.notify('webhooks');
+  return row;
+}
+
+/** As it is stored. */
+export function eventList(events: readonly string[]): string {
+  return JSON.stringify([...new Set(events)]);
+}

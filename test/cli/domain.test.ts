@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { runProgram } from '../../src/cli/program.ts';
+import { openControlSocket } from '../../src/control-socket.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
+import { openTestApp } from '../support/test-app.ts';
+import { zoneDns } from '../support/zone-dns.ts';
+
+const dns = zoneDns('mx.postrider.example A 192.0.2.1');
+const daemon = await openTestApp({ system: { dns } });
+const control = await openControlSocket(daemon.app);
+after(async () => {
+  await control.close();
+  await daemon.close();
+});
+
+async function run(...args: string[]) {
+  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: daemon.dataDir });
+  const code = await runProgram(['domain', 'records', ...args], terminal);
+  return { code, output: terminal.output, errors: terminal.errors };
+}
+
+test('a domain is verified once its owner has published its records and the operator what is printed', async () => {
+  const { body: domain } = await daemon.request('POST', '/v1/domains', { body: { name: 'shop.example' } });
+  const owner = (domain.records as { name: string; type: string; value: string }[])
+    .map(({ name, type, value }) => `${name} ${type} "${value}"`)
+    .join('\n');
+  const status = async (zone: string) => {
+    dns.setZone(zone);
+    return (await daemon.request('POST', `/v1/domains/${domain.id}/verify`)).body.status;
+  };
+  const { code, output, errors } = await run('--zone');
+  assert.deepEqual([code, errors], [0, '']);
+  assert.equal(await status(owner), 'pending');
+  assert.equal(await status(`${owner}\n${output}`), 'verified');
+});
+
+test('for people it is a table, for programs JSON; what could not be told is a warning', async () => {
+  dns.setZone('');
+  const table = await run();
+  assert.equal(table.code, 0);
+  assert.match(table.output, /^TYPE +NAME +PURPOSE +VALUE\n/);
+  assert.match(
+    table.output,
+    /^MX +bounce\.mx\.postrider\.example +bounces come back .+ 10 mx\.postrider\.example$/m,
+  );
+  assert.match(table.errors, /^warning: DNS has no addresses for mx\.postrider\.example/);
+  const json = await run('--json');
+  assert.deepEqual(Object.keys(JSON.parse(json.output)), ['records', 'warnings']);
+});

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { sql } from 'kysely';
+import { kyselyOn } from '../../src/db/dialect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { defineWrite } from '../../src/db/operation.ts';
+import type { Request } from '../../src/db/thread-messages.ts';
+import { createGroupCommit, GROUP_BYTES, GROUP_SIZE, nextGroup } from '../../src/db/write-group.ts';
+import { addPlan, refuse } from './operations.ts';
+
+/** As a write that takes an error of SQLite for nothing, after which the transaction is gone. */
+const endTransaction = defineWrite('test.endTransaction', async (tx, _input: null) => {
+  await sql`ROLLBACK`.execute(tx);
+});
+
+/** As SQLite may answer a full disk: everything before it in the transaction is gone too. */
+const overflow = defineWrite('test.overflow', async (tx, _input: null) => {
+  await sql`ROLLBACK`.execute(tx);
+  throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+});
+
+/** A fatal error that no write can be blamed for, without a disk that fails. */
+const LOCKED = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+
+type Asked = { name: string; input: unknown };
+
+function open() {
+  const database = new Sqlite(':memory:');
+  migrate(database, 0);
+  database.exec('DELETE FROM plans');
+  const executed: string[] = [];
+  const exec = database.exec.bind(database);
+  const failing = new Set<string>();
+  database.exec = (source) => {
+    executed.push(source);
+    if (failing.delete(source)) throw LOCKED;
+    return exec(source);
+  };
+  const commit = createGroupCommit(database, kyselyOn(database), (group, moment) => {
+    executed.push(`${moment} ${group.length}`);
+  });
+  let lastId = 0;
+  return {
+    database,
+    failing,
+    /** Commits the group, and tells how each write ended and what was executed around them. */
+    async run(...writes: readonly Asked[]) {
+      executed.length = 0;
+      const group = writes.map(({ name, input }): Request => {
+        return { id: ++lastId, operation: name, input, sizeBytes: 0 };
+      });
+      const answers = await commit(group);
+      assert.deepEqual(
+        answers.map(({ id }) => id),
+        group.map(({ id }) => id),
+      );
+      const ends = answers.map((answer) => ('error' in answer ? answer.error.message : 'done'));
+      return { answers, ends, executed: [...executed] };
+    },
+    plans: () => database.prepare('SELECT name FROM plans ORDER BY name').pluck().all(),
+  };
+}
+
+const adds = (name: string) => ({ name: addPlan.name, input: name });
+const refuses = (name: string) => ({ name: refuse.name, input: { name, message: 'no', options: {} } });
+const ends = { name: endTransaction.name, input: null };
+
+test('a group in which nobody refuses has no savepoint', async () => {
+  const group = open();
+  const { ends, executed } = await group.run(adds('a'), adds('b'));
+  assert.deepEqual(ends, ['done', 'done']);
+  assert.deepEqual(executed, ['BEGIN IMMEDIATE', 'before 2', 'COMMIT', 'after 2']);
+  assert.deepEqual(group.plans(), ['a', 'b']);
+});
+
+test('a group in which one refuses runs again with savepoints, and only what the one did is gone', async () => {
+  const group = open();
+  const { answers, ends, executed } = await group.run(adds('a'), refuses('b'), adds('c'));
+  assert.deepEqual(ends, ['done', 'no', 'done']);
+  assert.deepEqual(
+    answers.map((answer) => 'value' in answer && answer.value),
+    [1, false, 2],
+  );
+  assert.deepEqual(group.plans(), ['a', 'c']);
+  assert.deepEqual(executed, [
+    'BEGIN IMMEDIATE',
+    'ROLLBACK',
+    'BEGIN IMMEDIATE',
+    'SAVEPOINT one_write',
+    'RELEASE one_write',
+    'SAVEPOINT one_write',
+    'ROLLBACK TO one_write',
+    'RELEASE one_write',
+    'SAVEPOINT one_write',
+    'RELEASE one_write',
+    'before 3',
+    'COMMIT',
+    'after 3',
+  ]);
+});
+
+test('after a refusal the next group has savepoints at once, until one goes through', async () => {
+  const group = open();
+  const begins = async (...writes: readonly Asked[]) => {
+    const { executed } = await group.run(...writes);
+    const count = (what: string) => executed.filter((source) => source === what).length;
+    return { begins: count('BEGIN IMMEDIATE'), savepoints: count('SAVEPOINT one_write') };
+  };
+  assert.deepEqual(await begins(refuses('a')), { begins: 2, savepoints: 1 });
+  assert.deepEqual(await begins(refuses('b')), { begins: 1, savepoints: 1 });
+  assert.deepEqual(await begins(adds('c')), { begins: 1, savepoints: 1 });
+  assert.deepEqual(await begins(adds('d')), { begins: 1, savepoints: 0 });
+});
+
+test('when the transaction ends in a write, nobody of the group is told that it is done', async () => {
+  const group = open();
+  const { ends: answers } = await group.run(adds('a'), ends, adds('b'));
+  assert.ok(
+    answers.every((answer) => answer !== 'done'),
+    answers.join('\n'),
+  );
+  assert.deepEqual(group.plans(), []);
+  assert.equal(group.database.inTransaction, false);
+  assert.deepEqual((await group.run(adds('c'))).ends, ['done']);
+});
+
+test('when the disk fills in a write that takes all others with it, everybody is told to come back', async () => {
+  const group = open();
+  const { answers } = await group.run(adds('a'), { name: overflow.name, input: null }, adds('b'));
+  assert.deepEqual(
+    answers.map((answer) => 'error' in answer && answer.error.kind === 'refusal' && answer.error.code),
+    Array(3).fill('unavailable'),
+  );
+  assert.deepEqual(group.plans(), []);
+});
+
+test('a write after one that ended the transaction is not run outside of any', async () => {
+  const group = open();
+  await group.run(ends, adds('b'));
+  assert.deepEqual(group.plans(), []);
+});
+
+for (const step of ['BEGIN IMMEDIATE', 'COMMIT']) {
+  test(`when ${step} fails the whole group is refused, and nothing of it is there`, async () => {
+    const group = open();
+    group.failing.add(step);
+    const { answers } = await group.run(adds('a'), adds('b'));
+    assert.deepEqual(
+      answers.map((answer) => 'error' in answer && answer.error.kind === 'refusal' && answer.error.code),
+      ['unavailable', 'unavailable'],
+    );
+    assert.deepEqual(group.plans(), []);
+    assert.equal(group.database.inTransaction, false);
+    assert.deepEqual((await group.run(adds('c'))).ends, ['done']);
+  });
+}
+
+function waiting(...sizes: readonly number[]): Request[] {
+  return sizes.map((sizeBytes, id) => ({ id, operation: 'x', input: null, sizeBytes }));
+}
+
+test('a group takes as many writes as it may, in their order', () => {
+  const all = waiting(...Array<number>(GROUP_SIZE + 10).fill(1));
+  assert.deepEqual(nextGroup(all), all.slice(0, GROUP_SIZE));
+  assert.deepEqual(nextGroup(all.slice(0, 3)), all.slice(0, 3));
+  assert.deepEqual(nextGroup([]), []);
+});
+
+test('a group takes as many bytes as it may, and a larger write is one of its own', () => {
+  const half = GROUP_BYTES / 2;
+  assert.equal(nextGroup(waiting(half, half, 0)).length, 3);
+  assert.equal(nextGroup(waiting(half, half, 1)).length, 2);
+  assert.equal(nextGroup(waiting(half, half + 1, 1)).length, 1);
+  assert.equal(nextGroup(waiting(GROUP_BYTES + 1, 1)).length, 1);
+});

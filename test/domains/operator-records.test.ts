@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createControlServer } from '../../src/control-socket.ts';
+import { operatorRecords } from '../../src/domains/operator-records.ts';
+import { endDomain } from '../../src/domains/store.ts';
+import type { HttpServer } from '../../src/http/server.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { zoneDns } from '../support/zone-dns.ts';
+import { addDomain, domainRow, PUBLIC_KEY } from './fixtures.ts';
+
+const HOST = 'mx.postrider.example';
+const ID = 'dom_00000000000123456789abcdef';
+
+const dns = zoneDns('');
+let t: TestApp;
+let admin: HttpServer;
+before(async () => {
+  t = await openTestApp({ system: { dns } });
+  admin = await createControlServer(t.app);
+});
+after(async () => {
+  await admin.close();
+  await t.close();
+});
+
+const ask = async () => {
+  const response = await admin.inject({ method: 'GET', url: '/dns-records' });
+  assert.equal(response.statusCode, 200);
+  return response.json() as {
+    records: { type: string; name: string; value: string; purpose: string }[];
+    warnings: string[];
+  };
+};
+
+test('the zone of the hostname holds its addresses, SPF, the way back for bounces, tracking, and every key', () => {
+  const keys = [
+    { ...domainRow('ten_a', { id: ID }), deletedAt: null },
+    { ...domainRow('ten_b', { id: ID, name: 'gone.example' }), deletedAt: 1 },
+  ];
+  const addresses = ['192.0.2.1', '2001:db8::1'];
+  const records = operatorRecords({ hostname: 'MX.Postrider.example' }, addresses, keys);
+  const target = 'prabcdefgh.00000000000123456789abcdef._domainkey.mx.postrider.example';
+  const key = `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`;
+  assert.deepEqual(
+    records.map(({ type, name, value }) => [type, name, value]),
+    [
+      ['A', HOST, '192.0.2.1'],
+      ['AAAA', HOST, '2001:db8::1'],
+      ['TXT', `_spf.${HOST}`, 'v=spf1 ip4:192.0.2.1 ip6:2001:db8::1 -all'],
+      ['TXT', `bounce.${HOST}`, `v=spf1 include:_spf.${HOST} -all`],
+      ['TXT', HOST, `v=spf1 include:_spf.${HOST} -all`],
+      ['MX', `bounce.${HOST}`, `10 ${HOST}`],
+      ['CNAME', `track.${HOST}`, HOST],
+      ['TXT', target, key],
+      ['TXT', target, key],
+    ],
+  );
+  assert.deepEqual(
+    records.slice(-2).map(({ purpose }) => purpose),
+    ['DKIM key of example.com', 'DKIM key of gone.example (deleted; needed until its mail has ended)'],
+  );
+});
+
+test('without addresses there is no SPF record that would allow nobody', () => {
+  const types = operatorRecords({ hostname: HOST }, [], []).map(({ type }) => type);
+  assert.deepEqual(types, ['MX', 'CNAME']);
+});
+
+test('the addresses are those that DNS has for the hostname, and a warning says when it has none', async () => {
+  dns.setZone('');
+  const none = await ask();
+  assert.ok(none.records.every(({ type }) => !['A', 'AAAA'].includes(type)));
+  assert.match(none.warnings.join(), /no addresses for mx\.postrider\.example.*POSTRIDER_DOMAINS_ADDRESSES/);
+  dns.setZone(`${HOST} A 192.0.2.7\n${HOST} AAAA 2001:db8::7`);
+  const some = await ask();
+  assert.deepEqual(some.warnings, []);
+  assert.equal(some.records[2]?.value, 'v=spf1 ip4:192.0.2.7 ip6:2001:db8::7 -all');
+});
+
+test('the addresses of the configuration come before those of DNS', async () => {
+  const configured = await openTestApp({
+    system: { dns: zoneDns(`${HOST} A 192.0.2.7`) },
+    env: { POSTRIDER_DOMAINS_ADDRESSES: '192.0.2.8' },
+  });
+  const server = await createControlServer(configured.app);
+  const { records } = (await server.inject({ method: 'GET', url: '/dns-records' })).json();
+  assert.deepEqual([records[0].value, records[1].value], ['192.0.2.8', 'v=spf1 ip4:192.0.2.8 -all']);
+  await server.close();
+  await configured.close();
+});
+
+test('the keys are those of all tenants, and of deleted domains while their row is kept', async () => {
+  const other = await t.addTenant('other');
+  await addDomain(t, { name: 'one.example' });
+  await addDomain(t, { name: 'two.example', tenantId: other.tenantId });
+  const gone = await addDomain(t, { name: 'three.example' });
+  await t.app.db.commit(endDomain, { id: gone.id, tenantId: t.tenantId, now: 1 });
+  const purposes = (await ask()).records
+    .map(({ purpose }) => purpose)
+    .filter((text) => text.includes('DKIM'));
+  assert.deepEqual(purposes, [
+    'DKIM key of one.example',
+    'DKIM key of three.example (deleted; needed until its mail has ended)',
+    'DKIM key of two.example',
+  ]);
+});
+
+test('the records of the operator are not served where the API is', async () => {
+  for (const path of ['/dns-records', '/v1/dns-records']) {
+    assert.equal((await t.request('GET', path)).status, 404, path);
+  }
+});

@@ -1,0 +1,79 @@
+/** How SQLite finds what the background work and a deletion look for: never by reading a whole table. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import type { Kysely } from 'kysely';
+import { kyselyOn } from '../../src/db/dialect.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import type { Tables } from '../../src/db/tables.ts';
+import {
+  countScheduled,
+  endDomain,
+  findNextCheck,
+  insertDomain,
+  leaseChecks,
+  listUnneeded,
+} from '../../src/domains/store.ts';
+import { domainRow } from './fixtures.ts';
+
+const database = new Sqlite(':memory:');
+migrate(database, 0);
+database.exec("INSERT INTO tenants VALUES ('ten_a', 'a', 'free', 0)");
+
+/** The plans of every statement that `run` prepares, one line for each step. */
+async function plansOf(run: (db: Kysely<Tables>) => Promise<unknown>): Promise<string[]> {
+  const plans: string[] = [];
+  const prepare = (source: string) => {
+    const steps = database.prepare(`EXPLAIN QUERY PLAN ${source}`);
+    const { length } = source.match(/\?/g) ?? [];
+    const rows = steps.all(...Array.from({ length }, () => 1)) as { detail: string }[];
+    plans.push(...rows.map(({ detail }) => detail));
+    return database.prepare(source);
+  };
+  const spying = new Proxy(database, {
+    get: (target, name) => {
+      if (name === 'prepare') return prepare;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  await run(kyselyOn(spying));
+  assert.ok(plans.length > 0);
+  return plans;
+}
+
+const scans = (plans: readonly string[]) =>
+  plans.filter((step) => /^SCAN (?:messages|recipients|domains)(?! USING (?:COVERING )?INDEX)/.test(step));
+const uses = (plans: readonly string[], index: string) =>
+  assert.ok(
+    plans.some((step) => step.includes(` ${index}`)),
+    `${index}: ${plans.join(' | ')}`,
+  );
+
+test('due checks, and the next one, are found by their index', async () => {
+  const lease = await plansOf((db) => leaseChecks.run(db, { now: 1, until: 2, limit: 3 }));
+  uses(lease, 'domainsToCheck (nextCheckAt<?)');
+  assert.deepEqual(scans(lease), []);
+  uses(await plansOf(findNextCheck), 'domainsToCheck');
+});
+
+test('scheduled mail of a domain is found by its index, which holds scheduled mail alone', async () => {
+  const count = await plansOf((db) => countScheduled.run(db, { domainId: 'dom_a', now: 1 }));
+  assert.deepEqual(count, ['SEARCH messages USING INDEX messagesScheduled (domainId=? AND datedAt>?)']);
+  const domain = domainRow('ten_a', { id: 'dom_a' });
+  await insertDomain.run(kyselyOn(database), domain);
+  const end = await plansOf((db) => endDomain.run(db, { id: domain.id, tenantId: 'ten_a', now: 1 }));
+  uses(end, 'messagesScheduled (domainId=? AND datedAt>?)');
+  assert.deepEqual(scans(end), []);
+});
+
+test('mail that a deleted domain owes is found among open mail, and only when a domain was deleted', async () => {
+  database.exec('UPDATE domains SET deletedAt = NULL');
+  const nothing = await plansOf((db) => listUnneeded.run(db, { deletedBefore: 10 }));
+  assert.equal(nothing.length, 1);
+  uses(nothing, 'domainsDeleted (deletedAt<?)');
+  database.exec('UPDATE domains SET deletedAt = 1');
+  const plans = await plansOf((db) => listUnneeded.run(db, { deletedBefore: 10 }));
+  for (const index of ['recipientsDue', 'recipientsInFlight', 'recipientsHeld']) uses(plans, index);
+  assert.deepEqual(scans(plans), []);
+});

@@ -1,0 +1,105 @@
+/** What the transaction that accepts an email writes, and what it refuses. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { upsertPlan } from '../../src/tenants/store.ts';
+import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { emailBody, SANDBOX, SIMULATOR, senderOf } from './fixtures.ts';
+
+let spool: Spool;
+before(async () => {
+  spool = await openSpool();
+});
+after(() => spool.close());
+
+const { send, accepted } = senderOf(() => spool);
+const live = (more: Record<string, unknown> = {}) => ({ from: `a@${SENDER_DOMAIN}`, ...more });
+
+async function limitEmails(monthlyEmails: number | null): Promise<void> {
+  const plan = { name: 'unlimited', monthlyEmails, requestsPerSecond: null, createdAt: 0 };
+  await spool.app.db.commit(upsertPlan, plan);
+}
+
+test('an accepted email is queued, once for each recipient, with its story', async () => {
+  const email = await accepted({ to: ['a@rcpt.example', 'b@rcpt.example'], bcc: 'c@rcpt.example' });
+  assert.deepEqual(
+    email.events.map(({ type, to }: Record<string, string>) => `${type} ${to}`).sort(),
+    ['a', 'b', 'c'].map((local) => `email.queued ${local}@rcpt.example`),
+  );
+});
+
+test('the hash and the length of the header that are kept are those of the stored message', async () => {
+  const { id } = await accepted({ html: '<p>Hi</p>' });
+  const row = await spool.app.db.read
+    .selectFrom('messages')
+    .select(['blobId', 'headerBytes', 'bodyHash'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  const content = await spool.app.blobs.open(row.blobId);
+  const header = (await content.head(row.headerBytes)).toString('latin1');
+  assert.equal(header.indexOf('\r\n\r\n'), header.length - 4);
+  assert.match(row.bodyHash, /^[A-Za-z0-9+/]{43}=$/);
+  assert.doesNotMatch(header, /^(Date|DKIM-Signature):/im);
+});
+
+test('a free plan’s 3,000 emails a month count live mail that leaves, and nothing else', async () => {
+  const key = spool.liveKey;
+  await limitEmails(2);
+  try {
+    for (let round = 0; round < 3; round++) {
+      assert.equal((await send({})).status, 200, 'test mode');
+      const simulated = { from: `a@${SANDBOX}`, to: `delivered@${SIMULATOR}` };
+      assert.equal((await send(simulated, { key })).status, 200, 'the simulator');
+    }
+    const headers = { 'idempotency-key': 'charged' };
+    const first = await send(live(), { key, headers });
+    assert.equal(first.status, 200);
+    for (let round = 0; round < 3; round++) {
+      assert.deepEqual((await send(live(), { key, headers })).body, first.body, 'a repeat');
+    }
+    assert.equal((await send(live({ to: '' }), { key })).status, 400, 'a refusal');
+    assert.equal(
+      (await send(live({ to: ['a@rcpt.example', `delivered@${SIMULATOR}`] }), { key })).status,
+      200,
+    );
+    const refusal = await send(live(), { key });
+    assert.deepEqual([refusal.status, refusal.body.error.type], [429, 'quota_exceeded']);
+    assert.ok(Number(refusal.headers['retry-after']) > 0);
+  } finally {
+    await limitEmails(null);
+  }
+});
+
+test('what the quota refuses leaves nothing behind', async () => {
+  const key = spool.liveKey;
+  await limitEmails(0);
+  try {
+    const headers = { 'idempotency-key': 'refused' };
+    assert.equal((await send(live({ tags: { a: 'quota' } }), { key, headers })).status, 429);
+    const { body } = await spool.request('GET', '/v1/emails?tag=a:quota', { key });
+    assert.deepEqual(body.data, []);
+    await limitEmails(null);
+    assert.equal((await send(live({ tags: { a: 'quota' } }), { key, headers })).status, 200);
+  } finally {
+    await limitEmails(null);
+  }
+});
+
+test('the OpenAPI document describes every field of a send request and of an email', async () => {
+  const { body } = await spool.request('GET', '/v1/openapi.json', { key: null });
+  const { post, get } = body.paths['/v1/emails'];
+  const fields = post.requestBody.content['application/json'].schema.properties;
+  assert.deepEqual(Object.keys(fields).sort(), [
+    ...['attachments', 'bcc', 'cc', 'from', 'headers', 'html', 'replyTo', 'scheduledAt', 'subject', 'tags'],
+    ...['templateId', 'text', 'to', 'topicId', 'type', 'variables'],
+  ]);
+  const names = (parameters: { name: string }[]) => parameters.map(({ name }) => name);
+  assert.deepEqual(names(get.parameters).sort(), [
+    ...['endingBefore', 'from', 'limit', 'recipientStatus', 'startingAfter', 'status', 'tag', 'to'],
+  ]);
+  assert.ok(body.paths['/v1/emails/{id}/cancel'].post);
+  assert.ok(body.paths['/v1/emails/{id}'].patch);
+  const shown =
+    body.paths['/v1/emails/{id}'].get.responses['200'].content['application/json'].schema.properties;
+  const sent = await accepted(emailBody());
+  assert.deepEqual(Object.keys(sent).sort(), Object.keys(shown).sort());
+});

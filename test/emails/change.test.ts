@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { newId } from '../../src/system/ids.ts';
+import { createApiKey } from '../../src/tenants/keys.ts';
+import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { SIMULATOR, senderOf } from './fixtures.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+let spool: Spool;
+before(async () => {
+  spool = await openSpool();
+});
+after(() => spool.close());
+
+const { accepted, refused } = senderOf(() => spool);
+const iso = (epochMs: number) => new Date(epochMs).toISOString();
+const later = (ms = HOUR_MS) => iso(spool.clock.now() + ms);
+
+const cancel = (id: string, key = spool.testKey) => spool.request('POST', `/v1/emails/${id}/cancel`, { key });
+const reschedule = (id: string, scheduledAt: unknown, key = spool.testKey) =>
+  spool.request('PATCH', `/v1/emails/${id}`, { key, body: { scheduledAt } });
+
+async function message(id: string) {
+  return spool.app.db.read
+    .selectFrom('messages')
+    .select(['datedAt', 'expiresAt', 'createdAt'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+const types = (email: { events: { type: string }[] }) => email.events.map(({ type }) => type);
+
+test('a scheduled email is queued, and leaves when it is due and not before', async () => {
+  const email = await accepted({ to: `delivered@${SIMULATOR}`, scheduledAt: later() });
+  assert.deepEqual([email.status, email.scheduledAt], ['queued', later()]);
+  const { datedAt, expiresAt } = await message(email.id);
+  assert.equal(datedAt, spool.clock.now() + HOUR_MS);
+  assert.equal(expiresAt, datedAt + 2 * DAY_MS, 'its age counts from its date');
+  await spool.clock.advance(HOUR_MS - 1);
+  await spool.deliverDue();
+  assert.equal((await spool.request('GET', `/v1/emails/${email.id}`)).body.status, 'queued');
+  await spool.clock.advance(1);
+  await spool.deliverDue();
+  assert.equal((await spool.request('GET', `/v1/emails/${email.id}`)).body.status, 'delivered');
+});
+
+test('a scheduledAt that has passed sends now, and is shown as it was asked for', async () => {
+  const email = await accepted({ to: `delivered@${SIMULATOR}`, scheduledAt: '2020-01-01T01:00:00+01:00' });
+  assert.equal(email.scheduledAt, '2020-01-01T00:00:00.000Z');
+  assert.equal((await message(email.id)).datedAt, spool.clock.now());
+  await spool.deliverDue();
+  assert.equal((await spool.request('GET', `/v1/emails/${email.id}`)).body.status, 'delivered');
+});
+
+test('scheduledAt needs an offset, exists on the calendar, and is at most a year ahead', async () => {
+  for (const scheduledAt of [
+    '2026-06-01T00:00:00',
+    '2026-02-30T00:00:00Z',
+    'tomorrow',
+    '',
+    7,
+    null,
+    later(367 * DAY_MS),
+  ]) {
+    await refused('scheduledAt', { scheduledAt });
+  }
+});
+
+test('an email none of which was tried can be canceled, and is then never delivered', async () => {
+  const email = await accepted({
+    to: ['a@rcpt.example', 'b@rcpt.example'],
+    scheduledAt: later(),
+  });
+  const { status, body } = await cancel(email.id);
+  assert.equal(status, 200, JSON.stringify(body));
+  assert.equal(body.status, 'canceled');
+  assert.equal(body.recipientCounts.canceled, 2);
+  assert.deepEqual(types(body), ['email.queued', 'email.queued', 'email.canceled', 'email.canceled']);
+  await spool.clock.advance(2 * HOUR_MS);
+  await spool.deliverDue();
+  const after = await spool.request('GET', `/v1/emails/${email.id}`);
+  assert.deepEqual(after.body, body);
+});
+
+test('an email that is not scheduled can be canceled as long as its delivery has not begun', async () => {
+  const email = await accepted({});
+  assert.equal((await cancel(email.id)).body.status, 'canceled');
+});
+
+test('a suppressed recipient does not keep an email from being canceled', async () => {
+  const to = [`suppressed@${SIMULATOR}`, 'a@rcpt.example'];
+  const { id } = await accepted({ to, scheduledAt: later() });
+  const { status, body } = await cancel(id);
+  assert.deepEqual([status, body.recipientCounts.canceled, body.recipientCounts.suppressed], [200, 1, 1]);
+  assert.equal(body.status, 'canceled');
+});
+
+test('what was tried, or canceled before, is neither canceled nor rescheduled', async () => {
+  const sent = await accepted({ to: `delivered@${SIMULATOR}` });
+  await spool.deliverDue();
+  const canceled = await accepted({ scheduledAt: later() });
+  await cancel(canceled.id);
+  for (const { id } of [sent, canceled]) {
+    for (const answer of [await cancel(id), await reschedule(id, later())]) {
+      assert.deepEqual([answer.status, answer.body.error.type], [409, 'invalid_state']);
+    }
+  }
+});
+
+test('rescheduling moves the date, the age and the delivery', async () => {
+  const { id } = await accepted({ to: `delivered@${SIMULATOR}`, scheduledAt: later() });
+  const { status, body } = await reschedule(id, later(DAY_MS));
+  assert.deepEqual([status, body.id, body.scheduledAt, body.status], [200, id, later(DAY_MS), 'queued']);
+  const { datedAt, expiresAt } = await message(id);
+  assert.deepEqual([datedAt, expiresAt], [spool.clock.now() + DAY_MS, spool.clock.now() + 3 * DAY_MS]);
+  await spool.clock.advance(2 * HOUR_MS);
+  await spool.deliverDue();
+  assert.equal((await spool.request('GET', `/v1/emails/${id}`)).body.status, 'queued');
+  const { body: now } = await reschedule(id, iso(spool.clock.now() - DAY_MS));
+  assert.equal(now.scheduledAt, iso(spool.clock.now() - DAY_MS));
+  assert.equal((await message(id)).datedAt, spool.clock.now());
+  await spool.deliverDue();
+  assert.equal((await spool.request('GET', `/v1/emails/${id}`)).body.status, 'delivered');
+});
+
+test('a broadcast keeps the age of broadcasts when it is rescheduled', async () => {
+  const topic = await spool.request('POST', '/v1/topics', { body: { name: 'News' } });
+  const { id } = await accepted({ type: 'broadcast', topicId: topic.body.id, scheduledAt: later() });
+  const first = await message(id);
+  assert.equal(first.expiresAt - first.datedAt, DAY_MS);
+  await reschedule(id, later(DAY_MS));
+  const second = await message(id);
+  assert.equal(second.expiresAt - second.datedAt, DAY_MS);
+});
+
+test('rescheduling takes one time, with the same rules', async () => {
+  const { id } = await accepted({ scheduledAt: later() });
+  for (const bad of [undefined, null, 7, '', '2026-06-01T00:00:00', later(367 * DAY_MS)]) {
+    const { status, body } = await reschedule(id, bad);
+    assert.deepEqual([status, body.error.param], [400, 'scheduledAt'], String(bad));
+  }
+  const misspelt = await spool.request('PATCH', `/v1/emails/${id}`, { body: { scheduled_at: later() } });
+  assert.match(misspelt.body.error.message, /did you mean `scheduledAt`/);
+});
+
+test('a missing email and that of another tenant or mode are neither canceled nor rescheduled', async () => {
+  const { id } = await accepted({ scheduledAt: later() });
+  const other = await spool.addTenant('other');
+  for (const [email, key] of [
+    [id, spool.liveKey],
+    [id, other.testKey],
+    [newId('em', spool.clock.now()), spool.testKey],
+    ['x', spool.testKey],
+    [`dom${id.slice(2)}`, spool.testKey],
+  ] as const) {
+    for (const answer of [await cancel(email, key), await reschedule(email, later(), key)]) {
+      assert.deepEqual([answer.status, answer.body.error.message], [404, 'Email not found']);
+    }
+  }
+  assert.equal((await spool.request('GET', `/v1/emails/${id}`)).body.status, 'queued');
+});
+
+test('a sending key cancels and reschedules, a reading key does neither', async () => {
+  const keyFor = async (permission: 'read_only' | 'sending_access') => {
+    const { tenantId } = spool;
+    const key = { tenantId, name: permission, mode: 'test', permission, expiresAt: null } as const;
+    return (await createApiKey(spool.app, key)).token;
+  };
+  const { id } = await accepted({ scheduledAt: later() });
+  const reading = await keyFor('read_only');
+  assert.equal((await cancel(id, reading)).status, 403);
+  assert.equal((await reschedule(id, later(), reading)).status, 403);
+  const sending = await keyFor('sending_access');
+  assert.equal((await reschedule(id, later(DAY_MS), sending)).status, 200);
+  assert.equal((await cancel(id, sending)).status, 200);
+});
+
+test('of a cancellation and many others at once, one wins', async () => {
+  const id = await spool.accept('a@rcpt.example', { scheduledAt: later() });
+  const key = spool.liveKey;
+  const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(id, key)));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(409)]);
+  const { body } = await spool.request('GET', `/v1/emails/${id}`, { key });
+  assert.deepEqual(types(body), ['email.queued', 'email.canceled']);
+  assert.equal(body.from, `Ada <ada@${SENDER_DOMAIN}>`);
+});
+
+test('a cancellation may come with an empty JSON body, or its type alone', async () => {
+  for (const [payload, headers] of [
+    [undefined, { 'content-type': 'application/json' }],
+    ['{}', { 'content-type': 'application/json' }],
+    [undefined, {}],
+  ] as const) {
+    const { id } = await accepted({ scheduledAt: later() });
+    const { statusCode } = await spool.server.inject({
+      method: 'POST',
+      url: `/v1/emails/${id}/cancel`,
+      headers: { authorization: `Bearer ${spool.testKey}`, ...headers },
+      ...(payload !== undefined && { payload }),
+    });
+    assert.equal(statusCode, 200);
+  }
+});

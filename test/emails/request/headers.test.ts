@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readHeaders } from '../../../src/emails/request/headers.ts';
+import { AppError } from '../../../src/system/errors.ts';
+
+type Type = 'transactional' | 'broadcast';
+
+function accepts(headers: Record<string, string>, type: Type = 'transactional'): void {
+  assert.deepEqual(
+    readHeaders(headers, type),
+    Object.entries(headers).map(([name, value]) => ({ name, value })),
+  );
+}
+
+function refuses(param: string, headers: Record<string, string>, type: Type = 'transactional'): void {
+  assert.throws(
+    () => readHeaders(headers, type),
+    (error) =>
+      error instanceof AppError && error.code === 'validation_error' && error.options.param === param,
+    JSON.stringify(headers).slice(0, 200),
+  );
+}
+
+/** api.md 1.2, in its spelling. */
+const RESERVED =
+  `From To Cc Bcc Reply-To Sender Subject Date Message-ID Return-Path Received Delivered-To MIME-Version
+  Content-Type Content-Transfer-Encoding Content-Disposition Content-ID DKIM-Signature Authentication-Results ARC-Seal
+  ARC-Message-Signature ARC-Authentication-Results Received-SPF Feedback-ID CFBL-Address CFBL-Feedback-ID TLS-Required
+  X-Mailer X-Originating-IP Resent-From Resent-Bcc X-Service-Signature X-Service-Idempotency-Key`.split(
+    /\s+/,
+  );
+const LIST_HEADERS = ['List-Unsubscribe', 'List-Unsubscribe-Post', 'List-Id', 'List-Help', 'Precedence'];
+
+for (const name of RESERVED) {
+  test(`the header ${name} is reserved, in any case`, () => {
+    for (const type of ['transactional', 'broadcast'] as const) {
+      for (const spelling of [name, name.toLowerCase(), name.toUpperCase()]) {
+        refuses(`headers.${spelling}`, { [spelling]: 'x' }, type);
+      }
+    }
+  });
+}
+
+test('List-* and Precedence are reserved on broadcasts, and free on transactional email', () => {
+  for (const name of LIST_HEADERS) {
+    accepts({ [name]: '<https://a.example/>' });
+    refuses(`headers.${name}`, { [name]: 'x' }, 'broadcast');
+  }
+});
+
+test('threading, auto-replies and names of one’s own are free', () => {
+  const headers = {
+    'In-Reply-To': '<a@b.example>',
+    References: '<a@b.example> <c@d.example>',
+    'Auto-Submitted': 'auto-generated',
+    'X-Campaign': 'spring',
+    'X-Mailer-Id': '7',
+    Fromage: 'x',
+    Received_: 'x',
+    '!#$%&': 'x',
+  };
+  accepts(headers);
+  accepts(headers, 'broadcast');
+});
+
+test('a name is 1 to 126 printable ASCII characters without a colon', () => {
+  accepts({ ['x'.repeat(126)]: 'v' });
+  for (const name of [
+    '',
+    'x'.repeat(127),
+    'a:b',
+    'a b',
+    'a\tb',
+    'a\r\nBcc',
+    'a\0',
+    'ä',
+    '\ud800',
+    'a\u007f',
+  ]) {
+    refuses('headers', { [name]: 'v' });
+  }
+});
+
+test('a value is at most 870 ASCII characters on one line', () => {
+  accepts({ 'X-A': 'v'.repeat(870), 'X-B': '', 'X-C': 'tab\tand ~' });
+  for (const value of [
+    'v'.repeat(871),
+    'a\r\nBcc: x@y.example',
+    'a\n',
+    '\ra',
+    'a\0b',
+    'é',
+    '\u2028',
+    '\x7f',
+  ]) {
+    refuses('headers.X-A', { 'X-A': value });
+  }
+});
+
+test('a header is given once, whatever its case', () => {
+  refuses('headers.x-a', { 'X-A': '1', 'x-a': '2' });
+});
+
+test('headers are at most 16 KiB in total', () => {
+  const some = Object.fromEntries(
+    Array.from({ length: 18 }, (_, index) => [`X-${index + 10}`, 'v'.repeat(870)]),
+  );
+  accepts(some);
+  refuses('headers', { ...some, 'X-99': 'v'.repeat(870) });
+});
+
+test('whatever is accepted is one printable line', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('X-A', 'a\r\nb', '\0', '__proto__', 'From'),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(text, text, { maxKeys: 5 }), (headers) => {
+      try {
+        for (const { name, value } of readHeaders(headers, 'transactional')) {
+          assert.match(`${name}: ${value}`, /^[!-9;-~]+: [\t -~]*$/);
+        }
+      } catch (error) {
+        assert.ok(error instanceof AppError, String(error));
+      }
+    }),
+  );
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { type TestContext, test } from 'node:test';
+import {
+  createHtmlText,
+  JOB_TIMEOUT_MS,
+  MOST_LAID_OUT_CHARACTERS,
+} from '../../../src/mail/message/html-text.ts';
+import { createLog } from '../../../src/system/log.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+function open(context: TestContext) {
+  const clock = createFakeClock(0);
+  const warnings: unknown[] = [];
+  const log = Object.assign(createLog('silent'), {
+    warn: (fields: { reason: string }) => void warnings.push(fields.reason),
+  });
+  const htmlText = createHtmlText({ clock, log });
+  context.after(() => htmlText.close());
+  return { clock, warnings, htmlText };
+}
+
+function fixture(name: string): string {
+  return readFileSync(new URL(`../../fixtures/html/${name}`, import.meta.url), 'utf8');
+}
+
+test('a newsletter of nested tables reads from top to bottom, with its links', async (t) => {
+  const { htmlText, warnings } = open(t);
+  assert.equal(
+    await htmlText.convert(fixture('newsletter.html')),
+    `Up to 40% off everything this week
+Example Shop [https://shop.example/]
+
+Hello Ada,
+
+our spring sale has begun — up to 40 % off. It lasts until Sunday, and
+everything that you put in your basket until then is yours at the lower price.
+
+Red shoes
+Red shoes
+€40 €60
+Buy now [https://shop.example/red?utm_source=mail&utm_campaign=spring]
+Blue hat
+€15
+Buy now [https://shop.example/blue?utm_source=mail&utm_campaign=spring]
+* Free delivery above €50
+* 30 days to return [https://shop.example/returns]
+
+Example Shop Ltd, 1 Main St
+Questions? help@shop.example | Unsubscribe [https://shop.example/u/abc]`,
+  );
+  assert.deepEqual(warnings, []);
+});
+
+test('a receipt keeps its columns, lists their numbers, quotations their marks', async (t) => {
+  const { htmlText } = open(t);
+  assert.equal(
+    await htmlText.convert(fixture('receipt.html')),
+    `Receipt #1042
+
+Thank you, Grüße!
+
+Item                   Qty   Price
+Espresso beans, 1 kg   2     $36.00
+Filter                 1     $4.50
+Total                        $40.50
+
+Subtotal $40.50
+Shipping $0.00
+
+----------------------------------------
+
+ 1. Open the box
+ 2. Enjoy
+    a. hot
+    b. iced
+
+> Best beans ever.
+>
+> -- a customer
+
+code:
+  line 1
+  line 2
+
+See https://example.com/ and the top; an unclosed bold <tag> & 5 < 6.`,
+  );
+});
+
+test('header cells do not make columns of a table that says it is layout', async (t) => {
+  const { htmlText } = open(t);
+  const rows = '<tr><th>a</th><td>b</td></tr><tr><th>cc</th><td>d</td></tr>';
+  assert.equal(await htmlText.convert(`<table>${rows}</table>`), 'a    b\ncc   d');
+  assert.equal(await htmlText.convert(`<table role="presentation">${rows}</table>`), 'a b\ncc d');
+});
+
+test('a fragment without structure is its own text, one without words is empty', async (t) => {
+  const { htmlText } = open(t);
+  assert.equal(await htmlText.convert('Your code is <b>123456</b>.'), 'Your code is 123456.');
+  assert.equal(await htmlText.convert('<img src="https://a.example/o.gif"><style>p{}</style>'), '');
+  assert.equal(await htmlText.convert('<title>t</title><template><p>u</p></template><p>v'), 'v');
+  assert.equal(await htmlText.convert(''), '');
+});
+
+test('lines are wrapped at 78 characters, addresses never', async (t) => {
+  const { htmlText } = open(t);
+  const address = `https://a.example/${'x'.repeat(100)}`;
+  const text = await htmlText.convert(`<p>${'word '.repeat(60)}<a href="${address}">link</a></p>`);
+  const lines = text.split('\n');
+  assert.ok(
+    lines.every((line) => line.length <= 78 || line === `[${address}]`),
+    text,
+  );
+  assert.ok(lines.includes(`[${address}]`));
+});
+
+/** Holds the library for many seconds, or overflows its stack. */
+const BOMB = '<table><tr><td>'.repeat(60_000);
+
+test('a hostile document is ended by the clock, stripped instead, and holds up no other', async (t) => {
+  const { clock, htmlText, warnings } = open(t);
+  assert.equal(await htmlText.convert('<p>warm'), 'warm');
+  const bomb = htmlText.convert(`before ${BOMB}after`);
+  assert.equal(await htmlText.convert('<p>another'), 'another');
+  await clock.advance(JOB_TIMEOUT_MS);
+  assert.equal(await bomb, 'before\n\nafter');
+  assert.deepEqual(warnings, ['overran']);
+  assert.equal(await htmlText.convert('<p>next'), 'next');
+});
+
+test('what the library cannot bear is stripped instead', async (t) => {
+  const { htmlText, warnings } = open(t);
+  assert.equal(await htmlText.convert(`${'<b>'.repeat(20_000)}x`), 'x');
+  assert.equal(await htmlText.convert('<ol type="I" start="1e300"><li>x</ol>'), '* x');
+  assert.deepEqual(warnings, ['threw', 'threw']);
+});
+
+test('cells that say they span a billion columns span a few', async (t) => {
+  const { htmlText, warnings } = open(t);
+  const html = '<table><tr><th colspan="1000000000">a<th>b<tr><td rowspan="1e9">c<td>d</table>';
+  assert.match(await htmlText.convert(html), /^a +b\nc +d$/);
+  assert.deepEqual(warnings, []);
+});
+
+test('text that grows out of proportion is stripped instead', async (t) => {
+  const { htmlText, warnings } = open(t);
+  const html = `${'<blockquote>'.repeat(100)}${'x<br>'.repeat(20_000)}`;
+  assert.equal(await htmlText.convert(html), Array(20_000).fill('x').join('\n'));
+  assert.deepEqual(warnings, ['threw']);
+});
+
+test('a document too large to be laid out is stripped, without a thread', async (t) => {
+  const { htmlText, warnings } = open(t);
+  const list = '<ol><li>x</ol>';
+  assert.equal(await htmlText.convert(list.padEnd(MOST_LAID_OUT_CHARACTERS)), '1. x');
+  assert.equal(await htmlText.convert(list.padEnd(MOST_LAID_OUT_CHARACTERS + 1)), '* x');
+  assert.deepEqual(warnings, []);
+});
+
+test('it answers even while it is closed, and after', async (t) => {
+  const { htmlText } = open(t);
+  const bomb = htmlText.convert(`<ol><li>x${BOMB}`);
+  await htmlText.close();
+  assert.equal(await bomb, '* x');
+  assert.equal(await htmlText.convert('<ol><li>y'), '* y');
+});

@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { startDelivering } from '../../src/queue/worker.ts';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { createDial, type Dial } from '../../src/system/dial.ts';
+import { startSmtpSink } from '../support/smtp-sink.ts';
+import { eventTypes, openSpool, type Spool } from '../support/spool.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const opened: { close(): unknown }[] = [];
+after(async () => {
+  for (const one of opened) await one.close();
+});
+
+/** Real sockets take real time, and none of it is long. */
+const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
+const toLoopback = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
+
+type Hosts = Record<string, number | 'refuses' | 'hangs'>;
+
+/** Every address of the zone is thought to be somewhere; `hosts` says which port of this machine it stands for. */
+async function openWorld(hosts: Hosts, env: Record<string, string> = {}) {
+  const dialled: string[] = [];
+  const dial: Dial = (target) => {
+    dialled.push(target.address);
+    const host = hosts[target.address] ?? 'refuses';
+    if (host === 'refuses') return Promise.reject(new Error('ECONNREFUSED'));
+    if (host === 'hangs') return new Promise(() => {});
+    return toLoopback({ ...target, address: '127.0.0.1', port: host });
+  };
+  const spool = await openSpool({ system: { dial }, env });
+  opened.push(spool);
+  return { spool, dialled };
+}
+
+async function openSink() {
+  const sink = await startSmtpSink();
+  opened.push(sink);
+  return sink;
+}
+
+/** A server that takes the first `commands` commands of each connection and then hangs up. */
+async function startFickleServer(commands: number): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    let answered = 0;
+    socket.on('error', () => {});
+    socket.write('220 fickle.example ESMTP\r\n');
+    socket.on('data', () => {
+      if (++answered > commands) socket.destroy();
+      else socket.write('250 ok\r\n');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push({
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Only a test that fails waits this long. */
+const PATIENCE_MS = 30_000;
+
+/** Real input and output decide when; the fake clock stands still. */
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (performance.now() < deadline) {
+    if (await condition()) return;
+    await turn();
+  }
+  assert.fail('it never came to pass');
+}
+
+/** Without waiting for what is on its way. */
+async function halt(spool: Spool, dispatcher: { stop(graceMs: number): Promise<void> }): Promise<void> {
+  const stopped = dispatcher.stop(0);
+  await spool.clock.advance(0);
+  await stopped;
+}
+
+async function attemptsOf(spool: Spool, id: string): Promise<number[]> {
+  return (await spool.email(id)).recipients.map((recipient: { attempts: number }) => recipient.attempts);
+}
+
+test('a place that hangs holds up nobody else, however much waits for it', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld({ '192.0.2.1': 'hangs', '192.0.2.2': sink.port });
+  spool.addZone('dead.example A 192.0.2.1\nalive.example A 192.0.2.2');
+  for (let index = 0; index < 200; index++) await spool.accept(`user${index}@dead.example`);
+  await spool.accept('bob@alive.example');
+  const dispatcher = startDelivering(spool.app);
+  await until(() => sink.messages.length === 1);
+  await halt(spool, dispatcher);
+});
+
+test('connections are few to a place at first, and to all of them together', async () => {
+  const { spool, dialled } = await openWorld(
+    { '192.0.2.1': 'hangs', '192.0.2.2': 'hangs', '192.0.2.3': 'hangs' },
+    { POSTRIDER_DELIVERY_CONNECTIONS: '5' },
+  );
+  spool.addZone('one.example A 192.0.2.1\ntwo.example A 192.0.2.2\nthree.example A 192.0.2.3');
+  for (const domain of ['one', 'two', 'three']) {
+    for (let index = 0; index < 10; index++) await spool.accept(`user${index}@${domain}.example`);
+  }
+  const dispatcher = startDelivering(spool.app);
+  await until(() => dialled.length === 5);
+  for (let rounds = 0; rounds < 200; rounds++) await turn();
+  const counts = Map.groupBy(dialled, (address) => address);
+  assert.equal(dialled.length, 5);
+  assert.equal(counts.size, 3, 'each place has its share');
+  assert.ok([...counts.values()].every((times) => times.length <= 2));
+  await halt(spool, dispatcher);
+});
+
+test('recipients at domains with the same hosts travel in one transaction', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld({ '192.0.2.1': sink.port });
+  spool.addZone(
+    'one.example MX 10 mx.example\ntwo.example MX 10 mx.example\nmx.example A 192.0.2.1\n' +
+      'other.example A 192.0.2.1',
+  );
+  const id = await spool.accept(['a@one.example', 'b@two.example', 'c@other.example']);
+  await spool.deliverDue();
+  assert.equal((await spool.email(id)).status, 'delivered');
+  const recipients = sink.messages.map((message) => message.recipients);
+  assert.deepEqual(recipients.sort(), [['a@one.example', 'b@two.example'], ['c@other.example']]);
+});
+
+test('a message with more recipients at a place than a transaction takes goes in several', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld({ '192.0.2.1': sink.port });
+  spool.addZone('rcpt.example A 192.0.2.1');
+  const list = (field: string) => Array.from({ length: 50 }, (_, index) => `${field}${index}@rcpt.example`);
+  const id = await spool.accept(list('to'), { cc: list('cc') });
+  await spool.deliverDue();
+  assert.equal((await spool.email(id)).status, 'delivered');
+  assert.deepEqual(
+    sink.messages.map((message) => message.recipients.length),
+    [50, 50],
+  );
+});
+
+test('one connection carries message after message', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld({ '192.0.2.1': sink.port }, { POSTRIDER_DELIVERY_CONNECTIONS: '1' });
+  spool.addZone('rcpt.example A 192.0.2.1');
+  for (let index = 0; index < 30; index++) await spool.accept(`user${index}@rcpt.example`);
+  await spool.deliverDue();
+  assert.equal(sink.messages.length, 30);
+  assert.ok(sink.connections() <= 2, `${sink.connections()} connections`);
+});
+
+test('a connection is left after a hundred messages', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld({ '192.0.2.1': sink.port }, { POSTRIDER_DELIVERY_CONNECTIONS: '1' });
+  spool.addZone('rcpt.example A 192.0.2.1');
+  for (let index = 0; index < 101; index++) await spool.accept(`user${index}@rcpt.example`);
+  await spool.deliverDue();
+  assert.equal(sink.messages.length, 101);
+  assert.ok(sink.connections() >= 2);
+});
+
+test('a host that hangs up in the middle passes on to the next one, and the attempt counts once', async () => {
+  const sink = await openSink();
+  const fickle = await startFickleServer(2);
+  const { spool } = await openWorld({ '192.0.2.1': fickle, '192.0.2.2': sink.port });
+  spool.addZone(
+    'rcpt.example MX 10 a.example\nrcpt.example MX 20 b.example\na.example A 192.0.2.1\nb.example A 192.0.2.2',
+  );
+  const id = await spool.accept('bob@rcpt.example');
+  await spool.deliverDue();
+  assert.equal((await spool.email(id)).status, 'delivered');
+  assert.deepEqual(await attemptsOf(spool, id), [1]);
+  assert.equal(sink.messages.length, 1);
+});
+
+test('a host that always hangs up defers the mail', async () => {
+  const { spool, dialled } = await openWorld({ '192.0.2.1': await startFickleServer(2) });
+  spool.addZone('rcpt.example A 192.0.2.1');
+  const id = await spool.accept('bob@rcpt.example');
+  await spool.deliverDue();
+  assert.equal((await spool.email(id)).recipients[0].status, 'deferred');
+  assert.ok(dialled.length < 10);
+});
+
+test('a place that cannot be reached rests: its mail waits without being tried, and one tries again', async () => {
+  const { spool, dialled } = await openWorld({ '192.0.2.1': 'refuses' });
+  spool.addZone('rcpt.example A 192.0.2.1');
+  const dispatcher = startDelivering(spool.app);
+  opened.unshift({ close: () => halt(spool, dispatcher) });
+  const ids: string[] = [];
+  for (let index = 0; index < 20; index++) ids.push(await spool.accept(`user${index}@rcpt.example`));
+  await spool.settled();
+  assert.ok(dialled.length >= 5 && dialled.length <= 7, `dialled ${dialled.length} times for 20 messages`);
+  const emails = await Promise.all(ids.map((id) => spool.email(id)));
+  assert.ok(emails.every((email) => email.recipients[0].status === 'deferred'));
+  assert.ok(emails.some((email) => /^Not tried, after \d+ failures/.test(email.recipients[0].diagnostic)));
+  const before = dialled.length;
+  await spool.clock.advance(4 * MINUTE_MS);
+  await spool.settled();
+  assert.ok(dialled.length > before && dialled.length <= before + 4, 'one delivery tried for the others');
+});
+
+test('scheduled mail leaves when it is due, dated then, and not before', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld({ '192.0.2.1': sink.port });
+  spool.addZone('rcpt.example A 192.0.2.1');
+  const dispatcher = startDelivering(spool.app);
+  opened.unshift({ close: () => halt(spool, dispatcher) });
+  const dueAt = spool.clock.now() + HOUR_MS;
+  const id = await spool.accept('bob@rcpt.example', { scheduledAt: new Date(dueAt).toISOString() });
+  await spool.clock.advance(HOUR_MS - 1);
+  await spool.settled();
+  assert.equal((await spool.email(id)).status, 'queued');
+  await spool.clock.advance(1);
+  await until(async () => (await spool.email(id)).status === 'delivered');
+});
+
+test('scheduled mail of a domain that is no longer verified bounces with that reason', async () => {
+  const { spool, dialled } = await openWorld({});
+  spool.addZone('rcpt.example A 192.0.2.1');
+  const dueAt = spool.clock.now() + 200 * HOUR_MS;
+  const id = await spool.accept('bob@rcpt.example', { scheduledAt: new Date(dueAt).toISOString() });
+  const domainId = (await spool.request('GET', '/v1/domains', { key: spool.liveKey })).body.data[0].id;
+  spool.dns.setZone('rcpt.example A 192.0.2.1');
+  for (let checks = 0; checks < 2; checks++) {
+    await spool.clock.advance(90 * HOUR_MS);
+    await spool.request('POST', `/v1/domains/${domainId}/verify`, { key: spool.liveKey });
+  }
+  await spool.clock.advance(21 * HOUR_MS);
+  await spool.deliverDue();
+  const email = await spool.email(id);
+  assert.equal(email.status, 'bounced');
+  assert.match(email.recipients[0].diagnostic, /no longer verified/);
+  assert.equal(dialled.length, 0);
+});
+
+test('canceled mail is not sent, and has a story', async () => {
+  const { spool, dialled } = await openWorld({});
+  spool.addZone('rcpt.example A 192.0.2.1');
+  const id = await spool.accept('bob@rcpt.example');
+  const canceled = await spool.request('POST', `/v1/emails/${id}/cancel`, { key: spool.liveKey });
+  assert.deepEqual([canceled.status, canceled.body.status], [200, 'canceled']);
+  await spool.deliverDue();
+  assert.equal(dialled.length, 0);
+  assert.deepEqual(eventTypes(await spool.email(id)), ['email.queued', 'email.canceled']);
+});
+
+test('mail that is already on its way cannot be canceled', async () => {
+  const { spool } = await openWorld({});
+  const id = await spool.accept('bob@rcpt.example');
+  await spool.claim();
+  const refused = await spool.request('POST', `/v1/emails/${id}/cancel`, { key: spool.liveKey });
+  assert.deepEqual([refused.status, refused.body.error.type], [409, 'invalid_state']);
+});
+
+test('stopping finishes what is claimed and claims nothing more', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld({ '192.0.2.1': sink.port }, { POSTRIDER_DELIVERY_CONNECTIONS: '1' });
+  spool.addZone('rcpt.example A 192.0.2.1');
+  for (let index = 0; index < 60; index++) await spool.accept(`user${index}@rcpt.example`);
+  const dispatcher = startDelivering(spool.app);
+  await until(() => sink.messages.length >= 1);
+  await dispatcher.stop(30_000);
+  const inFlight = await spool.app.db.read
+    .selectFrom('recipients')
+    .select('id')
+    .where('state', '=', 'in_flight')
+    .execute();
+  assert.equal(inFlight.length, 0);
+  assert.ok(sink.messages.length < 60);
+});
+
+test('mail of one tenant does not wait behind the mail of another for the same place', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld({ '192.0.2.1': sink.port }, { POSTRIDER_DELIVERY_CONNECTIONS: '1' });
+  spool.addZone('rcpt.example A 192.0.2.1');
+  for (let index = 0; index < 100; index++) await spool.accept(`bulk${index}@rcpt.example`);
+  const topic = await spool.request('POST', '/v1/topics', { key: spool.liveKey, body: { name: 'News' } });
+  const letter = { type: 'broadcast', topicId: topic.body.id };
+  for (let index = 0; index < 20; index++) await spool.accept(`letter${index}@rcpt.example`, letter);
+  await spool.deliverDue();
+  const order = sink.messages.map((message) => message.recipients[0] ?? '');
+  const firstLetter = order.findIndex((address) => address.startsWith('letter'));
+  assert.ok(firstLetter < 10, `the first broadcast came as number ${firstLetter}`);
+  const among20 = order.slice(0, 20).filter((address) => address.startsWith('letter')).length;
+  assert.ok(among20 <= 6, `${among20} broadcasts among the first 20`);
+});

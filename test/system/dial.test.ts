@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { realClock } from '../../src/system/clock.ts';
+import { createDial, RefusedTargetError } from '../../src/system/dial.ts';
+
+const dial = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), realClock);
+
+async function serverFor(t: TestContext): Promise<number> {
+  const server = createServer((socket) => socket.on('error', () => {}));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test('an error between the connect and the next listener is not uncaught, and shows on the socket', async (t) => {
+  const socket = await dial({ address: '127.0.0.1', port: await serverFor(t), timeoutMs: 30_000 });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.destroy(new Error('the line is dead'));
+  await closed;
+  assert.equal(socket.errored?.message, 'the line is dead');
+});
+
+test('nobody listening is an error, and a target that is not public is refused before a socket is made', async (t) => {
+  const port = await serverFor(t);
+  await assert.rejects(dial({ address: '127.0.0.1', port: 1, timeoutMs: 30_000 }), { code: 'ECONNREFUSED' });
+  await assert.rejects(dial({ address: '10.0.0.1', port, timeoutMs: 30_000 }), RefusedTargetError);
+});

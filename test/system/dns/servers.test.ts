@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createServers } from '../../../src/system/dns/servers.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+
+const clock = createFakeClock(0);
+
+test('addresses are read with and without a port, in both families', () => {
+  for (const [text, address, port] of [
+    ['192.0.2.1', '192.0.2.1', 53],
+    ['192.0.2.1:5353', '192.0.2.1', 5353],
+    ['2001:db8::1', '2001:db8::1', 53],
+    ['[2001:db8::1]:5353', '2001:db8::1', 5353],
+    ['[2001:db8::1]', '2001:db8::1', 53],
+    ['fe80::1%eth0', 'fe80::1%eth0', 53],
+  ] as const) {
+    assert.deepEqual(createServers({ clock, servers: [text] }).inOrder(), [{ address, port }]);
+  }
+});
+
+test('what is no address is named', () => {
+  for (const text of [
+    '',
+    'localhost',
+    '192.0.2.1:',
+    '192.0.2.1:0',
+    '192.0.2.1:65536',
+    '[192.0.2.1',
+    '::1:x',
+  ]) {
+    assert.throws(() => createServers({ clock, servers: [text] }), {
+      message: `"${text}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`,
+    });
+  }
+});
+
+test('at most three are asked, in the order they were given', () => {
+  const servers = ['192.0.2.4', '192.0.2.3', '192.0.2.2', '192.0.2.1'];
+  const asked = createServers({ clock, servers }).inOrder();
+  assert.deepEqual(
+    asked.map(({ address }) => address),
+    servers.slice(0, 3),
+  );
+});
+
+test('without any, those of the machine are asked, and looked at again every half minute', async () => {
+  let machine = ['192.0.2.1'];
+  const servers = createServers({ clock, servers: [], ofMachine: () => machine });
+  const asked = () => servers.inOrder().map(({ address }) => address);
+  assert.deepEqual(asked(), ['192.0.2.1']);
+  machine = ['192.0.2.2', '192.0.2.3'];
+  await clock.advance(29_999);
+  assert.deepEqual(asked(), ['192.0.2.1']);
+  await clock.advance(1);
+  assert.deepEqual(asked(), ['192.0.2.2', '192.0.2.3']);
+});
+
+test('the machine can be asked for its resolvers', () => {
+  for (const { port } of createServers({ clock, servers: [] }).inOrder()) assert.ok(port > 0);
+});

@@ -1,0 +1,19 @@
+/** A key anybody may know, and a certificate by itself for `files.example` and `elsewhere.example`, for a hundred years. */
+export const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCYtb7AoBPnb2+zvP
+Qi7BULIs1ZraRlHzIyx2Dp+i9UShRANCAASJSMf3YfrYD5CUeZQhMq8Z5BQQfnSp
+ZqZJdaJePK437WqiXDCEcV57nHx/lZx1OdAP5IFL2JxCUpP4irJn333w
+-----END PRIVATE KEY-----`;
+
+export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBtTCCAVugAwIBAgIUD4AH+CEoV6OgCtC153t6lTjGBl8wCgYIKoZIzj0EAwIw
+GDEWMBQGA1UEAwwNZmlsZXMuZXhhbXBsZTAgFw0yNjExMjEwNTM3MTBaGA8yMTI2
+MTAyODA1MzcxMFowGDEWMBQGA1UEAwwNZmlsZXMuZXhhbXBsZTBZMBMGByqGSM49
+AgEGCCqGSM49AwEHA0IABIlIx/dh+tgPkJR5lCEyrxnkFBB+dKlmpkl1ol48rjft
+aqJcMIRxXnucfH+VnHU50A/kgUvYnEJSk/iKsmffffCjgYAwfjAdBgNVHQ4EFgQU
+oUGLfsnO5yIhhZ7960//iVATymIwHwYDVR0jBBgwFoAUoUGLfsnO5yIhhZ7960//
+iVATymIwDwYDVR0TAQH/BAUwAwEB/zArBgNVHREEJDAigg1maWxlcy5leGFtcGxl
+ghFlbHNld2hlcmUuZXhhbXBsZTAKBggqhkjOPQQDAgNIADBFAiA6PD446JfqLWAE
+puMZky7uxSec+V8no37OgOehTMQ/cwIhAOLhhxehMbIFfTPTg8swq26GUiKaqdSa
+cdWbsvu5mF/q
+-----END CERTIFICATE-----`;

@@ -1,0 +1,33 @@
+/** A thread for the tests of killable-threads: does as it is told, so that each fate of a job can be had for the asking. */
+import { isMainThread, threadId } from 'node:worker_threads';
+import { answerJobs } from '../../src/system/killable-threads.ts';
+
+export type Order = {
+  what: 'where' | 'pause' | 'spin' | 'hoard' | 'throw' | 'exit';
+  /** Turns 1 when the thread has the order. */
+  begun?: Int32Array;
+};
+
+answerJobs(({ what, begun }: Order): string => {
+  if (begun) {
+    Atomics.store(begun, 0, 1);
+    Atomics.notify(begun, 0);
+  }
+  switch (what) {
+    case 'where':
+      return isMainThread ? 'main' : `thread ${threadId}`;
+    case 'pause':
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      return `thread ${threadId}`;
+    case 'spin':
+      for (;;);
+    case 'hoard': {
+      const kept: unknown[] = [];
+      for (;;) kept.push(new Array(1_000).fill(kept.length));
+    }
+    case 'throw':
+      throw new Error('as told');
+    case 'exit':
+      process.exit(3);
+  }
+});

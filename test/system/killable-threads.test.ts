@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import {
+  KillableThreads,
+  type KillableThreadsOptions,
+  type ThreadOutcome,
+} from '../../src/system/killable-threads.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import type { Order } from './killable-thread-sample.ts';
+
+const SAMPLE = new URL('./killable-thread-sample.ts', import.meta.url);
+const OPTIONS: KillableThreadsOptions = {
+  module: SAMPLE,
+  threads: 1,
+  jobTimeoutMs: 2_000,
+  waitTimeoutMs: 5_000,
+  mostWaiting: 3,
+  idleTimeoutMs: 60_000,
+  heapMegabytes: 32,
+};
+
+function openThreads(context: TestContext, change: Partial<KillableThreadsOptions> = {}) {
+  const clock = createFakeClock(0);
+  const threads = new KillableThreads<Order, string>(clock, { ...OPTIONS, ...change });
+  context.after(() => threads.close());
+  /** Where a job ran, or what became of it. */
+  const run = async (what: Order['what']) => summary(await threads.run({ what }));
+  /** A job that never ends by itself, in its thread. */
+  const spin = async () => {
+    const begun = new Int32Array(new SharedArrayBuffer(4));
+    const outcome = threads.run({ what: 'spin', begun }).then(summary);
+    const wait = Atomics.waitAsync(begun, 0, 0);
+    await wait.value;
+    return { outcome };
+  };
+  return { clock, threads, run, spin };
+}
+
+function summary(outcome: ThreadOutcome<string>): string {
+  return outcome.kind === 'done' ? outcome.result : `${outcome.reason}: ${outcome.message}`;
+}
+
+/** Whether it is settled by now; what is left to do takes no time. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  await new Promise((resolve) => setImmediate(resolve));
+  return Promise.race([promise.then(() => true), Promise.resolve(false)]);
+}
+
+test('a job runs in a thread, and the next one in the same', async (t) => {
+  const { run } = openThreads(t);
+  const where = await run('where');
+  assert.match(where, /^thread \d+$/);
+  assert.equal(await run('where'), where);
+});
+
+test('no more threads are started than there may be', async (t) => {
+  const { run } = openThreads(t, { threads: 2, mostWaiting: 4 });
+  const places = await Promise.all(Array.from({ length: 4 }, () => run('pause')));
+  assert.equal(new Set(places).size, 2, places.join());
+});
+
+test('no more threads are started than jobs are waiting', async (t) => {
+  const { run } = openThreads(t, { threads: 4 });
+  const places = await Promise.all([run('pause'), run('pause')]);
+  const next = await openThreads(t).run('where');
+  const numbers = [...places, next]
+    .map((place) => Number(place.replace('thread ', '')))
+    .sort((x, y) => x - y);
+  const [first = 0] = numbers;
+  assert.deepEqual(numbers, [first, first + 1, first + 2]);
+});
+
+test('a job that does not end is ended by the clock, others run meanwhile, and a new thread takes its place', async (t) => {
+  const { clock, run, spin } = openThreads(t, { threads: 2 });
+  const first = await spin();
+  const other = await run('where');
+  assert.match(other, /^thread/);
+  const second = await spin();
+  const waiting = run('where');
+  await clock.advance(1_999);
+  assert.equal(await isSettled(Promise.race([first.outcome, second.outcome, waiting])), false);
+  await clock.advance(1);
+  assert.equal(await first.outcome, 'overran: it took longer than 2000 ms');
+  assert.equal(await second.outcome, 'overran: it took longer than 2000 ms');
+  assert.match(await waiting, /^thread/);
+  assert.notEqual(await waiting, other);
+});
+
+test('a job that wants more memory than there is ends its thread, not the process', async (t) => {
+  const { run } = openThreads(t);
+  assert.match(await run('hoard'), /^died: .*memory/);
+  assert.match(await run('where'), /^thread/);
+});
+
+test('what a job throws is its outcome, and its thread goes on', async (t) => {
+  const { run } = openThreads(t);
+  const where = await run('where');
+  assert.equal(await run('throw'), 'threw: as told');
+  assert.equal(await run('where'), where);
+});
+
+test('a thread that ends by itself costs the job it had', async (t) => {
+  const { run } = openThreads(t);
+  assert.equal(await run('exit'), 'died: the thread has ended');
+  assert.match(await run('where'), /^thread/);
+});
+
+test('threads start with the first job; one that cannot start costs a job each time', async (t) => {
+  const { run } = openThreads(t, { module: new URL('./no-such-module.ts', import.meta.url) });
+  for (const outcome of await Promise.all([run('where'), run('where')])) assert.match(outcome, /^died: /);
+});
+
+test('of too many waiting jobs the last is sent away at once', async (t) => {
+  const { run, spin, threads } = openThreads(t);
+  await spin();
+  const waiting = [run('where'), run('where'), run('where')];
+  assert.equal(await run('where'), 'crowded: 3 jobs are waiting');
+  assert.equal(await isSettled(Promise.race(waiting)), false);
+  await threads.close();
+});
+
+test('a job waits only so long for a thread, and is not run after that', async (t) => {
+  const { clock, run, spin, threads } = openThreads(t, { waitTimeoutMs: 500 });
+  await spin();
+  const begun = new Int32Array(new SharedArrayBuffer(4));
+  const late = threads.run({ what: 'where', begun });
+  await clock.advance(499);
+  assert.equal(await isSettled(late), false);
+  await clock.advance(1);
+  assert.equal(summary(await late), 'crowded: no thread was free for 500 ms');
+  await clock.advance(1_500);
+  await run('where');
+  assert.equal(Atomics.load(begun, 0), 0);
+});
+
+test('the time a job waited is not counted as its own', async (t) => {
+  const { clock, run, spin, threads } = openThreads(t, { waitTimeoutMs: 3_000 });
+  await spin();
+  const begun = new Int32Array(new SharedArrayBuffer(4));
+  const next = threads.run({ what: 'spin', begun }).then(summary);
+  const begins = Atomics.waitAsync(begun, 0, 0);
+  await clock.advance(2_000);
+  await begins.value;
+  await clock.advance(1_999);
+  assert.equal(await isSettled(next), false);
+  await clock.advance(1);
+  assert.match(await next, /^overran/);
+  assert.match(await run('where'), /^thread/);
+});
+
+test('a thread that has nothing to do for long is ended, and started again for the next job', async (t) => {
+  const { clock, run } = openThreads(t);
+  const where = await run('where');
+  await clock.advance(59_999);
+  assert.equal(await run('where'), where);
+  await clock.advance(59_999);
+  assert.equal(await run('where'), where);
+  await clock.advance(60_000);
+  assert.notEqual(await run('where'), where);
+});
+
+test('an answer that crosses with the end of its thread does not bring the thread back', async (t) => {
+  const timers: (() => void)[] = [];
+  const clock = { ...createFakeClock(0), after: (_: number, run: () => void) => timerOf(run) };
+  const timerOf = (run: () => void) => {
+    timers.push(run);
+    return { cancel: () => {} };
+  };
+  const threads = new KillableThreads<Order, string>(clock, OPTIONS);
+  t.after(() => threads.close());
+  await threads.run({ what: 'where' });
+  const begun = new Int32Array(new SharedArrayBuffer(4));
+  const crossed = threads.run({ what: 'where', begun });
+  const endJob = timers.at(-1);
+  Atomics.wait(begun, 0, 0);
+  // This thread stands still until the answer lies in its queue, and then ends the job before it looks there.
+  Atomics.wait(begun, 0, 1, 50);
+  endJob?.();
+  const next = threads.run({ what: 'where' });
+  assert.match(summary(await crossed), /^overran/);
+  assert.match(summary(await next), /^thread/);
+});
+
+test('closing ends what runs and what waits, and nothing is begun after it', async (t) => {
+  const { run, spin, threads } = openThreads(t);
+  const running = await spin();
+  const waiting = run('where');
+  await threads.close();
+  assert.match(await running.outcome, /^closed: /);
+  assert.match(await waiting, /^closed: /);
+  assert.match(await run('where'), /^closed: /);
+});
+
+test('a process waits for its jobs, but not for its idle threads', async () => {
+  const program = fileURLToPath(new URL('./killable-threads-process.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program], {
+    timeout: 60_000,
+  });
+  assert.equal(stdout, 'done\ndone\n');
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMetrics } from '../../src/system/metrics.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+async function gaugeOf(metrics: ReturnType<typeof createMetrics>, name: string): Promise<number> {
+  const line = (await metrics.show()).text.split('\n').find((one) => one.startsWith(`${name} `));
+  return Number(line?.split(' ')[1]);
+}
+
+test('memory is that of the process, and a gauge is asked whenever it is shown', async () => {
+  const metrics = createMetrics(createFakeClock(0));
+  assert.ok((await gaugeOf(metrics, 'postrider_process_resident_memory_bytes')) > 10_000_000);
+  let depth = 1;
+  metrics.gauge('queue_depth', 'Messages waiting.', () => depth);
+  assert.equal(await gaugeOf(metrics, 'postrider_queue_depth'), 1);
+  depth = 7;
+  assert.equal(await gaugeOf(metrics, 'postrider_queue_depth'), 7);
+  metrics.gauge('queue_depth', 'Messages waiting.', () => 9);
+  assert.equal(await gaugeOf(metrics, 'postrider_queue_depth'), 9);
+});
+
+test('counters and histograms of others stand beside, each name once', async () => {
+  const metrics = createMetrics(createFakeClock(0));
+  metrics.counter('tries_total', 'Tries.', ['outcome']).inc({ outcome: 'delivered' });
+  metrics.histogram('wait_seconds', 'Wait.', { buckets: [1, 2] }).observe(1.5);
+  const { text, contentType } = await metrics.show();
+  assert.match(text, /^postrider_tries_total\{outcome="delivered"\} 1$/m);
+  assert.match(text, /^postrider_wait_seconds_bucket\{le="2"\} 1$/m);
+  assert.match(contentType, /^text\/plain; version=0\.0\.4/);
+  assert.throws(() => metrics.counter('tries_total', 'Tries again.'));
+});
+
+test('two registries are two', async () => {
+  const [one, other] = [createMetrics(createFakeClock(0)), createMetrics(createFakeClock(0))];
+  one.shedRequests.inc({ reason: 'x' });
+  assert.ok(!(await other.show()).text.includes('reason="x"'));
+});
+
+/** Holds the event loop. */
+function block(durationMs: number): void {
+  const until = performance.now() + durationMs;
+  while (performance.now() < until);
+}
+
+/** Real turns of the event loop, so that the histogram's own timer fires. */
+async function turns(durationMs: number): Promise<void> {
+  const until = performance.now() + durationMs;
+  while (performance.now() < until) await new Promise(setImmediate);
+}
+
+test('a held event loop is seen for a second, its worst until it was shown', async () => {
+  const clock = createFakeClock(0);
+  const metrics = createMetrics(clock);
+  assert.deepEqual(metrics.loopDelay, { meanMs: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 });
+  const watch = metrics.watchLoop();
+  await turns(30);
+  block(400);
+  await turns(30);
+  await clock.advance(1_000);
+  assert.ok(metrics.loopDelay.maxMs >= 300, `${metrics.loopDelay.maxMs}`);
+  assert.ok(metrics.loopDelay.meanMs > 0 && metrics.loopDelay.meanMs <= metrics.loopDelay.maxMs);
+  await turns(30);
+  await clock.advance(1_000);
+  assert.ok(metrics.loopDelay.maxMs < 300, `${metrics.loopDelay.maxMs}`);
+  assert.ok((await gaugeOf(metrics, 'postrider_event_loop_delay_max_seconds')) >= 0.3);
+  assert.ok((await gaugeOf(metrics, 'postrider_event_loop_delay_max_seconds')) < 0.3);
+  watch.stop();
+  await clock.advance(10_000);
+  assert.deepEqual(metrics.loopDelay, { meanMs: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 });
+});

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { AppError } from '../../src/system/errors.ts';
+import {
+  findVariables,
+  MOST_PLACEHOLDERS,
+  MOST_RENDERED_CHARACTERS,
+  renderTemplate,
+  type VariableValue,
+} from '../../src/templates/render.ts';
+
+const SEED = 20_261_121;
+const VARIABLES = {
+  x: 'a<b',
+  'first.name-2': 'Ada',
+  größe: 'XL',
+  zero: 0,
+  no: false,
+  nothing: null,
+  empty: '',
+  quoted: `&<>"'`,
+  nested: '{{x}} {{{x}}}',
+  open: '{{',
+  __x__: 'under',
+};
+
+for (const [source, html, missing = []] of [
+  ['', ''],
+  ['no placeholder & nothing escaped <b>', 'no placeholder & nothing escaped <b>'],
+  ['{{x}}', 'a&lt;b'],
+  ['{{ x }}|{{\tx\n}}', 'a&lt;b|a&lt;b'],
+  ['{{{x}}}', 'a<b'],
+  ['{{{ x }}}', 'a<b'],
+  ['{{quoted}}', '&amp;&lt;&gt;&quot;&#39;'],
+  ['{{first.name-2}} {{größe}} {{__x__}}', 'Ada XL under'],
+  ['{{zero}} {{no}}', '0 false'],
+  ['{{y}}', '', ['y']],
+  ['{{y}}{{y}}{{{z}}}', '', ['y', 'z']],
+  ['{{y|there}}', 'there'],
+  ['{{ y | there & then }}', 'there &amp; then'],
+  ['{{{y|<b>there</b>}}}', '<b>there</b>'],
+  ['{{y|}}', ''],
+  ['{{y|a|b}}', 'a|b'],
+  ['{{x|there}}', 'a&lt;b'],
+  ['{{nothing|there}}', 'there'],
+  ['{{nothing}}', '', ['nothing']],
+  ['{{empty|there}}', ''],
+  ['{{nested}}', '{{x}} {{{x}}}'],
+  ['{{open}}x}}', '{{x}}'],
+  ['{{y|{{x}}}}', '{{y|a&lt;b}}'],
+  ['{{__proto__}}{{constructor}}{{toString}}', '', ['__proto__', 'constructor', 'toString']],
+  ['{{__proto__|none}}', 'none'],
+  ['{{{{x}}}}', '{a<b}'],
+  ['{{{x}}', '{a&lt;b'],
+  ['{{x}}}', 'a&lt;b}'],
+  ['{{x', '{{x'],
+  ['{{x}', '{{x}'],
+  ['{ {x}}', '{ {x}}'],
+  ['{{}} {{ }} {{|x}}', '{{}} {{ }} {{|x}}'],
+  ['{{#if x}}{{/if}}{{> x}}{{a b}}{{x()}}{{x+1}}', '{{#if x}}{{/if}}{{> x}}{{a b}}{{x()}}{{x+1}}'],
+  [`{{${'n'.repeat(64)}|64}}{{${'n'.repeat(65)}|65}}`, `64{{${'n'.repeat(65)}|65}}`],
+] as [source: string, html: string, missing?: string[]][]) {
+  test(`${JSON.stringify(source.slice(0, 60))} in HTML`, () => {
+    assert.deepEqual(renderTemplate(source, VARIABLES, 'html'), { text: html, missing });
+  });
+}
+
+test('a subject and a text are never escaped', () => {
+  const source = '{{quoted}} {{{quoted}}} {{y|"there" & then}}';
+  assert.equal(renderTemplate(source, VARIABLES, 'text').text, `&<>"' &<>"' "there" & then`);
+});
+
+test('a variable named like what objects inherit has its value when it is given one', () => {
+  const variables = JSON.parse('{"__proto__":"p","constructor":"c"}') as Record<string, VariableValue>;
+  assert.equal(renderTemplate('{{__proto__}}{{constructor}}', variables, 'text').text, 'pc');
+});
+
+test('variables are found once each, in order, with the first fallback they have', () => {
+  assert.deepEqual(findVariables(['{{a}} {{{b|B}}}', '{{c|}}{{a| one }}{{a|two}} {{#d}}', '']), [
+    { name: 'a', fallback: 'one' },
+    { name: 'b', fallback: 'B' },
+    { name: 'c', fallback: '' },
+  ]);
+});
+
+function refuses(work: () => unknown, param: string | undefined): void {
+  assert.throws(work, (error) => {
+    assert.ok(error instanceof AppError && error.code === 'validation_error', String(error));
+    assert.equal(error.options.param, param);
+    return true;
+  });
+}
+
+test('a small template and a long value do not make gigabytes', () => {
+  const value = 'v'.repeat(MOST_RENDERED_CHARACTERS / 4);
+  const four = '{{x}}'.repeat(4);
+  assert.equal(renderTemplate(four, { x: value }, 'html').text.length, MOST_RENDERED_CHARACTERS);
+  refuses(() => renderTemplate(`${four}.`, { x: value }, 'html'), 'variables');
+  refuses(() => renderTemplate('{{x}}'.repeat(5), { x: value }, 'text'), 'variables');
+  refuses(() => renderTemplate('{{x}}'.repeat(4), { x: `${value.slice(1)}<` }, 'html'), 'variables');
+});
+
+test('a text holds at most so many placeholders', () => {
+  const source = '{{x}}'.repeat(MOST_PLACEHOLDERS);
+  assert.equal(renderTemplate(source, {}, 'text').text, '');
+  assert.equal(findVariables([source]).length, 1);
+  refuses(() => renderTemplate(`${source}{{x}}`, {}, 'text'), undefined);
+  refuses(() => findVariables([`${source}{{{x}}}`]), undefined);
+});
+
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+const hostile = fc
+  .array(
+    fc.constantFrom('{', '{{', '{{{', '}', '}}', '}}}', '|', ' ', 'x', 'y', '<', '&', "'", '😀', '\ud83d'),
+    {
+      maxLength: 30,
+    },
+  )
+  .map((parts) => parts.join(''));
+const source = fc.oneof(text, hostile);
+
+test('a text without braces stays as it is', () => {
+  fc.assert(
+    fc.property(source, (given) => {
+      const plain = given.replace(/[{}]/g, '');
+      assert.deepEqual(renderTemplate(plain, { x: 'X' }, 'html'), { text: plain, missing: [] });
+    }),
+    { seed: SEED },
+  );
+});
+
+test('a value never adds markup to HTML, whatever stands around it', () => {
+  fc.assert(
+    fc.property(source, source, (given, value) => {
+      const template = given.replace(/\{{3,}/g, '{{').replace(/[<>"']/g, '');
+      const { text: rendered } = renderTemplate(template, { x: value, y: value }, 'html');
+      assert.doesNotMatch(rendered, /[<>"']/);
+    }),
+    { seed: SEED, numRuns: 500 },
+  );
+});
+
+test('what is rendered is the text between placeholders and the values, and nothing twice', () => {
+  const piece = fc.oneof(
+    fc.record({ literal: text.map((given) => given.replace(/[{}]/g, '')) }),
+    fc.record({ value: source, isRaw: fc.boolean() }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+      const values = pieces.map((each) => ('value' in each ? each.value : null));
+      const variables = Object.fromEntries(values.map((value, index) => [`v${index}`, value]));
+      const template = pieces.map((each, index) =>
+        'value' in each ? (each.isRaw ? `{{{v${index}}}}` : `{{v${index}}}`) : each.literal,
+      );
+      const expected = pieces.map((each) => ('value' in each ? each.value : each.literal)).join('');
+      assert.equal(renderTemplate(template.join(''), variables, 'text').text, expected);
+    }),
+    { seed: SEED, numRuns: 500 },
+  );
+});
+
+test('two megabytes of almost-placeholders are text, and no stack or time runs out', () => {
+  const size = MOST_RENDERED_CHARACTERS;
+  for (const part of ['{', '{{', '{{ ', '{{a', '{{a|', '{{a|é', '}}', '{{a|😀', `{{${'a'.repeat(64)}`]) {
+    const given = part.repeat(Math.floor(size / part.length));
+    assert.equal(renderTemplate(given, { a: 'X' }, 'html').text, given, part);
+  }
+  for (const filling of [' ', 'a', 'é', '😀']) {
+    const given = `{{a|${filling.repeat((size - 8) / filling.length)}`;
+    assert.equal(renderTemplate(given, {}, 'html').text, given);
+    assert.equal(renderTemplate(`${given}}}`, { a: 'X' }, 'html').text, 'X');
+  }
+});

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createControlServer } from '../../src/control-socket.ts';
+import type { HttpServer } from '../../src/http/server.ts';
+import { createApiKey } from '../../src/tenants/keys.ts';
+import { createKnownKeys, type KnownKeys } from '../../src/tenants/known-keys.ts';
+import { revokeApiKey } from '../../src/tenants/store.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+
+const clock = createFakeClock(Date.UTC(2030, 0, 1));
+
+let house: TestApp;
+let known: KnownKeys;
+before(async () => {
+  house = await openTestApp({ system: { clock } });
+  known = createKnownKeys(house.app);
+});
+after(() => house.close());
+
+async function newKey() {
+  const { tenantId } = house;
+  const { key, token } = await createApiKey(house.app, {
+    tenantId,
+    name: 'k',
+    mode: 'live',
+    permission: 'full_access',
+    expiresAt: null,
+  });
+  return { id: key.id, token, find: () => known.find(token, key.hint) };
+}
+
+test('a key that was seen is not read again for some seconds', async () => {
+  const { id, find } = await newKey();
+  assert.equal((await find())?.revokedAt, null);
+  // Straight into the table, as nothing in the daemon does.
+  await house.app.db.commit(revokeApiKey, { id, now: clock.now() });
+  await clock.advance(9_999);
+  assert.equal((await find())?.revokedAt, null);
+  await clock.advance(1);
+  assert.notEqual((await find())?.revokedAt, null);
+});
+
+test('a key that the operator revokes is revoked for the next request', async () => {
+  const admin: HttpServer = await createControlServer(house.app);
+  const { id, token } = await newKey();
+  const ask = () => house.request('GET', '/v1/emails', { key: token });
+  assert.equal((await ask()).status, 200);
+  assert.equal((await admin.inject({ method: 'DELETE', url: `/keys/${id}` })).statusCode, 200);
+  assert.equal((await ask()).status, 401);
+  await admin.close();
+});
+
+test('what is no key is not remembered: it works from the moment it is one', async () => {
+  const { token, find } = await newKey();
+  assert.equal(await known.find(`${token}x`, token.slice(8, 16)), undefined);
+  assert.ok(await find());
+});
+
+test('a server that has ended listens no more', async () => {
+  const one = createKnownKeys(house.app);
+  const { id, token } = await newKey();
+  const hint = token.slice(8, 16);
+  await one.find(token, hint);
+  one.close();
+  await house.app.db.commit(revokeApiKey, { id, now: clock.now() });
+  house.app.notices.notify('tenants');
+  assert.equal((await one.find(token, hint))?.revokedAt, null);
+});

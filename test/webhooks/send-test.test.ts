@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EVENT_TYPES } from '../../src/events/store.ts';
+import { verifySignature } from '../../src/webhooks/signature.ts';
+import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const send = (world: WebhookWorld, id: string, body?: unknown) =>
+  world.test.request('POST', `/v1/webhooks/${id}/test`, { body });
+
+test('a test posts one signed sample and tells what came of it', () =>
+  inWorld(async (world) => {
+    const { id, secret } = await world.createEndpoint({ events: ['email.sent'] });
+    world.answer(async () => {
+      await world.clock.advance(120);
+      return { status: 202 };
+    });
+    const { status, body } = await send(world, id);
+    assert.deepEqual(
+      [status, body],
+      [200, { delivered: true, responseStatus: 202, responseTimeMs: 120, error: null }],
+    );
+    const [post, ...more] = world.posts;
+    assert.ok(post && more.length === 0);
+    const event = JSON.parse(String(post.body));
+    assert.deepEqual(
+      [event.type, event.mode, event.test, event.createdAt],
+      ['email.delivered', 'test', true, new Date(world.startMs).toISOString()],
+    );
+    assert.match(event.id, /^evt_/);
+    const { 'webhook-id': eventId, 'x-service-event': type, 'X-Service-Signature': header } = post.headers;
+    assert.deepEqual([eventId, type], [event.id, event.type]);
+    const nowSeconds = world.startMs / 1_000;
+    assert.ok(verifySignature({ secret, header: header ?? '', body: String(post.body), nowSeconds }));
+  }));
+
+for (const type of EVENT_TYPES) {
+  test(`a test may be of type ${type}`, () =>
+    inWorld(async (world) => {
+      const { id } = await world.createEndpoint();
+      assert.equal((await send(world, id, { type })).body.delivered, true);
+      const event = JSON.parse(String(world.posts[0]?.body));
+      assert.equal(event.type, type);
+      const fields = type.startsWith('email.') ? ['emailId', 'to', 'from'] : ['domainId', 'name', 'status'];
+      for (const field of fields) assert.equal(typeof event.data[field], 'string', field);
+    }));
+}
+
+test('an unknown type is refused, and so is a body that is a list', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const answer = await send(world, id, { type: 'email.lost' });
+    assert.deepEqual([answer.status, answer.body.error.param], [400, 'type']);
+    assert.equal((await send(world, id, [])).status, 400);
+    assert.equal(world.posts.length, 0);
+  }));
+
+test('a test fails as a post does, is not made again, and leaves no trace', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    await world.side.updateTable('webhookEndpoints').set({ failingSince: 7 }).where('id', '=', id).execute();
+    const before = await world.side.selectFrom('webhookEndpoints').selectAll().execute();
+    world.start();
+    world.answer(() => ({ status: 410 }));
+    assert.deepEqual((await send(world, id)).body, {
+      ...{ delivered: false, responseStatus: 410, responseTimeMs: 0 },
+      error: 'The receiver answered 410',
+    });
+    world.answer(() => new Error('connect ECONNREFUSED 192.0.2.1:443'));
+    assert.deepEqual((await send(world, id)).body, {
+      ...{ delivered: false, responseStatus: null, responseTimeMs: null },
+      error: 'connect ECONNREFUSED 192.0.2.1:443',
+    });
+    world.answer(() => ({ status: 200 }));
+    assert.equal((await send(world, id)).body.delivered, true);
+    await world.clock.advance(60_000);
+    assert.equal(world.posts.length, 3);
+    assert.deepEqual(await world.deliveries(), []);
+    assert.deepEqual(await world.side.selectFrom('webhookEndpoints').selectAll().execute(), before);
+    assert.deepEqual(await world.side.selectFrom('events').selectAll().execute(), []);
+  }));
+
+test('a disabled endpoint can be tested', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    await world.test.request('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    assert.equal((await send(world, id)).body.delivered, true);
+  }));
+
+test('an endpoint is tested once at a time, others beside it', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint({ url: 'https://slow.example/' });
+    const { id: other } = await world.createEndpoint();
+    const gate = Promise.withResolvers<{ status: number }>();
+    world.answer(({ url }) => (url.includes('slow') ? gate.promise : {}));
+    const first = send(world, id);
+    await until(world, 'it is under way', () => world.posts.length === 1);
+    const refused = await send(world, id);
+    assert.deepEqual([refused.status, refused.body.error.type], [429, 'rate_limited']);
+    assert.equal(refused.headers['retry-after'], '1');
+    assert.equal((await send(world, other)).status, 200);
+    gate.resolve({ status: 200 });
+    assert.equal((await first).body.delivered, true);
+    assert.equal((await send(world, id)).status, 200);
+  }));
+
+test('a key that may only read or send may not test', () =>
+  inWorld(async (world) => {
+    const { createApiKey } = await import('../../src/tenants/keys.ts');
+    const { id } = await world.createEndpoint();
+    for (const permission of ['sending_access', 'read_only'] as const) {
+      const { token } = await createApiKey(world.test.app, {
+        ...{ tenantId: world.test.tenantId, name: permission, mode: 'test', permission, expiresAt: null },
+      });
+      for (const [method, path] of [
+        ['POST', '/test'],
+        ['PATCH', ''],
+      ] as const) {
+        const answer = await world.test.request(method, `/v1/webhooks/${id}${path}`, {
+          key: token,
+          body: {},
+        });
+        assert.equal(answer.status, 403, `${permission} ${method}`);
+      }
+    }
+    assert.equal(world.posts.length, 0);
+  }));

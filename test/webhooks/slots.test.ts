@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { EndpointId, WaitingEndpoint } from '../../src/webhooks/deliveries/store.ts';
+import { IN_FLIGHT, Slots } from '../../src/webhooks/slots.ts';
+
+const waiting = (name: string, failing: 0 | 1 = 0): WaitingEndpoint => ({
+  endpointId: `wh_${name}`,
+  dueAt: 0,
+  failing,
+});
+const many = (prefix: string, count: number, failing: 0 | 1 = 0) =>
+  Array.from({ length: count }, (_, index) => waiting(`${prefix}${index}`, failing));
+
+/** Takes what is shared out, as the worker does. */
+function grant(slots: Slots, endpoints: readonly WaitingEndpoint[], limit: number): Map<EndpointId, number> {
+  const claims = slots.share(endpoints, limit);
+  for (const claim of claims)
+    for (let count = 0; count < claim.limit; count += 1) slots.take(claim.endpointId);
+  return new Map(claims.map((claim) => [claim.endpointId, claim.limit]));
+}
+
+test('an endpoint has four slots at most, and gets one back for each that ends', () => {
+  const slots = new Slots();
+  const one = [waiting('a')];
+  assert.deepEqual([...grant(slots, one, 10)], [['wh_a', 4]]);
+  assert.deepEqual([...grant(slots, one, 10)], []);
+  assert.equal(slots.next(one), undefined);
+  slots.free('wh_a');
+  assert.equal(slots.next(one), one[0]);
+  assert.deepEqual([...grant(slots, one, 10)], [['wh_a', 1]]);
+});
+
+test('slots go to the endpoints that hold the fewest, and among equals to the longest due', () => {
+  const slots = new Slots();
+  const [a, b, c] = [waiting('a'), waiting('b'), waiting('c')];
+  grant(slots, [a], 2);
+  grant(slots, [b], 1);
+  assert.deepEqual(
+    [...grant(slots, [a, b, c], 2)],
+    [
+      ['wh_c', 1],
+      ['wh_b', 1],
+    ].sort(),
+  );
+  assert.deepEqual([...grant(slots, [a, b, c], 1)], [['wh_c', 1]]);
+  assert.deepEqual(
+    [...grant(slots, [a, b, c], 2)],
+    [
+      ['wh_a', 1],
+      ['wh_b', 1],
+    ],
+  );
+});
+
+test('an endpoint whose last post failed has one slot', () => {
+  const slots = new Slots();
+  assert.deepEqual(
+    [...grant(slots, [waiting('a', 1), waiting('b')], 10)],
+    [
+      ['wh_a', 1],
+      ['wh_b', 4],
+    ],
+  );
+});
+
+test('an endpoint that began to fail with four posts under way waits until they have ended', () => {
+  const slots = new Slots();
+  grant(slots, [waiting('a')], 4);
+  const failing = [waiting('a', 1)];
+  for (let left = 3; left >= 0; left -= 1) {
+    assert.deepEqual([...grant(slots, failing, 1)], []);
+    slots.free('wh_a');
+  }
+  assert.deepEqual([...grant(slots, failing, 1)], [['wh_a', 1]]);
+});
+
+test('however many endpoints fail, a quarter of the slots is left to the others', () => {
+  const slots = new Slots();
+  const dead = many('dead', 1_000, 1);
+  assert.equal(grant(slots, dead, IN_FLIGHT).size, 192);
+  assert.equal(slots.next(dead), undefined, 'there is no room for another failing one');
+  const alive = many('alive', 100);
+  const free = IN_FLIGHT - 192;
+  const granted = grant(slots, [...dead, ...alive], free);
+  assert.equal(granted.size, free);
+  assert.ok([...granted.keys()].every((id) => id.startsWith('wh_alive')));
+});
+
+test('no more is shared out than was asked for', () => {
+  assert.equal(new Slots().share(many('a', 300), 7).length, 7);
+  assert.deepEqual(new Slots().share(many('a', 3), 0), []);
+});

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const iso = (epochMs: number) => new Date(epochMs).toISOString();
+const patch = (world: WebhookWorld, id: string, body: unknown, key = world.test.testKey) =>
+  world.test.request('PATCH', `/v1/webhooks/${id}`, { body, key });
+
+test('what is named changes and the rest stays', () =>
+  inWorld(async (world) => {
+    const { secret, ...created } = { description: null, ...(await world.createEndpoint()) };
+    await world.clock.advance(1_000);
+    const updatedAt = iso(world.startMs + 1_000);
+    const changes: [body: object, change: object][] = [
+      [{}, {}],
+      [{ url: 'https://other.example/' }, { url: 'https://other.example/' }],
+      [{ events: ['email.sent', 'email.sent', 'email.opened'] }, { events: ['email.sent', 'email.opened'] }],
+      [{ description: 'Shop' }, { description: 'Shop' }],
+      [{ nothing: 1 }, {}],
+      [{ description: null }, { description: null }],
+    ];
+    let expected = { ...created, updatedAt };
+    for (const [body, change] of changes) {
+      expected = { ...expected, ...change };
+      const answer = await patch(world, created.id, body);
+      assert.deepEqual([answer.status, answer.body], [200, expected], JSON.stringify(body));
+      assert.deepEqual((await world.test.request('GET', `/v1/webhooks/${created.id}`)).body, expected);
+    }
+    await world.record({ type: 'email.opened' });
+    world.start();
+    await until(world, 'it is posted to the new URL', () => world.posts.length === 1);
+    assert.equal(world.posts[0]?.url, 'https://other.example/');
+    assert.ok(secret.startsWith('whsec_'));
+  }));
+
+test('disabling skips what waits, and enabling posts what comes after', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    world.answer(() => ({ status: 500 }));
+    await world.record();
+    world.start();
+    const [row] = await world.deliveries();
+    assert.equal(row, undefined);
+    await until(
+      world,
+      'it waits to be tried again',
+      async () => (await world.deliveries())[0]?.error !== null,
+    );
+    await until(
+      world,
+      'it has failed once',
+      async () => (await world.deliveries())[0]?.responseStatus === 500,
+    );
+    const disabled = await patch(world, id, { status: 'disabled' });
+    const { status, disabledReason, disabledAt } = disabled.body;
+    assert.deepEqual([status, disabledReason, disabledAt], ['disabled', 'manual', iso(world.startMs)]);
+    assert.deepEqual(
+      (await world.deliveries()).map(({ state, attempts, dueAt, error }) => [state, attempts, dueAt, error]),
+      [['skipped', 1, null, 'The endpoint is disabled']],
+    );
+    await world.record();
+    await until(world, 'the next is skipped', async () => (await world.deliveries()).length === 2);
+    const enabled = await patch(world, id, { status: 'enabled' });
+    assert.deepEqual(
+      [enabled.body.status, enabled.body.disabledReason, enabled.body.disabledAt, enabled.body.failingSince],
+      ['enabled', null, null, null],
+    );
+    await world.record();
+    await until(world, 'what came after is posted', () => world.posts.length === 2);
+    assert.deepEqual(
+      (await world.deliveries())
+        .map(({ state }) => state)
+        .sort()
+        .slice(-2),
+      ['skipped', 'skipped'],
+    );
+  }));
+
+test('disabling what is disabled keeps when and why', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    await patch(world, id, { status: 'disabled' });
+    await world.side
+      .updateTable('webhookEndpoints')
+      .set({ disabledReason: 'failures' })
+      .where('id', '=', id)
+      .execute();
+    await world.clock.advance(5_000);
+    const { body } = await patch(world, id, { status: 'disabled' });
+    assert.deepEqual([body.disabledReason, body.disabledAt], ['failures', iso(world.startMs)]);
+  }));
+
+for (const [name, body, failingSince] of [
+  ['enabling an enabled endpoint', { status: 'enabled' }, null],
+  ['another URL', { url: 'https://other.example/' }, null],
+  ['the same URL', { url: 'https://receiver.example/hook' }, 7],
+  ['other events', { events: ['email.sent'] }, 7],
+] as const) {
+  test(`${name} ${failingSince === null ? 'forgets' : 'does not forget'} the failures so far`, () =>
+    inWorld(async (world) => {
+      const { id } = await world.createEndpoint();
+      await world.side
+        .updateTable('webhookEndpoints')
+        .set({ failingSince: 7, warnedAt: 8 })
+        .where('id', '=', id)
+        .execute();
+      const answer = await patch(world, id, body);
+      assert.equal(answer.body.failingSince, failingSince === null ? null : iso(failingSince));
+      const row = await world.side.selectFrom('webhookEndpoints').selectAll().executeTakeFirstOrThrow();
+      assert.equal(row.warnedAt, failingSince === null ? null : 8);
+    }));
+}
+
+for (const [body, param] of [
+  [{ url: 'http:' }, 'url'],
+  [{ url: 'https://example.com:25/' }, 'url'],
+  [{ url: null }, 'url'],
+  [{ events: [] }, 'events'],
+  [{ events: ['email.lost'] }, 'events[0]'],
+  [{ description: 'a\nb' }, 'description'],
+  [{ status: 'paused' }, 'status'],
+  [{ status: null }, 'status'],
+  [{ secret: 'whsec_mine' }, 'secret'],
+] as const) {
+  test(`refused with 400, and nothing changes: ${JSON.stringify(body)}`, () =>
+    inWorld(async (world) => {
+      const { id } = await world.createEndpoint();
+      const before = await world.side.selectFrom('webhookEndpoints').selectAll().execute();
+      const answer = await patch(world, id, { description: 'x', ...body });
+      assert.deepEqual([answer.status, answer.body.error.param], [400, param]);
+      assert.deepEqual(await world.side.selectFrom('webhookEndpoints').selectAll().execute(), before);
+    }));
+}
+
+test('an endpoint of another tenant or mode is not found, whatever is asked of it', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const other = await world.test.addTenant('stranger');
+    const asks: ['PATCH' | 'POST' | 'GET', string, object?][] = [
+      ['PATCH', '', { description: 'mine' }],
+      ['POST', '/test'],
+      ['GET', '/deliveries'],
+    ];
+    const keys = [other.testKey, world.test.liveKey];
+    for (const [method, path, body] of asks) {
+      for (const key of keys) {
+        const answer = await world.test.request(method, `/v1/webhooks/${id}${path}`, { key, body });
+        assert.deepEqual(
+          [answer.status, answer.body.error?.message],
+          [404, 'Webhook endpoint not found'],
+          `${method} ${path}`,
+        );
+      }
+      const wrongKind = `/v1/webhooks/${id.replace('wh_', 'em_')}${path}`;
+      assert.equal((await world.test.request(method, wrongKind, { body })).status, 404);
+    }
+    assert.equal(world.posts.length, 0);
+  }));
