@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { App } from './app.ts';
 import { registerDomainAdmin } from './domains/admin-api.ts';
+import { serveMetrics } from './http/metrics.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { errorCode } from './system/errors.ts';
 import { registerTenantAdmin } from './tenants/admin-api.ts';
@@ -14,7 +15,7 @@ import { VERSION } from './version.ts';
 
 export type ControlSocket = { close(): Promise<void> };
 
-type ControlApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'dns' | 'notices'>;
+type ControlApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'dns' | 'notices' | 'metrics'>;
 
 /** sun_path holds 108 bytes with its NUL on Linux and 104 elsewhere (unix(7), sys/un.h). */
 const MOST_PATH_BYTES = 103;
@@ -26,6 +27,7 @@ export async function createControlServer(app: ControlApp): Promise<HttpServer> 
     description: 'Administration by the operator of this machine.',
     version: VERSION,
   });
+  serveMetrics(server, app.metrics, 'all');
   registerTenantAdmin(server, app);
   registerDomainAdmin(server, app);
   return server;

@@ -36,7 +36,7 @@ export async function startDaemon(config: Config, overrides: Partial<System> = {
       await api.close();
       throw error;
     });
-    const workers = startWorkers(app);
+    const workers = [app.metrics.watchLoop(), ...startWorkers(app)];
     endOnFailure(app);
     app.log.info({ address }, 'serving');
     return { address, app, stop: () => drain(app, [api, control], workers) };
@@ -70,7 +70,7 @@ function startWorkers(app: App): RunningWork[] {
 async function drain(
   app: App & AsyncDisposable,
   listeners: readonly { close(): Promise<void> }[],
-  workers: readonly RunningWork[],
+  workers: readonly { stop(graceMs: number): unknown }[],
 ): Promise<void> {
   app.log.info({}, 'draining');
   try {

@@ -436,17 +436,7 @@ test('an Idempotency-Key may be anything', async () => {
 });
 
 /** In the order they are written (RFC 5322 3.6). */
-const FIELDS = [
-  'From',
-  'To',
-  'Cc',
-  'Reply-To',
-  'Subject',
-  'Date',
-  'Message-ID',
-  'MIME-Version',
-  'Content-Type',
-];
+const FIELDS = ['From', 'To', 'Cc', 'Reply-To', 'Subject', 'Message-ID', 'MIME-Version', 'Content-Type'];
 
 test('no subject and no display name adds a line to the header', async () => {
   const hostile = fc.oneof(

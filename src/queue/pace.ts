@@ -53,7 +53,9 @@ export class Pace {
     this.#failures++;
     this.#deliveredInRound = 0;
     this.#connections = Math.max(1, Math.floor(this.#connections / 2));
-    if (this.#failures < FAILURES_BEFORE_REST) return;
+    // Those that were under way when the rest began say nothing new.
+    const isResting = this.#rest !== undefined && this.#rest.until > now;
+    if (this.#failures < FAILURES_BEFORE_REST || isResting) return;
     const minutes = REST_MINUTES[Math.min(this.#rests, REST_MINUTES.length - 1)] ?? 0;
     this.#rests++;
     this.#rest = { until: now + minutes * MINUTE_MS, outcome };

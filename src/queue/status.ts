@@ -8,7 +8,8 @@ export function aggregateStatus(
 ): EmailStatus {
   const some = (...states: RecipientState[]) =>
     recipients.some((recipient) => states.includes(recipient.state));
-  if (recipients.every((recipient) => recipient.state === 'canceled')) return 'canceled';
+  if (some('canceled') && recipients.every(({ state }) => state === 'canceled' || state === 'suppressed'))
+    return 'canceled';
   if (some('complained')) return 'complained';
   if (some(...OPEN) && recipients.every((recipient) => recipient.attempts === 0)) return 'queued';
   if (some('delivered')) return 'delivered';

@@ -83,17 +83,20 @@ export function errorOf(outcome: PostOutcome): string | null {
   return outcome.kind === 'unreachable' ? outcome.error : `The receiver answered ${outcome.response.status}`;
 }
 
-function judge({ status, headers, body }: HttpResponse, elapsedMs: number, nowMs: number): PostOutcome {
-  const response = { status, timeMs: Math.round(elapsedMs), body: readText(body) };
+function judge(
+  { status, headers, body, truncated }: HttpResponse,
+  elapsedMs: number,
+  nowMs: number,
+): PostOutcome {
+  const response = { status, timeMs: Math.round(elapsedMs), body: readText(body, truncated) };
   if (status >= 200 && status < 300) return { kind: 'delivered', response };
   if (status === 410) return { kind: 'gone', response };
   return { kind: 'refused', response, retryAfterMs: readRetryAfter(headers['retry-after'], nowMs) };
 }
 
 /** Whatever it claims to be, as UTF-8. A character that was cut in two at the end is left out. */
-function readText(body: Buffer): string {
-  const bytes = body.subarray(0, MOST_RESPONSE_BYTES);
-  return new TextDecoder().decode(bytes, { stream: bytes.length === MOST_RESPONSE_BYTES });
+function readText(body: Buffer, truncated: boolean): string {
+  return new TextDecoder().decode(body, { stream: truncated });
 }
 
 /** RFC 9110 10.2.3: seconds or a date; anything else is as good as absent. */

@@ -24,6 +24,8 @@ const DISABLE_AFTER_MS = 5 * DAY_MS;
 /** … and so many deliveries are given up, or have failed for so long, which no short outage does. */
 const FAILING_DELIVERIES = 10;
 const FAILING_FOR_MS = DAY_MS;
+/** The first of them was made before its post failed, by about so much. */
+const FIRST_POST_MS = 60_000;
 
 export type Settlement = LeaseToken &
   Ended & {
@@ -81,7 +83,7 @@ async function hasFailedTooLong(
   const failing = await countFailing(tx, {
     endpointId,
     // Ids are ordered by time, so that an id of a moment is a border between those before and after it.
-    after: newId('whd', since),
+    after: newId('whd', since - FIRST_POST_MS),
     before: newId('whd', now - FAILING_FOR_MS),
     limit: FAILING_DELIVERIES,
   });

@@ -77,7 +77,7 @@ function repeat(work: () => void): Measure {
   }
   const totalMs = times.reduce((sum, time) => sum + time, 0);
   return {
-    perSecond: (times.length * 1000) / totalMs,
+    figure: (times.length * 1000) / totalMs,
     p50Ms: percentile(times, 0.5),
     p99Ms: percentile(times, 0.99),
   };
@@ -108,5 +108,5 @@ async function signatures(key: KeyObject): Promise<Measure> {
       next();
     });
   await Promise.all(Array.from({ length: SIGNATURES_IN_FLIGHT }, signUntilEnd));
-  return { perSecond: (signed * 1000) / (performance.now() - start) };
+  return { figure: (signed * 1000) / (performance.now() - start) };
 }

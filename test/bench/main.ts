@@ -5,16 +5,18 @@
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { attachments } from './attachments.ts';
 import { bare } from './bare.ts';
 import { ceilings } from './ceilings.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
 import type { Group, Row } from './row.ts';
+import { scheduled } from './scheduled.ts';
 import { sinkName } from './sink.ts';
 import { disturbed, type RowRuns, renderTable, summarise } from './table.ts';
 import { machineFacts, openWorkspace, type Workspace } from './workspace.ts';
 
-const GROUPS: readonly Group[] = [ceilings, bare, postrider, postfix];
+const GROUPS: readonly Group[] = [ceilings, bare, postrider, postfix, scheduled, attachments];
 const ROUNDS = 3;
 /** More than this taken by other programs, and a table is of little use (performance.md 5). */
 const CALM_CORES = 1;
@@ -57,7 +59,7 @@ async function runRound(round: number, prepared: Prepared): Promise<void> {
     try {
       const measure = await entry.row.measure();
       entry.measures.push(measure);
-      progress(round, entry.row, `${Math.round(measure.perSecond)} ${entry.row.unit}`);
+      progress(round, entry.row, `${Math.round(measure.figure)} ${entry.row.unit}`);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       entry.failures.push(message);

@@ -1,6 +1,6 @@
 /** Runs a load and watches what it costs: the system's processor time and memory, and what else took the processors. */
 import type { HttpLoad, HttpLoadResult } from './http-load.ts';
-import { machineCpuMs, treeCpuMs, treeMemoryMiB } from './process-tree.ts';
+import { machineCpuMs, treeCpuMs, treeMemory } from './process-tree.ts';
 import { startModule, until } from './program.ts';
 import type { Measure } from './row.ts';
 import type { Sink } from './sink.ts';
@@ -60,10 +60,10 @@ export async function observe(
   const own = process.cpuUsage(before.own);
   const loadMs = cpuMs + (own.user + own.system) / 1000;
   return {
-    perSecond: (messages * 1000) / (endedAtMs - startedAtMs),
+    figure: (messages * 1000) / (endedAtMs - startedAtMs),
     ...(Number.isNaN(p50Ms) ? {} : { p50Ms, p99Ms }),
     cpuMsPerMessage: systemMs / messages,
-    memoryMiB: treeMemoryMiB(roots),
+    memory: treeMemory(roots),
     cores: {
       system: systemMs / observedMs,
       load: loadMs / observedMs,

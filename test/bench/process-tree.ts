@@ -16,9 +16,23 @@ export function treeCpuMs(roots: readonly number[]): number {
   return toMs(ticks);
 }
 
-export function treeMemoryMiB(roots: readonly number[]): number {
-  const kibibytes = tree(roots).reduce((sum, { pid }) => sum + proportionalSetKiB(pid), 0);
-  return kibibytes / KIBIBYTES_PER_MEBIBYTE;
+export type Memory = {
+  /** Proportional set size: pages that processes share count once, in parts. */
+  proportionalMiB: number;
+  /** Resident set size: what `ps` shows; shared pages count in each process. */
+  residentMiB: number;
+};
+
+export function treeMemory(roots: readonly number[]): Memory {
+  const rollups = tree(roots).map(({ pid }) => readOptional(`/proc/${pid}/smaps_rollup`) ?? '');
+  const sumMiB = (name: string) =>
+    rollups.reduce((sum, rollup) => sum + readKiB(rollup, name), 0) / KIBIBYTES_PER_MEBIBYTE;
+  return { proportionalMiB: sumMiB('Pss'), residentMiB: sumMiB('Rss') };
+}
+
+/** Of one process; cheap enough to be asked many times a second. */
+export function residentMiB(pid: number): number {
+  return readKiB(readOptional(`/proc/${pid}/status`) ?? '', 'VmRSS') / KIBIBYTES_PER_MEBIBYTE;
 }
 
 /** Of the children of this process that have ended. */
@@ -65,9 +79,9 @@ function readStat(pid: string): Stat | undefined {
   };
 }
 
-function proportionalSetKiB(pid: number): number {
-  const found = /^Pss:\s+(\d+) kB$/m.exec(readOptional(`/proc/${pid}/smaps_rollup`) ?? '');
-  return Number(found?.[1] ?? 0);
+/** A line of proc(5)'s status or smaps_rollup, such as `VmRSS:   1234 kB`. */
+function readKiB(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0);
 }
 
 /** A process may end between the listing and the reading. */

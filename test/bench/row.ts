@@ -2,18 +2,31 @@
  * What a benchmark is made of. A group is one file; it prepares what its rows share and hands back the rows. A row
  * measures itself once per call, from a fresh start, so that runs of different rows can alternate.
  */
+import type { Memory } from './process-tree.ts';
 import type { Workspace } from './workspace.ts';
 
+export type LoopDelay = {
+  /** Of a second, the 99th percentile; of those, the one in the middle. */
+  p99Ms: number;
+  /** The longest of the run. */
+  maxMs: number;
+};
+
 export type Measure = {
-  perSecond: number;
+  /** In the row's unit. */
+  figure: number;
   p50Ms?: number;
   p99Ms?: number;
   /** Processor time of all processes of the system under test, in ms a message. */
   cpuMsPerMessage?: number;
-  /** Proportional set size of the same processes at the end of the run, so that shared pages count once. */
-  memoryMiB?: number;
+  /** Of the same processes at the end of the run. */
+  memory?: Memory;
+  /** Of the system's main event loop, where it tells. */
+  loop?: LoopDelay;
   /** Mean number of busy cores while measuring: the system; load, sink and this program; everything else. */
   cores?: { system: number; load: number; others: number };
+  /** What else the same run has shown, by name and unit. */
+  details?: Readonly<Record<string, number>>;
 };
 
 /** Rows that do the same job are compared: with the bare path, and with the peer. */
@@ -22,7 +35,7 @@ export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {
   name: string;
-  unit: 'fdatasync/s' | 'commits/s' | 'signatures/s' | 'msg/s';
+  unit: 'fdatasync/s' | 'commits/s' | 'signatures/s' | 'msg/s' | 'ms' | 'MiB';
   comparison?: { job: Job; role: Role };
   measure(): Promise<Measure>;
 };

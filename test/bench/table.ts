@@ -14,10 +14,14 @@ export type RowResult =
       median: Measure;
       range: [number, number];
       runs: number;
+      details: readonly Detail[];
       toBarePath: number | undefined;
       toPeer: number | undefined;
     }
   | { name: string; missing: string };
+
+/** Median and range of its own, not those of the run in the middle. */
+type Detail = { name: string; median: number; range: [number, number] };
 
 export type RowRuns = { row: Row; measures: Measure[]; failures: string[] };
 
@@ -27,8 +31,8 @@ export function summarise(entries: readonly Entry[]): RowResult[] {
   return entries.map((entry) => {
     if ('missing' in entry) return entry;
     const { row, measures, failures } = entry;
-    const figures = measures.map((measure) => measure.perSecond);
-    const middle = measures.find((measure) => measure.perSecond === median(figures));
+    const figures = measures.map((measure) => measure.figure);
+    const middle = measures.find((measure) => measure.figure === median(figures));
     if (!middle || failures.length > 0) return { name: row.name, missing: `failed: ${failures.join('; ')}` };
     return {
       name: row.name,
@@ -37,9 +41,18 @@ export function summarise(entries: readonly Entry[]): RowResult[] {
       median: middle,
       range: [Math.min(...figures), Math.max(...figures)],
       runs: figures.length,
+      details: summariseDetails(measures),
       toBarePath: ratioTo(entries, entry, 'bare path'),
       toPeer: ratioTo(entries, entry, 'peer'),
     };
+  });
+}
+
+function summariseDetails(measures: readonly Measure[]): Detail[] {
+  const names = Object.keys(measures[0]?.details ?? {});
+  return names.map((name) => {
+    const values = measures.map((measure) => measure.details?.[name] ?? Number.NaN);
+    return { name, median: median(values), range: [Math.min(...values), Math.max(...values)] };
   });
 }
 
@@ -51,7 +64,7 @@ function ratioTo(entries: readonly Entry[], { row, measures }: RowRuns, role: Ro
       'row' in entry && entry.row.comparison?.job === job && entry.row.comparison.role === role,
   );
   if (!other || other.failures.length > 0) return undefined;
-  return median(measures.map(({ perSecond }, round) => perSecond / (other.measures[round]?.perSecond ?? 0)));
+  return median(measures.map(({ figure }, round) => figure / (other.measures[round]?.figure ?? 0)));
 }
 
 /** How many measures were taken while other programs used more than `cores`, and how many there were. */
@@ -70,13 +83,16 @@ export function renderTable(results: readonly RowResult[]): string {
     `range (n=${runs})`,
     'p50 / p99 ms',
     'CPU ms/msg',
+    'loop p99 / max ms',
     'cores system/load/others',
-    'memory MiB',
+    'MiB PSS / RSS',
     'x bare path',
     'x Postfix',
   ];
-  const lines = results.map((result) =>
-    'missing' in result ? [result.name, result.missing] : columns(result),
+  const lines = results.flatMap((result) =>
+    'missing' in result
+      ? [[result.name, result.missing]]
+      : [columns(result), ...result.details.map(detailColumns)],
   );
   const widths = head.map((title, column) => Math.max(title.length, ...columnWidths(lines, column)));
   const line = (cells: readonly string[]) =>
@@ -97,18 +113,25 @@ function pad(cell: string, width: number, left: boolean): string {
 }
 
 function columns(result: Extract<RowResult, { runs: number }>): string[] {
-  const { perSecond, p50Ms, p99Ms, cpuMsPerMessage, cores, memoryMiB } = result.median;
+  const { figure, p50Ms, p99Ms, cpuMsPerMessage, loop, cores, memory } = result.median;
   return [
     result.name,
-    `${whole(perSecond)} ${result.unit}`,
+    `${whole(figure)} ${result.unit}`,
     `${whole(result.range[0])} - ${whole(result.range[1])}`,
     p50Ms === undefined || p99Ms === undefined ? '' : `${p50Ms.toFixed(1)} / ${p99Ms.toFixed(1)}`,
     cpuMsPerMessage?.toFixed(2) ?? '',
+    loop ? `${loop.p99Ms.toFixed(0)} / ${loop.maxMs.toFixed(0)}` : '',
     cores ? [cores.system, cores.load, cores.others].map((value) => value.toFixed(1)).join(' / ') : '',
-    memoryMiB === undefined ? '' : whole(memoryMiB),
+    memory ? `${whole(memory.proportionalMiB)} / ${whole(memory.residentMiB)}` : '',
     result.toBarePath?.toFixed(2) ?? '',
     result.toPeer?.toFixed(2) ?? '',
   ];
+}
+
+/** Of a line with nothing else. */
+function detailColumns({ name, median, range }: Detail): string[] {
+  const cells = [`  ${name}`, whole(median), `${whole(range[0])} - ${whole(range[1])}`];
+  return [...cells, '', '', '', '', '', '', ''];
 }
 
 function whole(value: number): string {

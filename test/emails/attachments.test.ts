@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { simpleParser } from 'mailparser';
 import type { Fetch, HttpRequest, HttpResponse } from '../../src/system/fetch.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
-import { rawMessage, senderOf } from './fixtures.ts';
+import { emailBody, rawMessage, senderOf } from './fixtures.ts';
 
 const MIB = 1024 * 1024;
 
@@ -66,6 +66,22 @@ test('a large attachment, whose content is taken out of the body, arrives byte f
   const [large, small] = (await parsed(email.id)).attachments;
   assert.ok(large?.content.equals(bytes));
   assert.equal(small?.content.toString(), 'hello');
+});
+
+test('a client may escape the slashes of its base64, as PHP does', async () => {
+  const bytes = Buffer.alloc(90_000, 0xff);
+  const response = await spool.server.inject({
+    method: 'POST',
+    url: '/v1/emails',
+    headers: { authorization: `Bearer ${spool.testKey}`, 'content-type': 'application/json' },
+    payload: JSON.stringify(emailBody({ attachments: [file({ content: base64(bytes) })] })).replaceAll(
+      '/',
+      '\\/',
+    ),
+  });
+  assert.equal(response.statusCode, 200, response.body);
+  const [attachment] = (await parsed(response.json<{ id: string }>().id)).attachments;
+  assert.ok(attachment?.content.equals(bytes));
 });
 
 test('its base64 is strict: alphabet, padding, no line breaks', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createApiServer } from '../../src/api.ts';
 import { sweepIdempotency } from '../../src/emails/idempotency/store.ts';
 import { canonicalJson, hashRequest, IDEMPOTENCY_WINDOW_MS } from '../../src/emails/idempotency.ts';
 import { WAIT_MS } from '../../src/emails/in-flight.ts';
@@ -209,21 +210,35 @@ test('an attachment that was taken out of the body counts by what it holds', asy
   assert.deepEqual([other.status, other.body.error.type], [409, 'idempotency_conflict']);
 });
 
-test('a repeat is answered without the template, the topic and the files it was made from', async () => {
-  const created = await spool.request('POST', '/v1/templates', {
-    body: { name: 'T', subject: 'S', html: '<p>T</p>' },
-  });
-  const templateId = created.body.id;
+test('a repeat is answered without the files it was made from', async () => {
   const path = 'https://files.example/a.txt';
-  const more = { text: undefined, templateId, attachments: [{ path }] };
+  const more = { attachments: [{ path }] };
   downloads.set(path, async () => answer);
-  const first = await send('template', more);
+  const first = await send('files', more);
   assert.equal(first.status, 200, JSON.stringify(first.body));
   downloads.delete(path);
-  assert.equal((await spool.request('DELETE', `/v1/templates/${templateId}`)).status, 204);
-  const second = await send('template', more);
+  const second = await send('files', more);
   assert.deepEqual([second.status, second.body], [200, first.body]);
-  assert.equal((await send('template anew', more)).status, 400);
+  assert.equal((await send('files anew', more)).status, 400);
+});
+
+test('what makes it one email is the transaction: two servers that know nothing of each other agree', async () => {
+  const before = await countEmails();
+  const other = await createApiServer(spool.app);
+  const answers = await Promise.all(
+    [spool.server, other, spool.server, other].map((server) =>
+      server.inject({
+        method: 'POST',
+        url: '/v1/emails',
+        headers: { authorization: `Bearer ${spool.testKey}`, 'idempotency-key': 'two servers' },
+        payload: emailBody(),
+      }),
+    ),
+  );
+  await other.close();
+  assert.deepEqual([...new Set(answers.map(({ statusCode }) => statusCode))], [200]);
+  assert.equal(new Set(answers.map((one) => one.json<{ id: string }>().id)).size, 1);
+  assert.equal(await countEmails(), before + 1);
 });
 
 test('a duplicate of a request that is still fetching waits ten seconds, then is told to come back', async () => {

@@ -207,7 +207,8 @@ test('a place that cannot be reached rests: its mail waits without being tried, 
   const before = dialled.length;
   await spool.clock.advance(4 * MINUTE_MS);
   await spool.settled();
-  assert.ok(dialled.length > before && dialled.length <= before + 4, 'one delivery tried for the others');
+  const tried = dialled.length - before;
+  assert.ok(tried >= 1 && tried <= 4, `${tried} tried for the others`);
 });
 
 test('scheduled mail leaves when it is due, dated then, and not before', async () => {

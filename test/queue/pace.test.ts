@@ -68,6 +68,12 @@ test('after a rest one delivery tries; each failure makes the next rest longer, 
   assert.equal(rests.length, 5);
 });
 
+test('failures that were under way when the rest began do not make it longer', () => {
+  const pace = new Pace(8);
+  fail(pace, 8);
+  assert.equal(pace.resting(NO_JITTER, 2 * MINUTE_MS, 1), undefined);
+});
+
 test('a connection ends the rest and forgets the failures', () => {
   const pace = new Pace(8);
   fail(pace, 5);

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { realClock } from '../../src/system/clock.ts';
 import { createDns, type Dns, isHostName } from '../../src/system/dns.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { record, respond, startScriptedServer } from './dns/scripted-server.ts';
 
 const TTL = { ttlMs: 60_000 };
 const dnsFrom = (...servers: string[]) => createDns({ clock: realClock, servers });
@@ -168,6 +169,20 @@ test('a name that is none never reaches a resolver', async () => {
   }
   assert.equal(questions, 0);
   socket.close();
+});
+
+test('an alias of a thing that is no name leads nowhere', async (t) => {
+  for (const target of ['b c.example', 'b\0.example', `${'\xff'.repeat(30)}.example`]) {
+    const own = await startScriptedServer((asked) => [
+      respond(asked, { answers: [record('a.example', 'CNAME', target)] }),
+    ]);
+    t.after(() => own.close());
+    assert.deepEqual(await dnsFrom(own.address).a('a.example'), {
+      kind: 'failed',
+      reason: 'not a host name',
+    });
+    assert.equal(own.asked.length, 1);
+  }
 });
 
 test('names of hosts and of services are names', () => {

@@ -50,7 +50,9 @@ test('an unknown type is refused, and so is a body that is a list', () =>
     const { id } = await world.createEndpoint();
     const answer = await send(world, id, { type: 'email.lost' });
     assert.deepEqual([answer.status, answer.body.error.param], [400, 'type']);
-    assert.equal((await send(world, id, [])).status, 400);
+    for (const body of [[], 'email.sent', null, { type: null }]) {
+      assert.equal((await send(world, id, body)).status, 400, JSON.stringify(body));
+    }
     assert.equal(world.posts.length, 0);
   }));
 
@@ -77,6 +79,18 @@ test('a test fails as a post does, is not made again, and leaves no trace', () =
     assert.deepEqual(await world.deliveries(), []);
     assert.deepEqual(await world.side.selectFrom('webhookEndpoints').selectAll().execute(), before);
     assert.deepEqual(await world.side.selectFrom('events').selectAll().execute(), []);
+  }));
+
+test('a test without a body is one of the default type, whatever its content type', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const headers = { 'content-type': 'application/json' };
+    assert.equal((await world.test.request('POST', `/v1/webhooks/${id}/test`, { headers })).status, 200);
+    assert.equal((await send(world, id, {})).status, 200);
+    assert.deepEqual(
+      world.posts.map(({ body }) => JSON.parse(String(body)).type),
+      ['email.delivered', 'email.delivered'],
+    );
   }));
 
 test('a disabled endpoint can be tested', () =>

@@ -40,7 +40,7 @@ test('slots go to the endpoints that hold the fewest, and among equals to the lo
     [
       ['wh_c', 1],
       ['wh_b', 1],
-    ].sort(),
+    ],
   );
   assert.deepEqual([...grant(slots, [a, b, c], 1)], [['wh_c', 1]]);
   assert.deepEqual(

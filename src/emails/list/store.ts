@@ -34,15 +34,13 @@ export function readEmailSlice(
   list: ListEmails,
   { direction, cursor, limit }: Slice,
 ): Promise<EmailSummary[]> {
-  const { tenantId, mode, filter } = list;
+  const { tenantId, filter } = list;
   const isOlder = direction === 'older';
   let query = tx
     .selectFrom(candidates(tx, list).as('candidates'))
     .innerJoin('emails', 'emails.id', 'candidates.id')
     .innerJoin('messages', 'messages.id', 'candidates.id')
     .select(['emails.id', 'fromHeader', 'toList', 'subject', 'messages.status', 'emails.createdAt'])
-    .where('emails.tenantId', '=', tenantId)
-    .where('emails.mode', '=', mode)
     .orderBy('candidates.id', isOlder ? 'desc' : 'asc')
     .limit(limit);
   if (cursor !== undefined)
@@ -62,6 +60,7 @@ export function readEmailSlice(
 
 type Candidates = SelectQueryBuilder<Tables, keyof Tables, { id: EmailRow['id'] }>;
 
+/** All of the tenant's in this mode that answer to one of the filters. */
 function candidates(tx: Tx, list: ListEmails): Candidates {
   const { tenantId, mode, filter } = list;
   if (filter.to !== undefined) return addressed(tx, list, filter.to);

@@ -29,14 +29,14 @@ export type ServersOptions = {
 
 /** @throws Error naming the address that cannot be read */
 export function createServers({ clock, servers, ofMachine = readMachine }: ServersOptions): Servers {
-  const configured = servers.map(parseServer);
+  const configured = servers.map(readConfigured);
   const silentUntil = new Map<string, number>();
   let machine = { servers: [] as Server[], readAt: Number.NEGATIVE_INFINITY };
 
   function current(): Server[] {
     if (configured.length > 0) return configured;
     if (clock.elapsed() >= machine.readAt + READ_AGAIN_MS) {
-      machine = { servers: ofMachine().map(parseServer), readAt: clock.elapsed() };
+      machine = { servers: ofMachine().flatMap((text) => readServer(text) ?? []), readAt: clock.elapsed() };
     }
     return machine.servers;
   }
@@ -62,11 +62,14 @@ function readMachine(): readonly string[] {
   return new Resolver().getServers();
 }
 
-function parseServer(text: string): Server {
+function readConfigured(text: string): Server {
+  const server = readServer(text);
+  if (server) return server;
+  throw new Error(`"${text}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`);
+}
+
+function readServer(text: string): Server | undefined {
   const [, bracketed, bare, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const server = { address: bracketed ?? bare ?? text, port: Number(port ?? DNS_PORT) };
-  if (isIP(server.address) === 0 || server.port < 1 || server.port > 65_535) {
-    throw new Error(`"${text}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`);
-  }
-  return server;
+  return isIP(server.address) !== 0 && server.port >= 1 && server.port <= 65_535 ? server : undefined;
 }

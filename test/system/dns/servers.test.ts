@@ -55,6 +55,11 @@ test('without any, those of the machine are asked, and looked at again every hal
   assert.deepEqual(asked(), ['192.0.2.2', '192.0.2.3']);
 });
 
+test('what the machine says and cannot be read is passed over', () => {
+  const servers = createServers({ clock, servers: [], ofMachine: () => ['junk', '192.0.2.1'] });
+  assert.deepEqual(servers.inOrder(), [{ address: '192.0.2.1', port: 53 }]);
+});
+
 test('the machine can be asked for its resolvers', () => {
   for (const { port } of createServers({ clock, servers: [] }).inOrder()) assert.ok(port > 0);
 });

@@ -1,0 +1,93 @@
+/** The daemon of a row: `bin/postrider serve` with default settings, a DNS of ours, and all its mail going to 127.0.0.1. */
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { createLiveSender, type LiveSender } from '../support/live-sender.ts';
+import type { HttpLoad } from './http-load.ts';
+import { RECIPIENT_DIGITS, RECIPIENT_DOMAIN, SENDER_DOMAIN, sampleEmail } from './message.ts';
+
+export type Postrider = {
+  daemon: DaemonProcess;
+  sender: LiveSender;
+  load(size: Pick<HttpLoad, 'connections' | 'requests'>): HttpLoad;
+  /** The error with what the daemon wrote last. */
+  explain(error: unknown): Error;
+  /** Not by SIGTERM: it would wait for mail that is still on its way. */
+  stop(): Promise<void>;
+};
+
+export type Settings = {
+  dataDir: string;
+  smtpPort: number;
+  /** Default: the daemon's own. */
+  connectionsPerSite?: number;
+};
+
+const RECIPIENT_ZONE = `
+${RECIPIENT_DOMAIN} 300 MX 10 mx.${RECIPIENT_DOMAIN}
+mx.${RECIPIENT_DOMAIN} 300 A 127.0.0.1`;
+
+export function startDns(): Promise<DnsServer> {
+  return startDnsServer(RECIPIENT_ZONE);
+}
+
+export function environment(
+  dns: DnsServer,
+  { smtpPort, connectionsPerSite }: Settings,
+): Record<string, string> {
+  return {
+    POSTRIDER_HOSTNAME: 'postrider.test',
+    POSTRIDER_DNS_SERVERS: dns.address,
+    POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
+    POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+    ...(connectionsPerSite === undefined
+      ? {}
+      : { POSTRIDER_DELIVERY_CONNECTIONS_PER_SITE: String(connectionsPerSite) }),
+  };
+}
+
+/** A tenant that may send, its domain verified. */
+export function createSender(daemon: DaemonProcess, dns: DnsServer): Promise<LiveSender> {
+  return createLiveSender(daemon, dns, { domain: SENDER_DOMAIN, otherZone: RECIPIENT_ZONE });
+}
+
+/** From nothing to a daemon that a tenant may send with. */
+export async function startPostrider(settings: Settings): Promise<Postrider> {
+  const dns = await startDns();
+  const daemon = await startDaemonProcess({ dataDir: settings.dataDir, env: environment(dns, settings) });
+  const stop = async () => {
+    await daemon.kill('SIGKILL');
+    await dns.close();
+  };
+  try {
+    const sender = await createSender(daemon, dns);
+    return {
+      daemon,
+      sender,
+      load: (size) => load(daemon, sender, size),
+      explain: (error) => explain(daemon, error),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+export function explain(daemon: DaemonProcess, error: unknown): Error {
+  return new Error(`${error}; ${daemon.output().trim().split('\n').at(-1)}`, { cause: error });
+}
+
+function load(
+  daemon: DaemonProcess,
+  { key }: LiveSender,
+  size: Pick<HttpLoad, 'connections' | 'requests'>,
+): HttpLoad {
+  return {
+    ...size,
+    port: Number(new URL(daemon.address).port),
+    path: '/v1/emails',
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify(sampleEmail()),
+    counter: RECIPIENT_DIGITS,
+  };
+}

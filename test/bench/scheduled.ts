@@ -1,0 +1,164 @@
+/**
+ * A spool that holds a great many scheduled emails: how long the daemon takes to serve, what it holds in memory, and how
+ * late the few that are due leave. The spool is filled once and used by every round.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
+import type { DnsServer } from '../support/dns-server.ts';
+import { type SinkMessage, type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { createSender, environment, explain, startDns } from './daemon.ts';
+import { withLoopDelay } from './event-loop.ts';
+import { RECIPIENT_DOMAIN, SENDER } from './message.ts';
+import { percentile } from './percentile.ts';
+import { treeMemory } from './process-tree.ts';
+import { freePort, startModule, until } from './program.ts';
+import type { Group, Measure } from './row.ts';
+import type { SpoolInput } from './spool-program.ts';
+import type { Workspace } from './workspace.ts';
+
+const SCHEDULED_EMAILS = 200_000;
+const DOMAINS = 1_000;
+const DUE_EMAILS = 20;
+/** Anything due within ten seconds leaves at once; two more to hand all of them in. */
+const DUE_IN_MS = 12_000;
+const DUE_EVERY_MS = 100;
+const START_TIMEOUT_MS = 60_000;
+const DELIVERY_TIMEOUT_MS = 30_000;
+
+type Spool = { dataDir: string; dns: DnsServer; key: string };
+
+export const scheduled: Group = {
+  name: 'scheduled',
+  async prepare(workspace) {
+    let spool: Promise<Spool> | undefined;
+    return {
+      rows: [
+        {
+          name: `Postrider: latest of ${DUE_EMAILS} due, ${SCHEDULED_EMAILS.toLocaleString('en')} scheduled`,
+          unit: 'ms',
+          async measure() {
+            spool ??= fillSpool(workspace);
+            return measureLateness(await spool);
+          },
+        },
+      ],
+    };
+  },
+};
+
+async function fillSpool(workspace: Workspace): Promise<Spool> {
+  const dataDir = workspace.newFolder('spool');
+  const dns = await startDns();
+  const env = environment(dns, { dataDir, smtpPort: await freePort() });
+  const daemon = await startDaemonProcess({ dataDir, env });
+  const { tenantId, key } = await createSender(daemon, dns);
+  await daemon.stop();
+  const input = {
+    env: { ...env, POSTRIDER_DATA_DIR: dataDir },
+    caller: { tenantId: tenantId as `ten_${string}`, mode: 'live', keyId: 'key_bench' },
+    from: SENDER,
+    emails: SCHEDULED_EMAILS,
+    domains: DOMAINS,
+  } satisfies SpoolInput;
+  const program = startModule('spool-program.ts', input);
+  console.error(`the spool: ${await program.line()}`);
+  await program.ended;
+  return { dataDir, dns, key };
+}
+
+async function measureLateness(spool: Spool): Promise<Measure> {
+  const sink = await startSmtpSink();
+  const { daemon, startMs } = await start(spool, sink);
+  try {
+    return await withLoopDelay(daemon, async () => {
+      const atOnce = await sendAtOnce(daemon, spool, sink);
+      const lateness = await sendScheduled(daemon, spool, sink);
+      return {
+        figure: percentile(lateness, 1),
+        p50Ms: percentile(lateness, 0.5),
+        p99Ms: percentile(lateness, 0.99),
+        memory: treeMemory([daemon.pid]),
+        details: { 'start to serving, ms': startMs, 'not scheduled: request to sink, ms': atOnce },
+      };
+    });
+  } catch (error) {
+    throw explain(daemon, error);
+  } finally {
+    await daemon.kill('SIGKILL');
+    await sink.close();
+  }
+}
+
+/** From the start of the program to the first answer. */
+async function start({ dataDir, dns }: Spool, sink: SmtpSink) {
+  const port = await freePort();
+  const env = {
+    ...environment(dns, { dataDir, smtpPort: sink.port }),
+    POSTRIDER_HTTP_PORT: String(port),
+  };
+  const startedAt = performance.now();
+  const starting = startDaemonProcess({ dataDir, env });
+  const serving = until('the daemon serves', START_TIMEOUT_MS, () => answers(port));
+  const startMs = serving.then(() => performance.now() - startedAt);
+  const [daemon] = await Promise.all([starting, startMs]);
+  return { daemon, startMs: await startMs };
+}
+
+async function answers(port: number): Promise<boolean> {
+  try {
+    return (await fetch(`http://127.0.0.1:${port}/healthz`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+async function sendAtOnce(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): Promise<number> {
+  const sentAtMs = Date.now();
+  await send(daemon, spool, 'at-once', undefined);
+  return (await arrival(sink, 'at-once')) - sentAtMs;
+}
+
+/** Milliseconds from its time to its final dot, of each. */
+async function sendScheduled(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): Promise<number[]> {
+  const firstMs = Date.now() + DUE_IN_MS;
+  const due = Array.from({ length: DUE_EMAILS }, (_, index) => ({
+    name: `due-${index}`,
+    atMs: firstMs + index * DUE_EVERY_MS,
+  }));
+  await Promise.all(due.map(({ name, atMs }) => send(daemon, spool, name, atMs)));
+  await delay(firstMs - Date.now());
+  const arrivals = await Promise.all(due.map(({ name }) => arrival(sink, name)));
+  const lateness = due.map(({ atMs }, index) => (arrivals[index] ?? Number.NaN) - atMs);
+  if (Math.min(...lateness) < 0) throw new Error(`a scheduled email left early: ${lateness}`);
+  return lateness;
+}
+
+async function send(
+  daemon: DaemonProcess,
+  { key }: Spool,
+  name: string,
+  atMs: number | undefined,
+): Promise<void> {
+  const { status, body } = await daemon.request('POST', '/v1/emails', key, {
+    from: SENDER,
+    to: addressOf(name),
+    subject: 'Your reminder',
+    text: 'It is time.',
+    type: 'transactional',
+    ...(atMs === undefined ? {} : { scheduledAt: new Date(atMs).toISOString() }),
+  });
+  if (status !== 200) throw new Error(`the daemon refused: ${JSON.stringify(body)}`);
+}
+
+async function arrival(sink: SmtpSink, name: string): Promise<number> {
+  let found: SinkMessage | undefined;
+  await until(`${name} arrives`, DELIVERY_TIMEOUT_MS, () => {
+    found = sink.messages.find(({ recipients }) => recipients.includes(addressOf(name)));
+    return found !== undefined;
+  });
+  return found?.receivedAtMs ?? Number.NaN;
+}
+
+function addressOf(name: string): string {
+  return `${name}@${RECIPIENT_DOMAIN}`;
+}

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newId } from '../../src/system/ids.ts';
+import { startWork } from '../../src/system/worker.ts';
+import { endPending, listDeliveries, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
+import { createDeliverySweep } from '../../src/webhooks/worker.ts';
+import { explain } from '../support/explain.ts';
+import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const DAY = 86_400_000;
+const iso = (epochMs: number) => new Date(epochMs).toISOString();
+const list = async (world: WebhookWorld, id: string, query = '', key = world.test.testKey) =>
+  world.test.request('GET', `/v1/webhooks/${id}/deliveries${query}`, { key });
+const settled = (world: WebhookWorld) =>
+  until(world, 'every post was answered', async () => {
+    const rows = await world.deliveries();
+    return rows.length > 0 && rows.every((row) => row.responseStatus !== null || row.error !== null);
+  });
+
+test('a delivery shows what it was about, what was answered, and when it is tried again', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const gate = Promise.withResolvers<void>();
+    world.answer(async () => {
+      await gate.promise;
+      return { status: 503, body: Buffer.from('Wartung für Minuten') };
+    });
+    const eventId = await world.record();
+    world.start();
+    await until(world, 'it is under way', () => world.posts.length === 1);
+    const [delivery] = await world.deliveries();
+    const shown = {
+      ...{ id: delivery?.id, eventId, eventType: 'email.delivered', status: 'pending', attempts: 1 },
+      ...{ responseStatus: null, responseTimeMs: null, responseBody: null, error: null },
+      ...{ nextAttemptAt: null, createdAt: iso(world.startMs) },
+    };
+    const underWay = await list(world, id);
+    assert.deepEqual(
+      [underWay.status, underWay.body],
+      [200, { data: [shown], hasMore: false, nextCursor: null }],
+    );
+    await world.clock.advance(250);
+    gate.resolve();
+    await settled(world);
+    assert.deepEqual((await list(world, id)).body.data, [
+      {
+        ...shown,
+        ...{ responseStatus: 503, responseTimeMs: 250, responseBody: 'Wartung für Minuten' },
+        error: 'The receiver answered 503',
+        nextAttemptAt: iso(world.startMs + 250 + 5_000),
+      },
+    ]);
+    world.answer(() => ({ body: Buffer.from('ok') }));
+    await world.clock.advance(5_000);
+    await until(world, 'it is delivered', async () => (await world.deliveries())[0]?.state === 'delivered');
+    assert.deepEqual((await list(world, id)).body.data, [
+      {
+        ...{ ...shown, status: 'delivered', attempts: 2 },
+        ...{ responseStatus: 200, responseTimeMs: 0, responseBody: 'ok' },
+      },
+    ]);
+  }));
+
+test('a post without an answer has no response, but an error', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    world.answer(() => new Error('connect ETIMEDOUT'));
+    await world.record();
+    world.start();
+    await settled(world);
+    const [shown] = (await list(world, id)).body.data;
+    const { responseStatus, responseTimeMs, responseBody, error } = shown;
+    assert.deepEqual(
+      [responseStatus, responseTimeMs, responseBody, error],
+      [null, null, null, 'connect ETIMEDOUT'],
+    );
+  }));
+
+const BODIES: [name: string, body: Buffer, shown: string, truncated?: true][] = [
+  ['is text', Buffer.from('{"ok":true}\n'), '{"ok":true}\n'],
+  ['is empty', Buffer.alloc(0), ''],
+  ['holds octets that are not UTF-8', Buffer.from([0x61, 0xff, 0xfe, 0x62]), 'a\ufffd\ufffdb'],
+  ['holds a NUL', Buffer.from('a\0b'), 'a\0b'],
+  ['ends within a character', Buffer.from([0x61, 0xc3]), 'a\ufffd'],
+  ['was cut within a character', Buffer.from([0x61, 0xc3]), 'a', true],
+  ['was cut between characters', Buffer.from('aé'), 'aé', true],
+];
+for (const [name, body, shown, truncated = false] of BODIES) {
+  test(`a response body that ${name} is kept as text`, () =>
+    inWorld(async (world) => {
+      const { id } = await world.createEndpoint();
+      world.answer(() => ({ status: 200, body, truncated }));
+      await world.record();
+      world.start();
+      await settled(world);
+      assert.equal((await list(world, id)).body.data[0].responseBody, shown);
+    }));
+}
+
+const STATES = ['pending', 'delivered', 'failed', 'skipped'] as const;
+
+/** One of each state and endpoint, in turns: the oldest first. */
+async function fill(world: WebhookWorld, endpoints: readonly string[], rounds: number): Promise<void> {
+  const eventId = await world.record();
+  let at = world.startMs - DAY;
+  for (let round = 0; round < rounds; round += 1)
+    for (const state of STATES)
+      for (const endpointId of endpoints) {
+        at += 1;
+        const dueAt = state === 'pending' ? world.startMs + DAY : null;
+        await world.side
+          .insertInto('webhookDeliveries')
+          .values({
+            ...{ id: newId('whd', at), endpointId: endpointId as `wh_${string}`, eventId, state, dueAt },
+            ...{ tenantId: world.test.tenantId, attempts: 1, createdAt: at },
+          })
+          .execute();
+      }
+}
+
+test('deliveries are listed newest first, in pages, by state, and of one endpoint', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const { id: other } = await world.createEndpoint();
+    await fill(world, [id, other], 3);
+    const rows = (await world.deliveries()).filter((row) => row.endpointId === id).reverse();
+    const ids = rows.map((row) => row.id);
+    const idsOf = (answer: { body: { data: { id: string }[] } }) => answer.body.data.map((item) => item.id);
+
+    assert.deepEqual(idsOf(await list(world, id)), ids);
+    const first = await list(world, id, '?limit=5');
+    assert.deepEqual(
+      [idsOf(first), first.body.hasMore, first.body.nextCursor],
+      [ids.slice(0, 5), true, ids[4]],
+    );
+    assert.deepEqual(idsOf(await list(world, id, `?limit=5&startingAfter=${ids[4]}`)), ids.slice(5, 10));
+    assert.deepEqual(idsOf(await list(world, id, `?limit=2&endingBefore=${ids[4]}`)), ids.slice(2, 4));
+    for (const state of STATES) {
+      const ofState = rows.filter((row) => row.state === state).map((row) => row.id);
+      assert.deepEqual(idsOf(await list(world, id, `?status=${state}`)), ofState);
+      const next = await list(world, id, `?status=${state}&limit=1&startingAfter=${ofState[0]}`);
+      assert.deepEqual([idsOf(next), next.body.hasMore], [ofState.slice(1, 2), true]);
+    }
+    for (const query of ['?status=sent', '?status=', '?limit=0', '?limit=101', '?startingAfter=wh_1']) {
+      assert.equal((await list(world, id, query)).status, 400, query);
+    }
+    const both = await list(world, id, `?startingAfter=${ids[1]}&endingBefore=${ids[2]}`);
+    assert.deepEqual([both.status, both.body.error.param], [400, 'endingBefore']);
+  }));
+
+for (const state of [undefined, 'failed'] as const) {
+  test(`a page ${state === undefined ? 'of all' : 'of one state'} is read from an index and not sorted`, async () => {
+    const plan = await explain((tx) => listDeliveries(tx, 'wh_1', { limit: 10, state }));
+    const index = state === undefined ? 'webhookDeliveriesByEndpoint' : 'webhookDeliveriesByState';
+    assert.ok(
+      plan.some((line) => line.includes(`USING INDEX ${index}`)),
+      plan.join('\n'),
+    );
+    assert.ok(!plan.some((line) => line.includes('TEMP B-TREE')), plan.join('\n'));
+  });
+}
+
+test('deliveries are kept for 30 days, and their events after that', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const eventId = await world.record();
+    const ages = [31 * DAY, 30 * DAY + 1, 30 * DAY - 1, DAY];
+    const add = async (age: number, state: (typeof STATES)[number]) => {
+      const at = world.startMs - age;
+      await world.side
+        .insertInto('webhookDeliveries')
+        .values({
+          ...{ id: newId('whd', at), endpointId: id, tenantId: world.test.tenantId, eventId, state },
+          ...{ attempts: 1, dueAt: null, createdAt: at },
+        })
+        .execute();
+    };
+    for (const state of STATES) for (const age of ages) await add(age, state);
+    for (let count = 0; count < 1_200; count += 1) await add(40 * DAY, 'skipped');
+    const sweep = startWork(world.test.app, createDeliverySweep(world.test.app));
+    await until(world, 'the old ones are gone', async () => (await world.deliveries()).length <= 8);
+    await Promise.all([sweep.stop(1_000), world.clock.advance(0)]);
+    const kept = (await world.deliveries()).map((row) => world.startMs - row.createdAt);
+    assert.deepEqual(kept, [...Array(4).fill(30 * DAY - 1), ...Array(4).fill(DAY)]);
+    assert.equal((await world.side.selectFrom('events').select('id').execute()).length, 1);
+  }));
+
+test('disabling ends no more than a thousand deliveries at once, the longest due first; the others end as they fall due', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const eventId = await world.record();
+    const rows = Array.from({ length: 1_100 }, (_, index) => ({
+      ...{ id: newId('whd', world.startMs), endpointId: id, tenantId: world.test.tenantId, eventId },
+      ...{ state: 'pending' as const, attempts: 0, dueAt: world.startMs + index, createdAt: world.startMs },
+    }));
+    for (const row of rows) await world.side.insertInto('webhookDeliveries').values(row).execute();
+    await world.test.request('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
+    const left = (await world.deliveries()).filter((row) => row.state === 'pending');
+    assert.deepEqual(
+      left.map((row) => row.dueAt).sort(),
+      rows.slice(1_000).map((row) => row.dueAt),
+    );
+    await world.side.updateTable('events').set({ fannedOut: 1 }).execute();
+    world.start();
+    // Writes are run in their order, so the worker's first is done when this one is.
+    await world.test.app.db.commit(releaseAbandoned, { now: 0, epoch: world.test.app.epoch });
+    await world.clock.advance(1_100);
+    await until(world, 'all have ended', async () =>
+      (await world.deliveries()).every((row) => row.state === 'skipped'),
+    );
+    assert.equal(world.posts.length, 0);
+  }));
+
+test('ending what waits is read from the index of what is pending', async () => {
+  const plan = await explain((tx) => endPending(tx, 'wh_1', 'disabled', 1));
+  assert.ok(
+    plan.some((line) => line.includes('INDEX webhookDeliveriesPending')),
+    plan.join('\n'),
+  );
+});
