@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { endOnBrokenStorage } from '../db/storage-failure.ts';
 import { AppError, errorCode } from '../system/errors.ts';
 
 /** Small pieces are gathered up to here before they are written. */
@@ -84,6 +85,7 @@ async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
+    endOnBrokenStorage(error);
     if (!LACKS.has(errorCode(error) ?? '')) throw error;
     throw new AppError('unavailable', 'The message cannot be stored now', {
       cause: error,

@@ -23,23 +23,37 @@ export class ReaderPool {
   }
 
   async run(operation: string, input: unknown): Promise<unknown> {
-    this.#threads ??= this.#start();
-    const threads = await this.#threads;
+    const threads = await this.#started();
     const leastBusy = threads.reduce((best, thread) => (thread.pending < best.pending ? thread : best));
     return leastBusy.run(operation, input);
   }
 
   async close(): Promise<void> {
-    const threads = (await this.#threads) ?? [];
+    const threads = (await this.#threads?.catch(() => [])) ?? [];
     await Promise.all(threads.map((thread) => thread.close()));
   }
 
+  /** A start that failed, as for want of file descriptors, is forgotten: the next read tries again. */
+  #started(): Promise<DatabaseThread[]> {
+    this.#threads ??= this.#start().catch((error) => {
+      this.#threads = undefined;
+      throw error;
+    });
+    return this.#threads;
+  }
+
   async #start(): Promise<DatabaseThread[]> {
-    const threads = await Promise.all(
+    const starts = await Promise.allSettled(
       Array.from({ length: this.#size }, () =>
         DatabaseThread.start(this.#clock, threadModule('reader-thread'), this.#options),
       ),
     );
+    const threads = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    const failure = starts.find((start) => start.status === 'rejected');
+    if (failure) {
+      await Promise.all(threads.map((thread) => thread.close()));
+      throw failure.reason;
+    }
     for (const thread of threads) void thread.failed.then(this.#reportFailure);
     return threads;
   }

@@ -18,8 +18,9 @@ export function isDiskFull(code: string): boolean {
   return DISK_FULL.has(code);
 }
 
+/** EIO is what a file beside the database fails with: the same disk, and as little to be trusted after it. */
 export function isBrokenStorage(code: string): boolean {
-  return !isDiskFull(code) && /^SQLITE_(IOERR|CORRUPT|NOTADB)(_|$)/.test(code);
+  return !isDiskFull(code) && /^(EIO|SQLITE_(IOERR|CORRUPT|NOTADB)(_.*)?)$/.test(code);
 }
 
 /** Without a word to anybody who waits for an answer. */

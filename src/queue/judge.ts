@@ -29,7 +29,9 @@ const CRASH_POINT_OF_PHASE: Partial<Record<SmtpPhase, CrashPointName>> = {
   dot: 'smtp-after-dot',
 };
 
-export function crashOn(app: Pick<App, 'crashPoint'>): (phase: SmtpPhase) => void {
+/** Undefined where no crash is wanted: being told of each phase has its price. */
+export function crashOn(app: Pick<App, 'config' | 'crashPoint'>): ((phase: SmtpPhase) => void) | undefined {
+  if (app.config.faults.crashAt === undefined) return undefined;
   return (phase) => {
     const point = CRASH_POINT_OF_PHASE[phase];
     if (point) app.crashPoint(point);

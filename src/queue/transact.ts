@@ -21,7 +21,7 @@ export type Transacted = Attempt & {
 
 /** `onReady` is called when the session can take the next delivery, at the latest when this one ends. */
 export async function transact(
-  app: Pick<App, 'clock' | 'crashPoint'>,
+  app: Pick<App, 'clock' | 'config' | 'crashPoint'>,
   { smtp, peer }: OpenSession,
   claimed: Claimed,
   onReady: () => void,

@@ -18,6 +18,7 @@ test('I/O errors and corruption end the process, in all their extended forms', (
     'SQLITE_CORRUPT',
     'SQLITE_CORRUPT_VTAB',
     'SQLITE_NOTADB',
+    'EIO',
   ]) {
     assert.equal(isBrokenStorage(code), true, code);
     assert.equal(isDiskFull(code), false, code);

@@ -174,7 +174,7 @@ test('an endpoint that asks for them is posted the domain events of its mode', a
   const domain = await create(world, 'hooks.example');
   dns.setZone(zoneOfDomain(domain));
   await verifyDomain(t.app, t.tenantId, domain.id);
-  assert.deepEqual(await createFanOutWork(t.app).lease(1), [{ events: 2, deliveries: 2 }]);
+  assert.deepEqual(await createFanOutWork(t.app).lease(1), [{ events: 2, deliveries: 2, posts: 2 }]);
   const posts = await t.app.db.read
     .selectFrom('webhookDeliveries')
     .innerJoin('webhookEndpoints', 'webhookEndpoints.id', 'webhookDeliveries.endpointId')

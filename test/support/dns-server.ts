@@ -89,7 +89,7 @@ export async function startDnsServer(zoneText = ''): Promise<DnsServer> {
 }
 
 /** A port free for UDP may be taken for TCP, so a few are tried. */
-async function bindBoth(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
+export async function bindBoth(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
   for (let attempt = 1; ; attempt++) {
     const udp = createSocket('udp4');
     udp.bind(0, '127.0.0.1');

@@ -264,6 +264,15 @@ test('an answer as large as the limit is whole', async (context) => {
   }
 });
 
+test('an answer that pauses at the limit and goes on is cut', async (context) => {
+  const { port } = await receive(context, (_request, response) => {
+    response.write('x'.repeat(1_000));
+    setTimeout(() => response.end('y'), 20);
+  });
+  const answer = await open()(post(`http://127.0.0.1:${port}/`));
+  assert.deepEqual([String(answer.body), answer.truncated], ['x'.repeat(1_000), true]);
+});
+
 test('a receiver that never answers is left when the time is up, and so is one that drips', async (context) => {
   const receiver = await receive(context, (request, response) => {
     if (request.url === '/silent') return;

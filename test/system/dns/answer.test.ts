@@ -128,6 +128,8 @@ test('at the end of an alias there can be nothing too, and that is known without
   const authorities = [soa(60, 60)];
   const gone = await find({ 'a.example': { answers, authorities, code: NO_SUCH_NAME } });
   assert.deepEqual([gone.finding, gone.asked.length], [{ kind: 'no-name', ttlMs: 20_000 }, 1]);
+  const bare = await find({ 'a.example': { answers, code: NO_SUCH_NAME } });
+  assert.deepEqual([bare.finding, bare.asked.length], [{ kind: 'no-name', ttlMs: 0 }, 1]);
   const empty = await find({ 'a.example': { answers, authorities } });
   assert.deepEqual([empty.finding, empty.asked.length], [{ kind: 'no-data', ttlMs: 20_000 }, 1]);
 });

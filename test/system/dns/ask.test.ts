@@ -108,6 +108,14 @@ test('over TCP too an answer must match, be whole, and fit', async (t) => {
   }
 });
 
+test('a server that takes no connections, or closes them unanswered, has failed at once', async (t) => {
+  const { ask, first } = await world(t, (asked) => [respond(asked, { flags: 0x0200 })]);
+  await first.setTcp('hang up');
+  assert.match(String(await found(ask(QUESTION))), /^(?:EBADRESP|ECONNRESET|EPIPE)$/);
+  await first.setTcp('closed');
+  assert.equal(await found(ask(QUESTION)), 'ECONNREFUSED');
+});
+
 test('an answer that cannot be read is a failure, also a full 64 KiB of noise over TCP', async (t) => {
   const { ask, first } = await world(t, (asked) => [addresses(asked, '192.0.2.1').subarray(0, -2)]);
   assert.equal(await found(ask(QUESTION)), 'EBADRESP');
@@ -168,6 +176,9 @@ test('a server that only says where to ask is passed by: the name may well exist
   const both = [record('example', 'NS', 'ns.example'), authority({ ttl: 60, minimum: 60 })];
   second.script = (asked) => [respond(asked, { authorities: both })];
   assert.deepEqual(await found(ask(QUESTION)), []);
+  const answers = [record('a.example', 'A', '192.0.2.2')];
+  second.script = (asked) => [respond(asked, { answers, authorities: both.slice(0, 1) })];
+  assert.deepEqual(await found(ask(QUESTION)), ['192.0.2.2']);
 });
 
 test('a silent server is left after five seconds, and for half a minute asked last', async (t) => {

@@ -1,8 +1,8 @@
 /** A name server that does what a test tells it to, over UDP and TCP on one port of 127.0.0.1: honest ones are in `test/support`. */
-import { createSocket, type RemoteInfo } from 'node:dgram';
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import type { RemoteInfo } from 'node:dgram';
+import type { Socket } from 'node:net';
 import { type Answer, decode, encode, type Packet } from 'dns-packet';
+import { bindBoth } from '../../support/dns-server.ts';
 
 /** What came: a question, by which way, and from which port. */
 export type Asked = {
@@ -23,21 +23,18 @@ export type ScriptedServer = {
   asked: Asked[];
   /** From now on. */
   script: Script;
+  /** From now on TCP connections are taken and closed (`hang up`), or not taken at all. */
+  setTcp(mode: 'hang up' | 'closed'): Promise<void>;
   /** Resolves when so many questions have come. */
   untilAsked(count: number): Promise<void>;
   close(): Promise<void>;
 };
 
 export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
-  const udp = createSocket('udp4');
-  const tcp = createServer();
-  tcp.listen(0, '127.0.0.1');
-  await once(tcp, 'listening');
-  const { port } = tcp.address() as { port: number };
-  udp.bind(port, '127.0.0.1');
-  await once(udp, 'listening');
+  const { udp, tcp, port } = await bindBoth();
   const connections = new Set<Socket>();
   let wake = () => {};
+  let hangsUp = false;
   const server: ScriptedServer = {
     address: `127.0.0.1:${port}`,
     asked: [],
@@ -45,13 +42,16 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
     async untilAsked(count) {
       while (server.asked.length < count) await new Promise<void>((resolve) => (wake = resolve));
     },
+    async setTcp(mode) {
+      hangsUp = true;
+      if (mode === 'closed') await closeTcp();
+    },
     async close() {
       for (const socket of connections) socket.destroy();
-      udp.close();
-      tcp.close();
-      await Promise.all([once(udp, 'close'), once(tcp, 'close')]);
+      await Promise.all([new Promise<void>((done) => udp.close(done)), closeTcp()]);
     },
   };
+  const closeTcp = () => new Promise<void>((done) => tcp.close(() => done()));
   async function take(bytes: Buffer, over: 'udp' | 'tcp', peer: number): Promise<Buffer[]> {
     const { id = 0, questions = [], additionals = [] } = decode(bytes);
     const { name = '', type = '' } = questions[0] ?? {};
@@ -64,6 +64,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
     for (const message of await take(bytes, 'udp', peer.port)) udp.send(message, peer.port, peer.address);
   });
   tcp.on('connection', (socket) => {
+    if (hangsUp) return void socket.destroy();
     connections.add(socket);
     socket.on('error', () => socket.destroy());
     socket.on('data', async (bytes: Buffer) => {
