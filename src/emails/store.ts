@@ -140,8 +140,8 @@ export function findEmail(
 type Change = Pick<EmailRow, 'tenantId' | 'id'> & { now: number };
 
 /** Of an email the caller has found. @throws AppError invalid_state */
-export const cancelStoredEmail = defineWrite('emails.cancel', async (tx, { tenantId, id, now }: Change) => {
-  await cancelMessage(tx, tenantId, { messageId: id, now });
+export const cancelStoredEmail = defineWrite('emails.cancel', async (tx, { id, now }: Change) => {
+  await cancelMessage(tx, { messageId: id, now });
 });
 
 type NewDate = Pick<EmailRow, 'scheduledAt'> & Pick<MessageRow, 'datedAt' | 'expiresAt'>;
@@ -150,7 +150,7 @@ type NewDate = Pick<EmailRow, 'scheduledAt'> & Pick<MessageRow, 'datedAt' | 'exp
 export const rescheduleStoredEmail = defineWrite(
   'emails.reschedule',
   async (tx, { tenantId, id, now, scheduledAt, datedAt, expiresAt }: Change & NewDate) => {
-    await rescheduleMessage(tx, tenantId, { messageId: id, now, datedAt, expiresAt });
+    await rescheduleMessage(tx, { messageId: id, now, datedAt, expiresAt });
     await tx
       .updateTable('emails')
       .set({ scheduledAt })

@@ -1,6 +1,6 @@
 /** Taking mail back, or putting it off: as long as nobody has tried to deliver any of it (api.md 1.2, cancel). */
 import type { Tx } from '../db/operation.ts';
-import type { MessageRow, RecipientRow } from '../db/tables.ts';
+import type { RecipientRow } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import {
   changeRecipient,
@@ -14,7 +14,6 @@ import {
 /** Part of a write; the caller knows that the tenant has the message. @throws AppError invalid_state */
 export async function cancelMessage(
   tx: Tx,
-  _tenantId: MessageRow['tenantId'],
   { messageId, now }: { messageId: string; now: number },
 ): Promise<void> {
   const { message, all, open } = await getUntouched(tx, messageId, 'canceled');
@@ -33,7 +32,6 @@ export type Rescheduling = { messageId: string; now: number; datedAt: number; ex
 /** The same for another time. @throws AppError invalid_state */
 export async function rescheduleMessage(
   tx: Tx,
-  _tenantId: MessageRow['tenantId'],
   { messageId, now, datedAt, expiresAt }: Rescheduling,
 ): Promise<void> {
   const { message, open } = await getUntouched(tx, messageId, 'rescheduled');
