@@ -13,7 +13,7 @@ import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worke
 import type { System } from './system/system.ts';
 import { type RunningWork, startWork } from './system/worker.ts';
 import { createFanOutWork } from './webhooks/fan-out.ts';
-import { createWebhookWork } from './webhooks/worker.ts';
+import { createDeliverySweep, createWebhookWork } from './webhooks/worker.ts';
 
 export type Daemon = {
   /** Where the API listens, such as `http://127.0.0.1:8025`. */
@@ -29,7 +29,8 @@ const DRAIN_MS = 30_000;
 export async function startDaemon(config: Config, overrides: Partial<System> = {}): Promise<Daemon> {
   const app = await openApp(config, overrides);
   try {
-    await recoverQueue(app);
+    // All threads before the first request: short of file descriptors, none could load its code any more.
+    await Promise.all([recoverQueue(app), app.db.startReaders()]);
     const api = await createApiServer(app);
     const address = await api.listen({ host: config.http.address, port: config.http.port });
     const control = await openControlSocket(app).catch(async (error) => {
@@ -60,6 +61,7 @@ function startWorkers(app: App): RunningWork[] {
     startWork(app, createRecoveryWork(app)),
     startWork(app, createFanOutWork(app)),
     startWork(app, createWebhookWork(app)),
+    startWork(app, createDeliverySweep(app)),
     startWork(app, createDomainCheckWork(app)),
     startWork(app, createDomainSweep(app)),
     startWork(app, createIdempotencySweep(app)),

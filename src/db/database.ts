@@ -23,6 +23,8 @@ export type Db = {
   note<Input>(write: Write<Input, unknown>, input: Input): void;
   /** Short reads on the main thread: a few rows by an index. */
   readonly read: Kysely<Tables>;
+  /** Starts the reader threads, which the first long read would otherwise wait for. */
+  startReaders(): Promise<void>;
   /** Long reads, on a reader thread. */
   query<Input, Result>(read: Read<Input, Result>, input: Input): Promise<Result>;
   /** Resolves only if a database thread dies: the process cannot go on, and must end rather than refuse everything. */
@@ -84,6 +86,7 @@ export async function openDatabase(
           .run(write.name, input)
           .catch((error) => system.log.warn({ err: error, write: write.name }, 'note was lost'));
       },
+      startReaders: () => readers.start(),
       query: <Input, Result>(read: Read<Input, Result>, input: Input) =>
         readers.run(read.name, input) as Promise<Result>,
       async close() {

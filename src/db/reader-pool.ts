@@ -1,4 +1,4 @@
-/** The reader threads, started at the first long read: a command that asks for none does not wait for them. */
+/** The reader threads, started when asked or at the first long read: a command that needs none does not wait for them. */
 import type { Clock } from '../system/clock.ts';
 import { DatabaseThread } from './thread.ts';
 import type { ReaderOptions } from './thread-messages.ts';
@@ -20,6 +20,10 @@ export class ReaderPool {
     this.failed = new Promise((resolve) => {
       this.#reportFailure = resolve;
     });
+  }
+
+  async start(): Promise<void> {
+    await this.#started();
   }
 
   async run(operation: string, input: unknown): Promise<unknown> {

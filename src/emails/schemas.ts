@@ -22,8 +22,9 @@ const MOST_VARIABLES = 50;
 /** Ours: a file name is cut to 255 bytes, and a path may stand before it. */
 const MOST_FILENAME_CHARACTERS = 4_096;
 
-const recipients = (most: number, description: string) =>
-  Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: most })], { description });
+/** An empty list is a field left out; only `to` must name somebody. */
+const addresses = (limits: { minItems?: number; maxItems: number }, description: string) =>
+  Type.Union([Type.String(), Type.Array(Type.String(), limits)], { description });
 
 /** Any name but a few: `Type.Record` would check only those without line breaks. */
 const record = <Value>(value: TSchema, options: { maxProperties: number; description: string }) =>
@@ -62,10 +63,12 @@ export type AttachmentBody = Static<typeof attachmentSchema>;
 
 export const sendSchema = Type.Object({
   from: Type.String({ description: 'Sender, `a@b` or `Name <a@b>`, at a verified domain.' }),
-  to: recipients(MOST_TO, 'Up to 50 addresses.'),
-  cc: Type.Optional(recipients(MOST_COPIES, 'Up to 50 addresses.')),
-  bcc: Type.Optional(recipients(MOST_COPIES, 'Up to 50 addresses, which the others do not see.')),
-  replyTo: Type.Optional(recipients(MOST_COPIES, 'Where answers go.')),
+  to: addresses({ minItems: 1, maxItems: MOST_TO }, 'Up to 50 addresses.'),
+  cc: Type.Optional(addresses({ maxItems: MOST_COPIES }, 'Up to 50 addresses.')),
+  bcc: Type.Optional(
+    addresses({ maxItems: MOST_COPIES }, 'Up to 50 addresses, which the others do not see.'),
+  ),
+  replyTo: Type.Optional(addresses({ maxItems: MOST_COPIES }, 'Where answers go.')),
   subject: Type.String({
     minLength: 1,
     maxLength: MOST_SUBJECT_CHARACTERS,

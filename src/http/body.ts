@@ -2,7 +2,7 @@
  * Reading a request body into one buffer, made once when its length is known. Refused before a byte is read: what is over
  * the route's limit, and what the process has no room for now. `json-body.ts` makes a value of the bytes.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../system/errors.ts';
 import type { ByteBudget } from './byte-budget.ts';
@@ -134,6 +134,7 @@ class Body {
   #grow(held: Buffer, neededBytes: number): Buffer {
     let sizeBytes = held.length;
     while (sizeBytes < neededBytes) sizeBytes *= 2;
+    sizeBytes = Math.min(sizeBytes, this.#options.limitBytes);
     if (!this.takeRoom(sizeBytes - held.length)) throw noRoom();
     const larger = this.#hold(sizeBytes);
     held.copy(larger);
@@ -163,11 +164,21 @@ export function discardBody({ raw }: FastifyRequest, reply: FastifyReply): void 
   if (awaitsContinue(raw)) return;
   reply.removeHeader('connection');
   if (raw.complete) return;
+  if (!reply.raw.shouldKeepAlive) endWithBody(raw, reply.raw);
   let leftBytes = MOST_DISCARDED_BYTES;
   raw.on('data', (chunk: Buffer) => {
     leftBytes -= chunk.length;
     if (leftBytes < 0) raw.destroy();
   });
+}
+
+/**
+ * The connection that its peer wants closed (RFC 9112 9.6) ends when all of the body has come. Node would end it with the
+ * answer.
+ */
+function endWithBody(request: IncomingMessage, response: ServerResponse): void {
+  response.shouldKeepAlive = true;
+  request.once('end', () => request.socket.end());
 }
 
 function noRoom(): AppError {

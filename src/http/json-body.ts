@@ -27,6 +27,7 @@ export function readJsonBodies(server: FastifyInstance): void {
   server.addContentTypeParser(
     'application/json',
     async (request: FastifyRequest, payload: IncomingMessage) => {
+      refuseCompressed(request);
       const bytes = await readBody(request, payload);
       if (bytes.length === 0) return undefined;
       const detaches = request.routeOptions.config.detachesContent === true;
@@ -41,4 +42,11 @@ export function readJsonBodies(server: FastifyInstance): void {
       return parseText(request, json.toString());
     },
   );
+}
+
+/** RFC 9110 15.5.16. Taken for what it is not, a compressed body would be said to be broken JSON. */
+function refuseCompressed({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() === 'identity') return;
+  throw new AppError('unsupported_media_type', 'The body must be sent as it is, without a Content-Encoding');
 }

@@ -80,20 +80,34 @@ export async function createHttpServer(
   return server;
 }
 
-/** What is not HTTP, or more of it than Node reads, never becomes a request; it is answered in the same envelope. */
+/**
+ * What is not HTTP, or more of it than Node reads, or does not come to its end, never becomes a request; it is answered in
+ * the same envelope.
+ */
 function answerMalformed(system: Pick<System, 'clock'>) {
   return (error: Error, socket: Socket): void => {
     if (!socket.writable || errorCode(error) === 'ECONNRESET') return void socket.destroy();
-    const tooLarge = errorCode(error) === 'HPE_HEADER_OVERFLOW';
+    const { status, message } = describeMalformed(error);
     const requestId = newId('req', system.clock.now());
-    const message = tooLarge ? 'The request head is too large' : 'The request is not valid HTTP';
     const body = JSON.stringify({ error: { type: 'validation_error', message, requestId } });
     socket.end(
-      `HTTP/1.1 ${tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}\r\n` +
+      `HTTP/1.1 ${status}\r\n` +
         `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
         `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
     );
   };
+}
+
+function describeMalformed(error: Error): { status: string; message: string } {
+  switch (errorCode(error)) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: '431 Request Header Fields Too Large', message: 'The request head is too large' };
+    // RFC 9110 15.5.9: the same request may be sent again, which a 400 would deny.
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: '408 Request Timeout', message: 'The request took too long to arrive' };
+    default:
+      return { status: '400 Bad Request', message: 'The request is not valid HTTP' };
+  }
 }
 
 /** A request that drips in must not hold up the end of the daemon: what is not answered by then is cut. */

@@ -6,7 +6,7 @@
 import type { App } from '../app.ts';
 import { type OpenedSmtp, openSmtp, type SmtpOptions, type SmtpSession } from '../mail/smtp/client.ts';
 import { DEFAULT_SMTP_TIMEOUTS, LATER_SMTP_TIMEOUTS } from '../mail/smtp/timeouts.ts';
-import { withTimeout } from '../system/clock.ts';
+import { TimeoutError, withTimeout } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 import type { Claimed } from './deliver.ts';
 import { crashOn, judgeFailure } from './judge.ts';
@@ -16,7 +16,10 @@ import type { Hosts } from './route.ts';
 export type SmtpApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
 
 export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string } };
-export type Connected = { kind: 'open'; session: OpenSession } | { kind: 'closed'; outcome: Outcome };
+export type Connected =
+  | { kind: 'open'; session: OpenSession }
+  /** `wasTried`: whether any host was asked, so that the outcome says something of the place. */
+  | { kind: 'closed'; outcome: Outcome; wasTried: boolean };
 
 /** As Postfix does; by then the fault is hardly of the moment (engine.md 3, rule 4). */
 const PLAIN_TEXT_FROM_ATTEMPT = 2;
@@ -66,9 +69,10 @@ export async function connect(
   { claimed, addresses, deadline }: { claimed: Claimed; addresses: Addresses; deadline: number },
 ): Promise<Connected> {
   let outcome = NOBODY_ANSWERED;
-  for (const { name, address } of targets(hosts)) {
+  let wasTried = false;
+  for (const { name, address } of worthTrying(app, hosts, { claimed, addresses })) {
     if (app.clock.elapsed() >= deadline) break;
-    if (addresses.isAvoided(address, app.clock.elapsed())) continue;
+    wasTried = true;
     const peer = { mx: name, address, tls: null };
     const opened = await openBefore(app, deadline, peer, climb(app, peer, { claimed, addresses }));
     if (opened.ok) {
@@ -78,7 +82,18 @@ export async function connect(
     outcome = judgeFailure(peer, opened.failure);
     if (outcome.kind !== 'deferred') break;
   }
-  return { kind: 'closed', outcome };
+  return { kind: 'closed', outcome, wasTried };
+}
+
+/** Where every host has broken off, only the mail that met with it waits: the next one may fare better. */
+function worthTrying(
+  app: SmtpApp,
+  hosts: Hosts,
+  { claimed, addresses }: { claimed: Claimed; addresses: Addresses },
+) {
+  const all = targets(hosts);
+  const others = all.filter(({ address }) => !addresses.isAvoided(address, app.clock.elapsed()));
+  return others.length > 0 || claimed.tries > 0 ? others : all;
 }
 
 export function targets(hosts: Hosts): { name: string; address: string }[] {
@@ -126,7 +141,8 @@ async function openBefore(
   try {
     return await withTimeout(app.clock, deadline - app.clock.elapsed(), `opening ${peer.mx}`, opening);
   } catch (error) {
-    void opening.then((opened) => opened.ok && opened.session.close());
+    opening.then((opened) => opened.ok && opened.session.close()).catch(() => {});
+    if (!(error instanceof TimeoutError)) throw error;
     return { ok: false, failure: { phase: 'connect', kind: 'timeout', message: errorMessage(error) } };
   }
 }

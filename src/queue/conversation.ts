@@ -5,7 +5,7 @@
 import type { RecipientRow } from '../db/tables.ts';
 import { connect, type OpenSession } from './connect.ts';
 import { type Claimed, type DeliveryApp, deliver } from './deliver.ts';
-import { type Outcome, verdictForAll } from './outcome.ts';
+import { NO_REPORT, type Outcome, verdictForAll } from './outcome.ts';
 import { judgeDeadEnd, type Route } from './route.ts';
 import { judgeSender } from './sender.ts';
 import { simulateDelivery } from './simulate.ts';
@@ -32,6 +32,11 @@ export function converse(app: DeliveryApp, site: Site, mayGoOn: () => boolean): 
       return new SmtpConversation(app, site).run(mayGoOn);
   }
 }
+
+const ITS_TURN_CAME_TOO_LATE: Outcome = {
+  kind: 'deferred',
+  report: { ...NO_REPORT, phase: 'local', text: 'Not tried: mail before it took too long' },
+};
 
 type Judgement = ReturnType<typeof verdictForAll>;
 
@@ -76,7 +81,12 @@ class SmtpConversation {
 
   /** Resolves when the next delivery may be taken, which is before this one is answered and settled. */
   async #handOver(claimed: Claimed): Promise<void> {
-    const verdict = await this.#beforeSending(claimed);
+    let verdict: Outcome | undefined;
+    try {
+      verdict = await this.#beforeSending(claimed);
+    } catch (error) {
+      return deliver(this.#app, claimed, () => Promise.reject(error));
+    }
     if (verdict) {
       const verdicts = verdictForAll(claimed, verdict);
       return deliver(this.#app, claimed, async () => ({ verdicts, signature: null }));
@@ -99,6 +109,8 @@ class SmtpConversation {
   /** A verdict that stands without sending, or that comes of the session that could not be had. */
   async #beforeSending(claimed: Claimed): Promise<Outcome | undefined> {
     const { random, clock } = this.#app;
+    // Somebody slow was before it. To begin now would end the session of others, or outlast the lease (claim.ts).
+    if (clock.elapsed() >= claimed.claimedAt + DELIVERY_DEADLINE_MS) return ITS_TURN_CAME_TOO_LATE;
     const attempts = Math.max(...claimed.recipients.map((recipient) => recipient.attempts));
     const lapsed = await judgeSender(this.#app, claimed);
     if (lapsed) return lapsed;
@@ -114,7 +126,7 @@ class SmtpConversation {
     const deadline = claimed.claimedAt + DELIVERY_DEADLINE_MS;
     const connected = await connect(this.#app, hostsOf(route), { claimed, addresses, deadline });
     if (connected.kind === 'closed') {
-      pace.refused(connected.outcome, this.#app.clock.elapsed());
+      if (connected.wasTried) pace.refused(connected.outcome, this.#app.clock.elapsed());
       return connected.outcome;
     }
     pace.connected();
@@ -128,14 +140,16 @@ class SmtpConversation {
     const now = this.#app.clock.elapsed();
     if (brokeOff) this.#site.addresses.avoid(session.peer.address, now);
     if (undecided.length > 0) this.#site.putBack(again(claimed, undecided));
-    for (const { outcome } of verdicts.values()) this.#learn(outcome, now);
+    this.#learn([...verdicts.values()].map(({ outcome }) => outcome), now);
     return { verdicts, signature };
   }
 
-  /** RFC 5321 3.8: a 421 is about the session, not about the mail. */
-  #learn(outcome: Outcome, now: number): void {
-    if (outcome.kind === 'delivered') this.#site.pace.delivered();
-    else if (outcome.report.smtpCode === 421) this.#site.pace.refused(outcome, now);
+  /** Of the transaction as a whole, however many recipients it had. RFC 5321 3.8: a 421 is about the session, not about
+   * the mail. */
+  #learn(outcomes: readonly Outcome[], now: number): void {
+    const goodbye = outcomes.find(({ report }) => report.smtpCode === 421);
+    if (goodbye) this.#site.pace.refused(goodbye, now);
+    else if (outcomes.some(({ kind }) => kind === 'delivered')) this.#site.pace.delivered();
   }
 
   async #leaveWornSession(): Promise<void> {

@@ -8,6 +8,7 @@ import { errorMessage } from '../system/errors.ts';
 import type { RunningWork } from '../system/worker.ts';
 import { converse } from './conversation.ts';
 import type { DeliveryApp } from './deliver.ts';
+import { InTurn } from './in-turn.ts';
 import { Lane } from './lane.ts';
 import { prepareMessage } from './prepare.ts';
 import { chooseRoute, type Route } from './route.ts';
@@ -21,6 +22,11 @@ const FULL_SCAN_EVERY_MS = 30_000;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 /** Places remembered without mail for them: what was learnt of their pace and their TLS. */
 const MOST_SITES = 10_000;
+/** Domains looked up at the same time, as many as questions are asked (system/dns/ask.ts): who waits there is soon given
+ * up, and the mail deferred. */
+const MOST_LOOKUPS = 128;
+/** Places looked at to find the least served. */
+const MOST_COMPARED = 64;
 /** A route holds at least this long, whatever DNS says of it, and a verdict without hosts exactly. */
 const LEAST_ROUTE_MS = 30_000;
 
@@ -31,7 +37,10 @@ export class Dispatcher implements RunningWork {
   /** Those with mail or a conversation. */
   readonly #sites = new Map<string, Site>();
   readonly #remembered = new LRUCache<string, Site>({ max: MOST_SITES });
-  readonly #conversations = new Set<Promise<void>>();
+  /** Those that want another conversation, the longest waiting first. */
+  readonly #hungry = new Set<Site>();
+  readonly #conversations = new Map<Promise<void>, Site>();
+  readonly #lookups = new InTurn<Lane>(MOST_LOOKUPS, (lane) => this.#lead(lane));
   #silence: () => void = () => {};
   #timer: Timer | undefined;
   #scanning: Promise<void> | undefined;
@@ -54,20 +63,23 @@ export class Dispatcher implements RunningWork {
     this.#stopped = true;
     this.#silence();
     this.#timer?.cancel();
-    for (const site of this.#sites.values()) site.close();
-    const settled = this.#settled();
+    const closed = [...this.#sites.values()].map((site) => site.close());
+    const settled = this.#settled(closed);
     await Promise.race([settled, new Promise<void>((resolve) => this.#app.clock.after(graceMs, resolve))]);
   }
 
-  async #settled(): Promise<void> {
+  async #settled(closed: readonly Promise<void>[]): Promise<void> {
     await this.#scanning;
-    while (this.#conversations.size > 0) await Promise.race(this.#conversations);
+    await Promise.all(closed);
+    while (this.#conversations.size > 0) await Promise.all(this.#conversations.keys());
   }
 
   #wake(): void {
     this.#scanAgain = true;
     this.#scanning ??= this.#scan().finally(() => {
       this.#scanning = undefined;
+      // Woken between its last look and here.
+      if (this.#scanAgain && !this.#stopped) this.#wake();
     });
   }
 
@@ -120,11 +132,12 @@ export class Dispatcher implements RunningWork {
       listDueInLane(db.read, { lane: name, now: clock.now(), limit, except }),
     );
     this.#lanes.set(key, { lane, site: undefined });
-    void this.#lead(lane);
+    this.#lookups.add(lane);
   }
 
   /** Finds out where the lane leads, and lets it wait there. */
   async #lead(lane: Lane): Promise<void> {
+    if (this.#stopped) return;
     const route = await this.#routeOf(lane);
     if (this.#stopped) return;
     const ttlMs = route.kind === 'hosts' ? Math.max(route.ttlMs, LEAST_ROUTE_MS) : LEAST_ROUTE_MS;
@@ -158,8 +171,11 @@ export class Dispatcher implements RunningWork {
   #newSite(route: Route): Site {
     const events: SiteEvents = {
       onDone: (lane) => this.#lanes.delete(lane.key),
-      onStale: (lane) => void this.#lead(lane),
-      onChange: (site) => this.#openConversations([site]),
+      onStale: (lane) => this.#lookups.addFirst(lane),
+      onChange: (site) => {
+        this.#serve(site);
+        this.#forgetIfEmpty(site);
+      },
     };
     return new Site(this.#app, {
       route,
@@ -169,51 +185,74 @@ export class Dispatcher implements RunningWork {
     });
   }
 
-  #openConversations(candidates: Iterable<Site>): void {
+  #serve(site: Site): void {
+    if (!site.wantsConversation) return;
+    this.#hungry.add(site);
+    this.#openConversations();
+  }
+
+  #openConversations(): void {
     for (;;) {
-      const site = leastServed(candidates);
+      const site = this.#leastServed();
       if (!site) return;
-      if (this.#conversations.size >= this.#mostConnections && !this.#dismissIdle()) return;
+      if (this.#conversations.size >= this.#mostConnections) {
+        // Its end comes back here.
+        this.#dismissIdle();
+        return;
+      }
       this.#open(site);
     }
   }
 
+  /** Among those that have waited longest. */
+  #leastServed(): Site | undefined {
+    let best: Site | undefined;
+    let compared = 0;
+    for (const site of this.#hungry) {
+      if (!site.wantsConversation) {
+        this.#hungry.delete(site);
+        continue;
+      }
+      if (!best || site.conversations < best.conversations) best = site;
+      if (++compared === MOST_COMPARED) break;
+    }
+    return best;
+  }
+
   #open(site: Site): void {
+    // Should it want one more, the others come first.
+    this.#hungry.delete(site);
+    this.#hungry.add(site);
     site.conversations++;
     const done = converse(this.#app, site, () => this.#mayGoOn(site))
       .catch((error) => this.#app.log.error({ err: error, site: site.key }, 'a conversation failed'))
       .finally(() => {
         site.conversations--;
         this.#conversations.delete(done);
+        if (site.wantsConversation) this.#hungry.add(site);
+        this.#openConversations();
         this.#forgetIfEmpty(site);
-        this.#openConversations(this.#sites.values());
       });
-    this.#conversations.add(done);
+    this.#conversations.set(done, site);
   }
 
-  /** Where connections are short, a place with more than its share of them gives one up after a delivery. */
+  /** Where others wait for a connection, a place with more than its share of them gives one up after a delivery. */
   #mayGoOn(site: Site): boolean {
     if (this.#conversations.size < this.#mostConnections) return true;
+    const othersWait = this.#hungry.size > (this.#hungry.has(site) ? 1 : 0);
+    if (!othersWait) return true;
     const share = Math.max(1, Math.floor(this.#mostConnections / this.#sites.size));
     return site.conversations <= share;
   }
 
-  #dismissIdle(): boolean {
-    for (const site of this.#sites.values()) if (site.dismissIdle()) return true;
-    return false;
+  #dismissIdle(): void {
+    for (const site of this.#conversations.values()) if (site.dismissIdle()) return;
   }
 
   #forgetIfEmpty(site: Site): void {
     if (!site.isEmpty) return;
+    this.#hungry.delete(site);
     this.#sites.delete(site.key);
     if (site.route.kind === 'hosts') this.#remembered.set(site.key, site);
   }
-}
-
-function leastServed(sites: Iterable<Site>): Site | undefined {
-  let best: Site | undefined;
-  for (const site of sites) {
-    if (site.wantsConversation && (!best || site.conversations < best.conversations)) best = site;
-  }
-  return best;
 }

@@ -53,12 +53,18 @@ export class Lane {
     return this.#waiting.length === 0 && this.#handedOut.size === 0 && !this.#mayHaveMore;
   }
 
+  /** Whether some of it is on its way to disk. */
+  get isBeingClaimed(): boolean {
+    return this.#handedOut.size > 0;
+  }
+
   /** Something fell due in the lane. */
   notify(): void {
     this.#mayHaveMore = true;
   }
 
-  /** The next message to claim; undefined when nothing more is due, or is known to be until `claimed` is called. */
+  /** The next message to claim; undefined when nothing more is due, or is known to be until `claimed` is called. Rejects
+   * when it could not be read, and may be asked again. */
   async next(): Promise<string | undefined> {
     while (this.#waiting.length === 0 && this.#mayHaveMore) await this.#fill();
     const messageId = this.#waiting.shift();
@@ -74,7 +80,10 @@ export class Lane {
 
   async #fill(): Promise<void> {
     this.#mayHaveMore = false;
-    const found = await this.#read(this.key, LANE_MESSAGES, [...this.#handedOut]);
+    const found = await this.#read(this.key, LANE_MESSAGES, [...this.#handedOut]).catch((error) => {
+      this.#mayHaveMore = true;
+      throw error;
+    });
     if (found.length === LANE_MESSAGES) this.#mayHaveMore = true;
     this.#waiting = [...new Set(found)];
   }

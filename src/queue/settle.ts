@@ -4,6 +4,7 @@ import type { RecipientRow } from '../db/tables.ts';
 import { suppress } from '../suppressions/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
+import { type BounceSubType, bounceSubType } from './bounce-subtype.ts';
 import type { Aftermath, Outcome, Report, Verdict } from './outcome.ts';
 import {
   changeRecipient,
@@ -84,7 +85,10 @@ async function settleRecipient(
       }
       return;
     case 'bounced':
-      await bounce(tx, message, recipient, outcome, now);
+      await bounce(tx, message, recipient, outcome, {
+        now,
+        subType: bounceSubType(result.verdict.outcome.report),
+      });
       return;
     case 'deferred':
       await defer(tx, message, recipient, outcome, {
@@ -123,10 +127,10 @@ async function bounce(
   message: SpooledMessage,
   recipient: RecipientRow,
   outcome: Extract<Outcome, { kind: 'bounced' }>,
-  now: number,
+  { now, subType }: { now: number; subType: BounceSubType },
 ): Promise<void> {
   const { smtpCode, enhancedCode, text } = outcome.report;
-  const details = { type: outcome.bounce, smtpCode, enhancedCode, diagnostic: text, source: 'smtp' };
+  const details = { type: outcome.bounce, subType, smtpCode, enhancedCode, diagnostic: text, source: 'smtp' };
   await end(tx, message, recipient, outcome, now, { type: 'email.bounced', details: { bounce: details } });
   // decisions.md 5 and 29: a hard bounce suppresses, a simulated one never does.
   if (outcome.bounce !== 'permanent' || outcome.report.phase === 'simulated') return;

@@ -20,6 +20,8 @@ const LEAST_AHEAD = 4;
 const MOST_CLAIMED = 64;
 /** Lanes whose recipients of a message travel together; of a place with more the rest travels by itself. */
 const LANES_TOGETHER = 200;
+/** Lanes looked into without letting others have a turn: each is a query on this thread. */
+const LANES_A_TURN = 100;
 /** After a claim that failed, as on a full disk. */
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
@@ -73,11 +75,12 @@ export class Site {
   }
 
   get hasWork(): boolean {
-    return this.#claimed.length > 0 || (this.#lanes.size > 0 && !this.#pause);
+    return this.#claimed.length > 0 || (this.#lanes.size > 0 && !this.#pause && !this.#isClosed);
   }
 
   get isEmpty(): boolean {
-    return this.#claimed.length === 0 && this.#lanes.size === 0 && this.conversations === 0;
+    const hasMail = this.#claimed.length > 0 || this.#claiming !== undefined || this.#lanes.size > 0;
+    return !hasMail && this.conversations === 0;
   }
 
   add(lane: Lane): void {
@@ -100,19 +103,22 @@ export class Site {
     this.#events.onChange(this);
   }
 
-  /** Claims nothing more; what is claimed is still handed out. */
-  close(): void {
+  /** Claims nothing more, and resolves when nothing is being claimed; what is claimed is still handed out. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     for (const lane of this.#lanes) this.#lanes.remove(lane);
     this.#pause?.cancel();
-    this.dismissIdle();
+    for (const resume of [...this.#waiters]) resume(false);
+    await this.#claiming;
   }
 
-  /** Ends the conversations that wait for work; answers whether there was one. */
+  /** Ends a conversation that waits for work; answers whether there was one. */
   dismissIdle(): boolean {
-    const waiters = [...this.#waiters];
-    for (const resume of waiters) resume(false);
-    return waiters.length > 0;
+    for (const resume of this.#waiters) {
+      resume(false);
+      return true;
+    }
+    return false;
   }
 
   /** The next delivery; undefined when there is none and none comes within `idleMs`. */
@@ -139,6 +145,8 @@ export class Site {
   }
 
   #wait(idleMs: number): Promise<boolean> {
+    // What came since the lanes were looked into has woken nobody.
+    if (this.hasWork) return Promise.resolve(true);
     if (idleMs === 0 || this.#isClosed) return Promise.resolve(false);
     return new Promise((resolve) => {
       const resume = (more: boolean) => {
@@ -151,18 +159,21 @@ export class Site {
     });
   }
 
-  /** One claim at a time. Answers whether it got anything. */
+  /** One claim at a time. Answers whether it got anything; never rejects. */
   #claimMore(): Promise<boolean> {
     this.#claiming ??= this.#claim().finally(() => {
       this.#claiming = undefined;
+      // Whoever asked for it may be gone.
+      if (this.conversations === 0) this.#events.onChange(this);
     });
     return this.#claiming;
   }
 
   async #claim(): Promise<boolean> {
-    const picked = await this.#pick();
-    if (picked.size === 0) return false;
+    const picked: Picked = new Map();
     try {
+      await this.#pick(picked);
+      if (picked.size === 0 || this.#isClosed) return false;
       const claim = this.#claimOf(picked);
       const deliveries = await this.#app.db.commit(claimDeliveries, claim);
       const claimedAt = this.#app.clock.elapsed();
@@ -192,25 +203,30 @@ export class Site {
     };
   }
 
-  async #pick(): Promise<Picked> {
-    const picked: Picked = new Map();
-    if (this.#pause) return picked;
+  async #pick(picked: Picked): Promise<void> {
+    if (this.#pause) return;
     const ahead = Math.max(this.conversations * AHEAD_PER_CONVERSATION, LEAST_AHEAD);
     const wanted = Math.min(ahead - this.#claimed.length, MOST_CLAIMED);
     const fruitless = new Set<Lane>();
-    while (picked.size < wanted && fruitless.size < this.#lanes.size) {
+    for (let looks = 1; picked.size < wanted && fruitless.size < this.#lanes.size; looks++) {
       const lane = this.#lanes.next();
-      if (!lane) break;
-      const messageId = this.#isStale(lane) ? undefined : await lane.next();
-      if (messageId === undefined) fruitless.add(lane);
-      else picked.set(messageId, [...(picked.get(messageId) ?? []), lane]);
-      if (lane.isDone) this.#drop(lane);
+      if (!lane) return;
+      if (this.#isStale(lane)) continue;
+      const messageId = await lane.next();
+      if (messageId !== undefined) picked.set(messageId, [...(picked.get(messageId) ?? []), lane]);
+      else fruitless.add(lane);
+      if (lane.isDone) {
+        this.#drop(lane);
+        // What is gone is not counted among those that are left.
+        fruitless.delete(lane);
+      }
+      if (looks % LANES_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    return picked;
   }
 
+  /** Not in the middle of a claim: elsewhere it would seem to have work, and have none until that is over. */
   #isStale(lane: Lane): boolean {
-    if (lane.routedUntil > this.#app.clock.elapsed()) return false;
+    if (lane.isBeingClaimed || lane.routedUntil > this.#app.clock.elapsed()) return false;
     this.#lanes.remove(lane);
     this.#events.onStale(lane);
     return true;

@@ -28,13 +28,18 @@ export class Slots {
     else this.#held.delete(id);
   }
 
-  /** Gives out up to `limit` slots among endpoints of which something is due, those that waited longest first. */
-  share(waiting: readonly WaitingEndpoint[], limit: number): Claim[] {
+  /**
+   * Gives out up to `limit` slots among the endpoints of which something is due, those that waited longest first.
+   *
+   * @param waiting all of them, since what is under way to one is not due
+   */
+  share(waiting: readonly WaitingEndpoint[], { now, limit }: { now: number; limit: number }): Claim[] {
+    const due = waiting.filter(({ dueAt }) => dueAt <= now);
     const granted = new Map<EndpointId, number>();
     let left = limit;
     let leftFailing = this.#roomForFailing(waiting);
     for (let level = 0; level < IN_FLIGHT_PER_ENDPOINT; level += 1) {
-      for (const { endpointId, failing } of waiting) {
+      for (const { endpointId, failing } of due) {
         if (left <= 0) break;
         const already = granted.get(endpointId) ?? 0;
         if (this.#heldBy(endpointId) + already !== level || level >= mostFor(failing)) continue;

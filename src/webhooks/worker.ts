@@ -40,8 +40,7 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
       if (!released) await releaseAll(app, now);
       released = true;
       waiting = await listWaitingEndpoints(app.db.read);
-      const due = waiting.filter(({ dueAt }) => dueAt <= now);
-      const claims = slots.share(due, limit);
+      const claims = slots.share(waiting, { now, limit });
       if (claims.length === 0) return [];
       const lease = { now, until: now + LEASE_MS, epoch: app.epoch, claims };
       const leased = await app.db.commit(leaseDeliveries, lease);

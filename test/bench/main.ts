@@ -76,8 +76,10 @@ function notes(): string[] {
   const { disturbed: count, all } = disturbed(prepared, CALM_CORES);
   return [
     `Sending ends when ${sinkName()} has counted the last message. p50/p99: one flush, or one HTTP request until its`,
-    'answer. CPU ms/msg and memory (proportional set): all processes of the system. Cores: mean busy, of the system, of',
-    "load, sink and this program, of everything else. x: median of the rounds' ratios to the row that does the same job.",
+    'answer, or how late a scheduled email was. CPU ms/msg and memory (proportional and resident set): all processes of',
+    'the system. Loop: how late its event loop was, p99 of the middle second and the longest. Cores: mean busy, of the',
+    "system, of load, sink and this program, of everything else. x: median of the rounds' ratios to the row that does the",
+    'same job. Indented: what the run of the row above has shown besides, with a median of its own.',
     ...(count > 0
       ? [`Other programs used more than ${CALM_CORES} core in ${count} of ${all} measures.`]
       : []),

@@ -118,7 +118,8 @@ async function sendAtOnce(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): 
   return (await arrival(sink, 'at-once')) - sentAtMs;
 }
 
-/** Milliseconds from its time to its final dot, of each. */
+/** Milliseconds from its time to its final dot, of each. The first one finds no open connection, and the sink greets a
+ * new one only after a tenth of a second. */
 async function sendScheduled(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): Promise<number[]> {
   const firstMs = Date.now() + DUE_IN_MS;
   const due = Array.from({ length: DUE_EMAILS }, (_, index) => ({

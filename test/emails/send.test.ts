@@ -95,7 +95,6 @@ for (const field of ['to', 'cc', 'bcc', 'replyTo']) {
     const fifty = addresses(50);
     assert.deepEqual((await accepted({ [field]: fifty }))[field], fifty);
     await refused(field, { [field]: addresses(51) });
-    await refused(field, { [field]: [] });
     await refused(field, { [field]: 7 });
     await refused(field, { [field]: null });
     await refused(field, { [field]: { email: 'one@rcpt.example' } });
@@ -106,6 +105,14 @@ for (const field of ['to', 'cc', 'bcc', 'replyTo']) {
     await refused(`${field}[0]`, { [field]: ['a@rcpt.example\r\nBcc: x@rcpt.example'] });
   });
 }
+
+test('an empty list of copies or reply addresses is none; of recipients it is refused', async () => {
+  const email = await accepted({ cc: [], bcc: [], replyTo: [] });
+  assert.deepEqual([email.cc, email.bcc, email.replyTo], [[], [], []]);
+  const lines = await headerLines(spool.app, email.id);
+  assert.ok(lines.every((line) => !/^(cc|bcc|reply-to):/i.test(line)));
+  await refused('to', { to: [] });
+});
 
 test('from is one address', async () => {
   for (const from of [undefined, null, 7, [`ada@${SANDBOX}`], '', 'ada', `a@${SANDBOX}, b@${SANDBOX}`]) {

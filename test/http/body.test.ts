@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { MOST_DISCARDED_BYTES } from '../../src/http/body.ts';
@@ -67,6 +68,23 @@ test('a chunked body grows as it comes, up to the limit of the route', async () 
   assert.equal((await peer.answer()).status, 200);
   peer.socket.destroy();
   await nothingHeld();
+});
+
+test('a chunked body takes no more room than its route allows', async () => {
+  const limitBytes = 1_000_000;
+  const exact = createByteBudget({ largeBytes: limitBytes, reserveBytes: 0 });
+  const { server: one, send } = await serve({ bodies: exact }, (routes) => {
+    routes.post('/exact', { bodyLimit: limitBytes }, async () => ({ used: exact.usedBytes }));
+  });
+  const { status, body } = await send({
+    method: 'POST',
+    url: '/exact',
+    headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+    payload: Readable.from([filled(limitBytes)]),
+  });
+  assert.equal(status, 200);
+  assert.equal(body.used, limitBytes);
+  await one.close();
 });
 
 test('a chunked body for which there is no more room is refused while it grows', async () => {
@@ -143,6 +161,20 @@ test('a length over the limit is refused by its number, and the sender is not re
   assert.equal((await peer.answer()).status, 200);
   assert.equal(bodies.usedBytes, 0);
   peer.socket.destroy();
+});
+
+test('nor is one that wants the connection closed: it ends when all was sent', async () => {
+  const peer = await open(port);
+  peer.write(head('/things', BODY_LIMIT_BYTES + 1, 'Connection: close\r\n'));
+  assert.equal((await peer.answer()).status, 413);
+  const send = (bytes: Buffer) =>
+    new Promise<void>((resolve, reject) => {
+      peer.socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+    });
+  await send(Buffer.alloc(BODY_LIMIT_BYTES, 'x'));
+  assert.equal(peer.socket.readableEnded, false);
+  await send(Buffer.from('x'));
+  await peer.closed;
 });
 
 test('of what was refused no more than so much is read, then the connection is cut', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
 import { BODY_LIMIT_BYTES } from '../../src/http/server.ts';
 import { isId } from '../../src/system/ids.ts';
 import { serve } from './serve.ts';
@@ -39,6 +40,15 @@ test('a body of another type is unsupported', async () => {
     });
   }
   assertProblem(await post('{"name":"a"}', {}), { status: 415, type: 'unsupported_media_type' });
+});
+
+test('a compressed body is unsupported, whatever it holds', async () => {
+  assertProblem(await post('{"name":"a"}', { ...JSON_TYPE, 'content-encoding': 'gzip' }), {
+    status: 415,
+    type: 'unsupported_media_type',
+    message: /Content-Encoding/,
+  });
+  assert.equal((await post('{"name":"a"}', { ...JSON_TYPE, 'content-encoding': 'Identity' })).status, 200);
 });
 
 test('a charset or another parameter on the type is accepted', async () => {
@@ -230,8 +240,8 @@ test('a body nested deeper than any of ours is refused, however deep', async () 
 });
 
 /** The answer to bytes on a real connection. */
-async function exchange(bytes: string): Promise<string> {
-  const { server: listening } = await serve();
+async function exchange(bytes: string, given?: FastifyInstance): Promise<string> {
+  const listening = given ?? (await serve()).server;
   await listening.listen({ host: '127.0.0.1', port: 0 });
   const address = listening.server.address();
   const socket = connect(typeof address === 'object' && address ? address.port : 0, '127.0.0.1');
@@ -255,6 +265,18 @@ test('what is no HTTP, or too much of it, is refused in the same envelope and th
     assert.ok(isId('req', error.requestId));
     assert.ok(head.includes(`X-Request-Id: ${error.requestId}`));
   }
+});
+
+test('a request that never comes to its end is told so, and may be sent again', async () => {
+  const { server: listening } = await serve();
+  // Node asks its connections how old they are every half minute, by its own clock.
+  listening.server.once('connection', (socket) => {
+    const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    listening.server.emit('clientError', late, socket);
+  });
+  const [head = '', body = ''] = (await exchange('GET /things HTTP/1.1\r\n', listening)).split('\r\n\r\n');
+  assert.match(head, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+  assert.match(JSON.parse(body).error.message, /too long/);
 });
 
 test('a body that lies about its length, or a request that smuggles another, is refused', async () => {

@@ -3,6 +3,7 @@ import { installPackages } from '../support/debian.ts';
 
 /** A package, and the program that shows it is there. */
 const PACKAGES = {
+  curl: '/usr/bin/curl',
   postfix: '/usr/lib/postfix/sbin/master',
   opendkim: '/usr/sbin/opendkim',
   openssl: '/usr/bin/openssl',

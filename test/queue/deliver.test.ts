@@ -189,6 +189,13 @@ test('a deferral is retried on schedule, told once in four hours, and expires as
   assert.equal(last.status, 'bounced');
   assert.equal(last.recipients[0].enhancedCode, '4.4.7');
   assert.match(last.recipients[0].diagnostic, /greylisted/);
+  const bounced = await spool.app.db.read
+    .selectFrom('events')
+    .select('data')
+    .where('type', '=', 'email.bounced')
+    .executeTakeFirstOrThrow();
+  const { bounce } = JSON.parse(bounced.data);
+  assert.deepEqual([bounce.type, bounce.subType, bounce.source], ['transient', 'General', 'smtp']);
   const delays = eventTypes(last).filter((type) => type === 'email.delivery_delayed').length;
   assert.ok(delays >= 8 && delays <= 12, `${delays} notices in 48 hours`);
   await spool.accept('bob@rcpt.example');

@@ -138,6 +138,16 @@ test('one success among them keeps an endpoint enabled', () =>
     assert.equal((await endpointOf(world)).status, 'enabled');
   }));
 
+test('what succeeded just before the failing began counts for nothing', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const { startMs } = world;
+    for (let count = 0; count < 20; count += 1) await post(world, id, { at: startMs + count, ok: true });
+    await post(world, id, { at: startMs + 1_000 });
+    assert.equal(await post(world, id, { at: startMs + 6 * DAY }), 'warned');
+    assert.equal((await endpointOf(world)).status, 'enabled');
+  }));
+
 test('what was never posted counts for nothing', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import type { EndpointId, WaitingEndpoint } from '../../src/webhooks/deliveries/store.ts';
 import { IN_FLIGHT, Slots } from '../../src/webhooks/slots.ts';
 
+const NOW = 1_000;
 const waiting = (name: string, failing: 0 | 1 = 0): WaitingEndpoint => ({
   endpointId: `wh_${name}`,
-  dueAt: 0,
+  dueAt: NOW,
   failing,
 });
 const many = (prefix: string, count: number, failing: 0 | 1 = 0) =>
@@ -13,7 +14,7 @@ const many = (prefix: string, count: number, failing: 0 | 1 = 0) =>
 
 /** Takes what is shared out, as the worker does. */
 function grant(slots: Slots, endpoints: readonly WaitingEndpoint[], limit: number): Map<EndpointId, number> {
-  const claims = slots.share(endpoints, limit);
+  const claims = slots.share(endpoints, { now: NOW, limit });
   for (const claim of claims)
     for (let count = 0; count < claim.limit; count += 1) slots.take(claim.endpointId);
   return new Map(claims.map((claim) => [claim.endpointId, claim.limit]));
@@ -86,7 +87,22 @@ test('however many endpoints fail, a quarter of the slots is left to the others'
   assert.ok([...granted.keys()].every((id) => id.startsWith('wh_alive')));
 });
 
+test('what is under way to failing endpoints counts although nothing more is due to them', () => {
+  const slots = new Slots();
+  const dead = many('dead', 192, 1);
+  grant(slots, dead, IN_FLIGHT);
+  const leased = dead.map((one) => ({ ...one, dueAt: NOW + 60_000 }));
+  assert.equal(grant(slots, [...leased, ...many('late', 10, 1)], 64).size, 0);
+});
+
+test('an endpoint of which nothing is due yet gets none, and is the next to look at', () => {
+  const slots = new Slots();
+  const later = { ...waiting('a'), dueAt: NOW + 1 };
+  assert.equal(grant(slots, [later], 10).size, 0);
+  assert.equal(slots.next([later]), later);
+});
+
 test('no more is shared out than was asked for', () => {
-  assert.equal(new Slots().share(many('a', 300), 7).length, 7);
-  assert.deepEqual(new Slots().share(many('a', 3), 0), []);
+  assert.equal(new Slots().share(many('a', 300), { now: NOW, limit: 7 }).length, 7);
+  assert.deepEqual(new Slots().share(many('a', 3), { now: NOW, limit: 0 }), []);
 });

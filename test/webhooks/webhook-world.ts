@@ -199,3 +199,15 @@ export async function until(
     await clock.advance(0);
   }
 }
+
+/** The one delivery there is. */
+export const only = async (world: WebhookWorld) => {
+  const [row, ...more] = await world.deliveries();
+  assert.ok(row && more.length === 0);
+  return row;
+};
+export const ended = (world: WebhookWorld) =>
+  until(world, 'every delivery has ended', async () => {
+    const rows = await world.deliveries();
+    return rows.length > 0 && rows.every((row) => row.state !== 'pending' && row.dueAt === null);
+  });

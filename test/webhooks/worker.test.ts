@@ -2,11 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { HttpRequest } from '../../src/system/fetch.ts';
-import { releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
-import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
-import { leaseDeliveries } from '../../src/webhooks/lease.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
-import { DATA, inWorld, until, type WebhookWorld } from './webhook-world.ts';
+import { DATA, ended, inWorld, only, until, type WebhookWorld } from './webhook-world.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -14,16 +11,6 @@ const HOUR = 60 * MINUTE;
 const manifest = new URL('../../package.json', import.meta.url);
 const VERSION: string = JSON.parse(readFileSync(manifest, 'utf8')).version;
 
-const only = async (world: WebhookWorld) => {
-  const [row, ...more] = await world.deliveries();
-  assert.ok(row && more.length === 0);
-  return row;
-};
-const ended = (world: WebhookWorld) =>
-  until(world, 'every delivery has ended', async () => {
-    const rows = await world.deliveries();
-    return rows.length > 0 && rows.every((row) => row.state !== 'pending' && row.dueAt === null);
-  });
 const settledWith = (world: WebhookWorld, error: string | RegExp, dueAt: number) =>
   until(world, `it is due again at ${dueAt}`, async () => {
     const [row] = await world.deliveries();
@@ -299,82 +286,6 @@ test('while endpoints have no room, the worker sleeps and does not ask the datab
     await ended(world);
   }));
 
-/** One event for one endpoint, taken `times` times without being settled. */
-async function leaseUnsettled(world: WebhookWorld, epoch: string, times = 1): Promise<void> {
-  const { id: endpointId } = await world.createEndpoint();
-  await world.record();
-  const { db } = world.test.app;
-  await db.commit(fanOutEvents, { now: world.startMs, limit: 10 });
-  const claims = [{ endpointId, limit: 1 }];
-  for (let attempt = 1; attempt <= times; attempt += 1) {
-    const until = world.startMs + (attempt < times ? 0 : MINUTE);
-    const [leased] = await db.commit(leaseDeliveries, { now: world.startMs, until, epoch, claims });
-    assert.equal(leased?.lease.attempts, attempt);
-  }
-}
-
-test('a delivery that an earlier start left leased is posted at once, as another attempt', () =>
-  inWorld(async (world) => {
-    await leaseUnsettled(world, 'an earlier start');
-    world.start();
-    await ended(world);
-    assert.equal(world.clock.now(), world.startMs);
-    assert.deepEqual([(await only(world)).attempts, world.posts.length], [2, 1]);
-    assert.deepEqual(
-      world.logged.map(({ msg, count }) => [msg, count]),
-      [['webhook posts were interrupted, and are made again', 1]],
-    );
-  }));
-
-test('a delivery that this start left leased is posted when its lease ends, as another attempt', () =>
-  inWorld(async (world) => {
-    const { db, epoch } = world.test.app;
-    await leaseUnsettled(world, epoch);
-    world.start();
-    // Writes are run in their order, so the worker's first is done when this one is.
-    await db.commit(releaseAbandoned, { now: world.startMs, epoch });
-    await world.clock.advance(MINUTE - 1);
-    assert.equal(world.posts.length, 0);
-    await world.clock.advance(1);
-    await ended(world);
-    assert.deepEqual([(await only(world)).attempts, world.posts.length], [2, 1]);
-  }));
-
-test('a delivery that was interrupted at its eighth attempt is given up, and not posted for ever', () =>
-  inWorld(async (world) => {
-    await leaseUnsettled(world, 'an earlier start', 8);
-    world.start();
-    await ended(world);
-    const { state, attempts, error } = await only(world);
-    assert.deepEqual([state, attempts, error], ['failed', 8, 'The last attempt was interrupted']);
-    assert.equal(world.posts.length, 0);
-  }));
-
-test('a post that is answered after its lease ran out changes nothing', () =>
-  inWorld(async (world) => {
-    const { id } = await world.createEndpoint();
-    const late = Promise.withResolvers<{ status: number }>();
-    const second = Promise.withResolvers<{ status: number }>();
-    world.answer(() => (world.posts.length === 1 ? late.promise : second.promise));
-    await world.record();
-    world.start();
-    await until(world, 'the first is under way', () => world.posts.length === 1);
-    await world.clock.advance(MINUTE);
-    await until(world, 'the second is under way', () => world.posts.length === 2);
-    late.resolve({ status: 410 });
-    await until(world, 'it was told', () => world.logged.length > 0);
-    assert.deepEqual(
-      world.logged.map(({ msg, attempts }) => [msg, attempts]),
-      [['webhook answered after its lease ran out', 1]],
-    );
-    const { state, attempts, responseStatus } = await only(world);
-    assert.deepEqual([state, attempts, responseStatus], ['pending', 2, null]);
-    assert.equal((await world.test.request('GET', `/v1/webhooks/${id}`)).body.status, 'enabled');
-    second.resolve({ status: 201 });
-    await ended(world);
-    assert.equal((await only(world)).responseStatus, 201);
-  }));
-
 test('a post under way when its endpoint is disabled settles as what it came to', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
@@ -421,25 +332,4 @@ test('of an endpoint whose last post failed one post at a time is made, until on
     assert.equal(world.posts.length, 6);
     others.resolve({ status: 200 });
     await ended(world);
-  }));
-
-test('a crash between the post and its settlement posts the same event again when the lease ends', () =>
-  inWorld(async (world) => {
-    await world.createEndpoint();
-    await world.record();
-    const crashes: [point: string, posts: number][] = [];
-    world.knobs.crashPoint = (name) => {
-      crashes.push([name, world.posts.length]);
-      if (crashes.length === 1) throw new Error('the process would be gone');
-    };
-    world.start();
-    await until(world, 'it has crashed', () => crashes.length === 1);
-    await world.clock.advance(MINUTE);
-    await ended(world);
-    assert.deepEqual(crashes, [
-      ['webhook-after-post', 1],
-      ['webhook-after-post', 2],
-    ]);
-    assert.equal(world.posts[0]?.body, world.posts[1]?.body);
-    assert.equal((await only(world)).attempts, 2);
   }));

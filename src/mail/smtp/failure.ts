@@ -20,8 +20,9 @@ export type SmtpFailure =
   /** The peer refused the session. */
   | { phase: SmtpPhase; kind: 'reply'; reply: SmtpReply }
   /** `connection`: refused, reset or closed. `protocol`: what came was not SMTP, or was not asked for. `tls`: the
-   * handshake failed or was refused; the session would have been in plaintext. */
-  | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls'; message: string };
+   * handshake failed or was refused; the session would have been in plaintext. `local`: this machine had no means to
+   * connect, which says nothing of the peer. */
+  | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls' | 'local'; message: string };
 
 export class SmtpError extends Error {
   override readonly name = 'SmtpError';
@@ -37,10 +38,13 @@ export function protocolError(phase: SmtpPhase, message: string): SmtpError {
   return new SmtpError({ phase, kind: 'protocol', message });
 }
 
+/** What connect(2) and socket(2) answer when files, memory or ports have run out here. */
+const LACKS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL']);
+
 /** The failure behind an error of a socket or timer. */
 export function networkError(phase: SmtpPhase, error: unknown): SmtpError {
-  const kind = error instanceof TimeoutError ? 'timeout' : 'connection';
   const code = errorCode(error);
+  const kind = error instanceof TimeoutError ? 'timeout' : LACKS.has(code ?? '') ? 'local' : 'connection';
   const message = errorMessage(error);
   return new SmtpError(
     { phase, kind, message: code && !message.includes(code) ? `${code}: ${message}` : message },

@@ -1,0 +1,3 @@
+import { testExamples } from './test-examples.ts';
+
+testExamples('stand-in');

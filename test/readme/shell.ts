@@ -1,0 +1,31 @@
+/** One shell for all examples, as a reader has: what one of them sets, the next one finds. */
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+export type Shell = {
+  /** What it printed on both outputs, and the exit code of its last command. */
+  run(text: string): Promise<{ output: string; code: number }>;
+  close(): Promise<void>;
+};
+
+export function openShell(directory: string, env: Record<string, string>): Shell {
+  const child = spawn('/bin/sh', [], { cwd: directory, env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  let count = 0;
+  return {
+    async run(text) {
+      const file = join(directory, `example-${++count}`);
+      writeFileSync(`${file}.sh`, text);
+      child.stdin.write(`. '${file}.sh' >'${file}.out' 2>&1 </dev/null\necho "$?"\n`);
+      const { value } = await lines.next();
+      return { output: readFileSync(`${file}.out`, 'utf8'), code: Number(value) };
+    },
+    async close() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
