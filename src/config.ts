@@ -31,6 +31,11 @@ export const configSchema = section('Postrider configuration', {
   http: section('The HTTP API.', {
     address: Type.String({ default: '127.0.0.1', description: 'Address to listen on.' }),
     port: port(8025, 'Port to listen on; 0 takes any free one.'),
+    metrics: Type.Boolean({
+      default: false,
+      description:
+        'Serve GET /metrics here too, to this machine. A proxy on it that adds no headers would show them to everybody.',
+    }),
   }),
   dns: section('Name resolution.', {
     servers: Type.Array(Type.String(), {

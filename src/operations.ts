@@ -6,6 +6,7 @@ import './domains/store.ts';
 import './emails/store.ts';
 import './queue/claim.ts';
 import './queue/recover.ts';
+import './queue/release.ts';
 import './queue/settle.ts';
 import './queue/store.ts';
 import './suppressions/store.ts';

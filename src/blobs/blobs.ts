@@ -10,7 +10,7 @@ import type { Db } from '../db/database.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
-import { FileWriter, fileChunks, fileHead, fileSize, sweepFiles } from './files.ts';
+import { FileWriter, fileChunks, fileHead, fileSize, removeFile, sweepFiles } from './files.ts';
 import { findBlob, isFileInUse } from './store.ts';
 
 export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
@@ -37,6 +37,11 @@ export type Blobs = {
   prepare(pieces: Pieces): Promise<BlobRow>;
   /** @throws Error when there is no such blob, or its file is not there whole */
   open(id: Id<'blob'>): Promise<BlobContent>;
+  /**
+   * Of a row that was not and will not be committed: its file is deleted at once, unless another row names the same bytes
+   * or another request has prepared them too; then the sweep decides.
+   */
+  discard(row: BlobRow): Promise<void>;
   /** Deletes files that no row names: those of requests that a crash cut off before their commit. */
   sweep(): Promise<number>;
 };
@@ -50,12 +55,18 @@ const SWEEP_AGE_MS = 3_600_000;
 
 export function openBlobs(system: Pick<System, 'clock'>, db: Db, dataDir: string): Blobs {
   const root = join(dataDir, 'blobs');
-  /** When the bytes of a hash were last prepared: a sweep must not take what the same bytes are about to name again. */
-  const preparedAt = new Map<string, number>();
+  /**
+   * When the bytes of a hash were last prepared, on the monotonic clock, and how often: neither a sweep nor a request
+   * must take what the same bytes are about to name again, whatever the wall clock says of the file.
+   */
+  const prepared = new Map<string, { at: number; times: number }>();
   return {
     async prepare(pieces) {
       const now = system.clock.now();
-      const onHash = (sha256: string) => preparedAt.set(sha256, now);
+      const onHash = (sha256: string) => {
+        const times = (prepared.get(sha256)?.times ?? 0) + 1;
+        prepared.set(sha256, { at: system.clock.elapsed(), times });
+      };
       return { id: newId('blob', now), createdAt: now, ...(await store(root, pieces, onHash)) };
     },
     async open(id) {
@@ -66,12 +77,18 @@ export function openBlobs(system: Pick<System, 'clock'>, db: Db, dataDir: string
       if (sizeBytes !== row.sizeBytes) throw new Error(`blob ${id} has ${sizeBytes} bytes in its file`);
       return inFile(row, root);
     },
+    async discard({ sha256, data }) {
+      if (data !== null || (await isFileInUse(db.read, sha256))) return;
+      if (prepared.get(sha256)?.times !== 1) return;
+      prepared.delete(sha256);
+      await removeFile(root, sha256);
+    },
     sweep() {
-      const before = system.clock.now() - SWEEP_AGE_MS;
-      for (const [sha256, at] of preparedAt) if (at < before) preparedAt.delete(sha256);
-      return sweepFiles(root, before, async (sha256) => {
+      const preparedBefore = system.clock.elapsed() - SWEEP_AGE_MS;
+      for (const [sha256, { at }] of prepared) if (at < preparedBefore) prepared.delete(sha256);
+      return sweepFiles(root, system.clock.now() - SWEEP_AGE_MS, async (sha256) => {
         const inUse = await isFileInUse(db.read, sha256);
-        return inUse || preparedAt.has(sha256);
+        return inUse || prepared.has(sha256);
       });
     },
   };

@@ -4,7 +4,7 @@
  * all. What a crash leaves in `partial` is swept like any other file that no row names.
  */
 import { randomUUID } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { endOnBrokenStorage } from '../db/storage-failure.ts';
@@ -131,6 +131,16 @@ export async function* fileChunks(root: string, sha256: string, end: number): As
   } finally {
     await file.close();
   }
+}
+
+/**
+ * The name is free as soon as it is called, so nothing can be prepared between the caller's look and that; the bytes go in
+ * the thread pool, because a large file takes tens of milliseconds.
+ */
+export async function removeFile(root: string, sha256: string): Promise<void> {
+  const nameless = join(root, 'partial', randomUUID());
+  renameSync(pathOf(root, sha256), nameless);
+  await rm(nameless, { force: true });
 }
 
 /** Removes files that were last changed before `beforeMs` and are not needed; answers how many. */

@@ -1,5 +1,5 @@
 /** Opens SQLite connections with every pragma said explicitly, and reads back the one that durability hangs on. */
-import Sqlite, { type Database } from 'better-sqlite3';
+import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import { errorCode } from '../system/errors.ts';
 import { isDiskFull } from './storage-failure.ts';
 
@@ -26,13 +26,23 @@ type WalState = { log: number; checkpointed: number };
  * stands and is copied later.
  */
 export function checkpointWhenLong(database: Database, pages = CHECKPOINT_PAGES): void {
-  const [wal] = database.pragma('wal_checkpoint(NOOP)') as WalState[];
+  const wal = askWalState(database);
   if (!wal || wal.log - wal.checkpointed < pages) return;
   try {
     database.pragma('wal_checkpoint(PASSIVE)');
   } catch (error) {
     if (!isDiskFull(errorCode(error) ?? '')) throw error;
   }
+}
+
+/** Asked after every commit, so prepared once for a connection. */
+const walStates = new WeakMap<Database, Statement<[], WalState>>();
+
+function askWalState(database: Database): WalState | undefined {
+  const known = walStates.get(database);
+  const statement = known ?? database.prepare<[], WalState>('PRAGMA wal_checkpoint(NOOP)');
+  if (!known) walStates.set(database, statement);
+  return statement.get();
 }
 
 export function openReading(file: string): Database {

@@ -1,4 +1,5 @@
 /** Cursor pages over time-ordered ids, newest first (specification 4.13, api.md 1.1). SQL side; HTTP's is http/page.ts. */
+import { type SelectQueryBuilder, sql } from 'kysely';
 
 export type PageRequest = {
   limit: number;
@@ -24,4 +25,15 @@ export async function readPage<Item>(
   const items = rows.slice(0, request.limit);
   if (direction === 'newer') items.reverse();
   return { items, hasMore: rows.length > request.limit };
+}
+
+/** A query for the rows of a slice, in its order. `id`: the column cursors are of. */
+export function inSlice<Database, Table extends keyof Database, Row>(
+  query: SelectQueryBuilder<Database, Table, Row>,
+  id: string,
+  { direction, cursor, limit }: Slice,
+): SelectQueryBuilder<Database, Table, Row> {
+  const isOlder = direction === 'older';
+  const ordered = query.orderBy(sql.ref(id), isOlder ? 'desc' : 'asc').limit(limit);
+  return cursor === undefined ? ordered : ordered.where(sql.ref(id), isOlder ? '<' : '>', cursor);
 }

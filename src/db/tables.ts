@@ -177,7 +177,8 @@ export type RecipientRow = {
   /** Who waits in line with it: queue/lane.ts. */
   lane: string;
   state: RecipientState;
-  /** When it may next be tried, or, in flight, when its lease ends. Null once ended. */
+  /** When it may next be tried; in flight, when its lease ends, on the monotonic clock of the start it belongs to. Null
+   * once ended. */
   dueAt: number | null;
   attempts: number;
   /** Times a crash left it in flight. */

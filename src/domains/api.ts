@@ -2,11 +2,13 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../app.ts';
+import { refuseImmutable } from '../http/immutable-fields.ts';
 import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../http/page.ts';
 import { problemSchema } from '../http/problem.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createDomain } from './create.ts';
 import { deleteDomain } from './delete.ts';
+import { createKeyPairs } from './key-pairs.ts';
 import {
   type DomainChange,
   domainChangeSchema,
@@ -27,6 +29,7 @@ const params = Type.Object({ id: Type.String() });
 
 export function registerDomainsApi(server: FastifyInstance, app: DomainApp): void {
   const show = (domain: Domain) => showDomain(app.config, domain);
+  const creating = { ...app, keyPairs: createKeyPairs() };
 
   server.post<{ Body: NewDomain }>(
     '/domains',
@@ -40,7 +43,7 @@ export function registerDomainsApi(server: FastifyInstance, app: DomainApp): voi
       },
     },
     async (request, reply) => {
-      const domain = await createDomain(app, callerOf(request).tenantId, request.body);
+      const domain = await createDomain(creating, callerOf(request).tenantId, request.body);
       return reply.code(201).send(show(domain));
     },
   );
@@ -99,6 +102,7 @@ function registerDomainActions(server: FastifyInstance, app: DomainApp): void {
     '/domains/:id',
     {
       config: { needs: 'write' },
+      preValidation: refuseImmutable([domainSchema], domainChangeSchema),
       schema: {
         summary: 'Update a domain',
         tags,

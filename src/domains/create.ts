@@ -1,22 +1,22 @@
 /** Adds a domain: a name of the tenant's, a key pair of its own, and nothing verified yet. */
 import { randomInt } from 'node:crypto';
 import type { App } from '../app.ts';
-import { generateDkimKey } from '../mail/dkim/key.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import type { KeyPairs } from './key-pairs.ts';
 import { readDomainName } from './name.ts';
 import { SELECTOR_CHARACTERS } from './records.ts';
 import type { NewDomain } from './schemas.ts';
 import { newState } from './states.ts';
-import { type Domain, insertDomain, refuseDuplicate } from './store.ts';
+import { type Domain, insertDomain, requireRoom } from './store.ts';
 
 const SELECTOR_PREFIX = 'pr';
 /** RFC 4648 6, in lower case as DNS compares it. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-type CreatingApp = Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer'>;
+type CreatingApp = Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer'> & { keyPairs: KeyPairs };
 
-/** @throws AppError validation_error, already_exists */
+/** @throws AppError validation_error, already_exists, unavailable */
 export async function createDomain(
   app: CreatingApp,
   tenantId: Domain['tenantId'],
@@ -24,8 +24,8 @@ export async function createDomain(
 ): Promise<Domain> {
   const name = readDomainName(app.config, text);
   const region = readRegion(app.config.regions, wanted);
-  await refuseDuplicate(app.db.read, tenantId, name);
-  const key = await generateDkimKey();
+  await requireRoom(app.db.read, tenantId, name);
+  const key = await app.keyPairs.generate();
   const now = app.clock.now();
   const id = newId('dom', now);
   const domain: Domain = {

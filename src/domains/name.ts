@@ -25,9 +25,7 @@ export function readDomainName(config: Pick<Config, 'hostname'>, text: string): 
   if (name === undefined || name.length > DOMAIN_LIMIT_CHARACTERS) {
     throw invalid('name', '`name` must be a domain such as example.com or news.example.com');
   }
-  if (name === sandboxDomain(config) || name === simulatorDomain(config)) {
-    throw invalid('name', `\`name\`: ${name} belongs to this installation and needs no verification`);
-  }
+  if (isOurs(config, name)) throw invalid('name', `\`name\`: ${name} belongs to this installation`);
   return name;
 }
 
@@ -43,7 +41,7 @@ export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: strin
       `\`trackingSubdomain\` must be a host name below ${domain}, such as links.${domain}`,
     );
   }
-  if (namesOfOurs(config).includes(name)) {
+  if (isOurs(config, name)) {
     throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} belongs to this installation`);
   }
   // The domain's own return path (decisions.md 24).
@@ -53,9 +51,15 @@ export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: strin
   return name;
 }
 
-function namesOfOurs(config: Pick<Config, 'hostname'>): string[] {
+/**
+ * `<hostname>` itself, and what it gives a purpose, with all below that. Not the domain `<hostname>` is in, for which
+ * this machine may well send, nor other names below `<hostname>`, which may itself be a domain of the operator's.
+ */
+function isOurs(config: Pick<Config, 'hostname'>, name: string): boolean {
   const own = [bounceDomain(config), trackingTarget(config), sandboxDomain(config), simulatorDomain(config)];
-  return [config.hostname.toLowerCase(), ...own];
+  return (
+    name === config.hostname.toLowerCase() || own.some((host) => name === host || name.endsWith(`.${host}`))
+  );
 }
 
 function parseName(text: string): string | undefined {

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
-import { type Page, type PageRequest, readPage } from '../db/page.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
@@ -16,9 +16,15 @@ import { afterCheck, type CheckMoment, type DomainState, type Findings, withTrac
 
 export type Domain = Omit<DomainRow, 'records' | 'deletedAt'> & { findings: Findings };
 
-/** @throws AppError already_exists with `details.id`, within the tenant; other tenants may have the same name */
+/** Of one tenant. Ours: each is checked in DNS every day, and its key is a record the operator publishes. */
+export const MOST_DOMAINS = 1_000;
+
+/**
+ * @throws AppError already_exists with `details.id`, within the tenant: other tenants may have the same name;
+ * validation_error when the tenant has as many as it may
+ */
 export const insertDomain = defineWrite('domains.insert', async (tx, domain: Domain) => {
-  await refuseDuplicate(tx, domain.tenantId, domain.name);
+  await requireRoom(tx, domain.tenantId, domain.name);
   const { findings, ...columns } = domain;
   await tx
     .insertInto('domains')
@@ -26,14 +32,22 @@ export const insertDomain = defineWrite('domains.insert', async (tx, domain: Dom
     .execute();
 });
 
-/** Asked before a key is made for nothing, and again where it decides. @throws AppError already_exists */
-export async function refuseDuplicate(tx: Tx, tenantId: DomainRow['tenantId'], name: string): Promise<void> {
+/** Asked before a key is made for nothing, and again where it decides. @throws AppError as `insertDomain` */
+export async function requireRoom(tx: Tx, tenantId: DomainRow['tenantId'], name: string): Promise<void> {
   const existing = await liveDomains(tx, tenantId).where('name', '=', name).executeTakeFirst();
-  if (!existing) return;
-  throw new AppError('already_exists', `The domain ${name} exists already`, {
-    param: 'name',
-    details: { id: existing.id },
-  });
+  if (existing) {
+    throw new AppError('already_exists', `The domain ${name} exists already`, {
+      param: 'name',
+      details: { id: existing.id },
+    });
+  }
+  const { count } = await liveDomains(tx, tenantId)
+    .clearSelect()
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (count >= MOST_DOMAINS) {
+    throw new AppError('validation_error', `There are ${count} domains already, as many as there may be`);
+  }
 }
 
 /** @throws AppError not_found, also for another tenant's */
@@ -51,15 +65,9 @@ export function listDomains(
   tenantId: DomainRow['tenantId'],
   page: PageRequest,
 ): Promise<Page<Domain>> {
-  return readPage(page, async ({ direction, cursor, limit }) => {
-    const isOlder = direction === 'older';
-    const all = liveDomains(tx, tenantId)
-      .orderBy('id', isOlder ? 'desc' : 'asc')
-      .limit(limit);
-    const slice =
-      cursor === undefined ? all : all.where('id', isOlder ? '<' : '>', cursor as DomainRow['id']);
-    return (await slice.execute()).map(toDomain);
-  });
+  return readPage(page, async (slice) =>
+    (await inSlice(liveDomains(tx, tenantId), 'id', slice).execute()).map(toDomain),
+  );
 }
 
 export type Change = Pick<DomainRow, 'id' | 'tenantId'> &

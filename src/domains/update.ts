@@ -1,6 +1,5 @@
 /** Changes the settings of a domain that may change: what is not named stays. */
 import type { App } from '../app.ts';
-import { invalid } from '../system/errors.ts';
 import { readRegion } from './create.ts';
 import { readTrackingHost } from './name.ts';
 import type { DomainChange } from './schemas.ts';
@@ -14,10 +13,6 @@ export async function updateDomain(
   wanted: DomainChange,
 ): Promise<Domain> {
   const domain = await getDomain(app.db.read, tenantId, id);
-  // The schema lets unknown fields pass, but whoever sends this one means to rename the domain.
-  if (Object.hasOwn(wanted, 'name')) {
-    throw invalid('name', '`name` cannot be changed; add the other domain, then delete this one');
-  }
   const { trackingSubdomain: host, openTracking, clickTracking, productType, region } = wanted;
   const change = {
     ...(host !== undefined && {

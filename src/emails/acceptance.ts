@@ -13,7 +13,7 @@ import type { Content } from './render.ts';
 import type { EnvelopeRecipient } from './request/addresses.ts';
 import { maxAgeMs } from './request/schedule.ts';
 import type { EmailRequest } from './request.ts';
-import type { Acceptance } from './store.ts';
+import type { Acceptance, Admission } from './store.ts';
 
 export type Prepared = {
   id: EmailRow['id'];
@@ -21,8 +21,7 @@ export type Prepared = {
   messageId: string;
   now: number;
   request: EmailRequest;
-  recipients: readonly EnvelopeRecipient[];
-  simulatorOnly: boolean;
+  admission: Admission;
   domainId: MessageRow['domainId'];
   content: Content;
   attachments: readonly Attachment[];
@@ -31,23 +30,33 @@ export type Prepared = {
 };
 
 export function acceptanceOf(
-  config: Pick<Config, 'hostname' | 'delivery'>,
+  config: Pick<Config, 'delivery'>,
   caller: Caller,
   prepared: Prepared,
 ): Acceptance {
-  const { request, recipients, stored, idempotency } = prepared;
+  const { request, admission, stored, idempotency } = prepared;
   return {
-    recipients,
+    ...admission,
     blob: stored.blob,
     tags: request.tags,
     idempotency,
+    message: messageRow(config, caller, prepared),
+    email: emailRow(caller, prepared),
+  };
+}
+
+export function admissionOf(
+  config: Pick<Config, 'hostname'>,
+  { mode }: Caller,
+  { recipients, simulatorOnly }: { recipients: readonly EnvelopeRecipient[]; simulatorOnly: boolean },
+): Admission {
+  return {
+    recipients,
     // decisions.md 29: the simulator is free, as test mode is.
-    isCharged: caller.mode === 'live' && !prepared.simulatorOnly,
+    isCharged: mode === 'live' && !simulatorOnly,
     simulatedSuppressions: recipients
       .map(({ address }) => address)
       .filter((address) => isSimulatedSuppression(config, address)),
-    message: messageRow(config, caller, prepared),
-    email: emailRow(caller, prepared),
   };
 }
 

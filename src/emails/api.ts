@@ -3,13 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
+import { refuseImmutable } from '../http/immutable-fields.ts';
 import { detachedOf } from '../http/large-strings.ts';
 import { listEnvelope, pageRequest } from '../http/page.ts';
 import { problemSchema } from '../http/problem.ts';
 import { listRecipients } from '../queue/store.ts';
 import { type Caller, callerOf } from '../tenants/authenticate.ts';
 import { cancelEmail, getEmail, rescheduleEmail } from './change.ts';
-import { createDownloads } from './download.ts';
+import { createDownloads, type DownloadsApp } from './download.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { createInFlight } from './in-flight.ts';
 import { readFilter } from './request/filter.ts';
@@ -26,7 +27,7 @@ import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentSchema, showEmail, showSummary } from './show.ts';
 import { listEmails } from './store.ts';
 
-export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & Pick<App, 'fetch'>;
+export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
 
 const tags = ['Emails'];
 const params = Type.Object({ id: Type.String({ description: 'Starts with `em_`.' }) });
@@ -124,6 +125,7 @@ function registerReschedule(server: FastifyInstance, app: EmailsApp): void {
     '/emails/:id',
     {
       config: { needs: 'send' },
+      preValidation: refuseImmutable([sendSchema, emailSchema], rescheduleSchema),
       schema: {
         summary: 'Reschedule an email',
         description: 'As long as no delivery was tried. Answers the email.',

@@ -1,4 +1,5 @@
 /** Canonical base64 (RFC 4648 4): what is accepted is passed on as it is, so it must be exactly what an encoder writes. */
+import { nextTurn } from '../system/next-turn.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const PAD = 0x3d;
@@ -40,8 +41,4 @@ function hasZeroRest(ascii: Uint8Array, digits: number): boolean {
 function isDigits(ascii: Uint8Array, start: number, end: number): boolean {
   for (let index = start; index < end; index++) if (VALUES[ascii[index] as number] === NO_DIGIT) return false;
   return true;
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,8 +1,10 @@
 /**
- * Fetching attachments (api.md 1.2): once, when the email is accepted, so that what is sent no longer changes, and not
- * too many at a time, for each may hold 25 MiB.
+ * Fetching attachments (api.md 1.2): once, when the email is accepted, so that what is sent no longer changes; not too many
+ * at a time, nor of one tenant; and each in the room that request bodies have, for it may hold 25 MiB.
  */
 import type { App } from '../app.ts';
+import type { ApiKeyRow } from '../db/tables.ts';
+import type { ByteBudget } from '../http/byte-budget.ts';
 import { download } from '../system/download.ts';
 import { AppError, invalid } from '../system/errors.ts';
 
@@ -13,8 +15,13 @@ const TIMEOUT_MS = 10_000;
 export const TOTAL_TIMEOUT_MS = 15_000;
 /** Of all requests together. */
 export const MOST_DOWNLOADS = 16;
+/** A quarter: one whose files come from a host that hangs leaves the rest to the others. */
+export const MOST_DOWNLOADS_OF_TENANT = MOST_DOWNLOADS / 4;
+/** Seconds. A file has come, or failed to, in a few. */
+const RETRY_AFTER_SECONDS = 2;
 
 export type Wanted = {
+  tenantId: ApiKeyRow['tenantId'];
   /** The field to blame, `attachments[1].path`. */
   path: string;
   url: string;
@@ -23,26 +30,62 @@ export type Wanted = {
   timeoutMs: number;
 };
 
+/** To be disposed of when its bytes are no longer held: it takes room until then. */
+export type FetchedFile = Disposable & { bytes: Buffer };
+
 export type Downloads = {
-  /** @throws AppError validation_error naming the path; unavailable when too many are running */
-  get(wanted: Wanted): Promise<Buffer>;
+  /** @throws AppError validation_error naming the path; unavailable when too many are running, or hold too much */
+  get(wanted: Wanted): Promise<FetchedFile>;
 };
 
-export function createDownloads(app: Pick<App, 'fetch' | 'clock'>): Downloads {
-  let running = 0;
+export type DownloadsApp = Pick<App, 'fetch' | 'clock' | 'metrics'> & { bodies: ByteBudget };
+
+export function createDownloads(app: DownloadsApp): Downloads {
+  const slots = createSlots();
+  const busy = (): AppError => {
+    app.metrics.shedRequests.inc({ reason: 'downloads' });
+    return new AppError('unavailable', 'Too many attachments are being fetched', {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  };
   return {
-    async get({ path, url, maxBytes, timeoutMs }) {
-      if (running >= MOST_DOWNLOADS)
-        throw new AppError('unavailable', 'Too many attachments are being fetched', { retryAfterSeconds: 1 });
-      running++;
+    async get({ tenantId, path, url, maxBytes, timeoutMs }) {
+      if (!slots.take(tenantId)) throw busy();
       try {
+        const room = app.bodies.open(tenantId);
         const limits = { timeoutMs: Math.min(timeoutMs, TIMEOUT_MS), mostRedirects: MOST_REDIRECTS };
-        const result = await download(app, { url, maxBytes, ...limits });
-        if (result.kind === 'ok') return result.bytes;
-        throw invalid(path, `\`${path}\` could not be fetched: ${result.reason}`);
+        const result = await download(app, { url, maxBytes, room, ...limits });
+        switch (result.kind) {
+          case 'ok':
+            return { bytes: result.bytes, [Symbol.dispose]: () => room.release() };
+          case 'no-room':
+            throw busy();
+          case 'refused':
+            throw invalid(path, `\`${path}\` could not be fetched: ${result.reason}`);
+        }
       } finally {
-        running--;
+        slots.giveBack(tenantId);
       }
+    },
+  };
+}
+
+function createSlots() {
+  let running = 0;
+  const runningOf = new Map<string, number>();
+  return {
+    take(tenantId: string): boolean {
+      const own = runningOf.get(tenantId) ?? 0;
+      if (running >= MOST_DOWNLOADS || own >= MOST_DOWNLOADS_OF_TENANT) return false;
+      running++;
+      runningOf.set(tenantId, own + 1);
+      return true;
+    },
+    giveBack(tenantId: string): void {
+      const own = (runningOf.get(tenantId) ?? 0) - 1;
+      running--;
+      if (own > 0) runningOf.set(tenantId, own);
+      else runningOf.delete(tenantId);
     },
   };
 }

@@ -4,11 +4,11 @@ import type { TemplateRow } from '../db/tables.ts';
 import { invalid } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import { renderTemplate } from '../templates/render.ts';
+import { MOST_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
 import { findTemplate } from '../templates/store.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import type { ContentRequest } from './request/content.ts';
 import { asLine, readText } from './request/text.ts';
-import { MOST_SUBJECT_CHARACTERS } from './schemas.ts';
 
 export type Content = {
   subject: string;

@@ -8,6 +8,7 @@ import { type AttachmentRequest, type FindContent, readAttachments } from './req
 import { type ContentRequest, readContent } from './request/content.ts';
 import { type HeaderField, readHeaders } from './request/headers.ts';
 import { readSchedule, type Schedule } from './request/schedule.ts';
+import { refuseSlips } from './request/slips.ts';
 import { readTags, type Tag } from './request/tags.ts';
 import type { EmailType, SendBody } from './schemas.ts';
 
@@ -27,6 +28,7 @@ export function readSendRequest(
   body: SendBody,
   { findContent, now }: { findContent: FindContent; now: number },
 ): EmailRequest {
+  refuseSlips(body);
   // decisions.md 7.
   if (body.type === 'broadcast' && body.topicId === undefined)
     throw invalid('topicId', '`topicId` is required when `type` is broadcast');

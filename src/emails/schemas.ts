@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { EmailRow, EmailStatus } from '../db/tables.ts';
 import { pageQuery } from '../http/page.ts';
 import type { VariableValue } from '../templates/render.ts';
+import { MOST_SUBJECT_CHARACTERS, MOST_VARIABLES } from '../templates/schemas.ts';
 import { MOST_URL_CHARACTERS } from './request/remote-url.ts';
 
 export type EmailType = EmailRow['type'];
@@ -14,11 +15,8 @@ export const MOST_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 const MOST_TAGS = 10;
 /** api.md 1.2. */
 const MOST_COPIES = 50;
-export const MOST_SUBJECT_CHARACTERS = 998;
 export const MOST_BODY_BYTES = 2 * 1024 * 1024;
 const MOST_HEADERS = 50;
-/** api.md 1.10. */
-const MOST_VARIABLES = 50;
 /** Ours: a file name is cut to 255 bytes, and a path may stand before it. */
 const MOST_FILENAME_CHARACTERS = 4_096;
 

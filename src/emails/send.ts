@@ -1,27 +1,28 @@
 /**
  * Accepting an email (specification 4.1). Its steps in order: read the request, answer a repeat, find the sender's
- * domain, render, gather the attachments, write the message and make its bytes durable, commit everything in one
+ * domain, render, ask of a large email whether it would be refused anyway, gather the attachments, write the message and make its bytes durable, commit everything in one
  * transaction, wake the workers.
  */
 import type { App } from '../app.ts';
+import { INLINE_BYTES } from '../blobs/blobs.ts';
 import { getSendingDomain, isSimulatorDomain } from '../domains/sender.ts';
 import type { Detached } from '../http/large-strings.ts';
-import { invalid } from '../system/errors.ts';
+import { AppError, invalid } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { findTopic } from '../topics/store.ts';
-import { acceptanceOf } from './acceptance.ts';
+import { acceptanceOf, admissionOf } from './acceptance.ts';
 import type { Downloads } from './download.ts';
 import { type Accepted, findReplay, type IdempotencyClaim } from './idempotency/store.ts';
 import { hashRequest, IDEMPOTENCY_WINDOW_MS } from './idempotency.ts';
 import type { InFlight } from './in-flight.ts';
 import { loadAttachments } from './load-attachments.ts';
 import { storeMessage } from './message.ts';
-import { renderContent } from './render.ts';
+import { type Content, renderContent } from './render.ts';
 import { envelopeRecipients } from './request/addresses.ts';
 import { type EmailRequest, readSendRequest } from './request.ts';
 import type { SendBody } from './schemas.ts';
-import { acceptEmail } from './store.ts';
+import { type Acceptance, acceptEmail, requireAdmission } from './store.ts';
 
 export type SendApp = Pick<
   App,
@@ -75,7 +76,11 @@ async function accept(
   });
   if (topicId !== undefined) await requireTopic(app, caller.tenantId, topicId);
   const content = await renderContent(app, caller.tenantId, request.content);
-  const attachments = await loadAttachments(app, request.attachments);
+  const admission = admissionOf(app.config, caller, { recipients, simulatorOnly });
+  if (mayBeLarge(request, content))
+    await requireAdmission(app.db.read, caller.tenantId, { ...admission, now: app.clock.now() });
+  using loaded = await loadAttachments(app, caller.tenantId, request.attachments);
+  const { attachments } = loaded;
   // Only now: the files took their time, and what looks for due mail does not look far back.
   const now = app.clock.now();
   const id = newId('em', now);
@@ -89,14 +94,34 @@ async function accept(
     boundarySeed: id,
   });
   const acceptance = acceptanceOf(app.config, caller, {
-    ...{ id, messageId, now, request, recipients, simulatorOnly, domainId },
+    ...{ id, messageId, now, request, admission, domainId },
     ...{ content, attachments, stored, idempotency },
   });
-  const accepted = await app.db.commit(acceptEmail, acceptance);
+  const accepted = await commitAcceptance(app, acceptance);
   app.crashPoint('accept-after-commit');
   app.notices.notify('queue');
   app.notices.notify('events');
   return accepted;
+}
+
+/** Text and HTML together: encoded, four times as much would be a file (blobs.ts). */
+const LARGE_CHARACTERS = INLINE_BYTES / 4;
+
+function mayBeLarge({ attachments }: EmailRequest, { html = '', text = '' }: Content): boolean {
+  return attachments.length > 0 || html.length + text.length > LARGE_CHARACTERS;
+}
+
+/** Bytes that were stored for nothing, because the transaction refused or there was an answer already, go at once. */
+async function commitAcceptance(app: Pick<App, 'db' | 'blobs'>, acceptance: Acceptance): Promise<Accepted> {
+  try {
+    const accepted = await app.db.commit(acceptEmail, acceptance);
+    if (accepted.replayed) await app.blobs.discard(acceptance.blob);
+    return accepted;
+  } catch (error) {
+    // Of anything else it is not known whether it was committed.
+    if (error instanceof AppError) await app.blobs.discard(acceptance.blob);
+    throw error;
+  }
 }
 
 /** decisions.md 6. */

@@ -9,7 +9,7 @@ import { cancelMessage, rescheduleMessage } from '../queue/cancel.ts';
 import { enqueue, recordRecipientEvent } from '../queue/store.ts';
 import { findSuppressed } from '../suppressions/store.ts';
 import { AppError } from '../system/errors.ts';
-import { chargeQuota } from '../tenants/quota.ts';
+import { chargeQuota, requireQuota } from '../tenants/quota.ts';
 import { type Accepted, findReplay, type IdempotencyClaim, recordResponse } from './idempotency/store.ts';
 import { type ListEmails, readEmailSlice } from './list/store.ts';
 import type { EnvelopeRecipient } from './request/addresses.ts';
@@ -63,16 +63,20 @@ const insertTag = statement((db, param: Param<EmailTagRow>) =>
   }),
 );
 
-export type Acceptance = {
-  email: EmailRow;
-  message: MessageRow;
-  blob: BlobRow;
+/** What an email may be refused for, whatever it says. */
+export type Admission = {
   recipients: readonly EnvelopeRecipient[];
-  tags: readonly Tag[];
   /** Counts against the month's quota. */
   isCharged: boolean;
   /** Recipients the simulator suppresses, besides those on the list. */
   simulatedSuppressions: readonly string[];
+};
+
+export type Acceptance = Admission & {
+  email: EmailRow;
+  message: MessageRow;
+  blob: BlobRow;
+  tags: readonly Tag[];
   idempotency: IdempotencyClaim | undefined;
 };
 
@@ -88,10 +92,7 @@ export const acceptEmail = defineWrite('emails.accept', async (tx, input: Accept
     const replay = await findReplay(tx, { ...message, ...idempotency, now: message.createdAt });
     if (replay) return replay;
   }
-  const recipients = await judgeRecipients(tx, input);
-  if (recipients.every((recipient) => recipient.suppressed)) {
-    throw new AppError('suppressed_recipient', 'All recipients are on the suppression list');
-  }
+  const recipients = await judgeRecipients(tx, email.tenantId, input);
   if (input.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
   await insertBlob(tx, input.blob);
   await enqueue(tx, message, recipients);
@@ -108,14 +109,35 @@ export const acceptEmail = defineWrite('emails.accept', async (tx, input: Accept
   return { ...accepted, replayed: false };
 });
 
-async function judgeRecipients(tx: Tx, { email, recipients, simulatedSuppressions }: Acceptance) {
+/**
+ * Asked before a large message is stored for nothing; `acceptEmail` asks again, and decides.
+ * @throws AppError suppressed_recipient, quota_exceeded
+ */
+export async function requireAdmission(
+  tx: Tx,
+  tenantId: EmailRow['tenantId'],
+  { now, ...admission }: Admission & { now: number },
+): Promise<void> {
+  await judgeRecipients(tx, tenantId, admission);
+  if (admission.isCharged) await requireQuota(tx, tenantId, { now, emails: 1 });
+}
+
+/** @throws AppError suppressed_recipient when none is left */
+async function judgeRecipients(
+  tx: Tx,
+  tenantId: EmailRow['tenantId'],
+  { recipients, simulatedSuppressions }: Admission,
+) {
   const addresses = recipients.map(({ address }) => address);
-  const suppressed = await findSuppressed(tx, email.tenantId, addresses);
+  const suppressed = await findSuppressed(tx, tenantId, addresses);
   for (const address of simulatedSuppressions) suppressed.add(addressKey(address));
-  return recipients.map((recipient) => ({
+  const judged = recipients.map((recipient) => ({
     ...recipient,
     suppressed: suppressed.has(addressKey(recipient.address)),
   }));
+  if (judged.every((recipient) => recipient.suppressed))
+    throw new AppError('suppressed_recipient', 'All recipients are on the suppression list');
+  return judged;
 }
 
 const byId = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' | 'id'>>) =>

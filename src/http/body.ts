@@ -4,8 +4,10 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock, Timer } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
-import type { ByteBudget } from './byte-budget.ts';
+import { watchPace } from './body-pace.ts';
+import type { ByteBudget, Room } from './byte-budget.ts';
 import { awaitsContinue, letContinue } from './expect-continue.ts';
 
 /** What a chunked body is given first, and then twice as much each time. */
@@ -17,19 +19,30 @@ export const MOST_DISCARDED_BYTES = 64 * 1024 * 1024;
 
 const bodies = new WeakMap<FastifyRequest, Body>();
 
+export type HoldOptions = {
+  budget: ByteBudget;
+  /** Whose share of the budget a body counts to. Asked once it is known who calls. */
+  holderOf: (request: FastifyRequest) => string;
+  /** There was no room. */
+  onRefusal: () => void;
+  clock: Clock;
+};
+
 /**
  * Takes room for each body before it is read, and gives it back when the request is over: answered, and the answer sent or
  * its connection gone. A peer that leaves while its request is worked on does not make the bytes go away.
- *
- * @param onRefusal there was no room
  */
-export function holdBodies(server: FastifyInstance, budget: ByteBudget, onRefusal: () => void): void {
+export function holdBodies(
+  server: FastifyInstance,
+  { budget, holderOf, onRefusal, clock }: HoldOptions,
+): void {
   server.addHook('preParsing', (request, reply, payload, done) => {
     const declaredBytes = readDeclaredBytes(request);
     if (declaredBytes === 0) return done(null, payload);
     const { bodyLimit } = request.routeOptions;
     if (declaredBytes !== undefined && declaredBytes > bodyLimit) return done(tooLarge());
-    const body = new Body({ budget, onRefusal, declaredBytes, limitBytes: bodyLimit });
+    const room = budget.open(holderOf(request));
+    const body = new Body({ room, onRefusal, clock, declaredBytes, limitBytes: bodyLimit });
     if (!body.takeRoom(declaredBytes ?? FIRST_BYTES)) return done(noRoom());
     bodies.set(request, body);
     reply.raw.once('close', () => body.closed());
@@ -50,7 +63,7 @@ function readDeclaredBytes({ headers }: FastifyRequest): number | undefined {
 /**
  * The body of a request that went through `holdBodies`; without bytes when it has none.
  *
- * @throws AppError payload_too_large, unavailable, validation_error for a length that was not kept
+ * @throws AppError payload_too_large, unavailable, request_timeout, validation_error for a length that was not kept
  */
 export function readBody(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {
   const body = bodies.get(request);
@@ -58,29 +71,40 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage): Pro
   letContinue(request.raw);
   return new Promise((resolve, reject) => {
     let over = false;
+    const end = (): void => {
+      over = true;
+      pace.cancel();
+    };
+    const pace = body.watchPace(() => {
+      end();
+      reject(new AppError('request_timeout', 'The body came too slowly'));
+    });
     payload.on('data', (chunk: Buffer) => {
       if (over) return;
       try {
         body.append(chunk);
       } catch (error) {
-        over = true;
+        end();
         reject(error);
       }
     });
     payload.on('end', () => {
-      over = true;
+      end();
       if (body.isShort()) reject(lengthNotKept());
       else resolve(body.bytes());
     });
     payload.on('close', () => {
-      if (!over) reject(new AppError('validation_error', 'The body broke off'));
+      if (over) return;
+      end();
+      reject(new AppError('validation_error', 'The body broke off'));
     });
   });
 }
 
 type BodyOptions = {
-  budget: ByteBudget;
+  room: Room;
   onRefusal: () => void;
+  clock: Clock;
   declaredBytes: number | undefined;
   limitBytes: number;
 };
@@ -88,7 +112,7 @@ type BodyOptions = {
 /** One body: its room in the budget, and what of it has come. */
 class Body {
   readonly #options: BodyOptions;
-  #takenBytes = 0;
+  #isTooSlow = false;
   #isAnswered = false;
   #isClosed = false;
   #held: Buffer | undefined;
@@ -99,25 +123,35 @@ class Body {
   }
 
   takeRoom(bytes: number): boolean {
-    const hasRoom = this.#options.budget.take(bytes);
-    if (hasRoom) this.#takenBytes += bytes;
-    else this.#options.onRefusal();
+    const hasRoom = this.#options.room.take(bytes);
+    if (!hasRoom) this.#options.onRefusal();
     return hasRoom;
   }
 
   answered(): void {
     this.#isAnswered = true;
-    if (this.#isClosed) this.#release();
+    if (this.#isClosed) this.#options.room.release();
   }
 
   closed(): void {
     this.#isClosed = true;
-    if (this.#isAnswered) this.#release();
+    if (this.#isAnswered) this.#options.room.release();
   }
 
-  #release(): void {
-    this.#options.budget.giveBack(this.#takenBytes);
-    this.#takenBytes = 0;
+  /** To be cancelled when all of the body is there. */
+  watchPace(onTooSlow: () => void): Timer {
+    return watchPace(
+      this.#options.clock,
+      () => this.#length,
+      () => {
+        this.#isTooSlow = true;
+        onTooSlow();
+      },
+    );
+  }
+
+  get isTooSlow(): boolean {
+    return this.#isTooSlow;
   }
 
   append(chunk: Buffer): void {
@@ -158,9 +192,12 @@ class Body {
 
 /**
  * For a request that is refused before its body was read: the connection stays good, because the rest is read and thrown
- * away. Closing instead would reset it under a sender that has not yet read the answer.
+ * away. Closing instead would reset it under a sender that has not yet read the answer. Of a body that came too slowly
+ * nobody waits for the rest: the connection ends with the answer.
  */
-export function discardBody({ raw }: FastifyRequest, reply: FastifyReply): void {
+export function discardBody(request: FastifyRequest, reply: FastifyReply): void {
+  const { raw } = request;
+  if (bodies.get(request)?.isTooSlow) return void reply.header('connection', 'close');
   if (awaitsContinue(raw)) return;
   reply.removeHeader('connection');
   if (raw.complete) return;

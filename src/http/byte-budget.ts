@@ -1,38 +1,69 @@
 /**
- * How many bytes of request bodies the process holds at the same time. A body takes its room before it is read and keeps
- * it until it has been answered, so that many large ones at once are refused in good order instead of ending the process.
+ * How many bytes of request bodies, and of files fetched for them, the process holds at the same time. Each takes its room
+ * before it is read and keeps it until it is done with, so that many large ones at once are refused in good order instead
+ * of ending the process. Nobody has more than a share, so that one who takes all he can leaves the others theirs.
  */
 
 export type ByteBudget = {
   /** Bytes taken and not yet given back. */
   readonly usedBytes: number;
-  /** Whether there was room. */
-  take(bytes: number): boolean;
-  giveBack(bytes: number): void;
+  /** For one body or file; nothing is taken yet. `holder`: whose share it counts to. */
+  open(holder: string): Room;
 };
 
-/** Four emails with all the attachments one may have (specification 8), in base64 and with their text. */
-const LARGE_BODIES_BYTES = 160 * 1024 * 1024;
+export type Room = {
+  /** Whether there was room for so many bytes more. */
+  take(bytes: number): boolean;
+  /** Gives back all of it. */
+  release(): void;
+};
+
+export type ByteLimits = { largeBytes: number; reserveBytes: number; share: number };
+
+/** Eight emails with all the attachments one may have (specification 8), in base64 and with their text: four of one holder. */
+const LARGE_BODIES_BYTES = 320 * 1024 * 1024;
 /** Kept free of large bodies, so that a few of them never shut out the many small ones. */
 const SMALL_BODIES_BYTES = 16 * 1024 * 1024;
 const SMALL_BODY_BYTES = 256 * 1024;
+/** Of each of the two, the most that one holder has. */
+const HOLDER_SHARE = 1 / 2;
 
-export function createByteBudget(
-  limits = { largeBytes: LARGE_BODIES_BYTES, reserveBytes: SMALL_BODIES_BYTES },
-): ByteBudget {
+export function createByteBudget({
+  largeBytes = LARGE_BODIES_BYTES,
+  reserveBytes = SMALL_BODIES_BYTES,
+  share = HOLDER_SHARE,
+}: Partial<ByteLimits> = {}): ByteBudget {
   let usedBytes = 0;
+  const usedBy = new Map<string, number>();
+
+  function add(holder: string, bytes: number): void {
+    usedBytes += bytes;
+    const used = (usedBy.get(holder) ?? 0) + bytes;
+    if (used === 0) usedBy.delete(holder);
+    else usedBy.set(holder, used);
+  }
+
   return {
     get usedBytes() {
       return usedBytes;
     },
-    take(bytes) {
-      const limit = bytes > SMALL_BODY_BYTES ? limits.largeBytes : limits.largeBytes + limits.reserveBytes;
-      if (usedBytes + bytes > limit) return false;
-      usedBytes += bytes;
-      return true;
-    },
-    giveBack(bytes) {
-      usedBytes -= bytes;
+    open(holder) {
+      let takenBytes = 0;
+      return {
+        take(bytes) {
+          const isLarge = takenBytes + bytes > SMALL_BODY_BYTES;
+          const limit = isLarge ? largeBytes : largeBytes + reserveBytes;
+          if (usedBytes + bytes > limit) return false;
+          if ((usedBy.get(holder) ?? 0) + bytes > limit * share) return false;
+          takenBytes += bytes;
+          add(holder, bytes);
+          return true;
+        },
+        release() {
+          add(holder, -takenBytes);
+          takenBytes = 0;
+        },
+      };
     },
   };
 }

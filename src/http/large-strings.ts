@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { nextTurn } from '../system/next-turn.ts';
 import { endOfString, MOST_STRINGS } from './json-shape.ts';
 
 declare module 'fastify' {
@@ -168,9 +169,4 @@ async function hashInSlices(bytes: Uint8Array): Promise<string> {
     await nextTurn();
   }
   return hash.digest('hex');
-}
-
-/** Others get the event loop in between. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
 }

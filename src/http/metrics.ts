@@ -6,7 +6,11 @@ import type { Metrics } from '../system/metrics.ts';
 import type { ByteBudget } from './byte-budget.ts';
 
 export function countRequests(server: FastifyInstance, metrics: Metrics, bodies: ByteBudget): void {
-  metrics.gauge('http_body_bytes_in_flight', 'Bytes of request bodies held.', () => bodies.usedBytes);
+  metrics.gauge(
+    'http_body_bytes_in_flight',
+    'Bytes of request bodies, and of files fetched for them, held.',
+    () => bodies.usedBytes,
+  );
   server.addHook('onResponse', (request, reply, done) => {
     const { method } = request;
     const route = request.routeOptions.url ?? 'none';

@@ -16,6 +16,7 @@ const STATUS = {
   already_exists: 409,
   invalid_state: 409,
   domain_in_use: 409,
+  request_timeout: 408,
   payload_too_large: 413,
   unsupported_media_type: 415,
   domain_not_verified: 422,

@@ -5,9 +5,9 @@
 import type { Socket } from 'node:net';
 import swagger from '@fastify/swagger';
 import { Ajv, type AnySchema } from 'ajv';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Clock } from '../system/clock.ts';
-import { AppError, errorCode, notFound } from '../system/errors.ts';
+import { AppError, type ErrorCode, errorCode, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Metrics } from '../system/metrics.ts';
 import type { System } from '../system/system.ts';
@@ -37,12 +37,14 @@ export type HttpOptions = {
   metrics?: Metrics;
   /** Room for bodies; servers of one process may share it. */
   bodies?: ByteBudget;
+  /** Whose share of that room a body counts to; by default its peer's. */
+  holderOf?: (request: FastifyRequest) => string;
 };
 
 export async function createHttpServer(
   system: Pick<System, 'clock' | 'log'>,
   info: { title: string; description: string; version: string },
-  { metrics, bodies = createByteBudget() }: HttpOptions = {},
+  { metrics, bodies = createByteBudget(), holderOf = ({ ip }) => ip }: HttpOptions = {},
 ): Promise<HttpServer> {
   const server = Fastify({
     logger: false,
@@ -66,7 +68,10 @@ export async function createHttpServer(
   if (metrics) countRequests(server, metrics, bodies);
   holdContinue(server);
   limitBodies(server);
-  holdBodies(server, bodies, () => metrics?.shedRequests.inc({ reason: 'bodies' }));
+  holdBodies(server, {
+    ...{ budget: bodies, holderOf, clock: system.clock },
+    onRefusal: () => metrics?.shedRequests.inc({ reason: 'bodies' }),
+  });
   readJsonBodies(server);
   checkSchemas(server);
   server.setErrorHandler((error, request, reply) => {
@@ -87,9 +92,9 @@ export async function createHttpServer(
 function answerMalformed(system: Pick<System, 'clock'>) {
   return (error: Error, socket: Socket): void => {
     if (!socket.writable || errorCode(error) === 'ECONNRESET') return void socket.destroy();
-    const { status, message } = describeMalformed(error);
+    const { status, type, message } = describeMalformed(error);
     const requestId = newId('req', system.clock.now());
-    const body = JSON.stringify({ error: { type: 'validation_error', message, requestId } });
+    const body = JSON.stringify({ error: { type, message, requestId } });
     socket.end(
       `HTTP/1.1 ${status}\r\n` +
         `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
@@ -98,15 +103,24 @@ function answerMalformed(system: Pick<System, 'clock'>) {
   };
 }
 
-function describeMalformed(error: Error): { status: string; message: string } {
+type Malformed = { status: string; type: ErrorCode; message: string };
+
+function describeMalformed(error: Error): Malformed {
+  const type = 'validation_error';
   switch (errorCode(error)) {
     case 'HPE_HEADER_OVERFLOW':
-      return { status: '431 Request Header Fields Too Large', message: 'The request head is too large' };
+      return {
+        status: '431 Request Header Fields Too Large',
+        type,
+        message: 'The request head is too large',
+      };
     // RFC 9110 15.5.9: the same request may be sent again, which a 400 would deny.
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: '408 Request Timeout', message: 'The request took too long to arrive' };
+    case 'ERR_HTTP_REQUEST_TIMEOUT': {
+      const message = 'The request took too long to arrive';
+      return { status: '408 Request Timeout', type: 'request_timeout', message };
+    }
     default:
-      return { status: '400 Bad Request', message: 'The request is not valid HTTP' };
+      return { status: '400 Bad Request', type, message: 'The request is not valid HTTP' };
   }
 }
 

@@ -21,6 +21,8 @@ export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };
 export type Claim = {
   now: number;
   epoch: string;
+  /** On the monotonic clock of this start, so that a wall clock that jumps ahead ends no lease (security.md 3). */
+  leasedUntil: number;
   messageIds: readonly string[];
   /** Recipients in these lanes are taken: those that lead to the same place. */
   lanes: readonly string[];
@@ -30,6 +32,10 @@ export type Claim = {
 export const LEASE_MS = 60 * 60_000;
 /** RFC 5321 4.5.3.1.8: a server must take 100 recipients; Postfix sends 50 at a time. */
 const RECIPIENTS_PER_TRANSACTION = 50;
+
+export function leaseFrom(elapsedMs: number): number {
+  return Math.round(elapsedMs) + LEASE_MS;
+}
 
 /** Of each message what is due in the lanes; a message of which nothing is due any more is left out. */
 export const claimDeliveries = defineWrite('queue.claim', async (tx, claim: Claim): Promise<Delivery[]> => {
@@ -46,7 +52,7 @@ async function claimMessage(
   tx: Tx,
   messageId: string,
   lanes: ReadonlySet<string>,
-  { now, epoch }: Claim,
+  { now, epoch, leasedUntil }: Claim,
 ): Promise<Delivery | undefined> {
   const message = await findMessage(tx, messageId);
   if (!message) return undefined;
@@ -63,7 +69,7 @@ async function claimMessage(
       continue;
     }
     const attempts = recipient.attempts + 1;
-    const patch = { state: 'in_flight', epoch, attempts, dueAt: now + LEASE_MS } as const;
+    const patch = { state: 'in_flight', epoch, attempts, dueAt: leasedUntil } as const;
     // decisions.md 16: `email.sent` is the first claim, once for each recipient.
     const event = attempts === 1 ? { event: { type: 'email.sent', details: {} } as const } : {};
     await changeRecipient(tx, message, recipient, patch, { now, ...event });

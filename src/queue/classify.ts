@@ -22,6 +22,9 @@ const BAD_MAILBOX_CODES = new Set([
 
 /** RFC 7504: the host or the domain never takes mail. */
 const NEVER_TAKES_MAIL = new Set([521, 556]);
+/** RFC 3463 3.6 and 3.8: about what we said or who we are. Postfix's postscreen turns away clients on a block list with
+ * `521 5.7.1` and those that speak too early with `521 5.5.1`. */
+const ABOUT_US = /^5\.[57]\./;
 
 const UNKNOWN_USER_WORDS =
   /\b(?:user|mailbox|recipient|address|account)\b.{0,40}\b(?:unknown|not exist|not found|no longer|disabled|unavailable)|(?:unknown|no such|invalid) (?:user|mailbox|recipient|address|account)|does not exist/i;
@@ -41,13 +44,17 @@ export function classifyRefusal(peer: Peer, phase: SmtpPhase, reply: SmtpReply):
  */
 function isVerdict(phase: SmtpPhase, reply: SmtpReply): boolean {
   if (reply.code < 500 || reply.code === 503) return false;
-  if (NEVER_TAKES_MAIL.has(reply.code)) return true;
+  if (neverTakesMail(reply)) return true;
   if (phase === 'connect' || phase === 'banner' || phase === 'ehlo' || phase === 'starttls') return false;
   return !TOO_MANY_RECIPIENTS.test(reply.lines.join(' '));
 }
 
+function neverTakesMail({ code, enhanced }: SmtpReply): boolean {
+  return NEVER_TAKES_MAIL.has(code) && !ABOUT_US.test(enhanced ?? '');
+}
+
 function speaksOfMailbox(phase: SmtpPhase, reply: SmtpReply): boolean {
-  if (NEVER_TAKES_MAIL.has(reply.code)) return true;
+  if (neverTakesMail(reply)) return true;
   if (phase !== 'rcpt' && phase !== 'dot') return false;
   if (reply.enhanced !== undefined) return BAD_MAILBOX_CODES.has(reply.enhanced);
   if (phase !== 'rcpt') return false;

@@ -72,13 +72,14 @@ export async function connect(
   let wasTried = false;
   for (const { name, address } of worthTrying(app, hosts, { claimed, addresses })) {
     if (app.clock.elapsed() >= deadline) break;
-    wasTried = true;
     const peer = { mx: name, address, tls: null };
     const opened = await openBefore(app, deadline, peer, climb(app, peer, { claimed, addresses }));
     if (opened.ok) {
       const tls = opened.session.tls?.version ?? null;
       return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
     }
+    // What we lack ourselves says nothing of the place, which is not made to rest for it.
+    wasTried ||= opened.failure.kind !== 'local';
     outcome = judgeFailure(peer, opened.failure);
     if (outcome.kind !== 'deferred') break;
   }
@@ -93,7 +94,7 @@ function worthTrying(
 ) {
   const all = targets(hosts);
   const others = all.filter(({ address }) => !addresses.isAvoided(address, app.clock.elapsed()));
-  return others.length > 0 || claimed.tries > 0 ? others : all;
+  return others.length > 0 || claimed.brokenOff ? others : all;
 }
 
 export function targets(hosts: Hosts): { name: string; address: string }[] {

@@ -10,7 +10,7 @@ import { judgeDeadEnd, type Route } from './route.ts';
 import { judgeSender } from './sender.ts';
 import { simulateDelivery } from './simulate.ts';
 import type { Site } from './site.ts';
-import { DELIVERY_DEADLINE_MS, transact } from './transact.ts';
+import { DELIVERY_DEADLINE_MS, type Turn, transact } from './transact.ts';
 
 /** engine.md 4, connection lifecycle: 5 to 30 s. Short, because an idle connection counts against the peer's limits. */
 const IDLE_MS = 5_000;
@@ -92,14 +92,17 @@ class SmtpConversation {
       return deliver(this.#app, claimed, async () => ({ verdicts, signature: null }));
     }
     const session = this.#session;
-    if (!session) return;
+    if (!session || this.#site.isAbandoned) return;
     this.#carried++;
+    this.#site.sending.add(claimed);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const done = deliver(this.#app, claimed, () => this.#send(session, claimed, resolve))
+    const turn = { isFirst: this.#carried === 1, onReady: resolve };
+    const done = deliver(this.#app, claimed, () => this.#send(session, claimed, turn))
       .catch((error) => this.#app.log.error({ err: error, messageId: claimed.message.id }, 'work failed'))
       .finally(() => {
         resolve();
         this.#unsettled.delete(done);
+        this.#site.sending.delete(claimed);
       });
     this.#unsettled.add(done);
     await promise;
@@ -135,12 +138,15 @@ class SmtpConversation {
     return undefined;
   }
 
-  async #send(session: OpenSession, claimed: Claimed, onReady: () => void) {
-    const { verdicts, signature, undecided, brokeOff } = await transact(this.#app, session, claimed, onReady);
+  async #send(session: OpenSession, claimed: Claimed, turn: Turn) {
+    const { verdicts, signature, undecided, brokeOff } = await transact(this.#app, session, claimed, turn);
     const now = this.#app.clock.elapsed();
     if (brokeOff) this.#site.addresses.avoid(session.peer.address, now);
-    if (undecided.length > 0) this.#site.putBack(again(claimed, undecided));
-    this.#learn([...verdicts.values()].map(({ outcome }) => outcome), now);
+    if (undecided.length > 0) this.#site.putBack(again(claimed, undecided, brokeOff));
+    this.#learn(
+      [...verdicts.values()].map(({ outcome }) => outcome),
+      now,
+    );
     return { verdicts, signature };
   }
 
@@ -167,8 +173,8 @@ class SmtpConversation {
   }
 }
 
-function again(claimed: Claimed, recipients: RecipientRow[]): Claimed {
-  return { ...claimed, recipients, tries: claimed.tries + 1 };
+function again(claimed: Claimed, recipients: RecipientRow[], brokeOff: boolean): Claimed {
+  return { ...claimed, recipients, tries: claimed.tries + 1, brokenOff: claimed.brokenOff || brokeOff };
 }
 
 function hostsOf(route: Route) {

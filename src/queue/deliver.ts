@@ -21,6 +21,8 @@ export type Claimed = Delivery & {
   claimedAt: number;
   /** Sessions it was handed to, and came back from untouched. */
   tries: number;
+  /** One of them broke off in the middle of it. */
+  brokenOff: boolean;
   /** Asked for when somebody is about to send it; made once. */
   prepare(): Promise<PreparedMessage>;
 };

@@ -11,6 +11,7 @@ import type { DeliveryApp } from './deliver.ts';
 import { InTurn } from './in-turn.ts';
 import { Lane } from './lane.ts';
 import { prepareMessage } from './prepare.ts';
+import { releaseUnsent } from './release.ts';
 import { chooseRoute, type Route } from './route.ts';
 import { Site, type SiteEvents } from './site.ts';
 import { findNextDue, listDueInLane, listDueLanes } from './store.ts';
@@ -66,6 +67,23 @@ export class Dispatcher implements RunningWork {
     const closed = [...this.#sites.values()].map((site) => site.close());
     const settled = this.#settled(closed);
     await Promise.race([settled, new Promise<void>((resolve) => this.#app.clock.after(graceMs, resolve))]);
+    if (this.#conversations.size > 0) await this.#release();
+  }
+
+  /** What was claimed and is not on the wire is for the next start (engine.md 4, crash matrix). */
+  async #release(): Promise<void> {
+    const { db, clock, epoch, log } = this.#app;
+    const sites = [...this.#sites.values()];
+    for (const site of sites) site.abandon();
+    const sending = sites.flatMap((site) =>
+      [...site.sending].flatMap(({ recipients }) => recipients.map(({ id }) => id)),
+    );
+    try {
+      const released = await db.commit(releaseUnsent, { now: clock.now(), epoch, sending });
+      if (released > 0) log.info({ released }, 'mail was put back unsent');
+    } catch (error) {
+      log.error({ err: error }, 'mail could not be put back, and is taken for in doubt');
+    }
   }
 
   async #settled(closed: readonly Promise<void>[]): Promise<void> {

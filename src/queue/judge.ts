@@ -17,8 +17,15 @@ export function judge(peer: Peer, result: RecipientResult): Outcome {
   }
 }
 
+/** File descriptors and ports come back soon, or an operator brings them. */
+const LOCAL_RETRY_MS = 10_000;
+
 export function judgeFailure(peer: Peer, failure: SmtpFailure): Outcome {
   if (failure.kind === 'reply') return classifyRefusal(peer, failure.phase, failure.reply);
+  if (failure.kind === 'local') {
+    const report = { ...reportFailure(peer, failure), phase: 'local' } as const;
+    return { kind: 'deferred', report, retryAfterMs: LOCAL_RETRY_MS };
+  }
   return { kind: 'deferred', report: reportFailure(peer, failure) };
 }
 

@@ -22,8 +22,11 @@ const RECOVERY_SPREAD_MS = 5_000;
  */
 export const recoverAbandoned = defineWrite(
   'queue.recover',
-  async (tx, { now, epoch }: { now: number; epoch: string }): Promise<{ retried: number; held: number }> => {
-    const abandoned = await listAbandoned(tx, epoch, now);
+  async (
+    tx,
+    { now, elapsed, epoch }: { now: number; elapsed: number; epoch: string },
+  ): Promise<{ retried: number; held: number }> => {
+    const abandoned = await listAbandoned(tx, epoch, elapsed);
     let held = 0;
     for (const [index, recipient] of abandoned.entries()) {
       const message = await getMessage(tx, recipient.messageId);

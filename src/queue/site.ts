@@ -4,7 +4,7 @@
  */
 import type { App } from '../app.ts';
 import type { Timer } from '../system/clock.ts';
-import { type Claim, claimDeliveries, type Delivery } from './claim.ts';
+import { type Claim, claimDeliveries, type Delivery, leaseFrom } from './claim.ts';
 import { Addresses } from './connect.ts';
 import type { Claimed } from './deliver.ts';
 import type { Lane } from './lane.ts';
@@ -47,6 +47,9 @@ export class Site {
   route: Route;
   /** Conversations with it. */
   conversations = 0;
+  /** What is on the wire to it. */
+  readonly sending = new Set<Claimed>();
+  isAbandoned = false;
   readonly #app: SiteApp;
   readonly #prepare: Prepare;
   readonly #events: SiteEvents;
@@ -110,6 +113,12 @@ export class Site {
     this.#pause?.cancel();
     for (const resume of [...this.#waiters]) resume(false);
     await this.#claiming;
+  }
+
+  /** Time is up: nothing more is sent, claimed or not. */
+  abandon(): void {
+    this.isAbandoned = true;
+    this.#claimed = [];
   }
 
   /** Ends a conversation that waits for work; answers whether there was one. */
@@ -198,6 +207,7 @@ export class Site {
     return {
       now: this.#app.clock.now(),
       epoch: this.#app.epoch,
+      leasedUntil: leaseFrom(this.#app.clock.elapsed()),
       messageIds: [...picked.keys()],
       lanes: [...lanes],
     };
@@ -243,6 +253,7 @@ export class Site {
       ...delivery,
       claimedAt,
       tries: 0,
+      brokenOff: false,
       prepare: () => {
         prepared ??= this.#prepare(delivery);
         return prepared;

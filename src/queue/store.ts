@@ -338,12 +338,23 @@ export async function insertAttempt(tx: Tx, attempt: AttemptRow): Promise<void> 
   await insertAttemptRow.all(tx, attempt);
 }
 
-/** Recipients an earlier start of the daemon left in flight, or whose lease has run out in this one. */
-export function listAbandoned(tx: Tx, epoch: string, now: number): Promise<RecipientRow[]> {
+/** Recipients an earlier start of the daemon left in flight, or whose lease has run out in this one. `elapsed`: on the
+ * monotonic clock, as the leases of this start are. */
+export function listAbandoned(tx: Tx, epoch: string, elapsed: number): Promise<RecipientRow[]> {
   return tx
     .selectFrom('recipients')
     .selectAll()
     .where('state', '=', 'in_flight')
-    .where((where) => where.or([where('epoch', '!=', epoch), where('dueAt', '<=', now)]))
+    .where((where) => where.or([where('epoch', '!=', epoch), where('dueAt', '<=', elapsed)]))
+    .execute();
+}
+
+/** What this start of the daemon has taken and not settled. */
+export function listInFlight(tx: Tx, epoch: string): Promise<Pick<RecipientRow, 'id' | 'messageId'>[]> {
+  return tx
+    .selectFrom('recipients')
+    .select(['id', 'messageId'])
+    .where('state', '=', 'in_flight')
+    .where('epoch', '=', epoch)
     .execute();
 }

@@ -1,7 +1,7 @@
 /** A claimed delivery on an open session: sent, and each recipient judged by what the server said. */
 import type { App } from '../app.ts';
 import type { RecipientRow } from '../db/tables.ts';
-import type { Transaction, TransactionResult } from '../mail/smtp/transaction.ts';
+import type { RecipientResult, Transaction, TransactionResult } from '../mail/smtp/transaction.ts';
 import type { OpenSession } from './connect.ts';
 import type { Attempt, Claimed } from './deliver.ts';
 import { crashOn, judge } from './judge.ts';
@@ -19,12 +19,18 @@ export type Transacted = Attempt & {
   brokeOff: boolean;
 };
 
-/** `onReady` is called when the session can take the next delivery, at the latest when this one ends. */
+export type Turn = {
+  /** Nothing was sent in this session before. */
+  isFirst: boolean;
+  /** Called when the session can take the next delivery, at the latest when this one ends. */
+  onReady: () => void;
+};
+
 export async function transact(
   app: Pick<App, 'clock' | 'config' | 'crashPoint'>,
   { smtp, peer }: OpenSession,
   claimed: Claimed,
-  onReady: () => void,
+  { isFirst, onReady }: Turn,
 ): Promise<Transacted> {
   const { signature, content, returnPath } = await claimed.prepare();
   const transaction: Transaction = smtp.transact({
@@ -38,13 +44,13 @@ export async function transact(
   const timeLeftMs = claimed.claimedAt + DELIVERY_DEADLINE_MS - app.clock.elapsed();
   const timer = app.clock.after(timeLeftMs, () => smtp.close());
   const result = await transaction.result.finally(() => timer.cancel());
-  return { signature, ...judgeAll(claimed, peer, result) };
+  return { signature, ...judgeAll(claimed, peer, { ...result, isFirst }) };
 }
 
 function judgeAll(
   claimed: Claimed,
   peer: OpenSession['peer'],
-  { recipients: results, usable }: TransactionResult,
+  { recipients: results, usable, isFirst }: TransactionResult & { isFirst: boolean },
 ): Omit<Transacted, 'signature'> {
   const verdicts = new Map<RecipientRow['id'], Verdict>();
   const undecided: RecipientRow[] = [];
@@ -52,12 +58,18 @@ function judgeAll(
   for (const [index, recipient] of claimed.recipients.entries()) {
     const result = results[index];
     if (!result) throw new Error('the SMTP client gave fewer results than recipients');
-    if (result.kind === 'failed' && !result.dotSent && !usable && claimed.tries < MOST_TRIES) {
+    if (!usable && isUndecided(result, isFirst) && claimed.tries < MOST_TRIES) {
       undecided.push(recipient);
-      brokeOff ||= !result.untried;
+      brokeOff ||= result.kind === 'failed' && !result.untried;
     } else {
       verdicts.set(recipient.id, { outcome: judge(peer, result) });
     }
   }
   return { verdicts, undecided, brokeOff };
+}
+
+/** A host that takes so many messages of a connection and no more says 421 to the next MAIL: a new connection will do. */
+function isUndecided(result: RecipientResult, isFirst: boolean): boolean {
+  if (result.kind === 'failed') return !result.dotSent;
+  return result.kind === 'refused' && result.phase === 'mail' && result.reply.code === 421 && !isFirst;
 }

@@ -30,7 +30,12 @@ export function createRecoveryWork(app: App): Work<'run'> {
 export async function recoverQueue(
   app: Pick<App, 'db' | 'clock' | 'epoch' | 'log' | 'notices'>,
 ): Promise<void> {
-  const recovered = await app.db.commit(recoverAbandoned, { now: app.clock.now(), epoch: app.epoch });
+  const { clock, epoch } = app;
+  const recovered = await app.db.commit(recoverAbandoned, {
+    now: clock.now(),
+    elapsed: Math.round(clock.elapsed()),
+    epoch,
+  });
   if (recovered.retried === 0 && recovered.held === 0) return;
   app.log.warn(recovered, 'mail was left in flight');
   app.notices.notify('queue');

@@ -61,3 +61,33 @@ export function withTimeout<T>(clock: Clock, timeoutMs: number, what: string, wo
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** ISO 8601 as RFC 3339 5.6 profiles it, with what else ISO lets be left out: seconds, and minutes of the offset. */
+const TIMESTAMP =
+  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/;
+
+/** Epoch milliseconds; undefined for what is no such time, the 30th of February among it. */
+export function parseTimestamp(text: string): number | undefined {
+  const match = TIMESTAMP.exec(text);
+  if (!match) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0));
+  const [fraction = '', sign, offsetHour = 0, offsetMinute = 0] = [
+    match[7],
+    match[8],
+    Number(match[9] ?? 0),
+    Number(match[10] ?? 0),
+  ];
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  date.setUTCHours(hour, minute, second, Math.floor(Number(`0.${fraction || 0}`) * 1000));
+  const isOnCalendar = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  const isOnClock = hour < 24 && minute < 60 && second < 60 && offsetHour < 24 && offsetMinute < 60;
+  if (!isOnCalendar || !isOnClock) return undefined;
+  const offsetMs = offsetHour * HOUR_MS + offsetMinute * MINUTE_MS;
+  return date.getTime() - (sign === '-' ? -offsetMs : offsetMs);
+}

@@ -3,7 +3,7 @@
  * first URL, one time limit for all, and a body that is never held beyond its limit. Whether an address may be connected to is
  * decided in `fetch.ts`, for every hop anew (security.md 2.26).
  */
-import type { HttpResponse } from './fetch.ts';
+import { type HttpResponse, NoRoomError } from './fetch.ts';
 import type { System } from './system.ts';
 
 export type DownloadRequest = {
@@ -12,6 +12,8 @@ export type DownloadRequest = {
   /** From the first packet of the first hop to the last byte of the last. */
   timeoutMs: number;
   mostRedirects: number;
+  /** Taken for what is held of the file as it comes. Given back unless the download is `ok`; then it is the caller's. */
+  room: { take(bytes: number): boolean; release(): void };
 };
 
 export type Download =
@@ -20,7 +22,9 @@ export type Download =
    * `reason`: for the caller to read, as in "it could not be fetched: <reason>". `cause`: for the log alone; it would tell
    * strangers what names and hosts there are inside.
    */
-  | { kind: 'refused'; reason: string; cause?: unknown };
+  | { kind: 'refused'; reason: string; cause?: unknown }
+  /** There is too little room at the moment; the file may be fine. */
+  | { kind: 'no-room' };
 
 /** SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, the common stand-in for 587 (decisions.md 14). */
 const MAIL_PORTS: readonly string[] = ['25', '110', '143', '465', '587', '993', '995', '2525'];
@@ -30,7 +34,16 @@ const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 /** Never rejects. */
 export async function download(
   system: Pick<System, 'fetch' | 'clock'>,
-  { url, maxBytes, timeoutMs, mostRedirects }: DownloadRequest,
+  request: DownloadRequest,
+): Promise<Download> {
+  const result = await follow(system, request);
+  if (result.kind !== 'ok') request.room.release();
+  return result;
+}
+
+async function follow(
+  system: Pick<System, 'fetch' | 'clock'>,
+  { url, maxBytes, timeoutMs, mostRedirects, room }: DownloadRequest,
 ): Promise<Download> {
   const deadline = system.clock.elapsed() + timeoutMs;
   const tooSlow = refused(`it took longer than ${timeoutMs / 1_000} seconds`);
@@ -46,10 +59,13 @@ export async function download(
         headers: { accept: '*/*', 'user-agent': 'Postrider' },
         timeoutMs: leftMs,
         maxResponseBytes: maxBytes,
+        takeRoom: room.take,
       });
       if (!REDIRECTS.includes(response.status)) return judge(response, maxBytes);
+      room.release();
       place = readUrl(header(response, 'location') ?? '', place);
     } catch (error) {
+      if (error instanceof NoRoomError) return { kind: 'no-room' };
       if (error instanceof Error && error.name === 'TimeoutError') return tooSlow;
       return { kind: 'refused', reason: 'its server could not be reached', cause: error };
     }

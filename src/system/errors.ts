@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'already_exists'
   | 'invalid_state'
   | 'domain_in_use'
+  | 'request_timeout'
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'domain_not_verified'

@@ -20,6 +20,8 @@ export type HttpRequest = {
   timeoutMs: number;
   /** The answer's body is cut here. */
   maxResponseBytes: number;
+  /** Whether there is room for so many bytes more of the answer's body. Asked before they are held; giving back is the caller's. */
+  takeRoom?: (bytes: number) => boolean;
 };
 
 export type HttpResponse = {
@@ -30,7 +32,7 @@ export type HttpResponse = {
   truncated: boolean;
 };
 
-/** @throws RefusedTargetError, UnresolvedHostError, or what the connection or the time limit ended with */
+/** @throws RefusedTargetError, UnresolvedHostError, NoRoomError, or what the connection or the time limit ended with */
 export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
 
 export type FetchOptions = {
@@ -42,11 +44,17 @@ export class UnresolvedHostError extends Error {
   override readonly name = 'UnresolvedHostError';
 }
 
+export class NoRoomError extends Error {
+  override readonly name = 'NoRoomError';
+}
+
 /** Before the request's own time limit, so that it is told from a slow answer. */
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Shorter than what servers commonly keep an idle connection for. */
 const KEEP_ALIVE_MS = 10_000;
 const CONNECTIONS_PER_ORIGIN = 32;
+/** What an answer of unknown length is given first, and then twice as much each time. */
+const FIRST_BYTES = 64 * 1024;
 
 export function createFetch(
   guard: TargetGuard,
@@ -69,7 +77,7 @@ export function createFetch(
       else open(options, callback);
     },
   });
-  return async ({ method, url, headers, body, timeoutMs, maxResponseBytes }) => {
+  return async ({ method, url, headers, body, timeoutMs, maxResponseBytes, takeRoom = () => true }) => {
     const answer = await request(url, {
       method,
       headers: { ...headers, 'accept-encoding': 'identity' },
@@ -80,7 +88,11 @@ export function createFetch(
     return {
       status: answer.statusCode,
       headers: answer.headers,
-      ...(await readUpTo(answer.body, maxResponseBytes)),
+      ...(await readUpTo(answer.body, {
+        maxBytes: maxResponseBytes,
+        announcedBytes: Number(answer.headers['content-length'] ?? FIRST_BYTES),
+        takeRoom,
+      })),
     };
   };
 }
@@ -127,17 +139,34 @@ function withFamily(answer: DnsAnswer<string>, family: 4 | 6): LookupAddress[] {
   return answer.kind === 'found' ? answer.records.map((address) => ({ address, family })) : [];
 }
 
-/** Holds at most one part more than `maxBytes`. */
+type Reading = { maxBytes: number; announcedBytes: number; takeRoom: (bytes: number) => boolean };
+
+/**
+ * Into one buffer, made with the first part: as large as the answer is said to be, or grown when that is not known. That
+ * more comes than was said, the HTTP parser rules out.
+ */
 async function readUpTo(
   body: AsyncIterable<Buffer>,
-  maxBytes: number,
+  { maxBytes, announcedBytes, takeRoom }: Reading,
 ): Promise<{ body: Buffer; truncated: boolean }> {
-  const parts: Buffer[] = [];
+  let held: Buffer = Buffer.alloc(0);
   let size = 0;
   for await (const part of body) {
-    parts.push(part);
-    size += part.length;
-    if (size > maxBytes) break;
+    const comes = size + part.length;
+    if (comes > held.length && held.length < maxBytes) {
+      const wanted = Math.max(comes, held.length === 0 ? announcedBytes : held.length * 2);
+      held = grow(held, Math.min(wanted, maxBytes), takeRoom);
+    }
+    size += part.copy(held, size);
+    if (comes > maxBytes) return { body: held, truncated: true };
   }
-  return { body: Buffer.concat(parts).subarray(0, maxBytes), truncated: size > maxBytes };
+  return { body: held.subarray(0, size), truncated: false };
+}
+
+/** Both are there for as long as copying takes, and no others are copied meanwhile. */
+function grow(held: Buffer, sizeBytes: number, takeRoom: Reading['takeRoom']): Buffer {
+  if (!takeRoom(sizeBytes - held.length)) throw new NoRoomError('there is no room for the answer');
+  const larger = Buffer.allocUnsafe(sizeBytes);
+  held.copy(larger);
+  return larger;
 }

@@ -18,9 +18,14 @@ export type KillableThreadsOptions = {
   mostWaiting: number;
   /** After so long without a job a thread is ended. */
   idleTimeoutMs: number;
-  /** Of each thread. */
+  /** Of the threads whose jobs were all done sooner, and so left little memory behind, one is kept however long it idles. */
+  quickJobMs: number;
+  /** Of each thread, for what lives longer than a moment. */
   heapMegabytes: number;
 };
+
+/** Of each thread besides, for what does not. Node would give a busy one some 100 MB more. */
+const YOUNG_MEGABYTES = 16;
 
 /**
  * `overran`: ended by the clock; `died`: the thread ended by itself, for instance for want of memory, or did not start;
@@ -40,7 +45,11 @@ type Thread<Input, Result> = {
   worker: Worker;
   state: 'starting' | 'idle' | 'busy' | 'ending';
   job: Job<Input, Result> | undefined;
-  /** Runs while it is idle. */
+  /** On the monotonic clock. */
+  jobStartedAt: number;
+  /** So far. */
+  hadQuickJobsOnly: boolean;
+  /** Runs while it is idle, unless it is the one that is kept. */
   idleTimer: Timer | undefined;
   /** Why it ends by itself. */
   error: unknown;
@@ -113,7 +122,9 @@ export class KillableThreads<Input, Result> {
       () => void this.#end(thread, 'overran', `it took longer than ${jobTimeoutMs} ms`),
     );
     thread.idleTimer?.cancel();
+    thread.idleTimer = undefined;
     thread.job = job;
+    thread.jobStartedAt = this.#clock.elapsed();
     thread.state = 'busy';
     thread.worker.ref();
     thread.worker.postMessage(job.input);
@@ -121,11 +132,17 @@ export class KillableThreads<Input, Result> {
 
   #start(): void {
     const { module, heapMegabytes } = this.#options;
-    const worker = new Worker(module, { resourceLimits: { maxOldGenerationSizeMb: heapMegabytes } });
+    const resourceLimits = {
+      maxOldGenerationSizeMb: heapMegabytes,
+      maxYoungGenerationSizeMb: YOUNG_MEGABYTES,
+    };
+    const worker = new Worker(module, { resourceLimits });
     const thread: Thread<Input, Result> = {
       worker,
       state: 'starting',
       job: undefined,
+      jobStartedAt: 0,
+      hadQuickJobsOnly: true,
       idleTimer: undefined,
       error: undefined,
     };
@@ -141,14 +158,21 @@ export class KillableThreads<Input, Result> {
     // What a thread said just before its end has been settled otherwise.
     if (thread.state === 'ending') return;
     thread.state = 'idle';
-    if (message.kind !== 'ready') this.#settleJobOf(thread, message);
+    if (message.kind !== 'ready') {
+      const tookMs = this.#clock.elapsed() - thread.jobStartedAt;
+      thread.hadQuickJobsOnly &&= tookMs < this.#options.quickJobMs;
+      this.#settleJobOf(thread, message);
+    }
     this.#dispatch();
     if (thread.state === 'idle') this.#rest(thread);
   }
 
-  /** A thread without work keeps no process alive, and not for ever its memory. */
+  /** A thread without work keeps no process alive, and not for ever its memory; but one is there for the next job. */
   #rest(thread: Thread<Input, Result>): void {
     thread.worker.unref();
+    const others = [...this.#threads].filter((other) => other !== thread);
+    const isOneKept = others.some(({ state, idleTimer }) => state === 'idle' && !idleTimer);
+    if (thread.hadQuickJobsOnly && !isOneKept) return;
     thread.idleTimer = this.#clock.after(
       this.#options.idleTimeoutMs,
       () => void this.#end(thread, 'closed', 'it had nothing to do'),

@@ -38,23 +38,24 @@ export function startWork<Item>(
   return worker;
 }
 
-/** Housekeeping as work: due at start and then every `periodMs`. */
+/** Housekeeping as work: due at start and then every `periodMs`, however the wall clock is set meanwhile. */
 export function periodic(
   clock: Clock,
   { name, periodMs, run }: { name: string; periodMs: number; run: () => Promise<void> },
 ): Work<'run'> {
-  let dueAt = clock.now();
+  /** On the monotonic clock. */
+  let dueAt = clock.elapsed();
   return {
     name,
     wakeOn: [],
     concurrency: 1,
     async lease() {
-      if (clock.now() < dueAt) return [];
-      dueAt = clock.now() + periodMs;
+      if (clock.elapsed() < dueAt) return [];
+      dueAt = clock.elapsed() + periodMs;
       return ['run'];
     },
     run,
-    nextDueAt: async () => dueAt,
+    nextDueAt: async () => clock.now() + dueAt - clock.elapsed(),
   };
 }
 

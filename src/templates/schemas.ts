@@ -8,9 +8,10 @@ import { findVariables } from './render.ts';
 /** api.md 1.10. */
 const MOST_NAME_CHARACTERS = 200;
 export const MOST_SOURCE_BYTES = 1024 * 1024;
+/** The same holds for the variables of an email. */
 export const MOST_VARIABLES = 50;
-/** api.md 1.2, as for the subject of an email; what it renders to is measured again at sending. */
-const MOST_SUBJECT_CHARACTERS = 998;
+/** api.md 1.2, of an email; what that of a template renders to is measured again at sending. */
+export const MOST_SUBJECT_CHARACTERS = 998;
 
 /** Neither control characters (C0, DEL) nor lone surrogates. */
 const LINE = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';

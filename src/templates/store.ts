@@ -1,6 +1,6 @@
 /** Templates: all SQL, and the only writer of their table. Live and test keys share them. */
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { type Page, type PageRequest, readPage } from '../db/page.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { TemplateRow } from '../db/tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
@@ -56,16 +56,9 @@ export function listTemplates(
   tenantId: TemplateRow['tenantId'],
   page: PageRequest,
 ): Promise<Page<TemplateSummary>> {
-  return readPage(page, ({ direction, cursor, limit }) => {
-    const isOlder = direction === 'older';
-    const query = tx
-      .selectFrom('templates')
-      .select(['id', 'tenantId', 'name', 'subject', 'createdAt', 'updatedAt'])
-      .where('tenantId', '=', tenantId)
-      .orderBy('id', isOlder ? 'desc' : 'asc')
-      .limit(limit);
-    const slice =
-      cursor === undefined ? query : query.where('id', isOlder ? '<' : '>', cursor as TemplateRow['id']);
-    return slice.execute();
-  });
+  const all = tx
+    .selectFrom('templates')
+    .select(['id', 'tenantId', 'name', 'subject', 'createdAt', 'updatedAt'])
+    .where('tenantId', '=', tenantId);
+  return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
 }

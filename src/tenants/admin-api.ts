@@ -1,6 +1,7 @@
 /** Tenants, plans and keys for the operator: served on the control socket alone, never on a network port. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
+import { parseTimestamp } from '../system/clock.ts';
 import { invalid, notFound } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
 import { createApiKey, revokeKey } from './keys.ts';
@@ -63,12 +64,9 @@ function registerKeyAdmin(server: FastifyInstance, app: TenantApp): void {
   });
 }
 
-/** A time without its offset would mean another moment on another machine. */
-const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
-
 function readTime(param: string, text: string): number {
-  const time = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) {
+  const time = parseTimestamp(text);
+  if (time === undefined) {
     throw invalid(
       param,
       `\`${param}\` must be an ISO 8601 time with its offset, such as 2030-01-31T12:00:00Z`,

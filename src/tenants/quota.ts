@@ -6,25 +6,33 @@ import type { Tx } from '../db/operation.ts';
 import type { TenantRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
-import { addUsage, getQuota } from './store.ts';
+import { addUsage, getQuota, type Quota } from './store.ts';
+
+export type Charge = { now: number; emails: number };
 
 /**
  * Counts emails against the plan of their tenant, all or none; when it throws it has written nothing. Not for test mode,
  * nor for mail to the simulator alone.
  *
- * @param input.now epoch milliseconds; the month is that of UTC
+ * @param charge.now epoch milliseconds; the month is that of UTC
  * @throws AppError quota_exceeded
  */
-export async function chargeQuota(
+export async function chargeQuota(tx: Tx, tenantId: TenantRow['id'], charge: Charge): Promise<void> {
+  const { monthlyEmails } = await requireQuota(tx, tenantId, charge);
+  if (monthlyEmails === null) return;
+  await addUsage(tx, tenantId, { month: monthOf(charge.now), emails: charge.emails });
+}
+
+/** Whether they may be charged, as things stand: nothing is counted. @throws AppError quota_exceeded */
+export async function requireQuota(
   tx: Tx,
   tenantId: TenantRow['id'],
-  { now, emails }: { now: number; emails: number },
-): Promise<void> {
-  const month = monthOf(now);
-  const { monthlyEmails, emails: used } = await getQuota(tx, tenantId, month);
-  if (monthlyEmails === null) return;
-  if (used + emails > monthlyEmails) throw quotaExceeded(monthlyEmails, used, now);
-  await addUsage(tx, tenantId, { month, emails });
+  { now, emails }: Charge,
+): Promise<Quota> {
+  const quota = await getQuota(tx, tenantId, monthOf(now));
+  const { monthlyEmails, emails: used } = quota;
+  if (monthlyEmails !== null && used + emails > monthlyEmails) throw quotaExceeded(monthlyEmails, used, now);
+  return quota;
 }
 
 function quotaExceeded(monthlyEmails: number, used: number, now: number): AppError {

@@ -118,7 +118,7 @@ const quotaOfMonth = statement((db, param: Param<Pick<UsageRow, 'tenantId' | 'mo
       join.onRef('usage.tenantId', '=', 'tenants.id').on('usage.month', '=', constant(param('month'))),
     )
     .select(['plans.monthlyEmails', 'usage.emails'])
-    .where('tenants.id', '=', param('tenantId')),
+    .where('tenants.id', '=', constant(param('tenantId'))),
 );
 
 /** @throws AppError not_found when the tenant does not exist */

@@ -1,6 +1,6 @@
 /** Topics: all SQL, and the only writer of their table. Live and test keys share them. */
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { type Page, type PageRequest, readPage } from '../db/page.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { TopicRow } from '../db/tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
@@ -43,16 +43,6 @@ export function listTopics(
   tenantId: TopicRow['tenantId'],
   page: PageRequest,
 ): Promise<Page<TopicRow>> {
-  return readPage(page, ({ direction, cursor, limit }) => {
-    const isOlder = direction === 'older';
-    const query = tx
-      .selectFrom('topics')
-      .selectAll()
-      .where('tenantId', '=', tenantId)
-      .orderBy('id', isOlder ? 'desc' : 'asc')
-      .limit(limit);
-    const slice =
-      cursor === undefined ? query : query.where('id', isOlder ? '<' : '>', cursor as TopicRow['id']);
-    return slice.execute();
-  });
+  const all = tx.selectFrom('topics').selectAll().where('tenantId', '=', tenantId);
+  return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
 }

@@ -36,6 +36,7 @@ export function environment(
 ): Record<string, string> {
   return {
     POSTRIDER_HOSTNAME: 'postrider.test',
+    POSTRIDER_HTTP_METRICS: 'true',
     POSTRIDER_DNS_SERVERS: dns.address,
     POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
     POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',

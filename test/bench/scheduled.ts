@@ -84,7 +84,8 @@ async function measureLateness(spool: Spool): Promise<Measure> {
   } catch (error) {
     throw explain(daemon, error);
   } finally {
-    await daemon.kill('SIGKILL');
+    // Nothing is on its way, and the next round must not find mail to recover.
+    await daemon.stop().catch(() => daemon.kill('SIGKILL'));
     await sink.close();
   }
 }
@@ -114,8 +115,9 @@ async function answers(port: number): Promise<boolean> {
 
 async function sendAtOnce(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): Promise<number> {
   const sentAtMs = Date.now();
-  await send(daemon, spool, 'at-once', undefined);
-  return (await arrival(sink, 'at-once')) - sentAtMs;
+  const name = `at-once-${sentAtMs}`;
+  await send(daemon, spool, name, undefined);
+  return (await arrival(sink, name)) - sentAtMs;
 }
 
 /** Milliseconds from its time to its final dot, of each. The first one finds no open connection, and the sink greets a
@@ -123,7 +125,7 @@ async function sendAtOnce(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): 
 async function sendScheduled(daemon: DaemonProcess, spool: Spool, sink: SmtpSink): Promise<number[]> {
   const firstMs = Date.now() + DUE_IN_MS;
   const due = Array.from({ length: DUE_EMAILS }, (_, index) => ({
-    name: `due-${index}`,
+    name: `due-${firstMs}-${index}`,
     atMs: firstMs + index * DUE_EVERY_MS,
   }));
   await Promise.all(due.map(({ name, atMs }) => send(daemon, spool, name, atMs)));

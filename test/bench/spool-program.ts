@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createDownloads } from '../../src/emails/download.ts';
 import { createInFlight } from '../../src/emails/in-flight.ts';
 import { type SendApp, sendEmail } from '../../src/emails/send.ts';
+import { createByteBudget } from '../../src/http/byte-budget.ts';
 import type { Caller } from '../../src/tenants/authenticate.ts';
 
 export type SpoolInput = {
@@ -30,7 +31,8 @@ const input = JSON.parse(process.argv[2] ?? '') as SpoolInput;
 // No power fails here, and a flush for each group would take most of the time.
 const env = { ...input.env, POSTRIDER_LOG_LEVEL: 'error', POSTRIDER_UNSAFE_SYNCHRONOUS: 'NORMAL' };
 const app = await openApp(loadConfig({ env }));
-const sending: SendApp = { ...app, downloads: createDownloads(app), inFlight: createInFlight(app.clock) };
+const downloads = createDownloads({ ...app, bodies: createByteBudget() });
+const sending: SendApp = { ...app, downloads, inFlight: createInFlight(app.clock) };
 const startedAtMs = Date.now();
 let accepted = 0;
 await Promise.all(Array.from({ length: IN_FLIGHT }, acceptMany));

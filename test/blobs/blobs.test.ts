@@ -354,6 +354,61 @@ test('an old file that is prepared again is kept for the commit that may follow'
   assert.equal(row.data, null);
 });
 
+test('a file that was just prepared is kept when the wall clock is set forward by a day', async () => {
+  const dataDir = temporaryDirectory();
+  const clock = createFakeClock(NOW);
+  let wallMs = 0;
+  const blobs = openBlobs({ clock: { ...clock, now: () => clock.now() + wallMs } }, db, dataDir);
+  await blobs.prepare([large(9)]);
+  const [path = ''] = files(dataDir);
+  setAge(dataDir, path, 0);
+  wallMs = 24 * HOUR_MS;
+  assert.equal(await blobs.sweep(), 0);
+});
+
+test('a file that is discarded is gone at once, and can be prepared again', async () => {
+  const { blobs, dataDir } = open();
+  const row = await blobs.prepare([large(10)]);
+  const kept = await blobs.prepare([large(11)]);
+  await blobs.discard(row);
+  assert.deepEqual(
+    files(dataDir).map((path) => path.slice(3)),
+    [kept.sha256],
+  );
+  const again = await blobs.prepare([large(10)]);
+  await db.commit(keepBlob, again);
+  assert.deepEqual(await readAll(blobs, again.id), large(10));
+});
+
+test('a small blob is discarded by doing nothing', async () => {
+  const { blobs, dataDir } = open();
+  await blobs.discard(await blobs.prepare([Buffer.from('small')]));
+  assert.throws(() => files(dataDir), /ENOENT/);
+});
+
+test('what another row names, or another request has prepared too, is not discarded', async () => {
+  const { blobs, dataDir } = open();
+  const committed = await blobs.prepare([large(12)]);
+  await db.commit(keepBlob, committed);
+  const [one, other] = [await blobs.prepare([large(13)]), await blobs.prepare([large(13)])];
+  await blobs.discard({ ...committed, id: newId('blob', NOW) });
+  await blobs.discard(one);
+  assert.equal(files(dataDir).length, 2);
+  await db.commit(keepBlob, other);
+  assert.deepEqual(await readAll(blobs, other.id), large(13));
+});
+
+test('of preparing and discarding the same bytes in any mixture, what was committed is whole', async () => {
+  const { blobs } = open();
+  const rounds = Array.from({ length: 40 }, async (_, round) => {
+    const row = await blobs.prepare([large(14 + (round % 2))]);
+    if (round % 3 !== 0) return blobs.discard(row);
+    await db.commit(keepBlob, row);
+    return readAll(blobs, row.id);
+  });
+  for (const read of await Promise.all(rounds)) assert.ok(read === undefined || read.length > INLINE_BYTES);
+});
+
 test('sweeping before anything was stored finds nothing', async () => {
   assert.equal(await open().blobs.sweep(), 0);
 });

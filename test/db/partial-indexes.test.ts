@@ -12,7 +12,7 @@ import {
   leaseChecks,
   listDomains,
   listUnneeded,
-  refuseDuplicate,
+  requireRoom,
 } from '../../src/domains/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
 import { listWaitingEndpoints, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
@@ -42,7 +42,7 @@ const endpoint = {
 const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   domainsByName: [
     (tx) => findDomainByName(tx, tenantId, 'a.example'),
-    (tx) => refuseDuplicate(tx, tenantId, 'a.example'),
+    (tx) => requireRoom(tx, tenantId, 'a.example'),
   ],
   domainsByTenant: [
     (tx) => listDomains(tx, tenantId, { limit: 10 }),

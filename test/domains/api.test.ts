@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { createDomain } from '../../src/domains/create.ts';
 import { deleteDomain } from '../../src/domains/delete.ts';
-import { endDomain, getDomain } from '../../src/domains/store.ts';
+import { endDomain, getDomain, insertDomain, MOST_DOMAINS } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';
-import { addDomain, type Published, zoneOf } from './fixtures.ts';
+import { addDomain, domainRow, type Published, zoneOf } from './fixtures.ts';
 import { scheduleMail } from './mail.ts';
 
 const START = Date.parse('2026-05-01T10:00:00.000Z');
@@ -123,6 +124,29 @@ test('two creations at once make one domain', async () => {
   assert.equal(refused?.body.error.details.id, made?.body.id);
 });
 
+test('a tenant has at most 1,000 domains, deleted ones not counted, another its own', async () => {
+  const { tenantId, testKey } = await t.addTenant('collector');
+  const rows = Array.from({ length: MOST_DOMAINS }, (_, index) =>
+    domainRow(tenantId, { name: `d${index}.example`, id: newId('dom', START) }),
+  );
+  await Promise.all(rows.map((row) => t.app.db.commit(insertDomain, row)));
+  const one = { name: 'one-more.example' };
+  const refused = await create(one, testKey);
+  assert.deepEqual([refused.status, refused.body.error.type], [400, 'validation_error']);
+  assert.match(refused.body.error.message, /1000 domains/);
+  assert.equal((await create(one)).status, 201);
+  await t.app.db.commit(endDomain, { id: rows[0]?.id ?? '', tenantId, now: START });
+  const answers = await Promise.all([create(one, testKey), create({ name: 'two-more.example' }, testKey)]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 400]);
+});
+
+test('no key is made for a domain that is refused anyway', async () => {
+  const { name } = await addDomain(t, { name: 'no-key.example' });
+  const generate = () => assert.fail('a key was made');
+  const app = { ...t.app, keyPairs: { generate } };
+  await assert.rejects(createDomain(app, t.tenantId, { name }), /exists already/);
+});
+
 for (const [what, body, param] of [
   ['no name', {}, 'name'],
   ['an empty name', { name: '' }, 'name'],
@@ -141,6 +165,7 @@ for (const [what, body, param] of [
   ['a boolean', { name: true }, 'name'],
   ['the sandbox', { name: 'sandbox.mx.postrider.example' }, 'name'],
   ['the simulator', { name: 'simulator.mx.postrider.example' }, 'name'],
+  ['the hostname', { name: 'mx.postrider.example' }, 'name'],
   ['an unknown product', { name: 'bad.example', productType: 'sms' }, 'productType'],
   ['a product of the wrong type', { name: 'bad.example', productType: 1 }, 'productType'],
   ['an unknown region', { name: 'bad.example', region: 'us' }, 'region'],

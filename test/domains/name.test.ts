@@ -16,7 +16,8 @@ for (const [text, name] of [
   ['1.example', '1.example'],
   [LONGEST, LONGEST],
   ['postrider.example', 'postrider.example'],
-  ['mx.postrider.example', 'mx.postrider.example'],
+  ['news.mx.postrider.example', 'news.mx.postrider.example'],
+  ['notsandbox.mx.postrider.example', 'notsandbox.mx.postrider.example'],
 ] as const) {
   test(`${text.slice(0, 40)} is a domain`, () => assert.equal(readDomainName(config, text), name));
 }
@@ -66,7 +67,15 @@ for (const text of [
   });
 }
 
-for (const text of ['sandbox.mx.postrider.example', 'Simulator.MX.Postrider.example']) {
+for (const text of [
+  'mx.postrider.example',
+  'bounce.mx.postrider.example',
+  'track.mx.postrider.example',
+  'sandbox.mx.postrider.example',
+  'Simulator.MX.Postrider.example',
+  'x.sandbox.mx.postrider.example',
+  'a.b.bounce.mx.postrider.example',
+]) {
   test(`${text} is the installation's own`, () => {
     assert.throws(() => readDomainName(config, text), /belongs to this installation/);
   });
@@ -100,6 +109,7 @@ for (const [domain, text, message] of [
   ['postrider.example', 'sandbox.mx.postrider.example', /belongs to this installation/],
   ['postrider.example', 'simulator.mx.postrider.example', /belongs to this installation/],
   ['postrider.example', 'bounce.mx.postrider.example', /belongs to this installation/],
+  ['postrider.example', 'x.track.mx.postrider.example', /belongs to this installation/],
 ] as const) {
   test(`${JSON.stringify(text)} cannot be the tracking host of ${domain}`, () => {
     assert.throws(

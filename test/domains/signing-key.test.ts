@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createDomain } from '../../src/domains/create.ts';
+import { createKeyPairs } from '../../src/domains/key-pairs.ts';
+import type { NewDomain } from '../../src/domains/schemas.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { createBodyHash } from '../../src/mail/dkim/body-hash.ts';
@@ -16,8 +18,11 @@ before(async () => {
 });
 after(() => t.close());
 
+const addRealDomain = (domain: NewDomain) =>
+  createDomain({ ...t.app, keyPairs: createKeyPairs() }, t.tenantId, domain);
+
 test('the key of a domain signs for it under its selector, and is the published one', async () => {
-  const domain = await createDomain(t.app, t.tenantId, { name: 'sign.example' });
+  const domain = await addRealDomain({ name: 'sign.example' });
   const key = await createSigningKeys(t.app).find(domain.id);
   assert.ok(key);
   const { privateKey, ...rest } = key;
@@ -30,7 +35,7 @@ test('the key of a domain signs for it under its selector, and is the published 
 });
 
 test('a key is opened and parsed once', async () => {
-  const domain = await createDomain(t.app, t.tenantId, { name: 'once.example' });
+  const domain = await addRealDomain({ name: 'once.example' });
   let opened = 0;
   const sealer = {
     ...t.app.sealer,
@@ -45,7 +50,7 @@ test('a key is opened and parsed once', async () => {
 });
 
 test('a deleted domain still signs what it owes, also after a restart', async () => {
-  const domain = await createDomain(t.app, t.tenantId, { name: 'owes.example' });
+  const domain = await addRealDomain({ name: 'owes.example' });
   await t.app.db.commit(endDomain, { id: domain.id, tenantId: t.tenantId, now: 1 });
   assert.equal((await createSigningKeys(t.app).find(domain.id))?.selector, domain.selector);
 });
@@ -53,7 +58,7 @@ test('a deleted domain still signs what it owes, also after a restart', async ()
 test('there is no key of a domain that never was, and none comes out of a sealed value in another place', async () => {
   const keys = createSigningKeys(t.app);
   assert.equal(await keys.find(newId('dom', 0)), undefined);
-  const domain = await createDomain(t.app, t.tenantId, { name: 'moved.example' });
+  const domain = await addRealDomain({ name: 'moved.example' });
   const copy = await addDomain(t, { name: 'copy.example', privateKeySealed: domain.privateKeySealed });
   await assert.rejects(keys.find(copy.id));
 });

@@ -68,6 +68,22 @@ test('scheduledAt needs an offset, exists on the calendar, and is at most a year
   }
 });
 
+test('a field by the name that another resource or another API gives it is refused, not dropped', async () => {
+  for (const [slip, meant] of [
+    ['scheduleAt', 'scheduledAt'],
+    ['schedule_at', 'scheduledAt'],
+    ['attachment', 'attachments'],
+    ['header', 'headers'],
+    ['Tag', 'tags'],
+    ['template', 'templateId'],
+    ['topic', 'topicId'],
+    ['variable', 'variables'],
+  ] as const) {
+    await refused(slip, { [slip]: later() }, new RegExp(`did you mean \`${meant}\``));
+  }
+  for (const other of ['schedule', 'body', 'toString', '__proto']) await accepted({ [other]: 'x' });
+});
+
 test('an email none of which was tried can be canceled, and is then never delivered', async () => {
   const email = await accepted({
     to: ['a@rcpt.example', 'b@rcpt.example'],
@@ -143,6 +159,30 @@ test('rescheduling takes one time, with the same rules', async () => {
   }
   const misspelt = await spool.request('PATCH', `/v1/emails/${id}`, { body: { scheduled_at: later() } });
   assert.match(misspelt.body.error.message, /did you mean `scheduledAt`/);
+});
+
+test('what a reschedule cannot change is refused by its name, and what is no field of an email is ignored', async () => {
+  const { id } = await accepted({ scheduledAt: later() });
+  const patch = (body: unknown) => spool.request('PATCH', `/v1/emails/${id}`, { body });
+  for (const field of [
+    'id',
+    'subject',
+    'to',
+    'status',
+    'createdAt',
+    'variables',
+    'recipients',
+    'messageId',
+  ]) {
+    for (const body of [{ [field]: null }, { scheduledAt: later(DAY_MS), [field]: 'x' }]) {
+      const answer = await patch(body);
+      assert.deepEqual([answer.status, answer.body.error.param], [400, field]);
+      assert.match(answer.body.error.message, /cannot be changed/);
+    }
+  }
+  assert.equal((await spool.request('GET', `/v1/emails/${id}`)).body.scheduledAt, later());
+  for (const other of ['other', '__proto', 'constructor', 'toString'])
+    assert.equal((await patch({ scheduledAt: later(DAY_MS), [other]: 'x' })).status, 200, other);
 });
 
 test('a missing email and that of another tenant or mode are neither canceled nor rescheduled', async () => {

@@ -1,38 +1,92 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDownloads, MOST_DOWNLOADS, TOTAL_TIMEOUT_MS } from '../../src/emails/download.ts';
+import {
+  createDownloads,
+  type Downloads,
+  MOST_DOWNLOADS,
+  MOST_DOWNLOADS_OF_TENANT,
+  TOTAL_TIMEOUT_MS,
+} from '../../src/emails/download.ts';
 import { loadAttachments } from '../../src/emails/load-attachments.ts';
 import type { AttachmentRequest } from '../../src/emails/request/attachments.ts';
+import { createByteBudget } from '../../src/http/byte-budget.ts';
 import { AppError } from '../../src/system/errors.ts';
-import type { Fetch, HttpResponse } from '../../src/system/fetch.ts';
+import { type Fetch, type HttpResponse, NoRoomError } from '../../src/system/fetch.ts';
+import { createMetrics } from '../../src/system/metrics.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
+const MIB = 1024 * 1024;
 const wanted = {
+  tenantId: 'ten_a',
   path: 'attachments[0].path',
   url: 'https://files.example/a',
   maxBytes: 10,
   timeoutMs: 15_000,
-};
-const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'unavailable';
+} as const;
+const ANSWER: HttpResponse = { status: 200, headers: {}, body: Buffer.from('a'), truncated: false };
 
-test('there are never more than sixteen downloads at a time; more are told to come back', async () => {
+/** A refusal that passes by itself. */
+const isUnavailable = (error: unknown) =>
+  error instanceof AppError && error.code === 'unavailable' && (error.options.retryAfterSeconds ?? 0) > 0;
+
+function open(fetch: Fetch, clock = createFakeClock(0)) {
+  const bodies = createByteBudget();
+  const metrics = createMetrics(clock);
+  return { bodies, metrics, downloads: createDownloads({ fetch, clock, metrics, bodies }) };
+}
+
+/** Answers when told to. */
+function held() {
   const answers: (() => void)[] = [];
-  const answer: HttpResponse = { status: 200, headers: {}, body: Buffer.from('a'), truncated: false };
-  const fetch = () => new Promise<HttpResponse>((resolve) => answers.push(() => resolve(answer)));
-  const downloads = createDownloads({ fetch, clock: createFakeClock(0) });
-  const running = Array.from({ length: MOST_DOWNLOADS }, () => downloads.get(wanted));
+  const fetch = () => new Promise<HttpResponse>((resolve) => answers.push(() => resolve(ANSWER)));
+  return { answers, fetch };
+}
+
+/** As much of the room as the file needs, then the file. */
+const fileOf =
+  (bytes: number): Fetch =>
+  async ({ takeRoom }) => {
+    if (takeRoom?.(bytes)) return ANSWER;
+    throw new NoRoomError('no room');
+  };
+
+const remote = (at: string): AttachmentRequest => ({
+  ...{ at, filename: 'a', contentType: 'a/b', contentId: undefined },
+  source: { kind: 'remote', path: `${at}.path`, url: new URL(wanted.url) },
+});
+
+test('a tenant has a quarter of the downloads at a time; more of it are told to come back, and others go on', async () => {
+  const { answers, fetch } = held();
+  const { downloads, metrics } = open(fetch);
+  assert.equal(MOST_DOWNLOADS_OF_TENANT, 4);
+  const running = Array.from({ length: 4 }, () => downloads.get(wanted));
   await assert.rejects(downloads.get(wanted), isUnavailable);
+  const shed = 'postrider_http_requests_shed_total{reason="downloads"} 1';
+  assert.ok((await metrics.show()).text.includes(shed));
+  const other = downloads.get({ ...wanted, tenantId: 'ten_b' });
   answers.shift()?.();
-  assert.equal((await running.shift())?.toString(), 'a');
+  assert.equal((await running.shift())?.bytes.toString(), 'a');
   const next = downloads.get(wanted);
   await assert.rejects(downloads.get(wanted), isUnavailable);
+  for (const one of answers) one();
+  await Promise.all([...running, next, other]);
+});
+
+test('there are never more than sixteen downloads at a time, whosever they are', async () => {
+  const { answers, fetch } = held();
+  const { downloads } = open(fetch);
+  const get = (index: number) => downloads.get({ ...wanted, tenantId: `ten_${index % 8}` });
+  const running = Array.from({ length: MOST_DOWNLOADS }, (_, index) => get(index));
+  await assert.rejects(get(0), isUnavailable);
+  answers.shift()?.();
+  await running.shift();
+  const next = get(1);
   for (const one of answers) one();
   await Promise.all([...running, next]);
 });
 
 test('a download that failed makes room too', async () => {
-  const fetch = () => Promise.reject(new Error('no'));
-  const downloads = createDownloads({ fetch, clock: createFakeClock(0) });
+  const { downloads } = open(() => Promise.reject(new Error('no')));
   for (let round = 0; round < MOST_DOWNLOADS + 1; round++) {
     await assert.rejects(
       downloads.get(wanted),
@@ -41,25 +95,52 @@ test('a download that failed makes room too', async () => {
   }
 });
 
+test('files take the room that bodies have until they are disposed of, each tenant its share', async () => {
+  const { downloads, bodies } = open(fileOf(25 * MIB));
+  const files = [];
+  for (let count = 0; count < 6; count++) files.push(await downloads.get(wanted));
+  assert.equal(bodies.usedBytes, 150 * MIB);
+  await assert.rejects(downloads.get(wanted), isUnavailable);
+  assert.equal(bodies.usedBytes, 150 * MIB);
+  files.push(await downloads.get({ ...wanted, tenantId: 'ten_b' }));
+  files.pop()?.[Symbol.dispose]();
+  files.pop()?.[Symbol.dispose]();
+  assert.equal(bodies.usedBytes, 125 * MIB);
+  files.push(await downloads.get(wanted));
+});
+
+test('the files of an email are held until it is done with, and none of one that is refused half-way', async () => {
+  const clock = createFakeClock(0);
+  let fetches = 0;
+  const { downloads, bodies } = open((request) => {
+    fetches++;
+    return fetches === 4 ? Promise.reject(new Error('no')) : fileOf(10 * MIB)(request);
+  }, clock);
+  const app: { clock: typeof clock; downloads: Downloads } = { clock, downloads };
+  const requests = ['attachments[0]', 'attachments[1]'].map(remote);
+  const loaded = await loadAttachments(app, 'ten_a', requests);
+  assert.equal(bodies.usedBytes, 20 * MIB);
+  loaded[Symbol.dispose]();
+  assert.equal(bodies.usedBytes, 0);
+  await assert.rejects(loadAttachments(app, 'ten_a', requests), AppError);
+  assert.deepEqual([fetches, bodies.usedBytes], [4, 0]);
+});
+
 test('a file has ten seconds, and all files of an email have fifteen', async () => {
   const clock = createFakeClock(0);
   const asked: number[] = [];
   const fetch: Fetch = async ({ timeoutMs }) => {
     asked.push(timeoutMs);
     await clock.advance(6_000);
-    return { status: 200, headers: {}, body: Buffer.from('a'), truncated: false };
+    return ANSWER;
   };
-  const app = { clock, downloads: createDownloads({ fetch, clock }) };
-  const request = (at: string): AttachmentRequest => ({
-    ...{ at, filename: 'a', contentType: 'a/b', contentId: undefined },
-    source: { kind: 'remote', path: `${at}.path`, url: new URL(wanted.url) },
-  });
-  const requests = ['attachments[0]', 'attachments[1]', 'attachments[2]'].map(request);
-  await loadAttachments(app, requests);
+  const app = { clock, downloads: open(fetch, clock).downloads };
+  const requests = ['attachments[0]', 'attachments[1]', 'attachments[2]'].map(remote);
+  await loadAttachments(app, 'ten_a', requests);
   assert.deepEqual(asked, [10_000, 9_000, 3_000]);
   assert.equal(TOTAL_TIMEOUT_MS, 15_000);
   await assert.rejects(
-    loadAttachments(app, [...requests, request('attachments[3]')]),
+    loadAttachments(app, 'ten_a', [...requests, remote('attachments[3]')]),
     (error) => error instanceof AppError && error.options.param === 'attachments[3].path',
   );
 });

@@ -6,14 +6,17 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { carriesItsFiles, firstId, type Submission } from './submission.ts';
 
 export type Audit = {
   /** What SQLite's own checks found wrong, and rows that should exist together but do not. */
   faults: string[];
   /** Acknowledged emails that are not there at all. */
   missing: string[];
-  /** Acknowledged emails whose message cannot be read byte for byte. */
+  /** Acknowledged emails whose message cannot be read byte for byte, or whose files are not those that were sent. */
   unreadable: string[];
+  /** Emails that the daemon had said to be canceled, and are not. */
+  uncanceled: string[];
   /** Emails there are, acknowledged or not. */
   emails: number;
 };
@@ -24,24 +27,31 @@ const HALVES: Record<string, string> = {
   'a message without recipients':
     'SELECT id FROM messages WHERE id NOT IN (SELECT messageId FROM recipients)',
   'a message without its blob': 'SELECT id FROM messages WHERE blobId NOT IN (SELECT id FROM blobs)',
+  'a blob without a message': 'SELECT id FROM blobs WHERE id NOT IN (SELECT blobId FROM messages)',
+  'a key that answers with an email that is not there': `SELECT key FROM idempotency
+     WHERE json_extract(response, '$.id') NOT IN (SELECT id FROM emails)`,
   'an email without its first event': `SELECT id FROM emails
      WHERE id NOT IN (SELECT emailId FROM events WHERE type = 'email.queued')`,
 };
 
 type Bytes = { sha256: string; data: Buffer | null };
 
-export function auditDataDirectory(dataDir: string, acknowledgedIds: readonly string[]): Audit {
+export function auditDataDirectory(dataDir: string, acknowledged: readonly Submission[]): Audit {
   const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
   try {
     const known = new Set(database.prepare('SELECT id FROM emails').pluck().all());
-    const missing = acknowledgedIds.filter((id) => !known.has(id));
+    const [missing, present] = partition(acknowledged, (one) => !known.has(firstId(one)));
     const bytesOf = database.prepare<[string], Bytes>(
       'SELECT b.sha256, b.data FROM messages m JOIN blobs b ON b.id = m.blobId WHERE m.id = ?',
     );
+    const statusOf = database.prepare<[string], string>('SELECT status FROM messages WHERE id = ?').pluck();
     return {
       faults: findFaults(database),
-      missing,
-      unreadable: acknowledgedIds.filter((id) => known.has(id) && !isReadable(dataDir, bytesOf.get(id))),
+      missing: missing.map(firstId),
+      unreadable: present.filter((one) => !isReadable(dataDir, one, bytesOf.get(firstId(one)))).map(firstId),
+      uncanceled: present
+        .filter((one) => one.cancellation === 'confirmed' && statusOf.get(firstId(one)) !== 'canceled')
+        .map(firstId),
       emails: known.size,
     };
   } finally {
@@ -62,13 +72,18 @@ function findFaults(database: Sqlite.Database): string[] {
   return faults;
 }
 
-function isReadable(dataDir: string, bytes: Bytes | undefined): boolean {
+function isReadable(dataDir: string, submission: Submission, bytes: Bytes | undefined): boolean {
   if (bytes === undefined) return false;
   try {
     const path = join(dataDir, 'blobs', bytes.sha256.slice(0, 2), bytes.sha256);
     const content = bytes.data ?? readFileSync(path);
-    return createHash('sha256').update(content).digest('hex') === bytes.sha256;
+    const isWhole = createHash('sha256').update(content).digest('hex') === bytes.sha256;
+    return isWhole && carriesItsFiles(submission, content);
   } catch {
     return false;
   }
+}
+
+function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(test), items.filter((item) => !test(item))];
 }

@@ -8,18 +8,21 @@ import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { auditDataDirectory } from './audit.ts';
 import { mountImage } from './disk/volatile-disk.ts';
 import { acceptedId } from './load.ts';
+import { firstId, type Submission } from './submission.ts';
 import { daemonEnvironment, readMasterKey, type TakenCut } from './taken-cut.ts';
 
 export type CutVerdict = {
   moment: TakenCut['moment'];
   acknowledged: number;
-  acknowledgedLarge: number;
+  withFile: number;
   /** At the moment of the cut, and the pieces of them that did not survive. */
   pendingWrites: number;
   lostPieces: number;
   /** Acknowledged emails that are not there, or whose bytes are not. */
   missing: number;
   unreadable: number;
+  /** Emails that were canceled before the cut and are not now. */
+  uncanceled: number;
   /** Anything else that is wrong after the cut, in words. */
   faults: string[];
 };
@@ -33,16 +36,16 @@ export async function judgeCut(cut: TakenCut, mountPoint: string): Promise<CutVe
   try {
     const dataDir = join(mountPoint, 'data');
     const faults = await faultsOfRestart(cut, dataDir);
-    const ids = cut.acknowledged.map((submission) => submission.answeredIds[0] ?? '');
-    const audit = auditDataDirectory(dataDir, ids);
+    const audit = auditDataDirectory(dataDir, cut.acknowledged);
     return {
       moment: cut.moment,
-      acknowledged: ids.length,
-      acknowledgedLarge: cut.acknowledged.filter((submission) => submission.large).length,
+      acknowledged: cut.acknowledged.length,
+      withFile: cut.acknowledged.filter(({ kind }) => kind === 'file').length,
       pendingWrites: cut.pendingWrites,
       lostPieces: cut.lostPieces,
       missing: audit.missing.length,
       unreadable: audit.unreadable.length,
+      uncanceled: audit.uncanceled.length,
       faults: [...faults, ...audit.faults],
     };
   } finally {
@@ -77,14 +80,21 @@ async function faultsOfRestart(cut: TakenCut, dataDir: string): Promise<string[]
 async function faultsOfApi({ acknowledged, load }: TakenCut, daemon: DaemonProcess, key: string) {
   const faults: string[] = [];
   for (const submission of acknowledged.slice(-API_SAMPLE)) {
-    const id = submission.answeredIds[0];
+    const id = firstId(submission);
     const { status } = await daemon.request('GET', `/v1/emails/${id}`, key);
     if (status !== 200) faults.push(`GET of an acknowledged email answers ${status}`);
     if (acceptedId(await load.send(daemon, key, submission)) !== id) {
       faults.push('a repeated Idempotency-Key is not answered with the same email');
     }
   }
-  const fresh = { idempotencyKey: 'after', recipient: 'after@example.test', large: true, answeredIds: [] };
+  const fresh: Submission = {
+    idempotencyKey: 'after',
+    recipient: 'after@example.test',
+    kind: 'file',
+    scheduledAtMs: undefined,
+    cancellation: 'none',
+    answeredIds: [],
+  };
   if (acceptedId(await load.send(daemon, key, fresh)) === undefined) faults.push('new mail is not accepted');
   return faults;
 }

@@ -9,6 +9,7 @@ import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { type CutVerdict, judgeCut } from './cut-judge.ts';
 import { createVolatileDisk, type VolatileDisk } from './disk/volatile-disk.ts';
 import { seededRandom } from './seeded-random.ts';
+import { MIXED } from './submission.ts';
 import { createTestKeyLoad, daemonEnvironment, takeCut } from './taken-cut.ts';
 
 export type IoErrorOptions = { program: string; directory: string; seed: number };
@@ -33,7 +34,7 @@ export async function runIoErrors(options: IoErrorOptions): Promise<CutVerdict[]
 
 async function failUnderLoad(options: IoErrorOptions, kind: (typeof KINDS)[number]): Promise<CutVerdict> {
   const disk = await createVolatileDisk(options.program, join(options.directory, 'disk'), DISK_BYTES);
-  const load = createTestKeyLoad(seededRandom(options.seed), 0);
+  const load = createTestKeyLoad(seededRandom(options.seed), MIXED);
   const enough = new AbortController();
   let daemon: DaemonProcess | undefined;
   try {

@@ -1,19 +1,12 @@
 /**
- * Clients that send email as fast as they are answered, and a record of every promise the daemon made them. A request
- * that got no answer is kept and sent again with the same Idempotency-Key, as the API asks of its callers.
+ * Clients that send email as fast as they are answered, call some of it back, and keep a record of every promise the
+ * daemon made them. A request that got no answer is kept and sent again with the same Idempotency-Key, as the API asks
+ * of its callers.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess, DaemonResponse } from '../support/daemon.ts';
 import type { SeededRandom } from './seeded-random.ts';
-
-export type Submission = {
-  idempotencyKey: string;
-  /** One recipient each, and each its own: the far end can tell submissions apart. */
-  recipient: string;
-  large: boolean;
-  /** Ids the daemon answered with 200, in order; more than one when an answered request was repeated. */
-  answeredIds: string[];
-};
+import { bodyOf, createSubmission, firstId, type Mix, type Submission } from './submission.ts';
 
 export type LoadOptions = {
   random: SeededRandom;
@@ -21,8 +14,7 @@ export type LoadOptions = {
   name: string;
   from: string;
   recipientDomain: string;
-  /** Share of emails whose text is `LARGE_TEXT_BYTES`, so that their bytes become a file. */
-  largeShare: number;
+  mix: Mix;
 };
 
 export type LoadRun = {
@@ -35,25 +27,29 @@ export type LoadRun = {
   signal: AbortSignal;
   /** New submissions of this run at most; 0 only repeats what was not answered. */
   most: number;
+  /** Default: a client whose request got no answer takes the daemon for dead, and ends. */
+  persistent?: boolean;
 };
 
-/** Above what `blobs/` keeps in the database (256 KiB). */
-export const LARGE_TEXT_BYTES = 300 * 1024;
 /** Before a request that was refused for now is made again. */
 const PATIENCE_MS = 50;
-const SMALL_TEXT = 'A short message, such as most are.\n'.repeat(20);
+const CANCEL_TRIES = 5;
 
 export class Load {
   /** Everything that was answered with 200 at least once, in the order of the first answers. */
   readonly acknowledged: Submission[] = [];
   /** Sent, perhaps accepted, never answered. */
   readonly unanswered: Submission[] = [];
-  /** Answers that must not happen under load: anything but 200, 429 and 503. */
+  /** Answers that must not happen under load: anything but 200, and 429 or 503 with the time to come back. */
   readonly refusals: string[] = [];
-  /** Of everything ever asked for, answered or not. */
-  readonly submittedRecipients = new Set<string>();
+  /** Everything ever asked for, answered or not, by its recipient. */
+  readonly submitted = new Map<string, Submission>();
   /** Requests sent again because they got no answer, or one that asked for patience. */
   repeated = 0;
+  /** How often the daemon answered 429 or 503. */
+  refused = 0;
+  /** How often it did not answer. */
+  gone = 0;
   readonly #options: LoadOptions;
   #count = 0;
 
@@ -70,18 +66,30 @@ export class Load {
   /** Sends a submission and records nothing. Rejects when no answer came. */
   async send(daemon: DaemonProcess, key: string, submission: Submission): Promise<DaemonResponse> {
     const headers = { 'idempotency-key': submission.idempotencyKey };
-    return daemon.request('POST', '/v1/emails', key, this.#body(submission), headers);
+    return daemon.request('POST', '/v1/emails', key, bodyOf(submission, this.#options.from), headers);
   }
 
-  async #client({ daemon, key, pauseMs, signal }: LoadRun, last: number): Promise<void> {
+  /** Takes a promise for not made: it is asked for again under the same key. */
+  forget(submission: Submission): void {
+    this.acknowledged.splice(this.acknowledged.indexOf(submission), 1);
+    submission.answeredIds = [];
+    submission.cancellation = submission.cancellation === 'none' ? 'none' : 'planned';
+    this.unanswered.push(submission);
+  }
+
+  async #client(run: LoadRun, last: number): Promise<void> {
+    const { daemon, key, pauseMs, signal, persistent = false } = run;
     while (!signal.aborted) {
       const known = this.unanswered.shift();
       if (known !== undefined) this.repeated += 1;
       const submission = known ?? this.#next(last);
       if (submission === undefined) return;
       const result = await this.#submit(daemon, key, submission);
-      if (result === 'gone') return;
-      const waitMs = result === 'refused' ? PATIENCE_MS : pauseMs;
+      if (result === 'accepted' && submission.cancellation === 'planned') {
+        await this.#cancel(daemon, key, submission);
+      }
+      if (result === 'gone' && !persistent) return;
+      const waitMs = result === 'accepted' ? pauseMs : PATIENCE_MS;
       if (waitMs > 0) await sleep(waitMs);
     }
   }
@@ -100,41 +108,46 @@ export class Load {
         return 'accepted';
       }
       this.unanswered.push(submission);
-      if (answer.status !== 429 && answer.status !== 503) {
-        this.refusals.push(`${answer.status} ${JSON.stringify(answer.body)}`);
-      }
+      this.#noteRefusal('POST /v1/emails', answer);
       return 'refused';
     } catch {
       this.unanswered.push(submission);
+      this.gone += 1;
       return 'gone';
     }
+  }
+
+  async #cancel(daemon: DaemonProcess, key: string, submission: Submission): Promise<void> {
+    submission.cancellation = 'asked';
+    for (let attempt = 0; attempt < CANCEL_TRIES; attempt++) {
+      try {
+        const answer = await daemon.request('POST', `/v1/emails/${firstId(submission)}/cancel`, key);
+        if (answer.status === 200) submission.cancellation = 'confirmed';
+        else if (answer.status === 409) submission.cancellation = 'refused';
+        else this.#noteRefusal('POST cancel', answer);
+        if (submission.cancellation !== 'asked') return;
+      } catch {
+        this.gone += 1;
+      }
+      await sleep(PATIENCE_MS);
+    }
+  }
+
+  #noteRefusal(what: string, { status, headers, body }: DaemonResponse): void {
+    const asksForPatience = status === 429 || status === 503;
+    if (asksForPatience && headers['retry-after'] !== undefined) this.refused += 1;
+    else this.refusals.push(`${what}: ${status} ${withoutIds(JSON.stringify(body))}`);
   }
 
   #next(last: number): Submission | undefined {
     if (this.#count >= last) return undefined;
     this.#count += 1;
-    const { name, recipientDomain, random, largeShare } = this.#options;
-    const recipient = `${name}-${this.#count}@${recipientDomain}`;
-    this.submittedRecipients.add(recipient);
-    return {
-      idempotencyKey: `${name}-${this.#count}`,
-      recipient,
-      large: random.share() < largeShare,
-      answeredIds: [],
-    };
-  }
-
-  /** The same submission always has the same body, or its key would conflict. */
-  #body(submission: Submission): Record<string, unknown> {
-    const text = submission.large ? largeText(submission.idempotencyKey) : SMALL_TEXT;
-    return {
-      from: this.#options.from,
-      to: [submission.recipient],
-      subject: `Fault test ${submission.idempotencyKey}`,
-      text,
-      html: '<p>A short message, such as most are.</p>',
-      type: 'transactional',
-    };
+    const { name, recipientDomain, random, mix } = this.#options;
+    const idempotencyKey = `${name}-${this.#count}`;
+    const recipient = `${idempotencyKey}@${recipientDomain}`;
+    const submission = createSubmission(random, mix, { idempotencyKey, recipient });
+    this.submitted.set(recipient, submission);
+    return submission;
   }
 
   #acknowledge(submission: Submission, id: string): void {
@@ -143,15 +156,14 @@ export class Load {
   }
 }
 
+/** So that equal refusals are counted as one. */
+function withoutIds(text: string): string {
+  return text.replace(/(em|req)_\w+/g, '$1_…');
+}
+
 /** The id an answer promises delivery of; undefined for a refusal. */
 export function acceptedId(answer: DaemonResponse): string | undefined {
   if (answer.status !== 200) return undefined;
   const id = (answer.body as { id?: unknown }).id;
   return typeof id === 'string' ? id : undefined;
-}
-
-/** Different for each name: equal bytes would share one file. */
-function largeText(name: string): string {
-  const line = `${name} ${'.'.repeat(60)}\n`;
-  return line.repeat(Math.ceil(LARGE_TEXT_BYTES / line.length));
 }

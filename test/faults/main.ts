@@ -2,36 +2,79 @@
  * `npm run test:faults`: proves on real files, disks and processes that nothing acknowledged is lost. Prints what was
  * done, with its seed, and ends with 1 on any loss. Parts this machine cannot run are named and left out.
  *
- *     --full           the long run (about an hour)
- *     --only PART      disk-check, power-cut, control, io-error or kill; may be given several times
+ *     --full           the long run (about 15 minutes)
+ *     --only PART      one part of those below; may be given several times
  *     --seed NUMBER    repeats a run, as far as the machine's timing lets it
  */
 import { parseArgs } from 'node:util';
+import { runClockJumps } from './clock-jump.ts';
+import type { DeadlyVerdict } from './deaths.ts';
 import { checkVolatileDisk } from './disk/check.ts';
 import { buildVolatileDisk } from './disk/volatile-disk.ts';
+import { runFailedFlushes } from './failed-flush.ts';
+import { runFewFiles } from './few-files.ts';
+import { runFullDisk } from './full-disk.ts';
 import { runIoErrors } from './io-error.ts';
 import { runKills } from './kill.ts';
 import { runPowerCuts } from './power-cut.ts';
-import { describeCuts, describeKills, lostIn, unreached } from './report.ts';
-import { lackingForKills, lackingForPowerCuts } from './requirements.ts';
+import { runReadOnly } from './read-only.ts';
+import {
+  describeCuts,
+  describeDeaths,
+  describeKills,
+  describeSiege,
+  lostIn,
+  unreached,
+  wrongIn,
+} from './report.ts';
+import {
+  clockLibrary,
+  lackingForClockJumps,
+  lackingForFailedFlushes,
+  lackingForFewFiles,
+  lackingForFullDisks,
+  lackingForKills,
+  lackingForPowerCuts,
+  lackingForReadOnly,
+} from './requirements.ts';
+import { seededRandom } from './seeded-random.ts';
+import type { SiegeVerdict } from './siege.ts';
 import { workingDirectory } from './undo.ts';
 
-const SHORT = { runs: 4, cutsPerRun: 5, controlRuns: 2, kills: 50, limitMinutes: 15 };
-const FULL = { runs: 40, cutsPerRun: 10, controlRuns: 4, kills: 500, limitMinutes: 120 };
+const SHORT = { runs: 2, cutsPerRun: 5, controlRuns: 2, kills: 30, cycles: 2, limitMinutes: 10 };
+const FULL = { runs: 8, cutsPerRun: 5, controlRuns: 4, kills: 200, cycles: 20, limitMinutes: 60 };
+/** One of each jump. */
+const LEAST_JUMPS = 3;
 
 type Result = { ok: boolean; lines: string[] };
 type Settings = typeof SHORT & { seed: number };
-type Disk = { program: string; directory: string };
+/** What every part is given; the directory goes with the run. */
+type Place = Settings & { directory: string };
+type Part = { lacking: () => string[]; run: (place: Place) => Promise<Result> };
+
+/** Each track's parts one after the other, the tracks side by side: all mostly wait, for disks, daemons and clocks. */
+const TRACKS: Record<string, Part>[] = [
+  {
+    'disk-check': { lacking: lackingForPowerCuts, run: checkDisk },
+    'power-cut': { lacking: lackingForPowerCuts, run: cutPower },
+    control: { lacking: lackingForPowerCuts, run: cutPowerUnsafely },
+    'io-error': { lacking: lackingForPowerCuts, run: breakDisk },
+  },
+  { kill: { lacking: lackingForKills, run: killAgainAndAgain } },
+  {
+    'full-disk': { lacking: lackingForFullDisks, run: fillDisk },
+    'few-files': { lacking: lackingForFewFiles, run: takeFiles },
+    'clock-jump': { lacking: lackingForClockJumps, run: jumpClock },
+    'failed-flush': { lacking: lackingForFailedFlushes, run: failFlushes },
+    'read-only': { lacking: lackingForReadOnly, run: forbidWrites },
+  },
+];
+
+/** Compiled once, for the parts that use it. */
+let program: Promise<string> | undefined;
 
 /** Parts, by how they ended. */
 const counts = { pass: 0, fail: 0, skipped: 0 };
-
-const DISK_PARTS = {
-  'disk-check': checkDisk,
-  'power-cut': cutPower,
-  control: cutPowerUnsafely,
-  'io-error': breakDisk,
-} satisfies Record<string, (disk: Disk, settings: Settings) => Promise<Result>>;
 
 const { values } = parseArgs({
   options: {
@@ -41,44 +84,41 @@ const { values } = parseArgs({
   },
 });
 const seed = values.seed === undefined ? Date.now() % 2 ** 31 : Number(values.seed);
-process.exitCode = (await main({ ...(values.full ? FULL : SHORT), seed }, values.only)) ? 0 : 1;
+const ok = await main({ ...(values.full ? FULL : SHORT), seed }, values.only);
+// At once: what a failed part left running is ended by the exit handlers.
+process.exitCode = ok ? 0 : 1;
+setImmediate(() => process.exit());
 
 async function main(settings: Settings, only: readonly string[]): Promise<boolean> {
-  const wanted = (part: string) => only.length === 0 || only.includes(part);
-  const known = [...Object.keys(DISK_PARTS), 'kill'];
+  const known = TRACKS.flatMap((track) => Object.keys(track));
   for (const part of only) {
     if (!known.includes(part)) throw new Error(`there is no part "${part}", only ${known.join(', ')}`);
   }
   stopWhenLate(settings.limitMinutes);
   console.log(`Seed ${settings.seed}`);
-  // Side by side: both mostly wait, one for its disk and the other for its daemon.
-  await Promise.all([runDiskParts(settings, wanted), runKillPart(settings, wanted)]);
+  const place = { ...settings, directory: workingDirectory() };
+  const wanted = (name: string) => only.length === 0 || only.includes(name);
+  await Promise.all(TRACKS.map((track) => runTrack(track, wanted, place)));
   summarize();
   return counts.fail === 0;
 }
 
-async function runDiskParts(settings: Settings, wanted: (part: string) => boolean): Promise<void> {
-  const parts = Object.entries(DISK_PARTS).filter(([part]) => wanted(part));
-  const lacking = lackingForPowerCuts();
-  if (lacking.length > 0) {
-    for (const [part] of parts) skip(part, lacking);
-  } else if (parts.length > 0) {
-    const directory = workingDirectory();
-    const disk = { directory, program: await buildVolatileDisk(directory) };
-    for (const [part, run] of parts) await report(part, () => run(disk, settings));
+async function runTrack(
+  track: Record<string, Part>,
+  wanted: (name: string) => boolean,
+  place: Place,
+): Promise<void> {
+  for (const [name, { lacking, run }] of Object.entries(track)) {
+    if (!wanted(name)) continue;
+    const what = lacking();
+    if (what.length > 0) skip(name, what);
+    else await report(name, () => run(place));
   }
-}
-
-async function runKillPart(settings: Settings, wanted: (part: string) => boolean): Promise<void> {
-  if (!wanted('kill')) return;
-  const lacking = lackingForKills();
-  if (lacking.length > 0) skip('kill', lacking);
-  else await report('kill', () => killAgainAndAgain(settings));
 }
 
 function skip(part: string, lacking: readonly string[]): void {
   counts.skipped += 1;
-  console.log(`${part.padEnd(10)}  SKIPPED  this machine lacks ${lacking.join(', ')}`);
+  console.log(`${part.padEnd(12)}  SKIPPED  this machine lacks ${lacking.join(', ')}`);
 }
 
 /** In the form of Node's test runner, so that the figures of all suites can be added up. */
@@ -95,30 +135,40 @@ function stopWhenLate(minutes: number): void {
   }, minutes * 60_000).unref();
 }
 
+/** A part that throws has failed; the others go on. */
 async function report(part: string, run: () => Promise<Result>): Promise<void> {
   const began = performance.now();
-  const { ok, lines } = await run();
+  const { ok, lines } = await run().catch((error: Error) => ({
+    ok: false,
+    lines: [error.stack ?? String(error)],
+  }));
   const seconds = Math.round((performance.now() - began) / 1_000);
   counts[ok ? 'pass' : 'fail'] += 1;
-  console.log(`${part.padEnd(10)}  ${ok ? 'ok    ' : 'FAILED'}  ${seconds} s`);
-  for (const line of lines) console.log(`            ${line}`);
+  console.log(`${part.padEnd(12)}  ${ok ? 'ok    ' : 'FAILED'}  ${seconds} s`);
+  for (const line of lines) console.log(`              ${line}`);
 }
 
-async function checkDisk(disk: Disk): Promise<Result> {
+async function withDisk(place: Place): Promise<Place & { program: string }> {
+  program ??= buildVolatileDisk(place.directory);
+  return { ...place, program: await program };
+}
+
+async function checkDisk(place: Place): Promise<Result> {
+  const disk = await withDisk(place);
   await checkVolatileDisk(disk.program, disk.directory);
   return { ok: true, lines: ['flushed bytes survive, unflushed ones as often as asked, errors arrive'] };
 }
 
-async function cutPower(disk: Disk, settings: Settings): Promise<Result> {
-  const verdicts = await runPowerCuts({ ...disk, ...settings, synchronous: 'FULL' });
+async function cutPower(place: Place): Promise<Result> {
+  const verdicts = await runPowerCuts({ ...(await withDisk(place)), synchronous: 'FULL' });
   const ok = verdicts.every((verdict) => lostIn(verdict) === 0 && verdict.faults.length === 0);
   return { ok, lines: describeCuts(verdicts) };
 }
 
 /** The instrument's proof: with commits that are not flushed, the same cuts must find losses. */
-async function cutPowerUnsafely(disk: Disk, settings: Settings): Promise<Result> {
-  const runs = settings.controlRuns;
-  const verdicts = await runPowerCuts({ ...disk, ...settings, runs, synchronous: 'NORMAL' });
+async function cutPowerUnsafely(place: Place): Promise<Result> {
+  const runs = place.controlRuns;
+  const verdicts = await runPowerCuts({ ...(await withDisk(place)), runs, synchronous: 'NORMAL' });
   const caught = verdicts.filter((verdict) => lostIn(verdict) > 0).length;
   const most = Math.max(...verdicts.map(lostIn));
   const cuts = verdicts.filter(({ moment }) => moment === 'load').length;
@@ -128,15 +178,44 @@ async function cutPowerUnsafely(disk: Disk, settings: Settings): Promise<Result>
   };
 }
 
-async function breakDisk(disk: Disk, settings: Settings): Promise<Result> {
-  const verdicts = await runIoErrors({ ...disk, seed: settings.seed });
+async function breakDisk(place: Place): Promise<Result> {
+  const verdicts = await runIoErrors(await withDisk(place));
   const ok = verdicts.every((verdict) => lostIn(verdict) === 0 && verdict.faults.length === 0);
   return { ok, lines: describeCuts(verdicts) };
 }
 
 async function killAgainAndAgain(settings: Settings): Promise<Result> {
   const verdict = await runKills(settings);
-  const { lost, unexplained, changed, strangers } = verdict.judgement;
-  const wrong = [...lost, ...unexplained, ...changed, ...strangers, ...verdict.faults, ...unreached(verdict)];
+  const wrong = [...wrongIn(verdict), ...unreached(verdict)];
   return { ok: wrong.length === 0, lines: describeKills(verdict) };
+}
+
+async function fillDisk({ directory, cycles, seed }: Place): Promise<Result> {
+  return livedThrough(await runFullDisk({ directory, cycles, random: seededRandom(seed) }));
+}
+
+async function takeFiles({ cycles, seed }: Place): Promise<Result> {
+  return livedThrough(await runFewFiles({ cycles, random: seededRandom(seed) }));
+}
+
+async function jumpClock({ cycles, seed }: Place): Promise<Result> {
+  const library = clockLibrary() ?? '';
+  const jumps = Math.max(cycles, LEAST_JUMPS);
+  return livedThrough(await runClockJumps({ library, cycles: jumps, random: seededRandom(seed) }));
+}
+
+async function failFlushes({ cycles, seed }: Place): Promise<Result> {
+  return diedWell(await runFailedFlushes({ cycles, random: seededRandom(seed) }));
+}
+
+async function forbidWrites({ directory, cycles, seed }: Place): Promise<Result> {
+  return diedWell(await runReadOnly({ directory, cycles, random: seededRandom(seed) }));
+}
+
+function livedThrough(verdict: SiegeVerdict): Result {
+  return { ok: wrongIn(verdict).length === 0, lines: describeSiege(verdict) };
+}
+
+function diedWell(verdict: DeadlyVerdict): Result {
+  return { ok: wrongIn(verdict).length === 0, lines: describeDeaths(verdict) };
 }

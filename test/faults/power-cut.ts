@@ -12,6 +12,7 @@ import { type CutVerdict, judgeCut } from './cut-judge.ts';
 import { type Cut, createVolatileDisk } from './disk/volatile-disk.ts';
 import type { Load } from './load.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
+import { MIXED } from './submission.ts';
 import { createTestKeyLoad, daemonEnvironment, type TakenCut, takeCut } from './taken-cut.ts';
 
 export type PowerCutOptions = {
@@ -31,8 +32,8 @@ const DISK_BYTES = 1024 * 1024 * 1024;
 const CLIENTS = 24;
 /** Of one run; keeps the disk from filling. */
 const MOST_SUBMISSIONS = 20_000;
-/** The flush of a large email's file takes the database's unflushed commits along and would spoil the control. */
-const LARGE_SHARES = { FULL: 0.03, NORMAL: 0 };
+/** The flush of an attachment's file takes the database's unflushed commits along and would spoil the control. */
+const MIXES = { FULL: MIXED, NORMAL: { ...MIXED, file: 0 } };
 /** From a disk with a battery to a slow one, in turn. */
 const FLUSH_LATENCIES_US = [0, 1_000, 4_000];
 const SURVIVALS = [0, 0.5, 0.95];
@@ -61,7 +62,7 @@ async function collectCuts(
   random: SeededRandom,
 ): Promise<TakenCut[]> {
   const disk = await createVolatileDisk(options.program, join(options.directory, 'disk'), DISK_BYTES);
-  const load = createTestKeyLoad(random, LARGE_SHARES[options.synchronous]);
+  const load = createTestKeyLoad(random, MIXES[options.synchronous]);
   const cuts: TakenCut[] = [];
   const take = async (daemon: DaemonProcess | undefined) => {
     const image = join(options.directory, `cut-${cuts.length}.image`);

@@ -1,11 +1,15 @@
 /** The verdicts of the fault tests in figures a person reads. */
 import type { CutVerdict } from './cut-judge.ts';
+import type { DeadlyVerdict } from './deaths.ts';
+import type { Reckoning } from './finish.ts';
+import { faultsOf } from './judge.ts';
 import type { KillVerdict } from './kill.ts';
+import type { SiegeVerdict } from './siege.ts';
 
 const MOST_FAULTS_SHOWN = 10;
 
 export function lostIn(verdict: CutVerdict): number {
-  return verdict.missing + verdict.unreadable;
+  return verdict.missing + verdict.unreadable + verdict.uncanceled;
 }
 
 export function describeCuts(verdicts: readonly CutVerdict[]): string[] {
@@ -15,9 +19,10 @@ export function describeCuts(verdicts: readonly CutVerdict[]): string[] {
   const faults = verdicts.flatMap((verdict) => verdict.faults);
   return [
     moments.map(([moment, some]) => `${some?.length} cuts (${moment})`).join(', '),
-    `acknowledged before them: ${sum((one) => one.acknowledged)}, of which large: ${sum((one) => one.acknowledgedLarge)}`,
+    `acknowledged before them: ${sum((one) => one.acknowledged)}, of which with a large file: ${sum((one) => one.withFile)}`,
     `unflushed writes at the cuts: ${sum((one) => one.pendingWrites)}, pieces of them lost: ${sum((one) => one.lostPieces)}`,
-    `acknowledged and missing: ${sum((one) => one.missing)}, unreadable: ${sum((one) => one.unreadable)}`,
+    `acknowledged and missing: ${sum((one) => one.missing)}, unreadable: ${sum((one) => one.unreadable)}, ` +
+      `canceled and not canceled: ${sum((one) => one.uncanceled)}`,
     ...describeFaults(faults),
   ];
 }
@@ -27,18 +32,48 @@ export function unreached(verdict: KillVerdict): string[] {
   return verdict.deaths.filter(({ asPlanned }) => !asPlanned).map(({ at }) => at);
 }
 
+/** Everything of a reckoning that must not be. */
+export function wrongIn({ judgement, faults }: Reckoning): string[] {
+  return [...faultsOf(judgement), ...faults];
+}
+
 export function describeKills(verdict: KillVerdict): string[] {
-  const { deaths, judgement } = verdict;
+  const { deaths } = verdict;
   const byPlace = Object.entries(Object.groupBy(deaths, ({ at }) => at));
   const slowest = Math.max(...deaths.map(({ startMs }) => startMs ?? 0));
   return [
     `${deaths.length} kills: ${byPlace.map(([at, some]) => `${at} ${some?.length}`).join(', ')}`,
-    `acknowledged: ${verdict.acknowledged}, of which large: ${verdict.acknowledgedLarge}; requests repeated: ${verdict.repeated}`,
-    `received: ${verdict.received}, of which again after a kill: ${judgement.duplicates}; slowest start: ${Math.round(slowest)} ms`,
-    `lost: ${judgement.lost.length}, unexplained duplicates: ${judgement.unexplained.length}, ` +
-      `changed in between: ${judgement.changed.length}, strangers: ${judgement.strangers.length}`,
+    `slowest start: ${Math.round(slowest)} ms`,
     ...unreached(verdict).map((at) => `not reached in time: ${at}`),
-    ...describeFaults(verdict.faults),
+    ...describeReckoning(verdict),
+  ];
+}
+
+export function describeSiege(verdict: SiegeVerdict): string[] {
+  const { accepted, refused, gone, arrived } = verdict.during;
+  return [
+    `${verdict.cycles} times; slowest recovery: ${Math.round(verdict.slowestRecoveryMs)} ms`,
+    `while it lasted: accepted ${accepted}, refused ${refused}, without an answer ${gone}, arrived ${arrived}`,
+    ...describeReckoning(verdict),
+  ];
+}
+
+export function describeDeaths(verdict: DeadlyVerdict): string[] {
+  return [
+    `${verdict.cycles} times; slowest end: ${Math.round(verdict.slowestEndMs)} ms`,
+    `accepted between the fault and the end: ${verdict.acceptedAfter}, of which forgotten: ${verdict.forgotten}`,
+    ...describeReckoning(verdict),
+  ];
+}
+
+function describeReckoning(reckoning: Reckoning): string[] {
+  const { acknowledged, withFile, canceled, repeated, received, judgement } = reckoning;
+  return [
+    `acknowledged: ${acknowledged}, of which with a large file: ${withFile}, canceled: ${canceled}; ` +
+      `requests repeated: ${repeated}`,
+    `received: ${received}, of which again after an end: ${judgement.duplicates}; ` +
+      `lost: ${judgement.lost.length}, unexplained duplicates: ${judgement.unexplained.length}`,
+    ...describeFaults(wrongIn(reckoning)),
   ];
 }
 

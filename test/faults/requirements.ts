@@ -2,21 +2,59 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-const POWER_CUT_PROGRAMS = ['cc', 'mkfs.ext4', 'losetup', 'mount', 'umount', 'dd'];
+const MAKING_DISKS = ['mkfs.ext4', 'losetup', 'mount', 'umount'];
 
 export function lackingForPowerCuts(): string[] {
-  if (process.platform !== 'linux') return ['Linux'];
-  const lacking = process.geteuid?.() === 0 ? [] : ['root'];
-  if (lacking.length === 0 && !mayMount()) lacking.push('the right to mount (CAP_SYS_ADMIN)');
-  for (const device of ['/dev/fuse', '/dev/loop-control']) {
-    if (!exists(device)) lacking.push(device);
-  }
-  const missing = POWER_CUT_PROGRAMS.filter((program) => !isOnPath(program));
-  return [...lacking, ...missing.map((program) => `the program ${program}`)];
+  return [
+    ...lackingToMount(['/dev/fuse', '/dev/loop-control']),
+    ...lackingPrograms('cc', 'dd', ...MAKING_DISKS),
+  ];
+}
+
+export function lackingForFullDisks(): string[] {
+  return [...lackingToMount([]), ...lackingPrograms('mount', 'umount')];
+}
+
+export function lackingForReadOnly(): string[] {
+  return [...lackingToMount(['/dev/loop-control']), ...lackingPrograms('e2fsck', 'findmnt', ...MAKING_DISKS)];
+}
+
+export function lackingForFailedFlushes(): string[] {
+  return [...lackingRoot(), ...lackingPrograms('strace')];
+}
+
+export function lackingForFewFiles(): string[] {
+  return [...lackingRoot(), ...lackingPrograms('prlimit')];
+}
+
+export function lackingForClockJumps(): string[] {
+  return clockLibrary() === undefined ? ['libfaketime'] : [];
 }
 
 export function lackingForKills(): string[] {
   return process.platform === 'win32' ? ['signals'] : [];
+}
+
+/** Where Debian puts the one for programs with threads, on either architecture. */
+export function clockLibrary(): string | undefined {
+  return ['x86_64', 'aarch64']
+    .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
+    .find(exists);
+}
+
+function lackingToMount(devices: readonly string[]): string[] {
+  const lacking = lackingRoot();
+  if (lacking.length === 0 && !mayMount()) lacking.push('the right to mount (CAP_SYS_ADMIN)');
+  return [...lacking, ...devices.filter((device) => !exists(device))];
+}
+
+function lackingRoot(): string[] {
+  if (process.platform !== 'linux') return ['Linux'];
+  return process.geteuid?.() === 0 ? [] : ['root'];
+}
+
+function lackingPrograms(...programs: readonly string[]): string[] {
+  return programs.filter((program) => !isOnPath(program)).map((program) => `the program ${program}`);
 }
 
 /** Root in a container often may not. capabilities(7): CAP_SYS_ADMIN is number 21. */

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DaemonProcess } from '../support/daemon.ts';
 import type { Cut, VolatileDisk } from './disk/volatile-disk.ts';
-import { Load, type Submission } from './load.ts';
+import { Load } from './load.ts';
 import type { SeededRandom } from './seeded-random.ts';
+import type { Mix, Submission } from './submission.ts';
 
 export type TakenCut = {
   image: string;
@@ -27,7 +28,7 @@ export async function takeCut(
   load: Load,
 ): Promise<TakenCut> {
   // What counts is settled before the cut is asked for: an answer read later proves nothing about it.
-  const acknowledged = [...load.acknowledged];
+  const acknowledged = structuredClone(load.acknowledged);
   const masterKey = daemon === undefined ? undefined : readMasterKey(daemon.dataDir);
   const { pendingWrites, lostPieces } = await disk.cut(cut);
   return {
@@ -42,9 +43,9 @@ export async function takeCut(
   };
 }
 
-export function createTestKeyLoad(random: SeededRandom, largeShare: number): Load {
+export function createTestKeyLoad(random: SeededRandom, mix: Mix): Load {
   const from = `load@sandbox.${HOSTNAME}`;
-  return new Load({ random, name: 'cut', from, recipientDomain: 'example.test', largeShare });
+  return new Load({ random, name: 'cut', from, recipientDomain: 'example.test', mix });
 }
 
 export function daemonEnvironment(synchronous: 'FULL' | 'NORMAL'): Record<string, string> {

@@ -19,7 +19,7 @@ const finish = Promise.withResolvers<void>();
 const entered = Promise.withResolvers<void>();
 const left = Promise.withResolvers<void>();
 before(async () => {
-  bodies = createByteBudget({ largeBytes: 2 * LARGE_BYTES, reserveBytes: 300_000 });
+  bodies = createByteBudget({ largeBytes: 2 * LARGE_BYTES, reserveBytes: 300_000, share: 1 });
   const served = await serve({ bodies }, (one) => {
     one.post('/slow', async (_request, reply) => {
       reply.raw.once('close', left.resolve);
@@ -72,7 +72,7 @@ test('a chunked body grows as it comes, up to the limit of the route', async () 
 
 test('a chunked body takes no more room than its route allows', async () => {
   const limitBytes = 1_000_000;
-  const exact = createByteBudget({ largeBytes: limitBytes, reserveBytes: 0 });
+  const exact = createByteBudget({ largeBytes: limitBytes, reserveBytes: 0, share: 1 });
   const { server: one, send } = await serve({ bodies: exact }, (routes) => {
     routes.post('/exact', { bodyLimit: limitBytes }, async () => ({ used: exact.usedBytes }));
   });
@@ -238,4 +238,27 @@ test('a refusal does not ask for it, and ends the connection, on which nobody kn
     assert.match(answer.head, /^connection: close/im);
     await peer.closed;
   }
+});
+
+test('a holder has its share and no more; another has its own', async () => {
+  const shared = createByteBudget({ largeBytes: 2 * LARGE_BYTES, reserveBytes: 0 });
+  const holderOf = ({ headers }: { headers: Record<string, unknown> }) => String(headers['x-who']);
+  const { server: one } = await serve({ bodies: shared, holderOf }, (routes) => {
+    routes.post('/long', { bodyLimit: 1_000_000 }, async () => ({ done: true }));
+  });
+  const at = await listen(one);
+  const holder = await open(at);
+  holder.write(head('/long', LARGE_BYTES, 'X-Who: a\r\n'));
+  await until(() => shared.usedBytes === LARGE_BYTES);
+  const peer = await open(at);
+  peer.write(post('/long', filled(1_000), 'X-Who: a\r\n'));
+  assert.equal((await peer.answer()).status, 503);
+  peer.write(post('/long', filled(LARGE_BYTES), 'X-Who: b\r\n'));
+  assert.equal((await peer.answer()).status, 200);
+  holder.socket.destroy();
+  await until(() => shared.usedBytes === 0);
+  peer.write(post('/long', filled(LARGE_BYTES), 'X-Who: a\r\n'));
+  assert.equal((await peer.answer()).status, 200);
+  peer.socket.destroy();
+  await one.close();
 });

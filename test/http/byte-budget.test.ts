@@ -3,21 +3,72 @@ import { test } from 'node:test';
 import { createByteBudget } from '../../src/http/byte-budget.ts';
 import { ATTACHMENTS_BODY_LIMIT_BYTES } from '../../src/http/server.ts';
 
-test('four of the largest emails fit together and a fifth does not', () => {
+const MIB = 1024 * 1024;
+
+test('four of the largest emails of one holder fit together, a fifth does not, and four of another do', () => {
   const budget = createByteBudget();
-  for (let index = 0; index < 4; index++) assert.equal(budget.take(ATTACHMENTS_BODY_LIMIT_BYTES), true);
-  assert.equal(budget.take(36_000_000), false);
-  assert.equal(budget.usedBytes, 4 * ATTACHMENTS_BODY_LIMIT_BYTES);
-  budget.giveBack(ATTACHMENTS_BODY_LIMIT_BYTES);
-  assert.equal(budget.take(36_000_000), true);
+  const take = (holder: string) => {
+    const room = budget.open(holder);
+    return { room, taken: room.take(ATTACHMENTS_BODY_LIMIT_BYTES) };
+  };
+  const first = Array.from({ length: 4 }, () => take('a'));
+  assert.ok(first.every(({ taken }) => taken));
+  assert.equal(budget.open('a').take(36_000_000), false);
+  const second = Array.from({ length: 4 }, () => take('b'));
+  assert.ok(second.every(({ taken }) => taken));
+  assert.equal(take('b').taken, false);
+  assert.equal(take('c').taken, false, 'nor one of a third: all is taken');
+  assert.equal(budget.usedBytes, 8 * ATTACHMENTS_BODY_LIMIT_BYTES);
+  first[0]?.room.release();
+  assert.equal(take('a').taken, true);
+});
+
+test('however many small bodies one holder has, half of the room is left', () => {
+  const budget = createByteBudget();
+  let count = 0;
+  while (budget.open('a').take(64 * 1024)) count++;
+  assert.equal(count, (168 * MIB) / (64 * 1024));
+  assert.equal(budget.usedBytes, 168 * MIB);
+  for (let index = 0; index < 4; index++)
+    assert.equal(budget.open('b').take(38 * MIB), true, `large ${index}`);
+  assert.equal(budget.open('b').take(64 * 1024), true);
+});
+
+test('where others have all the room for large bodies, half of that for small ones is left to each', () => {
+  const budget = createByteBudget({ largeBytes: 2_000_000, reserveBytes: 600_000 });
+  for (const holder of ['a', 'b']) assert.equal(budget.open(holder).take(1_000_000), true);
+  assert.equal(budget.open('a').take(300_000), false, 'large');
+  for (let index = 0; index < 3; index++) assert.equal(budget.open('a').take(100_000), true);
+  assert.equal(budget.open('a').take(1), false);
+  assert.equal(budget.open('b').take(100_000), true);
 });
 
 test('large bodies leave room for small ones, and small ones come to an end too', () => {
-  const budget = createByteBudget({ largeBytes: 1_000_000, reserveBytes: 300_000 });
-  assert.equal(budget.take(900_000), true);
-  assert.equal(budget.take(280_000), false);
-  assert.equal(budget.take(250_000), true);
-  assert.equal(budget.take(150_000), true);
-  assert.equal(budget.take(1), false);
+  const budget = createByteBudget({ largeBytes: 1_000_000, reserveBytes: 300_000, share: 1 });
+  const take = (bytes: number) => budget.open('a').take(bytes);
+  assert.equal(take(900_000), true);
+  assert.equal(take(280_000), false);
+  assert.equal(take(250_000), true);
+  assert.equal(take(150_000), true);
+  assert.equal(take(1), false);
   assert.equal(budget.usedBytes, 1_300_000);
+});
+
+test('what grows in small steps is as large as it has become', () => {
+  const budget = createByteBudget({ largeBytes: 500_000, reserveBytes: 300_000, share: 1 });
+  assert.equal(budget.open('a').take(500_000), true);
+  const room = budget.open('a');
+  assert.equal(room.take(200_000), true);
+  assert.equal(room.take(100_000), false);
+});
+
+test('a room is given back once, all of it, and what was refused was not taken', () => {
+  const budget = createByteBudget({ largeBytes: 1_000_000, reserveBytes: 0 });
+  const room = budget.open('a');
+  assert.deepEqual([room.take(300_000), room.take(300_000), room.take(200_000)], [true, false, true]);
+  assert.equal(budget.usedBytes, 500_000);
+  room.release();
+  room.release();
+  assert.equal(budget.usedBytes, 0);
+  assert.equal(budget.open('a').take(500_000), true);
 });

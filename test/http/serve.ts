@@ -5,7 +5,7 @@ import { pageQuery } from '../../src/http/page.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Log } from '../../src/system/log.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 
 const things = Type.Object({
   name: Type.String({ minLength: 1 }),
@@ -14,14 +14,19 @@ const things = Type.Object({
   to: Type.Optional(Type.Array(Type.Object({ email: Type.String() }))),
 });
 
+export type ServeOptions = HttpOptions & { clock?: FakeClock };
+
 export type Logged = { err: Error; requestId: string; route: string };
 
 /** `more`: routes besides, added before the server is ready. */
-export async function serve(options: HttpOptions = {}, more: (server: FastifyInstance) => void = () => {}) {
+export async function serve(
+  { clock = createFakeClock(Date.UTC(2030, 0, 1)), ...options }: ServeOptions = {},
+  more: (server: FastifyInstance) => void = () => {},
+) {
   const errors: Logged[] = [];
   const log = { error: (fields: Logged) => errors.push(fields) } as unknown as Log;
   const server = await createHttpServer(
-    { clock: createFakeClock(Date.UTC(2030, 0, 1)), log },
+    { clock, log },
     { title: 'Test', description: 'Routes of a test', version: '1.2.3' },
     options,
   );

@@ -277,6 +277,7 @@ test('a request that never comes to its end is told so, and may be sent again', 
   const [head = '', body = ''] = (await exchange('GET /things HTTP/1.1\r\n', listening)).split('\r\n\r\n');
   assert.match(head, /^HTTP\/1\.1 408 Request Timeout\r\n/);
   assert.match(JSON.parse(body).error.message, /too long/);
+  assert.equal(JSON.parse(body).error.type, 'request_timeout');
 });
 
 test('a body that lies about its length, or a request that smuggles another, is refused', async () => {

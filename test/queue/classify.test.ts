@@ -32,6 +32,9 @@ const table: [SmtpPhase, number, string | undefined, string, string][] = [
   ['ehlo', 550, undefined, 'Unknown user', 'deferred'],
   ['banner', 521, undefined, 'Host takes no mail', 'bounced permanent'],
   ['rcpt', 556, undefined, 'Domain takes no mail', 'bounced permanent'],
+  ['banner', 521, '5.7.1', 'Client blocked using a list', 'deferred'],
+  ['rcpt', 521, '5.7.1', 'Client blocked using a list', 'bounced undetermined'],
+  ['rcpt', 521, '5.5.1', 'Protocol error', 'bounced undetermined'],
 ];
 
 for (const [phase, code, enhanced, text, expected] of table) {

@@ -48,7 +48,10 @@ async function carryToLoopback(spool: Spool, claimed: Claimed) {
   if (connected.kind === 'closed') {
     return { verdicts: verdictForAll(claimed, connected.outcome), signature: null };
   }
-  const transacted = await transact(spool.app, connected.session, claimed, () => {});
+  const transacted = await transact(spool.app, connected.session, claimed, {
+    isFirst: true,
+    onReady: () => {},
+  });
   connected.session.smtp.close();
   return transacted;
 }
@@ -290,6 +293,22 @@ test('what a crash left in flight is retried, its doubt counted, and held at the
     ['sent', 'deferred', 5],
   );
   assert.equal(eventTypes(email).filter((type) => type === 'email.sent').length, 1);
+});
+
+test('a wall clock that jumps ahead does not end the lease of what is on its way', async () => {
+  const spool = await openSpool();
+  opened.push(spool);
+  const id = await spool.accept('bob@rcpt.example');
+  await spool.claim();
+  const { clock } = spool.app;
+  const ahead = { ...clock, now: () => clock.now() + 24 * HOUR_MS };
+  await recoverQueue({ ...spool.app, clock: ahead });
+  const [recipient] = await spool.app.db.read
+    .selectFrom('recipients')
+    .select(['state', 'doubts'])
+    .where('messageId', '=', id)
+    .execute();
+  assert.deepEqual(recipient, { state: 'in_flight', doubts: 0 });
 });
 
 test('an attempt whose lease was given to another start no longer has a say', async () => {

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Db } from '../../src/db/database.ts';
 import { startDelivering } from '../../src/queue/worker.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
+import type { DnsLookups } from '../../src/system/dns.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { eventTypes, openSpool, type Spool } from '../support/spool.ts';
 
@@ -43,6 +45,41 @@ async function openSink() {
   return sink;
 }
 
+/** A server without pipelining that says 421 to the MAIL after so many messages of a connection. */
+async function startThriftyServer(messages: number): Promise<{ port: number; connections(): number }> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    let taken = 0;
+    let inBody = false;
+    socket.on('error', () => {});
+    socket.write('220 thrifty.example ESMTP\r\n');
+    socket.on('data', (data) => {
+      const text = data.toString('latin1');
+      if (inBody) {
+        if (!text.endsWith('\r\n.\r\n')) return;
+        inBody = false;
+        taken++;
+        socket.write('250 taken\r\n');
+      } else if (text.startsWith('MAIL') && taken === messages) {
+        socket.end('421 4.7.0 enough for one connection\r\n');
+      } else {
+        inBody = text.startsWith('DATA');
+        socket.write(inBody ? '354 go on\r\n' : '250 ok\r\n');
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push({
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  });
+  return { port: (server.address() as AddressInfo).port, connections: () => sockets.length };
+}
+
 /** A server that takes the first `commands` commands of each connection and then hangs up. */
 async function startFickleServer(commands: number): Promise<number> {
   const sockets = new Set<Socket>();
@@ -65,6 +102,39 @@ async function startFickleServer(commands: number): Promise<number> {
     },
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** A server that pipelines, takes one message, and does not say so until it is told to. */
+async function startSlowServer() {
+  let waiting: Socket | undefined;
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write('220 slow.example ESMTP\r\n');
+    socket.on('data', (data) => {
+      const text = data.toString('latin1');
+      if (text.startsWith('EHLO')) socket.write('250-slow.example\r\n250 PIPELINING\r\n');
+      else if (text.startsWith('MAIL')) socket.write('250 ok\r\n250 ok\r\n354 go on\r\n');
+      else if (text.endsWith('\r\n.\r\n')) waiting = socket;
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push({
+    close() {
+      waiting?.destroy();
+      server.close();
+    },
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    isAsked: () => waiting !== undefined,
+    answer: () => void waiting?.write('250 taken\r\n'),
+  };
+}
+
+/** The database of the spool, with another answer to what is due. */
+function withDueLanes({ app }: Spool, listLanes: () => Promise<string[]>): Db {
+  return { ...app.db, query: listLanes as Db['query'] };
 }
 
 /** Only a test that fails waits this long. */
@@ -167,6 +237,21 @@ test('a connection is left after a hundred messages', async () => {
   await spool.deliverDue();
   assert.equal(sink.messages.length, 101);
   assert.ok(sink.connections() >= 2);
+});
+
+test('a host that takes so many messages of a connection gets a new one, and no attempt is lost', async () => {
+  const perConnection = 3;
+  const { port, connections } = await startThriftyServer(perConnection);
+  const { spool } = await openWorld({ '192.0.2.1': port }, { POSTRIDER_DELIVERY_CONNECTIONS: '1' });
+  spool.addZone('rcpt.example A 192.0.2.1');
+  const ids: string[] = [];
+  for (let index = 0; index < 9; index++) ids.push(await spool.accept(`user${index}@rcpt.example`));
+  await spool.deliverDue();
+  for (const id of ids) {
+    assert.equal((await spool.email(id)).status, 'delivered');
+    assert.deepEqual(await attemptsOf(spool, id), [1]);
+  }
+  assert.equal(connections(), 3);
 });
 
 test('a host that hangs up in the middle passes on to the next one, and the attempt counts once', async () => {
@@ -295,4 +380,94 @@ test('mail of one tenant does not wait behind the mail of another for the same p
   assert.ok(firstLetter < 10, `the first broadcast came as number ${firstLetter}`);
   const among20 = order.slice(0, 20).filter((address) => address.startsWith('letter')).length;
   assert.ok(among20 <= 6, `${among20} broadcasts among the first 20`);
+});
+
+test('domains are looked up a few at a time, however many have mail, so that none is given up for the queue', async () => {
+  const { spool } = await openWorld({});
+  const asked: string[] = [];
+  const answers: (() => void)[] = [];
+  const mx: DnsLookups['mx'] = (name) => {
+    asked.push(name);
+    return new Promise((resolve) => answers.push(() => resolve({ kind: 'no-name' })));
+  };
+  const lanes = Array.from({ length: 1_000 }, (_, index) => `live transactional ten_1 d${index}.example`);
+  const dns = { ...spool.dns, mx };
+  const dispatcher = startDelivering({ ...spool.app, dns, db: withDueLanes(spool, async () => lanes) });
+  await until(() => asked.length > 0);
+  assert.equal(asked.length, 128);
+  answers[0]?.();
+  await until(() => asked.length === 129);
+  await halt(spool, dispatcher);
+});
+
+test('a notice that comes as the dispatcher lies down to sleep wakes it', async () => {
+  const { spool } = await openWorld({});
+  for (let microtasks = 0; microtasks < 40; microtasks++) {
+    let scans = 0;
+    const db = withDueLanes(spool, async () => {
+      if (++scans > 1) return [];
+      let notice = Promise.resolve();
+      for (let count = 0; count < microtasks; count++) notice = notice.then(() => {});
+      void notice.then(() => spool.app.notices.notify('queue'));
+      return [];
+    });
+    const dispatcher = startDelivering({ ...spool.app, db });
+    await turn();
+    assert.ok(scans >= 2, `${scans} scans, with a notice after ${microtasks} microtasks`);
+    await halt(spool, dispatcher);
+  }
+});
+
+test('a connection that is given up for another place is gone before the other one is opened', async () => {
+  const slow = await startSlowServer();
+  const { spool, dialled } = await openWorld(
+    { '192.0.2.1': slow.port, '192.0.2.2': 'hangs' },
+    { POSTRIDER_DELIVERY_CONNECTIONS: '1' },
+  );
+  spool.addZone('slow.example A 192.0.2.1\nother.example A 192.0.2.2');
+  const id = await spool.accept('bob@slow.example');
+  const dispatcher = startDelivering(spool.app);
+  await until(() => slow.isAsked());
+  await spool.accept('bob@other.example');
+  for (let rounds = 0; rounds < 200; rounds++) await turn();
+  assert.deepEqual(dialled, ['192.0.2.1']);
+  slow.answer();
+  await until(() => dialled.includes('192.0.2.2'));
+  assert.equal((await spool.email(id)).status, 'delivered');
+  await halt(spool, dispatcher);
+});
+
+test('a place keeps its connections while nobody else waits for one', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld(
+    { '192.0.2.1': sink.port, '192.0.2.2': 'hangs' },
+    { POSTRIDER_DELIVERY_CONNECTIONS: '3' },
+  );
+  spool.addZone('rcpt.example A 192.0.2.1\nhangs.example A 192.0.2.2');
+  await spool.accept('bob@hangs.example');
+  for (let index = 0; index < 40; index++) await spool.accept(`user${index}@rcpt.example`);
+  const dispatcher = startDelivering(spool.app);
+  await until(() => sink.messages.length === 40);
+  assert.ok(sink.connections() <= 4, `${sink.connections()} connections`);
+  await halt(spool, dispatcher);
+});
+
+test('what was not sent when the time to stop is up is put back without doubt, what was sent stays in doubt', async () => {
+  const slow = await startSlowServer();
+  const { spool, dialled } = await openWorld({ '192.0.2.1': slow.port, '192.0.2.2': 'hangs' });
+  spool.addZone('slow.example A 192.0.2.1\nhangs.example A 192.0.2.2');
+  await spool.accept('bob@slow.example');
+  for (let index = 0; index < 4; index++) await spool.accept(`user${index}@hangs.example`);
+  const dispatcher = startDelivering(spool.app);
+  await until(() => slow.isAsked() && dialled.includes('192.0.2.2'));
+  await halt(spool, dispatcher);
+  const rows = await spool.app.db.read
+    .selectFrom('recipients')
+    .select(['domain', 'state', 'doubts'])
+    .orderBy('domain')
+    .execute();
+  assert.deepEqual(rows, [
+    ...Array(4).fill({ domain: 'hangs.example', state: 'ready', doubts: 0 }),
+    { domain: 'slow.example', state: 'in_flight', doubts: 0 },
+  ]);
 });

@@ -43,7 +43,12 @@ const fetchFromHere: Fetch = async ({ method, url }) => {
 export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Promise<Session> {
   await using cleanUp = new AsyncDisposableStack();
   const dataDir = temporaryDirectory('readme-data');
-  const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' };
+  const env = {
+    POSTRIDER_DATA_DIR: dataDir,
+    POSTRIDER_HTTP_PORT: '0',
+    POSTRIDER_HTTP_METRICS: 'true',
+    POSTRIDER_LOG_LEVEL: 'silent',
+  };
   const world = { dns: zoneDns(''), fetch: fetchFromHere };
   const daemon = await startDaemon(loadConfig({ env }), world);
   cleanUp.defer(() => daemon.stop());

@@ -88,7 +88,9 @@ test('an answer that is not the documented one is told, at the place where they 
   for (const [documented, place] of [
     [{ id: 'dom_…' }, 'id'],
     [{ id: 'em_1…' }, 'id'],
-    [{ id: 'e' }, 'id'],
+    [{ id: 'em' }, 'id'],
+    [{ id: '_1' }, 'id'],
+    [{ id: 'em.1' }, 'id'],
     [{ list: [{ a: 1 }, { a: 3 }] }, 'list[1].a'],
     [{ list: [{ b: '…' }] }, 'list[0].b'],
     [{ list: { a: 1 } }, 'list'],

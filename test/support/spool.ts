@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { App } from '../../src/app.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
-import { claimDeliveries } from '../../src/queue/claim.ts';
+import { claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
 import type { Claimed } from '../../src/queue/deliver.ts';
 import { prepareMessage } from '../../src/queue/prepare.ts';
 import { listDueInLane, listDueLanes } from '../../src/queue/store.ts';
@@ -85,15 +85,17 @@ export async function openSpool(
     async claim(epoch = testApp.app.epoch) {
       const { db } = testApp.app;
       const now = clock.now();
+      const leasedUntil = leaseFrom(clock.elapsed());
       const lanes = await db.query(listDueLanes, { after: -1, until: now });
       const inLanes = lanes.map((lane) => listDueInLane(db.read, { lane, now, limit: 100, except: [] }));
       const messageIds = [...new Set((await Promise.all(inLanes)).flat())];
-      const deliveries = await db.commit(claimDeliveries, { now, epoch, messageIds, lanes });
+      const deliveries = await db.commit(claimDeliveries, { now, epoch, leasedUntil, messageIds, lanes });
       const app = { ...testApp.app, signingKeys: createSigningKeys(testApp.app) };
       return deliveries.map((delivery) => ({
         ...delivery,
         claimedAt: clock.elapsed(),
         tries: 0,
+        brokenOff: false,
         prepare: () => prepareMessage(app, delivery.message),
       }));
     },

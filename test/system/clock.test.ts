@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isoTime, realClock, sleep, TimeoutError, withTimeout } from '../../src/system/clock.ts';
+import fc from 'fast-check';
+import {
+  isoTime,
+  parseTimestamp,
+  realClock,
+  sleep,
+  TimeoutError,
+  withTimeout,
+} from '../../src/system/clock.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const START = Date.UTC(2030, 0, 1);
@@ -95,4 +103,57 @@ test('a cancelled timer never fires', (t) => {
 
 test('timestamps are UTC with milliseconds', () => {
   assert.equal(isoTime(START + 7), '2030-01-01T00:00:00.007Z');
+});
+
+test('a time with an offset is read whatever its form', () => {
+  const expected = Date.parse('2026-06-01T10:00:00.000Z');
+  for (const text of [
+    '2026-06-01T10:00:00Z',
+    '2026-06-01T10:00Z',
+    '2026-06-01T10:00:00.000Z',
+    '2026-06-01T10:00:00,000000000Z',
+    '2026-06-01T12:00:00+02:00',
+    '2026-06-01T12:00:00+0200',
+    '2026-06-01T12:00+02',
+    '2026-05-31T22:30:00-11:30',
+    '2026-06-01T10:00:00-00:00',
+  ]) {
+    assert.equal(parseTimestamp(text), expected, text);
+  }
+  assert.equal(parseTimestamp('2026-06-01T10:00:00.5Z'), expected + 500);
+  assert.equal(parseTimestamp('2026-06-01T10:00:00.123999Z'), expected + 123);
+  assert.equal(parseTimestamp('2028-02-29T00:00:00Z'), Date.UTC(2028, 1, 29));
+  assert.equal(parseTimestamp('0001-01-01T00:00:00Z'), Date.parse('0001-01-01T00:00:00Z'));
+});
+
+test('what is no time with an offset is none', () => {
+  for (const text of [
+    ...['', 'tomorrow', 'in 1 hour', '1772366400', '2026-06-01', '2026-06-01T10:00:00', '20260601T100000Z'],
+    ...['2026-06-01 10:00:00Z', '2026-06-01t10:00:00z', '2026-6-1T10:00:00Z', ' 2026-06-01T10:00:00Z'],
+    ...['2026-06-01T10:00:00Z\n', '2026-06-01T10:00:00.Z', '2026-06-01T10Z', '+02026-06-01T10:00:00Z'],
+    ...['2026-02-30T10:00:00Z', '2026-02-29T10:00:00Z', '2026-13-01T10:00:00Z', '2026-00-01T10:00:00Z'],
+    ...['2026-06-00T10:00:00Z', '2026-06-31T10:00:00Z', '2026-06-01T24:00:00Z', '2026-06-01T10:60:00Z'],
+    ...[
+      '2026-06-01T10:00:60Z',
+      '2026-06-01T10:00:00+24:00',
+      '2026-06-01T10:00:00+02:60',
+      '٢٠٢٦-06-01T10:00:00Z',
+    ],
+  ]) {
+    assert.equal(parseTimestamp(text), undefined, text);
+  }
+});
+
+test('every time JavaScript writes is read back, and no other text throws anything', () => {
+  fc.assert(
+    fc.property(fc.date({ min: new Date(0), max: new Date(START), noInvalidDate: true }), (date) => {
+      assert.equal(parseTimestamp(date.toISOString()), date.getTime());
+    }),
+  );
+  fc.assert(
+    fc.property(fc.stringMatching(/^[0-9T:.,Z+-]{0,32}$/), (text) => {
+      const read = parseTimestamp(text);
+      assert.ok(read === undefined || Number.isSafeInteger(read));
+    }),
+  );
 });

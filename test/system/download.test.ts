@@ -42,10 +42,33 @@ async function serve(context: TestContext, handler: Handler) {
   return { port, seen };
 }
 
-const get = (url: string, more: { maxBytes?: number; timeoutMs?: number; fetch?: Fetch } = {}) =>
+/** Room for so many bytes, and how much of it is taken. */
+function roomOf(bytes: number) {
+  const room = {
+    takenBytes: 0,
+    most: 0,
+    take(more: number) {
+      if (room.takenBytes + more > bytes) return false;
+      room.takenBytes += more;
+      room.most = Math.max(room.most, room.takenBytes);
+      return true;
+    },
+    release() {
+      room.takenBytes = 0;
+    },
+  };
+  return room;
+}
+
+type More = { maxBytes?: number; timeoutMs?: number; fetch?: Fetch; room?: ReturnType<typeof roomOf> };
+
+const get = (url: string, more: More = {}) =>
   download(
     { clock: realClock, fetch: more.fetch ?? fetch },
-    { url, maxBytes: more.maxBytes ?? 1_000, timeoutMs: more.timeoutMs ?? 5_000, mostRedirects: 3 },
+    {
+      ...{ url, mostRedirects: 3, room: more.room ?? roomOf(1_000_000) },
+      ...{ maxBytes: more.maxBytes ?? 1_000, timeoutMs: more.timeoutMs ?? 5_000 },
+    },
   );
 
 const reason = async (answer: Promise<Download>) => {
@@ -180,6 +203,36 @@ test('a file as large as the limit is taken, one byte more is refused', async (c
   }
 });
 
+test('a file keeps its room until it is given back; what came of it before and did not last keeps none', async (context) => {
+  const { port } = await serve(context, (request, response) => {
+    const [status, length] = { '/gone': [404, 300], '/file': [200, 400] }[request.url ?? ''] ?? [302, 500];
+    response
+      .writeHead(status ?? 0, { location: '/file', 'content-length': length })
+      .end('x'.repeat(length ?? 0));
+  });
+  for (const [path, kind, takenBytes, most] of [
+    ['/file', 'ok', 400, 400],
+    ['/moved', 'ok', 400, 500],
+    ['/gone', 'refused', 0, 300],
+  ] as const) {
+    const room = roomOf(700);
+    assert.equal((await get(`https://files.example:${port}${path}`, { room })).kind, kind, path);
+    assert.deepEqual([room.takenBytes, room.most], [takenBytes, most], path);
+  }
+});
+
+test('a file for which there is no room is not said to be at fault, and keeps none', async (context) => {
+  const { port } = await serve(context, (_request, response) => {
+    for (let part = 0; part < 4; part++) response.write('x'.repeat(50_000));
+    response.end();
+  });
+  const room = roomOf(150_000);
+  const answer = await get(`https://files.example:${port}/`, { room, maxBytes: 1_000_000 });
+  assert.deepEqual(answer, { kind: 'no-room' });
+  assert.ok(room.most > 0);
+  assert.equal(room.takenBytes, 0);
+});
+
 test('of an endless file little more than the limit is read', async (context) => {
   let sent = 0;
   const { port } = await serve(context, (_request, response) => {
@@ -258,7 +311,7 @@ test('the time is that of all hops together', async () => {
   };
   const answer = download(
     { clock, fetch: slow },
-    { url: 'https://files.example/', maxBytes: 1, timeoutMs: 10_000, mostRedirects: 9 },
+    { url: 'https://files.example/', maxBytes: 1, timeoutMs: 10_000, mostRedirects: 9, room: roomOf(0) },
   );
   assert.equal(await reason(answer), 'it took longer than 10 seconds');
   assert.deepEqual(limits, [10_000, 6_000, 2_000]);

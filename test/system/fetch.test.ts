@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { RefusedTargetError } from '../../src/system/dial.ts';
 import type { Dns, DnsAnswer } from '../../src/system/dns.ts';
-import { createFetch, type HttpRequest, UnresolvedHostError } from '../../src/system/fetch.ts';
+import { createFetch, type HttpRequest, NoRoomError, UnresolvedHostError } from '../../src/system/fetch.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 
 type Receiver = { port: number; requests: number; connections: number; open: Set<Socket> };
@@ -262,6 +262,69 @@ test('an answer as large as the limit is whole', async (context) => {
     const answer = await open()(post(`http://127.0.0.1:${port}/`, { maxResponseBytes: limit }));
     assert.deepEqual([answer.body.length, answer.truncated], [length, truncated]);
   }
+});
+
+/** What the body of `length` bytes is asked room for, and whether it is held in as much memory. */
+async function roomAsked(port: number, path: string, maxResponseBytes = 1_000_000) {
+  const asked: number[] = [];
+  const takeRoom = (bytes: number) => asked.push(bytes) > 0;
+  const { body } = await open()(post(`http://127.0.0.1:${port}${path}`, { maxResponseBytes, takeRoom }));
+  const sum = asked.reduce((total, bytes) => total + bytes, 0);
+  assert.equal(body.buffer.byteLength, sum, 'what is held is what was asked for');
+  return { asked, body };
+}
+
+test('an answer that says its length is held in one piece of that length', async (context) => {
+  const bytes = Buffer.alloc(300_000, 'Postrider');
+  const { port } = await receive(context, (_request, response) => void response.end(bytes));
+  const { asked, body } = await roomAsked(port, '/');
+  assert.deepEqual(asked, [300_000]);
+  assert.ok(body.equals(bytes));
+  assert.deepEqual((await roomAsked(port, '/', 100_000)).asked, [100_000], 'nor is more held than is wanted');
+});
+
+test('one that does not is held in what grows, twice as much each time, up to the limit', async (context) => {
+  const bytes = Buffer.alloc(300_000, 'Postrider');
+  const { port } = await receive(context, (_request, response) => {
+    for (let at = 0; at < bytes.length; at += 10_000) response.write(bytes.subarray(at, at + 10_000));
+    response.end();
+  });
+  const { asked, body } = await roomAsked(port, '/');
+  assert.ok(body.equals(bytes));
+  assert.deepEqual(asked, [65_536, 65_536, 131_072, 262_144]);
+  assert.deepEqual((await roomAsked(port, '/', 200_000)).asked, [65_536, 65_536, 200_000 - 131_072]);
+});
+
+test('an answer without a body asks for no room, and one whose body has not begun neither', async (context) => {
+  const { port } = await receive(context, (request, response) => {
+    if (request.url === '/empty') response.end();
+    else response.writeHead(200, { 'content-length': 900_000 }).flushHeaders();
+  });
+  assert.deepEqual((await roomAsked(port, '/empty')).asked, []);
+  let asked = 0;
+  const takeRoom = () => asked++ >= 0;
+  const url = `http://127.0.0.1:${port}/silent`;
+  await assert.rejects(open()(post(url, { timeoutMs: 200, takeRoom })), { name: 'TimeoutError' });
+  assert.equal(asked, 0);
+});
+
+test('an answer for which there is no room is left, and its connection closed', async (context) => {
+  const receiver = await receive(context, (_request, response) => {
+    const pour = () => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+    };
+    response.on('drain', pour);
+    pour();
+  });
+  let left = 200_000;
+  const takeRoom = (bytes: number) => {
+    left -= bytes;
+    return left >= 0;
+  };
+  const request = post(`http://127.0.0.1:${receiver.port}/`, { maxResponseBytes: 1_000_000, takeRoom });
+  await assert.rejects(open()(request), NoRoomError);
+  await allClosed(receiver);
+  assert.equal(receiver.open.size, 0);
 });
 
 test('an answer that pauses at the limit and goes on is cut', async (context) => {

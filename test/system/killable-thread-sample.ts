@@ -1,9 +1,9 @@
 /** A thread for the tests of killable-threads: does as it is told, so that each fate of a job can be had for the asking. */
-import { isMainThread, threadId } from 'node:worker_threads';
+import { isMainThread, resourceLimits, threadId } from 'node:worker_threads';
 import { answerJobs } from '../../src/system/killable-threads.ts';
 
 export type Order = {
-  what: 'where' | 'pause' | 'spin' | 'hoard' | 'throw' | 'exit';
+  what: 'where' | 'room' | 'pause' | 'spin' | 'hoard' | 'throw' | 'exit';
   /** Turns 1 when the thread has the order. */
   begun?: Int32Array;
 };
@@ -16,6 +16,8 @@ answerJobs(({ what, begun }: Order): string => {
   switch (what) {
     case 'where':
       return isMainThread ? 'main' : `thread ${threadId}`;
+    case 'room':
+      return `${resourceLimits.maxOldGenerationSizeMb} and ${resourceLimits.maxYoungGenerationSizeMb} MB`;
     case 'pause':
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
       return `thread ${threadId}`;

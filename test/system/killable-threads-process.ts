@@ -10,6 +10,7 @@ const threads = new KillableThreads<Order, string>(realClock, {
   waitTimeoutMs: 60_000,
   mostWaiting: 1,
   idleTimeoutMs: 60_000,
+  quickJobMs: 60_000,
   heapMegabytes: 32,
 });
 console.log((await threads.run({ what: 'where' })).kind);

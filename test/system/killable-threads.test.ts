@@ -19,6 +19,7 @@ const OPTIONS: KillableThreadsOptions = {
   waitTimeoutMs: 5_000,
   mostWaiting: 3,
   idleTimeoutMs: 60_000,
+  quickJobMs: 0,
   heapMegabytes: 32,
 };
 
@@ -54,6 +55,11 @@ test('a job runs in a thread, and the next one in the same', async (t) => {
   const where = await run('where');
   assert.match(where, /^thread \d+$/);
   assert.equal(await run('where'), where);
+});
+
+test('the memory of a thread is limited, old and young', async (t) => {
+  const { run } = openThreads(t, { heapMegabytes: 40 });
+  assert.equal(await run('room'), '40 and 16 MB');
 });
 
 test('no more threads are started than there may be', async (t) => {
@@ -160,6 +166,35 @@ test('a thread that has nothing to do for long is ended, and started again for t
   assert.equal(await run('where'), where);
   await clock.advance(60_000);
   assert.notEqual(await run('where'), where);
+});
+
+test('one thread whose jobs were all quick is kept, however long it idles', async (t) => {
+  const { clock, run } = openThreads(t, { threads: 2, mostWaiting: 4, quickJobMs: 100 });
+  const places = new Set(await Promise.all([run('pause'), run('pause')]));
+  assert.equal(places.size, 2);
+  await clock.advance(24 * 3_600_000);
+  const kept = await run('where');
+  assert.ok(places.has(kept));
+  const later = await Promise.all([run('pause'), run('pause')]);
+  assert.equal(later.filter((place) => places.has(place)).length, 1, `${later} of ${[...places]}`);
+  assert.ok(later.includes(kept));
+});
+
+test('a thread that had a job that was not quick is ended like others, whatever it did since', async (t) => {
+  const { clock, threads, run } = openThreads(t, { quickJobMs: 100 });
+  for (const [durationMs, isKept] of [
+    [99, true],
+    [100, false],
+  ] as const) {
+    const begun = new Int32Array(new SharedArrayBuffer(4));
+    const slow = threads.run({ what: 'pause', begun });
+    await Atomics.waitAsync(begun, 0, 0).value;
+    await clock.advance(durationMs);
+    const where = summary(await slow);
+    assert.equal(await run('where'), where);
+    await clock.advance(60_000);
+    assert.equal((await run('where')) === where, isKept);
+  }
 });
 
 test('an answer that crosses with the end of its thread does not bring the thread back', async (t) => {

@@ -246,3 +246,16 @@ test('periodic work runs at the start and then once a period, and not on top of 
   await table.clock.advance(0);
   assert.equal(times.length, 3);
 });
+
+test('periodic work goes on when the wall clock is set back by years', async () => {
+  const { clock, notices } = openTable();
+  let wallMs = 0;
+  let runs = 0;
+  const jumping = { ...clock, now: () => clock.now() + wallMs };
+  const sweep = periodic(jumping, { name: 'sweep', periodMs: 3_600_000, run: async () => void runs++ });
+  startWork({ clock: jumping, notices, log: createLog('silent') }, sweep);
+  await clock.advance(0);
+  wallMs = -10 * 365 * 24 * 3_600_000;
+  await clock.advance(3_600_000);
+  assert.equal(runs, 2);
+});

@@ -142,6 +142,7 @@ test('a key for nobody, or of no known kind, is refused', async () => {
     [{ expiresAt: '1' }, 'expiresAt'],
     [{ expiresAt: '2031-01-01T00:00:00' }, 'expiresAt'],
     [{ expiresAt: '2031-13-01T00:00:00Z' }, 'expiresAt'],
+    [{ expiresAt: '2027-02-30T00:00:00Z' }, 'expiresAt'],
     [{ expiresAt: 1_893_456_000_000 }, 'expiresAt'],
   ] as const) {
     await assertRefused(

@@ -10,7 +10,7 @@ import { createLog } from '../../src/system/log.ts';
 import { createNotices } from '../../src/system/notices.ts';
 import { requireApiKey } from '../../src/tenants/authenticate.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
-import { monthOf, secondsLeft } from '../../src/tenants/quota.ts';
+import { monthOf, requireQuota, secondsLeft } from '../../src/tenants/quota.ts';
 import { showQuota } from '../../src/tenants/quota-headers.ts';
 import { getQuota, insertTenant, upsertPlan } from '../../src/tenants/store.ts';
 import { openTestDatabase } from '../db/open.ts';
@@ -127,6 +127,16 @@ test('without a limit nothing is counted, and a limit that comes later begins th
     (await refusal(db.commit(charge, { tenantId, now: START, emails: 1 }))).code,
     'quota_exceeded',
   );
+});
+
+test('asking whether there is room is answered as charging would be, and counts nothing', async () => {
+  await newPlan('two', 2);
+  const tenantId = await newTenant('two');
+  await db.commit(charge, { tenantId, now: START, emails: 1 });
+  await requireQuota(db.read, tenantId, { now: START, emails: 1 });
+  assert.equal(await usedBy(tenantId), 1);
+  const { code } = await refusal(requireQuota(db.read, tenantId, { now: START, emails: 2 }));
+  assert.equal(code, 'quota_exceeded');
 });
 
 test('tenants are counted apart', async () => {

@@ -64,7 +64,7 @@ export function ending(findings: {
 }
 
 export function invitation(curl: string): string {
-  return `${title('Send another (Ctrl-C ends the demo)')}\n${curl}\n`;
+  return `${title(`Send another, to any address at ${NAMES.receiver} (Ctrl-C ends the demo)`)}\n${curl}\n`;
 }
 
 export function another(mail: ReceivedMail, verdicts: Verdicts): string {

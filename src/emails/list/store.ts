@@ -1,7 +1,7 @@
 /** The list of emails (specification 4.1): its filters, as the one query that serves them all from indexes. */
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import type { Tx } from '../../db/operation.ts';
-import type { PageRequest, Slice } from '../../db/page.ts';
+import { inSlice, type PageRequest, type Slice } from '../../db/page.ts';
 import type { EmailRow, EmailStatus, Mode, RecipientState, Tables } from '../../db/tables.ts';
 import type { Tag } from '../request/tags.ts';
 import type { RecipientStatus } from '../schemas.ts';
@@ -29,22 +29,14 @@ export type ListEmails = {
  * Walks, in the order of ids, the index of the filter that leaves fewest, and looks the others up: neither a rare status
  * nor a common tag may cost a walk through the whole history.
  */
-export function readEmailSlice(
-  tx: Tx,
-  list: ListEmails,
-  { direction, cursor, limit }: Slice,
-): Promise<EmailSummary[]> {
+export function readEmailSlice(tx: Tx, list: ListEmails, slice: Slice): Promise<EmailSummary[]> {
   const { tenantId, filter } = list;
-  const isOlder = direction === 'older';
-  let query = tx
+  const all = tx
     .selectFrom(candidates(tx, list).as('candidates'))
     .innerJoin('emails', 'emails.id', 'candidates.id')
     .innerJoin('messages', 'messages.id', 'candidates.id')
-    .select(['emails.id', 'fromHeader', 'toList', 'subject', 'messages.status', 'emails.createdAt'])
-    .orderBy('candidates.id', isOlder ? 'desc' : 'asc')
-    .limit(limit);
-  if (cursor !== undefined)
-    query = query.where('candidates.id', isOlder ? '<' : '>', cursor as EmailRow['id']);
+    .select(['emails.id', 'fromHeader', 'toList', 'subject', 'messages.status', 'emails.createdAt']);
+  let query = inSlice(all, 'candidates.id', slice);
   if (filter.status !== undefined) query = query.where('messages.status', '=', filter.status);
   if (filter.fromAddress !== undefined) query = query.where('fromAddress', '=', filter.fromAddress);
   if (filter.fromDomain !== undefined) query = query.where('fromDomain', '=', filter.fromDomain);

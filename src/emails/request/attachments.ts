@@ -42,12 +42,9 @@ export function readAttachments(
   );
   refuseTwins(requests);
   const bytes = requests.reduce((sum, { source }) => sum + knownSize(source), 0);
-  if (bytes > MOST_ATTACHMENT_BYTES) throw tooLarge('attachments');
+  if (bytes > MOST_ATTACHMENT_BYTES)
+    throw invalid('attachments', '`attachments` must be at most 25 MiB in total');
   return requests;
-}
-
-export function tooLarge(path: string) {
-  return invalid(path, '`attachments` must be at most 25 MiB in total');
 }
 
 /** Of what has to be fetched nothing is known. */

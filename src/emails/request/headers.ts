@@ -7,14 +7,13 @@ import type { EmailType } from '../schemas.ts';
 
 export type HeaderField = { name: string; value: string };
 
-/** api.md 1.2. */
+/** api.md 1.2, and where security.md 2.15 is stricter, that: all of `Content-*`, not four of them. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['from', 'to', 'cc', 'bcc', 'reply-to', 'sender', 'subject', 'date', 'message-id', 'return-path'],
-  ...['received', 'delivered-to', 'mime-version', 'content-type', 'content-transfer-encoding'],
-  ...['content-disposition', 'content-id', 'dkim-signature', 'authentication-results', 'received-spf'],
-  ...['feedback-id', 'tls-required', 'x-mailer', 'x-originating-ip'],
+  ...['received', 'delivered-to', 'mime-version', 'dkim-signature', 'authentication-results'],
+  ...['received-spf', 'feedback-id', 'tls-required', 'x-mailer', 'x-originating-ip'],
 ]);
-const RESERVED_FAMILIES = ['arc-', 'cfbl-', 'resent-', 'x-service-'] as const;
+const RESERVED_FAMILIES = ['arc-', 'cfbl-', 'content-', 'resent-', 'x-service-'] as const;
 /** Reserved on broadcasts alone, where this service writes them (decisions.md, values). */
 const RESERVED_ON_BROADCASTS = { names: ['precedence'], families: ['list-'] } as const;
 

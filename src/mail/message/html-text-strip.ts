@@ -2,6 +2,7 @@
  * HTML as plain text by one pass over its characters: tags become spaces and line breaks, links keep their address. For
  * what is too large, or too hostile, to be laid out (html-text.ts). Not a parser: good enough to read.
  */
+import { nextTurn } from '../../system/next-turn.ts';
 import { decodeEntities } from './html-text-entities.ts';
 
 /** Elements whose content is not for readers. */
@@ -37,7 +38,7 @@ export async function stripHtml(html: string): Promise<string> {
     cost = 0;
     written.push(output.parts.join(''));
     output.parts = [];
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
   }
   return written.concat(output.parts).join('').toWellFormed();
 }

@@ -22,10 +22,10 @@ function refuses(param: string, headers: Record<string, string>, type: Type = 't
   );
 }
 
-/** api.md 1.2, in its spelling. */
+/** api.md 1.2, in its spelling, and all of Content-* (security.md 2.15). */
 const RESERVED =
   `From To Cc Bcc Reply-To Sender Subject Date Message-ID Return-Path Received Delivered-To MIME-Version
-  Content-Type Content-Transfer-Encoding Content-Disposition Content-ID DKIM-Signature Authentication-Results ARC-Seal
+  Content-Type Content-Transfer-Encoding Content-Disposition Content-ID Content-Location Content-Language DKIM-Signature Authentication-Results ARC-Seal
   ARC-Message-Signature ARC-Authentication-Results Received-SPF Feedback-ID CFBL-Address CFBL-Feedback-ID TLS-Required
   X-Mailer X-Originating-IP Resent-From Resent-Bcc X-Service-Signature X-Service-Idempotency-Key`.split(
     /\s+/,
@@ -57,6 +57,7 @@ test('threading, auto-replies and names of one’s own are free', () => {
     'X-Campaign': 'spring',
     'X-Mailer-Id': '7',
     Fromage: 'x',
+    Contents: 'x',
     Received_: 'x',
     '!#$%&': 'x',
   };

@@ -82,12 +82,13 @@ export async function createVolatileDisk(
 }
 
 /** Mounts an image through a loop device of its own. Returns the function that unmounts it. */
-export function mountImage(image: string, mountPoint: string): Promise<() => void> {
+export function mountImage(image: string, mountPoint: string, options = 'loop'): Promise<() => void> {
   mkdirSync(mountPoint, { recursive: true });
-  return mount(['-o', 'loop', image, mountPoint]);
+  return mount(['-o', options, image, mountPoint]);
 }
 
-async function makeExt4(image: string, sizeBytes: number): Promise<void> {
+/** Makes an image with an empty ext4 on it, which must not exist yet. */
+export async function makeExt4(image: string, sizeBytes: number): Promise<void> {
   const file = openSync(image, 'wx', 0o600);
   ftruncateSync(file, sizeBytes);
   closeSync(file);

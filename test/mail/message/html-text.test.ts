@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import {
   createHtmlText,
   JOB_TIMEOUT_MS,
+  MOST_CHARACTERS,
   MOST_LAID_OUT_CHARACTERS,
 } from '../../../src/mail/message/html-text.ts';
 import { createLog } from '../../../src/system/log.ts';
@@ -13,7 +14,8 @@ function open(context: TestContext) {
   const clock = createFakeClock(0);
   const warnings: unknown[] = [];
   const log = Object.assign(createLog('silent'), {
-    warn: (fields: { reason: string }) => void warnings.push(fields.reason),
+    warn: ({ reason, count }: { reason: string; count: number }) =>
+      void warnings.push(count === 1 ? reason : `${reason} x${count}`),
   });
   const htmlText = createHtmlText({ clock, log });
   context.after(() => htmlText.close());
@@ -131,8 +133,40 @@ test('a hostile document is ended by the clock, stripped instead, and holds up n
 test('what the library cannot bear is stripped instead', async (t) => {
   const { htmlText, warnings } = open(t);
   assert.equal(await htmlText.convert(`${'<b>'.repeat(20_000)}x`), 'x');
-  assert.equal(await htmlText.convert('<ol type="I" start="1e300"><li>x</ol>'), '* x');
-  assert.deepEqual(warnings, ['threw', 'threw']);
+  assert.deepEqual(warnings, ['threw']);
+});
+
+/** Throws in the library. */
+const ENDLESS = '<ol type="I" start="1e300"><li>x</ol>';
+
+test('of many stripped documents a minute the first is told, and then how many there were', async (t) => {
+  const { clock, htmlText, warnings } = open(t);
+  for (let count = 0; count < 4; count++) assert.equal(await htmlText.convert(ENDLESS), '* x');
+  assert.deepEqual(warnings, ['threw']);
+  await clock.advance(59_999);
+  assert.deepEqual(warnings, ['threw']);
+  await clock.advance(1);
+  assert.deepEqual(warnings, ['threw', 'threw x3']);
+  await clock.advance(60_000);
+  await htmlText.convert(ENDLESS);
+  assert.deepEqual(warnings, ['threw', 'threw x3', 'threw']);
+});
+
+test('hundreds of small documents at once are all laid out', async (t) => {
+  const { htmlText, warnings } = open(t);
+  const texts = await Promise.all(Array.from({ length: 1_000 }, () => htmlText.convert('<ol><li>x</ol>')));
+  assert.deepEqual(new Set(texts), new Set(['1. x']));
+  assert.deepEqual(warnings, []);
+});
+
+test('documents wait for as many characters as there may be, and the rest are stripped at once', async (t) => {
+  const { htmlText, warnings } = open(t);
+  const most = MOST_CHARACTERS / MOST_LAID_OUT_CHARACTERS;
+  const list = '<ol><li>x</ol>'.padEnd(MOST_LAID_OUT_CHARACTERS);
+  const texts = await Promise.all(Array.from({ length: most + 1 }, () => htmlText.convert(list)));
+  assert.deepEqual(texts, [...Array(most).fill('1. x'), '* x']);
+  assert.deepEqual(warnings, ['crowded']);
+  assert.equal(await htmlText.convert(list), '1. x');
 });
 
 test('cells that say they span a billion columns span a few', async (t) => {

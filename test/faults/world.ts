@@ -1,47 +1,70 @@
 /**
- * What stands around a daemon that is killed: its DNS, the sink its mail goes to, the receiver of its webhooks, and the
- * clients. All of it outlives every life of the daemon; only the data directory is handed from life to life.
+ * What stands around a daemon that a fault is done to: its DNS, the sink its mail goes to, the receiver of its webhooks,
+ * and the clients. All of it outlives every life of the daemon; only the data directory is handed from life to life.
  */
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonProcess, startDaemonProcess, temporaryDirectory } from '../support/daemon.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { createLiveSender } from '../support/live-sender.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import type { Receipt } from './kill-judge.ts';
+import type { Receipt } from './judge.ts';
 import { Load } from './load.ts';
 import type { SeededRandom } from './seeded-random.ts';
+import { attachmentsIn, MIXED, type Mix } from './submission.ts';
 
-export type KillWorld = {
+export type WorldOptions = {
+  random: SeededRandom;
+  /** Tells the parts of one run apart. */
+  name: string;
+  /** Default: a temporary directory. */
+  dataDir?: string;
+  /** Added to the daemon's environment. */
+  env?: Record<string, string>;
+  mix?: Mix;
+};
+
+export type World = {
   dataDir: string;
   /** Live, of a verified domain. */
   key: string;
   load: Load;
-  /** Ids of emails the API has shown as delivered. */
-  delivered: Set<string>;
+  /** Ids of emails the API has shown as delivered, or as canceled where that was asked for. */
+  settled: Set<string>;
+  /** How many emails were accepted that are none of the load's. */
+  others: number;
   webhooks: WebhookReceiver;
   /** What each life sent, and when each ended, by its number from 0. Both grow with `endLife`. */
   receipts: Receipt[];
   endOfLifeMs: number[];
+  /** Messages the sink has taken. */
+  arrived(): number;
   start(crashAt?: string): Promise<DaemonProcess>;
   /** Call when a daemon is gone, with the time of its end: waits until the sink has read all it left in its sockets. */
   endLife(endedAtMs: number): Promise<void>;
+  /** Ends everything, the daemon too. */
   close(): Promise<void>;
 };
 
 const HOSTNAME = 'mail.test';
 const SENDER_DOMAIN = 'sender.test';
 const RECIPIENT_DOMAIN = 'dest.test';
-const RECIPIENT_ZONE = `${RECIPIENT_DOMAIN} MX 10 mx.${RECIPIENT_DOMAIN}\nmx.${RECIPIENT_DOMAIN} A 127.0.0.1`;
-const LARGE_SHARE = 0.03;
+/** Its host refuses every connection: the sink listens on another address. */
+export const DOWN_DOMAIN = 'down.test';
+const RECIPIENT_ZONE = `${RECIPIENT_DOMAIN} MX 10 mx.${RECIPIENT_DOMAIN}
+mx.${RECIPIENT_DOMAIN} A 127.0.0.1
+${DOWN_DOMAIN} A 127.0.0.9`;
+export const SENDER = `news@${SENDER_DOMAIN}`;
 /** Keeps mail for a while in the state that matters most: dot sent, reply not read. */
 const REPLY_DELAY_MS = 10;
 const QUIET_PAUSE_MS = 50;
 const QUIET_TRIES = 100;
 
 /** Its first life, number 0, makes the sender and the webhook and ends in peace. */
-export async function createKillWorld(random: SeededRandom): Promise<KillWorld> {
-  const dataDir = temporaryDirectory('kills');
+export async function createWorld(options: WorldOptions): Promise<World> {
+  const { random, name } = options;
+  const dataDir = options.dataDir ?? temporaryDirectory(name);
   const dns = await startDnsServer(RECIPIENT_ZONE);
   const sink = await startSmtpSink({ replyDelayMs: REPLY_DELAY_MS, keepRaw: true });
   const webhooks = await startWebhookReceiver();
@@ -52,25 +75,31 @@ export async function createKillWorld(random: SeededRandom): Promise<KillWorld> 
     POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
     POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
     POSTRIDER_LOG_LEVEL: 'warn',
+    ...options.env,
   };
   const receipts: Receipt[] = [];
   const endOfLifeMs: number[] = [];
+  let last: DaemonProcess | undefined;
 
   const world = {
     dataDir,
     load: new Load({
       random,
-      name: 'kill',
-      from: `news@${SENDER_DOMAIN}`,
+      name,
+      from: SENDER,
       recipientDomain: RECIPIENT_DOMAIN,
-      largeShare: LARGE_SHARE,
+      mix: options.mix ?? MIXED,
     }),
-    delivered: new Set<string>(),
+    settled: new Set<string>(),
+    others: 0,
     webhooks,
     receipts,
     endOfLifeMs,
-    start: (crashAt?: string) =>
-      startDaemonProcess({ dataDir, env, ...(crashAt === undefined ? {} : { crashAt }) }),
+    arrived: () => receipts.length + sink.messages.length,
+    async start(crashAt?: string) {
+      last = await startDaemonProcess({ dataDir, env, ...(crashAt === undefined ? {} : { crashAt }) });
+      return last;
+    },
     async endLife(endedAtMs: number) {
       for (let tries = 0; tries < QUIET_TRIES; tries++) {
         await sleep(QUIET_PAUSE_MS);
@@ -79,13 +108,16 @@ export async function createKillWorld(random: SeededRandom): Promise<KillWorld> 
       const life = endOfLifeMs.length;
       for (const { recipients, messageId, raw, receivedAtMs } of sink.messages.splice(0)) {
         const bytes = raw ?? Buffer.alloc(0);
+        const sha256 = createHash('sha256').update(bytes).digest('hex');
+        const attachments = attachmentsIn(bytes);
         for (const recipient of recipients) {
-          receipts.push({ recipient, messageId, bytes, life, atMs: receivedAtMs });
+          receipts.push({ recipient, messageId, sha256, attachments, life, atMs: receivedAtMs });
         }
       }
       endOfLifeMs.push(endedAtMs);
     },
     async close() {
+      await last?.kill('SIGKILL');
       await Promise.all([dns.close(), sink.close(), webhooks.close()]);
     },
   };

@@ -1,0 +1,28 @@
+/**
+ * Fields of a send request that are none, by names this API makes likely: what another resource calls the same thing,
+ * and one where it takes several. Dropped silently, they would send another mail than was meant (api.md 1.1; what differs
+ * in case and `_` alone is refused by http/near-misses.ts).
+ */
+import { findMeant } from '../../http/near-misses.ts';
+import { invalid } from '../../system/errors.ts';
+import type { SendBody } from '../schemas.ts';
+
+const SLIPS: Readonly<Record<string, keyof SendBody>> = {
+  // As broadcasts spell it (specification 4.5).
+  scheduleAt: 'scheduledAt',
+  attachment: 'attachments',
+  header: 'headers',
+  tag: 'tags',
+  template: 'templateId',
+  topic: 'topicId',
+  variable: 'variables',
+};
+
+/** @throws AppError validation_error naming the field */
+export function refuseSlips(body: object): void {
+  for (const field of Object.keys(body)) {
+    const slip = findMeant(field, Object.keys(SLIPS));
+    if (slip !== undefined)
+      throw invalid(field, `\`${field}\` is not a field; did you mean \`${SLIPS[slip]}\`?`);
+  }
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createControlServer } from '../src/control-socket.ts';
+import { ATTACHMENTS_BODY_LIMIT_BYTES } from '../src/http/server.ts';
+import type { Fetch } from '../src/system/fetch.ts';
+import { emailBody } from './emails/fixtures.ts';
+import { head, listen, open } from './http/connection.ts';
+import { openTestApp, type TestApp } from './support/test-app.ts';
+
+const MIB = 1024 * 1024;
+
+/** What the bodies and fetched files of all requests take of their room. */
+async function bytesHeld({ app }: TestApp): Promise<number> {
+  const { text } = await app.metrics.show();
+  return Number(/^postrider_http_body_bytes_in_flight (\d+)$/m.exec(text)?.[1]);
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise(setImmediate);
+}
+
+test('metrics are on the HTTP listener when asked for, and on the control socket always', async () => {
+  for (const [env, status] of [
+    [{}, 404],
+    [{ POSTRIDER_HTTP_METRICS: 'true' }, 200],
+  ] as const) {
+    const world = await openTestApp({ env });
+    const { status: answered, body } = await world.request('GET', '/metrics', { key: null });
+    assert.equal(answered, status);
+    assert.equal(String(body).includes('postrider_'), status === 200);
+    const control = await createControlServer(world.app);
+    assert.equal((await control.inject('/metrics')).statusCode, 200);
+    await control.close();
+    await world.close();
+  }
+});
+
+test('large bodies of one tenant, announced and never sent, leave room for those of another', async (context) => {
+  const world = await openTestApp();
+  context.after(() => world.close());
+  const other = await world.addTenant('other');
+  const port = await listen(world.server);
+  const announce = async (key: string) => {
+    const peer = await open(port);
+    peer.write(head('/v1/emails', ATTACHMENTS_BODY_LIMIT_BYTES, `Authorization: Bearer ${key}\r\n`));
+    return peer;
+  };
+  const peers = await Promise.all([world.testKey, world.liveKey, world.testKey, world.liveKey].map(announce));
+  await until(async () => (await bytesHeld(world)) === 4 * ATTACHMENTS_BODY_LIMIT_BYTES);
+  for (const key of [world.testKey, world.liveKey]) {
+    const peer = await announce(key);
+    assert.equal((await peer.answer()).status, 503, 'whichever of its keys');
+    peers.push(peer);
+  }
+  peers.push(await announce(other.testKey));
+  await until(async () => (await bytesHeld(world)) === 5 * ATTACHMENTS_BODY_LIMIT_BYTES);
+  for (const { socket } of peers) socket.destroy();
+  await until(async () => (await bytesHeld(world)) === 0);
+});
+
+test('files that are fetched take the room of bodies, and give it back when the email is stored or refused', async (context) => {
+  let heldBytes = 0;
+  const fetch: Fetch = async ({ takeRoom }) => {
+    takeRoom?.(25 * MIB);
+    heldBytes = await bytesHeld(world);
+    return { status: 200, headers: {}, body: Buffer.from('data'), truncated: false };
+  };
+  const world = await openTestApp({ system: { fetch } });
+  context.after(() => world.close());
+  const attachments = [{ filename: 'a', path: 'https://files.example/a' }];
+  const send = () => world.request('POST', '/v1/emails', { body: emailBody({ attachments }) });
+  assert.equal((await send()).status, 200);
+  assert.ok(heldBytes >= 25 * MIB && heldBytes < 26 * MIB, `${heldBytes}`);
+  await until(async () => (await bytesHeld(world)) === 0);
+  world.app.blobs.prepare = () => Promise.reject(new Error('no disk'));
+  heldBytes = 0;
+  assert.equal((await send()).status, 500);
+  assert.ok(heldBytes >= 25 * MIB);
+  await until(async () => (await bytesHeld(world)) === 0);
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createKeyPairs, type KeyPair, MOST_ASKED } from '../../src/domains/key-pairs.ts';
+import { AppError } from '../../src/system/errors.ts';
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Key pairs that are made when the test says so. */
+function open() {
+  const begun: PromiseWithResolvers<KeyPair>[] = [];
+  const keyPairs = createKeyPairs(() => {
+    const pair = Promise.withResolvers<KeyPair>();
+    begun.push(pair);
+    return pair.promise;
+  });
+  const finish = (text: string) => begun.at(-1)?.resolve({ privateKeyPem: text, publicKeyBase64: text });
+  return { keyPairs, begun, finish };
+}
+
+test('keys are made one at a time, in turn, each for the one who asked', async () => {
+  const { keyPairs, begun, finish } = open();
+  const pairs = [keyPairs.generate(), keyPairs.generate(), keyPairs.generate()];
+  for (const [index, pair] of pairs.entries()) {
+    await settle();
+    assert.equal(begun.length, index + 1);
+    finish(`key ${index}`);
+    assert.equal((await pair).privateKeyPem, `key ${index}`);
+  }
+});
+
+test('one that fails is the failure of the one who asked alone', async () => {
+  const { keyPairs, begun, finish } = open();
+  const pairs = [keyPairs.generate(), keyPairs.generate()];
+  const first = assert.rejects(pairs[0] ?? Promise.resolve(), /no entropy/);
+  await settle();
+  begun[0]?.reject(new Error('no entropy'));
+  await first;
+  await settle();
+  finish('second');
+  assert.equal((await pairs[1])?.privateKeyPem, 'second');
+});
+
+test('of too many the last is refused at once, and there is room again when one is made', async () => {
+  const { keyPairs, finish } = open();
+  const pairs = Array.from({ length: MOST_ASKED }, () => keyPairs.generate());
+  await assert.rejects(keyPairs.generate(), (error) => {
+    assert.ok(error instanceof AppError);
+    assert.deepEqual([error.code, error.options.retryAfterSeconds], ['unavailable', 5]);
+    return true;
+  });
+  finish('first');
+  await pairs[0];
+  void keyPairs.generate();
+});
+
+test('it makes real keys when it is not told how', async () => {
+  const { privateKeyPem } = await createKeyPairs().generate();
+  assert.match(privateKeyPem, /^-----BEGIN PRIVATE KEY-----/);
+});

@@ -1,0 +1,91 @@
+/**
+ * No file descriptors left, again and again: the running daemon's limit is taken down to what it has open. Connections
+ * may be refused; mail it has is not bounced, whatever its DNS queries and connections come back with, and leaves when
+ * there are files again.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import type { DaemonProcess } from '../support/daemon.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import { besiege, type SiegeVerdict } from './siege.ts';
+import { createWorld } from './world.ts';
+
+export type FewFilesOptions = { random: SeededRandom; cycles: number };
+
+const LASTS_MS = 2_000;
+/** Free numbers left below the limit, in turn: none, and too few for a delivery or an attachment. */
+const SPARES = [0, 1, 3];
+/** An idle SMTP session is ended after 5 s; then the next delivery needs a new one. */
+const SESSIONS_END_MS = 6_000;
+const NEW_CONNECTIONS = 10;
+const CONNECTION_TIMEOUT_MS = 5_000;
+
+export async function runFewFiles({ random, cycles }: FewFilesOptions): Promise<SiegeVerdict> {
+  const world = await createWorld({ random, name: 'files' });
+  let usual = 0;
+  let broken = 0;
+  try {
+    const verdict = await besiege(world, {
+      cycles,
+      lastsMs: LASTS_MS,
+      inflict: async ({ pid }, cycle) => {
+        usual = limitOf(pid);
+        await sleep(SESSIONS_END_MS);
+        limitFiles(pid, lowest(pid) + (SPARES[cycle % SPARES.length] ?? 0));
+      },
+      inspect: async (daemon) => {
+        const found = await connectAnew(daemon);
+        broken += found.broken;
+        return found.faults;
+      },
+      relieve: async ({ pid }) => limitFiles(pid, usual),
+      mayBreakConnections: true,
+      mustRefuse: false,
+    });
+    if (broken === 0) verdict.faults.push('no new connection was broken: the limit was never felt');
+    return verdict;
+  } finally {
+    await world.close();
+  }
+}
+
+/** The lowest number that is free; the kernel gives out none at or above the limit. */
+function lowest(pid: number): number {
+  const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+  let number = 0;
+  while (open.has(number)) number++;
+  return number;
+}
+
+/** The soft limit. */
+function limitOf(pid: number): number {
+  const limits = readFileSync(`/proc/${pid}/limits`, 'latin1');
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1]);
+}
+
+function limitFiles(pid: number, limit: number): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--nofile=${limit}:`]);
+}
+
+/** New connections are answered, or broken, but do not hang. */
+async function connectAnew({ address }: DaemonProcess): Promise<{ broken: number; faults: string[] }> {
+  const faults: string[] = [];
+  let broken = 0;
+  for (let count = 0; count < NEW_CONNECTIONS; count++) {
+    try {
+      const { statusCode, body } = await request(`${address}/healthz`, {
+        reset: true,
+        headersTimeout: CONNECTION_TIMEOUT_MS,
+        bodyTimeout: CONNECTION_TIMEOUT_MS,
+      });
+      await body.dump();
+      if (statusCode !== 200 && statusCode !== 503) faults.push(`GET /healthz answers ${statusCode}`);
+    } catch (error) {
+      broken += 1;
+      if (/timeout/i.test(String(error))) faults.push('a new connection hangs');
+    }
+  }
+  return { broken, faults };
+}

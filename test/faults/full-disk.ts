@@ -1,0 +1,71 @@
+/**
+ * A full disk, again and again: something else fills it to the last byte under load. The daemon goes on answering, refuses
+ * what it cannot store, and takes everything when there is room again.
+ */
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../../src/system/errors.ts';
+import type { DaemonProcess } from '../support/daemon.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import { besiege, type SiegeVerdict } from './siege.ts';
+import { insist, undoLater } from './undo.ts';
+import { createWorld } from './world.ts';
+
+export type FullDiskOptions = { directory: string; random: SeededRandom; cycles: number };
+
+const DISK_MEGABYTES = 64;
+const LASTS_MS = 2_000;
+/** Large pieces first, then what is left between them. */
+const PIECES_BYTES = [1024 * 1024, 64 * 1024, 4096, 1];
+
+export async function runFullDisk({ directory, random, cycles }: FullDiskOptions): Promise<SiegeVerdict> {
+  const disk = join(directory, 'full-disk');
+  const unmount = mountMemory(disk);
+  const dataDir = join(disk, 'data');
+  const filler = join(disk, 'filler');
+  const world = await createWorld({ random, name: 'full', dataDir });
+  try {
+    return await besiege(world, {
+      cycles,
+      lastsMs: LASTS_MS,
+      inflict: async () => fill(filler),
+      inspect: inspectHealth,
+      relieve: async () => rmSync(filler),
+      mayBreakConnections: false,
+      mustRefuse: true,
+    });
+  } finally {
+    await world.close();
+    unmount();
+  }
+}
+
+function mountMemory(mountPoint: string): () => void {
+  mkdirSync(mountPoint);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MEGABYTES}m`, 'tmpfs', mountPoint]);
+  return undoLater(`mount ${mountPoint}`, () => insist(() => execFileSync('umount', [mountPoint])));
+}
+
+function fill(path: string): void {
+  const file = openSync(path, 'w');
+  try {
+    for (const bytes of PIECES_BYTES) writeUntilFull(file, Buffer.alloc(bytes));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeUntilFull(file: number, piece: Buffer): void {
+  try {
+    for (;;) writeSync(file, piece);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOSPC') throw error;
+  }
+}
+
+/** What needs no room is answered as always. */
+async function inspectHealth(daemon: DaemonProcess): Promise<string[]> {
+  const { status } = await daemon.request('GET', '/healthz', undefined);
+  return status === 200 || status === 503 ? [] : [`GET /healthz answers ${status} on a full disk`];
+}

@@ -1,0 +1,106 @@
+/** Judges what arrived at the far end of a daemon that went through a fault. Pure: facts in, verdict out. */
+import { expectedAttachments, mustArrive, SOON_MS, type Submission } from './submission.ts';
+
+/** One message as the sink took it. */
+export type Receipt = {
+  recipient: string;
+  messageId: string;
+  /** Of all its bytes. */
+  sha256: string;
+  /** Of each file it carries, sorted. */
+  attachments: readonly string[];
+  /** Which start of the daemon sent it, counted from 0. */
+  life: number;
+  atMs: number;
+};
+
+export type Facts = {
+  acknowledged: readonly Submission[];
+  /** All requests ever made, by their recipients. */
+  submitted: ReadonlyMap<string, Submission>;
+  receipts: readonly Receipt[];
+  /** When each life ended, by its number. */
+  endOfLifeMs: readonly number[];
+};
+
+/** Recipients, but for `duplicates`. */
+export type Judgement = {
+  /** Acknowledged, not called back, and never arrived. */
+  lost: string[];
+  /** How many arrived again after an end that hit them between their dot and the record of it. */
+  duplicates: number;
+  /** Arrived again without such an end: twice in one life, or settled long before it. */
+  unexplained: string[];
+  /** Arrived again with other bytes or another Message-ID, so that a receiver cannot tell it is the same. */
+  changed: string[];
+  /** Nobody ever asked for them. */
+  strangers: string[];
+  /** The daemon had said that it was canceled, and sent it. */
+  uncanceled: string[];
+  /** Arrived before the time it was scheduled for, by more than is taken for the same. */
+  early: string[];
+  /** A file it carries is not the one that was sent. */
+  damaged: string[];
+};
+
+/** The record of a delivery is one commit away from the reply; a life that lasted this much longer had made it. */
+const SETTLED_AFTER_MS = 2_000;
+
+export function judge(facts: Facts): Judgement {
+  const { submitted } = facts;
+  const byRecipient = Map.groupBy(facts.receipts, (receipt) => receipt.recipient);
+  const lost = facts.acknowledged.filter((one) => mustArrive(one) && !byRecipient.has(one.recipient));
+  const recipientsOf = (is: (receipt: Receipt, submission: Submission) => boolean) =>
+    facts.receipts
+      .filter((receipt) => {
+        const submission = submitted.get(receipt.recipient);
+        return submission !== undefined && is(receipt, submission);
+      })
+      .map(({ recipient }) => recipient);
+  return {
+    lost: lost.map(({ recipient }) => recipient),
+    ...judgeRepeats(byRecipient, facts.endOfLifeMs),
+    strangers: [...byRecipient.keys()].filter((recipient) => !submitted.has(recipient)),
+    uncanceled: recipientsOf((_, { cancellation }) => cancellation === 'confirmed'),
+    early: recipientsOf(({ atMs }, { scheduledAtMs }) => atMs < (scheduledAtMs ?? 0) - SOON_MS),
+    damaged: recipientsOf(
+      ({ attachments }, submission) => attachments.join() !== expectedAttachments(submission).join(),
+    ),
+  };
+}
+
+type Repeats = Pick<Judgement, 'duplicates' | 'unexplained' | 'changed'>;
+
+function judgeRepeats(
+  byRecipient: ReadonlyMap<string, readonly Receipt[]>,
+  endOfLifeMs: readonly number[],
+): Repeats {
+  const verdict: Repeats = { duplicates: 0, unexplained: [], changed: [] };
+  for (const [recipient, receipts] of byRecipient) {
+    for (const [index, receipt] of receipts.entries()) {
+      const earlier = receipts[index - 1];
+      if (earlier === undefined) continue;
+      if (isExplained(earlier, receipt, endOfLifeMs)) verdict.duplicates += 1;
+      else verdict.unexplained.push(recipient);
+      if (!isSame(earlier, receipt)) verdict.changed.push(recipient);
+    }
+  }
+  return verdict;
+}
+
+function isExplained(earlier: Receipt, later: Receipt, endOfLifeMs: readonly number[]): boolean {
+  const end = endOfLifeMs[earlier.life];
+  return later.life > earlier.life && end !== undefined && end - earlier.atMs < SETTLED_AFTER_MS;
+}
+
+function isSame(one: Receipt, other: Receipt): boolean {
+  return one.messageId !== '' && one.messageId === other.messageId && one.sha256 === other.sha256;
+}
+
+/** Everything in it that must not be, in words. */
+export function faultsOf(judgement: Judgement): string[] {
+  const { duplicates: _, ...wrong } = judgement;
+  return Object.entries(wrong).flatMap(([what, recipients]) =>
+    recipients.length === 0 ? [] : [`${what}: ${recipients.length}, such as ${recipients[0]}`],
+  );
+}

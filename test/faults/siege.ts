@@ -1,0 +1,105 @@
+/**
+ * A fault that the daemon must live through: mail is sent before it, while it lasts and after it, again and again in one
+ * life of the daemon. While it lasts, a request may be refused with the time to come back, and nothing else; when it is
+ * over, everything is accepted and delivered, without a restart.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DaemonProcess } from '../support/daemon.ts';
+import { finish, type Reckoning, repeatUnanswered } from './finish.ts';
+import type { World } from './world.ts';
+
+export type Siege = {
+  cycles: number;
+  /** How long each fault lasts under load. */
+  lastsMs: number;
+  /** Begins the fault. */
+  inflict(daemon: DaemonProcess, cycle: number): Promise<void>;
+  /** Runs while the fault lasts; what it finds wrong, in words. */
+  inspect?(daemon: DaemonProcess, cycle: number): Promise<string[]>;
+  /** Ends the fault. */
+  relieve(daemon: DaemonProcess, cycle: number): Promise<void>;
+  /** Whether the daemon may fail to answer while it lasts. */
+  mayBreakConnections: boolean;
+  /** Whether the daemon must refuse something while it lasts: otherwise the fault was not there. */
+  mustRefuse: boolean;
+};
+
+export type SiegeVerdict = Reckoning & {
+  cycles: number;
+  /** While the faults lasted: answers with 200, refusals, requests without an answer, and mail that arrived. */
+  during: { accepted: number; refused: number; gone: number; arrived: number };
+  /** The longest time from the end of a fault until everything refused before was accepted. */
+  slowestRecoveryMs: number;
+};
+
+const CLIENTS = 6;
+const PAUSE_MS = 10;
+const CALM_SUBMISSIONS = 20;
+const MOST_SUBMISSIONS_OF_A_FAULT = 150;
+const RECOVERY_TIMEOUT_MS = 60_000;
+
+export async function besiege(world: World, siege: Siege): Promise<SiegeVerdict> {
+  const daemon = await world.start();
+  const faults: string[] = [];
+  const during = { accepted: 0, refused: 0, gone: 0, arrived: 0 };
+  let slowestRecoveryMs = 0;
+  for (let cycle = 0; cycle < siege.cycles; cycle++) {
+    await sendCalmly(world, daemon);
+    const before = figures(world);
+    await siege.inflict(daemon, cycle);
+    faults.push(...(await suffer(world, siege, daemon, cycle)));
+    for (const [name, count] of Object.entries(figures(world))) {
+      during[name as keyof typeof during] += count - before[name as keyof typeof before];
+    }
+    await siege.relieve(daemon, cycle);
+    const relievedAt = performance.now();
+    faults.push(...(await repeatUnanswered(world, daemon, AbortSignal.timeout(RECOVERY_TIMEOUT_MS))));
+    slowestRecoveryMs = Math.max(slowestRecoveryMs, performance.now() - relievedAt);
+    const exit = await Promise.race([daemon.exited, sleep(0)]);
+    if (exit)
+      throw new Error(`the daemon ended in cycle ${cycle}: ${JSON.stringify(exit)}\n${daemon.output()}`);
+  }
+  if (siege.mustRefuse && during.refused + during.gone === 0) faults.push('the fault was never felt');
+  if (!siege.mayBreakConnections && during.gone > 0) faults.push(`${during.gone} requests without an answer`);
+  const reckoning = await finish(world, daemon);
+  const cycles = siege.cycles;
+  return { ...reckoning, cycles, during, slowestRecoveryMs, faults: [...faults, ...reckoning.faults] };
+}
+
+function figures({ load, arrived }: World) {
+  const { acknowledged, refused, gone } = load;
+  return { accepted: acknowledged.length, refused, gone, arrived: arrived() };
+}
+
+async function sendCalmly({ load, key }: World, daemon: DaemonProcess): Promise<void> {
+  const { signal } = new AbortController();
+  await load.run({ daemon, key, clients: CLIENTS, pauseMs: 0, signal, most: CALM_SUBMISSIONS });
+}
+
+/** Load for as long as the fault lasts. */
+async function suffer(
+  { load, key }: World,
+  siege: Siege,
+  daemon: DaemonProcess,
+  cycle: number,
+): Promise<string[]> {
+  const over = new AbortController();
+  const most = MOST_SUBMISSIONS_OF_A_FAULT;
+  const { signal } = over;
+  const running = load.run({
+    daemon,
+    key,
+    clients: CLIENTS,
+    pauseMs: PAUSE_MS,
+    signal,
+    most,
+    persistent: true,
+  });
+  try {
+    const [faults = []] = await Promise.all([siege.inspect?.(daemon, cycle), sleep(siege.lastsMs)]);
+    return faults;
+  } finally {
+    over.abort();
+    await running;
+  }
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { after, test } from 'node:test';
+import { createSigningKeys } from '../../src/domains/signing-key.ts';
+import { Addresses } from '../../src/queue/connect.ts';
+import { converse } from '../../src/queue/conversation.ts';
+import type { Claimed } from '../../src/queue/deliver.ts';
+import { Pace } from '../../src/queue/pace.ts';
+import type { Site } from '../../src/queue/site.ts';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { createDial, type Dial } from '../../src/system/dial.ts';
+import { openSpool, type Spool } from '../support/spool.ts';
+
+const MINUTE_MS = 60_000;
+/** Real sockets take real time, and none of it is long. */
+const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
+const toLoopback = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
+const opened: { close(): unknown }[] = [];
+after(async () => {
+  for (const one of opened) await one.close();
+});
+
+/** Answers each command with what `answer` says; undefined hangs up. */
+async function startServer(answer: (line: string) => string | undefined) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.write('220 mx.example ESMTP\r\n');
+    let rest = '';
+    socket.on('data', (data) => {
+      rest += data.toString('latin1');
+      for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
+        const reply = answer(rest.slice(0, end));
+        rest = rest.slice(end + 2);
+        if (reply === undefined) return void socket.destroy();
+        if (reply !== '') socket.write(`${reply}\r\n`);
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  opened.push({
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  });
+  return { port: (server.address() as AddressInfo).port, connections: () => sockets.size };
+}
+
+function obliging(line: string): string {
+  if (line === 'DATA') return '354 go on';
+  return /^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line) ? '250 ok' : line === '.' ? '250 taken' : '';
+}
+
+function toPort(port: number): Dial {
+  return (target) => toLoopback({ ...target, address: '127.0.0.1', port });
+}
+
+async function openWorld(dial: Dial): Promise<Spool> {
+  const spool = await openSpool({ system: { dial } });
+  opened.push(spool);
+  return spool;
+}
+
+/** A place with one host and two connections, which has claimed all that is due and claims no more. */
+async function openPlace(spool: Spool, isAbandoned = false) {
+  const claimed: Claimed[] = await spool.claim();
+  const pace = new Pace(2);
+  const site = {
+    route: {
+      kind: 'hosts',
+      site: 'mx.example',
+      hosts: [{ name: 'mx.example', addresses: ['192.0.2.1'] }],
+      ttlMs: 1,
+    },
+    addresses: new Addresses(),
+    pace,
+    sending: new Set(),
+    isAbandoned,
+    take: async () => claimed.shift(),
+    putBack: (one: Claimed) => claimed.unshift(one),
+  } as unknown as Site;
+  const app = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
+  const carryAll = async () => {
+    while (claimed.length > 0) await converse(app, site, () => true);
+  };
+  return { pace, carryAll };
+}
+
+test('what goes wrong before anything is sent is put down to us, and the mail does not stay in flight', async () => {
+  const spool = await openWorld(async () => ({}) as unknown as Socket);
+  const id = await spool.accept('bob@rcpt.example');
+  await (await openPlace(spool)).carryAll();
+  const [recipient] = (await spool.email(id)).recipients;
+  assert.equal(recipient.status, 'deferred');
+  assert.match(recipient.diagnostic, /^Local error: /);
+});
+
+test('mail that waited too long behind other mail is not begun, and says nothing of the place', async () => {
+  const server = await startServer(obliging);
+  const spool = await openWorld(toPort(server.port));
+  const id = await spool.accept('bob@rcpt.example');
+  const { carryAll, pace } = await openPlace(spool);
+  await spool.clock.advance(45 * MINUTE_MS);
+  await carryAll();
+  const [recipient] = (await spool.email(id)).recipients;
+  assert.equal(recipient.status, 'deferred');
+  assert.match(recipient.diagnostic, /^Not tried: /);
+  assert.deepEqual([server.connections(), pace.connections], [0, 2]);
+});
+
+test('a goodbye in the middle of a message counts once, however many recipients it had', async () => {
+  const server = await startServer((line) => (line === '.' ? '421 4.3.2 closing' : obliging(line)));
+  const spool = await openWorld(toPort(server.port));
+  await spool.accept(Array.from({ length: 10 }, (_, index) => `user${index}@rcpt.example`));
+  const { carryAll, pace } = await openPlace(spool);
+  await carryAll();
+  assert.equal(pace.resting(Math.random, 0, 1), undefined);
+  assert.equal(pace.connections, 1);
+});
+
+test('a host that breaks off over one mail is tried with the next one, where there is no other', async () => {
+  const server = await startServer((line) => (line.startsWith('RCPT TO:<bad@') ? undefined : obliging(line)));
+  const spool = await openWorld(toPort(server.port));
+  const bad = await spool.accept('bad@rcpt.example');
+  const good = await spool.accept('good@rcpt.example');
+  await spool.accept('bad@rcpt.example');
+  const { carryAll, pace } = await openPlace(spool);
+  await carryAll();
+  assert.equal((await spool.email(bad)).recipients[0].status, 'deferred');
+  assert.equal((await spool.email(good)).recipients[0].status, 'delivered');
+  assert.ok(server.connections() <= 3, `${server.connections()} connections for three mails`);
+  assert.equal(pace.connections, 2, 'a host that was not asked has refused nothing');
+});
+
+test('a session that opens after the time to stop was up carries nothing', async () => {
+  const verbs: string[] = [];
+  const server = await startServer((line) => {
+    verbs.push(line.slice(0, 4));
+    return obliging(line);
+  });
+  const spool = await openWorld(toPort(server.port));
+  await spool.accept('bob@rcpt.example');
+  await (await openPlace(spool, true)).carryAll();
+  assert.ok(verbs.includes('EHLO') && !verbs.includes('MAIL'), verbs.join());
+});

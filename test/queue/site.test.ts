@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { App } from '../../src/app.ts';
+import type { Db } from '../../src/db/database.ts';
+import type { Claim } from '../../src/queue/claim.ts';
+import { Lane, laneOf, type ReadLane } from '../../src/queue/lane.ts';
+import { Site, type SiteEvents } from '../../src/queue/site.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+const IDLE_MS = 5_000;
+const DEAD_END = {
+  kind: 'dead-end',
+  site: 'dead end a.example',
+  domain: 'a.example',
+  plan: { kind: 'null-mx' },
+} as const;
+
+/** A place by itself, on a table of which every message that is claimed is due. */
+function openPlace(events: Partial<SiteEvents> = {}) {
+  const clock = createFakeClock(0);
+  const claims: Claim[] = [];
+  /** What stands between the claim and its being on disk. */
+  const disk = { ready: Promise.resolve() };
+  const commit = async (_write: unknown, claim: Claim) => {
+    claims.push(claim);
+    await disk.ready;
+    return claim.messageIds.map((id) => ({ message: { id }, recipients: [] }));
+  };
+  const log = { error() {} } as unknown as App['log'];
+  const notices = { notify() {}, listen: () => () => {} };
+  const db = { commit } as unknown as Db;
+  const site = new Site(
+    { clock, db, epoch: 'this', log, notices },
+    {
+      route: DEAD_END,
+      mostConnections: 1,
+      prepare: () => new Promise(() => {}),
+      events: { onDone() {}, onStale() {}, onChange() {}, ...events },
+    },
+  );
+  site.conversations = 1;
+  return { site, clock, claims, disk };
+}
+
+function lane(domain: string, read: ReadLane, routedUntil = Number.POSITIVE_INFINITY): Lane {
+  const one = new Lane(laneOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_1' }, domain), read);
+  one.routedUntil = routedUntil;
+  return one;
+}
+
+const nothing: ReadLane = async () => [];
+
+/** Answers with each of them once. */
+function holding(...messageIds: string[]): ReadLane {
+  return async (_lane, limit) => messageIds.splice(0, limit);
+}
+
+test('a lane in which nothing is due any more does not hide the mail of the next one', async () => {
+  const { site } = openPlace();
+  site.add(lane('empty.example', nothing));
+  site.add(lane('full.example', holding('msg_1')));
+  const taken = await site.take(0);
+  assert.equal(taken?.message.id, 'msg_1');
+});
+
+test('mail that comes the moment the lanes were found empty does not wait for an idle conversation to end', async () => {
+  for (let microtasks = 0; microtasks < 30; microtasks++) {
+    const { site } = openPlace({
+      onDone(done) {
+        if (done.name.domain !== 'empty.example') return;
+        let arrival = Promise.resolve();
+        for (let count = 0; count < microtasks; count++) arrival = arrival.then(() => {});
+        void arrival.then(() => site.add(lane('late.example', holding('msg_1'))));
+      },
+    });
+    site.add(lane('empty.example', nothing));
+    let taken: string | undefined;
+    void site.take(IDLE_MS).then((claimed) => {
+      taken = claimed?.message.id;
+    });
+    await turn();
+    assert.equal(taken, 'msg_1', `after ${microtasks} microtasks`);
+  }
+});
+
+test('lanes that cannot be read are read again a moment later, and nobody hears of it but the log', async () => {
+  const { site, clock } = openPlace();
+  let failures = 1;
+  const flaky: ReadLane = async (_lane, limit) => {
+    if (failures-- > 0) throw new Error('too many open files');
+    return ['msg_1'].slice(0, limit);
+  };
+  site.add(lane('a.example', flaky));
+  assert.equal(await site.take(0), undefined);
+  assert.equal(site.hasWork, false, 'not asked at once again, which nothing else could interrupt');
+  await clock.advance(1_000);
+  assert.equal(site.hasWork, true);
+  assert.equal((await site.take(0))?.message.id, 'msg_1');
+});
+
+test('a lane does not move to another place in the middle of a claim', async () => {
+  const stale: Lane[] = [];
+  const { site, clock } = openPlace({ onStale: (one) => stale.push(one) });
+  const moving = lane('moving.example', holding('msg_1', 'msg_2'), 10);
+  site.add(moving);
+  site.add(
+    lane('slow.example', async () => {
+      await clock.advance(20);
+      return [];
+    }),
+  );
+  assert.equal((await site.take(0))?.message.id, 'msg_1');
+  assert.deepEqual(stale, []);
+  assert.equal((await site.take(0))?.message.id, 'msg_2');
+  assert.equal(await site.take(0), undefined);
+  assert.deepEqual(stale, [moving]);
+});
+
+test('mail that is claimed when the last conversation is gone asks for another one', async () => {
+  const changed: Site[] = [];
+  const { site, disk } = openPlace({ onChange: (one) => changed.push(one) });
+  site.add(lane('a.example', holding('msg_1', 'msg_2', 'msg_3', 'msg_4', 'msg_5')));
+  for (let count = 0; count < 3; count++) await site.take(0);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  disk.ready = promise;
+  await site.take(0);
+  await turn();
+  site.conversations = 0;
+  changed.length = 0;
+  resolve();
+  await turn();
+  assert.deepEqual(changed, [site]);
+  assert.equal(site.wantsConversation, true);
+});
+
+test('a place that closes claims nothing of what it was looking into, and waits for what is being claimed', async () => {
+  const { promise: read, resolve: answer } = Promise.withResolvers<string[]>();
+  const { site, claims } = openPlace();
+  site.add(lane('a.example', () => read));
+  const taken = site.take(IDLE_MS);
+  await turn();
+  const closed = site.close();
+  answer(['msg_1']);
+  await closed;
+  assert.equal(await taken, undefined);
+  assert.deepEqual(claims, []);
+});
+
+test('a place that closes is not at its end before what is being claimed is claimed', async () => {
+  const { site, disk } = openPlace();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  disk.ready = promise;
+  site.add(lane('a.example', holding('msg_1')));
+  const taken = site.take(0);
+  await turn();
+  let isClosed = false;
+  const closed = site.close().then(() => {
+    isClosed = true;
+  });
+  site.conversations = 0;
+  await turn();
+  assert.deepEqual([isClosed, site.isEmpty], [false, false]);
+  resolve();
+  await closed;
+  assert.equal((await taken)?.message.id, 'msg_1');
+  assert.equal(site.isEmpty, true);
+});
+
+test('a place that has closed takes no lane up again, and one that is abandoned hands nothing out', async () => {
+  const { site } = openPlace();
+  site.add(lane('a.example', holding('msg_1', 'msg_2', 'msg_3')));
+  assert.equal((await site.take(0))?.message.id, 'msg_1');
+  await site.close();
+  let looks = 0;
+  site.add(lane('late.example', async () => (++looks < 100 ? ['msg_4'] : [])));
+  assert.equal((await site.take(0))?.message.id, 'msg_2');
+  site.abandon();
+  assert.equal(await site.take(0), undefined);
+  assert.ok(looks < 100, 'looked into without an end');
+});
+
+test('one idle conversation is dismissed at a time', async () => {
+  const { site } = openPlace();
+  site.conversations = 2;
+  const idle = [site.take(IDLE_MS), site.take(IDLE_MS)];
+  await turn();
+  assert.equal(site.dismissIdle(), true);
+  const stillIdle = await Promise.race([Promise.all(idle), turn('one is left')]);
+  assert.equal(stillIdle, 'one is left');
+  assert.equal(site.dismissIdle(), true);
+  await Promise.all(idle);
+  assert.equal(site.dismissIdle(), false);
+});
+
+test('thousands of lanes are looked into without holding up the event loop', async () => {
+  const { site } = openPlace();
+  for (let index = 0; index < 2_000; index++) site.add(lane(`d${index}.example`, nothing));
+  let turns = 0;
+  let isDone = false;
+  const taken = site.take(0).then(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await turn();
+    turns++;
+  }
+  await taken;
+  assert.ok(turns >= 20, `${turns} turns`);
+});
