@@ -7,14 +7,14 @@ import { NO_REPORT, type Outcome } from './outcome.ts';
 /** RFC 3463 X.7.1: not authorised. */
 const NOT_AUTHORISED = '5.7.1';
 
-/** Undefined when it may. Mail that was sent at once was judged when it was accepted; so was what is being retried. */
+/** Undefined when it may. Mail that was to be sent at once was judged when it was accepted; what was on the wire before is
+ * only being retried. */
 export async function judgeSender(
   app: Pick<App, 'db' | 'clock'>,
-  { message, recipients }: Delivery,
+  { message }: Pick<Delivery, 'message'>,
 ): Promise<Outcome | undefined> {
-  const wasScheduled =
-    message.datedAt > message.createdAt && recipients.some(({ attempts }) => attempts === 1);
-  if (!wasScheduled || message.domainId === null) return undefined;
+  const wasScheduled = message.datedAt > message.createdAt;
+  if (!wasScheduled || message.signature !== null || message.domainId === null) return undefined;
   if (await mayStillSend(app, message.domainId)) return undefined;
   const text = 'The domain of the sender was no longer verified when this email was due';
   return {
