@@ -375,6 +375,8 @@ test('a file that is discarded is gone at once, and can be prepared again', asyn
     files(dataDir).map((path) => path.slice(3)),
     [kept.sha256],
   );
+  await blobs.discard(await blobs.prepare([large(10)]));
+  assert.equal(files(dataDir).length, 1);
   const again = await blobs.prepare([large(10)]);
   await db.commit(keepBlob, again);
   assert.deepEqual(await readAll(blobs, again.id), large(10));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type PageRequest, readPage, type Slice } from '../../src/db/page.ts';
+import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import { inSlice, type PageRequest, readPage, type Slice } from '../../src/db/page.ts';
 
 /** A list as a table with an index would give it: ids above or below the cursor, nearest to it first. */
 function listOf(ids: readonly string[]) {
@@ -30,6 +31,28 @@ test('endingBefore goes back to the nearest newer items, still newest first', as
   assert.deepEqual(await page({ limit: 2, endingBefore: 'b' }), { items: ['d', 'c'], hasMore: true });
   assert.deepEqual(await page({ limit: 2, endingBefore: 'c' }), { items: ['e', 'd'], hasMore: false });
   assert.deepEqual(await page({ limit: 2, endingBefore: 'e' }), { items: [], hasMore: false });
+});
+
+test('a query for a slice asks for no more than its rows, nearest to the cursor first', () => {
+  const db = new Kysely<{ items: { id: string } }>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (database) => new SqliteIntrospector(database),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  });
+  const query = (direction: Slice['direction'], cursor?: string) => {
+    const slice = { direction, cursor, limit: 7 };
+    return inSlice(db.selectFrom('items').select('id'), 'items.id', slice).compile();
+  };
+  const from = 'select "id" from "items"';
+  assert.equal(query('older').sql, `${from} order by "items"."id" desc limit ?`);
+  const older = query('older', 'x');
+  assert.equal(older.sql, `${from} where "items"."id" < ? order by "items"."id" desc limit ?`);
+  assert.deepEqual(older.parameters, ['x', 7]);
+  const newer = query('newer', 'x');
+  assert.equal(newer.sql, `${from} where "items"."id" > ? order by "items"."id" asc limit ?`);
 });
 
 test('walking either way meets every item once, also when the cursor and others are deleted on the way', async () => {

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { GRACE_MS, LEAST_BYTES_PER_SECOND, watchPace } from '../../src/http/body-pace.ts';
 import { type ByteBudget, createByteBudget } from '../../src/http/byte-budget.ts';
+import { AppError } from '../../src/system/errors.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { head, listen, open, post } from './connection.ts';
 import { serve } from './serve.ts';
@@ -12,9 +13,16 @@ const clock = createFakeClock(0);
 let server: FastifyInstance;
 let bodies: ByteBudget;
 let port: number;
+const entered = Promise.withResolvers<void>();
 before(async () => {
   bodies = createByteBudget();
-  ({ server } = await serve({ bodies, clock }));
+  ({ server } = await serve({ bodies, clock }, (one) => {
+    one.post('/slow', async () => {
+      entered.resolve();
+      await new Promise<void>((resolve) => void clock.after(60_000, resolve));
+      throw new AppError('invalid_state', 'too late');
+    });
+  }));
   port = await listen(server);
 });
 after(() => server.close());
@@ -103,6 +111,11 @@ test('a body that is there is no longer watched, however long its answer or the 
     assert.equal((await peer.answer()).status, 200);
     await clock.advance(60_000);
   }
-  assert.equal(peer.socket.destroyed, false);
+  peer.write(post('/slow', '{}'));
+  await entered.promise;
+  await clock.advance(60_000);
+  const { status, head: fields } = await peer.answer();
+  assert.equal(status, 409);
+  assert.doesNotMatch(fields, /^connection: close/im, 'its refusal is not blamed on the body');
   peer.socket.destroy();
 });
