@@ -17,7 +17,7 @@ export type DownloadRequest = {
 };
 
 export type Download =
-  | { kind: 'ok'; bytes: Buffer; contentType: string | undefined }
+  | { kind: 'ok'; bytes: Buffer }
   /**
    * `reason`: for the caller to read, as in "it could not be fetched: <reason>". `cause`: for the log alone; it would tell
    * strangers what names and hosts there are inside.
@@ -90,7 +90,7 @@ function judge(response: HttpResponse, maxBytes: number): Download {
   const encoding = header(response, 'content-encoding') ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') return refused('it is sent compressed');
   if (response.truncated) return refused(`it is larger than ${maxBytes} bytes`);
-  return { kind: 'ok', bytes: response.body, contentType: header(response, 'content-type') };
+  return { kind: 'ok', bytes: response.body };
 }
 
 function header({ headers }: HttpResponse, name: string): string | undefined {
