@@ -33,9 +33,10 @@ export type DeadlyVerdict = Reckoning & {
 };
 
 const CLIENTS = 8;
-const PAUSE_MS = 10;
+const PAUSE_MS = 30;
 const LOAD_MS = { before: 800, quiet: 30_000 };
-const MOST_SUBMISSIONS = 200;
+/** Far more than are made before the fault: without load nothing is written, and nothing fails. */
+const MOST_SUBMISSIONS = 2_000;
 const END_TIMEOUT_MS = 10_000;
 /** Mail that five ends in a row found in flight is held for the operator (`queue/recover.ts`). */
 const CYCLES_BETWEEN_RESTS = 3;
