@@ -60,6 +60,9 @@ export function createFanOutWork(app: Pick<App, 'db' | 'clock' | 'notices'>): Wo
     wakeOn: ['events'],
     concurrency: 1,
     async lease() {
+      // Most events are nobody's to hear of, and a look is cheaper than a commit.
+      const waiting = await listEventsToFanOut(app.db.read, 1);
+      if (waiting.length === 0) return [];
       const counts = await app.db.commit(fanOutEvents, { now: app.clock.now(), limit: BATCH });
       return counts.events > 0 ? [counts] : [];
     },
