@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { Addresses } from '../../src/queue/connect.ts';
@@ -10,6 +9,7 @@ import { Pace } from '../../src/queue/pace.ts';
 import type { Site } from '../../src/queue/site.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
+import { startCommandServer } from '../support/command-server.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 
 const MINUTE_MS = 60_000;
@@ -21,33 +21,10 @@ after(async () => {
   for (const one of opened) await one.close();
 });
 
-/** Answers each command with what `answer` says; undefined hangs up. */
 async function startServer(answer: (line: string) => string | undefined) {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.write('220 mx.example ESMTP\r\n');
-    let rest = '';
-    socket.on('data', (data) => {
-      rest += data.toString('latin1');
-      for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
-        const reply = answer(rest.slice(0, end));
-        rest = rest.slice(end + 2);
-        if (reply === undefined) return void socket.destroy();
-        if (reply !== '') socket.write(`${reply}\r\n`);
-      }
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  opened.push({
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  });
-  return { port: (server.address() as AddressInfo).port, connections: () => sockets.size };
+  const server = await startCommandServer(answer);
+  opened.push(server);
+  return server;
 }
 
 function obliging(line: string): string {

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer, type Server, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { Addresses, connect } from '../../src/queue/connect.ts';
@@ -16,6 +13,7 @@ import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, RefusedTargetError } from '../../src/system/dial.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';
+import { startCommandServer } from '../support/command-server.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { eventTypes, openSpool, type Spool } from '../support/spool.ts';
 
@@ -62,33 +60,10 @@ async function openSink() {
   return sink;
 }
 
-/** A server that greets and answers every command with what `answer` says; undefined hangs up. */
 async function scriptedServer(answer: (line: string) => string | undefined): Promise<number> {
-  const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.write('220 mx.example ESMTP\r\n');
-    let rest = '';
-    socket.on('data', (data) => {
-      rest += data.toString('latin1');
-      for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
-        const reply = answer(rest.slice(0, end));
-        rest = rest.slice(end + 2);
-        if (reply === undefined) return void socket.destroy();
-        if (reply !== '') socket.write(`${reply}\r\n`);
-      }
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  opened.push({
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  });
-  return (server.address() as AddressInfo).port;
+  const server = await startCommandServer(answer);
+  opened.push(server);
+  return server.port;
 }
 
 function refusing(verb: string, reply: string) {
