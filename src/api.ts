@@ -1,26 +1,45 @@
 /** The public HTTP API: every feature's routes under /v1, behind a key, and what is served without one. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import type { App } from './app.ts';
+import { registerAudiencesApi } from './audiences/api.ts';
+import { registerContactsApi } from './audiences/contacts/api.ts';
+import { registerContactFiles } from './audiences/contacts/csv-api.ts';
+import { registerSegmentsApi } from './audiences/segments/api.ts';
+import { registerBroadcastsApi } from './broadcasts/api.ts';
 import { registerDomainsApi } from './domains/api.ts';
 import { registerEmailsApi } from './emails/api.ts';
+import { EVENT_TYPES, type EventType } from './events/store.ts';
+import { registerExportsApi } from './exports/api.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import { serveMetrics } from './http/metrics.ts';
+import type { ApiDescription } from './http/openapi.ts';
+import { serveReferencePage } from './http/reference-page.ts';
+import { serveDocument } from './http/serve-document.ts';
 import { createHttpServer } from './http/server.ts';
 import { createOverloadCheck, shedWrites } from './http/shed.ts';
+import { registerImportsApi } from './imports/api.ts';
+import { registerInboundRoutesApi } from './inbound/routes/api.ts';
+import { registerSuppressionsApi } from './suppressions/api.ts';
+import { registerSuppressionFiles } from './suppressions/csv-api.ts';
 import { registerTemplatesApi } from './templates/api.ts';
 import { findPlannedCaller, requireApiKey } from './tenants/authenticate.ts';
+import { registerApiKeysApi } from './tenants/keys-api.ts';
+import { registerPlanApi } from './tenants/plan-api.ts';
 import { showQuota } from './tenants/quota-headers.ts';
 import { registerTopicsApi } from './topics/api.ts';
 import { VERSION } from './version.ts';
 import { registerWebhookApi } from './webhooks/api.ts';
+import { payload } from './webhooks/deliver.ts';
+import { sampleData } from './webhooks/sample.ts';
 
 export async function createApiServer(app: App): Promise<FastifyInstance> {
-  const info = { title: 'Postrider', description: 'Email delivery API', version: VERSION };
   const bodies = createByteBudget();
-  const server = await createHttpServer(app, info, { metrics: app.metrics, bodies, holderOf });
+  const server = await createHttpServer(app, describeApi(), { metrics: app.metrics, bodies, holderOf });
   if (app.config.http.metrics) serveMetrics(server, app.metrics, 'local');
   server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok', version: VERSION }));
-  server.get('/v1/openapi.json', { schema: { hide: true } }, async () => server.swagger());
+  serveDocument(server, '/v1/openapi.json');
+  serveReferencePage(server, 'Postrider API');
   await server.register(
     (v1, _options, done) => {
       requireApiKey(v1, app);
@@ -28,15 +47,118 @@ export async function createApiServer(app: App): Promise<FastifyInstance> {
       shedWrites(v1, overloadCheck(app), app.metrics);
       registerEmailsApi(v1, { ...app, bodies });
       registerDomainsApi(v1, app);
+      registerImportsApi(v1, app);
+      registerExportsApi(v1, app);
+      registerSuppressionsApi(v1, app);
+      registerSuppressionFiles(v1, app);
       registerTopicsApi(v1, app);
       registerTemplatesApi(v1, app);
+      registerBroadcastsApi(v1, app);
+      registerAudiencesApi(v1, app);
+      registerContactsApi(v1, app);
+      registerContactFiles(v1, app);
+      registerSegmentsApi(v1, app);
       registerWebhookApi(v1, app);
+      registerInboundRoutesApi(v1, app);
+      registerApiKeysApi(v1, app);
+      registerPlanApi(v1, app);
       done();
     },
     { prefix: '/v1' },
   );
   await server.ready();
   return server;
+}
+
+/** What the OpenAPI document says of the API as a whole. */
+function describeApi(): ApiDescription {
+  return {
+    title: 'Postrider',
+    description: ABOUT,
+    version: VERSION,
+    license: { name: 'MIT', identifier: 'MIT' },
+    tags: TAGS,
+    headers: QUOTA_HEADERS,
+    webhooks: EVENT_TYPES.map(describeEvent),
+  };
+}
+
+const ABOUT = `Email for programs: send it, follow what became of it, keep audiences and their choices.
+
+Every request carries an API key as \`Authorization: Bearer <key>\`. Test keys (\`svc_dev_\`) do everything that live keys \
+(\`svc_prd_\`) do, except that nothing is delivered.
+
+Emails, broadcasts, webhook endpoints and API keys belong to the mode of the key, live or test; everything else to both.
+
+Requests and answers are JSON. Unknown fields are ignored, but \`reply_to\` for \`replyTo\` is refused. Times are ISO 8601 in UTC. Ids are opaque; their prefix says of \
+what. A refusal has the status and the \`type\` that are listed here, and always the same envelope.
+
+Lists show the newest first. \`nextCursor\` goes into \`startingAfter\` for the next page.`;
+
+/** In the order of the specification, section 4. */
+const TAGS: readonly { name: string; description: string }[] = [
+  {
+    name: 'Emails',
+    description: 'Send emails, alone or in batches, now or later, and see what became of them.',
+  },
+  { name: 'Domains', description: 'The domains you send from, and the DNS records that prove them yours.' },
+  { name: 'Templates', description: 'Stored subjects and bodies with `{{variables}}`.' },
+  {
+    name: 'Broadcasts',
+    description:
+      'One email for all contacts of an audience or a segment. Drafts, so far: they cannot be sent yet.',
+  },
+  { name: 'Segments', description: 'Saved selections of the contacts of an audience.' },
+  { name: 'Audiences', description: 'Lists of contacts.' },
+  {
+    name: 'Contacts',
+    description: 'The people of an audience, what you know of them, and what they want to read.',
+  },
+  { name: 'Topics', description: 'Kinds of mail that readers can choose or refuse.' },
+  { name: 'Suppressions', description: 'Addresses that nothing is delivered to.' },
+  {
+    name: 'Inbound routes',
+    description:
+      'Where mail that comes in for your domains is posted to. Kept, so far: no mail is taken in yet.',
+  },
+  { name: 'Webhooks', description: 'Endpoints that events are posted to, and the log of those posts.' },
+  {
+    name: 'Imports',
+    description: 'CSV files on their way in. They are sent to where their rows go: contacts, suppressions.',
+  },
+  {
+    name: 'Exports',
+    description: 'CSV files on their way out. They are asked for where the list is: contacts, suppressions.',
+  },
+  { name: 'API keys', description: 'Keys for programs, and what each may do.' },
+  { name: 'Plan', description: 'What the tenant may, and what it has used of it.' },
+];
+
+const ONLY_SENDING = 'Only for requests that send, with a live key of a plan with a limit.';
+const QUOTA_HEADERS = {
+  'X-Quota-Limit': `Emails a month that the plan allows. ${ONLY_SENDING}`,
+  'X-Quota-Remaining': `Emails left this month. ${ONLY_SENDING}`,
+  'X-Quota-Reset': `Seconds until the month is over. ${ONLY_SENDING}`,
+};
+
+/** Midnight of a day long past: an example must not change with each start. */
+const EXAMPLE_TIME_MS = Date.UTC(2026, 2, 1);
+
+/** An event as endpoints receive it. Its `data` is shown by the same samples that test posts carry. */
+function describeEvent(type: EventType) {
+  const data = JSON.stringify(sampleData(type, EXAMPLE_TIME_MS));
+  const id = `evt_${'0'.repeat(26)}` as const;
+  const schema = Type.Object({
+    id: Type.String({ description: 'The same for each try of this post, to recognise repetitions by.' }),
+    type: Type.Enum([type]),
+    createdAt: Type.String({ description: 'When it happened.' }),
+    mode: Type.Enum(['live', 'test']),
+    data: Type.Object({}),
+  });
+  return {
+    ...{ name: type, tag: 'Webhooks', summary: `\`${type}\` is posted to endpoints that ask for it`, schema },
+    example: JSON.parse(payload({ id, type, mode: 'live', createdAt: EXAMPLE_TIME_MS, data })),
+  };
 }
 
 /** Every route that takes a body is behind a key. */

@@ -4,12 +4,19 @@
  */
 import { createApiServer } from './api.ts';
 import { type App, openApp } from './app.ts';
+import { contactExport } from './audiences/contacts/export.ts';
+import { contactImport } from './audiences/contacts/import.ts';
+import { createAudienceSweep } from './audiences/worker.ts';
 import { createBlobSweep } from './blobs/worker.ts';
 import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
 import { createDomainCheckWork, createDomainSweep } from './domains/worker.ts';
 import { createIdempotencySweep } from './emails/worker.ts';
+import { createExportSweep, startExports } from './exports/worker.ts';
+import { createImportSweep, startImports } from './imports/worker.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
+import { suppressionExport } from './suppressions/export.ts';
+import { suppressionImport } from './suppressions/import.ts';
 import type { System } from './system/system.ts';
 import { type RunningWork, startWork } from './system/worker.ts';
 import { createFanOutWork } from './webhooks/fan-out.ts';
@@ -64,6 +71,11 @@ function startWorkers(app: App): RunningWork[] {
     startWork(app, createDeliverySweep(app)),
     startWork(app, createDomainCheckWork(app)),
     startWork(app, createDomainSweep(app)),
+    startImports(app, { contacts: contactImport, suppressions: suppressionImport }),
+    startWork(app, createImportSweep(app)),
+    startExports(app, { contacts: contactExport, suppressions: suppressionExport }),
+    startWork(app, createExportSweep(app)),
+    startWork(app, createAudienceSweep(app)),
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
   ];

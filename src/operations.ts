@@ -2,17 +2,32 @@
  * Every module that defines a write or a long read. The database's threads import this one, and so find an operation by
  * its name; a module that is missing here fails at the first use of what it defines.
  */
+import './audiences/contacts/change.ts';
+import './audiences/contacts/export.ts';
+import './audiences/contacts/import.ts';
+import './audiences/delete.ts';
+import './audiences/segments/store.ts';
+import './audiences/store.ts';
+import './broadcasts/store.ts';
 import './domains/store.ts';
+import './emails/accept.ts';
 import './emails/store.ts';
+import './exports/store.ts';
+import './imports/store.ts';
+import './inbound/routes/store.ts';
 import './queue/claim.ts';
 import './queue/recover.ts';
 import './queue/release.ts';
 import './queue/settle.ts';
 import './queue/store.ts';
+import './suppressions/change.ts';
+import './suppressions/export.ts';
+import './suppressions/import.ts';
 import './suppressions/store.ts';
 import './templates/store.ts';
 import './tenants/store.ts';
 import './topics/store.ts';
+import './webhooks/deliveries/replay.ts';
 import './webhooks/deliveries/store.ts';
 import './webhooks/fan-out.ts';
 import './webhooks/lease.ts';

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createControlServer } from '../src/control-socket.ts';
 import { ATTACHMENTS_BODY_LIMIT_BYTES } from '../src/http/server.ts';
 import type { Fetch } from '../src/system/fetch.ts';
+import { setTenantPlan } from '../src/tenants/store.ts';
 import { emailBody } from './emails/fixtures.ts';
 import { head, listen, open } from './http/connection.ts';
 import { openTestApp, type TestApp } from './support/test-app.ts';
@@ -77,4 +78,33 @@ test('files that are fetched take the room of bodies, and give it back when the 
   assert.equal((await send()).status, 500);
   assert.ok(heldBytes >= 25 * MIB);
   await until(async () => (await bytesHeld(world)) === 0);
+});
+
+test('a limited tenant is told what it has left by refusals too, whatever refuses', async (context) => {
+  const world = await openTestApp();
+  context.after(() => world.close());
+  const { tenantId } = world;
+  await world.app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'free' });
+  const text = { headers: { 'content-type': 'text/plain' }, body: 'x' };
+  for (const [index, [method, path, options, status]] of (
+    [
+      ['GET', '/v1/emails/em_x', {}, 404],
+      ['GET', '/v1/emails?limit=0', {}, 400],
+      ['GET', '/v1/emails?starting_after=x', {}, 400],
+      ['POST', '/v1/topics', { body: {} }, 400],
+      ['POST', '/v1/topics', text, 415],
+    ] as const
+  ).entries()) {
+    const answer = await world.request(method, path, options);
+    assert.equal(answer.status, status, path);
+    assert.equal(answer.headers['ratelimit-remaining'], String(9 - index), path);
+  }
+});
+
+test('the reference page is served to everybody', async (context) => {
+  const world = await openTestApp();
+  context.after(() => world.close());
+  const { status, headers } = await world.request('GET', '/docs', { key: null });
+  assert.equal(status, 200);
+  assert.match(String(headers['content-type']), /^text\/html/);
 });

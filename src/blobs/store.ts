@@ -40,3 +40,12 @@ export async function isFileInUse(tx: Tx, sha256: string): Promise<boolean> {
     .executeTakeFirst();
   return row !== undefined;
 }
+
+/**
+ * Part of the write after which nobody needs the bytes: a file is left to the sweep. The row stays, empty, because to remove
+ * it SQLite would look through every message for one that names it.
+ */
+export async function emptyBlob(tx: Tx, id: BlobRow['id']): Promise<void> {
+  const empty = { sha256: '', sizeBytes: 0, data: new Uint8Array() };
+  await tx.updateTable('blobs').set(empty).where('id', '=', id).execute();
+}

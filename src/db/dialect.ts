@@ -15,6 +15,7 @@ import {
   SqliteQueryCompiler,
 } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { defineFunctions } from './functions.ts';
 import type { Tables } from './tables.ts';
 
 /** Distinct SQL texts kept prepared; the product has far fewer. */
@@ -29,6 +30,7 @@ export function kyselyOn(database: Database): Kysely<Tables> {
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
+  defineFunctions(database);
   const db = new Kysely<Tables>({ dialect });
   connections.set(db, database);
   return db;

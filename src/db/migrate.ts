@@ -2,8 +2,9 @@
 import type { Database } from 'better-sqlite3';
 import type { Migration } from './migration.ts';
 import { initial } from './migrations/0001-initial.ts';
+import { marketing } from './migrations/0002-marketing.ts';
 
-const MIGRATIONS: readonly Migration[] = [initial];
+const MIGRATIONS: readonly Migration[] = [initial, marketing];
 
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';

@@ -3,6 +3,17 @@
  * 1, JSON is text. The tables themselves are made by `migrations/`.
  */
 import type { Id } from '../system/ids.ts';
+import type {
+  AudienceRow,
+  ContactRow,
+  ExportRow,
+  ImportErrorRow,
+  ImportRow,
+  SegmentRow,
+  SuppressionRow,
+  TemplateRow,
+  TopicRow,
+} from './marketing-tables.ts';
 
 export type Mode = 'live' | 'test';
 
@@ -36,6 +47,10 @@ export type ApiKeyRow = {
   name: string;
   mode: Mode;
   permission: Permission;
+  /** The one domain it may send from; null: any of its tenant's. */
+  domainId: Id<'dom'> | null;
+  /** JSON list of addresses and CIDR blocks it may be used from; null: from anywhere. */
+  allowedIps: string | null;
   /** The 8 characters after the prefix; what a lookup starts from. */
   hint: string;
   /** SHA-256 of the whole token, hex. */
@@ -76,42 +91,6 @@ export type DomainRow = {
   nextCheckAt: number | null;
   /** Hidden from all but the signer: mail still being retried needs the key. */
   deletedAt: number | null;
-};
-
-export type SuppressionReason = 'manual' | 'bounce' | 'complaint' | 'unsubscribe';
-
-/** Written by suppressions/store.ts. `email` is lower-cased. */
-export type SuppressionRow = {
-  id: Id<'sup'>;
-  tenantId: Id<'ten'>;
-  email: string;
-  reason: SuppressionReason;
-  sourceEmailId: string | null;
-  diagnostic: string | null;
-  createdAt: number;
-};
-
-/** Written by topics/store.ts: what a reader of marketing mail may leave by itself. */
-export type TopicRow = {
-  id: Id<'top'>;
-  tenantId: Id<'ten'>;
-  name: string;
-  description: string | null;
-  defaultOptIn: 0 | 1;
-  createdAt: number;
-  updatedAt: number;
-};
-
-/** Written by templates/store.ts. The long columns stand last: a list reads past none of them. */
-export type TemplateRow = {
-  id: Id<'tpl'>;
-  tenantId: Id<'ten'>;
-  name: string;
-  subject: string;
-  createdAt: number;
-  updatedAt: number;
-  html: string;
-  text: string | null;
 };
 
 /** Written by blobs/store.ts. Either `data` or a file named by `sha256`. */
@@ -170,6 +149,7 @@ export type RecipientRow = {
   id: Id<'rcp'>;
   messageId: string;
   tenantId: Id<'ten'>;
+  mode: Mode;
   field: 'to' | 'cc' | 'bcc';
   position: number;
   address: string;
@@ -237,6 +217,8 @@ export type EmailRow = {
   scheduledAt: number | null;
   templateId: Id<'tpl'> | null;
   topicId: Id<'top'> | null;
+  /** The broadcast it is one contact's copy of. */
+  broadcastId: Id<'brd'> | null;
   /** JSON list of the variables that had neither a value nor a fallback. */
   missingVariables: string;
   rfcMessageId: string;
@@ -268,6 +250,25 @@ export type IdempotencyRow = {
   expiresAt: number;
 };
 
+/** Written by broadcasts/store.ts. The long columns stand last. */
+export type BroadcastRow = {
+  id: Id<'brd'>;
+  tenantId: Id<'ten'>;
+  mode: Mode;
+  status: 'draft';
+  audienceId: Id<'aud'>;
+  segmentId: Id<'seg'> | null;
+  fromHeader: string;
+  subject: string;
+  replyTo: string | null;
+  topicId: Id<'top'> | null;
+  templateId: Id<'tpl'> | null;
+  createdAt: number;
+  updatedAt: number;
+  html: string | null;
+  text: string | null;
+};
+
 /** Written by events/store.ts. `data` is the JSON a webhook carries under `data`. */
 export type EventRow = {
   id: Id<'evt'>;
@@ -297,6 +298,9 @@ export type WebhookEndpointRow = {
   /** When the owner was told of it; null: not yet. */
   warnedAt: number | null;
   secretSealed: string;
+  /** The secret before this one, which signs too until then: only while a rotation asked for overlap. */
+  previousSecretSealed: string | null;
+  previousSecretUntil: number | null;
   createdAt: number;
   updatedAt: number;
 };
@@ -322,6 +326,20 @@ export type WebhookDeliveryRow = {
   createdAt: number;
 };
 
+/** Written by inbound/routes/store.ts. Live and test keys share them. */
+export type InboundRouteRow = {
+  id: Id<'rt'>;
+  tenantId: Id<'ten'>;
+  /** Its `addressKey`, or `*@domain` for every address of a domain that no route names. */
+  address: string;
+  domain: string;
+  destination: string;
+  enabled: 0 | 1;
+  secretSealed: string;
+  createdAt: number;
+  updatedAt: number;
+};
+
 /** Written by db/writer-thread.ts: the one write of each start, which proves the disk takes writes. */
 export type StartRow = { at: number };
 
@@ -335,8 +353,14 @@ export type Tables = {
   apiKeys: ApiKeyRow;
   domains: DomainRow;
   suppressions: SuppressionRow;
+  imports: ImportRow;
+  importErrors: ImportErrorRow;
+  exports: ExportRow;
   topics: TopicRow;
   templates: TemplateRow;
+  audiences: AudienceRow;
+  contacts: ContactRow;
+  segments: SegmentRow;
   blobs: BlobRow;
   messages: MessageRow;
   recipients: RecipientRow;
@@ -345,9 +369,11 @@ export type Tables = {
   emailAddresses: EmailAddressRow;
   emailTags: EmailTagRow;
   idempotency: IdempotencyRow;
+  broadcasts: BroadcastRow;
   events: EventRow;
   webhookEndpoints: WebhookEndpointRow;
   webhookDeliveries: WebhookDeliveryRow;
+  inboundRoutes: InboundRouteRow;
   migrations: MigrationRow;
   starts: StartRow;
 };

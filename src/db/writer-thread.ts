@@ -15,6 +15,9 @@ import { endOnBrokenStorage } from './storage-failure.ts';
 import type { Request, WriterOptions } from './thread-messages.ts';
 import { createGroupCommit, nextGroup } from './write-group.ts';
 
+/** Writes that end with mail accepted. */
+const ACCEPTING: ReadonlySet<string> = new Set(['emails.accept', 'emails.acceptBatch']);
+
 const options = workerData as WriterOptions;
 if (!parentPort) throw new Error('db/writer-thread.ts runs as a worker thread');
 const port = parentPort;
@@ -78,7 +81,7 @@ function close(): void {
 
 function reach(group: readonly Request[], moment: 'before' | 'after'): void {
   for (const { operation } of group) {
-    if (operation === 'emails.accept' && moment === 'before') crashPoint('accept-before-commit');
+    if (ACCEPTING.has(operation) && moment === 'before') crashPoint('accept-before-commit');
     if (operation === 'queue.settle')
       crashPoint(moment === 'before' ? 'settle-before-commit' : 'settle-after-commit');
   }

@@ -18,6 +18,12 @@ export const EVENT_TYPES = [
   'email.canceled',
   'domain.verified',
   'domain.failed',
+  'contact.created',
+  'contact.updated',
+  'contact.deleted',
+  'contact.unsubscribed',
+  'suppression.added',
+  'suppression.removed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

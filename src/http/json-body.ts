@@ -10,6 +10,16 @@ import { readBody } from './body.ts';
 import { excessOf } from './json-shape.ts';
 import { detachContent } from './large-strings.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Objects of the body may have any key: `__proto__` is one like any other, where it is otherwise refused. What reads
+     * them lists their entries, and assigns nothing by their keys.
+     */
+    anyKey?: boolean;
+  }
+}
+
 /**
  * Of a body without its detached contents: 4 MB of HTML and text (api.md 1.2) whose every letter is an escape, or a batch
  * with 160 KB of them an email. Nothing else can be done while it is parsed.
@@ -19,9 +29,11 @@ export const MOST_TEXT_BYTES = 16 * 1024 * 1024;
 /** An empty body with that type is no body: a DELETE by a client that always sends the header is fine (decisions.md 13). */
 export function readJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
-  const parse = server.getDefaultJsonParser('error', 'error');
+  const parseSafe = server.getDefaultJsonParser('error', 'error');
+  const parseAny = server.getDefaultJsonParser('ignore', 'ignore');
   const parseText = (request: FastifyRequest, text: string): Promise<unknown> =>
     new Promise((resolve, reject) => {
+      const parse = request.routeOptions.config.anyKey ? parseAny : parseSafe;
       void parse(request, text, (error, value) => (error ? reject(error) : resolve(value)));
     });
   server.addContentTypeParser(
@@ -45,7 +57,7 @@ export function readJsonBodies(server: FastifyInstance): void {
 }
 
 /** RFC 9110 15.5.16. Taken for what it is not, a compressed body would be said to be broken JSON. */
-function refuseCompressed({ headers }: FastifyRequest): void {
+export function refuseCompressed({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() === 'identity') return;
   throw new AppError('unsupported_media_type', 'The body must be sent as it is, without a Content-Encoding');

@@ -1,7 +1,8 @@
 /** Pagination of every list (specification 4.13 and 2.12): the query, its checks, the envelope. */
 import { type TSchema, Type } from 'typebox';
-import { AppError } from '../system/errors.ts';
-import { type IdPrefix, isId } from '../system/ids.ts';
+import { parseTimestamp } from '../system/clock.ts';
+import { AppError, invalid } from '../system/errors.ts';
+import { firstIdAt, type IdPrefix, isId } from '../system/ids.ts';
 
 const DEFAULT_LIMIT = 20;
 const MOST_ITEMS = 100;
@@ -17,19 +18,41 @@ export const pageQuery = {
   ),
   startingAfter: Type.Optional(Type.String({ description: 'Id; the page holds items older than it.' })),
   endingBefore: Type.Optional(Type.String({ description: 'Id; the page holds items newer than it.' })),
+  createdAfter: Type.Optional(
+    Type.String({ description: 'ISO 8601 with an offset; items created at this time or later.' }),
+  ),
+  createdBefore: Type.Optional(
+    Type.String({ description: 'ISO 8601 with an offset; items created before this time.' }),
+  ),
 };
 
-export type PageQuery = { limit?: number; startingAfter?: string; endingBefore?: string };
+export type PageQuery = {
+  limit?: number;
+  startingAfter?: string;
+  endingBefore?: string;
+  createdAfter?: string;
+  createdBefore?: string;
+};
 
+/** Its example is a page of the item's example. */
 export function pageSchema<Item extends TSchema>(item: Item) {
-  return Type.Object({
-    data: Type.Array(item),
-    hasMore: Type.Boolean(),
-    nextCursor: Type.Union([Type.String(), Type.Null()]),
-  });
+  return Type.Object(
+    {
+      data: Type.Array(item),
+      hasMore: Type.Boolean({ description: 'There are more items in the direction of travel.' }),
+      nextCursor: Type.Union([Type.String(), Type.Null()], {
+        description: 'For `startingAfter`: leads to older items. Null when there are none.',
+      }),
+    },
+    { examples: [{ data: examplesOf(item).slice(0, 1), hasMore: false, nextCursor: null }] },
+  );
 }
 
-/** @throws AppError validation_error for two cursors at once, or one that is not an id of this list */
+function examplesOf(schema: TSchema): readonly unknown[] {
+  return 'examples' in schema && Array.isArray(schema.examples) ? schema.examples : [];
+}
+
+/** @throws AppError validation_error for two cursors at once, one that is not an id of this list, or what is no time */
 export function pageRequest(query: PageQuery, prefix: IdPrefix) {
   const { startingAfter, endingBefore } = query;
   if (startingAfter !== undefined && endingBefore !== undefined) {
@@ -44,7 +67,26 @@ export function pageRequest(query: PageQuery, prefix: IdPrefix) {
     limit: query.limit ?? DEFAULT_LIMIT,
     ...(startingAfter !== undefined && { startingAfter }),
     ...(endingBefore !== undefined && { endingBefore }),
+    ...readRange(query, prefix),
   };
+}
+
+/** Ids sort by time: a range of time is a range of ids, and needs no index of its own. */
+function readRange({ createdAfter, createdBefore }: PageQuery, prefix: IdPrefix) {
+  return {
+    ...(createdAfter !== undefined && {
+      from: firstIdAt(prefix, readTime('createdAfter', createdAfter)),
+    }),
+    ...(createdBefore !== undefined && {
+      until: firstIdAt(prefix, readTime('createdBefore', createdBefore)),
+    }),
+  };
+}
+
+function readTime(param: string, text: string): number {
+  const time = parseTimestamp(text);
+  if (time !== undefined) return time;
+  throw invalid(param, `\`${param}\` must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z`);
 }
 
 function badCursor(param: string, message: string): AppError {

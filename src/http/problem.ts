@@ -1,8 +1,12 @@
 /** The one error envelope of the API (api.md 1.1) and the status of each code. Anything unforeseen is a 500 that says nothing. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { AppError, type ErrorCode, type Issue, notFound } from '../system/errors.ts';
+import { AppError, type ErrorCode, notFound } from '../system/errors.ts';
 import type { Log } from '../system/log.ts';
+import { describeFindings, type Finding } from './findings.ts';
+
+/** Every `type` that an error of this API has. */
+export type AnyCode = ErrorCode | 'internal_error';
 
 const STATUS = {
   validation_error: 400,
@@ -23,22 +27,44 @@ const STATUS = {
   suppressed_recipient: 422,
   rate_limited: 429,
   quota_exceeded: 429,
+  internal_error: 500,
   unavailable: 503,
-} as const satisfies Record<ErrorCode, number>;
+} as const satisfies Record<AnyCode, number>;
+
+/** What there was no room for may have it again soon, where nobody knows better. */
+const UNAVAILABLE_RETRY_AFTER_SECONDS = 2;
+
+export function statusOf(code: AnyCode): number {
+  return STATUS[code];
+}
 
 export const problemSchema = Type.Object(
   {
     error: Type.Object({
-      type: Type.String({ description: 'The code; stable, made for programs.' }),
+      type: Type.Enum(Object.keys(STATUS), { description: 'The code; stable, made for programs.' }),
       message: Type.String({ description: 'What went wrong, for people.' }),
-      param: Type.Optional(Type.String({ description: 'The field it is about.' })),
-      issues: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
-      details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-      requestId: Type.String(),
+      param: Type.Optional(Type.String({ description: 'The field it is about, such as `to[1]`.' })),
+      issues: Type.Optional(
+        Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+          description: 'What is wrong with which field.',
+        }),
+      ),
+      details: Type.Optional(
+        Type.Object(
+          {},
+          { description: 'More for programs, by code: such as the id of what exists already.' },
+        ),
+      ),
+      requestId: Type.String({ description: 'The same as the header X-Request-Id.' }),
     }),
   },
-  { description: 'Error' },
+  { title: 'Problem', description: 'Every refusal and every failure.' },
 );
+
+/** The envelope of an error that has no more to say. */
+export function problemOf(type: AnyCode, message: string, requestId: string) {
+  return { error: { type, message, requestId } };
+}
 
 /** Fastify's error handler. */
 export function sendProblem(
@@ -50,13 +76,13 @@ export function sendProblem(
   const refusal = asRefusal(error);
   if (refusal) return sendRefusal(refusal, request, reply);
   log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
-  return reply.code(500).send({
-    error: { type: 'internal_error', message: 'Something went wrong on our side', requestId: request.id },
-  });
+  return reply.code(500).send(problemOf('internal_error', 'Something went wrong on our side', request.id));
 }
 
 function sendRefusal(refusal: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { param, issues, details, retryAfterSeconds } = refusal.options;
+  const { param, issues, details } = refusal.options;
+  const unavailable = refusal.code === 'unavailable' ? UNAVAILABLE_RETRY_AFTER_SECONDS : undefined;
+  const { retryAfterSeconds = unavailable } = refusal.options;
   if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds);
   if (STATUS[refusal.code] === 401) reply.header('www-authenticate', 'Bearer');
   return reply.code(STATUS[refusal.code]).send({
@@ -74,7 +100,9 @@ function sendRefusal(refusal: AppError, request: FastifyRequest, reply: FastifyR
 function asRefusal(error: unknown): AppError | undefined {
   if (error instanceof AppError) return error;
   if (!isFastifyError(error)) return undefined;
-  if (error.validation) return validationRefusal(error.validation);
+  if (error.validation) {
+    return validationRefusal(error.validation, error.validationContext === 'body' ? 'body' : 'request');
+  }
   if (error.statusCode === 413) return new AppError('payload_too_large', 'The request body is too large');
   if (error.statusCode === 415) {
     return new AppError('unsupported_media_type', 'The body must be sent as application/json');
@@ -90,44 +118,14 @@ function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && ('statusCode' in error || 'validation' in error);
 }
 
-type SchemaIssue = NonNullable<FastifyError['validation']>[number];
-
-/** Ajv's findings, said with the caller's own field names. */
-function validationRefusal(findings: readonly SchemaIssue[]): AppError {
-  const { path, message } = describe(mostTelling(findings));
-  const issues = [{ path, message }];
-  if (path === '') return new AppError('validation_error', `The request ${message}`, { issues });
-  return new AppError('validation_error', `\`${path}\` ${message}`, { param: path, issues });
-}
-
-/**
- * Where a field may be a string or a list, Ajv reports why it is neither. The deepest finding says most, and among those
- * at one place a wrong type says least.
- */
-function mostTelling(findings: readonly SchemaIssue[]): SchemaIssue {
-  const score = ({ instancePath, keyword }: SchemaIssue) =>
-    instancePath.split('/').length * 4 + (keyword === 'anyOf' ? 0 : keyword === 'type' ? 1 : 2);
-  return findings.reduce((best, finding) => (score(finding) > score(best) ? finding : best));
-}
-
-function describe(finding: SchemaIssue): Issue {
-  const path = toPath(finding.instancePath);
-  const missing = finding.params['missingProperty'];
-  if (typeof missing === 'string')
-    return { path: path === '' ? missing : `${path}.${missing}`, message: 'is required' };
-  const allowed = finding.params['allowedValues'];
-  if (Array.isArray(allowed)) return { path, message: `must be one of ${allowed.join(', ')}` };
-  return { path, message: finding.message ?? 'is not valid' };
-}
-
-/** `/attachments/1/path` is `attachments[1].path`. */
-function toPath(pointer: string): string {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce(
-      (path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : path === '' ? part : `${path}.${part}`),
-      '',
-    );
+/** What a schema found; `whole`: what is blamed when it is no field of it. */
+export function validationRefusal(
+  findings: readonly object[],
+  whole: 'body' | 'request' = 'request',
+): AppError {
+  const issue = describeFindings(findings as readonly Finding[]);
+  const { path, message } = issue;
+  if (path !== '')
+    return new AppError('validation_error', `\`${path}\` ${message}`, { param: path, issues: [issue] });
+  return new AppError('validation_error', `The ${whole} ${message}`, { issues: [issue] });
 }

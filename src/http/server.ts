@@ -2,23 +2,31 @@
  * The HTTP server every API hangs on: JSON in, JSON out, strict schemas, a request id on every answer, one error
  * envelope, OpenAPI from the same schemas. It knows nothing of the product.
  */
-import type { Socket } from 'node:net';
-import swagger from '@fastify/swagger';
 import { Ajv, type AnySchema } from 'ajv';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Clock } from '../system/clock.ts';
-import { AppError, type ErrorCode, errorCode, notFound } from '../system/errors.ts';
+import { AppError, invalid, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Metrics } from '../system/metrics.ts';
 import type { System } from '../system/system.ts';
 import { discardBody, holdBodies } from './body.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
+import { readCsvBodies } from './csv-body.ts';
 import { holdContinue } from './expect-continue.ts';
 import { readJsonBodies } from './json-body.ts';
+import { answerMalformed, refuseExpectations, requireHost } from './malformed.ts';
 import { rejectMethod } from './methods.ts';
 import { countRequests } from './metrics.ts';
-import { rejectNearMisses } from './near-misses.ts';
+import { propertiesOf, rejectNearMisses } from './near-misses.ts';
+import { type ApiDescription, describeRoutes } from './openapi.ts';
 import { sendProblem } from './problem.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A request without a body is one with an empty object. */
+    bodyOptional?: boolean;
+  }
+}
 
 export type HttpServer = FastifyInstance;
 
@@ -43,7 +51,7 @@ export type HttpOptions = {
 
 export async function createHttpServer(
   system: Pick<System, 'clock' | 'log'>,
-  info: { title: string; description: string; version: string },
+  about: ApiDescription,
   { metrics, bodies = createByteBudget(), holderOf = ({ ip }) => ip }: HttpOptions = {},
 ): Promise<HttpServer> {
   const server = Fastify({
@@ -55,7 +63,8 @@ export async function createHttpServer(
     routerOptions: { maxParamLength: MOST_PARAM_CHARACTERS },
     genReqId: () => newId('req', system.clock.now()),
     forceCloseConnections: 'idle',
-    clientErrorHandler: answerMalformed(system),
+    http: { requireHostHeader: false },
+    clientErrorHandler: answerMalformed(system.clock),
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
       sendProblem(system.log, error, request, reply);
@@ -64,7 +73,9 @@ export async function createHttpServer(
   endRequestsOnClose(server, system.clock);
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
+    requireHost(request);
   });
+  refuseExpectations(server, system.clock);
   if (metrics) countRequests(server, metrics, bodies);
   holdContinue(server);
   limitBodies(server);
@@ -73,6 +84,7 @@ export async function createHttpServer(
     onRefusal: () => metrics?.shedRequests.inc({ reason: 'bodies' }),
   });
   readJsonBodies(server);
+  readCsvBodies(server);
   checkSchemas(server);
   server.setErrorHandler((error, request, reply) => {
     discardBody(request, reply);
@@ -80,48 +92,10 @@ export async function createHttpServer(
   });
   requireBody(server);
   rejectNearMisses(server);
+  rejectRepetition(server);
   rejectMethod(server, () => notFound('Path'));
-  await server.register(swagger, { openapi: { openapi: '3.1.0', info } });
+  describeRoutes(server, about);
   return server;
-}
-
-/**
- * What is not HTTP, or more of it than Node reads, or does not come to its end, never becomes a request; it is answered in
- * the same envelope.
- */
-function answerMalformed(system: Pick<System, 'clock'>) {
-  return (error: Error, socket: Socket): void => {
-    if (!socket.writable || errorCode(error) === 'ECONNRESET') return void socket.destroy();
-    const { status, type, message } = describeMalformed(error);
-    const requestId = newId('req', system.clock.now());
-    const body = JSON.stringify({ error: { type, message, requestId } });
-    socket.end(
-      `HTTP/1.1 ${status}\r\n` +
-        `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-        `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
-    );
-  };
-}
-
-type Malformed = { status: string; type: ErrorCode; message: string };
-
-function describeMalformed(error: Error): Malformed {
-  const type = 'validation_error';
-  switch (errorCode(error)) {
-    case 'HPE_HEADER_OVERFLOW':
-      return {
-        status: '431 Request Header Fields Too Large',
-        type,
-        message: 'The request head is too large',
-      };
-    // RFC 9110 15.5.9: the same request may be sent again, which a 400 would deny.
-    case 'ERR_HTTP_REQUEST_TIMEOUT': {
-      const message = 'The request took too long to arrive';
-      return { status: '408 Request Timeout', type: 'request_timeout', message };
-    }
-    default:
-      return { status: '400 Bad Request', type, message: 'The request is not valid HTTP' };
-  }
 }
 
 /** A request that drips in must not hold up the end of the daemon: what is not answered by then is cut. */
@@ -142,7 +116,13 @@ function limitBodies(server: HttpServer): void {
 
 /** Bodies are taken as they are; only query strings and paths, which are text by nature, are coerced. */
 function checkSchemas(server: HttpServer): void {
-  const options = { strict: false, allErrors: false, removeAdditional: false, useDefaults: true };
+  const options = {
+    strict: false,
+    allErrors: false,
+    removeAdditional: false,
+    useDefaults: true,
+    verbose: true,
+  };
   const exact = new Ajv({ ...options, coerceTypes: false });
   const coercing = new Ajv({ ...options, coerceTypes: true });
   server.setValidatorCompiler<AnySchema>(({ schema, httpPart }) =>
@@ -153,8 +133,22 @@ function checkSchemas(server: HttpServer): void {
 /** An absent body deserves its own words rather than a schema's. */
 function requireBody(server: HttpServer): void {
   server.addHook('preValidation', async (request) => {
-    if (request.routeOptions.schema?.body && request.body === undefined) {
-      throw new AppError('validation_error', 'A JSON body is required');
+    const { schema, config } = request.routeOptions;
+    if (!schema?.body || request.body !== undefined) return;
+    if (!config.bodyOptional) {
+      throw new AppError('validation_error', `A ${config.takesCsv ? 'CSV' : 'JSON'} body is required`);
+    }
+    request.body = {};
+  });
+}
+
+/** `?limit=1&limit=2`: which of the two was meant nobody knows. */
+function rejectRepetition(server: HttpServer): void {
+  server.addHook('preValidation', async ({ query, routeOptions: { schema } }) => {
+    const known = propertiesOf(schema?.querystring) ?? [];
+    for (const [name, value] of Object.entries(query as Readonly<Record<string, unknown>>)) {
+      if (Array.isArray(value) && known.includes(name))
+        throw invalid(name, `\`${name}\` may be given only once`);
     }
   });
 }

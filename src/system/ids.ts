@@ -19,12 +19,20 @@ export type IdPrefix =
   | 'att'
   | 'blob'
   | 'sup'
+  | 'aud'
+  | 'ct'
+  | 'seg'
+  | 'brd'
+  | 'imp'
+  | 'exp'
+  | 'rt'
   | 'req';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
 const RANDOM_BYTES = 10;
+const RANDOM_CHARACTERS = 16;
 const POOL_BYTES = RANDOM_BYTES * 256;
 
 const pool = Buffer.allocUnsafe(POOL_BYTES);
@@ -32,6 +40,14 @@ let poolUsed = POOL_BYTES;
 
 export function newId<P extends IdPrefix>(prefix: P, nowMs: number): Id<P> {
   return `${prefix}_${encodeTime(nowMs)}${encodeRandom()}`;
+}
+
+/**
+ * The least id of this millisecond: ids made before it sort below, those made in it or later do not. A range of time is
+ * a range of ids.
+ */
+export function firstIdAt<P extends IdPrefix>(prefix: P, epochMs: number): Id<P> {
+  return `${prefix}_${encodeTime(Math.max(epochMs, 0))}${ALPHABET.charAt(0).repeat(RANDOM_CHARACTERS)}`;
 }
 
 /** Whether `value` has the shape of an id with this prefix; says nothing of its existence. */

@@ -3,7 +3,15 @@
  * because every worker also looks at the database on its own schedule.
  */
 
-export type NoticeName = 'queue' | 'events' | 'webhooks' | 'blobs' | 'tenants';
+export type NoticeName =
+  | 'queue'
+  | 'events'
+  | 'webhooks'
+  | 'blobs'
+  | 'tenants'
+  | 'audiences'
+  | 'imports'
+  | 'exports';
 
 export type Notices = {
   notify(name: NoticeName): void;

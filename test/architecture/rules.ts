@@ -6,6 +6,8 @@ const FEATURES = [
   'events',
   'tenants',
   'domains',
+  'imports',
+  'exports',
   'suppressions',
   'topics',
   'templates',
@@ -152,7 +154,8 @@ export function shapes(sources: readonly Source[]): string[] {
 
 /** The data dictionary says who writes each table: nobody else does, and that file does. */
 export function tableWriters(sources: readonly Source[]): string[] {
-  const owners = readOwners(sources.find(({ path }) => path === 'db/tables.ts')?.text ?? '');
+  const dictionary = sources.filter(({ path }) => /^db\/(?:\w+-)?tables\.ts$/.test(path));
+  const owners = readOwners(dictionary.map(({ text }) => text).join('\n'));
   const writes = sources
     .filter(({ path }) => !path.startsWith('db/migrations/'))
     .flatMap(({ path, code }) => writtenTables(code).map((table) => ({ path, table })))

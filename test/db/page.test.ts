@@ -33,26 +33,56 @@ test('endingBefore goes back to the nearest newer items, still newest first', as
   assert.deepEqual(await page({ limit: 2, endingBefore: 'e' }), { items: [], hasMore: false });
 });
 
+const items = new Kysely<{ items: { id: string } }>({
+  dialect: {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  },
+});
+
 test('a query for a slice asks for no more than its rows, nearest to the cursor first', () => {
-  const db = new Kysely<{ items: { id: string } }>({
-    dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (database) => new SqliteIntrospector(database),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  });
   const query = (direction: Slice['direction'], cursor?: string) => {
-    const slice = { direction, cursor, limit: 7 };
-    return inSlice(db.selectFrom('items').select('id'), 'items.id', slice).compile();
+    const slice = { direction, cursor, limit: 7, from: undefined, until: undefined };
+    return inSlice(items.selectFrom('items').select('id'), 'items.id', slice).compile();
   };
   const from = 'select "id" from "items"';
   assert.equal(query('older').sql, `${from} order by "items"."id" desc limit ?`);
   const older = query('older', 'x');
-  assert.equal(older.sql, `${from} where "items"."id" < ? order by "items"."id" desc limit ?`);
+  assert.equal(older.sql, `${from} where likely("items"."id" < ?) order by "items"."id" desc limit ?`);
   assert.deepEqual(older.parameters, ['x', 7]);
   const newer = query('newer', 'x');
-  assert.equal(newer.sql, `${from} where "items"."id" > ? order by "items"."id" asc limit ?`);
+  assert.equal(newer.sql, `${from} where likely("items"."id" > ?) order by "items"."id" asc limit ?`);
+});
+
+test('a range of ids and a cursor become one bound on each side, the tighter one', () => {
+  const bounds = (slice: Partial<Slice>) => {
+    const whole = {
+      direction: 'older',
+      cursor: undefined,
+      limit: 7,
+      from: undefined,
+      until: undefined,
+    } as const;
+    const { sql, parameters } = inSlice(items.selectFrom('items').select('id'), 'id', {
+      ...whole,
+      ...slice,
+    }).compile();
+    return [
+      sql
+        .match(/"id" (<|>=?) \?/g)
+        ?.map((bound) => bound.slice(5, -2))
+        .join(' ') ?? '',
+      ...parameters.slice(0, -1),
+    ];
+  };
+  assert.deepEqual(bounds({ from: 'b', until: 'y' }), ['>= <', 'b', 'y']);
+  assert.deepEqual(bounds({ from: 'b', until: 'y', cursor: 'm' }), ['>= <', 'b', 'm']);
+  assert.deepEqual(bounds({ from: 'b', until: 'y', cursor: 'z' }), ['>= <', 'b', 'y']);
+  assert.deepEqual(bounds({ direction: 'newer', from: 'b', until: 'y', cursor: 'm' }), ['> <', 'm', 'y']);
+  assert.deepEqual(bounds({ direction: 'newer', from: 'b', until: 'y', cursor: 'a' }), ['>= <', 'b', 'y']);
+  assert.deepEqual(bounds({ direction: 'newer', cursor: 'b', from: 'b' }), ['>', 'b']);
 });
 
 test('walking either way meets every item once, also when the cursor and others are deleted on the way', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
+import { findDeletedAudience, insertAudience, listAudiences } from '../../src/audiences/store.ts';
 import { isFileInUse } from '../../src/blobs/store.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
@@ -15,9 +16,24 @@ import {
   requireRoom,
 } from '../../src/domains/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
+import {
+  insertExport,
+  leaseExports,
+  listWaiting as listWaitingExports,
+  releaseExports,
+  sweepExports,
+} from '../../src/exports/store.ts';
+import {
+  insertImport,
+  leaseImports,
+  listWaiting as listWaitingImports,
+  releaseImports,
+  sweepImports,
+} from '../../src/imports/store.ts';
+import { listKeysInUse } from '../../src/tenants/store.ts';
 import { listWaitingEndpoints, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
-import { deleteEndpoint, insertEndpoint } from '../../src/webhooks/store.ts';
+import { deleteEndpoint, forgetPreviousSecrets, insertEndpoint } from '../../src/webhooks/store.ts';
 import { explain } from '../support/explain.ts';
 
 const tenantId = 'ten_1';
@@ -34,23 +50,99 @@ const endpoint = {
   failingSince: null,
   warnedAt: null,
   secretSealed: '',
+  previousSecretSealed: null,
+  previousSecretUntil: null,
   createdAt: 0,
   updatedAt: 0,
 } as const;
+
+const audience = {
+  id: 'aud_1',
+  tenantId,
+  name: '',
+  contactCount: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  deletedAt: null,
+} as const;
+
+const importJob = {
+  id: 'imp_1',
+  tenantId,
+  kind: 'suppressions',
+  audienceId: null,
+  options: '{}',
+  status: 'queued',
+  error: null,
+  blobId: 'blob_1',
+  sizeBytes: 0,
+  processedBytes: 0,
+  rows: 0,
+  created: 0,
+  updated: 0,
+  skipped: 0,
+  failed: 0,
+  dueAt: 0,
+  createdAt: 0,
+  startedAt: null,
+  finishedAt: null,
+} as const;
+const blob = { id: 'blob_1', sha256: '', sizeBytes: 0, eightBit: 0, data: null, createdAt: 0 } as const;
+const exportJob = {
+  id: 'exp_1',
+  tenantId,
+  kind: 'suppressions',
+  audienceId: null,
+  filter: '{}',
+  status: 'queued',
+  error: null,
+  blobId: null,
+  sizeBytes: null,
+  rows: 0,
+  dueAt: 0,
+  createdAt: 0,
+  startedAt: null,
+  finishedAt: null,
+} as const;
+const jobLease = { tenantIds: [tenantId], now: 1, until: 2 } as const;
 
 /** Each index with the queries it was made for. Those of `recipients` are tested beside the queue that reads them. */
 const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   domainsByName: [
     (tx) => findDomainByName(tx, tenantId, 'a.example'),
     (tx) => requireRoom(tx, tenantId, 'a.example'),
+    (tx) => listDomains(tx, tenantId, { limit: 10, name: 'a.example' }),
   ],
   domainsByTenant: [
     (tx) => listDomains(tx, tenantId, { limit: 10 }),
     (tx) => listDomains(tx, tenantId, { limit: 10, startingAfter: 'dom_1' }),
     (tx) => listDomains(tx, tenantId, { limit: 10, endingBefore: 'dom_1' }),
+    (tx) => listDomains(tx, tenantId, { limit: 10, status: 'failed' }),
   ],
+  apiKeysInUse: [(tx) => listKeysInUse(tx, { tenantId, mode: 'live' }, { limit: 10 })],
   domainsToCheck: [findNextCheck, (tx) => leaseChecks.run(tx, { now: 1, until: 2, limit: 3 })],
   domainsDeleted: [(tx) => listUnneeded.run(tx, { deletedBefore: 1 })],
+  audiencesByTenant: [
+    (tx) => listAudiences(tx, tenantId, { limit: 10 }),
+    (tx) => listAudiences(tx, tenantId, { limit: 10, startingAfter: 'aud_1' }),
+    (tx) => listAudiences(tx, tenantId, { limit: 10, endingBefore: 'aud_1' }),
+    (tx) => insertAudience.run(tx, audience),
+  ],
+  audiencesDeleted: [findDeletedAudience],
+  importsDue: [
+    listWaitingImports,
+    (tx) => insertImport.run(tx, { job: importJob, blob }),
+    (tx) => leaseImports.run(tx, jobLease),
+    (tx) => releaseImports.run(tx, { now: 1 }),
+  ],
+  importsEnded: [(tx) => sweepImports.run(tx, { before: 1 })],
+  exportsDue: [
+    listWaitingExports,
+    (tx) => insertExport.run(tx, exportJob),
+    (tx) => leaseExports.run(tx, jobLease),
+    (tx) => releaseExports.run(tx, { now: 1 }),
+  ],
+  exportsEnded: [(tx) => sweepExports.run(tx, { before: 1 })],
   messagesScheduled: [(tx) => countScheduled.run(tx, { domainId: 'dom_1', now: 1 })],
   blobsBySha256: [(tx) => isFileInUse(tx, 'ab')],
   eventsToFanOut: [(tx) => listEventsToFanOut(tx, 10), (tx) => markFannedOut(tx, 'evt_1')],
@@ -66,6 +158,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
       await deleteEndpoint.run(tx, { owner: endpoint, id: endpoint.id, now: 1 });
     },
   ],
+  webhookEndpointsRotating: [(tx) => forgetPreviousSecrets.run(tx, { now: 1 })],
   webhookDeliveriesLeased: [(tx) => releaseAbandoned.run(tx, { now: 1, epoch: 'e' })],
 };
 

@@ -12,9 +12,10 @@ const tables = (database.prepare('PRAGMA table_list').all() as (Table & { schema
   .filter(({ schema, name }) => schema === 'main' && !name.startsWith('sqlite_'))
   .map(({ name, strict }) => ({ name, strict }));
 
-/** The row types of src/db/tables.ts by table, each as its column names. */
+/** The row types of the data dictionary by table, each as its column names. */
 function dictionary(): Map<string, string[]> {
-  const source = readFileSync(new URL('../../src/db/tables.ts', import.meta.url), 'utf8');
+  const read = (file: string) => readFileSync(new URL(`../../src/db/${file}`, import.meta.url), 'utf8');
+  const source = read('marketing-tables.ts') + read('tables.ts');
   const code = source.replace(/\/\*\*.*?\*\//gs, '');
   const names = (body: string) => body.split(';').flatMap((field) => /^\s*(\w+):/.exec(field)?.[1] ?? []);
   const rows = new Map(

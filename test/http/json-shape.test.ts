@@ -47,3 +47,31 @@ test('whatever JSON.stringify writes of small values passes', () => {
     { seed: 20260301 },
   );
 });
+
+test('an object that names a member twice is found, at any depth and however the name is written', () => {
+  for (const [text, name] of [
+    ['{"a":1,"a":1}', 'a'],
+    ['{"to":"x","cc":[{"a":{}},{"b":1,"b":2}],"subject":""}', 'b'],
+    ['{"a":{"a":[]},"b":{},"a":null}', 'a'],
+    ['{"a":1,"\\u0061":2}', '\\u0061'],
+    ['{"é":1,"\\u00e9":2}', '\\u00e9'],
+    ['{"" : 1 , "" : 2}', ''],
+    [`{"${'k'.repeat(500)}":1,"${'k'.repeat(500)}":2}`, 'k'.repeat(99)],
+  ] as const) {
+    assert.equal(excess(text), `name \`${name}\` twice in one object`);
+  }
+});
+
+test('the same name in two objects, as a value, or in another case is no repetition', () => {
+  for (const text of [
+    '[{"a":1},{"a":1}]',
+    '{"a":{"a":{"a":1}},"b":{"a":2}}',
+    '{"a":"a","b":["a","a"],"c":"b"}',
+    '{"a":1,"A":2,"\\\\u0061":3}',
+    '{"é":1,"\\u00c3\\u00a9":2}',
+    '["a","a"]',
+    '{"a":1,"\\x":2,"\\x":3}',
+  ]) {
+    assert.equal(excess(text), undefined, text);
+  }
+});

@@ -55,6 +55,9 @@ function addRoutes(server: FastifyInstance): void {
   server.get('/broken', async () => {
     throw new TypeError('secret detail of a bug');
   });
+  server.get('/full', async () => {
+    throw new AppError('unavailable', 'No room');
+  });
   server.get('/odd', async () => {
     throw { statusCode: 400, message: 'not even an error' };
   });

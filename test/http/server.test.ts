@@ -81,7 +81,7 @@ test('a body where one is needed, but there is none, is a bad request', async ()
     assertProblem(await post(text), {
       status: 400,
       type: 'validation_error',
-      message: / must be object$/,
+      message: /^The body must be an object$/,
     });
   }
 });
@@ -89,10 +89,10 @@ test('a body where one is needed, but there is none, is a bad request', async ()
 test('what is wrong is named by its path, in the words of the caller', async () => {
   for (const [text, param, message] of [
     ['{}', 'name', /^`name` is required$/],
-    ['{"name":""}', 'name', /^`name` must NOT have fewer than 1 characters$/],
-    ['{"name":"a","size":0}', 'size', /^`size` must be >= 1$/],
+    ['{"name":""}', 'name', /^`name` must not be empty$/],
+    ['{"name":"a","size":0}', 'size', /^`size` must be at least 1$/],
     ['{"name":"a","to":[{"email":"x"},{}]}', 'to[1].email', /^`to\[1\]\.email` is required$/],
-    ['{"name":"a","to":[{"email":"x"},{"email":5}]}', 'to[1].email', /^`to\[1\]\.email` must be string$/],
+    ['{"name":"a","to":[{"email":"x"},{"email":5}]}', 'to[1].email', /^`to\[1\]\.email` must be a string$/],
   ] as const) {
     const answer = await post(text);
     assertProblem(answer, { status: 400, type: 'validation_error', param, message });
@@ -181,6 +181,12 @@ test('a refusal carries its status, details and when to come back, and never its
   assert.ok(!JSON.stringify(answer.body).includes('hidden'));
 });
 
+test('what there is no room for may come back soon, where nothing says when', async () => {
+  const answer = await send({ method: 'GET', url: '/full' });
+  assertProblem(answer, { status: 503, type: 'unavailable' });
+  assert.equal(answer.headers['retry-after'], '2');
+});
+
 test('anything unforeseen is a 500 that says nothing, and is logged with all of it', async () => {
   errors.length = 0;
   const answer = await send({ method: 'GET', url: '/broken' });
@@ -218,6 +224,13 @@ test('every answer has a request id of its own', async () => {
     ids.add(headers['x-request-id']);
   }
   assert.equal(ids.size, 6);
+});
+
+test('a body that names a member twice is a bad request, instead of mail of the last', async () => {
+  assertProblem(await post('{"name":"a","name":"b"}'), {
+    ...{ status: 400, type: 'validation_error' },
+    message: /^The body must not name `name` twice in one object$/,
+  });
 });
 
 test('a body that is not UTF-8 is a bad request, instead of mail with replacement characters', async () => {
@@ -287,11 +300,12 @@ test('a body that lies about its length, or a request that smuggles another, is 
 });
 
 test('the OpenAPI document is made of the schemas that check', () => {
-  const document = server.swagger() as unknown as Record<string, Record<string, never>>;
+  const document = server.openApi() as unknown as Record<string, Record<string, never>>;
   assert.equal(document['openapi'], '3.1.0');
   assert.deepEqual(document['info'], { title: 'Test', description: 'Routes of a test', version: '1.2.3' });
   assert.deepEqual(Object.keys(document['paths'] ?? {}).sort(), [
     '/broken',
+    '/full',
     '/odd',
     '/refused',
     '/things',

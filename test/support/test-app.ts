@@ -14,6 +14,7 @@ import { type Id, newId } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
+import { type Conformance, conformanceOf } from './conformance.ts';
 import { zoneDns } from './zone-dns.ts';
 
 export type TestAppOptions = {
@@ -105,7 +106,11 @@ async function addTenant(app: App, name: string) {
   return { tenantId, testKey: await keyFor('test'), liveKey: await keyFor('live') };
 }
 
-function payload(body: unknown, headers: Record<string, string>, key: string | null): InjectOptions {
+function payload(
+  body: unknown,
+  headers: Record<string, string>,
+  key: string | null,
+): Pick<InjectOptions, 'headers' | 'payload'> {
   return {
     headers: {
       ...(key !== null && { authorization: `Bearer ${key}` }),
@@ -116,8 +121,20 @@ function payload(body: unknown, headers: Record<string, string>, key: string | n
   };
 }
 
-async function send(server: FastifyInstance, request: InjectOptions): Promise<TestResponse> {
+/** The document says the same of every app: whatever the settings, they have the same routes. */
+let conformance: Conformance | undefined;
+
+/** Whatever is answered must be what the OpenAPI document says. */
+async function send(
+  server: FastifyInstance,
+  request: InjectOptions & { method: TestMethod; url: string },
+): Promise<TestResponse> {
   const response = await server.inject(request);
+  conformance ??= conformanceOf(server.openApi());
+  conformance.check({
+    ...{ method: request.method, url: request.url, status: response.statusCode },
+    ...{ headers: response.headers, text: response.body },
+  });
   return { status: response.statusCode, headers: response.headers, body: parse(response.body) };
 }
 

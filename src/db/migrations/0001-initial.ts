@@ -34,6 +34,8 @@ CREATE TABLE apiKeys (
   name TEXT NOT NULL,
   mode TEXT NOT NULL,
   permission TEXT NOT NULL,
+  domainId TEXT,
+  allowedIps TEXT,
   hint TEXT NOT NULL,
   tokenHash TEXT NOT NULL UNIQUE,
   createdAt INTEGER NOT NULL,
@@ -43,6 +45,7 @@ CREATE TABLE apiKeys (
 ) STRICT;
 CREATE INDEX apiKeysByHint ON apiKeys (hint);
 CREATE INDEX apiKeysByTenant ON apiKeys (tenantId, id);
+CREATE INDEX apiKeysInUse ON apiKeys (tenantId, mode, id) WHERE revokedAt IS NULL;
 
 CREATE TABLE domains (
   id TEXT PRIMARY KEY,
@@ -70,40 +73,6 @@ CREATE UNIQUE INDEX domainsByName ON domains (tenantId, name) WHERE deletedAt IS
 CREATE INDEX domainsByTenant ON domains (tenantId, id) WHERE deletedAt IS NULL;
 CREATE INDEX domainsToCheck ON domains (nextCheckAt) WHERE nextCheckAt IS NOT NULL;
 CREATE INDEX domainsDeleted ON domains (deletedAt) WHERE deletedAt IS NOT NULL;
-
-CREATE TABLE suppressions (
-  id TEXT PRIMARY KEY,
-  tenantId TEXT NOT NULL REFERENCES tenants (id),
-  email TEXT NOT NULL,
-  reason TEXT NOT NULL,
-  sourceEmailId TEXT,
-  diagnostic TEXT,
-  createdAt INTEGER NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX suppressionsByEmail ON suppressions (tenantId, email);
-
-CREATE TABLE topics (
-  id TEXT PRIMARY KEY,
-  tenantId TEXT NOT NULL REFERENCES tenants (id),
-  name TEXT NOT NULL,
-  description TEXT,
-  defaultOptIn INTEGER NOT NULL,
-  createdAt INTEGER NOT NULL,
-  updatedAt INTEGER NOT NULL
-) STRICT;
-CREATE INDEX topicsByTenant ON topics (tenantId, id);
-
-CREATE TABLE templates (
-  id TEXT PRIMARY KEY,
-  tenantId TEXT NOT NULL REFERENCES tenants (id),
-  name TEXT NOT NULL,
-  subject TEXT NOT NULL,
-  createdAt INTEGER NOT NULL,
-  updatedAt INTEGER NOT NULL,
-  html TEXT NOT NULL,
-  text TEXT
-) STRICT;
-CREATE INDEX templatesByTenant ON templates (tenantId, id);
 
 CREATE TABLE blobs (
   id TEXT PRIMARY KEY,
@@ -140,6 +109,7 @@ CREATE TABLE recipients (
   id TEXT PRIMARY KEY,
   messageId TEXT NOT NULL REFERENCES messages (id),
   tenantId TEXT NOT NULL,
+  mode TEXT NOT NULL,
   field TEXT NOT NULL,
   position INTEGER NOT NULL,
   address TEXT NOT NULL,
@@ -161,8 +131,10 @@ CREATE TABLE recipients (
 CREATE INDEX recipientsByMessage ON recipients (messageId, position);
 CREATE INDEX recipientsDue ON recipients (dueAt, lane) WHERE state IN ('ready', 'deferred');
 CREATE INDEX recipientsDueByLane ON recipients (lane, dueAt) WHERE state IN ('ready', 'deferred');
-CREATE INDEX recipientsByState ON recipients (tenantId, state, messageId)
-  WHERE state IN ('deferred', 'held', 'bounced', 'complained', 'suppressed', 'canceled');
+CREATE INDEX recipientsUntried ON recipients (tenantId, mode, messageId) WHERE state = 'ready' AND attempts = 0;
+CREATE INDEX recipientsPutBack ON recipients (tenantId, mode, messageId) WHERE state = 'ready' AND attempts > 0;
+CREATE INDEX recipientsByState ON recipients (tenantId, mode, state, messageId)
+  WHERE state NOT IN ('ready', 'in_flight', 'delivered');
 CREATE INDEX recipientsInFlight ON recipients (epoch, dueAt) WHERE state = 'in_flight';
 CREATE INDEX recipientsHeld ON recipients (messageId) WHERE state = 'held';
 
@@ -203,6 +175,7 @@ CREATE TABLE emails (
   scheduledAt INTEGER,
   templateId TEXT,
   topicId TEXT,
+  broadcastId TEXT,
   missingVariables TEXT NOT NULL,
   rfcMessageId TEXT NOT NULL,
   createdAt INTEGER NOT NULL,
@@ -267,10 +240,14 @@ CREATE TABLE webhookEndpoints (
   failingSince INTEGER,
   warnedAt INTEGER,
   secretSealed TEXT NOT NULL,
+  previousSecretSealed TEXT,
+  previousSecretUntil INTEGER,
   createdAt INTEGER NOT NULL,
   updatedAt INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX webhookEndpointsByTenant ON webhookEndpoints (tenantId, mode, id);
+CREATE INDEX webhookEndpointsRotating ON webhookEndpoints (previousSecretUntil)
+  WHERE previousSecretUntil IS NOT NULL;
 
 CREATE TABLE webhookDeliveries (
   id TEXT PRIMARY KEY,
@@ -291,5 +268,19 @@ CREATE INDEX webhookDeliveriesPending ON webhookDeliveries (endpointId, dueAt) W
 CREATE INDEX webhookDeliveriesLeased ON webhookDeliveries (epoch) WHERE epoch IS NOT NULL;
 CREATE INDEX webhookDeliveriesByEndpoint ON webhookDeliveries (endpointId, id);
 CREATE INDEX webhookDeliveriesByState ON webhookDeliveries (endpointId, state, id);
+
+CREATE TABLE inboundRoutes (
+  id TEXT PRIMARY KEY,
+  tenantId TEXT NOT NULL REFERENCES tenants (id),
+  address TEXT NOT NULL,
+  domain TEXT NOT NULL,
+  destination TEXT NOT NULL,
+  enabled INTEGER NOT NULL,
+  secretSealed TEXT NOT NULL,
+  createdAt INTEGER NOT NULL,
+  updatedAt INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX inboundRoutesByAddress ON inboundRoutes (tenantId, address);
+CREATE INDEX inboundRoutesByTenant ON inboundRoutes (tenantId, id);
 `,
 };

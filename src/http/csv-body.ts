@@ -1,0 +1,61 @@
+/**
+ * Bodies that are files of rows: `text/csv` (RFC 4180), taken as bytes by the routes that ask for it, and by no others.
+ * Like every body it has its room before it is read (body.ts).
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type TSchema, Type } from 'typebox';
+import { AppError } from '../system/errors.ts';
+import { readBody } from './body.ts';
+import { refuseCompressed } from './json-body.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is `text/csv`; the handler is given its bytes. */
+    takesCsv?: boolean;
+  }
+}
+
+/** api.md 1.10. */
+export const CSV_BODY_LIMIT_BYTES = 50 * 1024 * 1024;
+
+/** To be called after `readJsonBodies`, which begins by forgetting every other type. */
+export function readCsvBodies(server: FastifyInstance): void {
+  server.addHook('preParsing', (request, _reply, payload, done) => {
+    const { takesCsv } = request.routeOptions.config;
+    if (takesCsv && hasBody(request) && !isCsv(request)) return done(wrongType('text/csv'));
+    done(null, payload);
+  });
+  server.addContentTypeParser('text/csv', async (request: FastifyRequest, payload: IncomingMessage) => {
+    if (!request.routeOptions.config.takesCsv) throw wrongType('application/json');
+    refuseCompressed(request);
+    const bytes = await readBody(request, payload);
+    return bytes.length === 0 ? undefined : bytes;
+  });
+}
+
+/** What a route says of such a body. Bytes are what they are: nothing is checked here. */
+export function csvBody(
+  description: string,
+  example: string,
+): { content: Record<string, { schema: TSchema }> } {
+  return { content: { 'text/csv': { schema: Type.Unsafe<Buffer>({ description, examples: [example] }) } } };
+}
+
+/** What a route says of such an answer. */
+export function csvAnswer(description: string, example: string) {
+  const schema = Type.String({ description, examples: [example] });
+  return { description, content: { 'text/csv': { schema } } };
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+function isCsv({ headers }: FastifyRequest): boolean {
+  return /^text\/csv *(;|$)/i.test(headers['content-type'] ?? '');
+}
+
+function wrongType(type: string): AppError {
+  return new AppError('unsupported_media_type', `The body must be sent as ${type}`);
+}

@@ -1,0 +1,70 @@
+/**
+ * What Node would answer by itself, and without a word: what is no HTTP, or more of it than Node reads, or does not come to
+ * its end; an expectation nobody meets; a request without a host. Answered in the same envelope as everything else.
+ */
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../system/clock.ts';
+import { AppError, type ErrorCode, errorCode } from '../system/errors.ts';
+import { newId } from '../system/ids.ts';
+import { problemOf } from './problem.ts';
+
+type Malformed = { status: number; type: ErrorCode; message: string };
+type WallClock = Pick<Clock, 'now'>;
+
+/** Fastify's `clientErrorHandler`: for what never becomes a request. */
+export function answerMalformed(clock: WallClock) {
+  return (error: Error, socket: Socket): void => {
+    if (!socket.writable || errorCode(error) === 'ECONNRESET') return void socket.destroy();
+    const { status, headers, body } = answerTo(describeMalformed(error), clock);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  };
+}
+
+/** `Expect` with anything but `100-continue` (RFC 9110 10.1.1). */
+export function refuseExpectations(server: FastifyInstance, clock: WallClock): void {
+  server.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+    const message = 'The only expectation this server meets is 100-continue';
+    const { status, headers, body } = answerTo({ status: 417, type: 'validation_error', message }, clock);
+    response.writeHead(status, headers).end(body);
+  });
+}
+
+/** RFC 9112 3.2: exactly one, except in what is older than HTTP/1.1. @throws AppError validation_error */
+export function requireHost({ raw: { httpVersion, rawHeaders } }: FastifyRequest): void {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
+    throw new AppError('validation_error', 'The request must have one Host header');
+  }
+}
+
+function answerTo({ status, type, message }: Malformed, clock: WallClock) {
+  const requestId = newId('req', clock.now());
+  const body = JSON.stringify(problemOf(type, message, requestId));
+  const headers = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Request-Id': requestId,
+    Connection: 'close',
+  };
+  return { status, headers, body };
+}
+
+function describeMalformed(error: Error): Malformed {
+  const type = 'validation_error';
+  switch (errorCode(error)) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, type, message: 'The request head is too large' };
+    // RFC 9110 15.5.9: the same request may be sent again, which a 400 would deny.
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, type: 'request_timeout', message: 'The request took too long to arrive' };
+    default:
+      return { status: 400, type, message: 'The request is not valid HTTP' };
+  }
+}

@@ -1,0 +1,80 @@
+/** Each refusal for the document: when it comes, and an example of what it says. */
+import type { Issue } from '../../system/errors.ts';
+import type { AnyCode } from '../problem.ts';
+
+type Refusal = {
+  when: string;
+  message: string;
+  param?: string;
+  issues?: readonly Issue[];
+  details?: Readonly<Record<string, unknown>>;
+};
+
+export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
+  validation_error: {
+    when: 'the request is not as it must be; `param` names the field.',
+    message: '`limit` must be between 1 and 100',
+    param: 'limit',
+    issues: [{ path: 'limit', message: 'must be between 1 and 100' }],
+  },
+  missing_api_key: {
+    when: 'there is no API key.',
+    message: 'Send your API key as "Authorization: Bearer <API_KEY>"',
+  },
+  invalid_api_key: {
+    when: 'the API key is unknown, revoked or expired.',
+    message: 'The API key is not valid',
+  },
+  restricted_api_key: {
+    when: 'the API key may not do this.',
+    message: 'This API key (read_only) does not permit this request',
+  },
+  not_found: { when: 'there is no such thing, or it belongs to another.', message: 'Topic not found' },
+  method_not_allowed: {
+    when: 'the path is served by other methods, which `Allow` names.',
+    message: 'PUT is not allowed here',
+  },
+  request_timeout: { when: 'the body came too slowly.', message: 'The body came too slowly' },
+  idempotency_conflict: {
+    when: 'another request had the same Idempotency-Key within 24 hours.',
+    message: 'This Idempotency-Key was used with another request',
+  },
+  idempotency_in_progress: {
+    when: 'the first request with this Idempotency-Key is still under way.',
+    message: 'The first request with this Idempotency-Key is still in progress',
+  },
+  already_exists: {
+    when: 'there is one already; `details.id` names it.',
+    message: 'There is one already',
+    details: { id: 'dom_01khq3z5vgxw1r8t6n2m4c9b7d' },
+  },
+  invalid_state: { when: 'its state does not allow this.', message: 'Only scheduled emails can be canceled' },
+  domain_in_use: {
+    when: 'scheduled mail still needs the domain.',
+    message: 'Domain has 3 scheduled emails; cancel them or wait until they are sent',
+    details: { scheduledEmails: 3, scheduledBroadcasts: 0 },
+  },
+  payload_too_large: { when: 'the body is too large.', message: 'The request body is too large' },
+  unsupported_media_type: {
+    when: 'the body is of another media type.',
+    message: 'The body must be sent as application/json',
+  },
+  domain_not_verified: {
+    when: 'the domain is not verified.',
+    message: 'The domain example.com is not verified',
+  },
+  suppressed_recipient: { when: 'all recipients are suppressed.', message: 'All recipients are suppressed' },
+  rate_limited: {
+    when: 'more requests a second than the plan allows.',
+    message: 'Your plan allows 5 requests a second',
+  },
+  quota_exceeded: {
+    when: 'the plan has no emails left this month.',
+    message: 'Your plan allows 3000 emails a month',
+  },
+  internal_error: { when: 'a mistake on our side.', message: 'Something went wrong on our side' },
+  unavailable: {
+    when: 'too much to do at the moment, or no room.',
+    message: 'Too much to do at the moment; try again shortly',
+  },
+};

@@ -1,0 +1,92 @@
+/**
+ * The document for people, at `/docs`: a page that reads `/v1/openapi.json` and can try each request. All of it comes from
+ * this server, whatever it is called from outside, and its policy lets it talk to nothing else. The files are read from
+ * the disk when somebody asks, so that a daemon nobody reads about pays nothing.
+ */
+import { createReadStream } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+const FOLDER = 'docs';
+const MOST_AGE_SECONDS = 3_600;
+
+/** Paths in the page are relative to it, so that a proxy may put a prefix before all of them. */
+const page = (title: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${FOLDER}/swagger-ui.css">
+<link rel="icon" type="image/png" href="${FOLDER}/favicon-32x32.png">
+</head>
+<body>
+<div id="reference"></div>
+<script src="${FOLDER}/swagger-ui-bundle.js"></script>
+<script src="${FOLDER}/start.js"></script>
+</body>
+</html>
+`;
+
+/** No validator: it would send the document to its makers. */
+const START = `SwaggerUIBundle({
+  url: 'v1/openapi.json',
+  dom_id: '#reference',
+  validatorUrl: null,
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  filter: true,
+});
+`;
+
+/** CSP 3. The page writes its pictures as `data:` and styles of single elements into its HTML. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "style-src-attr 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const FILES = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+export function serveReferencePage(server: FastifyInstance, title: string): void {
+  const html = page(title);
+  const show = (reply: FastifyReply, type: string) =>
+    reply.headers({
+      'content-type': type,
+      'content-security-policy': POLICY,
+      'cache-control': `public, max-age=${MOST_AGE_SECONDS}`,
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+  const schema = { hide: true };
+  server.get(`/${FOLDER}`, { schema }, async (_request, reply) =>
+    show(reply, 'text/html; charset=utf-8').send(html),
+  );
+  server.get(`/${FOLDER}/start.js`, { schema }, async (_request, reply) =>
+    show(reply, 'text/javascript; charset=utf-8').send(START),
+  );
+  for (const [name, type] of Object.entries(FILES)) {
+    server.get(`/${FOLDER}/${name}`, { schema }, async (_request, reply) =>
+      show(reply, type).send(createReadStream(pathOf(name))),
+    );
+  }
+}
+
+/** Where the package has its files. Looked up when asked for: it costs a start some milliseconds. */
+function pathOf(name: string): string {
+  const entry = createRequire(import.meta.url).resolve('@fastify/swagger-ui');
+  return join(dirname(entry), 'static', name);
+}

@@ -1,0 +1,169 @@
+/**
+ * The routes every resource has, in one voice (specification 4, api.md 1.6): create answers 201 with the whole record,
+ * list a page, retrieve and update the record, delete 204. What is done is the feature's; this says how it is asked for
+ * and answered.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
+import type { ErrorCode } from '../system/errors.ts';
+import type { IdPrefix } from '../system/ids.ts';
+import { refuseImmutable } from './immutable-fields.ts';
+import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from './page.ts';
+
+export type Resource<Row> = {
+  /** As people say it: `topic`, `inbound route`. */
+  name: string;
+  /** Default: the name and an s. */
+  plural?: string;
+  tag: string;
+  /** With the parameters of what it belongs to: `/audiences/:audienceId/contacts`. */
+  path: string;
+  prefix: IdPrefix;
+  schema: TObject;
+  show: (row: Row) => unknown;
+};
+
+/** A request whose path, body and query were checked. */
+export type Ask<Body = unknown, Query = unknown> = FastifyRequest<{
+  Params: { id: string; audienceId: string; webhookId: string };
+  Body: Body;
+  Querystring: Query;
+}>;
+
+type About = {
+  summary?: string;
+  description?: string;
+  /** Besides what every route of its kind refuses. */
+  refuses?: readonly ErrorCode[];
+  /** As http/json-body.ts has it. */
+  anyKey?: boolean;
+};
+type CreateAbout<Body, Created> = About & {
+  body: Body;
+  /** Where the answer says more than the record, such as a secret. */
+  answer?: { schema: TObject; show: (created: Created) => unknown };
+};
+type ListAbout<Query, Item> = About & {
+  /** Filters, besides the page's own. */
+  query?: Query;
+  /** Where a list shows less than the record. */
+  item?: { schema: TObject; show: (item: Item) => unknown };
+};
+
+type Items<Item> = { items: readonly Item[]; hasMore: boolean };
+
+export function resourceRoutes<Row extends { id: string }>(server: FastifyInstance, resource: Resource<Row>) {
+  const { name, plural = `${name}s`, path, prefix, schema, show } = resource;
+  const one = `${path}/:id`;
+  const common = (
+    verb: string,
+    phrase: string,
+    { summary, description, refuses = [], anyKey = false }: About,
+  ) => ({
+    config: { refuses, anyKey },
+    schema: {
+      operationId: `${verb}${camelCase(name)}`,
+      summary: summary ?? `${phrase} ${articleFor(name)} ${name}`,
+      ...(description !== undefined && { description }),
+      tags: [resource.tag],
+    },
+  });
+  return {
+    create<Body extends TObject, Created extends Row = Row>(
+      about: CreateAbout<Body, Created>,
+      run: (request: Ask<Static<Body>>) => Promise<Created>,
+    ): void {
+      const { config, schema: shared } = common('create', 'Create', about);
+      const answer = about.answer ?? { schema, show };
+      const schemas = { ...shared, ...paramsOf(path), body: about.body, response: { 201: answer.schema } };
+      server.post(path, { config, schema: schemas }, async (request, reply) =>
+        reply.code(201).send(answer.show(await run(request as Ask<Static<Body>>))),
+      );
+    },
+
+    list<Query extends TProperties = Record<never, never>, Item extends { id: string } = Row>(
+      about: ListAbout<Query, Item>,
+      run: (
+        request: Ask<unknown, PageQuery & Static<TObject<Query>>>,
+        page: ReturnType<typeof pageRequest>,
+      ) => Promise<Items<Item>>,
+    ): void {
+      const { config, schema: shared } = common('list', 'List', {
+        ...{ summary: `List ${plural}` },
+        ...about,
+      });
+      const item = about.item ?? { schema, show: show as (item: unknown) => unknown };
+      const querystring = Type.Object({ ...pageQuery, ...about.query });
+      const response = { 200: pageSchema(item.schema) };
+      const schemas = { ...shared, operationId: `list${camelCase(plural)}`, ...paramsOf(path) };
+      server.get(path, { config, schema: { ...schemas, querystring, response } }, async (request) => {
+        const asked = request as Ask<unknown, PageQuery & Static<TObject<Query>>>;
+        const query = asked.query as PageQuery;
+        return listEnvelope(query, await run(asked, pageRequest(query, prefix)), item.show);
+      });
+    },
+
+    get(about: About, run: (request: Ask) => Promise<Row>): void {
+      const { config, schema: shared } = common('get', 'Retrieve', about);
+      const schemas = { ...shared, ...paramsOf(one), response: { 200: schema } };
+      server.get(one, { config, schema: schemas }, async (request) => show(await run(request as Ask)));
+    },
+
+    update<Body extends TObject>(
+      about: About & { body: Body },
+      run: (request: Ask<Static<Body>>) => Promise<Row>,
+    ): void {
+      const { config, schema: shared } = common('update', 'Update', {
+        description: 'What is left out stays as it is.',
+        ...about,
+      });
+      const schemas = { ...shared, ...paramsOf(one), body: about.body, response: { 200: schema } };
+      const preValidation = refuseImmutable([schema], about.body);
+      server.patch(one, { config, preValidation, schema: schemas }, async (request) =>
+        show(await run(request as Ask<Static<Body>>)),
+      );
+    },
+
+    delete(about: About, run: (request: Ask) => Promise<unknown>): void {
+      const { config, schema: shared } = common('delete', 'Delete', about);
+      const schemas = {
+        ...shared,
+        ...paramsOf(one),
+        response: { 204: Type.Null({ description: 'Deleted' }) },
+      };
+      server.delete(one, { config, schema: schemas }, async (request, reply) => {
+        await run(request as Ask);
+        return reply.code(204).send();
+      });
+    },
+  };
+}
+
+/** The schema of a path's parameters, if it has any: each the id of what the path names before it. */
+export function paramsOf(path: string): { params?: TObject } {
+  const named = [...path.matchAll(/([\w-]+)\/:(\w+)/g)];
+  if (named.length === 0) return {};
+  const described = named.map(([, plural = '', name = '']) => [
+    name,
+    Type.String({ description: `The id of the ${singular(plural)}.` }),
+  ]);
+  return { params: Type.Object(Object.fromEntries(described)) };
+}
+
+/** `deliveries` is `delivery`; `api-keys` is `API key`. */
+function singular(plural: string): string {
+  const one = plural.replace(/ies$/, 'y').replace(/s$/, '');
+  return one.replaceAll('-', ' ').replace(/^api /, 'API ');
+}
+
+/** `inbound route` is `InboundRoute`. */
+function camelCase(name: string): string {
+  return name
+    .split(' ')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+function articleFor(name: string): string {
+  return /^[aeiou]/i.test(name) ? 'an' : 'a';
+}

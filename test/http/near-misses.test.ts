@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { meantAmong, refuseNearMisses } from '../../src/http/near-misses.ts';
+
+test('a body of very many fields has the known ones spelled out once, not once for each', () => {
+  let reads = 0;
+  const names = ['from', 'to', 'replyTo', 'templateId'];
+  const known = new Proxy(names, {
+    get(target, key, receiver) {
+      if (typeof key === 'string' && /^\d+$/.test(key)) reads++;
+      return Reflect.get(target, key, receiver);
+    },
+  });
+  const given = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`field_${index}`, 1]));
+  refuseNearMisses({ ...given, to: 'x' }, known);
+  assert.ok(reads <= 4 * names.length, `${reads} reads`);
+  assert.throws(() => refuseNearMisses({ ...given, reply_to: 'x' }, known), /did you mean `replyTo`/);
+});
+
+test('what is meant differs in case and in dashes alone, and is asked for by any number of spellings', () => {
+  const meantBy = meantAmong(['replyTo', 'from']);
+  assert.deepEqual(['reply_to', 'Reply-To', 'REPLYTO', 'replyTo', 'From', 'reply', ''].map(meantBy), [
+    'replyTo',
+    'replyTo',
+    'replyTo',
+    'replyTo',
+    'from',
+    undefined,
+    undefined,
+  ]);
+});

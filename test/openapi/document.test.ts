@@ -1,0 +1,237 @@
+/** The OpenAPI document of the whole API: sound, complete, and with examples that its own schemas accept. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { createControlServer } from '../../src/control-socket.ts';
+import type { Operation } from '../../src/http/openapi/operation.ts';
+import type { OpenApiDocument } from '../../src/http/openapi.ts';
+import { type Answer, type Conformance, conformanceOf } from '../support/conformance.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+
+type Parameter = { name: string; in: string; description?: string; required?: boolean };
+type Body = { required: boolean; content: Record<string, { schema: object; example?: unknown }> };
+
+let house: TestApp;
+let document: OpenApiDocument;
+let conformance: Conformance;
+before(async () => {
+  house = await openTestApp();
+  document = house.server.openApi();
+  conformance = conformanceOf(document);
+});
+after(() => house.close());
+
+type Named = { name: string; path: string; method: string; operation: Operation };
+
+function operations(): Named[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...{ name: `${method.toUpperCase()} ${path}`, path, method, operation },
+    })),
+  );
+}
+
+/** The names of the operations of which `holds` is false. */
+function without(holds: (one: Named) => boolean): string[] {
+  return operations()
+    .filter((one) => !holds(one))
+    .map(({ name }) => name);
+}
+
+function answersOf({ operation }: Named): [status: string, answer: Answer][] {
+  return Object.entries(operation.responses).map(([status, answer]) => [status, conformance.answer(answer)]);
+}
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(document));
+  assert.ok(valid, JSON.stringify(errors, null, 1));
+  assert.equal(validator.version, '3.1');
+});
+
+test('every operation has an id of its own, a summary and one of the tags', () => {
+  const ids = operations().map(({ operation }) => operation.operationId);
+  const tags = document.tags.map(({ name }) => name);
+  assert.deepEqual(
+    without(({ operation }) => /^[a-z]+[A-Za-z]*$/.test(operation.operationId ?? '')),
+    [],
+  );
+  assert.deepEqual(
+    ids.filter((id, index) => ids.indexOf(id) !== index),
+    [],
+  );
+  assert.deepEqual(
+    without(({ operation }) => /^[A-Z]\S* .*[^.]$/.test(operation.summary ?? '')),
+    [],
+  );
+  assert.deepEqual(
+    without(({ operation }) => operation.tags.length === 1 && tags.includes(operation.tags[0] ?? '')),
+    [],
+  );
+});
+
+test('every tag is one of an operation, and described', () => {
+  const used = new Set(operations().flatMap(({ operation }) => operation.tags));
+  assert.deepEqual(
+    document.tags.filter(({ name, description }) => !used.has(name) || description === ''),
+    [],
+  );
+});
+
+test('every parameter is described, and those of the path are all there', () => {
+  const undescribed = operations().flatMap(({ name, operation }) =>
+    ((operation.parameters ?? []) as Parameter[])
+      .filter(({ description = '' }) => description === '')
+      .map((parameter) => `${name} ${parameter.in} ${parameter.name}`),
+  );
+  assert.deepEqual(undescribed, []);
+  for (const { name, path, operation } of operations()) {
+    const inPath = ((operation.parameters ?? []) as Parameter[]).filter((one) => one.in === 'path');
+    assert.deepEqual(
+      inPath.map((one) => one.name),
+      [...path.matchAll(/\{(\w+)\}/g)].map(([, one]) => one),
+      name,
+    );
+    assert.ok(
+      inPath.every(({ required }) => required),
+      name,
+    );
+  }
+});
+
+test('every body has an example, and its schema accepts it', () => {
+  const findings = operations().flatMap(({ name, operation }) => {
+    const { content = {} } = (operation.requestBody ?? {}) as Partial<Body>;
+    return Object.entries(content).flatMap(([type, { schema, example }]) => {
+      if (example === undefined) return [`${name} ${type}: none`];
+      const validate = conformance.validator(schema, 'any');
+      return validate(example) ? [] : [`${name}: ${JSON.stringify(validate.errors)}`];
+    });
+  });
+  assert.deepEqual(findings, []);
+});
+
+test('every JSON answer has an example, and its schema accepts it with no field that it does not name', () => {
+  const findings = operations().flatMap((one) =>
+    answersOf(one).flatMap(([status, { content = {} }]) => {
+      const media = content['application/json'];
+      if (!media) return [];
+      const examples = media.examples
+        ? Object.values(media.examples).map(({ value }) => value)
+        : [media.example];
+      return examples.flatMap((example) => {
+        if (example === undefined) return [`${one.name} ${status}: none`];
+        const validate = conformance.validator(media.schema, 'named');
+        return validate(example) ? [] : [`${one.name} ${status}: ${JSON.stringify(validate.errors)}`];
+      });
+    }),
+  );
+  assert.deepEqual(findings, []);
+});
+
+test('every operation says what it answers, and each refusal that any of its kind can answer', () => {
+  const bodies = ['post', 'put', 'patch'];
+  for (const one of operations()) {
+    const statuses = Object.keys(one.operation.responses);
+    assert.ok(
+      statuses.some((status) => status.startsWith('2')),
+      one.name,
+    );
+    const expected = [
+      ...['400', '401', '403', '429', '500', '503'],
+      ...(one.path.includes('{') ? ['404'] : []),
+      ...(bodies.includes(one.method) ? ['408', '413', '415'] : []),
+    ];
+    assert.deepEqual(
+      expected.filter((status) => !statuses.includes(status)),
+      [],
+      one.name,
+    );
+    for (const status of statuses.filter((code) => !code.startsWith('2'))) assertRefusal(one, status);
+  }
+});
+
+/** The envelope, by reference, with the codes it may carry and an example of each. */
+function assertRefusal(one: Named, status: string): void {
+  const { content } = conformance.answer(one.operation.responses[status] ?? {});
+  const media = content?.['application/json'];
+  const schema = media?.schema as { allOf: [object, { properties: never }] };
+  assert.deepEqual(schema.allOf[0], { $ref: '#/components/schemas/Problem' }, `${one.name} ${status}`);
+  const { error } = schema.allOf[1].properties as { error: { properties: { type: { enum: string[] } } } };
+  const codes = error.properties.type.enum;
+  assert.notEqual(codes.length, 0);
+  assert.deepEqual(Object.keys(media?.examples ?? {}), codes);
+}
+
+test('every answer says its headers', () => {
+  for (const one of operations()) {
+    for (const [status, { headers }] of answersOf(one)) {
+      const names = Object.keys(headers);
+      assert.ok(names.includes('X-Request-Id'), `${one.name} ${status}`);
+      assert.equal(names.includes('Retry-After'), ['429', '503'].includes(status), `${one.name} ${status}`);
+      assert.equal(names.includes('RateLimit-Limit'), status !== '401', `${one.name} ${status}`);
+      for (const name of names) assert.ok(document.components.headers[name], name);
+    }
+  }
+});
+
+test('an answer is said to be a repetition exactly where a request may carry an Idempotency-Key', () => {
+  const found = operations().filter((one) => {
+    const parameters = (one.operation.parameters ?? []) as Parameter[];
+    const mayRepeat = parameters.some(({ name }) => name === 'Idempotency-Key');
+    const [[, success] = []] = answersOf(one);
+    assert.equal('Idempotency-Replayed' in (success?.headers ?? {}), mayRepeat, one.name);
+    return mayRepeat;
+  });
+  assert.ok(found.length > 0);
+});
+
+test('every reference leads somewhere, and every component is referred to', () => {
+  const references = new Set(JSON.stringify(document).match(/#\/components\/\w+\/[\w.-]+/g));
+  const components = Object.entries(document.components).flatMap(([kind, all]) =>
+    Object.keys(all).map((name) => `#/components/${kind}/${name}`),
+  );
+  assert.deepEqual(
+    [...references].filter((one) => !components.includes(one)),
+    [],
+  );
+  const byName = components.filter((one) => !one.includes('/securitySchemes/'));
+  assert.deepEqual(
+    byName.filter((one) => !references.has(one)),
+    [],
+  );
+});
+
+test('every event is said, as endpoints receive it', () => {
+  const { webhooks = {} } = document;
+  assert.ok(Object.keys(webhooks).includes('email.delivered'));
+  for (const [type, item] of Object.entries(webhooks)) {
+    const { requestBody } = (item as { post: { requestBody: Body } }).post;
+    const { schema, example } = requestBody.content['application/json'] ?? { schema: {} };
+    const validate = conformance.validator(schema, 'named');
+    assert.ok(validate(example), `${type} ${JSON.stringify(validate.errors)}`);
+    assert.equal((example as { type: string }).type, type);
+  }
+});
+
+test('it is public, names no host, and is answered from memory with a tag', async () => {
+  const first = await house.server.inject({ url: '/v1/openapi.json', headers: { host: 'any.example:81' } });
+  assert.deepEqual(first.json(), JSON.parse(JSON.stringify(document)));
+  assert.deepEqual(document.servers, [{ url: '/' }]);
+  assert.ok(!first.body.includes('any.example'));
+  assert.match(String(first.headers['content-type']), /^application\/json/);
+  const tag = String(first.headers.etag);
+  const again = await house.server.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': tag } });
+  assert.deepEqual([again.statusCode, again.body], [304, '']);
+  const other = await house.server.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': '"x"' } });
+  assert.deepEqual([other.statusCode, other.headers.etag], [200, tag]);
+  const head = await house.server.inject({ method: 'HEAD', url: '/v1/openapi.json' });
+  assert.equal(head.headers['content-length'], first.headers['content-length']);
+});
+
+test('the operator’s own server has a document too, and nothing contradicts itself in it', async () => {
+  const control = await createControlServer(house.app);
+  await control.ready();
+  assert.ok(Object.keys(control.openApi().paths).length > 3);
+  await control.close();
+});

@@ -1,0 +1,127 @@
+/**
+ * Whether what the API answered is what its document says: the path and method, the status, the media type, the headers,
+ * and each field of the body, with none besides. Validators are made when first needed, once for a process.
+ */
+import assert from 'node:assert/strict';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { OpenApiDocument } from '../../src/http/openapi.ts';
+
+export type Exchange = {
+  method: string;
+  /** With its query. */
+  url: string;
+  status: number;
+  headers: Readonly<Record<string, number | string | readonly string[] | undefined>>;
+  text: string;
+};
+
+type Media = { schema: object; example?: unknown; examples?: Record<string, { value: unknown }> };
+export type Answer = {
+  description: string;
+  headers: Record<string, { $ref: string }>;
+  content?: Record<string, Media>;
+};
+
+const DOCUMENT = 'https://postrider.example/openapi.json';
+/** Served beside the document, for people and for operators. */
+const UNDOCUMENTED = /^\/(?:healthz|metrics|docs(?:\/.*)?|v1\/openapi\.json)$/;
+/** Node and the reader of bodies say these of any request, before it is known what it asks for. */
+const ANYWHERE = [408, 413, 415, 417, 431];
+
+export type Conformance = {
+  /** @throws AssertionError for what the document does not say */
+  check(exchange: Exchange): void;
+  answer(of: object): Answer;
+  /** Of `schema` itself, or with no field that it does not name. */
+  validator(schema: object, fields: 'any' | 'named'): ValidateFunction;
+};
+
+const known = new WeakMap<OpenApiDocument, Conformance>();
+
+export function conformanceOf(document: OpenApiDocument): Conformance {
+  const conformance = known.get(document) ?? createConformance(document);
+  known.set(document, conformance);
+  return conformance;
+}
+
+function createConformance(document: OpenApiDocument): Conformance {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema({ $id: DOCUMENT, components: document.components });
+  const validators = new Map<object, ValidateFunction>();
+  const paths = Object.keys(document.paths).map((path) => ({
+    path,
+    pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]*')}$`),
+    parameters: path.split('{').length - 1,
+  }));
+  paths.sort((one, other) => one.parameters - other.parameters);
+
+  function validator(schema: object, fields: 'any' | 'named'): ValidateFunction {
+    const found = validators.get(schema);
+    if (found) return found;
+    const strict = fields === 'named' ? { unevaluatedProperties: false } : {};
+    const made = ajv.compile({ allOf: [absolute(schema)], ...strict });
+    validators.set(schema, made);
+    return made;
+  }
+
+  function find(url: string) {
+    const [path = ''] = url.split('?');
+    return paths.find(({ pattern }) => pattern.test(path))?.path;
+  }
+
+  const answer = (of: object): Answer => resolve(document, of) as Answer;
+
+  return {
+    answer,
+    validator,
+    check({ method, url, status, headers, text }) {
+      const about = `${method} ${url.slice(0, 200)} -> ${status} ${text.slice(0, 500)}`;
+      if (UNDOCUMENTED.test(url.replace(/\?.*/, ''))) return;
+      assert.match(String(headers['x-request-id']), /^req_[0-9a-z]{26}$/, `no X-Request-Id: ${about}`);
+      const path = find(url);
+      const item = path === undefined ? undefined : document.paths[path];
+      const operation = item?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
+      const said = operation?.responses[String(status)];
+      if (!said)
+        return assert.ok(
+          isOutside(status, item !== undefined, operation !== undefined),
+          `not documented: ${about}`,
+        );
+      const { headers: promised, content } = answer(said);
+      for (const [name, header] of Object.entries(promised)) {
+        const { required } = resolve(document, header) as { required?: boolean };
+        if (required) assert.notEqual(headers[name.toLowerCase()], undefined, `${name} is missing: ${about}`);
+      }
+      for (const name of Object.keys(headers)) {
+        if (!/^(?:ratelimit|x-quota|idempotency)-/.test(name)) continue;
+        const isSaid = Object.keys(promised).some((one) => one.toLowerCase() === name);
+        assert.ok(isSaid, `${name} is not documented: ${about}`);
+      }
+      if (content === undefined) return assert.equal(text, '', `a body where there is none: ${about}`);
+      const type = String(headers['content-type']).replace(/;.*/, '');
+      const media = content[type];
+      assert.ok(media, `the type ${type} is not documented: ${about}`);
+      if (method === 'HEAD' || type !== 'application/json') return;
+      const validate = validator(media.schema, 'named');
+      assert.ok(validate(JSON.parse(text)), `${ajv.errorsText(validate.errors)}: ${about}`);
+    },
+  };
+}
+
+/** What no operation can say: of paths and methods that there are none of, and what is said of any request. */
+function isOutside(status: number, isPath: boolean, isOperation: boolean): boolean {
+  if (ANYWHERE.includes(status)) return true;
+  if (isOperation) return false;
+  return isPath ? status === 405 : status === 404 || status === 400;
+}
+
+/** References as they are read from outside the document. */
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${DOCUMENT}#/`));
+}
+
+function resolve(document: OpenApiDocument, of: object): object {
+  if (!('$ref' in of)) return of;
+  const steps = String(of.$ref).split('/').slice(1);
+  return steps.reduce((place: object, step) => (place as Record<string, object>)[step] ?? {}, document);
+}

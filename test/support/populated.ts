@@ -1,0 +1,198 @@
+/**
+ * The application with two tenants that have one of every resource, made through the API, and the examples of the document
+ * turned into requests that one of them may make. For tests that walk over every operation there is.
+ */
+import assert from 'node:assert/strict';
+import type { LightMyRequestResponse } from 'fastify';
+import { contactExport } from '../../src/audiences/contacts/export.ts';
+import { contactImport } from '../../src/audiences/contacts/import.ts';
+import type { Mode } from '../../src/db/tables.ts';
+import { runExport } from '../../src/exports/run.ts';
+import { leaseExports } from '../../src/exports/store.ts';
+import { LEASE_MS, runImport } from '../../src/imports/run.ts';
+import { leaseImports } from '../../src/imports/store.ts';
+import { suppressionExport } from '../../src/suppressions/export.ts';
+import { suppressionImport } from '../../src/suppressions/import.ts';
+import type { Id } from '../../src/system/ids.ts';
+import type { System } from '../../src/system/system.ts';
+import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
+import { type Published, zoneOf } from '../domains/fixtures.ts';
+import { conformanceOf } from './conformance.ts';
+import { DOMAIN, MAKERS, type Made } from './populated/makers.ts';
+import { type ApiOperation, operationsOf, PREFIXES, type Prefix } from './populated/operations.ts';
+import { openTestApp, type TestApp, type TestMethod } from './test-app.ts';
+import { zoneDns } from './zone-dns.ts';
+
+export type Ids = Readonly<Record<Prefix, string>>;
+export type Party = {
+  tenantId: Id<'ten'>;
+  keys: Readonly<Record<Mode, string>>;
+  /** One of each resource, made with the test key. */
+  ids: Ids;
+};
+
+export type Asked = {
+  method: TestMethod;
+  url: string;
+  /** JSON unless `type` says otherwise. */
+  payload?: string | Buffer;
+  type?: string;
+};
+
+export type Populated = {
+  house: TestApp;
+  operations: readonly ApiOperation[];
+  owner: Party;
+  stranger: Party;
+  /** Asks with one of the party's keys, by default its test key; the answer is what the document says of it. */
+  ask(party: Pick<Party, 'keys'>, asked: Asked, mode?: Mode): Promise<LightMyRequestResponse>;
+  /** A new one besides `party.ids`; `ids`: of what it is to belong to. */
+  make(party: Party, prefix: Prefix, options?: { ids?: Partial<Ids>; mode?: Mode }): Promise<string>;
+  /** Runs the imports and exports of the party that wait, to their end. */
+  runJobs(party: Pick<Party, 'tenantId'>): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function openPopulated(system: Partial<System> = {}): Promise<Populated> {
+  const fetch = async () => ({ status: 204, headers: {}, body: Buffer.alloc(0), truncated: false });
+  const dns = zoneDns('');
+  const house = await openTestApp({ system: { fetch, dns, ...system } });
+  const conformance = conformanceOf(house.server.openApi());
+  const ask: Populated['ask'] = async ({ keys }, asked, mode = 'test') => {
+    const response = await house.server.inject(injected(asked, keys[mode]));
+    const { statusCode: status, headers, body: text } = response;
+    conformance.check({ method: asked.method, url: asked.url, status, headers, text });
+    return response;
+  };
+  const runJobs: Populated['runJobs'] = ({ tenantId }) => runWaiting(house, tenantId);
+  let count = 0;
+  const make: Populated['make'] = async (party, prefix, { ids = {}, mode = 'test' } = {}) => {
+    count += 1;
+    const post = async (asked: Asked) => {
+      const response = await ask(party, asked, mode);
+      assert.ok(response.statusCode < 300, `${asked.url}: ${response.body}`);
+      return response.json<Made>();
+    };
+    const newestDelivery = async (endpointId: string) => {
+      await house.app.db.commit(fanOutEvents, { now: house.app.clock.now(), limit: 100 });
+      const url = `/v1/webhooks/${endpointId}/deliveries`;
+      const [newest] = (await ask(party, { method: 'GET', url }, mode)).json<{ data: Made[] }>().data;
+      assert.ok(newest, 'nothing was to be delivered');
+      return newest;
+    };
+    const made = await MAKERS[prefix]({
+      ...{ ids: { ...party.ids, ...ids }, count, newestDelivery, runJobs: () => runJobs(party) },
+      post: (url, body) => post({ method: 'POST', url, payload: JSON.stringify(body) }),
+      postCsv: (url, payload) => post({ method: 'POST', url, payload, type: 'text/csv' }),
+    });
+    return made.id;
+  };
+  const settle = async (member: Pick<Party, 'tenantId' | 'keys'>): Promise<Party> => {
+    const ids: Partial<Record<Prefix, string>> = {};
+    const party = { ...member, ids: ids as Ids };
+    ids.dom = await addVerifiedDomain(party, ask, dns);
+    for (const prefix of Object.keys(MAKERS) as Prefix[]) ids[prefix] ??= await make(party, prefix);
+    assert.deepEqual(PREFIXES.toSorted(), Object.keys(ids).toSorted());
+    return party;
+  };
+  const { tenantId, testKey, liveKey } = house;
+  const second = await house.addTenant('stranger');
+  return {
+    ...{ house, ask, make, runJobs, operations: operationsOf(house.server.openApi()) },
+    owner: await settle({ tenantId, keys: { test: testKey, live: liveKey } }),
+    stranger: await settle({
+      ...{ tenantId: second.tenantId, keys: { test: second.testKey, live: second.liveKey } },
+    }),
+    close: () => house.close(),
+  };
+}
+
+function injected({ method, url, payload, type = 'application/json' }: Asked, key: string) {
+  return {
+    ...{ method, url },
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(payload !== undefined && { 'content-type': type }),
+    },
+    ...(payload !== undefined && { payload }),
+  };
+}
+
+/** The zone holds the records of each tenant's, under names of its own where they differ. */
+async function addVerifiedDomain(
+  party: Party,
+  ask: Populated['ask'],
+  dns: ReturnType<typeof zoneDns>,
+): Promise<string> {
+  const payload = JSON.stringify({ name: DOMAIN });
+  const created = await ask(party, { method: 'POST', url: '/v1/domains', payload });
+  const { id, records } = created.json<{ id: string; records: Published[] }>();
+  dns.setZone(zoneOf(records));
+  const verified = await ask(party, { method: 'POST', url: `/v1/domains/${id}/verify` });
+  assert.equal(verified.json<{ status: string }>().status, 'verified', verified.body);
+  return id;
+}
+
+async function runWaiting({ app }: TestApp, tenantId: Id<'ten'>): Promise<void> {
+  const now = app.clock.now();
+  const lease = { tenantIds: [tenantId], now, until: now + LEASE_MS };
+  const imports = { contacts: contactImport, suppressions: suppressionImport };
+  const exports = { contacts: contactExport, suppressions: suppressionExport };
+  for (;;) {
+    const files = await app.db.commit(leaseImports, lease);
+    const lists = await app.db.commit(leaseExports, lease);
+    if (files.length + lists.length === 0) return;
+    for (const job of files) await runImport(app, imports[job.kind], job, () => false);
+    for (const job of lists) await runExport(app, exports[job.kind], job, () => false);
+  }
+}
+
+const AN_ID = /\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/g;
+
+/**
+ * An example of the document as a request that the party may make: each id is the party's own of that kind, senders are
+ * at its domain.
+ *
+ * @throws Error for an id of an unknown kind
+ */
+export function fill<Example>(example: Example, { ids }: Pick<Party, 'ids'>): Example {
+  return JSON.parse(JSON.stringify(example), (field, value) => {
+    if (typeof value !== 'string') return value;
+    return fillText(field, value).replace(AN_ID, (_, prefix: string) => {
+      const id = new Map<string, string>(Object.entries(ids)).get(prefix);
+      if (id === undefined) throw new Error(`no tenant of this test has a ${prefix}_`);
+      return id;
+    });
+  });
+}
+
+function fillText(field: string, text: string): string {
+  switch (field) {
+    case 'from':
+    case 'address':
+      return text.replace(/@[\w.-]+/, `@${DOMAIN}`);
+    case 'trackingSubdomain':
+      return `links.${DOMAIN}`;
+    case 'mode':
+      return 'test';
+    default:
+      return text;
+  }
+}
+
+/** The path of an operation with the party's ids, or others by the name of the parameter. */
+export function pathOf(
+  { path, ids }: Pick<ApiOperation, 'path' | 'ids'>,
+  party: Pick<Party, 'ids'>,
+  others: Readonly<Record<string, string>> = {},
+): string {
+  return ids.reduce(
+    (filled, { name, prefix }) => filled.replace(`{${name}}`, others[name] ?? party.ids[prefix]),
+    path,
+  );
+}
+
+/** The body of an operation's example, as bytes of its type. */
+export function payloadOf(body: unknown, type: string): Pick<Asked, 'payload' | 'type'> {
+  return { type, payload: typeof body === 'string' ? body : JSON.stringify(body) };
+}

@@ -1,0 +1,77 @@
+/** How one of each resource is made, through the API alone. What has a name has the same for each tenant. */
+import type { Prefix } from './operations.ts';
+
+export type Made = { id: string };
+export type Wanted = {
+  /** Of the tenant: what the new one belongs to. */
+  ids: Readonly<Record<Prefix, string>>;
+  /** Another for each that is made. */
+  count: number;
+  post(path: string, body: unknown): Promise<Made>;
+  /** Posts a file. */
+  postCsv(path: string, file: string): Promise<Made>;
+  /** Makes the deliveries that are due for what has happened, and answers the newest of this endpoint. */
+  newestDelivery(endpointId: string): Promise<Made>;
+  /** Runs the imports and exports that wait. */
+  runJobs(): Promise<void>;
+};
+
+/** Each tenant has it, and has verified it. */
+export const DOMAIN = 'post.example';
+const DAY_MS = 24 * 3_600_000;
+
+/** In an order in which each finds what it belongs to. */
+export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>> = {
+  dom: ({ post, count }) => post('/v1/domains', { name: `n${count}.example` }),
+  top: ({ post }) => post('/v1/topics', { name: 'News', description: 'What is new' }),
+  tpl: ({ post }) =>
+    post('/v1/templates', {
+      name: 'Letter',
+      subject: 'Hello {{name|you}}',
+      html: '<p>Hello {{name|you}}</p><a href="{{{unsubscribe_url}}}">Unsubscribe</a>',
+    }),
+  aud: ({ post }) => post('/v1/audiences', { name: 'Readers' }),
+  ct: ({ post, ids, count }) =>
+    post(`/v1/audiences/${ids.aud}/contacts`, {
+      email: `contact${count}@rcpt.example`,
+      properties: { plan: 'pro' },
+      topics: [{ id: ids.top, subscription: 'opt_in' }],
+    }),
+  seg: ({ post, ids }) =>
+    post('/v1/segments', {
+      ...{ name: 'Professionals', audienceId: ids.aud },
+      filter: { op: 'and', rules: [{ field: 'properties.plan', cmp: 'eq', value: 'pro' }] },
+    }),
+  sup: ({ post, count }) => post('/v1/suppressions', { email: `suppressed${count}@rcpt.example` }),
+  rt: ({ post, count }) =>
+    post('/v1/inbound/routes', {
+      ...{ address: `route${count}@${DOMAIN}`, destination: 'https://receiver.example/in' },
+    }),
+  wh: ({ post }) => post('/v1/webhooks', { url: 'https://receiver.example/hook', events: ['email.queued'] }),
+  em: ({ post }) =>
+    post('/v1/emails', {
+      ...{ from: `Ada <ada@${DOMAIN}>`, to: 'bob@rcpt.example', subject: 'Hello', text: 'Hello Bob' },
+      ...{ type: 'transactional', tags: { kind: 'greeting' } },
+      scheduledAt: new Date(Date.now() + 30 * DAY_MS).toISOString(),
+    }),
+  whd: async (wanted) => {
+    await MAKERS.em(wanted);
+    return wanted.newestDelivery(wanted.ids.wh);
+  },
+  brd: ({ post, ids }) =>
+    post('/v1/broadcasts', {
+      ...{ audienceId: ids.aud, topicId: ids.top, from: `Ada <ada@${DOMAIN}>`, subject: 'What is new' },
+      html: '<a href="{{{unsubscribe_url}}}">Unsubscribe</a>',
+    }),
+  imp: async ({ postCsv, runJobs }) => {
+    const made = await postCsv('/v1/suppressions/imports', 'email\r\nimported@rcpt.example\r\nnobody\r\n');
+    await runJobs();
+    return made;
+  },
+  exp: async ({ post, runJobs }) => {
+    const made = await post('/v1/suppressions/exports', {});
+    await runJobs();
+    return made;
+  },
+  key: ({ post }) => post('/v1/api-keys', { name: 'reader', permission: 'read_only' }),
+};

@@ -1,0 +1,118 @@
+/**
+ * The operations of the API as tests walk over them, read from its OpenAPI document: an operation that is new is among
+ * them by being there, and one whose ids are of an unknown kind is refused.
+ */
+import type { Operation } from '../../../src/http/openapi/operation.ts';
+import type { OpenApiDocument } from '../../../src/http/openapi.ts';
+import type { IdPrefix } from '../../../src/system/ids.ts';
+import type { TestMethod } from '../test-app.ts';
+
+/** What a path names before an id, and what ids of it begin with. */
+const PREFIX_OF = {
+  emails: 'em',
+  domains: 'dom',
+  templates: 'tpl',
+  broadcasts: 'brd',
+  segments: 'seg',
+  audiences: 'aud',
+  contacts: 'ct',
+  topics: 'top',
+  suppressions: 'sup',
+  routes: 'rt',
+  webhooks: 'wh',
+  deliveries: 'whd',
+  imports: 'imp',
+  exports: 'exp',
+  'api-keys': 'key',
+} as const satisfies Record<string, IdPrefix>;
+
+export type Prefix = (typeof PREFIX_OF)[keyof typeof PREFIX_OF];
+export const PREFIXES: readonly Prefix[] = Object.values(PREFIX_OF);
+
+export type Schema = {
+  $ref?: string;
+  type?: string | readonly string[];
+  enum?: readonly unknown[];
+  properties?: Readonly<Record<string, Schema>>;
+  required?: readonly string[];
+  items?: Schema;
+  anyOf?: readonly Schema[];
+};
+
+export type BodyOf = { type: string; isRequired: boolean; schema: Schema; example: unknown };
+
+export type ApiOperation = {
+  /** Its operationId. */
+  name: string;
+  method: TestMethod;
+  /** With `{id}`. */
+  path: string;
+  ids: readonly { name: string; prefix: Prefix }[];
+  query: readonly { name: string; schema: Schema }[];
+  body?: BodyOf;
+  /** Its statuses below 300. */
+  successes: readonly number[];
+  /** Of a list: what its cursors begin with. */
+  listed?: Prefix;
+};
+
+type Parameter = { name: string; in: string; schema: Schema };
+type RequestBody = { required: boolean; content: Record<string, { schema: Schema; example?: unknown }> };
+
+export function operationsOf(document: OpenApiDocument): ApiOperation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) =>
+      readOperation(document, { path, method, operation }),
+    ),
+  );
+}
+
+function readOperation(
+  document: OpenApiDocument,
+  { path, method, operation }: { path: string; method: string; operation: Operation },
+): ApiOperation {
+  const parameters = (operation.parameters ?? []) as readonly Parameter[];
+  const query = parameters.filter((one) => one.in === 'query');
+  const isList = query.some(({ name }) => name === 'startingAfter');
+  const body = readBody(document, operation.requestBody as RequestBody | undefined);
+  return {
+    ...{ name: operation.operationId ?? '', method: method.toUpperCase() as TestMethod, path, query },
+    ids: [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, noun = '', name = '']) => ({
+      ...{ name, prefix: prefixOf(noun, path) },
+    })),
+    successes: Object.keys(operation.responses)
+      .map(Number)
+      .filter((status) => status < 300),
+    ...(body && { body }),
+    ...(isList && { listed: prefixOf(path.split('/').at(-1) ?? '', path) }),
+  };
+}
+
+/** @throws Error for a resource that nobody has told of here */
+function prefixOf(noun: string, path: string): Prefix {
+  const prefix = new Map<string, Prefix>(Object.entries(PREFIX_OF)).get(noun);
+  if (prefix !== undefined) return prefix;
+  throw new Error(`what are the ids of "${noun}" like? ${path}`);
+}
+
+function readBody(document: OpenApiDocument, body: RequestBody | undefined): BodyOf | undefined {
+  const [[type, media] = []] = Object.entries(body?.content ?? {});
+  if (!body || type === undefined || !media) return undefined;
+  const schema = dereferenced(document, media.schema);
+  return { type, isRequired: body.required, schema, example: media.example };
+}
+
+/** Without references. Nothing in the document refers to itself. */
+function dereferenced(document: OpenApiDocument, schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema), (_key, value) => {
+    const reference: unknown = value?.$ref;
+    if (typeof reference !== 'string') return value;
+    const name = reference.replace('#/components/schemas/', '');
+    return dereferenced(document, document.components.schemas[name] as Schema);
+  });
+}
+
+/** The operation that deletes what has such ids, where there is one. */
+export function findDelete(operations: readonly ApiOperation[], prefix: Prefix): ApiOperation | undefined {
+  return operations.find(({ method, ids }) => method === 'DELETE' && ids.at(-1)?.prefix === prefix);
+}
