@@ -10,7 +10,7 @@ import type { Config } from '../config.ts';
 import { answers, controlSocketPath, createControlServer } from '../control-socket.ts';
 import { CommandError } from './errors.ts';
 
-export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type ControlClient = {
   /** The answer's body. @throws CommandError when the daemon refuses */

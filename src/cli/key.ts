@@ -1,13 +1,21 @@
 /** `postrider key`: API keys. A key's token is printed when it is made and never again. */
 import { type Command, Option } from 'commander';
-import type { showKey } from '../tenants/schemas.ts';
+import type { showKey } from '../tenants/admin-schemas.ts';
 import { withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 type Key = ReturnType<typeof showKey>;
-type NewKey = { tenant: string; name: string; mode: string; permission: string; expiresAt?: string };
+type NewKey = {
+  tenant: string;
+  name: string;
+  mode: string;
+  permission: string;
+  domain?: string;
+  allowIp?: string[];
+  expiresAt?: string;
+};
 
 export function addKeyCommands(program: Command, terminal: Terminal): void {
   const key = program.command('key').description('API keys.');
@@ -53,10 +61,16 @@ function addCreate(key: Command, terminal: Terminal): void {
         .choices(['full_access', 'sending_access', 'read_only'])
         .default('full_access'),
     )
+    .option('--domain <domain>', 'the one domain it may send from, by id or name; default: any')
+    .option(
+      '--allow-ip <address>',
+      'address or CIDR block it may be used from, repeated for more; default: any',
+      collect,
+    )
     .option('--expires-at <time>', 'ISO 8601; default: never')
-    .action(({ tenant, name, mode, permission, expiresAt }: NewKey, command: Command) =>
+    .action(({ allowIp, ...given }: NewKey, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
-        const body = { tenant, name, mode, permission, ...(expiresAt !== undefined && { expiresAt }) };
+        const body = { ...given, ...(allowIp !== undefined && { allowedIps: allowIp }) };
         const made = await control.request<Key & { token: string }>('POST', '/keys', body);
         show(made, () =>
           [`Key ${made.id} "${made.name}" (${made.mode}, ${made.permission}), shown once:`, made.token].join(
@@ -65,6 +79,11 @@ function addCreate(key: Command, terminal: Terminal): void {
         );
       }),
     );
+}
+
+/** An option that is given more than once. */
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value];
 }
 
 const HEADINGS = ['id', 'name', 'mode', 'permission', 'begins', 'tenant', 'last used', 'state'];

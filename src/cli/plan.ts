@@ -1,6 +1,6 @@
 /** `postrider plan`: the limits tenants live within. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Plan } from '../tenants/schemas.ts';
+import type { Plan } from '../tenants/admin-schemas.ts';
 import { withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatTable } from './table.ts';

@@ -80,6 +80,7 @@ function welcome(address: string, config: Config, first: FirstStart): string {
       return [
         listens,
         `Test key (shown once): ${first.testKey}`,
+        `All requests, to read and to try: ${address}/docs`,
         'Send your first email (nothing leaves this machine):',
         curlLine({
           address,

@@ -1,6 +1,6 @@
 /** `postrider tenant`: who sends through this machine. */
 import type { Command } from 'commander';
-import type { showTenant } from '../tenants/schemas.ts';
+import type { showTenant } from '../tenants/admin-schemas.ts';
 import { withControl } from './context.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,6 +18,17 @@ export function addTenantCommands(program: Command, terminal: Terminal): void {
       withControl(command, terminal, async (control, { show }) => {
         const made = await control.request<Tenant>('POST', '/tenants', { name, plan });
         show(made, () => `Tenant ${made.id} "${made.name}" on plan ${made.plan}`);
+      }),
+    );
+  tenant
+    .command('set-plan')
+    .description('Put a tenant on another plan, at once.')
+    .argument('<tenant>', 'by id or name')
+    .argument('<plan>', 'postrider plan list')
+    .action((who: string, plan: string, _: object, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const moved = await control.request<Tenant>('PATCH', `/tenants/${encodeURIComponent(who)}`, { plan });
+        show(moved, () => `Tenant ${moved.id} "${moved.name}" is on plan ${moved.plan}`);
       }),
     );
   tenant

@@ -1,7 +1,7 @@
 /** The end of an attempt: each recipient's new state, its attempt row, its event and what follows, in one transaction. */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
-import { suppress } from '../suppressions/store.ts';
+import { addSuppression } from '../suppressions/change.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
 import { type BounceSubType, bounceSubType } from './bounce-subtype.ts';
@@ -134,7 +134,7 @@ async function bounce(
   await end(tx, message, recipient, outcome, now, { type: 'email.bounced', details: { bounce: details } });
   // decisions.md 5 and 29: a hard bounce suppresses, a simulated one never does.
   if (outcome.bounce !== 'permanent' || outcome.report.phase === 'simulated') return;
-  await suppress(tx, {
+  const suppression = {
     id: newId('sup', now),
     tenantId: message.tenantId,
     email: recipient.address,
@@ -142,7 +142,8 @@ async function bounce(
     sourceEmailId: message.id,
     diagnostic: text,
     createdAt: now,
-  });
+  } as const;
+  await addSuppression(tx, suppression, { mode: message.mode, now });
 }
 
 async function defer(

@@ -38,6 +38,7 @@ const insertRecipient = statement((db, param: Param<RecipientRow>) =>
     id: param('id'),
     messageId: param('messageId'),
     tenantId: param('tenantId'),
+    mode: param('mode'),
     field: param('field'),
     position: param('position'),
     address: param('address'),
@@ -61,7 +62,10 @@ const insertRecipient = statement((db, param: Param<RecipientRow>) =>
 /** What the API shows of a recipient that is not tried. */
 export const SUPPRESSED = 'The address is on the suppression list';
 
-export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & { suppressed: boolean };
+export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & {
+  /** Why it is not tried, for people; null: it is. */
+  suppressed: string | null;
+};
 
 /** Part of the write that accepts a mail: the message and a row for each recipient, due at the message's date. */
 export async function enqueue(
@@ -70,23 +74,26 @@ export async function enqueue(
   recipients: readonly NewRecipient[],
 ): Promise<void> {
   await insertMessage.all(tx, message);
-  for (const [position, { suppressed, ...recipient }] of recipients.entries()) {
+  for (const [position, { field, address, domain, suppressed }] of recipients.entries()) {
     await insertRecipient.all(tx, {
-      ...recipient,
+      field,
+      address,
+      domain,
       id: newId('rcp', message.createdAt),
       messageId: message.id,
       tenantId: message.tenantId,
+      mode: message.mode,
       position,
-      lane: laneOf(message, recipient.domain),
-      state: suppressed ? 'suppressed' : 'ready',
-      dueAt: suppressed ? null : message.datedAt,
+      lane: laneOf(message, domain),
+      state: suppressed === null ? 'ready' : 'suppressed',
+      dueAt: suppressed === null ? message.datedAt : null,
       attempts: 0,
       doubts: 0,
       epoch: null,
       delayNoticeAt: null,
       smtpCode: null,
       enhancedCode: null,
-      diagnostic: suppressed ? SUPPRESSED : null,
+      diagnostic: suppressed,
       mx: null,
       tls: null,
       lastEventAt: message.createdAt,
@@ -100,6 +107,7 @@ export type SpooledMessage = MessageRow & {
   rfcMessageId: string | null;
   /** JSON object. */
   tags: string | null;
+  broadcastId: EmailRow['broadcastId'];
   templateId: EmailRow['templateId'];
 };
 
@@ -108,7 +116,8 @@ const messageById = statement((db, param: Param<{ id: string }>) =>
     .selectFrom('messages')
     .leftJoin('emails', 'emails.id', 'messages.id')
     .selectAll('messages')
-    .select(['emails.subject', 'emails.rfcMessageId', 'emails.tags', 'emails.templateId'])
+    .select(['emails.subject', 'emails.rfcMessageId', 'emails.tags'])
+    .select(['emails.broadcastId', 'emails.templateId'])
     .where('messages.id', '=', constant(param('id'))),
 );
 
@@ -275,6 +284,7 @@ export async function recordRecipientEvent(
       subject: message.subject,
       messageId: message.rfcMessageId === null ? null : `<${message.rfcMessageId}>`,
       tags: message.tags === null ? {} : JSON.parse(message.tags),
+      broadcastId: message.broadcastId,
       templateId: message.templateId,
       createdAt: isoTime(message.createdAt),
       ...event.details,

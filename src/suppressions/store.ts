@@ -1,8 +1,12 @@
 /** Addresses a tenant's mail never goes to: all SQL, and the only writer of their table. */
+
+import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import type { SuppressionReason, SuppressionRow } from '../db/tables.ts';
 import { addressKey } from '../mail/address.ts';
+import { notFound } from '../system/errors.ts';
+import { isId } from '../system/ids.ts';
 
 /** api.md 1.7: a stronger reason replaces a weaker one. */
 const STRENGTH: Record<SuppressionReason, number> = { manual: 0, unsubscribe: 1, bounce: 2, complaint: 3 };
@@ -28,6 +32,53 @@ export async function findSuppressed(
     if (await byEmail.first(tx, { tenantId, email })) suppressed.add(email);
   }
   return suppressed;
+}
+
+type ById = Pick<SuppressionRow, 'tenantId' | 'id'>;
+
+const byId = statement((db, param: Param<ById>) =>
+  db
+    .selectFrom('suppressions')
+    .selectAll()
+    .where('tenantId', '=', param('tenantId'))
+    .where('id', '=', param('id')),
+);
+
+/** `key`: an id, or an address in lower case. @throws AppError not_found, also for another tenant's */
+export async function getSuppression(
+  tx: Tx,
+  tenantId: SuppressionRow['tenantId'],
+  key: string,
+): Promise<SuppressionRow> {
+  const suppression = await findSuppression(tx, tenantId, key);
+  if (!suppression) throw notFound('Suppression');
+  return suppression;
+}
+
+function findSuppression(
+  tx: Tx,
+  tenantId: SuppressionRow['tenantId'],
+  key: string,
+): Promise<SuppressionRow | undefined> {
+  return isId('sup', key)
+    ? byId.first(tx, { tenantId, id: key })
+    : byEmail.first(tx, { tenantId, email: key });
+}
+
+/** `email` in lower case. */
+export type SuppressionFilter = { email?: string; reason?: SuppressionReason };
+
+/** Newest first. */
+export function listSuppressions(
+  tx: Tx,
+  tenantId: SuppressionRow['tenantId'],
+  { email, reason }: SuppressionFilter,
+  page: PageRequest,
+): Promise<Page<SuppressionRow>> {
+  let wanted = tx.selectFrom('suppressions').selectAll().where('tenantId', '=', tenantId);
+  if (email !== undefined) wanted = wanted.where('email', '=', email);
+  if (reason !== undefined) wanted = wanted.where('reason', '=', reason);
+  return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
 const insert = statement((db, param: Param<SuppressionRow>) =>
@@ -67,5 +118,20 @@ export async function suppress(
   return { suppression: { ...existing, reason, sourceEmailId, diagnostic }, isNew: false };
 }
 
-/** The same as a write of its own. */
+const deleteById = statement((db, param: Param<Pick<SuppressionRow, 'id'>>) =>
+  db.deleteFrom('suppressions').where('id', '=', param('id')),
+);
+
+/** Part of a write. `key`: an id, or an address in lower case. Undefined when there is none, also for another tenant's. */
+export async function deleteSuppression(
+  tx: Tx,
+  tenantId: SuppressionRow['tenantId'],
+  key: string,
+): Promise<SuppressionRow | undefined> {
+  const suppression = await findSuppression(tx, tenantId, key);
+  if (suppression) await deleteById.all(tx, suppression);
+  return suppression;
+}
+
+/** `suppress` as a write of its own. */
 export const insertSuppression = defineWrite('suppressions.insert', suppress);

@@ -1,10 +1,9 @@
 /** Tenants, plans and keys for the operator: served on the control socket alone, never on a network port. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import { parseTimestamp } from '../system/clock.ts';
-import { invalid, notFound } from '../system/errors.ts';
+import type { DomainRow, TenantRow } from '../db/tables.ts';
+import { notFound } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
-import { createApiKey, revokeKey } from './keys.ts';
 import {
   type KeyQuery,
   keyQuery,
@@ -17,8 +16,21 @@ import {
   showKey,
   showPlan,
   showTenant,
-} from './schemas.ts';
-import { getTenant, insertTenant, listApiKeys, listPlans, listTenants, upsertPlan } from './store.ts';
+  type TenantChange,
+  tenantChangeSchema,
+} from './admin-schemas.ts';
+import { readKeyLimits } from './key-request.ts';
+import { createApiKey, revokeKey } from './keys.ts';
+import {
+  getKeyDomain,
+  getTenant,
+  insertTenant,
+  listApiKeys,
+  listPlans,
+  listTenants,
+  setTenantPlan,
+  upsertPlan,
+} from './store.ts';
 
 type TenantApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
 
@@ -31,6 +43,15 @@ export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): vo
     );
   });
   server.get('/tenants', async () => (await listTenants(app.db.read)).map(showTenant));
+  server.patch<{ Params: { id: string }; Body: TenantChange }>(
+    '/tenants/:id',
+    { schema: { body: tenantChangeSchema } },
+    async ({ params, body }) => {
+      const row = await app.db.commit(setTenantPlan, { tenant: params.id, plan: body.plan });
+      app.notices.notify('tenants');
+      return showTenant(row);
+    },
+  );
   server.put<{ Body: Plan }>('/plans', { schema: { body: planSchema } }, async ({ body }) => {
     const { name, monthlyEmails, requestsPerSecond } = body;
     const plan = { name, monthlyEmails, requestsPerSecond, createdAt: app.clock.now() };
@@ -50,7 +71,8 @@ function registerKeyAdmin(server: FastifyInstance, app: TenantApp): void {
       name: body.name,
       mode: body.mode,
       permission: body.permission,
-      expiresAt: body.expiresAt === undefined ? null : readTime('expiresAt', body.expiresAt),
+      ...(body.domain !== undefined && { domainId: await findDomain(app, tenant.id, body.domain) }),
+      ...readKeyLimits(body, app.clock.now()),
     });
     return { ...showKey(key), token };
   });
@@ -64,13 +86,8 @@ function registerKeyAdmin(server: FastifyInstance, app: TenantApp): void {
   });
 }
 
-function readTime(param: string, text: string): number {
-  const time = parseTimestamp(text);
-  if (time === undefined) {
-    throw invalid(
-      param,
-      `\`${param}\` must be an ISO 8601 time with its offset, such as 2030-01-31T12:00:00Z`,
-    );
-  }
-  return time;
+/** By id or name. @throws AppError validation_error */
+function findDomain(app: Pick<App, 'db'>, tenantId: TenantRow['id'], text: string): Promise<DomainRow['id']> {
+  const named = isId('dom', text) ? { id: text } : { name: text.toLowerCase() };
+  return getKeyDomain(app.db.read, tenantId, { param: 'domain', ...named });
 }

@@ -4,15 +4,25 @@ import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { ApiKeyRow, Mode, Permission, PlanRow } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
+import { allowsPeer } from './allowed-ips.ts';
 import { readToken } from './keys.ts';
 import { createKnownKeys, type KnownKeys } from './known-keys.ts';
 import { createRateLimit, requireAllowance } from './rate-limit.ts';
 import { type PlannedKey, recordKeyUse } from './store.ts';
 
-export type Caller = { tenantId: ApiKeyRow['tenantId']; mode: Mode; keyId: ApiKeyRow['id'] };
+export type Caller = {
+  tenantId: ApiKeyRow['tenantId'];
+  mode: Mode;
+  keyId: ApiKeyRow['id'];
+  /** The one domain it may send from; null: any of its tenant's. */
+  domainId: ApiKeyRow['domainId'];
+};
 
-/** What a route asks of a key: `send` and `emails` are open to sending keys, `read` to all but those. */
-export type Need = 'send' | 'emails' | 'read' | 'write';
+/**
+ * What a route asks of a key: `send` and `emails` are open to sending keys, `read` to all but those, and `any` to every
+ * key, for the route says the rest.
+ */
+export type Need = 'send' | 'emails' | 'read' | 'write' | 'any';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,9 +31,9 @@ declare module 'fastify' {
 }
 
 const PERMITS: Record<Permission, readonly Need[]> = {
-  full_access: ['send', 'emails', 'read', 'write'],
-  sending_access: ['send', 'emails'],
-  read_only: ['emails', 'read'],
+  full_access: ['send', 'emails', 'read', 'write', 'any'],
+  sending_access: ['send', 'emails', 'any'],
+  read_only: ['emails', 'read', 'any'],
 };
 
 /** `lastUsedAt` is for people; once a minute for each key is enough. */
@@ -32,14 +42,28 @@ const USE_RECORDED_EVERY_MS = 60_000;
 const MOST_RECORDED_KEYS = 10_000;
 const MOST_AUTHORIZATION_CHARACTERS = 256;
 
-type PlannedCaller = { caller: Caller; plan: Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'> };
+type PlannedCaller = {
+  caller: Caller;
+  plan: Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'>;
+  key: Pick<ApiKeyRow, 'permission' | 'domainId' | 'allowedIps' | 'expiresAt'>;
+};
 
 const callers = new WeakMap<FastifyRequest, PlannedCaller>();
 
 export function callerOf(request: FastifyRequest): Caller {
+  return plannedCallerOf(request).caller;
+}
+
+/** Whether the key may less than everything, from everywhere, for good. */
+export function hasLimits(request: FastifyRequest): boolean {
+  const { permission, domainId, allowedIps, expiresAt } = plannedCallerOf(request).key;
+  return permission !== 'full_access' || domainId !== null || allowedIps !== null || expiresAt !== null;
+}
+
+function plannedCallerOf(request: FastifyRequest): PlannedCaller {
   const known = callers.get(request);
   if (!known) throw new Error('the route is not behind requireApiKey');
-  return known.caller;
+  return known;
 }
 
 /** Undefined when the request had no valid key. */
@@ -50,8 +74,8 @@ export function findPlannedCaller(request: FastifyRequest): PlannedCaller | unde
 type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
 
 /**
- * Every route registered on `scope` after this needs a key; `config.needs` says for what (default `write`). Requests of
- * tenants whose plan limits them are counted here, before anything costs more.
+ * Every route registered on `scope` after this needs a key; `config.needs` says for what (default: `read` for what is
+ * got, else `write`). Requests of tenants whose plan limits them are counted here, before anything costs more.
  */
 export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
   const recordedAt = new LRUCache<string, number>({ max: MOST_RECORDED_KEYS });
@@ -60,15 +84,20 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
   scope.addHook('onClose', async () => knownKeys.close());
   scope.addHook('onRequest', async (request, reply) => {
     const key = await findKey(app, knownKeys, request.headers.authorization);
-    const { tenantId, mode, requestsPerSecond, monthlyEmails } = key;
+    // Before anything is counted: who has no more than the key takes nothing from its owner's allowance.
+    if (!allowsPeer(key, request.ip)) {
+      throw new AppError('restricted_api_key', `This API key may not be used from ${request.ip}`);
+    }
+    const { tenantId, mode, domainId, requestsPerSecond, monthlyEmails } = key;
     callers.set(request, {
-      caller: { tenantId, mode, keyId: key.id },
+      caller: { tenantId, mode, keyId: key.id, domainId },
       plan: { requestsPerSecond, monthlyEmails },
+      key,
     });
     if (requestsPerSecond !== null) {
       requireAllowance(reply, rateLimit.take(tenantId, requestsPerSecond));
     }
-    const needs = request.routeOptions.config.needs ?? 'write';
+    const needs = request.routeOptions.config.needs ?? (isRead(request) ? 'read' : 'write');
     if (!PERMITS[key.permission].includes(needs)) {
       throw new AppError(
         'restricted_api_key',
@@ -81,6 +110,10 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
       app.db.note(recordKeyUse, { id: key.id, now });
     }
   });
+}
+
+function isRead({ method }: FastifyRequest): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 async function findKey(

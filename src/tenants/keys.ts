@@ -6,7 +6,7 @@ import { hash, randomInt } from 'node:crypto';
 import type { App } from '../app.ts';
 import type { ApiKeyRow, Mode, Permission } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
-import { insertApiKey, revokeApiKey } from './store.ts';
+import { endApiKey, insertApiKey, type KeyOwner, revokeApiKey } from './store.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const HINT_CHARACTERS = 8;
@@ -17,14 +17,22 @@ export type NewKey = {
   name: string;
   mode: Mode;
   permission: Permission;
+  /** The one domain it may send from; any by default. */
+  domainId?: ApiKeyRow['domainId'];
+  /** Where it may be used from (allowed-ips.ts); anywhere by default. */
+  allowedIps?: readonly string[] | null;
   /** Epoch milliseconds. */
   expiresAt: number | null;
 };
 
-/** Makes a key. The token is in the answer and nowhere else. */
+/**
+ * Makes a key. The token is in the answer and nowhere else.
+ *
+ * @throws AppError validation_error when the domain is not the tenant's, or it has as many keys as it may
+ */
 export async function createApiKey(
   app: Pick<App, 'db' | 'clock' | 'config'>,
-  key: NewKey,
+  { domainId = null, allowedIps = null, ...key }: NewKey,
 ): Promise<{ key: ApiKeyRow; token: string }> {
   const prefix = key.mode === 'live' ? app.config.keys.livePrefix : app.config.keys.testPrefix;
   const body = Array.from(
@@ -38,6 +46,8 @@ export async function createApiKey(
     id: newId('key', now),
     hint: body.slice(0, HINT_CHARACTERS),
     tokenHash: hashToken(token),
+    domainId,
+    allowedIps: allowedIps && JSON.stringify(allowedIps),
     createdAt: now,
     lastUsedAt: null,
     revokedAt: null,
@@ -58,6 +68,20 @@ export async function revokeKey(
   const row = await app.db.commit(revokeApiKey, { id, now: app.clock.now() });
   app.notices.notify('tenants');
   return row;
+}
+
+/**
+ * The same, asked for by its tenant: from here on there is no such key.
+ *
+ * @throws AppError not_found, also for one of another mode
+ */
+export async function deleteKey(
+  app: Pick<App, 'db' | 'clock' | 'notices'>,
+  owner: KeyOwner,
+  id: string,
+): Promise<void> {
+  await app.db.commit(endApiKey, { owner, id, now: app.clock.now() });
+  app.notices.notify('tenants');
 }
 
 /** The mode its prefix names and the characters it is found by; undefined when it has not the shape of a key. */

@@ -57,7 +57,8 @@ export function secondsLeft(now: number): number {
   return Math.ceil((endOfMonth(now) - now) / 1_000);
 }
 
-function endOfMonth(now: number): number {
+/** Epoch milliseconds of the first moment after it. */
+export function endOfMonth(now: number): number {
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
 }

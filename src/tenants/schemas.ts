@@ -1,57 +1,128 @@
-/** Shapes of the admin API for tenants, plans and keys. */
+/** Shapes of `/v1/api-keys` and `/v1/plan` (api.md 1.10). */
 import { type Static, Type } from 'typebox';
-import type { ApiKeyRow, PlanRow, TenantRow } from '../db/tables.ts';
+import type { ApiKeyRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
+import { MOST_ALLOWED_IPS, showAllowedIps } from './allowed-ips.ts';
 
-const name = Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f]+$' });
-
-export const newTenantSchema = Type.Object({ name, plan: Type.String({ default: 'unlimited' }) });
-export type NewTenant = Static<typeof newTenantSchema>;
-
-export const planSchema = Type.Object({
-  name: Type.String({ pattern: '^[a-z0-9_-]{1,64}$' }),
-  monthlyEmails: Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
-  requestsPerSecond: Type.Union([
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-    Type.Null(),
-  ]),
+/** Ours. */
+const MOST_NAME_CHARACTERS = 200;
+/** Neither control characters (C0, DEL) nor lone surrogates: it is shown to people. */
+export const keyName = Type.String({
+  minLength: 1,
+  maxLength: MOST_NAME_CHARACTERS,
+  pattern: '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]+$',
 });
-export type Plan = Static<typeof planSchema>;
 
-export const newKeySchema = Type.Object({
-  /** Id or name. */
-  tenant: Type.String(),
-  name,
-  mode: Type.Enum(['live', 'test']),
-  permission: Type.Enum(['full_access', 'sending_access', 'read_only']),
-  expiresAt: Type.Optional(Type.String()),
+export const mode = Type.Enum(['live', 'test'], { description: 'Live keys send; test keys pretend to.' });
+export const permission = Type.Enum(['full_access', 'sending_access', 'read_only'], {
+  description: 'What it may do: all; send, retrieve and cancel emails; read.',
 });
-export type NewKeyBody = Static<typeof newKeySchema>;
+export const allowedIps = Type.Array(Type.String(), {
+  minItems: 1,
+  maxItems: MOST_ALLOWED_IPS,
+  description: 'Addresses and CIDR blocks it may be used from.',
+});
+const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(
+  schema: Schema,
+  description: string,
+) => Type.Union([schema, Type.Null()], { description });
 
-/** `tenant`: id or name. */
-export const keyQuery = Type.Object({ tenant: Type.Optional(Type.String()) });
-export type KeyQuery = Static<typeof keyQuery>;
+const domainId = orNull(Type.String(), 'The one domain it may send from; null: any.');
+const allowedIpsOrNull = orNull(allowedIps, 'Addresses and CIDR blocks it may be used from; null: any.');
+const expiresAt = orNull(Type.String(), 'ISO 8601 with an offset; null: never.');
 
-export function showTenant(row: TenantRow) {
-  return { id: row.id, name: row.name, plan: row.plan, createdAt: isoTime(row.createdAt) };
-}
+const EXAMPLE = { name: 'shop', mode: 'live', permission: 'sending_access' };
+const LIMITS = {
+  domainId: 'dom_01khq3z5vgxw1r8t6n2m4c9b7d',
+  allowedIps: ['192.0.2.7', '2001:db8::/32'],
+  expiresAt: '2030-01-01T00:00:00.000Z',
+};
 
-export function showPlan({ name, monthlyEmails, requestsPerSecond }: PlanRow): Plan {
-  return { name, monthlyEmails, requestsPerSecond };
-}
+export const newApiKeySchema = Type.Object(
+  {
+    name: keyName,
+    mode: Type.Optional(
+      Type.Enum(['live', 'test'], { description: 'That of the key which makes it, and no other.' }),
+    ),
+    permission,
+    domainId: Type.Optional(domainId),
+    allowedIps: Type.Optional(allowedIpsOrNull),
+    expiresAt: Type.Optional(expiresAt),
+  },
+  { examples: [{ ...EXAMPLE, ...LIMITS }] },
+);
+export type NewApiKey = Static<typeof newApiKeySchema>;
 
-export function showKey(row: ApiKeyRow) {
+export const apiKeyChangeSchema = Type.Object({ name: keyName }, { examples: [{ name: 'shop, old' }] });
+
+const fields = {
+  id: Type.String(),
+  name: Type.String(),
+  mode,
+  permission,
+  hint: Type.String({ description: 'The 8 characters after the prefix: what to know it by.' }),
+  domainId,
+  allowedIps: allowedIpsOrNull,
+  createdAt: Type.String(),
+  lastUsedAt: orNull(Type.String(), 'To the minute; null: not yet.'),
+  expiresAt,
+};
+
+const SHOWN = {
+  id: 'key_01khq3z5vgxw1r8t6n2m4c9b7d',
+  ...EXAMPLE,
+  hint: 'Vb3kQ9xZ',
+  ...LIMITS,
+  createdAt: '2026-03-01T09:00:00.000Z',
+  lastUsedAt: null,
+};
+
+export const apiKeySchema = Type.Object(fields, { title: 'ApiKey', examples: [SHOWN] });
+
+export const createdApiKeySchema = Type.Object(
+  { ...fields, token: Type.String({ description: 'The key itself: shown now and never again.' }) },
+  { title: 'CreatedApiKey', examples: [{ ...SHOWN, token: 'svc_prd_Vb3kQ9xZ...' }] },
+);
+
+export function showApiKey(row: ApiKeyRow) {
   const time = (value: number | null) => (value === null ? null : isoTime(value));
   return {
     id: row.id,
-    tenantId: row.tenantId,
     name: row.name,
     mode: row.mode,
     permission: row.permission,
     hint: row.hint,
+    domainId: row.domainId,
+    allowedIps: row.allowedIps === null ? null : showAllowedIps(row.allowedIps),
     createdAt: isoTime(row.createdAt),
     lastUsedAt: time(row.lastUsedAt),
     expiresAt: time(row.expiresAt),
-    revokedAt: time(row.revokedAt),
   };
 }
+
+const countOrNull = (description: string) => orNull(Type.Integer({ minimum: 0 }), description);
+
+export const planUsageSchema = Type.Object(
+  {
+    name: Type.String(),
+    monthlyEmails: countOrNull('Emails a calendar month; null: no limit.'),
+    requestsPerSecond: countOrNull('Null: no limit.'),
+    usage: Type.Object({
+      month: Type.String({ description: 'The calendar month, in UTC.' }),
+      emails: countOrNull('Accepted in it, those of live keys; null: without a limit none are counted.'),
+      remaining: countOrNull('Null: no limit.'),
+      resetsAt: Type.String({ description: 'When the next month begins.' }),
+    }),
+  },
+  {
+    title: 'Plan',
+    examples: [
+      {
+        name: 'free',
+        monthlyEmails: 3000,
+        requestsPerSecond: 5,
+        usage: { month: '2026-03', emails: 120, remaining: 2880, resetsAt: '2026-04-01T00:00:00.000Z' },
+      },
+    ],
+  },
+);

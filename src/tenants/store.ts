@@ -2,13 +2,14 @@
 
 import type { Tx } from '../db/operation.ts';
 import { defineWrite } from '../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { ApiKeyRow, PlanRow, TenantRow, UsageRow } from '../db/tables.ts';
+import type { ApiKeyRow, DomainRow, PlanRow, TenantRow, UsageRow } from '../db/tables.ts';
 import { AppError, invalid, notFound } from '../system/errors.ts';
 
 /** @throws AppError already_exists, or validation_error for an unknown plan */
 export const insertTenant = defineWrite('tenants.insert', async (tx, tenant: TenantRow) => {
-  if (!(await findPlan(tx, tenant.plan))) throw invalid('plan', `there is no plan "${tenant.plan}"`);
+  await requirePlan(tx, tenant.plan);
   const existing = await findTenantByName(tx, tenant.name);
   if (existing) {
     throw new AppError('already_exists', `A tenant named "${tenant.name}" exists already`, {
@@ -18,6 +19,21 @@ export const insertTenant = defineWrite('tenants.insert', async (tx, tenant: Ten
   await tx.insertInto('tenants').values(tenant).execute();
   return tenant;
 });
+
+/** @throws AppError not_found, or validation_error for an unknown plan */
+export const setTenantPlan = defineWrite(
+  'tenants.setPlan',
+  async (tx, { tenant, plan }: { tenant: string; plan: string }): Promise<TenantRow> => {
+    const before = await getTenant(tx, tenant);
+    await requirePlan(tx, plan);
+    await tx.updateTable('tenants').set({ plan }).where('id', '=', before.id).execute();
+    return { ...before, plan };
+  },
+);
+
+async function requirePlan(tx: Tx, name: string): Promise<void> {
+  if (!(await findPlan(tx, name))) throw invalid('plan', `there is no plan "${name}"`);
+}
 
 export function findTenantByName(tx: Tx, name: string): Promise<TenantRow | undefined> {
   return tx.selectFrom('tenants').selectAll().where('name', '=', name).executeTakeFirst();
@@ -57,11 +73,94 @@ export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: Pla
   return plan;
 });
 
-/** @throws AppError not_found when the tenant does not exist */
+/** Of one tenant, those that still open something; ours. */
+export const MOST_KEYS = 100;
+
+/** @throws AppError not_found when the tenant does not exist, or validation_error */
 export const insertApiKey = defineWrite('tenants.insertApiKey', async (tx, key: ApiKeyRow) => {
   await getTenant(tx, key.tenantId);
+  await requireKeyRoom(tx, key.tenantId, key.createdAt);
+  if (key.domainId !== null) await getKeyDomain(tx, key.tenantId, { param: 'domainId', id: key.domainId });
   await tx.insertInto('apiKeys').values(key).execute();
 });
+
+async function requireKeyRoom(tx: Tx, tenantId: TenantRow['id'], now: number): Promise<void> {
+  const { count } = await tx
+    .selectFrom('apiKeys')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('tenantId', '=', tenantId)
+    .where('revokedAt', 'is', null)
+    .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', now)]))
+    .executeTakeFirstOrThrow();
+  if (count >= MOST_KEYS) {
+    throw new AppError('validation_error', `There are ${count} API keys already, as many as there may be`);
+  }
+}
+
+/** By id, or by name for people at a terminal. @throws AppError validation_error naming `param` */
+export async function getKeyDomain(
+  tx: Tx,
+  tenantId: TenantRow['id'],
+  { param, ...wanted }: { param: string; id: string } | { param: string; name: string },
+): Promise<DomainRow['id']> {
+  const column = 'id' in wanted ? 'id' : 'name';
+  const domain = await tx
+    .selectFrom('domains')
+    .select('id')
+    .where('tenantId', '=', tenantId)
+    .where(column, '=', 'id' in wanted ? wanted.id : wanted.name)
+    .where('deletedAt', 'is', null)
+    .executeTakeFirst();
+  if (!domain) throw invalid(param, `\`${param}\` is not a domain of yours`);
+  return domain.id;
+}
+
+/** A tenant sees its keys apart by mode, and none that was revoked. */
+export type KeyOwner = Pick<ApiKeyRow, 'tenantId' | 'mode'>;
+
+function keysInUse(tx: Tx, { tenantId, mode }: KeyOwner) {
+  return tx
+    .selectFrom('apiKeys')
+    .selectAll()
+    .where('tenantId', '=', tenantId)
+    .where('mode', '=', mode)
+    .where('revokedAt', 'is', null);
+}
+
+/** Newest first; expired ones among them. */
+export function listKeysInUse(tx: Tx, owner: KeyOwner, page: PageRequest): Promise<Page<ApiKeyRow>> {
+  return readPage(page, (slice) => inSlice(keysInUse(tx, owner), 'id', slice).execute());
+}
+
+/** @throws AppError not_found */
+export async function getKeyInUse(tx: Tx, owner: KeyOwner, id: string): Promise<ApiKeyRow> {
+  const key = await keysInUse(tx, owner)
+    .where('id', '=', id as ApiKeyRow['id'])
+    .executeTakeFirst();
+  if (!key) throw notFound('API key');
+  return key;
+}
+
+type ByOwner = { owner: KeyOwner; id: string };
+
+/** @throws AppError not_found */
+export const renameApiKey = defineWrite(
+  'tenants.renameApiKey',
+  async (tx, { owner, id, name }: ByOwner & { name: string }): Promise<ApiKeyRow> => {
+    const key = await getKeyInUse(tx, owner, id);
+    await tx.updateTable('apiKeys').set({ name }).where('id', '=', key.id).execute();
+    return { ...key, name };
+  },
+);
+
+/** @throws AppError not_found */
+export const endApiKey = defineWrite(
+  'tenants.endApiKey',
+  async (tx, { owner, id, now }: ByOwner & { now: number }): Promise<void> => {
+    const key = await getKeyInUse(tx, owner, id);
+    await tx.updateTable('apiKeys').set({ revokedAt: now }).where('id', '=', key.id).execute();
+  },
+);
 
 /** A key with what the plan of its tenant allows. */
 export type PlannedKey = ApiKeyRow & Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'>;
@@ -126,6 +225,24 @@ export async function getQuota(tx: Tx, tenantId: TenantRow['id'], month: string)
   const row = await quotaOfMonth.first(tx, { tenantId, month });
   if (!row) throw notFound('Tenant');
   return { monthlyEmails: row.monthlyEmails, emails: row.emails ?? 0 };
+}
+
+/** A plan with the emails that were counted against it in a month. */
+export type PlanUsage = Omit<PlanRow, 'createdAt'> & { emails: number };
+
+/** @throws AppError not_found when the tenant does not exist */
+export async function getPlanUsage(tx: Tx, tenantId: TenantRow['id'], month: string): Promise<PlanUsage> {
+  const row = await tx
+    .selectFrom('tenants')
+    .innerJoin('plans', 'plans.name', 'tenants.plan')
+    .leftJoin('usage', (join) =>
+      join.onRef('usage.tenantId', '=', 'tenants.id').on('usage.month', '=', month),
+    )
+    .select(['plans.name', 'plans.monthlyEmails', 'plans.requestsPerSecond', 'usage.emails'])
+    .where('tenants.id', '=', tenantId)
+    .executeTakeFirst();
+  if (!row) throw notFound('Tenant');
+  return { ...row, emails: row.emails ?? 0 };
 }
 
 const upsertUsage = statement((db, param: Param<UsageRow>) =>

@@ -77,6 +77,26 @@ test('makes and lists keys; the token is shown once', async () => {
   assert.equal('token' in listed.value[0], false);
 });
 
+test('makes keys that are limited to a domain and to addresses', async () => {
+  await daemon.request('POST', '/v1/domains', { body: { name: 'shop.example' } });
+  const create = ['key', 'create', '--tenant', 'default', '--mode', 'live', '--name', 'x', '--json'];
+  const limits = ['--domain', 'shop.example', '--allow-ip', '192.0.2.7', '--allow-ip', '2001:db8::/32'];
+  const made = await run(...create, ...limits);
+  assert.match(made.value.domainId, /^dom_/);
+  assert.deepEqual(made.value.allowedIps, ['192.0.2.7', '2001:db8::/32']);
+  const refused = await run(...create, '--allow-ip', 'everywhere');
+  assert.equal(refused.code, 1);
+  assert.match(refused.errors, /allowedIps\[0\]/);
+});
+
+test('puts a tenant on another plan', async () => {
+  await run('tenant', 'create', 'mover');
+  const moved = await run('tenant', 'set-plan', 'mover', 'free');
+  assert.match(moved.output, /^Tenant ten_\w+ "mover" is on plan free\n$/);
+  assert.match((await run('tenant', 'list')).output, /^ten_\w+ +mover +free /m);
+  assert.equal((await run('tenant', 'set-plan', 'mover', 'gold')).code, 1);
+});
+
 test('makes plans and changes one limit of them', async () => {
   const set = ['plan', 'set', 'small', '--json', '--monthly-emails'];
   const made = await run(...set, '100', '--requests-per-second', '2');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { SuppressionReason, SuppressionRow } from '../../src/db/tables.ts';
+import type { SuppressionReason, SuppressionRow } from '../../src/db/marketing-tables.ts';
 import { findSuppressed, insertSuppression } from '../../src/suppressions/store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';

@@ -19,7 +19,7 @@ after(async () => {
   await house.close();
 });
 
-async function ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, body?: object) {
+async function ask(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, body?: object) {
   const response = await admin.inject({ method, url, ...(body && { payload: body }) });
   return { status: response.statusCode, body: response.json() };
 }
@@ -101,6 +101,8 @@ test('a key is created for a tenant by its id or name, its token shown then and 
     id: shown.id,
     tenantId,
     hint: token.slice(8, 16),
+    domainId: null,
+    allowedIps: null,
     createdAt: '2030-01-01T00:00:00.000Z',
     lastUsedAt: null,
     expiresAt: null,
@@ -144,6 +146,11 @@ test('a key for nobody, or of no known kind, is refused', async () => {
     [{ expiresAt: '2031-13-01T00:00:00Z' }, 'expiresAt'],
     [{ expiresAt: '2027-02-30T00:00:00Z' }, 'expiresAt'],
     [{ expiresAt: 1_893_456_000_000 }, 'expiresAt'],
+    [{ expiresAt: '2030-01-01T00:00:00Z' }, 'expiresAt'],
+    [{ domain: 'nobodys.example' }, 'domain'],
+    [{ domain: newId('dom', 1) }, 'domain'],
+    [{ allowedIps: [] }, 'allowedIps'],
+    [{ allowedIps: ['10.0.0.0/33'] }, 'allowedIps[0]'],
   ] as const) {
     await assertRefused(
       ask('POST', '/keys', { ...KEY, tenant: 'default', ...changes }),
@@ -152,6 +159,36 @@ test('a key for nobody, or of no known kind, is refused', async () => {
       param,
     );
   }
+});
+
+test('a key is limited to a domain of its tenant, by id or name, and to addresses', async () => {
+  const created = await house.request('POST', '/v1/domains', { body: { name: 'limited.example' } });
+  const domainId = created.body.id;
+  for (const domain of [domainId, 'Limited.Example']) {
+    const asked = { ...KEY, tenant: 'default', domain, allowedIps: ['10.1.2.3/8', '::1'] };
+    const { status, body } = await ask('POST', '/keys', asked);
+    assert.deepEqual([status, body.domainId, body.allowedIps], [200, domainId, ['10.0.0.0/8', '::1']]);
+  }
+  const tenant = await newTenant('No domains');
+  const foreign = { ...KEY, tenant, domain: 'limited.example' };
+  await assertRefused(ask('POST', '/keys', foreign), 400, 'validation_error', 'domain');
+});
+
+test('a tenant is put on another plan, which counts from the next request on', async () => {
+  const { tenantId, liveKey } = await house.addTenant('Mover');
+  const headersOf = async () => (await house.request('GET', '/v1/topics', { key: liveKey })).headers;
+  assert.equal((await headersOf())['ratelimit-limit'], undefined);
+  const { status, body } = await ask('PATCH', `/tenants/${tenantId}`, { plan: 'free' });
+  assert.deepEqual(
+    [status, body],
+    [200, { id: tenantId, name: 'Mover', plan: 'free', createdAt: '2030-01-01T00:00:00.000Z' }],
+  );
+  assert.equal((await headersOf())['ratelimit-limit'], '5');
+  assert.equal((await ask('PATCH', '/tenants/Mover', { plan: 'unlimited' })).body.plan, 'unlimited');
+  assert.equal((await headersOf())['ratelimit-limit'], undefined);
+  await assertRefused(ask('PATCH', '/tenants/Mover', { plan: 'gold' }), 400, 'validation_error', 'plan');
+  await assertRefused(ask('PATCH', '/tenants/Mover', {}), 400, 'validation_error', 'plan');
+  await assertRefused(ask('PATCH', '/tenants/nobody', { plan: 'free' }), 404, 'not_found');
 });
 
 test('an expiry is a moment, wherever it was written', async () => {

@@ -5,13 +5,13 @@ import type { Permission } from '../../src/db/tables.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { callerOf, type Need, requireApiKey } from '../../src/tenants/authenticate.ts';
 import { createApiKey, type NewKey, revokeKey } from '../../src/tenants/keys.ts';
-import { listApiKeys } from '../../src/tenants/store.ts';
+import { listApiKeys, setTenantPlan } from '../../src/tenants/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 const START = Date.UTC(2030, 0, 1);
 const clock = createFakeClock(START);
-const NEEDS: readonly Need[] = ['send', 'emails', 'read', 'write'];
+const NEEDS: readonly Need[] = ['send', 'emails', 'read', 'write', 'any'];
 
 let house: TestApp;
 /** One route for each need, and one that names none. */
@@ -23,7 +23,7 @@ before(async () => {
   for (const needs of NEEDS) {
     probe.get(`/${needs}`, { config: { needs } }, async (request) => callerOf(request));
   }
-  probe.get('/unsaid', async (request) => callerOf(request));
+  probe.route({ method: ['GET', 'POST'], url: '/unsaid', handler: async (request) => callerOf(request) });
 });
 after(async () => {
   await probe.close();
@@ -70,7 +70,31 @@ test('a key says whose data it sees and in which mode', async () => {
   const { key, token } = await newKey({ mode: 'test' });
   const { status, body } = await ask('/read', `Bearer ${token}`);
   assert.equal(status, 200);
-  assert.deepEqual(body, { tenantId: house.tenantId, mode: 'test', keyId: key.id });
+  assert.deepEqual(body, { tenantId: house.tenantId, mode: 'test', keyId: key.id, domainId: null });
+});
+
+test('a key that is limited to a domain says which', async () => {
+  const created = await house.request('POST', '/v1/domains', { body: { name: 'one.example' } });
+  const domainId = created.body.id;
+  const { token } = await newKey({ domainId });
+  assert.equal((await ask('/read', `Bearer ${token}`)).body.domainId, domainId);
+});
+
+test('who uses a key from elsewhere is refused before anything is counted or noted', async () => {
+  const { tenantId } = await house.addTenant('elsewhere');
+  await house.app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'free' });
+  const { key, token } = await newKey({ tenantId, allowedIps: ['192.0.2.7'] });
+  const from = (remoteAddress: string) =>
+    probe.inject({ url: '/read', headers: { authorization: `Bearer ${token}` }, remoteAddress });
+  // More than the plan's burst of ten.
+  for (let count = 0; count < 20; count++) {
+    const { statusCode, headers, json } = await from('192.0.2.8');
+    assert.deepEqual([statusCode, json().error.type], [403, 'restricted_api_key']);
+    assert.equal(headers['ratelimit-remaining'], undefined);
+  }
+  assert.equal(await lastUse(key.id), null);
+  const allowed = await from('192.0.2.7');
+  assert.deepEqual([allowed.statusCode, allowed.headers['ratelimit-remaining']], [200, '9']);
 });
 
 test('the word Bearer is the same in any case, and spaces around are nothing (RFC 9110 11.1)', async () => {
@@ -128,9 +152,9 @@ test('a key is valid until it expires, and not at that moment', async () => {
 });
 
 const PERMITTED: Record<Permission, readonly Need[]> = {
-  full_access: ['send', 'emails', 'read', 'write'],
-  sending_access: ['send', 'emails'],
-  read_only: ['emails', 'read'],
+  full_access: ['send', 'emails', 'read', 'write', 'any'],
+  sending_access: ['send', 'emails', 'any'],
+  read_only: ['emails', 'read', 'any'],
 };
 
 for (const [permission, permitted] of Object.entries(PERMITTED) as [Permission, readonly Need[]][]) {
@@ -141,8 +165,14 @@ for (const [permission, permitted] of Object.entries(PERMITTED) as [Permission, 
       assert.equal(status, permitted.includes(needs) ? 200 : 403, needs);
       if (status === 403) assert.equal(body.error.type, 'restricted_api_key');
     }
-    const unsaid = await ask('/unsaid', `Bearer ${token}`);
-    assert.equal(unsaid.status, permission === 'full_access' ? 200 : 403);
+    for (const [method, needs] of [
+      ['GET', 'read'],
+      ['POST', 'write'],
+    ] as const) {
+      const headers = { authorization: `Bearer ${token}` };
+      const unsaid = await probe.inject({ method, url: '/unsaid', headers });
+      assert.equal(unsaid.statusCode, permitted.includes(needs) ? 200 : 403, `${method}: ${needs}`);
+    }
   });
 }
 
@@ -179,7 +209,7 @@ test('a request that was refused is no use of a key', async () => {
 });
 
 test('every route of the API asks for a key before anything else', async () => {
-  const { paths = {} } = house.server.swagger();
+  const { paths } = house.server.openApi();
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods ?? {}).map((method) => ({ path, method: method.toUpperCase() })),
   );

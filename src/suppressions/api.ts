@@ -1,0 +1,83 @@
+/** `/v1/suppressions` (specification 4.10, api.md 1.7): one at a time. Many at once: batch-api.ts. */
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../app.ts';
+import type { SuppressionRow } from '../db/marketing-tables.ts';
+import { resourceRoutes } from '../http/resource.ts';
+import { notFound } from '../system/errors.ts';
+import { isId } from '../system/ids.ts';
+import { callerOf } from '../tenants/authenticate.ts';
+import { registerSuppressionBatches } from './batch-api.ts';
+import { addSuppressions, removeSuppressions } from './change.ts';
+import { findAddress, newSuppression, readAddress } from './request.ts';
+import {
+  type NewSuppression,
+  newSuppressionSchema,
+  suppressionFilter,
+  suppressionSchema,
+} from './schemas.ts';
+import { showSuppression } from './show.ts';
+import { getSuppression, listSuppressions } from './store.ts';
+
+type SuppressionApp = Pick<App, 'db' | 'clock' | 'notices'>;
+
+const BY_ADDRESS = 'By its id, or by the address, percent-encoded and in any case.';
+
+export function registerSuppressionsApi(server: FastifyInstance, app: SuppressionApp): void {
+  registerAdd(server, app);
+  const suppressions = resourceRoutes<SuppressionRow>(server, {
+    ...{ name: 'suppression', tag: 'Suppressions', path: '/suppressions', prefix: 'sup' },
+    ...{ schema: suppressionSchema, show: showSuppression },
+  });
+  suppressions.list({ query: suppressionFilter }, (request, page) => {
+    const { email, reason } = request.query;
+    const filter = {
+      ...(email !== undefined && { email: readAddress('email', email) }),
+      ...(reason !== undefined && { reason }),
+    };
+    return listSuppressions(app.db.read, callerOf(request).tenantId, filter, page);
+  });
+  suppressions.get({ description: BY_ADDRESS }, async (request) =>
+    getSuppression(app.db.read, callerOf(request).tenantId, readKey(request.params.id)),
+  );
+  suppressions.delete({ description: BY_ADDRESS }, async (request) => {
+    const { tenantId, mode } = callerOf(request);
+    const keys = [readKey(request.params.id)];
+    const cause = { mode, now: app.clock.now() };
+    const [removed] = await app.db.commit(removeSuppressions, { tenantId, keys, cause });
+    if (!removed) throw notFound('Suppression');
+    app.notices.notify('events');
+  });
+  registerSuppressionBatches(server, app);
+}
+
+function registerAdd(server: FastifyInstance, app: SuppressionApp): void {
+  server.post<{ Body: NewSuppression }>(
+    '/suppressions',
+    {
+      schema: {
+        operationId: 'createSuppression',
+        summary: 'Suppress an address',
+        description: 'Answers 201, or 200 when the address was suppressed already.',
+        tags: ['Suppressions'],
+        body: newSuppressionSchema,
+        response: { 200: suppressionSchema, 201: suppressionSchema },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const cause = { mode: caller.mode, now: app.clock.now() };
+      const wanted = [newSuppression(caller.tenantId, request.body, cause.now)];
+      const [added] = await app.db.commit(addSuppressions, { wanted, cause });
+      if (!added) throw new Error('a suppression that was added has no answer');
+      if (added.isNew) app.notices.notify('events');
+      return reply.code(added.isNew ? 201 : 200).send(showSuppression(added.suppression));
+    },
+  );
+}
+
+/** @throws AppError not_found for what is neither an id nor an address */
+function readKey(text: string): string {
+  const key = isId('sup', text) ? text : findAddress(text);
+  if (key === undefined) throw notFound('Suppression');
+  return key;
+}

@@ -1,0 +1,98 @@
+/** `/v1/suppressions/batch` and `/batch/delete` (api.md 1.7): up to a hundred addresses in one transaction. */
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../app.ts';
+import type { SuppressionRow } from '../db/marketing-tables.ts';
+import { checkedByItem } from '../http/items.ts';
+import { AppError } from '../system/errors.ts';
+import { callerOf } from '../tenants/authenticate.ts';
+import { addSuppressions, removeSuppressions } from './change.ts';
+import { findAddress, newSuppression } from './request.ts';
+import {
+  addedBatchSchema,
+  type RemovalBatch,
+  removalBatchSchema,
+  removedBatchSchema,
+  suppressionBatchSchema,
+} from './schemas.ts';
+import { showSuppression } from './show.ts';
+
+type BatchApp = Pick<App, 'db' | 'clock' | 'notices'>;
+
+const tags = ['Suppressions'];
+/** On the list as no address is. */
+const NO_ADDRESS = '';
+
+export function registerSuppressionBatches(server: FastifyInstance, app: BatchApp): void {
+  const { validatorCompiler, check } = checkedByItem(server, suppressionBatchSchema, 'suppressions');
+  server.post<{ Body: { suppressions: readonly unknown[] } }>(
+    '/suppressions/batch',
+    {
+      validatorCompiler,
+      schema: {
+        operationId: 'createSuppressions',
+        summary: 'Suppress up to 100 addresses',
+        description: 'What is wrong with one is said in its place; the others are suppressed all the same.',
+        tags,
+        body: suppressionBatchSchema,
+        response: { 200: addedBatchSchema },
+      },
+    },
+    async (request) => {
+      const { tenantId, mode } = callerOf(request);
+      const cause = { mode, now: app.clock.now() };
+      const items = request.body.suppressions.map((item) =>
+        readItem(() => newSuppression(tenantId, check(item), cause.now)),
+      );
+      const wanted = items.flatMap((item) => (item.kind === 'wanted' ? [item.suppression] : []));
+      const added = (await app.db.commit(addSuppressions, { wanted, cause })).values();
+      app.notices.notify('events');
+      return {
+        data: items.map((item) => (item.kind === 'wanted' ? showNext(added) : showRefusal(item.error))),
+      };
+    },
+  );
+  server.post<{ Body: RemovalBatch }>(
+    '/suppressions/batch/delete',
+    {
+      schema: {
+        operationId: 'deleteSuppressions',
+        summary: 'Take up to 100 addresses off the list',
+        tags,
+        body: removalBatchSchema,
+        response: { 200: removedBatchSchema },
+      },
+    },
+    async (request) => {
+      const { tenantId, mode } = callerOf(request);
+      const { emails } = request.body;
+      const keys = emails.map((email) => findAddress(email) ?? NO_ADDRESS);
+      const cause = { mode, now: app.clock.now() };
+      const removed = await app.db.commit(removeSuppressions, { tenantId, keys, cause });
+      app.notices.notify('events');
+      return { data: emails.map((email, index) => ({ email, deleted: removed[index] ?? false })) };
+    },
+  );
+}
+
+type Item = { kind: 'wanted'; suppression: SuppressionRow } | { kind: 'refused'; error: AppError };
+
+function readItem(read: () => SuppressionRow): Item {
+  try {
+    return { kind: 'wanted', suppression: read() };
+  } catch (error) {
+    if (error instanceof AppError) return { kind: 'refused', error };
+    throw error;
+  }
+}
+
+function showRefusal({ code, message }: AppError) {
+  return { error: { type: code, message } };
+}
+
+type Added = { suppression: SuppressionRow; isNew: boolean };
+
+function showNext(added: Iterator<Added>) {
+  const next = added.next();
+  if (next.done) throw new Error('a suppression that was added has no answer');
+  return { ...showSuppression(next.value.suppression), created: next.value.isNew };
+}

@@ -1,0 +1,82 @@
+/** Files of suppressions: sent to be taken in, asked for to be downloaded (api.md 1.7). What becomes of them: imports, exports. */
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import { type CreateExportApp, createExport } from '../exports/create.ts';
+import { exportSchema, showExport } from '../exports/schemas.ts';
+import { CSV_BODY_LIMIT_BYTES, csvBody } from '../http/csv-body.ts';
+import { type CreateImportApp, createImport } from '../imports/create.ts';
+import { importSchema, showImport } from '../imports/schemas.ts';
+import { callerOf } from '../tenants/authenticate.ts';
+import { type SuppressionImportOptions, suppressionImport } from './import.ts';
+
+const TAG = 'Suppressions';
+const REASONS = ['manual', 'bounce', 'complaint', 'unsubscribe'] as const;
+
+const importQuery = Type.Object({
+  reason: Type.Optional(Type.Enum(REASONS, { description: 'Of rows that name none; default manual.' })),
+});
+
+const exportRequestSchema = Type.Object(
+  { reason: Type.Optional(Type.Enum(REASONS, { description: 'Only those with this reason.' })) },
+  { examples: [{ reason: 'complaint' }] },
+);
+
+export function registerSuppressionFiles(
+  server: FastifyInstance,
+  app: CreateImportApp & CreateExportApp,
+): void {
+  server.post<{ Body: Buffer; Querystring: Static<typeof importQuery> }>(
+    '/suppressions/imports',
+    {
+      bodyLimit: CSV_BODY_LIMIT_BYTES,
+      config: { takesCsv: true },
+      schema: {
+        operationId: 'importSuppressions',
+        summary: 'Import suppressions from a CSV file',
+        description:
+          'Answers when the file is on disk; its rows are taken in afterwards, and `GET /v1/imports/{id}` tells how far they are. No events are recorded for them.',
+        tags: [TAG],
+        querystring: importQuery,
+        body: csvBody(
+          'At most 50 MiB of UTF-8 (or UTF-16 with a byte order mark), with a heading line: `email`, and perhaps `reason`. Other columns are not read.',
+          'email,reason\r\nreader@example.com,complaint\r\n',
+        ),
+        response: { 202: importSchema },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerOf(request);
+      const { reason = 'manual' } = request.query;
+      const options: SuppressionImportOptions = { reason };
+      const wanted = {
+        tenantId,
+        kind: 'suppressions',
+        audienceId: null,
+        options,
+        file: request.body,
+      } as const;
+      return reply.code(202).send(showImport(await createImport(app, suppressionImport, wanted)));
+    },
+  );
+  server.post<{ Body: Static<typeof exportRequestSchema> }>(
+    '/suppressions/exports',
+    {
+      config: { bodyOptional: true },
+      schema: {
+        operationId: 'exportSuppressions',
+        summary: 'Export suppressions to a CSV file',
+        description: 'The file is there when `GET /v1/exports/{id}` says `completed`.',
+        tags: [TAG],
+        body: exportRequestSchema,
+        response: { 202: exportSchema },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerOf(request);
+      const { reason } = request.body;
+      const filter = reason === undefined ? {} : { reason };
+      const wanted = { tenantId, kind: 'suppressions', audienceId: null, filter } as const;
+      return reply.code(202).send(showExport(await createExport(app, wanted)));
+    },
+  );
+}

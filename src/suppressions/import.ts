@@ -1,0 +1,76 @@
+/** Files of addresses that get no mail: columns `email` and `reason`, and whatever else, which is not read (api.md 1.7). */
+
+import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { type ImportBatch, importRows, type Outcome } from '../imports/batch.ts';
+import { readTextCell } from '../imports/cells.ts';
+import type { ImportHandler } from '../imports/handler.ts';
+import { placeColumns, plainHeading, requireEmailColumn } from '../imports/headings.ts';
+import { invalid } from '../system/errors.ts';
+import { newId } from '../system/ids.ts';
+import { readAddress } from './request.ts';
+import { findSuppressed, getSuppression, suppress } from './store.ts';
+
+/** As a job keeps them. `reason`: of rows that name none. */
+export type SuppressionImportOptions = { reason: SuppressionReason };
+
+type SuppressionImport = Pick<SuppressionRow, 'id' | 'email' | 'reason' | 'createdAt'>;
+
+const importSuppressions = defineWrite('suppressions.import', (tx, batch: ImportBatch<SuppressionImport>) =>
+  importRows(
+    tx,
+    batch,
+    async ({ tenantId }) =>
+      (row) =>
+        putSuppression(tx, { ...row, tenantId, sourceEmailId: null, diagnostic: null }),
+  ),
+);
+
+/** Without events: the file's owner knows what is in it. */
+async function putSuppression(tx: Tx, wanted: SuppressionRow): Promise<Outcome> {
+  const { tenantId, email } = wanted;
+  const isThere = (await findSuppressed(tx, tenantId, [email])).size > 0;
+  if (!isThere) {
+    await suppress(tx, wanted);
+    return 'created';
+  }
+  const before = await getSuppression(tx, tenantId, email);
+  const { suppression: after } = await suppress(tx, wanted);
+  return after.reason === before.reason ? 'skipped' : 'updated';
+}
+
+export const suppressionImport: ImportHandler<SuppressionImport> = {
+  async readHeadings({ clock }, job, headings) {
+    const places = placeColumns(headings, (heading) => {
+      const name = plainHeading(heading);
+      return name === 'email' || name === 'reason' ? name : undefined;
+    });
+    const emailColumn = requireEmailColumn(places);
+    const reasonColumn = places.get('reason');
+    const options = JSON.parse(job.options) as SuppressionImportOptions;
+    return {
+      emailColumn,
+      readRow(cells) {
+        const now = clock.now();
+        const email = readAddress('email', readTextCell(cells[emailColumn]?.trim() ?? '') ?? '');
+        const reason = reasonColumn === undefined ? undefined : readReason(cells[reasonColumn] ?? '');
+        return { id: newId('sup', now), email, reason: reason ?? options.reason, createdAt: now };
+      },
+    };
+  },
+  write: importSuppressions,
+};
+
+const REASONS: readonly string[] = [
+  'manual',
+  'bounce',
+  'complaint',
+  'unsubscribe',
+] satisfies readonly SuppressionReason[];
+
+function readReason(cell: string): SuppressionReason | undefined {
+  const reason = cell.trim().toLowerCase();
+  if (reason === '') return undefined;
+  if (REASONS.includes(reason)) return reason as SuppressionReason;
+  throw invalid('reason', `\`reason\` must be one of ${REASONS.join(', ')}`);
+}

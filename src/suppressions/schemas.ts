@@ -1,0 +1,106 @@
+/** Shapes of the suppressions API (specification 2.9 and 4.10, api.md 1.7). */
+import { type Static, Type } from 'typebox';
+
+/** Of one batch (api.md 1.7). */
+const MOST_IN_BATCH = 100;
+
+const EMAIL = 'reader@example.com';
+const reason = (description: string) =>
+  Type.Enum(['manual', 'bounce', 'complaint', 'unsubscribe'], { description });
+
+export const newSuppressionSchema = Type.Object(
+  {
+    email: Type.String({ description: 'One address; compared without regard to case.' }),
+    reason: Type.Optional(
+      reason('Default manual. Of two the stronger is kept: complaint, bounce, unsubscribe, manual.'),
+    ),
+  },
+  { examples: [{ email: EMAIL, reason: 'complaint' }] },
+);
+export type NewSuppression = Static<typeof newSuppressionSchema>;
+
+const fields = {
+  id: Type.String(),
+  email: Type.String({ description: 'In lower case.' }),
+  reason: reason('Why nothing is sent there.'),
+  sourceEmailId: Type.Union([Type.String(), Type.Null()], {
+    description: 'The email whose bounce or complaint it was; null when it was added otherwise.',
+  }),
+  diagnostic: Type.Union([Type.String(), Type.Null()], {
+    description: 'What the receiving side said.',
+  }),
+  createdAt: Type.String(),
+};
+
+const EXAMPLE = {
+  id: 'sup_01khq3z5vgxw1r8t6n2m4c9b7d',
+  email: EMAIL,
+  reason: 'bounce',
+  sourceEmailId: 'em_01khq3yt00q9v3n5s7w2k8d4fa',
+  diagnostic: '550 5.1.1 no such user',
+  createdAt: '2026-03-01T09:00:00.000Z',
+};
+
+export const suppressionSchema = Type.Object(fields, { title: 'Suppression', examples: [EXAMPLE] });
+
+export const suppressionFilter = {
+  email: Type.Optional(Type.String({ description: 'This address, in any case.' })),
+  reason: Type.Optional(reason('For this reason.')),
+};
+
+export const suppressionBatchSchema = Type.Object(
+  { suppressions: Type.Array(newSuppressionSchema, { minItems: 1, maxItems: MOST_IN_BATCH }) },
+  { examples: [{ suppressions: [{ email: EMAIL, reason: 'complaint' }, { email: 'other@example.com' }] }] },
+);
+
+const added = Type.Object({
+  ...fields,
+  created: Type.Boolean({ description: 'False when the address was suppressed already.' }),
+});
+const refused = Type.Object({ error: Type.Object({ type: Type.String(), message: Type.String() }) });
+
+export const addedBatchSchema = Type.Object(
+  {
+    data: Type.Array(Type.Union([added, refused]), {
+      description: 'One item for each that was given, in their order.',
+    }),
+  },
+  {
+    examples: [
+      {
+        data: [
+          { ...EXAMPLE, created: true },
+          { error: { type: 'validation_error', message: '`email` must be one address' } },
+        ],
+      },
+    ],
+  },
+);
+
+export const removalBatchSchema = Type.Object(
+  { emails: Type.Array(Type.String(), { minItems: 1, maxItems: MOST_IN_BATCH }) },
+  { examples: [{ emails: [EMAIL, 'other@example.com'] }] },
+);
+export type RemovalBatch = Static<typeof removalBatchSchema>;
+
+export const removedBatchSchema = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        email: Type.String({ description: 'As it was given.' }),
+        deleted: Type.Boolean({ description: 'False when it was not suppressed.' }),
+      }),
+      { description: 'One item for each that was given, in their order.' },
+    ),
+  },
+  {
+    examples: [
+      {
+        data: [
+          { email: EMAIL, deleted: true },
+          { email: 'other@example.com', deleted: false },
+        ],
+      },
+    ],
+  },
+);

@@ -1,0 +1,53 @@
+/** Shapes of the admin API for tenants, plans and keys. */
+import { type Static, Type } from 'typebox';
+import type { ApiKeyRow, PlanRow, TenantRow } from '../db/tables.ts';
+import { isoTime } from '../system/clock.ts';
+import { allowedIps, keyName, mode, permission, showApiKey } from './schemas.ts';
+
+const name = keyName;
+
+export const newTenantSchema = Type.Object({ name, plan: Type.String({ default: 'unlimited' }) });
+export type NewTenant = Static<typeof newTenantSchema>;
+
+export const tenantChangeSchema = Type.Object({ plan: Type.String() });
+export type TenantChange = Static<typeof tenantChangeSchema>;
+
+export const planSchema = Type.Object({
+  name: Type.String({ pattern: '^[a-z0-9_-]{1,64}$' }),
+  monthlyEmails: Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
+  requestsPerSecond: Type.Union([
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    Type.Null(),
+  ]),
+});
+export type Plan = Static<typeof planSchema>;
+
+export const newKeySchema = Type.Object({
+  /** Id or name. */
+  tenant: Type.String(),
+  name,
+  mode,
+  permission,
+  /** Id or name. */
+  domain: Type.Optional(Type.String()),
+  allowedIps: Type.Optional(allowedIps),
+  expiresAt: Type.Optional(Type.String()),
+});
+export type NewKeyBody = Static<typeof newKeySchema>;
+
+/** `tenant`: id or name. */
+export const keyQuery = Type.Object({ tenant: Type.Optional(Type.String()) });
+export type KeyQuery = Static<typeof keyQuery>;
+
+export function showTenant(row: TenantRow) {
+  return { id: row.id, name: row.name, plan: row.plan, createdAt: isoTime(row.createdAt) };
+}
+
+export function showPlan({ name, monthlyEmails, requestsPerSecond }: PlanRow): Plan {
+  return { name, monthlyEmails, requestsPerSecond };
+}
+
+export function showKey(row: ApiKeyRow) {
+  const revokedAt = row.revokedAt === null ? null : isoTime(row.revokedAt);
+  return { ...showApiKey(row), tenantId: row.tenantId, revokedAt };
+}

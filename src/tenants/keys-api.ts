@@ -1,0 +1,116 @@
+/**
+ * `/v1/api-keys` (api.md 1.10): a tenant's own care of its keys. A key that leaks must not outlive itself by making
+ * others: only one with full access and without limits manages keys, those of its own mode, and any key may end itself.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { App } from '../app.ts';
+import type { ApiKeyRow } from '../db/tables.ts';
+import { paramsOf, resourceRoutes } from '../http/resource.ts';
+import { AppError } from '../system/errors.ts';
+import { type Caller, callerOf, hasLimits } from './authenticate.ts';
+import { readKeyLimits } from './key-request.ts';
+import { createApiKey, deleteKey, type NewKey } from './keys.ts';
+import {
+  apiKeyChangeSchema,
+  apiKeySchema,
+  createdApiKeySchema,
+  type NewApiKey,
+  newApiKeySchema,
+  showApiKey,
+} from './schemas.ts';
+import { getKeyInUse, listKeysInUse, renameApiKey } from './store.ts';
+
+type KeysApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
+/** Its token, between its making and its answer. */
+type CreatedKey = ApiKeyRow & { token: string };
+
+const PATH = '/api-keys';
+const TAG = 'API keys';
+
+export function registerApiKeysApi(server: FastifyInstance, app: KeysApp): void {
+  const keys = resourceRoutes<ApiKeyRow>(server, {
+    ...{ name: 'api key', tag: TAG, path: PATH, prefix: 'key' },
+    ...{ schema: apiKeySchema, show: showApiKey },
+  });
+  keys.create(
+    {
+      summary: 'Create an API key',
+      description: 'Of the mode of the key that asks, which must have full access and no limits itself.',
+      body: newApiKeySchema,
+      answer: {
+        schema: createdApiKeySchema,
+        show: ({ token, ...key }: CreatedKey) => ({ ...showApiKey(key), token }),
+      },
+    },
+    async (request) => {
+      const { key, token } = await createApiKey(
+        app,
+        newKey(managerOf(request), request.body, app.clock.now()),
+      );
+      return { ...key, token };
+    },
+  );
+  keys.list(
+    { summary: 'List API keys', description: 'Those of the mode of the key that asks.' },
+    (request, page) => listKeysInUse(app.db.read, managerOf(request), page),
+  );
+  keys.get({ summary: 'Retrieve an API key' }, async (request) =>
+    getKeyInUse(app.db.read, managerOf(request), request.params.id),
+  );
+  keys.update({ summary: 'Rename an API key', body: apiKeyChangeSchema }, async (request) => {
+    const { tenantId, mode } = managerOf(request);
+    const { id } = request.params;
+    return app.db.commit(renameApiKey, { owner: { tenantId, mode }, id, name: request.body.name });
+  });
+  registerDelete(server, app);
+}
+
+function registerDelete(server: FastifyInstance, app: KeysApp): void {
+  const path = `${PATH}/:id`;
+  server.delete<{ Params: { id: string } }>(
+    path,
+    {
+      config: { needs: 'any' },
+      schema: {
+        operationId: 'deleteApiKey',
+        summary: 'Revoke an API key',
+        description: 'At once and for good. Any key may revoke itself.',
+        tags: [TAG],
+        ...paramsOf(path),
+        response: { 204: Type.Null({ description: 'Deleted' }) },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const { tenantId, mode } = id === callerOf(request).keyId ? callerOf(request) : managerOf(request);
+      await deleteKey(app, { tenantId, mode }, id);
+      return reply.code(204).send();
+    },
+  );
+}
+
+/** @throws AppError restricted_api_key */
+function managerOf(request: FastifyRequest): Caller {
+  if (!hasLimits(request)) return callerOf(request);
+  throw new AppError(
+    'restricted_api_key',
+    'Only an API key with full access that is limited to no domain and no addresses, and does not expire, may manage keys',
+  );
+}
+
+/** @throws AppError restricted_api_key for the other mode, validation_error */
+function newKey(caller: Caller, body: NewApiKey, now: number): NewKey {
+  const { name, mode = caller.mode, permission, domainId = null } = body;
+  if (mode !== caller.mode) {
+    throw new AppError(
+      'restricted_api_key',
+      `A ${caller.mode} key cannot make a ${mode} key; the operator makes the first`,
+    );
+  }
+  return {
+    ...{ tenantId: caller.tenantId, name, mode, permission },
+    domainId: domainId as ApiKeyRow['domainId'],
+    ...readKeyLimits(body, now),
+  };
+}

@@ -1,0 +1,44 @@
+/** `/v1/plan` (api.md 1.10): what the tenant may, and what it has used of it. */
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import type { App } from '../app.ts';
+import { isoTime } from '../system/clock.ts';
+import { callerOf } from './authenticate.ts';
+import { endOfMonth, monthOf } from './quota.ts';
+import { planUsageSchema } from './schemas.ts';
+import { getPlanUsage, type PlanUsage } from './store.ts';
+
+export function registerPlanApi(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
+  server.get(
+    '/plan',
+    {
+      schema: {
+        operationId: 'getPlan',
+        summary: 'Retrieve the plan and what is used of it',
+        tags: ['Plan'],
+        response: { 200: planUsageSchema },
+      },
+    },
+    async (request) => {
+      const now = app.clock.now();
+      return showPlanUsage(await getPlanUsage(app.db.read, callerOf(request).tenantId, monthOf(now)), now);
+    },
+  );
+}
+
+/** What was counted before a plan lost its limit is not what was sent. */
+function showPlanUsage(plan: PlanUsage, now: number): Static<typeof planUsageSchema> {
+  const { name, monthlyEmails, requestsPerSecond, emails } = plan;
+  const limited = monthlyEmails !== null;
+  return {
+    name,
+    monthlyEmails,
+    requestsPerSecond,
+    usage: {
+      month: monthOf(now),
+      emails: limited ? emails : null,
+      remaining: limited ? Math.max(0, monthlyEmails - emails) : null,
+      resetsAt: isoTime(endOfMonth(now)),
+    },
+  };
+}

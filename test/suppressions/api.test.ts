@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import fc from 'fast-check';
+import type { SuppressionReason } from '../../src/db/marketing-tables.ts';
+import { findSuppressed, insertSuppression } from '../../src/suppressions/store.ts';
+import { newId } from '../../src/system/ids.ts';
+import { createApiKey } from '../../src/tenants/keys.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestMethod } from '../support/test-app.ts';
+
+const NOW = 1_800_000_000_000;
+const clock = createFakeClock(NOW);
+const world = await openTestApp({ system: { clock } });
+after(() => world.close());
+
+const PATH = '/v1/suppressions';
+const add = (body: unknown, key = world.testKey) => world.request('POST', PATH, { key, body });
+const ask = (method: TestMethod, id: string, key = world.testKey) =>
+  world.request(method, `${PATH}/${encodeURIComponent(id)}`, { key });
+const eventsOf = (tenantId = world.tenantId) =>
+  world.app.db.read
+    .selectFrom('events')
+    .selectAll()
+    .where('tenantId', '=', tenantId)
+    .where('type', 'like', 'suppression.%')
+    .execute();
+
+/** What `run` made the endpoints of the tenant hear of, oldest first. */
+async function newEvents(run: () => Promise<unknown>) {
+  const before = new Set((await eventsOf()).map(({ id }) => id));
+  await run();
+  return (await eventsOf())
+    .filter(({ id }) => !before.has(id))
+    .map(({ type, mode, emailId, data }) => ({ type, mode, emailId, data: JSON.parse(data) }));
+}
+
+test('an address is suppressed with its whole record, and retrieved the same with either key', async () => {
+  const created = await add({ email: 'Whole@Example.com', reason: 'complaint' });
+  assert.equal(created.status, 201);
+  const { id } = created.body;
+  assert.match(id, /^sup_[0-9a-z]{26}$/);
+  assert.deepEqual(created.body, {
+    id,
+    email: 'whole@example.com',
+    reason: 'complaint',
+    sourceEmailId: null,
+    diagnostic: null,
+    createdAt: new Date(NOW).toISOString(),
+  });
+  for (const key of [world.testKey, world.liveKey]) {
+    for (const name of [id, 'whole@example.com', 'WHOLE@Example.COM', 'Whole <whole@example.com>']) {
+      const got = await ask('GET', name, key);
+      assert.deepEqual([got.status, got.body], [200, created.body], name);
+    }
+  }
+  assert.equal((await findSuppressed(world.app.db.read, world.tenantId, ['whole@EXAMPLE.com'])).size, 1);
+});
+
+test('what a bounce left is shown with the email and the words it came of', async () => {
+  const row = {
+    id: newId('sup', NOW),
+    tenantId: world.tenantId,
+    email: 'bounced@example.com',
+    reason: 'bounce',
+    sourceEmailId: 'em_1',
+    diagnostic: '550 5.1.1 no such user',
+    createdAt: NOW,
+  } as const;
+  await world.app.db.commit(insertSuppression, row);
+  const { sourceEmailId, diagnostic, reason } = (await ask('GET', row.id)).body;
+  assert.deepEqual([sourceEmailId, diagnostic, reason], ['em_1', '550 5.1.1 no such user', 'bounce']);
+});
+
+test('the reason is manual unless it is said', async () => {
+  const { body } = await add({ email: 'unsaid@example.com', unknown: 1 });
+  assert.equal(body.reason, 'manual');
+});
+
+test('adding again answers 200 with the record there is, which keeps the stronger reason', async () => {
+  const first = (await add({ email: 'again@example.com', reason: 'unsubscribe' })).body;
+  await clock.advance(1_000);
+  for (const [reason, kept] of [
+    ['manual', 'unsubscribe'],
+    ['bounce', 'bounce'],
+    ['unsubscribe', 'bounce'],
+    ['complaint', 'complaint'],
+  ]) {
+    const again = await add({ email: 'AGAIN@example.com', reason });
+    assert.deepEqual([again.status, again.body], [200, { ...first, reason: kept }]);
+  }
+});
+
+const BAD: [name: string, body: unknown, param: string | undefined][] = [
+  ['no body', undefined, undefined],
+  ['a list', [], undefined],
+  ['no address', {}, 'email'],
+  ['an address that is null', { email: null }, 'email'],
+  ['an address that is a number', { email: 1 }, 'email'],
+  ['an empty address', { email: '' }, 'email'],
+  ['two addresses', { email: 'a@b.example, c@d.example' }, 'email'],
+  ['a domain alone', { email: 'example.com' }, 'email'],
+  ['a line break in the address', { email: 'a@b.example\n' }, 'email'],
+  ['a NUL in the address', { email: 'a\0@b.example' }, 'email'],
+  ['a lone surrogate in the address', { email: 'a\ud800@b.example' }, 'email'],
+  ['an address of 255 characters', { email: `a@${'b'.repeat(60)}.`.repeat(4) }, 'email'],
+  ['a reason nobody knows', { email: 'a@b.example', reason: 'spite' }, 'reason'],
+  ['a reason that is null', { email: 'a@b.example', reason: null }, 'reason'],
+  ['a field in another case', { email: 'a@b.example', Reason: 'bounce' }, 'Reason'],
+];
+for (const [name, body, param] of BAD) {
+  test(`refused with 400: ${name}`, async () => {
+    const answer = await add(body);
+    assert.deepEqual(
+      [answer.status, answer.body.error.type, answer.body.error.param],
+      [400, 'validation_error', param],
+    );
+  });
+}
+
+test('a suppression is removed by its id or its address, once', async () => {
+  for (const by of ['id', 'email'] as const) {
+    const { body } = await add({ email: `removed-by-${by}@example.com` });
+    const name = by === 'id' ? body.id : body.email.toUpperCase();
+    const first = await ask('DELETE', name);
+    assert.deepEqual([first.status, first.body], [204, '']);
+    assert.equal((await ask('DELETE', name)).status, 404);
+    assert.equal((await ask('GET', body.id)).status, 404);
+    assert.equal((await findSuppressed(world.app.db.read, world.tenantId, [body.email])).size, 0);
+    assert.equal((await add({ email: body.email })).status, 201);
+  }
+});
+
+test('one of another tenant, a missing one, a removed one and garbage are the same 404', async () => {
+  const { body } = await add({ email: 'mine@example.com' });
+  const other = await world.addTenant('stranger');
+  const gone = (await add({ email: 'gone@example.com' })).body;
+  await ask('DELETE', gone.id);
+  const asks: [string, string?][] = [
+    [body.id, other.testKey],
+    ['mine@example.com', other.testKey],
+    [newId('sup', NOW)],
+    [gone.id],
+    ['nobody@example.com'],
+    [body.id.replace('sup_', 'top_')],
+    ['sup_'],
+    [`${body.id}\0`],
+    ['%'],
+    ['a@b'],
+  ];
+  const answers = new Set<string>();
+  for (const method of ['GET', 'DELETE'] as const) {
+    for (const [name, key] of asks) {
+      const { status, body: problem } = await ask(method, name, key);
+      assert.equal(status, 404, name);
+      answers.add(JSON.stringify({ ...problem.error, requestId: '' }));
+    }
+  }
+  assert.deepEqual([...answers], ['{"type":"not_found","message":"Suppression not found","requestId":""}']);
+  assert.equal((await ask('GET', body.id)).status, 200);
+});
+
+async function fill(name: string) {
+  const { testKey: key } = await world.addTenant(name);
+  const ids: string[] = [];
+  const reasons: SuppressionReason[] = ['manual', 'bounce', 'manual'];
+  for (const [index, reason] of reasons.entries()) {
+    await clock.advance(1_000);
+    ids.unshift((await add({ email: `r${index}@example.com`, reason }, key)).body.id);
+  }
+  const list = async (query: string) => {
+    const { body } = await world.request('GET', `${PATH}?${query}`, { key });
+    return [body.data.map(({ id }: { id: string }) => id), body.hasMore, body.nextCursor];
+  };
+  return { ids, key, list };
+}
+
+test('the list is newest first, in pages, both ways, and of this tenant alone', async () => {
+  const { ids, key, list } = await fill('lister');
+  assert.deepEqual(await list(''), [ids, false, null]);
+  assert.deepEqual(await list('limit=2'), [ids.slice(0, 2), true, ids[1]]);
+  assert.deepEqual(await list(`limit=2&startingAfter=${ids[1]}`), [ids.slice(2), false, null]);
+  assert.deepEqual(await list(`limit=1&endingBefore=${ids[2]}`), [[ids[1]], true, ids[1]]);
+  const { body } = await world.request('GET', `${PATH}?limit=1`, { key });
+  assert.deepEqual(body.data, [(await ask('GET', ids[0] ?? '', key)).body]);
+});
+
+test('the list is narrowed by address, reason and time', async () => {
+  const { ids, list } = await fill('filterer');
+  const at = (ageMs: number) => encodeURIComponent(new Date(clock.now() - ageMs).toISOString());
+  assert.deepEqual(await list('reason=manual'), [[ids[0], ids[2]], false, null]);
+  assert.deepEqual(await list('reason=manual&limit=1'), [[ids[0]], true, ids[0]]);
+  assert.deepEqual(await list('reason=complaint'), [[], false, null]);
+  assert.deepEqual(await list('email=R1%40EXAMPLE.com'), [[ids[1]], false, null]);
+  assert.deepEqual(await list('email=r1@example.com&reason=manual'), [[], false, null]);
+  assert.deepEqual(await list('email=nobody@example.com'), [[], false, null]);
+  assert.deepEqual(await list(`createdAfter=${at(1_000)}`), [ids.slice(0, 2), false, null]);
+  assert.deepEqual(await list(`createdBefore=${at(1_000)}`), [ids.slice(2), false, null]);
+  assert.deepEqual(await list(`createdAfter=${at(1_000)}&reason=bounce`), [[ids[1]], false, null]);
+});
+
+for (const [query, param] of [
+  ['email=nobody', 'email'],
+  ['email=', 'email'],
+  ['email=a+b@example.com', 'email'],
+  ['reason=spite', 'reason'],
+  ['startingAfter=top_1', 'startingAfter'],
+  ['createdAfter=yesterday', 'createdAfter'],
+  ['limit=101', 'limit'],
+]) {
+  test(`a list is refused with 400: ${query}`, async () => {
+    const { status, body } = await world.request('GET', `${PATH}?${query}`);
+    assert.deepEqual([status, body.error.type, body.error.param], [400, 'validation_error', param]);
+  });
+}
+
+test('endpoints hear of what is added and removed, in the mode of the key, and of nothing else', async () => {
+  const { testKey, liveKey } = world;
+  for (const [key, mode] of [
+    [testKey, 'test'],
+    [liveKey, 'live'],
+  ] as const) {
+    const email = `told-${mode}@example.com`;
+    const added = await newEvents(() => add({ email, reason: 'unsubscribe' }, key));
+    const data = (await ask('GET', email, key)).body;
+    assert.deepEqual(added, [{ type: 'suppression.added', mode, emailId: null, data }]);
+    assert.deepEqual(await newEvents(() => add({ email }, key)), []);
+    assert.deepEqual(await newEvents(() => add({ email, reason: 'complaint' }, key)), []);
+    const removed = await newEvents(() => ask('DELETE', email, key));
+    const last = { ...data, reason: 'complaint' };
+    assert.deepEqual(removed, [{ type: 'suppression.removed', mode, emailId: null, data: last }]);
+    assert.deepEqual(await newEvents(() => ask('DELETE', email, key)), []);
+  }
+});
+
+test('a change wakes the fan-out, and what changes nothing does not', async () => {
+  let woken = 0;
+  const stop = world.app.notices.listen('events', () => {
+    woken += 1;
+  });
+  await add({ email: 'wake@example.com' });
+  assert.equal(woken, 1);
+  await add({ email: 'wake@example.com' });
+  assert.equal(woken, 1);
+  await ask('DELETE', 'wake@example.com');
+  assert.equal(woken, 2);
+  stop();
+});
+
+test('a reading key sees the list and changes nothing, a sending key neither', async () => {
+  const keyWith = async (permission: 'sending_access' | 'read_only') => {
+    const { tenantId } = world;
+    return (await createApiKey(world.app, { tenantId, name: 'k', mode: 'test', permission, expiresAt: null }))
+      .token;
+  };
+  const { body } = await add({ email: 'permitted@example.com' });
+  const [sending, reading] = [await keyWith('sending_access'), await keyWith('read_only')];
+  for (const path of [PATH, `${PATH}/${body.id}`]) {
+    assert.equal((await world.request('GET', path, { key: sending })).status, 403);
+    assert.equal((await world.request('GET', path, { key: reading })).status, 200);
+  }
+  for (const key of [sending, reading]) {
+    assert.equal((await add({ email: 'x@example.com' }, key)).status, 403);
+    assert.equal((await ask('DELETE', body.id, key)).status, 403);
+  }
+});
+
+const ATEXT = [..."abcXYZ019!#$%&'*+-/=?^_`{|}~"];
+const localPart = fc.string({ unit: fc.constantFrom(...ATEXT), minLength: 1, maxLength: 64 });
+const label = fc.stringMatching(/^[a-zA-Z0-9]{1,20}$/);
+
+test('whatever the address, it is found by any spelling of it in the path and in the filter', async () => {
+  await fc.assert(
+    fc.asyncProperty(localPart, label, async (local, host) => {
+      const email = `${local}@${host}.example`;
+      const created = await add({ email });
+      assert.ok([200, 201].includes(created.status), email);
+      for (const spelling of [email, email.toUpperCase(), email.toLowerCase()]) {
+        assert.deepEqual((await ask('GET', spelling)).body, created.body, spelling);
+        const query = new URLSearchParams({ email: spelling });
+        const listed = await world.request('GET', `${PATH}?${query}`);
+        assert.deepEqual(listed.body.data, [created.body], spelling);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('whatever stands where an address or an id belongs, it is a 4xx and never a failure', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), fc.jsonValue(), async (text, json) => {
+      const path = encodeURIComponent(text.toWellFormed());
+      for (const answer of [
+        await world.request('GET', `${PATH}/${path}`),
+        await world.request('GET', `${PATH}?email=${path}`),
+        await add({ email: json }),
+        await add({ email: text }),
+      ]) {
+        assert.ok(answer.status < 500, `${text} ${answer.status}`);
+        if (answer.status >= 400) assert.ok(answer.body.error.type, text);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

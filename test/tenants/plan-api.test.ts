@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import { createApiKey } from '../../src/tenants/keys.ts';
+import { setTenantPlan, upsertPlan } from '../../src/tenants/store.ts';
+import { openSpool, type Spool } from '../support/spool.ts';
+
+const world = await openSpool();
+after(() => world.close());
+
+const plan = async ({ request, liveKey }: Spool, key = liveKey) => {
+  const { status, body } = await request('GET', '/v1/plan', { key });
+  assert.equal(status, 200);
+  return body;
+};
+const MARCH = { month: '2026-03', resetsAt: '2026-04-01T00:00:00.000Z' };
+
+test('a plan without limits counts nothing and says so', async () => {
+  await world.accept('a@rcpt.example');
+  assert.deepEqual(await plan(world), {
+    name: 'unlimited',
+    monthlyEmails: null,
+    requestsPerSecond: null,
+    usage: { ...MARCH, emails: null, remaining: null },
+  });
+});
+
+/** A tenant that may send, on a plan of this many emails a month. */
+async function openOnPlan(t: TestContext, monthlyEmails: number | null) {
+  const spool = await openSpool();
+  t.after(() => spool.close());
+  const set = async (limit: number | null) => {
+    const limits = { monthlyEmails: limit, requestsPerSecond: 50 };
+    await spool.app.db.commit(upsertPlan, { name: 'team', ...limits, createdAt: 0 });
+  };
+  await set(monthlyEmails);
+  await spool.app.db.commit(setTenantPlan, { tenant: spool.tenantId, plan: 'team' });
+  return { spool, set };
+}
+
+test('a plan with limits tells what is used and what is left, to keys of either mode', async (t) => {
+  const { spool } = await openOnPlan(t, 10);
+  const team = { name: 'team', monthlyEmails: 10, requestsPerSecond: 50 };
+  assert.deepEqual(await plan(spool), { ...team, usage: { ...MARCH, emails: 0, remaining: 10 } });
+  await spool.accept('a@rcpt.example');
+  await spool.accept('b@rcpt.example');
+  for (const key of [spool.liveKey, spool.testKey]) {
+    assert.deepEqual(await plan(spool, key), { ...team, usage: { ...MARCH, emails: 2, remaining: 8 } });
+  }
+});
+
+test('a new month begins with nothing used', async (t) => {
+  const { spool } = await openOnPlan(t, 10);
+  await spool.accept('a@rcpt.example');
+  await spool.clock.advance(31 * 24 * 3_600_000);
+  assert.deepEqual((await plan(spool)).usage, {
+    month: '2026-04',
+    resetsAt: '2026-05-01T00:00:00.000Z',
+    ...{ emails: 0, remaining: 10 },
+  });
+});
+
+test('less than nothing is never left, and what was counted under a limit is not told without one', async (t) => {
+  const { spool, set } = await openOnPlan(t, 10);
+  await spool.accept('a@rcpt.example');
+  await spool.accept('b@rcpt.example');
+  await set(1);
+  assert.deepEqual((await plan(spool)).usage, { ...MARCH, emails: 2, remaining: 0 });
+  await set(null);
+  assert.deepEqual((await plan(spool)).usage, { ...MARCH, emails: null, remaining: null });
+});
+
+test('a sending key does not see the plan, a reading one does', async () => {
+  for (const [permission, expected] of [
+    ['sending_access', 403],
+    ['read_only', 200],
+  ] as const) {
+    const { tenantId } = world;
+    const key = { tenantId, name: 'k', mode: 'test', permission, expiresAt: null } as const;
+    const { token } = await createApiKey(world.app, key);
+    assert.equal((await world.request('GET', '/v1/plan', { key: token })).status, expected);
+  }
+});
