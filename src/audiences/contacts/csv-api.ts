@@ -1,0 +1,128 @@
+/** Files of contacts: sent to be taken in, asked for to be downloaded (api.md 1.6). What becomes of them: imports, exports. */
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { AudienceRow } from '../../db/marketing-tables.ts';
+import { type CreateExportApp, createExport } from '../../exports/create.ts';
+import { exportSchema, showExport } from '../../exports/schemas.ts';
+import { CSV_BODY_LIMIT_BYTES, csvBody } from '../../http/csv-body.ts';
+import { paramsOf } from '../../http/resource.ts';
+import { type CreateImportApp, createImport } from '../../imports/create.ts';
+import { importSchema, showImport } from '../../imports/schemas.ts';
+import { invalid } from '../../system/errors.ts';
+import { callerOf } from '../../tenants/authenticate.ts';
+import { filterOf } from '../segments/look.ts';
+import { findSegment } from '../segments/store.ts';
+import { getAudience } from '../store.ts';
+import type { ContactExportFilter } from './export.ts';
+import { type ContactImportOptions, contactImport } from './import.ts';
+
+type CsvApp = CreateImportApp & CreateExportApp;
+
+const TAG = 'Contacts';
+const IMPORTS_PATH = '/audiences/:audienceId/contacts/imports';
+const EXPORTS_PATH = '/audiences/:audienceId/contacts/exports';
+
+const importQuery = Type.Object({
+  onConflict: Type.Optional(
+    Type.Enum(['update', 'skip'], {
+      description:
+        'What becomes of contacts that are there already; default update. Neither brings back one that has unsubscribed.',
+    }),
+  ),
+});
+
+const exportRequestSchema = Type.Object(
+  {
+    segmentId: Type.Optional(
+      Type.String({ description: 'Only contacts of this segment, which is of the audience.' }),
+    ),
+    unsubscribed: Type.Optional(
+      Type.Boolean({ description: 'Only those that have, or only those that have not.' }),
+    ),
+  },
+  { examples: [{ segmentId: 'seg_01khq3z5vgxw1r8t6n2m4c9b7d', unsubscribed: false }] },
+);
+
+const FILE = `At most 50 MiB of UTF-8 (or UTF-16 with a byte order mark), with commas, semicolons or tabs, and a heading \
+line. Headings are read without regard to case, spaces, \`_\` and \`-\`: \`email\`, \`first name\`, \`last name\`, \
+\`unsubscribed\` (true, false, 1, 0, yes, no), \`topics.<id>\` (the same), \`properties.<key>\`; any other is a property of \
+that name, in its own letters. A property that is exactly true or false is a boolean, else text. An empty cell says nothing.`;
+
+export function registerContactFiles(server: FastifyInstance, app: CsvApp): void {
+  registerImport(server, app);
+  registerExport(server, app);
+}
+
+type ImportRequest = {
+  Params: { audienceId: string };
+  Querystring: Static<typeof importQuery>;
+  Body: Buffer;
+};
+
+function registerImport(server: FastifyInstance, app: CsvApp): void {
+  const schema = {
+    operationId: 'importContacts',
+    summary: 'Import contacts from a CSV file',
+    description:
+      'Answers when the file is on disk; its rows are taken in afterwards, and `GET /v1/imports/{id}` tells how far they are. No events are recorded for them.',
+    tags: [TAG],
+    ...paramsOf(IMPORTS_PATH),
+    querystring: importQuery,
+    body: csvBody(FILE, 'email,first name,plan\r\nada@example.com,Ada,pro\r\n'),
+    response: { 202: importSchema },
+  };
+  const config = { takesCsv: true };
+  server.post<ImportRequest>(
+    IMPORTS_PATH,
+    { bodyLimit: CSV_BODY_LIMIT_BYTES, config, schema },
+    async (request, reply) => {
+      const { tenantId } = callerOf(request);
+      const { id: audienceId } = await getAudience(app.db.read, tenantId, request.params.audienceId);
+      const { onConflict = 'update' } = request.query;
+      const options: ContactImportOptions = { onConflict };
+      const wanted = { tenantId, kind: 'contacts', audienceId, options, file: request.body } as const;
+      return reply.code(202).send(showImport(await createImport(app, contactImport, wanted)));
+    },
+  );
+}
+
+type ExportBody = Static<typeof exportRequestSchema>;
+
+function registerExport(server: FastifyInstance, app: CsvApp): void {
+  const schema = {
+    operationId: 'exportContacts',
+    summary: 'Export contacts to a CSV file',
+    description: 'The file is there when `GET /v1/exports/{id}` says `completed`; an import takes it back.',
+    tags: [TAG],
+    ...paramsOf(EXPORTS_PATH),
+    body: exportRequestSchema,
+    response: { 202: exportSchema },
+  };
+  server.post<{ Params: { audienceId: string }; Body: ExportBody }>(
+    EXPORTS_PATH,
+    { config: { bodyOptional: true }, schema },
+    async (request, reply) => {
+      const { tenantId } = callerOf(request);
+      const audience = await getAudience(app.db.read, tenantId, request.params.audienceId);
+      const filter = await readFilter(app, audience, request.body);
+      const wanted = { tenantId, kind: 'contacts', audienceId: audience.id, filter } as const;
+      return reply.code(202).send(showExport(await createExport(app, wanted)));
+    },
+  );
+}
+
+/** @throws AppError validation_error naming `segmentId` (decisions.md 6) */
+async function readFilter(
+  { db, clock }: CsvApp,
+  { tenantId, id }: AudienceRow,
+  { segmentId, unsubscribed }: ExportBody,
+): Promise<ContactExportFilter> {
+  const segment = segmentId === undefined ? undefined : await findSegment(db.read, tenantId, segmentId);
+  if (segmentId !== undefined && segment?.audienceId !== id) {
+    throw invalid('segmentId', '`segmentId` is not the id of one of the segments of this audience');
+  }
+  return {
+    ...(unsubscribed !== undefined && { unsubscribed }),
+    ...(segment && { segment: { filter: filterOf(segment), now: clock.now() } }),
+  };
+}

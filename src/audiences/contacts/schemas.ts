@@ -1,0 +1,123 @@
+/** Shapes of the contacts API (specification 2.6 and 4.8, api.md 1.6). What fields may hold is said again in fields.ts, which
+ * files go through too. */
+import { type Static, Type } from 'typebox';
+import type { ContactRow } from '../../db/marketing-tables.ts';
+import { isoTime } from '../../system/clock.ts';
+import { MOST_TOPICS } from '../../topics/store.ts';
+import { PLAIN_TEXT } from '../schemas.ts';
+import { MOST_NAME_CHARACTERS, MOST_VALUE_CHARACTERS, PROPERTY_KEY, type PropertyValue } from './fields.ts';
+import { MOST_PROPERTIES, MOST_PROPERTIES_BYTES, readChoices, readProperties } from './merge.ts';
+
+const name = Type.Union([Type.String({ maxLength: MOST_NAME_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()]);
+
+/** One schema for each value rather than a union: it is checked, and written, at a third of the price. */
+const givenValue = { maxLength: MOST_VALUE_CHARACTERS, pattern: PLAIN_TEXT };
+const LIMITS = `At most ${MOST_PROPERTIES} of them, ${MOST_PROPERTIES_BYTES / 1024} KiB of JSON together.`;
+
+const newProperties = Type.Unsafe<Record<string, PropertyValue>>({
+  type: 'object',
+  description: `Anything else you know, for segments and merge tags. ${LIMITS}`,
+  maxProperties: MOST_PROPERTIES,
+  propertyNames: { pattern: PROPERTY_KEY },
+  additionalProperties: { type: ['string', 'number', 'boolean'], ...givenValue },
+});
+
+const changedProperties = Type.Unsafe<Record<string, PropertyValue | null>>({
+  type: 'object',
+  description: `Merged with those there are; null removes one. ${LIMITS}`,
+  propertyNames: { pattern: PROPERTY_KEY },
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'], ...givenValue },
+});
+
+const subscription = Type.Enum(['opt_in', 'opt_out']);
+const topics = Type.Array(Type.Object({ id: Type.String(), subscription }), {
+  maxItems: MOST_TOPICS,
+  description: 'Topics that are not named keep the choice there is, or the default of the topic.',
+});
+
+const fields = {
+  email: Type.String({
+    description: 'One address without a name; unique in its audience in any case of letters.',
+  }),
+  firstName: name,
+  lastName: name,
+  unsubscribed: Type.Boolean({ description: 'From all marketing mail; default false.' }),
+  topics,
+};
+
+const EXAMPLE_TOPICS = [{ id: 'top_01khq3z5vgxw1r8t6n2m4c9b7d', subscription: 'opt_in' }];
+const EXAMPLE = {
+  email: 'ada@example.com',
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  unsubscribed: false,
+  properties: { plan: 'pro', seats: 12, trial: false },
+};
+
+export const newContactSchema = Type.Object(
+  { ...Type.Partial(Type.Object({ ...fields, properties: newProperties })).properties, email: fields.email },
+  { examples: [EXAMPLE] },
+);
+export type NewContact = Static<typeof newContactSchema>;
+
+export const contactChangeSchema = Type.Partial(Type.Object({ ...fields, properties: changedProperties }), {
+  examples: [{ unsubscribed: true, properties: { plan: 'free', trial: null } }],
+});
+export type ContactChange = Static<typeof contactChangeSchema>;
+
+export const contactSchema = Type.Object(
+  {
+    id: Type.String(),
+    audienceId: Type.String(),
+    email: Type.String(),
+    firstName: Type.Union([Type.String(), Type.Null()]),
+    lastName: Type.Union([Type.String(), Type.Null()]),
+    unsubscribed: Type.Boolean(),
+    unsubscribedAt: Type.Union([Type.String(), Type.Null()]),
+    properties: Type.Unsafe<Record<string, PropertyValue>>({
+      type: 'object',
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+    }),
+    topics: Type.Array(Type.Object({ id: Type.String(), subscription }), {
+      description: 'The topics a choice was made of; for others the default of the topic holds.',
+    }),
+    status: Type.Enum(['subscribed', 'unsubscribed']),
+    createdAt: Type.String(),
+    updatedAt: Type.String(),
+  },
+  {
+    title: 'Contact',
+    examples: [
+      {
+        id: 'ct_01khq3z5vgxw1r8t6n2m4c9b7d',
+        audienceId: 'aud_01khq3z5vgxw1r8t6n2m4c9b7d',
+        ...EXAMPLE,
+        unsubscribedAt: null,
+        topics: EXAMPLE_TOPICS,
+        status: 'subscribed',
+        createdAt: '2026-03-01T09:00:00.000Z',
+        updatedAt: '2026-03-01T09:00:00.000Z',
+      },
+    ],
+  },
+);
+export type ShownContact = Static<typeof contactSchema>;
+
+/** Of a row whose topics exist (`withLiveTopics`). */
+export function showContact(row: ContactRow): ShownContact {
+  const { id, audienceId, email, firstName, lastName } = row;
+  const choices = Object.entries(readChoices(row.topics));
+  return {
+    ...{ id, audienceId, email, firstName, lastName },
+    unsubscribed: row.unsubscribed === 1,
+    unsubscribedAt: row.unsubscribedAt === null ? null : isoTime(row.unsubscribedAt),
+    properties: readProperties(row.properties),
+    topics: choices.map(([topicId, optIn]) => ({
+      id: topicId,
+      subscription: optIn ? ('opt_in' as const) : ('opt_out' as const),
+    })),
+    status: row.unsubscribed === 1 ? 'unsubscribed' : 'subscribed',
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}

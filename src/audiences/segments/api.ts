@@ -1,0 +1,133 @@
+/** `/v1/segments` (specification 4.6, api.md 1.6). */
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { App } from '../../app.ts';
+import { type PageQuery, pageQuery, pageRequest } from '../../http/page.ts';
+import { type Ask, paramsOf, resourceRoutes } from '../../http/resource.ts';
+import { newId } from '../../system/ids.ts';
+import { callerOf } from '../../tenants/authenticate.ts';
+import { showContact } from '../contacts/schemas.ts';
+import { withLiveTopics } from '../contacts/store.ts';
+import { readFilter } from './filter.ts';
+import { createLooks, filterOf, type Looks, type SegmentPage } from './look.ts';
+import {
+  countSchema,
+  newSegmentSchema,
+  type SegmentView,
+  segmentChangeSchema,
+  segmentContactsSchema,
+  segmentSchema,
+  showSegment,
+  trialSchema,
+} from './schemas.ts';
+import {
+  changeSegment,
+  createSegment,
+  deleteSegment,
+  getSegment,
+  listSegments,
+  requireAudience,
+  requireTopics,
+} from './store.ts';
+
+type SegmentsApp = Pick<App, 'db' | 'clock'>;
+
+const TAG = 'Segments';
+const query = { audienceId: Type.Optional(Type.String({ description: 'Segments of this audience.' })) };
+
+export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): void {
+  const looks = createLooks(app);
+  const segments = resourceRoutes<SegmentView>(server, {
+    ...{ name: 'segment', tag: TAG, path: '/segments', prefix: 'seg' },
+    ...{ schema: segmentSchema, show: showSegment },
+  });
+  segments.create({ body: newSegmentSchema }, (request) => {
+    const now = app.clock.now();
+    const { name, audienceId } = request.body;
+    const filter = readFilter(request.body.filter);
+    const identity = { id: newId('seg', now), tenantId: callerOf(request).tenantId };
+    const segment = { ...identity, name, audienceId, filter, createdAt: now, updatedAt: now };
+    return app.db.commit(createSegment, segment);
+  });
+  segments.list({ query }, (request, page) => {
+    const { audienceId } = request.query;
+    const filter = audienceId === undefined ? {} : { audienceId };
+    return listSegments(app.db.read, callerOf(request).tenantId, { ...page, ...filter });
+  });
+  segments.get({ description: 'Its contacts are counted.' }, async (request) => {
+    const { tenantId } = callerOf(request);
+    const segment = await getSegment(app.db.read, tenantId, request.params.id);
+    const { audienceId } = segment;
+    const now = app.clock.now();
+    const contactCount = await looks.count({ tenantId, audienceId, filter: filterOf(segment), now });
+    return { ...segment, contactCount };
+  });
+  segments.update({ body: segmentChangeSchema }, (request) => {
+    const { name, filter } = request.body;
+    const change = {
+      ...(name !== undefined && { name }),
+      ...(filter !== undefined && { filter: readFilter(filter) }),
+    };
+    const { tenantId } = callerOf(request);
+    const { id } = request.params;
+    return app.db.commit(changeSegment, { tenantId, id, change, now: app.clock.now() });
+  });
+  segments.delete({}, (request) =>
+    app.db.commit(deleteSegment, { tenantId: callerOf(request).tenantId, id: request.params.id }),
+  );
+  registerContacts(server, app, looks);
+  registerCount(server, app, looks);
+}
+
+const CONTACTS_PATH = '/segments/:id/contacts';
+
+function registerContacts(server: FastifyInstance, app: SegmentsApp, looks: Looks): void {
+  const schema = {
+    operationId: 'listSegmentContacts',
+    summary: 'List the contacts of a segment',
+    description:
+      'A request looks at a bounded number of contacts of the audience: a page may be short, or empty, and there may still ' +
+      'be more. Go on with `nextCursor` until `hasMore` is false.',
+    tags: [TAG],
+    ...paramsOf(CONTACTS_PATH),
+    querystring: Type.Object(pageQuery),
+    response: { 200: segmentContactsSchema },
+  };
+  server.get(CONTACTS_PATH, { schema }, async (request) => {
+    const { params, query: asked } = request as Ask<unknown, PageQuery>;
+    const { tenantId } = callerOf(request);
+    const segment = await getSegment(app.db.read, tenantId, params.id);
+    const { audienceId } = segment;
+    const question = { tenantId, audienceId, filter: filterOf(segment), now: app.clock.now() };
+    const page = await looks.page(question, pageRequest(asked, 'ct'));
+    const contacts = await withLiveTopics(app.db.read, tenantId, page.items);
+    return { data: contacts.map(showContact), hasMore: page.hasMore, ...cursors(asked, page) };
+  });
+}
+
+/** Where to go on is the last contact looked at; back is where the page came from. */
+function cursors({ startingAfter, endingBefore }: PageQuery, { items, last }: SegmentPage) {
+  const onward = last ?? null;
+  if (endingBefore !== undefined) return { nextCursor: items.at(-1)?.id ?? null, previousCursor: onward };
+  return { nextCursor: onward, previousCursor: startingAfter === undefined ? null : (items[0]?.id ?? null) };
+}
+
+function registerCount(server: FastifyInstance, app: SegmentsApp, looks: Looks): void {
+  const schema = {
+    operationId: 'countSegment',
+    summary: 'Count the contacts that a filter finds',
+    description: 'To try a filter before it is saved. Nothing is kept.',
+    tags: [TAG],
+    body: trialSchema,
+    response: { 200: countSchema },
+  };
+  server.post('/segments/count', { config: { needs: 'read' }, schema }, async (request) => {
+    const body = request.body as Static<typeof trialSchema>;
+    const { tenantId } = callerOf(request);
+    const filter = readFilter(body.filter);
+    const audienceId = await requireAudience(app.db.read, tenantId, body.audienceId);
+    await requireTopics(app.db.read, tenantId, filter);
+    const question = { tenantId, audienceId, filter, now: app.clock.now() };
+    return { contactCount: await looks.count(question) };
+  });
+}

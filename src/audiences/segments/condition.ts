@@ -1,0 +1,269 @@
+/**
+ * The filter of a segment as an expression of SQL; filter.ts says what it must mean. Nothing of a filter becomes text of a
+ * statement: names of columns come from a closed list, and values, and the JSON paths of properties, are bound. An
+ * expression asks what is cheap, and fails for most contacts, first: each look into a contact's JSON costs.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import { foldCase, readDecimal } from '../../db/functions.ts';
+import { isoTime, parseTimestamp } from '../../system/clock.ts';
+import { type Comparison, type Field, readField } from './field.ts';
+import { type Filter, isGroup, type Rule, type Scalar } from './filter.ts';
+
+/** What a filter is asked in view of. */
+export type Circumstances = {
+  /** Epoch milliseconds. */
+  now: number;
+  /** By topic, whether who chose nothing is opted in. Topics that do not exist are not among them. */
+  topicDefaults: ReadonlyMap<string, boolean>;
+};
+
+type Condition = RawBuilder<boolean>;
+
+/** Of a row of `contacts`. Null counts as false. */
+export function segmentCondition(filter: Filter, circumstances: Circumstances): Condition {
+  const conditions = filter.rules.map((item) =>
+    isGroup(item) ? segmentCondition(item, circumstances) : ruleCondition(item, circumstances),
+  );
+  return filter.op === 'and' ? all(conditions) : any(conditions);
+}
+
+function ruleCondition({ field: name, cmp, value }: Rule, circumstances: Circumstances): Condition {
+  const field = readField(name);
+  if (!field) throw new Error(`a filter was kept with the field ${name}`);
+  switch (cmp) {
+    case 'ne':
+      return not(comparison(field, 'eq', value, circumstances));
+    case 'not_in':
+      return not(comparison(field, 'in', value, circumstances));
+    case 'not_contains':
+      return not(comparison(field, 'contains', value, circumstances));
+    case 'not_exists':
+      return not(comparison(field, 'exists', value, circumstances));
+    default:
+      return comparison(field, cmp, value, circumstances);
+  }
+}
+
+type Positive = Exclude<Comparison, 'ne' | 'not_in' | 'not_contains' | 'not_exists'>;
+
+function comparison(
+  field: Field,
+  cmp: Positive,
+  value: Rule['value'],
+  { now, topicDefaults }: Circumstances,
+): Condition {
+  switch (field.kind) {
+    case 'flag':
+      return sql`${sql.ref(field.column)} = ${value === true ? 1 : 0}`;
+    case 'topic':
+      return topicCondition(field.topicId, value === true, topicDefaults.get(field.topicId));
+    case 'time':
+      return inRange(sql.ref<number>(field.column), rangeOf(cmp, value, now));
+    case 'text':
+      return operandCondition({ value: sql.ref(field.column), type: undefined }, cmp, value, now);
+    case 'property':
+      return operandCondition(propertyOf(field.key), cmp, value, now);
+  }
+}
+
+function topicCondition(topicId: string, wanted: boolean, byDefault: boolean | undefined): Condition {
+  if (byDefault === undefined) return sql`FALSE`;
+  const chosen = sql`json_extract(topics, ${pathOf(topicId)})`;
+  return sql`coalesce(${chosen}, ${byDefault ? 1 : 0}) = ${wanted ? 1 : 0}`;
+}
+
+/** What a rule is about: SQL's value, and the JSON type that tells a boolean from a number; a column has but one type. */
+type Operand = { value: RawBuilder<unknown>; type: RawBuilder<string> | undefined };
+
+function propertyOf(key: string): Operand {
+  const path = pathOf(key);
+  return { value: sql`json_extract(properties, ${path})`, type: sql`json_type(properties, ${path})` };
+}
+
+/** Bound, never text of a statement. The name has no quote in it. */
+function pathOf(name: string): string {
+  return `$."${name}"`;
+}
+
+function operandCondition(x: Operand, cmp: Positive, value: Rule['value'], now: number): Condition {
+  switch (cmp) {
+    case 'exists':
+      return sql`${x.value} IS NOT NULL`;
+    case 'in':
+      return isIn(x, Array.isArray(value) ? value : []);
+    case 'before':
+    case 'after':
+    case 'within_days':
+      return isTimeIn(x, rangeOf(cmp, value, now));
+    case 'contains':
+    case 'starts_with':
+    case 'ends_with':
+      return textHolds(x, cmp, foldCase(String(value)));
+    case 'eq':
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return compare(x, cmp, scalarOf(value));
+  }
+}
+
+function scalarOf(value: Rule['value']): Scalar {
+  if (value === undefined || Array.isArray(value)) throw new Error('a filter was kept without its value');
+  return value;
+}
+
+type Order = 'eq' | 'gt' | 'gte' | 'lt' | 'lte';
+
+const OPERATOR = { eq: sql`=`, gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const satisfies Record<
+  Order,
+  RawBuilder<unknown>
+>;
+
+function compare(x: Operand, order: Order, value: Scalar): Condition {
+  if (typeof value === 'boolean') return isBoolean(x, value);
+  if (typeof value === 'number') return compareNumber(x, order, value);
+  const number = readDecimal(value);
+  const text = foldCase(value);
+  if (number === undefined) return order === 'eq' ? equalsText(x, text) : compareText(x, order, text);
+  const asNumbers = compareNumber(x, order, number);
+  if (order === 'eq') return asNumbers;
+  // A string that is no number stands in the order of strings, also against one that is.
+  return any([asNumbers, all([compareText(x, order, text), sql`plain_decimal(${x.value}) IS NULL`])]);
+}
+
+function isBoolean({ type }: Operand, value: boolean): Condition {
+  return type ? sql`${type} = ${String(value)}` : sql`FALSE`;
+}
+
+function isNumber(type: RawBuilder<string>): Condition {
+  return sql`${type} IN ('integer', 'real')`;
+}
+
+/** Letters and names have no decimal in them: most are told by their first character. */
+function isDecimalText({ value }: Operand, is: (decimal: RawBuilder<number>) => Condition): Condition {
+  return all([
+    sql`typeof(${value}) = 'text'`,
+    sql`${value} GLOB '[-0-9]*'`,
+    is(sql<number>`plain_decimal(${value})`),
+  ]);
+}
+
+function compareNumber(x: Operand, order: Order, number: number): Condition {
+  const compared = (value: RawBuilder<unknown>): Condition => sql`${value} ${OPERATOR[order]} ${number}`;
+  const text = isDecimalText(x, compared);
+  return x.type ? any([all([compared(x.value), isNumber(x.type)]), text]) : text;
+}
+
+/** Of something folded: what is not in it, no fold of ASCII brings in, and none takes away (`foldCase`). */
+function isAscii(folded: string): boolean {
+  return /^[\0-\x7f]*$/.test(folded);
+}
+
+/** Only a text that goes beyond ASCII can answer to one that does; a number never does. */
+function goesBeyondAscii(value: RawBuilder<unknown>): Condition {
+  return sql`length(${value}) <> octet_length(${value})`;
+}
+
+function equalsText({ value }: Operand, folded: string): Condition {
+  if (isAscii(folded)) return sql`${value} = ${folded} COLLATE NOCASE`;
+  return all([goesBeyondAscii(value), sql`fold_case(${value}) = ${folded}`]);
+}
+
+function compareText({ value }: Operand, order: Order, folded: string): Condition {
+  const isText = sql<boolean>`typeof(${value}) = 'text'`;
+  const compared = (text: RawBuilder<unknown>): Condition => sql`${text} ${OPERATOR[order]} ${folded}`;
+  if (isAscii(folded)) return all([compared(sql`lower(${value})`), isText]);
+  const plain = all([isText, not(goesBeyondAscii(value)), compared(sql`lower(${value})`)]);
+  return any([plain, all([goesBeyondAscii(value), compared(sql`fold_case(${value})`)])]);
+}
+
+function textHolds(
+  { value }: Operand,
+  cmp: 'contains' | 'starts_with' | 'ends_with',
+  folded: string,
+): Condition {
+  const holds = (text: RawBuilder<unknown>): Condition => {
+    const length = [...folded].length;
+    if (cmp === 'contains') return sql`instr(${text}, ${folded}) > 0`;
+    if (cmp === 'starts_with') return sql`substr(${text}, 1, ${length}) = ${folded}`;
+    return sql`substr(${text}, ${-length}) = ${folded}`;
+  };
+  if (isAscii(folded)) return all([holds(sql`lower(${value})`), sql`typeof(${value}) = 'text'`]);
+  return all([goesBeyondAscii(value), holds(sql`fold_case(${value})`)]);
+}
+
+/** One look-up for all values of a kind, in a list that is bound as JSON. */
+function isIn(x: Operand, values: readonly Scalar[]): Condition {
+  const numbers = values.map((value) => (typeof value === 'string' ? readDecimal(value) : value));
+  const texts = values.filter((value) => typeof value === 'string' && readDecimal(value) === undefined);
+  const folded = texts.map((text) => foldCase(String(text)));
+  const among = (value: RawBuilder<unknown>, list: readonly Scalar[]): Condition =>
+    sql`${value} IN (SELECT value FROM json_each(${JSON.stringify(list)}))`;
+  const decimals = numbers.filter((number) => typeof number === 'number');
+  const plain = folded.filter(isAscii);
+  const others = folded.filter((text) => !isAscii(text));
+  return any([
+    ...(plain.length > 0 ? [among(sql`(${x.value}) COLLATE NOCASE`, plain)] : []),
+    ...(others.length > 0
+      ? [all([goesBeyondAscii(x.value), among(sql`fold_case(${x.value})`, others)])]
+      : []),
+    ...(decimals.length > 0 && x.type ? [all([among(x.value, decimals), isNumber(x.type)])] : []),
+    ...(decimals.length > 0 ? [isDecimalText(x, (decimal) => among(decimal, decimals))] : []),
+    ...[true, false].filter((flag) => values.includes(flag)).map((flag) => isBoolean(x, flag)),
+  ]);
+}
+
+/** Epoch milliseconds, both ends included. */
+type Range = { from?: number; until?: number };
+
+const DAY_MS = 24 * 3_600_000;
+
+function rangeOf(cmp: Positive, value: Rule['value'], now: number): Range {
+  if (cmp === 'within_days') return { from: now - Number(value) * DAY_MS, until: now };
+  const at = parseTimestamp(String(value)) ?? Number.NaN;
+  return cmp === 'before' ? { until: at - 1 } : { from: at + 1 };
+}
+
+function inRange(time: RawBuilder<number>, { from, until }: Range): Condition {
+  return all([
+    ...(from === undefined ? [] : [sql<boolean>`${time} >= ${from}`]),
+    ...(until === undefined ? [] : [sql<boolean>`${time} <= ${until}`]),
+  ]);
+}
+
+/**
+ * A time as text begins with its date, which is no more than a day from that in UTC whatever its offset: what is far out
+ * of the range is told by comparing texts. No number looks like a date.
+ */
+function isTimeIn({ value }: Operand, range: Range): Condition {
+  const { from, until } = range;
+  return all([
+    ...(from === undefined ? [] : [sql<boolean>`${value} >= ${dateOf(from - DAY_MS)}`]),
+    ...(until === undefined
+      ? []
+      : [sql<boolean>`${value} < ${`${dateOf(Math.min(until + DAY_MS, LAST_DATE_MS))}~`}`]),
+    sql`${value} GLOB '[0-9][0-9][0-9][0-9]-[0-9]*'`,
+    inRange(sql<number>`timestamp_ms(${value})`, range),
+  ]);
+}
+
+/** The last date of four digits, and so the last a text can begin with. */
+const LAST_DATE_MS = Date.UTC(9999, 11, 31);
+
+function dateOf(epochMs: number): string {
+  return isoTime(epochMs).slice(0, 10);
+}
+
+function all(conditions: readonly Condition[]): Condition {
+  return sql`(${sql.join(conditions, sql` AND `)})`;
+}
+
+function any(conditions: readonly Condition[]): Condition {
+  return sql`(${sql.join(conditions, sql` OR `)})`;
+}
+
+/** Holds for null, where there is nothing to compare. */
+function not(condition: Condition): Condition {
+  return sql`(${condition}) IS NOT TRUE`;
+}

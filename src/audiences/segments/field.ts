@@ -1,0 +1,74 @@
+/** What a rule of a segment can ask about, and by which comparisons. */
+import { PROPERTY_KEY } from '../contacts/fields.ts';
+
+export type Comparison =
+  | 'eq'
+  | 'ne'
+  | 'gt'
+  | 'gte'
+  | 'lt'
+  | 'lte'
+  | 'contains'
+  | 'not_contains'
+  | 'starts_with'
+  | 'ends_with'
+  | 'in'
+  | 'not_in'
+  | 'exists'
+  | 'not_exists'
+  | 'before'
+  | 'after'
+  | 'within_days';
+
+export type Field =
+  | { kind: 'text'; column: 'email' | 'firstName' | 'lastName' }
+  | { kind: 'flag'; column: 'unsubscribed' }
+  | { kind: 'topic'; topicId: string }
+  | { kind: 'time'; column: 'createdAt' }
+  | { kind: 'property'; key: string };
+
+const COLUMNS: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ['email', { kind: 'text', column: 'email' }],
+  ['firstName', { kind: 'text', column: 'firstName' }],
+  ['lastName', { kind: 'text', column: 'lastName' }],
+  ['unsubscribed', { kind: 'flag', column: 'unsubscribed' }],
+  ['createdAt', { kind: 'time', column: 'createdAt' }],
+]);
+const TOPIC = 'topics.';
+const PROPERTY = 'properties.';
+const KEY = new RegExp(PROPERTY_KEY);
+
+/** Undefined for what names none. Whether there is such a topic is not asked. */
+export function readField(name: string): Field | undefined {
+  if (name.startsWith(TOPIC)) return { kind: 'topic', topicId: name.slice(TOPIC.length) };
+  if (!name.startsWith(PROPERTY)) return COLUMNS.get(name);
+  const key = name.slice(PROPERTY.length);
+  return KEY.test(key) ? { kind: 'property', key } : undefined;
+}
+
+const TIMES = ['before', 'after', 'within_days'] as const satisfies readonly Comparison[];
+const TEXTS = [
+  ...([
+    'eq',
+    'ne',
+    'gt',
+    'gte',
+    'lt',
+    'lte',
+    'contains',
+    'not_contains',
+    'starts_with',
+    'ends_with',
+  ] as const),
+  ...(['in', 'not_in', 'exists', 'not_exists'] as const),
+] satisfies readonly Comparison[];
+
+export const COMPARISONS: readonly Comparison[] = [...TEXTS, ...TIMES];
+
+export const COMPARISONS_OF: Readonly<Record<Field['kind'], readonly Comparison[]>> = {
+  text: TEXTS,
+  flag: ['eq', 'ne'],
+  topic: ['eq', 'ne'],
+  time: TIMES,
+  property: COMPARISONS,
+};

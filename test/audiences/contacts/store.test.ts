@@ -1,0 +1,306 @@
+/** What a put does, and who is opted out: the functions other features call inside their own writes. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import fc from 'fast-check';
+import {
+  findContact,
+  findOptedOut,
+  getContact,
+  putContact,
+  type WantedContact,
+  withLiveTopics,
+} from '../../../src/audiences/contacts/store.ts';
+import { hideAudience, insertAudience } from '../../../src/audiences/store.ts';
+import type { ContactRow } from '../../../src/db/marketing-tables.ts';
+import { AppError } from '../../../src/system/errors.ts';
+import { type Id, newId } from '../../../src/system/ids.ts';
+import { insertTenant } from '../../../src/tenants/store.ts';
+import { deleteTopic, insertTopic } from '../../../src/topics/store.ts';
+import { openMemoryDatabase } from '../../support/memory-database.ts';
+
+const NOW = 1_800_000_000_000;
+const { tx, database, close } = openMemoryDatabase();
+after(close);
+
+async function addTenant(): Promise<Id<'ten'>> {
+  const id = newId('ten', NOW);
+  await insertTenant.run(tx, { id, name: id, plan: 'unlimited', createdAt: NOW });
+  return id;
+}
+
+async function addAudience(tenantId: Id<'ten'>): Promise<Id<'aud'>> {
+  const id = newId('aud', NOW);
+  const times = { createdAt: NOW, updatedAt: NOW, deletedAt: null };
+  await insertAudience.run(tx, { id, tenantId, name: 'a', contactCount: 0, ...times });
+  return id;
+}
+
+async function addTopic(tenantId: Id<'ten'>): Promise<Id<'top'>> {
+  const id = newId('top', NOW);
+  const times = { createdAt: NOW, updatedAt: NOW };
+  await insertTopic.run(tx, { id, tenantId, name: 't', description: null, defaultOptIn: 1, ...times });
+  return id;
+}
+
+const tenantId = await addTenant();
+const audienceId = await addAudience(tenantId);
+const topicId = await addTopic(tenantId);
+
+let made = 0;
+function wanted(fields: Partial<WantedContact> = {}): WantedContact {
+  const email = `reader${++made}@example.com`;
+  return { id: newId('ct', NOW), tenantId, audienceId, email, now: NOW, ...fields };
+}
+
+function countOf(id: string): number {
+  const row = database.prepare('SELECT contactCount FROM audiences WHERE id = ?').get(id);
+  return (row as { contactCount: number }).contactCount;
+}
+
+test('a new contact is created as said, and counted', async () => {
+  const before = countOf(audienceId);
+  const asked = wanted({
+    email: 'Ada@Example.com',
+    firstName: 'Ada',
+    properties: { plan: 'pro', gone: null },
+  });
+  const { outcome, contact } = await putContact(tx, asked, 'skip');
+  assert.equal(outcome, 'created');
+  const expected: ContactRow = {
+    id: asked.id,
+    tenantId,
+    audienceId,
+    email: 'Ada@Example.com',
+    address: 'ada@example.com',
+    firstName: 'Ada',
+    lastName: null,
+    unsubscribed: 0,
+    unsubscribedAt: null,
+    createdAt: NOW,
+    updatedAt: NOW,
+    topics: '{}',
+    properties: '{"plan":"pro"}',
+  };
+  assert.deepEqual(contact, expected);
+  assert.deepEqual(await getContact(tx, tenantId, audienceId, asked.id), expected);
+  assert.equal(countOf(audienceId), before + 1);
+});
+
+test('a second put merges what is said, keeps id and spelling, and counts nothing', async () => {
+  const first = wanted({
+    email: 'Bob@example.com',
+    firstName: 'Bob',
+    lastName: 'B',
+    properties: { a: 1, b: 2 },
+  });
+  await putContact(tx, first, 'update');
+  const before = countOf(audienceId);
+  const again = wanted({
+    ...{ email: 'bob@EXAMPLE.com', lastName: null, properties: { b: null, c: true }, now: NOW + 5 },
+  });
+  const { outcome, contact } = await putContact(tx, again, 'update');
+  assert.equal(outcome, 'updated');
+  assert.deepEqual(
+    [contact.id, contact.email, contact.firstName, contact.lastName, contact.properties],
+    [first.id, 'Bob@example.com', 'Bob', null, '{"a":1,"c":true}'],
+  );
+  assert.deepEqual([contact.createdAt, contact.updatedAt], [NOW, NOW + 5]);
+  assert.deepEqual(await findContact(tx, tenantId, audienceId, 'bob@example.com'), contact);
+  assert.equal(countOf(audienceId), before);
+});
+
+test('a put that says nothing new is unchanged, and one that skips changes nothing', async () => {
+  const first = wanted({ firstName: 'Eve', properties: { a: 1 } });
+  const { contact: stored } = await putContact(tx, first, 'update');
+  const same = await putContact(tx, { ...first, id: newId('ct', NOW), now: NOW + 1 }, 'update');
+  assert.deepEqual([same.outcome, same.contact], ['unchanged', stored]);
+  const skipped = await putContact(tx, { ...first, firstName: 'Mallory', now: NOW + 1 }, 'skip');
+  assert.deepEqual([skipped.outcome, skipped.contact], ['skipped', stored]);
+  assert.deepEqual(await getContact(tx, tenantId, audienceId, stored.id), stored);
+});
+
+test('no put brings back who has left: not from all mail, and not to a topic', async () => {
+  const gone = wanted({ unsubscribed: true, topics: { [topicId]: false } });
+  const { contact: left } = await putContact(tx, gone, 'update');
+  assert.deepEqual([left.unsubscribed, left.unsubscribedAt], [1, NOW]);
+  for (const onConflict of ['update', 'skip'] as const) {
+    const back = { ...gone, unsubscribed: false, topics: { [topicId]: true }, now: NOW + 9 };
+    const { contact } = await putContact(tx, back, onConflict);
+    assert.deepEqual(contact, left);
+  }
+});
+
+test('a put may unsubscribe, at its own time, and opt out', async () => {
+  const reader = wanted({ topics: { [topicId]: true } });
+  await putContact(tx, reader, 'update');
+  const leaving = { ...reader, unsubscribed: true, topics: { [topicId]: false }, now: NOW + 7 };
+  const { contact } = await putContact(tx, leaving, 'update');
+  assert.deepEqual(
+    [contact.unsubscribed, contact.unsubscribedAt, contact.topics],
+    [1, NOW + 7, JSON.stringify({ [topicId]: false })],
+  );
+  const again = await putContact(tx, { ...leaving, now: NOW + 8 }, 'update');
+  assert.deepEqual([again.outcome, again.contact.unsubscribedAt], ['unchanged', NOW + 7]);
+});
+
+test('choices of topics that do not exist, are deleted or belong to others are not kept, and not shown', async () => {
+  const mine = await addTopic(tenantId);
+  const foreign = await addTopic(await addTenant());
+  const choices = { [mine]: true, [foreign]: true, [newId('top', NOW)]: true };
+  const reader = wanted({ topics: choices });
+  const { contact } = await putContact(tx, reader, 'update');
+  assert.equal(contact.topics, JSON.stringify({ [mine]: true }));
+  await deleteTopic.run(tx, { tenantId, id: mine });
+  assert.deepEqual(
+    (await withLiveTopics(tx, tenantId, [contact])).map(({ topics }) => topics),
+    ['{}'],
+  );
+  const { contact: later } = await putContact(tx, { ...reader, topics: { [topicId]: true } }, 'update');
+  assert.equal(later.topics, JSON.stringify({ [topicId]: true }));
+});
+
+test('a put that is refused for its properties has written nothing', async () => {
+  const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, index]));
+  const reader = wanted({ properties: many });
+  const { contact: stored } = await putContact(tx, reader, 'update');
+  const count = countOf(audienceId);
+  const tooMany = { ...many, one: 1 };
+  for (const asked of [
+    { ...reader, firstName: 'x', properties: { one: 1 } },
+    wanted({ properties: tooMany }),
+  ]) {
+    await assert.rejects(putContact(tx, asked, 'update'), AppError);
+  }
+  assert.deepEqual(await getContact(tx, tenantId, audienceId, stored.id), stored);
+  assert.equal(countOf(audienceId), count);
+});
+
+test('one address may stand in several audiences and tenants; each finds its own', async () => {
+  const [tenant2, audience2] = [await addTenant(), await addAudience(tenantId)];
+  const audience3 = await addAudience(tenant2);
+  const email = 'shared@example.com';
+  const places = [
+    wanted({ email }),
+    wanted({ email, audienceId: audience2 }),
+    wanted({ email, audienceId: audience3, tenantId: tenant2 }),
+  ];
+  for (const place of places) assert.equal((await putContact(tx, place, 'skip')).outcome, 'created');
+  for (const place of places) {
+    for (const name of [place.id, 'SHARED@example.com']) {
+      const found = await findContact(tx, place.tenantId, place.audienceId, name);
+      assert.equal(found?.id, place.id);
+    }
+  }
+  for (const [tenant, audience, id] of [
+    [tenant2, audienceId, places[0]?.id],
+    [tenantId, audience2, places[0]?.id],
+    [tenant2, audience2, places[1]?.id],
+  ] as const) {
+    assert.equal(await findContact(tx, tenant, audience, id ?? ''), undefined);
+  }
+});
+
+test('an address in Unicode is one with its A-labels', async () => {
+  const reader = wanted({ email: 'ida@bücher.example' });
+  const { contact } = await putContact(tx, reader, 'update');
+  assert.deepEqual([contact.email, contact.address], ['ida@bücher.example', 'ida@xn--bcher-kva.example']);
+  const again = await putContact(tx, wanted({ email: 'Ida@xn--bcher-kva.EXAMPLE' }), 'skip');
+  assert.deepEqual([again.outcome, again.contact.id], ['skipped', contact.id]);
+});
+
+test('who gets mail of a topic: the table', async () => {
+  const other = await addTopic(tenantId);
+  const tenant2 = await addTenant();
+  const [audience2, audience3] = [await addAudience(tenantId), await addAudience(tenant2)];
+  const put = (email: string, fields: Partial<WantedContact>) =>
+    putContact(tx, wanted({ email, ...fields }), 'update');
+  await put('silent@t.example', { topics: { [other]: false } });
+  await put('in@t.example', { topics: { [topicId]: true } });
+  await put('out@t.example', { topics: { [topicId]: false } });
+  await put('gone@t.example', { unsubscribed: true, topics: { [topicId]: true } });
+  await put('in-here-gone-there@t.example', { topics: { [topicId]: true } });
+  await put('in-here-gone-there@t.example', { audienceId: audience2, unsubscribed: true });
+  await put('in-here-out-there@t.example', { topics: { [topicId]: true } });
+  await put('in-here-out-there@t.example', { audienceId: audience2, topics: { [topicId]: false } });
+  await put('in-here-silent-there@t.example', { topics: { [topicId]: true } });
+  await put('in-here-silent-there@t.example', { audienceId: audience2 });
+  await put('gone-elsewhere@t.example', { tenantId: tenant2, audienceId: audience3, unsubscribed: true });
+  const addresses = [
+    ...['silent', 'in', 'out', 'gone', 'in-here-gone-there', 'in-here-out-there', 'in-here-silent-there'],
+    ...['gone-elsewhere', 'nobody'],
+  ].map((name) => `${name}@t.example`);
+  const asked = [...addresses, 'OUT@T.example'];
+  const names = async (defaultOptIn: boolean) =>
+    [...(await findOptedOut(tx, tenantId, { topicId, defaultOptIn, addresses: asked }))].map(
+      (address) => address.split('@')[0],
+    );
+  const always = ['out', 'gone', 'in-here-gone-there', 'in-here-out-there'];
+  assert.deepEqual(await names(true), always);
+  assert.deepEqual(new Set(await names(false)), new Set([...always, 'silent', 'gone-elsewhere', 'nobody']));
+});
+
+test('contacts of a deleted audience say nothing any more', async () => {
+  const audience = await addAudience(tenantId);
+  const [email, keen] = ['deleted@t.example', 'keen@t.example'];
+  await putContact(tx, wanted({ email, audienceId: audience, unsubscribed: true }), 'update');
+  await putContact(tx, wanted({ email: keen, audienceId: audience, topics: { [topicId]: true } }), 'update');
+  const out = async (defaultOptIn: boolean) => [
+    ...(await findOptedOut(tx, tenantId, { topicId, defaultOptIn, addresses: [email, keen] })),
+  ];
+  assert.deepEqual([await out(true), await out(false)], [[email], [email]]);
+  await hideAudience(tx, audience, NOW);
+  assert.deepEqual([await out(true), await out(false)], [[], [email, keen]]);
+});
+
+test('any history of puts ends as a plain model of it does', async () => {
+  const audience = await addAudience(tenantId);
+  const step = fc.record(
+    {
+      email: fc.constantFrom('a@m.example', 'A@M.example', 'b@m.example'),
+      firstName: fc.option(fc.constantFrom('x', 'y')),
+      unsubscribed: fc.boolean(),
+      opts: fc.boolean(),
+      plan: fc.option(fc.constantFrom('p', 'q')),
+      onConflict: fc.constantFrom('update' as const, 'skip' as const),
+    },
+    { requiredKeys: ['email', 'onConflict'] },
+  );
+  type Known = { firstName: string | null; unsubscribed: boolean; opts?: boolean; plan?: string };
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+      database.prepare('DELETE FROM contacts WHERE audienceId = ?').run(audience);
+      database.prepare('UPDATE audiences SET contactCount = 0 WHERE id = ?').run(audience);
+      const model = new Map<string, Known>();
+      for (const { email, firstName, unsubscribed, opts, plan, onConflict } of steps) {
+        const asked = wanted({
+          ...{ email, audienceId: audience },
+          ...(firstName !== undefined && { firstName }),
+          ...(unsubscribed !== undefined && { unsubscribed }),
+          ...(opts !== undefined && { topics: { [topicId]: opts } }),
+          ...(plan !== undefined && { properties: { plan } }),
+        });
+        await putContact(tx, asked, onConflict);
+        const known = model.get(email.toLowerCase());
+        if (known && onConflict === 'skip') continue;
+        const next: Known = known ?? { firstName: null, unsubscribed: false };
+        if (firstName !== undefined) next.firstName = firstName;
+        if (unsubscribed) next.unsubscribed = true;
+        if (opts !== undefined && next.opts !== false) next.opts = opts;
+        if (plan === null) delete next.plan;
+        else if (plan !== undefined) next.plan = plan;
+        model.set(email.toLowerCase(), next);
+      }
+      assert.equal(countOf(audience), model.size);
+      for (const [email, known] of model) {
+        const row = await getContact(tx, tenantId, audience, email);
+        const topics = known.opts === undefined ? {} : { [topicId]: known.opts };
+        const properties = known.plan === undefined ? {} : { plan: known.plan };
+        assert.deepEqual(
+          [row.firstName, row.unsubscribed === 1, JSON.parse(row.topics), JSON.parse(row.properties)],
+          [known.firstName, known.unsubscribed, topics, properties],
+        );
+      }
+    }),
+    { seed: 20_260_302, numRuns: 100 },
+  );
+});

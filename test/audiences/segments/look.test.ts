@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Filter } from '../../../src/audiences/segments/filter.ts';
+import { createLooks, type LookLimits, type Question } from '../../../src/audiences/segments/look.ts';
+import type { Db } from '../../../src/db/database.ts';
+import { AppError } from '../../../src/system/errors.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { openTestApp } from '../../support/test-app.ts';
+
+const clock = createFakeClock(1_800_000_000_000);
+const world = await openTestApp({ system: { clock } });
+after(() => world.close());
+
+const CONTACTS = 25;
+const audience = await world.request('POST', '/v1/audiences', { body: { name: 'readers' } });
+const audienceId = audience.body.id;
+/** Newest first. */
+const ids: string[] = [];
+for (let index = 0; index < CONTACTS; index++) {
+  await clock.advance(1);
+  const body = { email: `c${index}@a.example`, properties: { n: index } };
+  ids.unshift((await world.request('POST', `/v1/audiences/${audienceId}/contacts`, { body })).body.id);
+}
+
+const { tenantId } = world;
+const limits: LookLimits = { sliceContacts: 4, slicesPerPage: 2, looks: 3, looksOfTenant: 2 };
+
+function asking(filter: Filter, tenant: Question['tenantId'] = tenantId): Question {
+  return { tenantId: tenant, audienceId, filter, now: clock.now() };
+}
+
+const numbered = (cmp: 'lt' | 'gte', value: number) =>
+  asking({ op: 'and', rules: [{ field: 'properties.n', cmp, value }] });
+const everybody = numbered('gte', 0);
+const nobody = numbered('lt', 0);
+
+/** The database, and the slices it was asked for. */
+function watched() {
+  const slices = { asked: 0, underWay: 0, most: 0, scanned: [] as number[] };
+  const db: Pick<Db, 'query'> = {
+    async query(read, input) {
+      slices.asked += 1;
+      slices.underWay += 1;
+      slices.most = Math.max(slices.most, slices.underWay);
+      slices.scanned.push((input as { scan: number }).scan);
+      try {
+        return await world.app.db.query(read, input);
+      } finally {
+        slices.underWay -= 1;
+      }
+    },
+  };
+  return { slices, looks: createLooks({ db: { ...world.app.db, ...db } }, limits) };
+}
+
+test('an audience is counted in slices, to its end', async () => {
+  const { slices, looks } = watched();
+  assert.equal(await looks.count(numbered('lt', 7)), 7);
+  assert.deepEqual([slices.asked, slices.scanned[0]], [Math.ceil(CONTACTS / 4), 4]);
+  assert.equal(await looks.count(everybody), CONTACTS);
+});
+
+test('one slice at a time is looked at, for all who ask', async () => {
+  const { slices, looks } = watched();
+  const counts = await Promise.all([looks.count(everybody), looks.page(everybody, { limit: 9 })]);
+  assert.equal(counts[0], CONTACTS);
+  assert.equal(slices.most, 1);
+});
+
+test('who finds nobody looks at no more than its slices, and goes on from where it ended', async () => {
+  const { slices, looks } = watched();
+  const first = await looks.page(nobody, { limit: 5 });
+  assert.deepEqual(first, { items: [], hasMore: true, last: ids[7] });
+  assert.equal(slices.asked, 2);
+  const back = await looks.page(nobody, { limit: 5, endingBefore: ids[24]! });
+  assert.deepEqual(back, { items: [], hasMore: true, last: ids[16] });
+  const end = await looks.page(nobody, { limit: 5, startingAfter: ids[20]! });
+  assert.deepEqual(end, { items: [], hasMore: false, last: undefined });
+});
+
+for (const direction of ['older', 'newer'] as const) {
+  test(`page after page, ${direction} ones, everybody is met once and in order`, async () => {
+    const { looks } = watched();
+    for (const limit of [1, 3, 4, 7, 8, 30]) {
+      for (const question of [everybody, numbered('lt', 6), numbered('gte', 20), nobody]) {
+        const met: string[] = [];
+        let last: string | undefined;
+        do {
+          const cursor =
+            last === undefined
+              ? {}
+              : direction === 'older'
+                ? { startingAfter: last }
+                : { endingBefore: last };
+          const start = direction === 'newer' && last === undefined ? { endingBefore: 'ct_' } : cursor;
+          const page = await looks.page(question, { limit, ...start });
+          assert.ok(page.items.length <= limit);
+          const found = page.items.map(({ id }) => id);
+          if (direction === 'older') met.push(...found);
+          else met.unshift(...found);
+          assert.equal(page.hasMore, page.last !== undefined);
+          last = page.last;
+        } while (last !== undefined);
+        const expected =
+          question === everybody
+            ? ids
+            : question === nobody
+              ? []
+              : question.filter.rules.some((rule) => 'cmp' in rule && rule.cmp === 'lt')
+                ? ids.slice(-6)
+                : ids.slice(0, 5);
+        assert.deepEqual(met, expected);
+      }
+    }
+  });
+}
+
+test('a page stays within the times it is asked for', async () => {
+  const { looks } = watched();
+  const range = { from: ids[10]!, until: ids[2]! };
+  const older = await looks.page(everybody, { limit: 30, ...range });
+  const newer = await looks.page(everybody, { limit: 30, ...range, endingBefore: 'ct_' });
+  for (const page of [older, newer]) {
+    assert.deepEqual(
+      page.items.map(({ id }) => id),
+      ids.slice(3, 11),
+    );
+  }
+});
+
+test('another tenant finds nobody in it', async () => {
+  const { looks } = watched();
+  const other = await world.addTenant('stranger');
+  assert.equal(await looks.count(asking(everybody.filter, other.tenantId)), 0);
+});
+
+test('few look at the same time, of one tenant and in all; who is refused is told when to come back', async () => {
+  const { looks } = watched();
+  const others = [await world.addTenant('a'), await world.addTenant('b')];
+  const refused = (promise: Promise<unknown>) =>
+    assert.rejects(promise, (error) => {
+      assert.ok(error instanceof AppError);
+      assert.deepEqual([error.code, error.options.retryAfterSeconds], ['unavailable', 1]);
+      return true;
+    });
+  const running = [looks.count(everybody), looks.page(everybody, { limit: 1 })];
+  await refused(looks.count(everybody));
+  const theirs = others.map(({ tenantId: tenant }) => looks.count(asking(everybody.filter, tenant)));
+  await refused(theirs[1]!);
+  await Promise.all([...running, theirs[0]]);
+  assert.equal(await looks.count(everybody), CONTACTS);
+});
+
+test('a slice that fails ends its own question, and no other', async () => {
+  let fails = true;
+  const db: Pick<Db, 'query'> = {
+    query(read, input) {
+      if (!fails) return world.app.db.query(read, input);
+      fails = false;
+      return Promise.reject(new Error('a reader has failed'));
+    },
+  };
+  const looks = createLooks({ db: { ...world.app.db, ...db } }, limits);
+  const [first, second] = await Promise.allSettled([looks.count(everybody), looks.count(everybody)]);
+  assert.equal(first.status, 'rejected');
+  assert.deepEqual(second, { status: 'fulfilled', value: CONTACTS });
+});
