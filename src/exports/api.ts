@@ -1,0 +1,59 @@
+/**
+ * `/v1/exports`: lists on their way into files, and the files. They are asked for where the list is: the contacts of an
+ * audience, the suppressions.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../app.ts';
+import type { ExportRow } from '../db/marketing-tables.ts';
+import { csvAnswer } from '../http/csv-body.ts';
+import { paramsOf, resourceRoutes } from '../http/resource.ts';
+import { AppError } from '../system/errors.ts';
+import { callerOf } from '../tenants/authenticate.ts';
+import { exportSchema, showExport } from './schemas.ts';
+import { getExport, listExports } from './store.ts';
+
+const TAG = 'Exports';
+const FILE_PATH = '/exports/:id/file';
+
+export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' | 'blobs'>): void {
+  const exports = resourceRoutes<ExportRow>(server, {
+    ...{ name: 'export', tag: TAG, path: '/exports', prefix: 'exp' },
+    ...{ schema: exportSchema, show: showExport },
+  });
+  exports.list({}, (request, page) => listExports(app.db.read, callerOf(request).tenantId, page));
+  exports.get({}, (request) => getExport(app.db.read, callerOf(request).tenantId, request.params.id));
+  server.get<{ Params: { id: string } }>(
+    FILE_PATH,
+    {
+      config: { refuses: ['invalid_state'] },
+      schema: {
+        operationId: 'getExportFile',
+        summary: 'Download the file of an export',
+        description:
+          'Once it has completed. A cell that begins like a formula has an apostrophe before it, which an import takes off again.',
+        tags: [TAG],
+        ...paramsOf(FILE_PATH),
+        response: {
+          200: csvAnswer(
+            'UTF-8, with commas and a heading line.',
+            'email,firstName,lastName,unsubscribed,properties.plan\r\nada@example.com,Ada,Lovelace,false,pro\r\n',
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const job = await getExport(app.db.read, callerOf(request).tenantId, request.params.id);
+      const { id, kind, status, blobId } = job;
+      if (blobId === null) {
+        throw new AppError('invalid_state', `The export is ${status}; it has a file once it has completed`);
+      }
+      const file = await app.blobs.open(blobId);
+      return reply
+        .type('text/csv; charset=utf-8')
+        .header('content-length', file.sizeBytes)
+        .header('content-disposition', `attachment; filename="${kind}-${id}.csv"`)
+        .send(Readable.from(file.chunks()));
+    },
+  );
+}

@@ -1,0 +1,27 @@
+/** An export that waits for its turn. */
+import type { App } from '../app.ts';
+import type { ExportRow } from '../db/marketing-tables.ts';
+import { newId } from '../system/ids.ts';
+import { insertExport } from './store.ts';
+
+export type CreateExportApp = Pick<App, 'db' | 'clock' | 'notices'>;
+
+/** `filter`: which rows, as the handler reads it. */
+export type WantedExport = Pick<ExportRow, 'tenantId' | 'kind' | 'audienceId'> & { filter: object };
+
+/** @throws AppError validation_error when there are as many as may be */
+export async function createExport(
+  { db, clock, notices }: CreateExportApp,
+  { filter, ...wanted }: WantedExport,
+): Promise<ExportRow> {
+  const now = clock.now();
+  const job: ExportRow = {
+    ...wanted,
+    ...{ id: newId('exp', now), filter: JSON.stringify(filter), status: 'queued', error: null },
+    ...{ blobId: null, sizeBytes: null, rows: 0 },
+    ...{ dueAt: now, createdAt: now, startedAt: null, finishedAt: null },
+  };
+  await db.commit(insertExport, job);
+  notices.notify('exports');
+  return job;
+}

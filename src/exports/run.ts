@@ -1,0 +1,68 @@
+/**
+ * Writes one list into a file: read in slices in the reader threads, which make the text too, and stored as it comes. One
+ * that is cut off begins anew; what it has written by then names no row, and is swept (blobs/worker.ts).
+ */
+import type { App } from '../app.ts';
+import type { ExportRow } from '../db/marketing-tables.ts';
+import { csvLine } from '../imports/write-csv.ts';
+import { AppError } from '../system/errors.ts';
+import type { ExportHandler, ExportSource } from './handler.ts';
+import { endExport } from './store.ts';
+
+export type ExportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log'>;
+
+/** What became of the run. `stopped`: the daemon ends, and the next start begins anew. `stale`: the job had ended. */
+type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
+
+/** Settles the job, unless it is to begin anew. `isStopping` is asked between slices. */
+export async function runExport(
+  app: ExportApp,
+  handler: ExportHandler,
+  job: ExportRow,
+  isStopping: () => boolean,
+): Promise<RunEnd> {
+  try {
+    return await writeFile(app, await handler.open(app, job), job, isStopping);
+  } catch (error) {
+    if (isStopping()) return 'stopped';
+    if (error instanceof AppError && error.code === 'unavailable') throw error;
+    if (error instanceof AppError) return fail(app, job, error.message);
+    app.log.error({ exportId: job.id, err: error }, 'export failed');
+    return fail(app, job, 'Something went wrong on our side; please try again');
+  }
+}
+
+async function fail({ db, clock }: ExportApp, { id }: ExportRow, error: string): Promise<RunEnd> {
+  const wasEnded = await db.commit(endExport, { id, now: clock.now(), result: { kind: 'failed', error } });
+  return wasEnded ? 'failed' : 'stale';
+}
+
+async function writeFile(
+  { db, blobs, clock }: ExportApp,
+  source: ExportSource,
+  { id }: ExportRow,
+  isStopping: () => boolean,
+): Promise<RunEnd> {
+  let rows = 0;
+  async function* pieces(): AsyncGenerator<Buffer> {
+    yield Buffer.from(csvLine(source.headings));
+    let after: string | undefined;
+    do {
+      if (isStopping()) throw new AppError('unavailable', 'The daemon ends');
+      const slice = await source.readSlice(after);
+      rows += slice.rows;
+      if (slice.csv !== '') yield Buffer.from(slice.csv);
+      after = slice.last;
+    } while (after !== undefined);
+  }
+  const blob = await blobs.prepare(pieces());
+  try {
+    const result = { kind: 'file', blob, rows } as const;
+    if (await db.commit(endExport, { id, now: clock.now(), result })) return 'completed';
+  } catch (error) {
+    await blobs.discard(blob);
+    throw error;
+  }
+  await blobs.discard(blob);
+  return 'stale';
+}

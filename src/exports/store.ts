@@ -1,0 +1,162 @@
+/** Exports: all SQL, and the only writer of their table. Live and test keys share them. */
+import { emptyBlob, insertBlob } from '../blobs/store.ts';
+import type { ExportRow } from '../db/marketing-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import type { BlobRow } from '../db/tables.ts';
+import { AppError, notFound } from '../system/errors.ts';
+
+type TenantId = ExportRow['tenantId'];
+
+/** Of one tenant, queued or running. */
+export const MOST_WAITING = 10;
+/** Of one tenant, ended ones with them. Ours: each keeps a file for a week. */
+export const MOST_KEPT = 100;
+
+/** @throws AppError validation_error when there are as many as may be */
+export const insertExport = defineWrite('exports.insert', async (tx, job: ExportRow) => {
+  const ofTenant = tx
+    .selectFrom('exports')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('tenantId', '=', job.tenantId);
+  const kept = await ofTenant.executeTakeFirstOrThrow();
+  const waiting = await ofTenant.where('dueAt', 'is not', null).executeTakeFirstOrThrow();
+  if (waiting.count >= MOST_WAITING) {
+    const message = `There are ${waiting.count} exports that have not ended, as many as there may be; try again when one has`;
+    throw new AppError('validation_error', message);
+  }
+  if (kept.count >= MOST_KEPT) {
+    const message = `There are ${kept.count} exports, as many as there may be; each goes 7 days after it has ended`;
+    throw new AppError('validation_error', message);
+  }
+  await tx.insertInto('exports').values(job).execute();
+});
+
+const byId = statement((db, param: Param<Pick<ExportRow, 'tenantId' | 'id'>>) =>
+  db
+    .selectFrom('exports')
+    .selectAll()
+    .where('tenantId', '=', param('tenantId'))
+    .where('id', '=', param('id')),
+);
+
+/** @throws AppError not_found, also for another tenant's */
+export async function getExport(tx: Tx, tenantId: TenantId, id: string): Promise<ExportRow> {
+  const job = await byId.first(tx, { tenantId, id: id as ExportRow['id'] });
+  if (!job) throw notFound('Export');
+  return job;
+}
+
+/** Newest first. */
+export function listExports(tx: Tx, tenantId: TenantId, page: PageRequest): Promise<Page<ExportRow>> {
+  const all = tx.selectFrom('exports').selectAll().where('tenantId', '=', tenantId);
+  return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
+}
+
+export type WaitingTenant = { tenantId: TenantId; dueAt: number };
+
+/** Of each tenant whose exports have not ended: when the first of them falls due. */
+export function listWaiting(tx: Tx): Promise<WaitingTenant[]> {
+  return tx
+    .selectFrom('exports')
+    .select((select) => ['tenantId', select.fn.min<number>('dueAt').as('dueAt')])
+    .where('dueAt', 'is not', null)
+    .groupBy('tenantId')
+    .execute();
+}
+
+const firstDue = statement((db, param: Param<{ tenantId: TenantId; now: number }>) =>
+  db
+    .selectFrom('exports')
+    .selectAll()
+    .where('tenantId', '=', constant(param('tenantId')))
+    .where('dueAt', '<=', constant(param('now')))
+    .orderBy('dueAt')
+    .orderBy('id')
+    .limit(1),
+);
+
+export type Lease = { tenantIds: readonly TenantId[]; now: number; until: number };
+
+/** Takes the first that is due of each tenant. */
+export const leaseExports = defineWrite(
+  'exports.lease',
+  async (tx, { tenantIds, now, until }: Lease): Promise<ExportRow[]> => {
+    const leased: ExportRow[] = [];
+    for (const tenantId of tenantIds) {
+      const job = await firstDue.first(tx, { tenantId, now });
+      if (!job) continue;
+      const change = { status: 'running', dueAt: until, startedAt: job.startedAt ?? now } as const;
+      await tx.updateTable('exports').set(change).where('id', '=', job.id).execute();
+      leased.push({ ...job, ...change });
+    }
+    return leased;
+  },
+);
+
+/** What an earlier start of the daemon was at begins anew, at once. Answers how many. */
+export const releaseExports = defineWrite('exports.release', async (tx, { now }: { now: number }) => {
+  const released = await tx
+    .updateTable('exports')
+    .set({ dueAt: now })
+    .where('dueAt', 'is not', null)
+    .where('status', '=', 'running')
+    .returning('id')
+    .execute();
+  return released.length;
+});
+
+export type Ending = Pick<ExportRow, 'id'> & {
+  now: number;
+  result: { kind: 'file'; blob: BlobRow; rows: number } | { kind: 'failed'; error: string };
+};
+
+/** The file and the end of the job come together. Answers whether it was ended by this; else the file is not kept. */
+export const endExport = defineWrite(
+  'exports.end',
+  async (tx, { id, now, result }: Ending): Promise<boolean> => {
+    const job = await tx
+      .selectFrom('exports')
+      .select('id')
+      .where('id', '=', id)
+      .where('status', '=', 'running')
+      .executeTakeFirst();
+    if (!job) return false;
+    if (result.kind === 'file') await insertBlob(tx, result.blob);
+    await tx
+      .updateTable('exports')
+      .set({ dueAt: null, finishedAt: now, ...columnsOf(result) })
+      .where('id', '=', id)
+      .execute();
+    return true;
+  },
+);
+
+function columnsOf(result: Ending['result']) {
+  if (result.kind === 'failed') return { status: 'failed', error: result.error } as const;
+  const { blob, rows } = result;
+  return { status: 'completed', blobId: blob.id, sizeBytes: blob.sizeBytes, rows } as const;
+}
+
+/** In one write. */
+const SWEEP_JOBS = 100;
+
+/** Removes those that ended before, and their files. Answers how many: 0 when all is done. */
+export const sweepExports = defineWrite(
+  'exports.sweep',
+  async (tx, { before }: { before: number }): Promise<number> => {
+    const jobs = await tx
+      .selectFrom('exports')
+      .select(['id', 'blobId'])
+      .where('finishedAt', '<', before)
+      .orderBy('finishedAt')
+      .limit(SWEEP_JOBS)
+      .execute();
+    for (const { id, blobId } of jobs) {
+      await tx.deleteFrom('exports').where('id', '=', id).execute();
+      if (blobId !== null) await emptyBlob(tx, blobId);
+    }
+    return jobs.length;
+  },
+);

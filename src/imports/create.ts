@@ -1,0 +1,60 @@
+/**
+ * A file becomes an import: its heading line is looked at, so that a file that cannot be taken is refused at once, and then
+ * its bytes and the job are durable before the answer.
+ */
+import type { App } from '../app.ts';
+import type { ImportRow } from '../db/marketing-tables.ts';
+import { AppError } from '../system/errors.ts';
+import { newId } from '../system/ids.ts';
+import type { ImportHandler } from './handler.ts';
+import { readRecords } from './records.ts';
+import { readHeadingLine } from './run.ts';
+import { insertImport } from './store.ts';
+
+export type CreateImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'notices'>;
+
+export type WantedImport = Pick<ImportRow, 'tenantId' | 'kind' | 'audienceId'> & {
+  options: object;
+  file: Buffer;
+};
+
+/** @throws AppError validation_error for what is no such file, and when too many wait; unavailable */
+export async function createImport(
+  app: CreateImportApp,
+  handler: ImportHandler,
+  { file, options, ...wanted }: WantedImport,
+): Promise<ImportRow> {
+  const asked = { ...wanted, options: JSON.stringify(options) };
+  await readHeadingLine(app, handler, asked, await firstRecord(file));
+  const now = app.clock.now();
+  const blob = await app.blobs.prepare([file]);
+  const job = newImport(asked, { blobId: blob.id, sizeBytes: file.length, now });
+  try {
+    await app.db.commit(insertImport, { job, blob });
+  } catch (error) {
+    await app.blobs.discard(blob);
+    throw error;
+  }
+  app.notices.notify('imports');
+  return job;
+}
+
+async function firstRecord(file: Buffer): Promise<readonly string[]> {
+  for await (const { records, fault } of readRecords([file])) {
+    if (records[0]) return records[0].cells;
+    if (fault) throw fault;
+  }
+  throw new AppError('validation_error', 'The file is empty');
+}
+
+function newImport(
+  asked: Pick<ImportRow, 'tenantId' | 'kind' | 'audienceId' | 'options'>,
+  { blobId, sizeBytes, now }: Pick<ImportRow, 'blobId' | 'sizeBytes'> & { now: number },
+): ImportRow {
+  return {
+    ...asked,
+    ...{ id: newId('imp', now), status: 'queued', error: null, blobId, sizeBytes, processedBytes: 0 },
+    ...{ rows: 0, created: 0, updated: 0, skipped: 0, failed: 0 },
+    ...{ dueAt: now, createdAt: now, startedAt: null, finishedAt: null },
+  };
+}

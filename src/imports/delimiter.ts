@@ -1,0 +1,31 @@
+/** What stands between the cells of a file: what its heading line uses. */
+
+/** A comma where none is more frequent: a heading line of one cell has none at all. */
+const DELIMITERS = [',', ';', '\t'] as const;
+export type Delimiter = (typeof DELIMITERS)[number];
+
+const QUOTE = 0x22;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+
+/** `start`: of the file. Undefined as long as the heading line goes on, unless the file ends there. */
+export function findDelimiter(start: Buffer, isWhole: boolean): Delimiter | undefined {
+  const counts = new Map<number, number>(DELIMITERS.map((delimiter) => [delimiter.charCodeAt(0), 0]));
+  let isQuoted = false;
+  let hasBegun = false;
+  let hasEnded = false;
+  for (const octet of start) {
+    if (octet === QUOTE) isQuoted = !isQuoted;
+    const isBreak = !isQuoted && (octet === LINE_FEED || octet === CARRIAGE_RETURN);
+    if (isBreak && hasBegun) {
+      hasEnded = true;
+      break;
+    }
+    hasBegun ||= !isBreak;
+    const count = counts.get(octet);
+    if (count !== undefined && !isQuoted) counts.set(octet, count + 1);
+  }
+  if (!hasEnded && !isWhole) return undefined;
+  const countOf = (delimiter: Delimiter) => counts.get(delimiter.charCodeAt(0)) ?? 0;
+  return DELIMITERS.reduce((best, delimiter) => (countOf(delimiter) > countOf(best) ? delimiter : best));
+}

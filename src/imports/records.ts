@@ -1,0 +1,176 @@
+/**
+ * The records of a file of rows (RFC 4180), in pieces: bytes -> decode.ts -> csv-parse -> records, each with the line it
+ * begins in. Whatever the file is, no more of it is held than a record may be long, and the event loop has its turn after
+ * every slice.
+ */
+import { CsvError, Parser } from 'csv-parse';
+import { AppError } from '../system/errors.ts';
+import { nextTurn } from '../system/next-turn.ts';
+import { decode } from './decode.ts';
+import { type Delimiter, findDelimiter } from './delimiter.ts';
+
+export type CsvRecord = {
+  /** Of the file, from 1. */
+  line: number;
+  cells: readonly string[];
+};
+
+export type Piece = {
+  records: readonly CsvRecord[];
+  /** How far the file is read. */
+  readBytes: number;
+  /** Why it is read no further, in words for its owner; only of the last piece. */
+  fault?: AppError;
+};
+
+/** Ours: 32 KiB of properties (api.md 1.10), names, and what quoting adds to them. */
+export const MOST_RECORD_BYTES = 64 * 1024;
+
+/** The heading is the first record. One whose cells are all blank is left out: spreadsheets leave them behind. */
+export async function* readRecords(file: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Piece> {
+  const reader = createRecordReader();
+  let readBytes = 0;
+  try {
+    for await (const decoded of decode(file)) {
+      readBytes = decoded.readBytes;
+      yield { records: await reader.read(decoded.text), readBytes };
+      await nextTurn();
+    }
+    yield { records: await reader.end(), readBytes };
+    reader.requireGood();
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'validation_error')) throw error;
+    yield { records: [], readBytes, fault: error };
+  }
+}
+
+function createRecordReader() {
+  /** Until the delimiter is known. */
+  let held: Buffer = Buffer.alloc(0);
+  let parser: RecordParser | undefined;
+
+  const begin = (isWhole: boolean): readonly Buffer[] => {
+    const delimiter = findDelimiter(held, isWhole);
+    if (delimiter === undefined) {
+      if (held.length > MOST_RECORD_BYTES) throw tooLong(1);
+      return [];
+    }
+    parser = createRecordParser(delimiter);
+    return [held];
+  };
+
+  const parse = async (texts: readonly Buffer[]): Promise<CsvRecord[]> => {
+    const records: CsvRecord[] = [];
+    for (const text of texts) records.push(...((await parser?.write(text)) ?? []));
+    return records;
+  };
+
+  return {
+    async read(text: Buffer): Promise<CsvRecord[]> {
+      if (parser) return parse([text]);
+      held = Buffer.concat([held, text]);
+      return parse(begin(false));
+    },
+    async end(): Promise<CsvRecord[]> {
+      const first = parser ? [] : await parse(begin(true));
+      return [...first, ...((await parser?.end()) ?? [])];
+    },
+    /** @throws AppError for what `end` has found */
+    requireGood(): void {
+      parser?.requireGood();
+    },
+  };
+}
+
+type RecordParser = ReturnType<typeof createRecordParser>;
+
+/** A fault is thrown at the next call, so that the records before it are not lost with it. */
+function createRecordParser(delimiter: Delimiter) {
+  let found: CsvRecord[] = [];
+  let fault: AppError | undefined;
+  let writtenBytes = 0;
+  /** Of the last record, or of the last slice with an empty line in it. */
+  let endBytes = 0;
+  let emptyLines = 0;
+  let nextLine = 1;
+
+  const parser = new Parser({
+    delimiter,
+    // All of them, so that a file put together of several is read: csv-parse by itself would settle on the first.
+    record_delimiter: ['\r\n', '\n', '\r'],
+    skip_empty_lines: true,
+    relax_column_count: true,
+    on_record(cells: string[], { bytes, empty_lines }) {
+      const line = nextLine + empty_lines - emptyLines;
+      emptyLines = empty_lines;
+      nextLine = line + 1 + cells.reduce((sum, cell) => sum + lineBreaks(cell), 0);
+      if (bytes - endBytes > MOST_RECORD_BYTES) fault ??= tooLong(line);
+      endBytes = bytes;
+      if (!fault && cells.some((cell) => cell.trim() !== '')) found.push({ line, cells });
+      return null;
+    },
+  });
+  const lineOfFault = () => nextLine + parser.info.empty_lines - emptyLines;
+  parser.on('error', (error) => {
+    fault ??= describe(error, lineOfFault());
+  });
+  parser.resume();
+
+  const take = (): CsvRecord[] => {
+    const records = found;
+    found = [];
+    return records;
+  };
+  const requireGood = (): void => {
+    if (fault) throw fault;
+  };
+
+  return {
+    requireGood,
+    async write(text: Buffer): Promise<CsvRecord[]> {
+      requireGood();
+      const emptyBefore = parser.info.empty_lines;
+      await new Promise<void>((resolve) => void parser.write(text, () => resolve()));
+      if (parser.info.empty_lines > emptyBefore) endBytes = Math.max(endBytes, writtenBytes);
+      writtenBytes += text.length;
+      if (writtenBytes - endBytes > MOST_RECORD_BYTES) fault ??= tooLong(lineOfFault());
+      return take();
+    },
+    async end(): Promise<CsvRecord[]> {
+      requireGood();
+      await new Promise<void>((resolve) => {
+        parser.once('error', () => resolve());
+        parser.end(() => resolve());
+      });
+      return take();
+    },
+  };
+}
+
+function lineBreaks(cell: string): number {
+  return /[\r\n]/.test(cell) ? cell.split(/\r\n|\r|\n/).length - 1 : 0;
+}
+
+function describe(error: unknown, line: number): AppError {
+  const code = error instanceof CsvError ? error.code : undefined;
+  switch (code) {
+    case 'CSV_INVALID_CLOSING_QUOTE':
+      return badFile(`Line ${line}: text follows a closing quote; quotes within a quoted cell are doubled`);
+    case 'INVALID_OPENING_QUOTE':
+      return badFile(`Line ${line}: a quote stands within a cell that does not begin with one`);
+    case 'CSV_QUOTE_NOT_CLOSED':
+      return badFile(`Line ${line}: the file ends in a quoted cell`);
+    default:
+      return badFile(`Line ${line} cannot be read as CSV`);
+  }
+}
+
+function tooLong(line: number): AppError {
+  return badFile(
+    `Line ${line}: a record is longer than ${MOST_RECORD_BYTES / 1024} KiB; perhaps a quote is not closed`,
+  );
+}
+
+function badFile(message: string): AppError {
+  return new AppError('validation_error', message);
+}

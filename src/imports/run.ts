@@ -1,0 +1,154 @@
+/**
+ * Takes in one file: reads it in pieces, and puts its rows on the list a few hundred at a time. Each write counts the rows
+ * it has put there, so what is cut off goes on behind the last of them, from a file that is read anew.
+ */
+import type { App } from '../app.ts';
+import type { ImportRow } from '../db/marketing-tables.ts';
+import { AppError } from '../system/errors.ts';
+import { type BatchRow, type ImportBatch, refusalOf } from './batch.ts';
+import type { ImportHandler, RowReader } from './handler.ts';
+import { type CsvRecord, readRecords } from './records.ts';
+import { endImport, type RowError } from './store.ts';
+
+/** In one write, which takes the writer about ten milliseconds. */
+export const BATCH_ROWS = 500;
+/** And bytes of the file, where rows are long. */
+const BATCH_BYTES = 512 * 1024;
+/** Longer than a write waits for its turn; after a crash nobody waits for it (store.ts, `releaseImports`). */
+export const LEASE_MS = 60_000;
+/** Ours: the fields of a contact, its topics (api.md 1.6), and as many properties as any one contact may have, five times. */
+export const MOST_COLUMNS = 604;
+
+export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log'>;
+
+/** What became of the run. `stopped`: the daemon ends, and the next start goes on. `stale`: somebody else has gone on. */
+type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
+
+/** Settles the job, unless it is to go on later. `isStopping` is asked between writes. */
+export async function runImport(
+  app: ImportApp,
+  handler: ImportHandler,
+  job: ImportRow,
+  isStopping: () => boolean,
+): Promise<RunEnd> {
+  const run: Run = { app, handler, job, isStopping, rows: job.rows };
+  try {
+    const end = await readFile(run);
+    return end === 'completed' ? await settle(run, undefined) : end;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'unavailable') throw error;
+    if (error instanceof AppError) return settle(run, error.message);
+    app.log.error({ importId: job.id, err: error }, 'import failed');
+    return settle(run, 'Something went wrong on our side; what the counts say was taken');
+  }
+}
+
+type Run = {
+  app: ImportApp;
+  handler: ImportHandler;
+  job: ImportRow;
+  isStopping: () => boolean;
+  /** Put on the list, or refused. */
+  rows: number;
+};
+
+async function settle({ app, job, rows }: Run, error: string | undefined): Promise<RunEnd> {
+  const wasEnded = await app.db.commit(endImport, { id: job.id, rows, error, now: app.clock.now() });
+  if (!wasEnded) return 'stale';
+  return error === undefined ? 'completed' : 'failed';
+}
+
+async function readFile(run: Run): Promise<'completed' | 'stopped' | 'stale'> {
+  const { app, handler, job } = run;
+  if (job.blobId === null) throw new Error('an import without a file has not ended');
+  const file = await app.blobs.open(job.blobId);
+  let reader: HeadedReader | undefined;
+  let toSkip = job.rows;
+  let batch = emptyBatch();
+  let readBytes = 0;
+  let fault: AppError | undefined;
+  const commit = () => {
+    const full = batch;
+    batch = emptyBatch();
+    return commitBatch(run, full, readBytes);
+  };
+  for await (const piece of readRecords(file.chunks())) {
+    batch.bytes += piece.readBytes - readBytes;
+    ({ readBytes, fault } = piece);
+    for (const record of piece.records) {
+      if (!reader) {
+        reader = await readHeadingLine(app, handler, job, record.cells);
+      } else if (toSkip > 0) {
+        toSkip--;
+      } else {
+        addRow(batch, reader, record);
+        const end = batch.size === BATCH_ROWS ? await commit() : undefined;
+        if (end) return end;
+      }
+    }
+    const end = batch.bytes >= BATCH_BYTES ? await commit() : undefined;
+    if (end) return end;
+  }
+  const end = await commit();
+  if (end) return end;
+  if (fault) throw fault;
+  if (!reader) throw new AppError('validation_error', 'The file is empty');
+  return 'completed';
+}
+
+type HeadedReader = RowReader<unknown> & { columns: number };
+
+/** @throws AppError validation_error */
+export async function readHeadingLine(
+  app: Pick<App, 'db' | 'clock'>,
+  handler: ImportHandler,
+  job: Pick<ImportRow, 'tenantId' | 'options'>,
+  headings: readonly string[],
+): Promise<HeadedReader> {
+  if (headings.length > MOST_COLUMNS) {
+    throw new AppError(
+      'validation_error',
+      `The file has ${headings.length} columns, and may have ${MOST_COLUMNS}`,
+    );
+  }
+  return { ...(await handler.readHeadings(app, job, headings)), columns: headings.length };
+}
+
+type Batch = { rows: BatchRow<unknown>[]; errors: RowError[]; size: number; bytes: number };
+
+function emptyBatch(): Batch {
+  return { rows: [], errors: [], size: 0, bytes: 0 };
+}
+
+function addRow(batch: Batch, reader: HeadedReader, { line, cells }: CsvRecord): void {
+  const email = cells[reader.emailColumn]?.trim() ?? '';
+  batch.size++;
+  if (cells.length !== reader.columns) {
+    const message = `The row has ${cells.length} cells, and the heading line ${reader.columns}`;
+    batch.errors.push({ line, email, message });
+    return;
+  }
+  try {
+    batch.rows.push({ line, email, value: reader.readRow(cells) });
+  } catch (error) {
+    batch.errors.push({ line, email, message: refusalOf(error) });
+  }
+}
+
+/** Undefined when the run goes on. */
+async function commitBatch(
+  run: Run,
+  { rows, errors, size }: Batch,
+  processedBytes: number,
+): Promise<'stopped' | 'stale' | undefined> {
+  const { app, handler, job, isStopping } = run;
+  if (size === 0) return undefined;
+  if (isStopping()) return 'stopped';
+  const until = app.clock.now() + LEASE_MS;
+  const batch: ImportBatch<unknown> = { id: job.id, from: run.rows, rows, errors, processedBytes, until };
+  const result = await app.db.commit(handler.write, batch);
+  if (result.kind === 'stale') return 'stale';
+  if (result.kind === 'impossible') throw new AppError('invalid_state', result.error);
+  run.rows += size;
+  return undefined;
+}

@@ -1,0 +1,261 @@
+/** Imports and the rows of theirs that were not taken: all SQL, and the only writer of their tables. Live and test keys share them. */
+import { emptyBlob, insertBlob } from '../blobs/store.ts';
+import type { ImportErrorRow, ImportRow } from '../db/marketing-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import type { BlobRow } from '../db/tables.ts';
+import { AppError, notFound } from '../system/errors.ts';
+
+type TenantId = ImportRow['tenantId'];
+
+/** Of one tenant, queued or running. Ours: each keeps a file of up to 50 MiB. */
+export const MOST_WAITING = 10;
+/** Of one file: who made more mistakes has made one. */
+export const MOST_ERRORS = 10_000;
+/** Ours: an address has 254 octets, and what stands in its place may be anything. */
+const MOST_EMAIL_CHARACTERS = 254;
+/** Ours: what is said of a row quotes headings, and they may be long. */
+const MOST_MESSAGE_CHARACTERS = 500;
+
+/** @throws AppError validation_error when as many wait as may */
+export const insertImport = defineWrite(
+  'imports.insert',
+  async (tx, { job, blob }: { job: ImportRow; blob: BlobRow }) => {
+    const { count } = await tx
+      .selectFrom('imports')
+      .select((select) => select.fn.countAll<number>().as('count'))
+      .where('tenantId', '=', job.tenantId)
+      .where('dueAt', 'is not', null)
+      .executeTakeFirstOrThrow();
+    if (count >= MOST_WAITING) {
+      const message = `There are ${count} imports that have not ended, as many as there may be; try again when one has`;
+      throw new AppError('validation_error', message);
+    }
+    await insertBlob(tx, blob);
+    await tx.insertInto('imports').values(job).execute();
+  },
+);
+
+const byId = statement((db, param: Param<Pick<ImportRow, 'tenantId' | 'id'>>) =>
+  db
+    .selectFrom('imports')
+    .selectAll()
+    .where('tenantId', '=', param('tenantId'))
+    .where('id', '=', param('id')),
+);
+
+/** @throws AppError not_found, also for another tenant's */
+export async function getImport(tx: Tx, tenantId: TenantId, id: string): Promise<ImportRow> {
+  const job = await byId.first(tx, { tenantId, id: id as ImportRow['id'] });
+  if (!job) throw notFound('Import');
+  return job;
+}
+
+/** Newest first. */
+export function listImports(tx: Tx, tenantId: TenantId, page: PageRequest): Promise<Page<ImportRow>> {
+  const all = tx.selectFrom('imports').selectAll().where('tenantId', '=', tenantId);
+  return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
+}
+
+const errorsAfter = statement(
+  (db, param: Param<{ importId: ImportRow['id']; afterLine: number; limit: number }>) =>
+    db
+      .selectFrom('importErrors')
+      .select(['line', 'email', 'message'])
+      .where('importId', '=', constant(param('importId')))
+      .where('line', '>', constant(param('afterLine')))
+      .orderBy('line')
+      .limit(constant(param('limit'))),
+);
+
+/** In the order of the file. The caller has found the import, and of this tenant. */
+export function listErrors(
+  tx: Tx,
+  importId: ImportRow['id'],
+  { afterLine, limit }: { afterLine: number; limit: number },
+): Promise<RowError[]> {
+  return errorsAfter.all(tx, { importId, afterLine, limit });
+}
+
+export type WaitingTenant = { tenantId: TenantId; dueAt: number };
+
+/** Of each tenant whose imports have not ended: when the first of them falls due. */
+export function listWaiting(tx: Tx): Promise<WaitingTenant[]> {
+  return tx
+    .selectFrom('imports')
+    .select((select) => ['tenantId', select.fn.min<number>('dueAt').as('dueAt')])
+    .where('dueAt', 'is not', null)
+    .groupBy('tenantId')
+    .execute();
+}
+
+const firstDue = statement((db, param: Param<{ tenantId: TenantId; now: number }>) =>
+  db
+    .selectFrom('imports')
+    .selectAll()
+    .where('tenantId', '=', constant(param('tenantId')))
+    .where('dueAt', '<=', constant(param('now')))
+    .orderBy('dueAt')
+    .orderBy('id')
+    .limit(1),
+);
+
+export type Lease = { tenantIds: readonly TenantId[]; now: number; until: number };
+
+/** Takes the first that is due of each tenant. */
+export const leaseImports = defineWrite(
+  'imports.lease',
+  async (tx, { tenantIds, now, until }: Lease): Promise<ImportRow[]> => {
+    const leased: ImportRow[] = [];
+    for (const tenantId of tenantIds) {
+      const job = await firstDue.first(tx, { tenantId, now });
+      if (!job) continue;
+      const change = { status: 'running', dueAt: until, startedAt: job.startedAt ?? now } as const;
+      await tx.updateTable('imports').set(change).where('id', '=', job.id).execute();
+      leased.push({ ...job, ...change });
+    }
+    return leased;
+  },
+);
+
+/** What an earlier start of the daemon was at goes on at once. Answers how many. */
+export const releaseImports = defineWrite('imports.release', async (tx, { now }: { now: number }) => {
+  const released = await tx
+    .updateTable('imports')
+    .set({ dueAt: now })
+    .where('dueAt', 'is not', null)
+    .where('status', '=', 'running')
+    .returning('id')
+    .execute();
+  return released.length;
+});
+
+const running = statement((db, param: Param<Pick<ImportRow, 'id'>>) =>
+  db.selectFrom('imports').selectAll().where('id', '=', param('id')).where('status', '=', 'running'),
+);
+
+/** Of any tenant: the id comes from a lease, never from a caller. */
+export function findRunning(tx: Tx, id: ImportRow['id']): Promise<ImportRow | undefined> {
+  return running.first(tx, { id });
+}
+
+export type RowError = Pick<ImportErrorRow, 'line' | 'email' | 'message'>;
+type Counts = Pick<ImportRow, 'created' | 'updated' | 'skipped'>;
+type Advance = Counts & { errors: readonly RowError[]; processedBytes: number; until: number };
+
+const advance = statement(
+  (db, param: Param<Counts & Pick<ImportRow, 'id' | 'rows' | 'failed' | 'processedBytes' | 'dueAt'>>) =>
+    db
+      .updateTable('imports')
+      .set({
+        rows: param('rows'),
+        created: param('created'),
+        updated: param('updated'),
+        skipped: param('skipped'),
+        failed: param('failed'),
+        processedBytes: param('processedBytes'),
+        dueAt: param('dueAt'),
+      })
+      .where('id', '=', param('id')),
+);
+
+const insertError = statement((db, param: Param<ImportErrorRow>) =>
+  db.insertInto('importErrors').values({
+    importId: param('importId'),
+    tenantId: param('tenantId'),
+    line: param('line'),
+    email: param('email'),
+    message: param('message'),
+  }),
+);
+
+/** Part of the write that takes the rows: counts them, and keeps what was wrong with those it did not take. */
+export async function advanceImport(
+  tx: Tx,
+  job: ImportRow,
+  { errors, until, ...said }: Advance,
+): Promise<void> {
+  const { id, tenantId } = job;
+  for (const { line, email, message } of errors.slice(0, Math.max(MOST_ERRORS - job.failed, 0))) {
+    await insertError.all(tx, {
+      ...{ importId: id, tenantId, line },
+      email: cut(email, MOST_EMAIL_CHARACTERS),
+      message: cut(message, MOST_MESSAGE_CHARACTERS),
+    });
+  }
+  const taken = said.created + said.updated + said.skipped;
+  await advance.all(tx, {
+    id,
+    rows: job.rows + taken + errors.length,
+    created: job.created + said.created,
+    updated: job.updated + said.updated,
+    skipped: job.skipped + said.skipped,
+    failed: job.failed + errors.length,
+    processedBytes: said.processedBytes,
+    dueAt: until,
+  });
+}
+
+/** No half of a pair is left at the end. */
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).toWellFormed();
+}
+
+export type Ending = Pick<ImportRow, 'id'> & {
+  /** As many as the job counts, or somebody else goes on with it. */
+  rows: number;
+  /** Undefined when the whole file was read. */
+  error: string | undefined;
+  now: number;
+};
+
+/** The file is no longer needed; the job and its errors are, until the sweep. Answers whether it was ended by this. */
+export const endImport = defineWrite(
+  'imports.end',
+  async (tx, { id, rows, error, now }: Ending): Promise<boolean> => {
+    const job = await findRunning(tx, id);
+    if (!job || job.rows !== rows) return false;
+    const processedBytes = error === undefined ? job.sizeBytes : job.processedBytes;
+    const status = error === undefined ? 'completed' : 'failed';
+    await tx
+      .updateTable('imports')
+      .set({ status, processedBytes, error: error ?? null, dueAt: null, finishedAt: now, blobId: null })
+      .where('id', '=', id)
+      .execute();
+    if (job.blobId !== null) await emptyBlob(tx, job.blobId);
+    return true;
+  },
+);
+
+/** Rows in one write: the writer does nothing else meanwhile. */
+const SWEEP_ROWS = 1_000;
+
+/** Removes the oldest of those that ended before, as many rows as one write may. Answers how many: 0 when all is done. */
+export const sweepImports = defineWrite(
+  'imports.sweep',
+  async (tx, { before }: { before: number }): Promise<number> => {
+    const job = await tx
+      .selectFrom('imports')
+      .select('id')
+      .where('finishedAt', '<', before)
+      .orderBy('finishedAt')
+      .limit(1)
+      .executeTakeFirst();
+    if (!job) return 0;
+    const lines = await tx
+      .selectFrom('importErrors')
+      .select('line')
+      .where('importId', '=', job.id)
+      .orderBy('line')
+      .limit(SWEEP_ROWS)
+      .execute();
+    const last = lines.at(-1)?.line;
+    if (last !== undefined) {
+      await tx.deleteFrom('importErrors').where('importId', '=', job.id).where('line', '<=', last).execute();
+      return lines.length;
+    }
+    await tx.deleteFrom('imports').where('id', '=', job.id).execute();
+    return 1;
+  },
+);

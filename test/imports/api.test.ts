@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { MOST_WAITING } from '../../src/imports/store.ts';
+import { createApiKey } from '../../src/tenants/keys.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { importCsv, newAudience, sendCsv } from './jobs.ts';
+
+let open: TestApp;
+before(async () => {
+  open = await openTestApp();
+});
+after(() => open.close());
+
+const PATH = '/v1/suppressions/imports';
+
+test('a file that is sent is answered with its job, and so is every question for it', async () => {
+  const audienceId = await newAudience(open);
+  const file = 'email\na@b.example\n';
+  const sent = await sendCsv(open, `/v1/audiences/${audienceId}/contacts/imports`, file);
+  assert.equal(sent.status, 202);
+  const { id, createdAt, ...job } = sent.body;
+  assert.match(id, /^imp_/);
+  assert.ok(Date.parse(createdAt) > 0);
+  assert.deepEqual(job, {
+    ...{ kind: 'contacts', audienceId, status: 'queued', error: null },
+    ...{ sizeBytes: file.length, processedBytes: 0 },
+    ...{ rows: 0, created: 0, updated: 0, skipped: 0, failed: 0 },
+    ...{ startedAt: null, finishedAt: null },
+  });
+  assert.deepEqual((await open.request('GET', `/v1/imports/${id}`)).body, sent.body);
+  const { body: errors } = await open.request('GET', `/v1/imports/${id}/errors`);
+  assert.equal(errors, 'line,email,error\r\n');
+});
+
+test('imports are listed in pages, newest first', async () => {
+  const lists = await openTestApp();
+  try {
+    const ids: string[] = [];
+    for (let index = 0; index < 3; index++) ids.unshift((await sendCsv(lists, PATH, 'email\n')).body.id);
+    const ordered = ids.toSorted().reverse();
+    const idsOf = (body: { data: { id: string }[] }) => body.data.map(({ id }) => id);
+    const { body: first } = await lists.request('GET', '/v1/imports?limit=2');
+    assert.deepEqual([idsOf(first), first.hasMore], [ordered.slice(0, 2), true]);
+    const { body: rest } = await lists.request('GET', `/v1/imports?startingAfter=${first.nextCursor}`);
+    assert.deepEqual([idsOf(rest), rest.hasMore, rest.nextCursor], [ordered.slice(2), false, null]);
+  } finally {
+    await lists.close();
+  }
+});
+
+test("another tenant's import is found no more than one that never was", async () => {
+  const other = await open.addTenant('other');
+  const { body } = await sendCsv({ ...open, testKey: other.testKey }, PATH, 'email\n');
+  for (const id of [body.id, 'imp_01khq3z5vgxw1r8t6n2m4c9b7d', 'x', 'exp_01khq3z5vgxw1r8t6n2m4c9b7d']) {
+    for (const path of [`/v1/imports/${id}`, `/v1/imports/${id}/errors`]) {
+      const answer = await open.request('GET', path);
+      assert.deepEqual([answer.status, answer.body.error.message], [404, 'Import not found']);
+    }
+  }
+});
+
+test('the first ten thousand errors are kept, and all are counted', async () => {
+  const job = await importCsv(open, PATH, `email\n${'x'.repeat(300)}\n${'no address\n'.repeat(10_200)}`);
+  assert.deepEqual([job.status, job.rows, job.failed], ['completed', 10_201, 10_201]);
+  const { body, headers } = await open.request('GET', `/v1/imports/${job.id}/errors`);
+  assert.equal(headers['content-type'], 'text/csv; charset=utf-8');
+  assert.equal(headers['content-disposition'], `attachment; filename="${job.id}-errors.csv"`);
+  const lines = body.split('\r\n').slice(1, -1);
+  assert.deepEqual(
+    lines.map((line: string) => Number(line.split(',')[0])),
+    Array.from({ length: 10_000 }, (_, index) => index + 2),
+  );
+  assert.equal(lines[0].split(',')[1], 'x'.repeat(254));
+});
+
+test('a tenant may have so many imports that wait, and a file that is refused leaves nothing', async () => {
+  const waiting = await openTestApp();
+  try {
+    for (let index = 0; index < MOST_WAITING; index++) {
+      assert.equal((await sendCsv(waiting, PATH, 'email\n')).status, 202);
+    }
+    const large = `email\n${'a@b.example\n'.repeat(30_000)}`;
+    const refused = await sendCsv(waiting, PATH, large);
+    assert.deepEqual([refused.status, refused.body.error.type], [400, 'validation_error']);
+    assert.match(refused.body.error.message, /There are 10 imports that have not ended/);
+    const blobs = await waiting.app.db.read.selectFrom('blobs').select('id').execute();
+    assert.equal(blobs.length, MOST_WAITING);
+    const folders = readdirSync(join(waiting.dataDir, 'blobs'));
+    const files = folders.flatMap((folder) => readdirSync(join(waiting.dataDir, 'blobs', folder)));
+    assert.deepEqual(files, []);
+    const other = await waiting.addTenant('other');
+    assert.equal((await sendCsv({ ...waiting, testKey: other.testKey }, PATH, 'email\n')).status, 202);
+  } finally {
+    await waiting.close();
+  }
+});
+
+test('files are for keys that may write', async () => {
+  const { app, tenantId, server } = open;
+  for (const permission of ['read_only', 'sending_access'] as const) {
+    const key = { tenantId, name: permission, mode: 'test', permission, expiresAt: null } as const;
+    const { token } = await createApiKey(app, key);
+    const { status, body } = await sendCsv({ server, testKey: token }, PATH, 'email\n');
+    assert.deepEqual([status, body.error.type], [403, 'restricted_api_key']);
+  }
+});

@@ -1,0 +1,74 @@
+/** Files sent, and jobs run to their end without the worker, one after another. */
+import { contactExport } from '../../src/audiences/contacts/export.ts';
+import { contactImport } from '../../src/audiences/contacts/import.ts';
+import type { ExportRow, ImportRow } from '../../src/db/marketing-tables.ts';
+import { runExport } from '../../src/exports/run.ts';
+import { leaseExports } from '../../src/exports/store.ts';
+import { LEASE_MS, runImport } from '../../src/imports/run.ts';
+import { leaseImports } from '../../src/imports/store.ts';
+import { suppressionExport } from '../../src/suppressions/export.ts';
+import { suppressionImport } from '../../src/suppressions/import.ts';
+import type { TestApp, TestResponse } from '../support/test-app.ts';
+
+export const importHandlers = { contacts: contactImport, suppressions: suppressionImport };
+export const exportHandlers = { contacts: contactExport, suppressions: suppressionExport };
+
+export async function sendCsv(
+  { server, testKey }: Pick<TestApp, 'server' | 'testKey'>,
+  path: string,
+  file: string | Buffer,
+  headers: Record<string, string> = {},
+): Promise<TestResponse> {
+  const response = await server.inject({
+    method: 'POST',
+    url: path,
+    headers: { authorization: `Bearer ${testKey}`, 'content-type': 'text/csv', ...headers },
+    payload: file,
+  });
+  return { status: response.statusCode, headers: response.headers, body: JSON.parse(response.body) };
+}
+
+export async function newAudience({ request }: TestApp, name = 'Readers'): Promise<string> {
+  return (await request('POST', '/v1/audiences', { body: { name } })).body.id;
+}
+
+/** Takes the jobs that wait, as the worker does. */
+export function lease({ app, tenantId }: TestApp, write = leaseImports): Promise<ImportRow[]> {
+  const now = app.clock.now();
+  return app.db.commit(write, { tenantIds: [tenantId], now, until: now + LEASE_MS });
+}
+
+/** Sends a file and runs its job, and those before it; answers what the API says of it then. */
+export async function importCsv(
+  test: TestApp,
+  path: string,
+  file: string | Buffer,
+): Promise<TestResponse['body']> {
+  const sent = await sendCsv(test, path, file);
+  if (sent.status !== 202) throw new Error(`refused: ${JSON.stringify(sent.body)}`);
+  for (let [job] = await lease(test); job; [job] = await lease(test)) {
+    await runImport(test.app, importHandlers[job.kind], job, () => false);
+  }
+  return (await test.request('GET', `/v1/imports/${sent.body.id}`)).body;
+}
+
+/** Asks for an export, runs it, and answers the job and its file. */
+export async function exportCsv(
+  test: TestApp,
+  path: string,
+  body?: unknown,
+): Promise<{ job: TestResponse['body']; file: string }> {
+  const asked = await test.request('POST', path, body === undefined ? {} : { body });
+  if (asked.status !== 202) throw new Error(`refused: ${JSON.stringify(asked.body)}`);
+  for (let [job] = await leaseExportsOf(test); job; [job] = await leaseExportsOf(test)) {
+    await runExport(test.app, exportHandlers[job.kind], job, () => false);
+  }
+  const job = (await test.request('GET', `/v1/exports/${asked.body.id}`)).body;
+  const file = (await test.request('GET', `/v1/exports/${asked.body.id}/file`)).body;
+  return { job, file };
+}
+
+export function leaseExportsOf({ app, tenantId }: TestApp): Promise<ExportRow[]> {
+  const now = app.clock.now();
+  return app.db.commit(leaseExports, { tenantIds: [tenantId], now, until: now + LEASE_MS });
+}

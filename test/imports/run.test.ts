@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ImportRow } from '../../src/db/marketing-tables.ts';
+import { BATCH_ROWS, LEASE_MS, runImport } from '../../src/imports/run.ts';
+import { endImport, releaseImports } from '../../src/imports/store.ts';
+import { AppError } from '../../src/system/errors.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { importHandlers, lease, newAudience, sendCsv } from './jobs.ts';
+
+let open: TestApp;
+before(async () => {
+  open = await openTestApp();
+});
+after(() => open.close());
+
+const ROWS = 4 * BATCH_ROWS + 7;
+/** Each address comes twice, one row in five is none, and lines differ in length. */
+const FILE = `email,n\n${Array.from({ length: ROWS }, (_, index) =>
+  index % 5 === 4
+    ? `no address,${index}\n`
+    : `reader${index % (ROWS / 2)}@b.example,${'x'.repeat(index % 90)}\n`,
+).join('')}`;
+
+type Counts = Pick<ImportRow, 'rows' | 'created' | 'updated' | 'skipped' | 'failed'>;
+
+async function send(): Promise<{ id: string; audienceId: string }> {
+  const audienceId = await newAudience(open);
+  const { body } = await sendCsv(open, `/v1/audiences/${audienceId}/contacts/imports`, FILE);
+  return { id: body.id, audienceId };
+}
+
+async function take(): Promise<ImportRow> {
+  const [job] = await lease(open);
+  assert.ok(job);
+  return job;
+}
+
+async function outcome(id: string) {
+  const { status, rows, created, updated, skipped, failed } = (await open.request('GET', `/v1/imports/${id}`))
+    .body;
+  const errors = (await open.request('GET', `/v1/imports/${id}/errors`)).body;
+  return { status, rows, created, updated, skipped, failed, errors };
+}
+
+async function contactsOf(audienceId: string) {
+  return open.app.db.read
+    .selectFrom('contacts')
+    .select(['address', 'properties'])
+    .where('audienceId', '=', audienceId as 'aud_')
+    .orderBy('address')
+    .execute();
+}
+
+test('an import that is stopped between any two writes ends as one that was not', async () => {
+  const whole = await send();
+  assert.equal(await runImport(open.app, importHandlers.contacts, await take(), () => false), 'completed');
+  const expected = await outcome(whole.id);
+  assert.equal(expected.rows, ROWS);
+  assert.equal(expected.rows, sum(expected));
+
+  const stopped = await send();
+  const ends: string[] = [];
+  do {
+    let asked = 0;
+    ends.push(await runImport(open.app, importHandlers.contacts, await take(), () => asked++ > 0));
+    const soFar = await outcome(stopped.id);
+    assert.equal(soFar.rows, Math.min(ends.length * BATCH_ROWS, ROWS));
+    assert.equal(soFar.rows, sum(soFar));
+    await open.app.db.commit(releaseImports, { now: open.app.clock.now() });
+  } while (ends.at(-1) === 'stopped');
+  assert.deepEqual(ends, ['stopped', 'stopped', 'stopped', 'stopped', 'completed']);
+  assert.deepEqual(await outcome(stopped.id), expected);
+  assert.deepEqual(await contactsOf(stopped.audienceId), await contactsOf(whole.audienceId));
+});
+
+function sum({ created, updated, skipped, failed }: Counts): number {
+  return created + updated + skipped + failed;
+}
+
+test('of two runs of one job each write counts once', async () => {
+  const { id, audienceId } = await send();
+  const job = await take();
+  const ends = await Promise.all(
+    [1, 2].map(() => runImport(open.app, importHandlers.contacts, job, () => false)),
+  );
+  assert.deepEqual(ends.sort(), ['completed', 'stale']);
+  const ended = await outcome(id);
+  assert.equal(ended.rows, ROWS);
+  assert.equal(ended.rows, sum(ended));
+  const { body } = await open.request('GET', `/v1/audiences/${audienceId}`);
+  assert.equal(body.contactCount, ended.created);
+});
+
+test('a run that was overtaken does not end the job', async () => {
+  const { id } = await send();
+  const job = await take();
+  let asked = 0;
+  await runImport(open.app, importHandlers.contacts, job, () => asked++ > 0);
+  const ending = { id: job.id, rows: 0, error: 'The file is empty', now: open.app.clock.now() };
+  assert.equal(await open.app.db.commit(endImport, ending), false);
+  assert.equal((await outcome(id)).status, 'running');
+  const overtaken = { ...job, rows: 2 * BATCH_ROWS };
+  assert.equal(await runImport(open.app, importHandlers.contacts, overtaken, () => false), 'stale');
+  assert.equal((await outcome(id)).rows, BATCH_ROWS);
+  const [, ...rows] = FILE.split('\n', BATCH_ROWS + 1);
+  assert.equal((await outcome(id)).failed, rows.filter((row) => row.startsWith('no')).length);
+  const goingOn = { ...job, rows: BATCH_ROWS };
+  assert.equal(await runImport(open.app, importHandlers.contacts, goingOn, () => false), 'completed');
+});
+
+test('a job that has ended is not run again, and its file is gone', async () => {
+  const { id } = await send();
+  const job = await take();
+  await runImport(open.app, importHandlers.contacts, job, () => false);
+  const ended = await outcome(id);
+  assert.deepEqual(await lease(open), []);
+  assert.equal(
+    await runImport(open.app, importHandlers.contacts, job, () => false).catch(() => 'no file'),
+    'stale',
+  );
+  assert.deepEqual(await outcome(id), ended);
+  const file = await open.app.db.read
+    .selectFrom('blobs')
+    .select(['sizeBytes', 'data'])
+    .where('id', '=', job.blobId ?? 'blob_')
+    .executeTakeFirstOrThrow();
+  assert.deepEqual([file.sizeBytes, file.data?.byteLength], [0, 0]);
+});
+
+test('what the database has no room for now is left to be taken again', async () => {
+  const { id } = await send();
+  const job = await take();
+  const { db } = open.app;
+  const commit: typeof db.commit = (write, input) =>
+    write.name === importHandlers.contacts.write.name
+      ? Promise.reject(new AppError('unavailable', 'full'))
+      : db.commit(write, input);
+  const app = { ...open.app, db: { ...db, read: db.read, commit } };
+  await assert.rejects(
+    runImport(app, importHandlers.contacts, job, () => false),
+    /full/,
+  );
+  assert.deepEqual((await outcome(id)).status, 'running');
+  assert.ok(job.dueAt !== null && job.dueAt <= open.app.clock.now() + LEASE_MS);
+  await runImport(open.app, importHandlers.contacts, job, () => false);
+});
+
+test('a bug ends the job in words that say nothing of it', async () => {
+  const { id } = await send();
+  const job = await take();
+  const broken = {
+    ...importHandlers.contacts,
+    readHeadings: () => Promise.reject(new TypeError('x is undefined')),
+  };
+  assert.equal(await runImport(open.app, broken, job, () => false), 'failed');
+  const { body } = await open.request('GET', `/v1/imports/${id}`);
+  assert.match(body.error, /^Something went wrong on our side/);
+});

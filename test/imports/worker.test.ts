@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createImportSweep, startImports } from '../../src/imports/worker.ts';
+import { nextTurn } from '../../src/system/next-turn.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { importCsv, importHandlers, lease, newAudience, sendCsv } from './jobs.ts';
+
+const NOW = Date.UTC(2026, 10, 20);
+const DAY_MS = 86_400_000;
+
+async function until(what: () => Promise<boolean>): Promise<void> {
+  while (!(await what())) await nextTurn();
+}
+
+async function statusOf({ request }: TestApp, id: string): Promise<string> {
+  return (await request('GET', `/v1/imports/${id}`)).body.status;
+}
+
+test('a file that is sent is taken in by the worker, without its having to look', async () => {
+  const open = await openTestApp();
+  const worker = startImports(open.app, importHandlers);
+  try {
+    const { body } = await sendCsv(open, '/v1/suppressions/imports', 'email\na@b.example\n');
+    assert.equal(body.status, 'queued');
+    await until(async () => (await statusOf(open, body.id)) === 'completed');
+  } finally {
+    await worker.stop(5_000);
+    await open.close();
+  }
+});
+
+test('what an earlier start was at goes on at once, and the stop of the worker waits for no file', async () => {
+  const open = await openTestApp();
+  try {
+    const audienceId = await newAudience(open);
+    const rows = Array.from({ length: 20_000 }, (_, index) => `r${index}@b.example\n`).join('');
+    const { body } = await sendCsv(open, `/v1/audiences/${audienceId}/contacts/imports`, `email\n${rows}`);
+    await lease(open);
+    const first = startImports(open.app, importHandlers);
+    await until(async () => (await open.request('GET', `/v1/imports/${body.id}`)).body.rows > 0);
+    await first.stop(5_000);
+    const { body: stopped } = await open.request('GET', `/v1/imports/${body.id}`);
+    assert.equal(stopped.status, 'running');
+    assert.ok(stopped.rows < 20_000, String(stopped.rows));
+    const second = startImports(open.app, importHandlers);
+    await until(async () => (await statusOf(open, body.id)) === 'completed');
+    await second.stop(5_000);
+    const { body: ended } = await open.request('GET', `/v1/imports/${body.id}`);
+    assert.deepEqual([ended.rows, ended.created], [20_000, 20_000]);
+  } finally {
+    await open.close();
+  }
+});
+
+test('a tenant with many files does not keep another from its turn', async () => {
+  const open = await openTestApp();
+  try {
+    const other = await open.addTenant('other');
+    const file = `email\n${Array.from({ length: 2_000 }, (_, index) => `r${index}@b.example\n`).join('')}`;
+    const path = '/v1/suppressions/imports';
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index++) ids.push((await sendCsv(open, path, file)).body.id);
+    const { body: theirs } = await sendCsv({ ...open, testKey: other.testKey }, path, file);
+    const worker = startImports(open.app, importHandlers);
+    const ended = () =>
+      open.app.db.read.selectFrom('imports').select('id').where('finishedAt', 'is not', null).execute();
+    await until(async () => (await ended()).some(({ id }) => id === theirs.id));
+    assert.ok((await ended()).length <= 3);
+    await until(async () => (await ended()).length === 6);
+    await worker.stop(5_000);
+  } finally {
+    await open.close();
+  }
+});
+
+test('a week after it has ended, an import is gone with its errors, and not before', async () => {
+  const clock = createFakeClock(NOW);
+  const open = await openTestApp({ system: { clock } });
+  try {
+    const rows = 'no address\n'.repeat(2_500);
+    const { id } = await importCsv(open, '/v1/suppressions/imports', `email\n${rows}`);
+    const { body: waiting } = await sendCsv(open, '/v1/suppressions/imports', 'email\na@b.example\n');
+    const sweep = createImportSweep(open.app);
+    await clock.advance(7 * DAY_MS);
+    await sweep.run('run');
+    assert.equal(await statusOf(open, id), 'completed');
+    await clock.advance(1);
+    await sweep.run('run');
+    assert.equal((await open.request('GET', `/v1/imports/${id}`)).status, 404);
+    assert.equal((await open.request('GET', `/v1/imports/${id}/errors`)).status, 404);
+    assert.deepEqual(await open.app.db.read.selectFrom('importErrors').selectAll().execute(), []);
+    assert.equal(await statusOf(open, waiting.id), 'queued');
+  } finally {
+    await open.close();
+  }
+});
+
+test('a large file is on disk before the answer, and the sweep takes it once the import has ended', async () => {
+  const clock = createFakeClock(NOW);
+  const open = await openTestApp({ system: { clock } });
+  const files = () => {
+    const root = join(open.dataDir, 'blobs');
+    if (!existsSync(root)) return [];
+    return readdirSync(root).flatMap((folder) => readdirSync(join(root, folder)));
+  };
+  try {
+    const rows = Array.from({ length: 20_000 }, (_, index) => `r${index}@b.example,\n`).join('');
+    const job = await importCsv(open, '/v1/suppressions/imports', `email,reason\n${rows}`);
+    assert.equal(job.created, 20_000);
+    assert.equal(files().length, 1);
+    // A file is younger than an hour by its own time, which is the disk's.
+    await clock.advance(Date.now() - NOW + 3 * 3_600_000);
+    assert.equal(await open.app.blobs.sweep(), 1);
+    assert.deepEqual(files(), []);
+  } finally {
+    await open.close();
+  }
+});
