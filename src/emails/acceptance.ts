@@ -1,19 +1,19 @@
 /** The rows an accepted email becomes, made before the transaction that writes them: it decides, but invents nothing. */
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
+import type { TopicRow } from '../db/marketing-tables.ts';
 import type { EmailRow, MessageRow } from '../db/tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { addressKey } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/compose.ts';
 import type { Caller } from '../tenants/authenticate.ts';
-import type { IdempotencyClaim } from './idempotency/store.ts';
+import type { Acceptance, Admission } from './accept.ts';
 import { describeAttachment } from './load-attachments.ts';
 import type { StoredMessage } from './message.ts';
 import type { Content } from './render.ts';
 import type { EnvelopeRecipient } from './request/addresses.ts';
 import { maxAgeMs } from './request/schedule.ts';
 import type { EmailRequest } from './request.ts';
-import type { Acceptance, Admission } from './store.ts';
 
 export type Prepared = {
   id: EmailRow['id'];
@@ -26,7 +26,6 @@ export type Prepared = {
   content: Content;
   attachments: readonly Attachment[];
   stored: StoredMessage;
-  idempotency: IdempotencyClaim | undefined;
 };
 
 export function acceptanceOf(
@@ -34,21 +33,27 @@ export function acceptanceOf(
   caller: Caller,
   prepared: Prepared,
 ): Acceptance {
-  const { request, admission, stored, idempotency } = prepared;
+  const { request, admission, stored } = prepared;
   return {
     ...admission,
     blob: stored.blob,
     tags: request.tags,
-    idempotency,
     message: messageRow(config, caller, prepared),
     email: emailRow(caller, prepared),
   };
 }
 
+export type Admitting = {
+  type: EmailRow['type'];
+  topic: TopicRow | undefined;
+  recipients: readonly EnvelopeRecipient[];
+  simulatorOnly: boolean;
+};
+
 export function admissionOf(
   config: Pick<Config, 'hostname'>,
   { mode }: Caller,
-  { recipients, simulatorOnly }: { recipients: readonly EnvelopeRecipient[]; simulatorOnly: boolean },
+  { type, topic, recipients, simulatorOnly }: Admitting,
 ): Admission {
   return {
     recipients,
@@ -57,10 +62,12 @@ export function admissionOf(
     simulatedSuppressions: recipients
       .map(({ address }) => address)
       .filter((address) => isSimulatedSuppression(config, address)),
+    topic:
+      type === 'broadcast' && topic
+        ? { topicId: topic.id, defaultOptIn: topic.defaultOptIn === 1 }
+        : undefined,
   };
 }
-
-const RETURN_TOKEN_BYTES = 16;
 
 function messageRow(
   config: Pick<Config, 'delivery'>,
@@ -75,7 +82,8 @@ function messageRow(
     kind: request.type,
     status: 'queued',
     sender: request.addresses.from.address,
-    returnToken: randomBytes(RETURN_TOKEN_BYTES).toString('hex'),
+    // 122 random bits as 32 hex digits, drawn from a pool: `randomBytes` asks the system each time.
+    returnToken: randomUUID().replaceAll('-', ''),
     domainId,
     blobId: stored.blob.id,
     headerBytes: stored.headerBytes,
@@ -112,6 +120,7 @@ function emailRow({ tenantId, mode }: Caller, prepared: Prepared): EmailRow {
     scheduledAt: request.schedule.scheduledAt,
     templateId: (request.content.templateId ?? null) as EmailRow['templateId'],
     topicId: (request.topicId ?? null) as EmailRow['topicId'],
+    broadcastId: null,
     missingVariables: JSON.stringify(content.missingVariables),
     rfcMessageId: prepared.messageId,
     createdAt: prepared.now,

@@ -1,20 +1,23 @@
-/** The emails resource: send, retrieve, list, cancel, reschedule (specification 4.1, api.md 1.3). */
+/** The emails resource: send, send many, retrieve, list, cancel, reschedule (specification 4.1, api.md 1.3). */
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
 import { refuseImmutable } from '../http/immutable-fields.ts';
+import { checkedByItem } from '../http/items.ts';
 import { detachedOf } from '../http/large-strings.ts';
 import { listEnvelope, pageRequest } from '../http/page.ts';
-import { problemSchema } from '../http/problem.ts';
+import { paramsOf } from '../http/resource.ts';
 import { listRecipients } from '../queue/store.ts';
 import { type Caller, callerOf } from '../tenants/authenticate.ts';
+import { type Batch, sendBatch } from './batch.ts';
 import { cancelEmail, getEmail, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { createInFlight } from './in-flight.ts';
 import { readFilter } from './request/filter.ts';
 import {
+  BATCH_BODY_LIMIT_BYTES,
+  batchSchema,
   type EmailListQuery,
   emailListQuery,
   idempotencyHeader,
@@ -24,17 +27,20 @@ import {
   sendSchema,
 } from './schemas.ts';
 import { type SendApp, sendEmail } from './send.ts';
-import { emailPageSchema, emailSchema, sentSchema, showEmail, showSummary } from './show.ts';
+import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
 import { listEmails } from './store.ts';
 
 export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
 
 const tags = ['Emails'];
-const params = Type.Object({ id: Type.String({ description: 'Starts with `em_`.' }) });
-const problem = { '4xx': problemSchema };
+const ONE = '/emails/:id';
+const CANCEL = `${ONE}/cancel`;
+const REPEATED = ['idempotency_conflict', 'idempotency_in_progress'] as const;
 
 export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void {
-  registerSend(server, { ...app, downloads: createDownloads(app), inFlight: createInFlight(app.clock) });
+  const sending = { ...app, downloads: createDownloads(app), inFlight: createInFlight(app.clock) };
+  registerSend(server, sending);
+  registerBatch(server, sending);
   registerRetrieve(server, app);
   registerList(server, app);
   registerCancel(server, app);
@@ -42,37 +48,80 @@ export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void
 }
 
 function registerSend(server: FastifyInstance, app: SendApp): void {
-  server.post<{ Body: SendBody; Headers: { 'idempotency-key'?: string } }>(
+  server.post<{ Body: SendBody }>(
     '/emails',
     {
-      config: { needs: 'send', detachesContent: true },
+      config: {
+        ...{ needs: 'send', detachesContent: true },
+        refuses: [...REPEATED, 'domain_not_verified', 'suppressed_recipient', 'quota_exceeded'],
+      },
       schema: {
+        operationId: 'sendEmail',
         summary: 'Send an email',
         description: 'Answered when the email is on disk. It is delivered right after, or at `scheduledAt`.',
         tags,
         headers: idempotencyHeader,
         body: sendSchema,
-        response: { 200: sentSchema, ...problem },
+        response: { 200: sentSchema },
       },
     },
     async (request, reply) => {
-      const { replayed, ...accepted } = await sendEmail(app, callerOf(request), {
+      const { replayed, response } = await sendEmail(app, callerOf(request), {
         body: request.body,
         detached: detachedOf(request),
-        idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
+        idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
       });
       if (replayed) reply.header('idempotency-replayed', 'true');
-      return accepted;
+      return response;
+    },
+  );
+}
+
+function registerBatch(server: FastifyInstance, app: SendApp): void {
+  const { validatorCompiler, check } = checkedByItem(server, batchSchema, 'emails');
+  server.post<{ Body: Batch['body'] }>(
+    '/emails/batch',
+    {
+      bodyLimit: BATCH_BODY_LIMIT_BYTES,
+      config: { needs: 'send', detachesContent: true, refuses: REPEATED },
+      validatorCompiler,
+      schema: {
+        operationId: 'sendBatch',
+        summary: 'Send up to 100 emails',
+        description:
+          'Answered when all that were accepted are on disk. What is wrong with one email is said in its place and ' +
+          'keeps back no other. An Idempotency-Key is for the batch as a whole.',
+        tags,
+        headers: idempotencyHeader,
+        body: batchSchema,
+        response: { 200: sentBatchSchema },
+      },
+    },
+    async (request, reply) => {
+      const { replayed, response } = await sendBatch(app, callerOf(request), {
+        body: request.body,
+        check,
+        detached: detachedOf(request),
+        idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
+      });
+      if (replayed) reply.header('idempotency-replayed', 'true');
+      return response;
     },
   );
 }
 
 function registerRetrieve(server: FastifyInstance, app: EmailsApp): void {
   server.get<{ Params: { id: string } }>(
-    '/emails/:id',
+    ONE,
     {
       config: { needs: 'emails' },
-      schema: { summary: 'Retrieve an email', tags, params, response: { 200: emailSchema, ...problem } },
+      schema: {
+        operationId: 'getEmail',
+        summary: 'Retrieve an email',
+        tags,
+        ...paramsOf(ONE),
+        response: { 200: emailSchema },
+      },
     },
     (request) => retrieve(app, callerOf(request), request.params.id),
   );
@@ -84,11 +133,12 @@ function registerList(server: FastifyInstance, app: EmailsApp): void {
     {
       config: { needs: 'emails' },
       schema: {
+        operationId: 'listEmails',
         summary: 'List emails',
         description: 'Newest first. Filters combine.',
         tags,
         querystring: emailListQuery,
-        response: { 200: emailPageSchema, ...problem },
+        response: { 200: emailPageSchema },
       },
     },
     async (request) => {
@@ -102,15 +152,16 @@ function registerList(server: FastifyInstance, app: EmailsApp): void {
 
 function registerCancel(server: FastifyInstance, app: EmailsApp): void {
   server.post<{ Params: { id: string } }>(
-    '/emails/:id/cancel',
+    CANCEL,
     {
-      config: { needs: 'send' },
+      config: { needs: 'send', refuses: ['invalid_state'] },
       schema: {
+        operationId: 'cancelEmail',
         summary: 'Cancel an email',
         description: 'As long as no delivery was tried. Answers the email, `canceled`.',
         tags,
-        params,
-        response: { 200: emailSchema, ...problem },
+        ...paramsOf(CANCEL),
+        response: { 200: emailSchema },
       },
     },
     async (request) => {
@@ -122,17 +173,18 @@ function registerCancel(server: FastifyInstance, app: EmailsApp): void {
 
 function registerReschedule(server: FastifyInstance, app: EmailsApp): void {
   server.patch<{ Params: { id: string }; Body: RescheduleBody }>(
-    '/emails/:id',
+    ONE,
     {
-      config: { needs: 'send' },
+      config: { needs: 'send', refuses: ['invalid_state'] },
       preValidation: refuseImmutable([sendSchema, emailSchema], rescheduleSchema),
       schema: {
+        operationId: 'rescheduleEmail',
         summary: 'Reschedule an email',
         description: 'As long as no delivery was tried. Answers the email.',
         tags,
-        params,
+        ...paramsOf(ONE),
         body: rescheduleSchema,
-        response: { 200: emailSchema, ...problem },
+        response: { 200: emailSchema },
       },
     },
     async (request) => {

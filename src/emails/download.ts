@@ -20,6 +20,13 @@ export const MOST_DOWNLOADS_OF_TENANT = MOST_DOWNLOADS / 4;
 /** Seconds. A file has come, or failed to, in a few. */
 const RETRY_AFTER_SECONDS = 2;
 
+/** What all files of one request may still take, whatever each email may; less with each that is fetched. */
+export type Allowance = {
+  /** On the monotonic clock. */
+  readonly until: number;
+  leftBytes: number;
+};
+
 export type Wanted = {
   tenantId: ApiKeyRow['tenantId'];
   /** The field to blame, `attachments[1].path`. */

@@ -5,13 +5,21 @@ import { AppError, invalid } from '../system/errors.ts';
 export const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
 const MOST_KEY_CHARACTERS = 256;
 
-/** @throws AppError validation_error for an empty or overlong key */
-export function readIdempotencyKey(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined;
-  if (header.length === 0 || header.length > MOST_KEY_CHARACTERS) {
+/**
+ * `rawHeaders`: names and values as they came, in turn. Node would join two of them into one key that nobody meant.
+ * @throws AppError validation_error for two keys, and for an empty or overlong one
+ */
+export function readIdempotencyKey(rawHeaders: readonly string[]): string | undefined {
+  const keys = rawHeaders.filter(
+    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'idempotency-key',
+  );
+  const [key] = keys;
+  if (key === undefined) return undefined;
+  if (keys.length > 1) throw invalid('Idempotency-Key', '`Idempotency-Key` must be given once');
+  if (key.length === 0 || key.length > MOST_KEY_CHARACTERS) {
     throw invalid('Idempotency-Key', '`Idempotency-Key` must have 1 to 256 characters');
   }
-  return header;
+  return key;
 }
 
 /** SHA-256, hex, of a content that was taken out of the body; undefined for any other string. */
@@ -26,6 +34,11 @@ export function hashRequest(
     .update(`${method} ${path}\n`)
     .update(canonicalJson(body, hashContent))
     .digest('hex');
+}
+
+/** SHA-256, hex, of a part of a body, the same for parts that mean the same. */
+export function hashJson(value: unknown, hashContent: HashContent): string {
+  return createHash('sha256').update(canonicalJson(value, hashContent)).digest('hex');
 }
 
 /** A content that was taken out stands there by its hash, in a form that no JSON value has. */

@@ -1,34 +1,48 @@
 /**
- * Requests that carry an Idempotency-Key, while they run: another with the same key waits for the first, which then has
- * either left a record to answer from or nothing at all (api.md 1.10). What makes it safe is the transaction that
- * accepts (store.ts); this only saves doing the work twice.
+ * Requests that carry an Idempotency-Key, while they run: the same request once more gets the answer of the first, or its
+ * refusal; another with the same key waits until it has ended (api.md 1.10). What makes it safe is the transaction that
+ * accepts (accept.ts); this only saves doing the work twice.
  */
 import { type Clock, TimeoutError, withTimeout } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
+import type { Answer } from './idempotency/store.ts';
 
 /** api.md 1.10. */
 export const WAIT_MS = 10_000;
 
+/** `scope`: whose key it is, and which. */
+export type Flight = { scope: string; requestHash: string };
+
 export type InFlight = {
   /** @throws AppError idempotency_in_progress when the work of others under this key takes too long */
-  run<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  run<Response>(flight: Flight, work: () => Promise<Answer<Response>>): Promise<Answer<Response>>;
 };
 
+type Ended = { answer: Answer<unknown> } | { error: unknown };
+type Running = { requestHash: string; ended: Promise<Ended> };
+
 export function createInFlight(clock: Clock): InFlight {
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, Running>();
   return {
-    async run(key, work) {
+    async run<Response>({ scope, requestHash }: Flight, work: () => Promise<Answer<Response>>) {
       const deadline = clock.elapsed() + WAIT_MS;
-      for (let other = running.get(key); other; other = running.get(key)) {
-        await withTimeout(clock, deadline - clock.elapsed(), 'another request', other).catch(asRefusal);
+      for (let other = running.get(scope); other; other = running.get(scope)) {
+        const timeoutMs = deadline - clock.elapsed();
+        const end = await withTimeout(clock, timeoutMs, 'another request', other.ended).catch(asRefusal);
+        if (other.requestHash !== requestHash) continue;
+        if ('error' in end) throw end.error;
+        return { response: end.answer.response as Response, replayed: true };
       }
-      const ended = Promise.withResolvers<void>();
-      running.set(key, ended.promise);
+      const answer = work();
+      const ended = answer.then(
+        (value): Ended => ({ answer: value }),
+        (error: unknown): Ended => ({ error }),
+      );
+      running.set(scope, { requestHash, ended });
       try {
-        return await work();
+        return await answer;
       } finally {
-        running.delete(key);
-        ended.resolve();
+        running.delete(scope);
       }
     },
   };

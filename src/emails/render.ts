@@ -1,6 +1,6 @@
 /** From what an email was asked to say to what it says: the template fetched, variables filled in, a text made. */
 import type { App } from '../app.ts';
-import type { TemplateRow } from '../db/tables.ts';
+import type { TemplateRow } from '../db/marketing-tables.ts';
 import { invalid } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import { renderTemplate } from '../templates/render.ts';

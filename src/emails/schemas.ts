@@ -13,9 +13,12 @@ const MOST_TO = 50;
 const MOST_ATTACHMENTS = 10;
 export const MOST_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 const MOST_TAGS = 10;
+const MOST_BATCH_EMAILS = 100;
 /** api.md 1.2. */
 const MOST_COPIES = 50;
 export const MOST_BODY_BYTES = 2 * 1024 * 1024;
+/** decisions.md, values. */
+export const BATCH_BODY_LIMIT_BYTES = 50 * 1024 * 1024;
 const MOST_HEADERS = 50;
 /** Ours: a file name is cut to 255 bytes, and a path may stand before it. */
 const MOST_FILENAME_CHARACTERS = 4_096;
@@ -59,7 +62,16 @@ export const ATTACHMENT_FIELDS = Object.keys(attachmentFields) as readonly (keyo
 const attachmentSchema = Type.Object(attachmentFields);
 export type AttachmentBody = Static<typeof attachmentSchema>;
 
-export const sendSchema = Type.Object({
+const SEND_EXAMPLE = {
+  from: 'Acme <orders@acme.example>',
+  to: ['ada@customer.example'],
+  subject: 'Your order is on its way',
+  html: '<p>It will be with you tomorrow.</p>',
+  type: 'transactional',
+  tags: { kind: 'shipping' },
+};
+
+const sendFields = {
   from: Type.String({ description: 'Sender, `a@b` or `Name <a@b>`, at a verified domain.' }),
   to: addresses({ minItems: 1, maxItems: MOST_TO }, 'Up to 50 addresses.'),
   cc: Type.Optional(addresses({ maxItems: MOST_COPIES }, 'Up to 50 addresses.')),
@@ -116,14 +128,31 @@ export const sendSchema = Type.Object({
     }),
   ),
   topicId: Type.Optional(Type.String({ description: 'Required when `type` is broadcast.' })),
-});
+};
+export const sendSchema = Type.Object(sendFields, { examples: [SEND_EXAMPLE] });
 export type SendBody = Static<typeof sendSchema>;
 
-export const rescheduleSchema = Type.Object({
-  scheduledAt: Type.String({
-    description: 'ISO 8601 with an offset, at most a year ahead. A time that has passed is now.',
-  }),
-});
+const SECOND_EXAMPLE = { ...SEND_EXAMPLE, to: ['bob@customer.example'] };
+
+export const batchSchema = Type.Object(
+  {
+    emails: Type.Array(sendSchema, {
+      minItems: 1,
+      maxItems: MOST_BATCH_EMAILS,
+      description: 'Up to 100 emails, each as POST /v1/emails takes it.',
+    }),
+  },
+  { examples: [{ emails: [SEND_EXAMPLE, SECOND_EXAMPLE] }] },
+);
+
+export const rescheduleSchema = Type.Object(
+  {
+    scheduledAt: Type.String({
+      description: 'ISO 8601 with an offset, at most a year ahead. A time that has passed is now.',
+    }),
+  },
+  { examples: [{ scheduledAt: '2026-03-02T09:00:00+01:00' }] },
+);
 export type RescheduleBody = Static<typeof rescheduleSchema>;
 
 export const idempotencyHeader = Type.Object({
@@ -159,7 +188,7 @@ export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
 
 export const emailListQuery = Type.Object({
   ...pageQuery,
-  status: Type.Optional(Type.Enum([...STATUSES])),
+  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Of the email as a whole.' })),
   from: Type.Optional(Type.String({ description: 'A sender address, or a domain.' })),
   to: Type.Optional(Type.String({ description: 'A recipient address, in any field.' })),
   tag: Type.Optional(Type.String({ description: 'A tag, `key:value`.' })),

@@ -6,10 +6,45 @@ import { recipientStatus } from '../queue/status.ts';
 import { isoTime } from '../system/clock.ts';
 import { RECIPIENT_STATUSES, type RecipientStatus, STATUSES } from './schemas.ts';
 
-export const sentSchema = Type.Object({
-  id: Type.String({ description: 'Starts with `em_`.' }),
-  status: Type.Literal('queued'),
-});
+const EXAMPLE_ID = 'em_01khq3z5vgxw1r8t6n2m4c9b7d';
+const EXAMPLE_SENT = { id: EXAMPLE_ID, status: 'queued' };
+
+export const sentSchema = Type.Object(
+  { id: Type.String({ description: 'Starts with `em_`.' }), status: Type.Literal('queued') },
+  { title: 'SentEmail', examples: [EXAMPLE_SENT] },
+);
+
+const batchItemSchema = Type.Object(
+  {
+    id: Type.Union([Type.String(), Type.Null()], { description: 'Starts with `em_`; null when it failed.' }),
+    status: Type.Enum(['queued', 'failed']),
+    error: Type.Optional(
+      Type.Object(
+        {
+          type: Type.String({ description: 'The code, as POST /v1/emails would answer it.' }),
+          message: Type.String({ description: 'What went wrong, for people.' }),
+        },
+        { description: 'Of an email that failed.' },
+      ),
+    ),
+  },
+  { title: 'BatchItem', examples: [EXAMPLE_SENT] },
+);
+
+export const sentBatchSchema = Type.Object(
+  { data: Type.Array(batchItemSchema, { description: 'One for each email, in their order.' }) },
+  {
+    title: 'SentBatch',
+    examples: [
+      {
+        data: [
+          EXAMPLE_SENT,
+          { id: null, status: 'failed', error: { type: 'validation_error', message: '`to` is required' } },
+        ],
+      },
+    ],
+  },
+);
 
 const timestamp = (description: string) => Type.String({ description: `${description} ISO 8601, UTC.` });
 const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
@@ -31,7 +66,18 @@ const summary = {
   createdAt: timestamp('When it was accepted.'),
 };
 
-export const emailPageSchema = pageSchema(Type.Object(summary));
+const EXAMPLE_SUMMARY = {
+  id: EXAMPLE_ID,
+  from: 'Acme <orders@acme.example>',
+  to: ['ada@customer.example'],
+  subject: 'Your order is on its way',
+  status: 'delivered',
+  createdAt: '2026-03-01T09:00:00.000Z',
+};
+
+export const emailPageSchema = pageSchema(
+  Type.Object(summary, { title: 'EmailSummary', examples: [EXAMPLE_SUMMARY] }),
+);
 
 const attachmentSchema = Type.Object({
   filename: Type.String(),
@@ -53,7 +99,7 @@ const recipientSchema = Type.Object({
   tls: nullable(Type.String(), 'The protocol of the connection, when it was encrypted.'),
 });
 
-export const emailSchema = Type.Object({
+const emailFields = {
   ...summary,
   type: Type.Enum(['transactional', 'broadcast']),
   lastEventAt: timestamp('Of the latest delivery event.'),
@@ -71,6 +117,7 @@ export const emailSchema = Type.Object({
   scheduledAt: nullable(Type.String(), 'When it was asked to be sent; null: at once.'),
   templateId: nullable(Type.String(), 'The template it was made from.'),
   topicId: nullable(Type.String(), 'The topic it belongs to.'),
+  broadcastId: nullable(Type.String(), 'The broadcast it is one contact’s copy of.'),
   missingVariables: Type.Array(Type.String(), {
     description: 'Placeholders that had neither a value nor a fallback, and were rendered empty.',
   }),
@@ -89,7 +136,58 @@ export const emailSchema = Type.Object({
     }),
     { description: 'Oldest first.' },
   ),
-});
+};
+
+const EXAMPLE_COUNTS = {
+  ...{ queued: 0, sent: 0, deferred: 0, delivered: 1 },
+  ...{ bounced: 0, complained: 0, suppressed: 0, canceled: 0 },
+} satisfies Record<RecipientStatus, number>;
+
+const EXAMPLE_EMAIL = {
+  ...EXAMPLE_SUMMARY,
+  type: 'transactional',
+  lastEventAt: '2026-03-01T09:00:02.000Z',
+  mode: 'live',
+  cc: [],
+  bcc: [],
+  replyTo: [],
+  html: '<p>It will be with you tomorrow.</p>',
+  text: 'It will be with you tomorrow.',
+  headers: {},
+  attachments: [],
+  tags: { kind: 'shipping' },
+  scheduledAt: null,
+  templateId: null,
+  topicId: null,
+  broadcastId: null,
+  missingVariables: [],
+  messageId: `<${EXAMPLE_ID}@acme.example>`,
+  recipients: [
+    {
+      email: 'ada@customer.example',
+      type: 'to',
+      status: 'delivered',
+      attempts: 1,
+      lastEventAt: '2026-03-01T09:00:02.000Z',
+      smtpCode: 250,
+      enhancedCode: '2.0.0',
+      diagnostic: '2.0.0 Ok: queued',
+      mx: 'mx.customer.example',
+      tls: 'TLSv1.3',
+    },
+  ],
+  recipientCounts: EXAMPLE_COUNTS,
+  events: [
+    {
+      id: 'evt_01khq3z7tgq5w8e2r4t6y8n0m1',
+      type: 'email.delivered',
+      createdAt: '2026-03-01T09:00:02.000Z',
+      to: 'ada@customer.example',
+    },
+  ],
+};
+
+export const emailSchema = Type.Object(emailFields, { title: 'Email', examples: [EXAMPLE_EMAIL] });
 
 export type EmailWithStatus = EmailRow & Pick<MessageRow, 'status' | 'lastEventAt'>;
 
@@ -130,6 +228,7 @@ export function showEmail(
     scheduledAt: row.scheduledAt === null ? null : isoTime(row.scheduledAt),
     templateId: row.templateId,
     topicId: row.topicId,
+    broadcastId: row.broadcastId,
     missingVariables: readList(row.missingVariables),
     messageId: `<${row.rfcMessageId}>`,
     recipients: recipients.map(showRecipient),

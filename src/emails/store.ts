@@ -1,22 +1,14 @@
 /** What the API adds to a message: the emails, and what they are found by. Their SQL, but for the list's (list/store.ts). */
-import { insertBlob } from '../blobs/store.ts';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
 import { readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import type { BlobRow, EmailAddressRow, EmailRow, EmailTagRow, MessageRow, Mode } from '../db/tables.ts';
-import { addressKey } from '../mail/address.ts';
+import type { EmailAddressRow, EmailRow, EmailTagRow, MessageRow, Mode } from '../db/tables.ts';
 import { cancelMessage, rescheduleMessage } from '../queue/cancel.ts';
-import { enqueue, recordRecipientEvent } from '../queue/store.ts';
-import { findSuppressed } from '../suppressions/store.ts';
-import { AppError } from '../system/errors.ts';
-import { chargeQuota, requireQuota } from '../tenants/quota.ts';
-import { type Accepted, findReplay, type IdempotencyClaim, recordResponse } from './idempotency/store.ts';
 import { type ListEmails, readEmailSlice } from './list/store.ts';
-import type { EnvelopeRecipient } from './request/addresses.ts';
 import type { Tag } from './request/tags.ts';
 import type { EmailWithStatus } from './show.ts';
 
-const insertEmail = statement((db, param: Param<EmailRow>) =>
+const insertRow = statement((db, param: Param<EmailRow>) =>
   db.insertInto('emails').values({
     id: param('id'),
     tenantId: param('tenantId'),
@@ -36,6 +28,7 @@ const insertEmail = statement((db, param: Param<EmailRow>) =>
     scheduledAt: param('scheduledAt'),
     templateId: param('templateId'),
     topicId: param('topicId'),
+    broadcastId: param('broadcastId'),
     missingVariables: param('missingVariables'),
     rfcMessageId: param('rfcMessageId'),
     createdAt: param('createdAt'),
@@ -63,81 +56,16 @@ const insertTag = statement((db, param: Param<EmailTagRow>) =>
   }),
 );
 
-/** What an email may be refused for, whatever it says. */
-export type Admission = {
-  recipients: readonly EnvelopeRecipient[];
-  /** Counts against the month's quota. */
-  isCharged: boolean;
-  /** Recipients the simulator suppresses, besides those on the list. */
-  simulatedSuppressions: readonly string[];
-};
-
-export type Acceptance = Admission & {
-  email: EmailRow;
-  message: MessageRow;
-  blob: BlobRow;
-  tags: readonly Tag[];
-  idempotency: IdempotencyClaim | undefined;
-};
-
-/**
- * Accepting an email, whole or not at all: email, message, bytes, a row for each recipient, `email.queued`, and the
- * idempotency record, so that a second request with the key finds either everything or nothing.
- *
- * @throws AppError idempotency_conflict, suppressed_recipient, quota_exceeded
- */
-export const acceptEmail = defineWrite('emails.accept', async (tx, input: Acceptance): Promise<Accepted> => {
-  const { email, message, idempotency } = input;
-  if (idempotency) {
-    const replay = await findReplay(tx, { ...message, ...idempotency, now: message.createdAt });
-    if (replay) return replay;
-  }
-  const recipients = await judgeRecipients(tx, email.tenantId, input);
-  if (input.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
-  await insertBlob(tx, input.blob);
-  await enqueue(tx, message, recipients);
-  await insertEmail.all(tx, email);
-  for (const tag of input.tags) await insertTag.all(tx, { ...email, ...tag, emailId: email.id });
-  for (const { address, suppressed } of recipients) {
-    await insertAddress.all(tx, { ...email, address: addressKey(address), emailId: email.id });
-    const event = { type: suppressed ? 'email.suppressed' : 'email.queued', details: {} } as const;
-    await recordRecipientEvent(tx, { ...message, ...email }, address, event, message.createdAt);
-  }
-  const accepted = { id: email.id, status: 'queued' } as const;
-  if (idempotency)
-    await recordResponse(tx, { ...message, ...idempotency, response: JSON.stringify(accepted) });
-  return { ...accepted, replayed: false };
-});
-
-/**
- * Asked before a large message is stored for nothing; `acceptEmail` asks again, and decides.
- * @throws AppError suppressed_recipient, quota_exceeded
- */
-export async function requireAdmission(
+/** Part of the write that accepts. `addresses`: of its recipients, each as its `addressKey`. */
+export async function insertEmail(
   tx: Tx,
-  tenantId: EmailRow['tenantId'],
-  { now, ...admission }: Admission & { now: number },
+  email: EmailRow,
+  { tags, addresses }: { tags: readonly Tag[]; addresses: readonly string[] },
 ): Promise<void> {
-  await judgeRecipients(tx, tenantId, admission);
-  if (admission.isCharged) await requireQuota(tx, tenantId, { now, emails: 1 });
-}
-
-/** @throws AppError suppressed_recipient when none is left */
-async function judgeRecipients(
-  tx: Tx,
-  tenantId: EmailRow['tenantId'],
-  { recipients, simulatedSuppressions }: Admission,
-) {
-  const addresses = recipients.map(({ address }) => address);
-  const suppressed = await findSuppressed(tx, tenantId, addresses);
-  for (const address of simulatedSuppressions) suppressed.add(addressKey(address));
-  const judged = recipients.map((recipient) => ({
-    ...recipient,
-    suppressed: suppressed.has(addressKey(recipient.address)),
-  }));
-  if (judged.every((recipient) => recipient.suppressed))
-    throw new AppError('suppressed_recipient', 'All recipients are on the suppression list');
-  return judged;
+  const { id: emailId, tenantId, mode } = email;
+  await insertRow.all(tx, email);
+  for (const tag of tags) await insertTag.all(tx, { tenantId, mode, ...tag, emailId });
+  for (const address of addresses) await insertAddress.all(tx, { tenantId, mode, address, emailId });
 }
 
 const byId = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' | 'id'>>) =>

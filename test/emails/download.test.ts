@@ -118,11 +118,11 @@ test('the files of an email are held until it is done with, and none of one that
   }, clock);
   const app: { clock: typeof clock; downloads: Downloads } = { clock, downloads };
   const requests = ['attachments[0]', 'attachments[1]'].map(remote);
-  const loaded = await loadAttachments(app, 'ten_a', requests);
+  const loaded = await loadAttachments(app, 'ten_a', { requests, allowance: undefined });
   assert.equal(bodies.usedBytes, 20 * MIB);
   loaded[Symbol.dispose]();
   assert.equal(bodies.usedBytes, 0);
-  await assert.rejects(loadAttachments(app, 'ten_a', requests), AppError);
+  await assert.rejects(loadAttachments(app, 'ten_a', { requests, allowance: undefined }), AppError);
   assert.deepEqual([fetches, bodies.usedBytes], [4, 0]);
 });
 
@@ -136,11 +136,48 @@ test('a file has ten seconds, and all files of an email have fifteen', async () 
   };
   const app = { clock, downloads: open(fetch, clock).downloads };
   const requests = ['attachments[0]', 'attachments[1]', 'attachments[2]'].map(remote);
-  await loadAttachments(app, 'ten_a', requests);
+  await loadAttachments(app, 'ten_a', { requests, allowance: undefined });
   assert.deepEqual(asked, [10_000, 9_000, 3_000]);
   assert.equal(TOTAL_TIMEOUT_MS, 15_000);
   await assert.rejects(
-    loadAttachments(app, 'ten_a', [...requests, remote('attachments[3]')]),
+    loadAttachments(app, 'ten_a', {
+      requests: [...requests, remote('attachments[3]')],
+      allowance: undefined,
+    }),
     (error) => error instanceof AppError && error.options.param === 'attachments[3].path',
   );
+});
+
+test('the files of a batch have a limit of time and one of bytes together', async () => {
+  const clock = createFakeClock(0);
+  const sizes: number[] = [];
+  const asked: number[] = [];
+  const fetch: Fetch = async (request) => {
+    asked.push(request.timeoutMs);
+    sizes.push(request.maxResponseBytes);
+    await clock.advance(4_000);
+    return { ...ANSWER, body: Buffer.alloc(10 * MIB) };
+  };
+  const app = { clock, downloads: open(fetch, clock).downloads };
+  const allowance = { until: 7_000, leftBytes: 22 * MIB };
+  const load = (...requests: ReturnType<typeof remote>[]) =>
+    loadAttachments(app, 'ten_a', { requests, allowance });
+  (await load(remote('attachments[0]')))[Symbol.dispose]();
+  (await load(remote('attachments[0]')))[Symbol.dispose]();
+  assert.deepEqual(asked, [7_000, 3_000]);
+  assert.deepEqual(sizes, [22 * MIB, 12 * MIB]);
+  const refused = (error: unknown) =>
+    error instanceof AppError &&
+    error.code === 'validation_error' &&
+    error.options.param === 'attachments[0].path';
+  await assert.rejects(load(remote('attachments[0]')), refused);
+  assert.equal(asked.length, 2, 'nothing is fetched without time');
+  await assert.rejects(
+    loadAttachments(app, 'ten_a', {
+      requests: [remote('attachments[0]')],
+      allowance: { until: 60_000, leftBytes: 0 },
+    }),
+    refused,
+  );
+  assert.equal(asked.length, 2, 'nothing is fetched without room');
 });

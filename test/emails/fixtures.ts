@@ -1,5 +1,7 @@
 /** What the tests of emails share: a request body that is accepted, and ways to send it and to spoil it. */
 import assert from 'node:assert/strict';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TestApp, TestRequest, TestResponse } from '../support/test-app.ts';
 
 export const HOSTNAME = 'mx.postrider.example';
@@ -37,6 +39,37 @@ export async function headerLines(app: TestApp['app'], emailId: string): Promise
     .slice(0, raw.indexOf('\r\n\r\n'))
     .replace(/\r\n(?=[ \t])/g, '')
     .split('\r\n');
+}
+
+/** What every table holds that accepting an email writes to. */
+export async function countRows({ db }: TestApp['app']): Promise<Record<string, number>> {
+  const tables = [
+    'emails',
+    'messages',
+    'recipients',
+    'blobs',
+    'events',
+    'emailTags',
+    'emailAddresses',
+  ] as const;
+  const counts: Record<string, number> = {};
+  for (const table of tables) {
+    const { count } = await db.read
+      .selectFrom(table)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    counts[table] = count;
+  }
+  return counts;
+}
+
+/** Files in the store of blobs. */
+export function blobFiles({ dataDir }: Pick<TestApp, 'dataDir'>): string[] {
+  const root = join(dataDir, 'blobs');
+  if (!existsSync(root)) return [];
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
 }
 
 type Fields = Record<string, unknown>;

@@ -195,16 +195,17 @@ test('__proto__ and constructor.prototype are refused anywhere in a body, and po
   assert.equal(({} as { polluted?: unknown }).polluted, undefined);
 });
 
-test('of a key that stands twice the last one counts, everywhere, and is checked like any other', async () => {
+test('a key that stands twice is refused, everywhere', async () => {
   const good = asText(emailBody());
-  const { answer, about } = await post(
-    `${good.slice(0, -1)},"subject":"Second","tags":{"a":"1","a":"2"},"headers":{"X-A":"1","X-A":"2"}}`,
-  );
-  assert.ok(answer.id, about);
-  const { body: email } = await spool.request('GET', `/v1/emails/${answer.id}`);
-  assert.deepEqual([email.subject, email.tags, email.headers], ['Second', { a: '2' }, { 'X-A': '2' }]);
-  const twice = await post(`${good.slice(0, -1)},"headers":{"X-A":"1","X-A":"a\\r\\nBcc: x@evil.example"}}`);
-  assert.deepEqual([twice.status, twice.answer.error?.param], [400, 'headers.X-A'], twice.about);
+  const twices = [
+    '"subject":"Second"',
+    '"tags":{"a":"1","a":"2"}',
+    '"headers":{"X-A":"1","X-A":"a\\r\\nBcc: x@evil.example"}',
+  ];
+  for (const twice of twices) {
+    const { status, about } = await post(`${good.slice(0, -1)},${twice}}`);
+    assert.equal(status, 400, about);
+  }
 });
 
 test('an id of another kind is no template and no topic, whatever it is', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
 import { sweepIdempotency } from '../../src/emails/idempotency/store.ts';
@@ -53,6 +55,13 @@ function waiting(delayMs: number): Promise<void> {
   });
 }
 
+/** Where the server can be reached by sockets. */
+let address: Promise<string> | undefined;
+function listening(): Promise<string> {
+  address ??= spool.server.listen({ host: '127.0.0.1', port: 0 });
+  return address;
+}
+
 function recordOf(key: string) {
   return spool.app.db.read.selectFrom('idempotency').selectAll().where('key', '=', key).execute();
 }
@@ -101,6 +110,27 @@ test('a key has 1 to 256 characters', async () => {
     const first = await send(key);
     assert.equal(first.status, 200);
     assert.deepEqual((await send(key)).body, first.body);
+  }
+});
+
+test('two keys are none, whether or not they are the same', async () => {
+  const address = await listening();
+  const { port } = new URL(address);
+  const body = JSON.stringify(emailBody());
+  for (const [one, two] of [
+    ['first', 'second'],
+    ['same', 'same'],
+  ]) {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end(
+      `POST /v1/emails HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${spool.testKey}\r\nConnection: close\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+        `Idempotency-Key: ${one}\r\nidempotency-key: ${two}\r\n\r\n${body}`,
+    );
+    const answer = await text(socket);
+    assert.match(answer, /^HTTP\/1\.1 400 /);
+    assert.match(answer, /"param":"Idempotency-Key"/);
+    assert.match(answer, /must be given once/);
   }
 });
 
@@ -176,7 +206,7 @@ test('two hundred duplicates at once make exactly one email', async () => {
 
 test('a thousand duplicates at once, over as many connections, make exactly one email', async () => {
   const before = await countEmails();
-  const address = await spool.server.listen({ host: '127.0.0.1', port: 0 });
+  const address = await listening();
   const request = {
     method: 'POST',
     headers: {

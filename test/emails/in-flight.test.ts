@@ -1,67 +1,116 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Answer } from '../../src/emails/idempotency/store.ts';
 import { createInFlight, WAIT_MS } from '../../src/emails/in-flight.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
+const fresh = (response: string): Answer<string> => ({ response, replayed: false });
+const flight = (scope: string, requestHash: string) => ({ scope, requestHash });
+
 function slow() {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const { promise, resolve, reject } = Promise.withResolvers<Answer<string>>();
   return { work: () => promise, resolve, reject };
 }
 
-test('the second with a key begins when the first has ended, however it ended', async () => {
+const isInProgress = (error: unknown) => {
+  assert.ok(error instanceof AppError);
+  assert.deepEqual(
+    [error.code, error.options.param, error.options.retryAfterSeconds],
+    ['idempotency_in_progress', 'Idempotency-Key', 1],
+  );
+  return true;
+};
+
+test('the same request once more gets the answer of the first, as a repeat, and does nothing itself', async () => {
+  const inFlight = createInFlight(createFakeClock(0));
+  const first = slow();
+  let runs = 0;
+  const again = async () => {
+    runs++;
+    return fresh('again');
+  };
+  const one = inFlight.run(flight('a', 'h'), first.work);
+  const others = [1, 2, 3].map(() => inFlight.run(flight('a', 'h'), again));
+  assert.deepEqual(
+    await inFlight.run(flight('b', 'h'), async () => fresh('another key')),
+    fresh('another key'),
+  );
+  first.resolve(fresh('first'));
+  assert.deepEqual(await one, fresh('first'));
+  for (const other of others) assert.deepEqual(await other, { response: 'first', replayed: true });
+  assert.equal(runs, 0);
+  assert.deepEqual(await inFlight.run(flight('a', 'h'), again), fresh('again'), 'nothing is kept of it');
+});
+
+test('the same request once more gets the refusal of the first', async () => {
+  const inFlight = createInFlight(createFakeClock(0));
+  const first = slow();
+  const refusal = new AppError('suppressed_recipient', 'no');
+  const one = assert.rejects(inFlight.run(flight('a', 'h'), first.work), refusal);
+  const two = assert.rejects(
+    inFlight.run(flight('a', 'h'), async () => fresh('second')),
+    refusal,
+  );
+  first.reject(refusal);
+  await Promise.all([one, two]);
+});
+
+test('another request with the key begins when the first has ended, however it ended', async () => {
   const clock = createFakeClock(0);
   const inFlight = createInFlight(clock);
   const order: string[] = [];
+  const note = (name: string) => async () => {
+    order.push(name);
+    return fresh(name);
+  };
   const first = slow();
-  const one = inFlight.run('a', first.work).catch(() => order.push('first failed'));
-  const two = inFlight.run('a', async () => order.push('second'));
-  const three = inFlight.run('a', async () => order.push('third'));
-  await inFlight.run('b', async () => order.push('another key'));
+  const one = inFlight.run(flight('a', 'h1'), first.work).catch(() => order.push('first failed'));
+  const two = inFlight.run(flight('a', 'h2'), note('second'));
+  const three = inFlight.run(flight('a', 'h3'), note('third'));
   await clock.advance(WAIT_MS - 1);
-  assert.deepEqual(order, ['another key']);
+  assert.deepEqual(order, []);
   first.reject(new Error('no'));
   await Promise.all([one, two, three]);
-  assert.deepEqual(order, ['another key', 'first failed', 'second', 'third']);
+  assert.deepEqual(order, ['first failed', 'second', 'third']);
 });
 
-test('who waits for ten seconds is told to come back, and does not begin', async () => {
-  const clock = createFakeClock(0);
-  const inFlight = createInFlight(clock);
-  const first = slow();
-  const one = inFlight.run('a', first.work);
-  let began = false;
-  const two = inFlight.run('a', async () => {
-    began = true;
+for (const [who, requestHash] of [
+  ['the same request', 'h'],
+  ['another request', 'other'],
+] as const) {
+  test(`${who} that waits for ten seconds is told to come back, and does not begin`, async () => {
+    const clock = createFakeClock(0);
+    const inFlight = createInFlight(clock);
+    const first = slow();
+    const one = inFlight.run(flight('a', 'h'), first.work);
+    let began = false;
+    const two = inFlight.run(flight('a', requestHash), async () => {
+      began = true;
+      return fresh('');
+    });
+    const refused = assert.rejects(two, isInProgress);
+    await clock.advance(WAIT_MS);
+    await refused;
+    assert.equal(began, false);
+    first.resolve(fresh('done'));
+    assert.deepEqual(await one, fresh('done'));
+    assert.deepEqual(await inFlight.run(flight('a', 'h'), async () => fresh('next')), fresh('next'));
   });
-  const refused = assert.rejects(two, (error) => {
-    assert.ok(error instanceof AppError);
-    assert.deepEqual(
-      [error.code, error.options.param, error.options.retryAfterSeconds],
-      ['idempotency_in_progress', 'Idempotency-Key', 1],
-    );
-    return true;
-  });
-  await clock.advance(WAIT_MS);
-  await refused;
-  assert.equal(began, false);
-  first.resolve('done');
-  assert.equal(await one, 'done');
-  assert.equal(await inFlight.run('a', async () => 'next'), 'next');
-});
+}
 
 test('the ten seconds are of the whole wait, whoever is waited for', async () => {
   const clock = createFakeClock(0);
   const inFlight = createInFlight(clock);
   const [first, second] = [slow(), slow()];
-  const one = inFlight.run('a', first.work);
-  const two = inFlight.run('a', second.work);
-  const three = inFlight.run('a', async () => 'third');
-  const refused = assert.rejects(three, AppError);
+  const one = inFlight.run(flight('a', 'h1'), first.work);
+  const two = inFlight.run(flight('a', 'h2'), second.work);
+  const three = inFlight.run(flight('a', 'h3'), async () => fresh('third'));
+  const refused = assert.rejects(three, isInProgress);
   await clock.advance(WAIT_MS - 1_000);
-  first.resolve('');
+  first.resolve(fresh(''));
   await clock.advance(1_000);
   await refused;
-  second.resolve('');
+  second.resolve(fresh(''));
   await Promise.all([one, two]);
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import { newId } from '../../src/system/ids.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 import { emailBody, SANDBOX, SIMULATOR } from './fixtures.ts';
@@ -35,6 +37,14 @@ async function refused(query: string, param: string) {
   const { status, body } = await spool.request('GET', `/v1/emails?${query}`);
   assert.equal(status, 400, `${query}: ${JSON.stringify(body)}`);
   assert.deepEqual([body.error.type, body.error.param], ['validation_error', param], query);
+}
+
+/** As a crash or a stop may leave all recipients of an email. */
+function setState(emailId: string, state: string, attempts: number): void {
+  const database = new Sqlite(join(spool.dataDir, 'postrider.db'));
+  const set = "UPDATE recipients SET state = ?, attempts = ?, epoch = 'x' WHERE messageId = ?";
+  database.prepare(set).run(state, attempts, emailId);
+  database.close();
 }
 
 /** A tenant of its own for a test that counts. */
@@ -197,6 +207,91 @@ test('filters: how at least one recipient stands, as the email shows it', async 
   for (const recipientStatus of ['', 'open', 'Bounced']) {
     await refused(`recipientStatus=${recipientStatus}`, 'recipientStatus');
   }
+});
+
+test('filters: when it was accepted, by itself and with every other', async () => {
+  const key = await stranger('dates');
+  const sent: string[] = [];
+  const times: string[] = [];
+  for (let index = 0; index < 4; index++) {
+    const to = [`delivered@${SIMULATOR}`, `bounced@${SIMULATOR}`, 'bob@rcpt.example'];
+    sent.push(await send({ to, tags: { a: 'b', 'a:b': 'c' } }, key));
+    times.push(new Date(spool.clock.now()).toISOString());
+    await spool.clock.advance(1_000);
+  }
+  const [, second = '', , fourth = ''] = times;
+  const middle = [sent[2], sent[1]];
+  const filters: Record<string, string>[] = [
+    {},
+    { status: 'queued' },
+    { from: SANDBOX },
+    { from: `ada@${SANDBOX}` },
+    { to: 'bob@rcpt.example' },
+    { tag: 'a:b' },
+    { tag: 'a:b:c' },
+    { recipientStatus: 'queued' },
+  ];
+  for (const filter of filters) {
+    const range = { ...filter, createdAfter: second, createdBefore: fourth };
+    assert.deepEqual((await list(range, key)).ids, middle, JSON.stringify(filter));
+    const [newer = '', older = ''] = middle;
+    assert.deepEqual((await list({ ...range, startingAfter: newer }, key)).ids, [older]);
+    assert.deepEqual((await list({ ...range, endingBefore: older }, key)).ids, [newer]);
+  }
+  await spool.deliverDue();
+  for (const recipientStatus of ['delivered', 'bounced']) {
+    const range = { recipientStatus, createdAfter: second, createdBefore: fourth };
+    assert.deepEqual((await list(range, key)).ids, middle, recipientStatus);
+  }
+  await refused('createdAfter=yesterday', 'createdAfter');
+});
+
+test('an email several of whose recipients stand so is listed once, in pages and in order', async () => {
+  const key = await stranger('several');
+  const sent: string[] = [];
+  for (let index = 0; index < 3; index++) {
+    const to = ['delayed', 'delayed+2', 'bounced', 'bounced+2'].map((local) => `${local}@${SIMULATOR}`);
+    sent.unshift(await send({ to }, key));
+    await spool.clock.advance(1);
+  }
+  assert.deepEqual((await list({ recipientStatus: 'queued' }, key)).ids, sent);
+  await spool.deliverDue();
+  for (const recipientStatus of ['deferred', 'bounced']) {
+    const first = await list({ recipientStatus, limit: '2' }, key);
+    assert.deepEqual(first, { ids: sent.slice(0, 2), hasMore: true, nextCursor: sent[1] }, recipientStatus);
+    const second = await list({ recipientStatus, limit: '2', startingAfter: sent[1] ?? '' }, key);
+    assert.deepEqual(second.ids, sent.slice(2));
+  }
+});
+
+test('what is put back to be tried again, held, or on its way is found as it is shown', async () => {
+  const { testKey: key, liveKey } = await spool.addTenant('states');
+  const states = [
+    ['ready', 1, 'deferred'],
+    ['held', 5, 'deferred'],
+    ['deferred', 1, 'deferred'],
+    ['in_flight', 1, 'sent'],
+    ['ready', 0, 'queued'],
+  ] as const;
+  const expected: Record<string, string[]> = {};
+  for (const [state, attempts, shown] of states) {
+    const id = await send({ to: ['a@rcpt.example', 'b@rcpt.example'] }, key);
+    await spool.clock.advance(1);
+    setState(id, state, attempts);
+    const { body } = await spool.request('GET', `/v1/emails/${id}`, { key });
+    assert.deepEqual(
+      new Set(body.recipients.map(({ status }: { status: string }) => status)),
+      new Set([shown]),
+    );
+    expected[shown] = [id, ...(expected[shown] ?? [])];
+  }
+  for (const [recipientStatus, found] of Object.entries(expected)) {
+    assert.deepEqual((await list({ recipientStatus }, key)).ids, found, recipientStatus);
+    assert.deepEqual((await list({ recipientStatus, from: SANDBOX }, key)).ids, found, recipientStatus);
+    const [first = '', ...others] = found;
+    assert.deepEqual((await list({ recipientStatus, startingAfter: first }, key)).ids, others);
+  }
+  assert.deepEqual((await list({ recipientStatus: 'deferred' }, liveKey)).ids, []);
 });
 
 test('filters combine with each other and with pages', async () => {

@@ -1,84 +1,175 @@
-/** How SQLite goes about a list of emails: by which index first, and that it never sorts a history. */
+/** How SQLite goes about a list of emails: by which index, from which id to which, and that it never sorts a history. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Tx } from '../../src/db/operation.ts';
+import type { PageRequest } from '../../src/db/page.ts';
+import type { EmailRow, MessageRow } from '../../src/db/tables.ts';
 import type { EmailFilter } from '../../src/emails/list/store.ts';
-import { listEmails } from '../../src/emails/store.ts';
+import { insertEmail, listEmails } from '../../src/emails/store.ts';
 import { explain } from '../support/explain.ts';
 
 const tag = { key: 'a', value: 'b' };
+const otherTag = { key: 'a:b', value: 'c' };
 
-/** The filter, the index the walk goes along, and what else must be looked up by its index. */
-const PLANS: readonly [filter: EmailFilter, walk: RegExp, others: RegExp[]][] = [
-  [{}, /SEARCH emails USING COVERING INDEX emailsByTenant \(tenantId=\? AND mode=\?/, []],
+/** The filter, and the indexes that are walked for it: what stands before the bounds of the page. */
+const PLANS: readonly [filter: EmailFilter, id: string, walks: readonly string[]][] = [
+  [{}, 'id', ['emails USING COVERING INDEX emailsByTenant (tenantId=? AND mode=?']],
   [
     { status: 'bounced' },
-    /SEARCH messages USING COVERING INDEX messagesByStatus \(tenantId=\? AND mode=\? AND status=\?/,
-    [],
+    'id',
+    ['messages USING COVERING INDEX messagesByStatus (tenantId=? AND mode=? AND status=?'],
   ],
   [
     { fromAddress: 'a@b.example' },
-    /SEARCH emails USING COVERING INDEX emailsByFrom \(tenantId=\? AND mode=\? AND fromAddress=\?/,
-    [],
+    'id',
+    ['emails USING COVERING INDEX emailsByFrom (tenantId=? AND mode=? AND fromAddress=?'],
   ],
   [
     { fromDomain: 'b.example' },
-    /SEARCH emails USING COVERING INDEX emailsByFromDomain \(tenantId=\? AND mode=\? AND fromDomain=\?/,
-    [],
+    'id',
+    ['emails USING COVERING INDEX emailsByFromDomain (tenantId=? AND mode=? AND fromDomain=?'],
   ],
   [
     { to: 'a@b.example' },
-    /SEARCH emailAddresses USING PRIMARY KEY \(tenantId=\? AND mode=\? AND address=\?/,
-    [],
+    'emailId',
+    ['emailAddresses USING PRIMARY KEY (tenantId=? AND mode=? AND address=?'],
+  ],
+  ...[[tag], [tag, otherTag]].map((tags): (typeof PLANS)[number] => [
+    { tags },
+    'emailId',
+    ['emailTags USING PRIMARY KEY (tenantId=? AND mode=? AND key=? AND value=?'],
+  ]),
+  [
+    { recipientStatus: 'queued' },
+    'messageId',
+    ['recipients USING INDEX recipientsUntried (tenantId=? AND mode=?'],
   ],
   [
-    { tags: [tag] },
-    /SEARCH emailTags USING PRIMARY KEY \(tenantId=\? AND mode=\? AND key=\? AND value=\?/,
-    [],
-  ],
-  [
-    { to: 'a@b.example', tags: [tag], status: 'sent', fromDomain: 'b.example' },
-    /SEARCH emailAddresses USING PRIMARY KEY \(tenantId=\? AND mode=\? AND address=\?/,
+    { recipientStatus: 'deferred' },
+    'messageId',
     [
-      /SEARCH emailTags EXISTS USING PRIMARY KEY \(tenantId=\? AND mode=\? AND key=\? AND value=\? AND emailId=\?\)/,
+      'recipients USING INDEX recipientsByState (tenantId=? AND mode=? AND state=?',
+      'recipients USING INDEX recipientsPutBack (tenantId=? AND mode=?',
     ],
   ],
-  ...(['deferred', 'bounced', 'complained', 'suppressed', 'canceled'] as const).map(
-    (recipientStatus): [EmailFilter, RegExp, RegExp[]] => [
+  ...(['bounced', 'complained', 'suppressed', 'canceled'] as const).map(
+    (recipientStatus): (typeof PLANS)[number] => [
       { recipientStatus },
-      /SEARCH emails USING COVERING INDEX emailsByTenant \(tenantId=\? AND mode=\? AND id=\?\)/,
-      [/SEARCH recipients USING COVERING INDEX recipientsByState \(tenantId=\? AND state=\?\)/],
+      'messageId',
+      ['recipients USING INDEX recipientsByState (tenantId=? AND mode=? AND state=?'],
     ],
   ),
   [
-    { recipientStatus: 'sent' },
-    /SEARCH emails USING COVERING INDEX emailsByTenant/,
-    [/recipients USING INDEX recipientsInFlight/],
-  ],
-  [
-    { recipientStatus: 'queued' },
-    /SEARCH emails USING COVERING INDEX emailsByTenant/,
-    [/recipients USING INDEX recipientsDue/],
-  ],
-  [
     { recipientStatus: 'delivered' },
-    /SEARCH emails USING COVERING INDEX emailsByTenant/,
-    [/SEARCH recipients EXISTS USING INDEX recipientsByMessage \(messageId=\?\)/],
+    'id',
+    ['messages USING COVERING INDEX messagesByStatus (tenantId=? AND mode=? AND status=?'],
   ],
 ];
 
-const CURSORS = [{}, { startingAfter: 'em_1' }, { endingBefore: 'em_1' }];
+/** With the bounds that are searched by, the column of the id for `#`. */
+const PAGES: readonly [PageRequest, bounds: string][] = [
+  [{ limit: 20 }, ''],
+  [{ limit: 20, startingAfter: 'em_5' }, ' AND #<?'],
+  [{ limit: 20, endingBefore: 'em_5' }, ' AND #>?'],
+  [{ limit: 20, from: 'em_2', until: 'em_8' }, ' AND #>? AND #<?'],
+  [{ limit: 20, from: 'em_2', until: 'em_8', startingAfter: 'em_5' }, ' AND #>? AND #<?'],
+  [{ limit: 20, from: 'em_2', until: 'em_8', endingBefore: 'em_5' }, ' AND #>? AND #<?'],
+];
 
-for (const [filter, walk, others] of PLANS) {
-  test(`a list by ${Object.keys(filter).join(', ') || 'nothing'} (${Object.values(filter)[0]?.toString() ?? ''}) walks its index`, async () => {
-    for (const cursor of CURSORS) {
-      const plan = await explain((tx) =>
-        listEmails.run(tx, { tenantId: 'ten_1', mode: 'live', filter, page: { limit: 20, ...cursor } }),
-      );
+const planOf = (
+  filter: EmailFilter,
+  page: PageRequest,
+  prepare: (tx: Tx) => Promise<void> = async () => {},
+) =>
+  explain(async (tx) => {
+    await prepare(tx);
+    await listEmails.run(tx, { tenantId: 'ten_1', mode: 'live', filter, page });
+  });
+
+/** What is not walked is looked up for one email at a time. */
+const LOOKED_UP = /^SEARCH \S+ (EXISTS )?USING .*\((id|messageId)=\?|emailId=\?\)$|position<\?\)$/;
+
+for (const [filter, id, walks] of PLANS) {
+  const name =
+    Object.entries(filter).map(([key, value]) => `${key} ${JSON.stringify(value)}`)[0] ?? 'nothing';
+  test(`a list by ${name} walks its index within the page alone`, async () => {
+    for (const [page, bounds] of PAGES) {
+      const plan = await planOf(filter, page);
       const text = plan.join('\n');
-      const outer = plan.find((line) => /^(SEARCH|SCAN)/.test(line)) ?? '';
-      assert.match(outer, walk, text);
-      for (const other of others) assert.match(text, other);
-      assert.doesNotMatch(text, /USE TEMP B-TREE|SCAN (emails|messages|emailTags|emailAddresses)/, text);
+      const walked = plan.filter((line) => /^(SEARCH|SCAN)/.test(line) && !LOOKED_UP.test(line));
+      const expected = walks.map((walk) => `SEARCH ${walk}${bounds.replaceAll('#', id)})`);
+      assert.deepEqual([...new Set(walked)], expected, text);
+      assert.doesNotMatch(text, /USE TEMP B-TREE/, text);
     }
   });
 }
+
+test('a list of what is in flight looks at that alone', async () => {
+  for (const [page] of PAGES) {
+    const plan = await planOf({ recipientStatus: 'sent' }, page);
+    const walked = plan.filter((line) => /^(SEARCH|SCAN)/.test(line) && !LOOKED_UP.test(line));
+    assert.deepEqual(walked, ['SCAN recipients USING INDEX recipientsInFlight']);
+  }
+});
+
+const owner = { tenantId: 'ten_1', mode: 'live', createdAt: 0 } as const;
+const email: Omit<EmailRow, 'id' | 'fromAddress' | 'fromDomain'> = {
+  ...owner,
+  type: 'transactional',
+  fromHeader: '',
+  toList: '[]',
+  ccList: '[]',
+  bccList: '[]',
+  replyToList: '[]',
+  subject: '',
+  headers: '{}',
+  attachments: '[]',
+  tags: '{}',
+  scheduledAt: null,
+  templateId: null,
+  topicId: null,
+  broadcastId: null,
+  missingVariables: '[]',
+  rfcMessageId: '',
+  html: null,
+  text: null,
+};
+const message: Omit<MessageRow, 'id' | 'status'> = {
+  ...owner,
+  kind: 'transactional',
+  sender: '',
+  returnToken: '',
+  domainId: null,
+  blobId: 'blob_1',
+  headerBytes: 0,
+  bodyHash: '',
+  datedAt: 0,
+  signature: null,
+  expiresAt: 0,
+  lastEventAt: 0,
+};
+
+test('of several filters the rarest is walked, and the others are looked up', async () => {
+  /** Three emails from each address, of which one was delivered: fewer than are from there, and the other way round. */
+  const fill =
+    (delivered: number, ours: number) =>
+    async (tx: Tx): Promise<void> => {
+      for (let index = 0; index < 5; index++) {
+        const id: EmailRow['id'] = `em_${index}`;
+        const status: MessageRow['status'] = index < delivered ? 'delivered' : 'queued';
+        await tx
+          .insertInto('messages')
+          .values({ ...message, id, status })
+          .execute();
+        const fromAddress = index < ours ? 'a@b.example' : 'c@d.example';
+        const row = { ...email, id, fromAddress, fromDomain: 'b.example' };
+        await insertEmail(tx, row, { tags: [], addresses: [] });
+      }
+    };
+  const filter = { status: 'delivered', fromAddress: 'a@b.example' } as const;
+  const last = (plan: string[]) => plan.filter((line) => !/^(SCAN|CO-ROUTINE) /.test(line)).slice(-3);
+  const byStatus = last(await planOf(filter, { limit: 20 }, fill(1, 4)));
+  assert.match(byStatus[0] ?? '', /messagesByStatus/, byStatus.join('\n'));
+  const bySender = last(await planOf(filter, { limit: 20 }, fill(4, 1)));
+  assert.match(bySender[0] ?? '', /emailsByFrom /, bySender.join('\n'));
+});

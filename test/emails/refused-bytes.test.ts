@@ -1,14 +1,12 @@
 /** What is refused leaves no bytes behind: a large email is asked about before it is stored, and cleaned up after. */
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
 import { insertSuppression } from '../../src/suppressions/store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { upsertPlan } from '../../src/tenants/store.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
-import { emailBody, SIMULATOR } from './fixtures.ts';
+import { blobFiles, emailBody, SIMULATOR } from './fixtures.ts';
 
 const LARGE = Buffer.alloc(600 * 1024).toString('base64');
 const ATTACHED = { attachments: [{ filename: 'a.bin', content: LARGE }] };
@@ -28,13 +26,7 @@ const send = (more: object, key = spool.liveKey) =>
     body: emailBody({ from: `ada@${SENDER_DOMAIN}`, to: 'bob@rcpt.example', ...more }),
   });
 
-/** Files in the store of blobs. */
-function files(): string[] {
-  const root = join(spool.dataDir, 'blobs');
-  return readdirSync(root, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name);
-}
+const files = () => blobFiles(spool);
 
 function suppress(email: string): Promise<unknown> {
   return spool.app.db.commit(insertSuppression, {

@@ -6,7 +6,8 @@ import { idempotencyConflict } from '../idempotency.ts';
 
 export type IdempotencyClaim = { key: string; requestHash: string; expiresAt: number };
 
-export type Accepted = { id: string; status: 'queued'; replayed: boolean };
+/** `replayed`: it is that of an earlier request with the same key. */
+export type Answer<Response> = { response: Response; replayed: boolean };
 
 const byKey = statement((db, param: Param<Pick<IdempotencyRow, 'tenantId' | 'mode' | 'key'>>) =>
   db
@@ -17,14 +18,18 @@ const byKey = statement((db, param: Param<Pick<IdempotencyRow, 'tenantId' | 'mod
     .where('key', '=', param('key')),
 );
 
-export type ReplayQuery = Pick<IdempotencyRow, 'tenantId' | 'mode' | 'key' | 'requestHash'> & { now: number };
+export type Asker = Pick<IdempotencyRow, 'tenantId' | 'mode'> & { now: number };
 
 /** @throws AppError idempotency_conflict when the key belongs to another request */
-export async function findReplay(tx: Tx, query: ReplayQuery): Promise<Accepted | undefined> {
-  const row = await byKey.first(tx, query);
-  if (!row || row.expiresAt <= query.now) return undefined;
-  if (row.requestHash !== query.requestHash) throw idempotencyConflict();
-  return { ...(JSON.parse(row.response) as Omit<Accepted, 'replayed'>), replayed: true };
+export async function findReplay<Response>(
+  tx: Tx,
+  { tenantId, mode, now }: Asker,
+  { key, requestHash }: IdempotencyClaim,
+): Promise<Answer<Response> | undefined> {
+  const row = await byKey.first(tx, { tenantId, mode, key });
+  if (!row || row.expiresAt <= now) return undefined;
+  if (row.requestHash !== requestHash) throw idempotencyConflict();
+  return { response: JSON.parse(row.response) as Response, replayed: true };
 }
 
 const upsertResponse = statement((db, param: Param<IdempotencyRow>) =>
@@ -47,9 +52,23 @@ const upsertResponse = statement((db, param: Param<IdempotencyRow>) =>
     ),
 );
 
-/** Part of the write that accepts. */
-export async function recordResponse(tx: Tx, row: IdempotencyRow): Promise<void> {
-  await upsertResponse.all(tx, row);
+/**
+ * Part of a write: the answer there is already, or that of `accept`, which is recorded. A second request with the key
+ * finds everything or nothing. @throws AppError idempotency_conflict
+ */
+export async function acceptOnce<Response>(
+  tx: Tx,
+  asker: Asker,
+  claim: IdempotencyClaim | undefined,
+  accept: () => Promise<Response>,
+): Promise<Answer<Response>> {
+  if (!claim) return { response: await accept(), replayed: false };
+  const replay = await findReplay<Response>(tx, asker, claim);
+  if (replay) return replay;
+  const response = await accept();
+  const { tenantId, mode } = asker;
+  await upsertResponse.all(tx, { tenantId, mode, ...claim, response: JSON.stringify(response) });
+  return { response, replayed: false };
 }
 
 const SWEEP_ROWS = 1_000;

@@ -1,5 +1,9 @@
-/** The list of emails (specification 4.1): its filters, as the one query that serves them all from indexes. */
-import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+/**
+ * The list of emails (specification 4.1), served from indexes whatever its filters are. Each filter is a walk along an index
+ * in the order of ids, or a few that are merged; the filter that leaves fewest is walked, and the others are looked up
+ * for each email on the way.
+ */
+import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type PageRequest, type Slice } from '../../db/page.ts';
 import type { EmailRow, EmailStatus, Mode, RecipientState, Tables } from '../../db/tables.ts';
@@ -25,120 +29,242 @@ export type ListEmails = {
   page: PageRequest;
 };
 
-/**
- * Walks, in the order of ids, the index of the filter that leaves fewest, and looks the others up: neither a rare status
- * nor a common tag may cost a walk through the whole history.
- */
-export function readEmailSlice(tx: Tx, list: ListEmails, slice: Slice): Promise<EmailSummary[]> {
-  const { tenantId, filter } = list;
+export async function readEmailSlice(tx: Tx, list: ListEmails, slice: Slice): Promise<EmailSummary[]> {
+  const filters = filtersOf(tx, list);
+  const walked = await chooseWalk(tx, filters, slice);
+  const others = filters.filter((filter) => filter !== walked);
+  const walks = walked?.walks ?? [everyEmail(tx, list)];
+  const found: EmailSummary[][] = [];
+  let rest = slice;
+  for (const walk of walks) {
+    const emails = await readWalk(tx, { walk, others, slice: rest });
+    found.push(emails);
+    rest = within(rest, emails);
+  }
+  return merge(found, slice);
+}
+
+/** Beyond a walk that filled the slice, the next has nothing to look for, and might look through the whole history. */
+function within(slice: Slice, emails: readonly EmailSummary[]): Slice {
+  const last = emails.length < slice.limit ? undefined : emails.at(-1)?.id;
+  if (last === undefined) return slice;
+  return slice.direction === 'older' ? { ...slice, from: last } : { ...slice, until: last };
+}
+
+/** Rows of one table, each with the id of an email, of which the tenant and the mode are right. */
+type Walk = SelectQueryBuilder<Tables, keyof Tables, { id: EmailRow['id'] }>;
+
+type Filter = {
+  /** Together they come by every email that answers to it; by none of them twice, though by one in several. */
+  walks: readonly Walk[];
+  /** Whether `candidates.id` answers to it. */
+  holds: Expression<SqlBool>;
+};
+
+/** Counted at most, to tell a rare filter from a common one. */
+const MOST_COUNTED = 1_000;
+
+/** Undefined when there is none. */
+async function chooseWalk(tx: Tx, filters: readonly Filter[], slice: Slice): Promise<Filter | undefined> {
+  const [first, second] = filters;
+  if (!second) return first;
+  let rarest = { filter: first, count: Number.POSITIVE_INFINITY };
+  for (const filter of filters) {
+    let count = 0;
+    for (const walk of filter.walks) count += await countWalk(tx, walk, slice);
+    if (count < rarest.count) rarest = { filter, count };
+  }
+  return rarest.filter;
+}
+
+async function countWalk(tx: Tx, walk: Walk, slice: Slice): Promise<number> {
+  const some = tx.selectFrom(walk.as('candidates')).select('candidates.id');
+  const { count } = await tx
+    .selectFrom(inSlice(some, 'candidates.id', { ...slice, limit: MOST_COUNTED }).as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+type WalkRequest = { walk: Walk; others: readonly Filter[]; slice: Slice };
+
+function readWalk(tx: Tx, { walk, others, slice }: WalkRequest): Promise<EmailSummary[]> {
   const all = tx
-    .selectFrom(candidates(tx, list).as('candidates'))
+    .selectFrom(walk.as('candidates'))
     .innerJoin('emails', 'emails.id', 'candidates.id')
     .innerJoin('messages', 'messages.id', 'candidates.id')
     .select(['emails.id', 'fromHeader', 'toList', 'subject', 'messages.status', 'emails.createdAt']);
-  let query = inSlice(all, 'candidates.id', slice);
-  if (filter.status !== undefined) query = query.where('messages.status', '=', filter.status);
-  if (filter.fromAddress !== undefined) query = query.where('fromAddress', '=', filter.fromAddress);
-  if (filter.fromDomain !== undefined) query = query.where('fromDomain', '=', filter.fromDomain);
-  if (filter.tags)
-    query = query.where(({ exists }) =>
-      exists(tagged(tx, list, filter.tags ?? []).where(isOfCandidate('emailTags.emailId'))),
-    );
-  if (filter.recipientStatus === 'delivered') query = query.where(({ exists }) => exists(delivered(tx)));
-  else if (filter.recipientStatus !== undefined)
-    query = query.where('candidates.id', 'in', standing(tx, tenantId, filter.recipientStatus));
-  return query.execute();
+  return others
+    .reduce((query, { holds }) => query.where(holds), inSlice(all, 'candidates.id', slice))
+    .execute();
 }
 
-type Candidates = SelectQueryBuilder<Tables, keyof Tables, { id: EmailRow['id'] }>;
+/** Newest first, or oldest first, as the slice goes; an email that several walks came by is one. */
+function merge(found: readonly EmailSummary[][], { direction, limit }: Slice): EmailSummary[] {
+  const [first = [], ...more] = found;
+  if (more.length === 0) return first;
+  const byId = new Map(found.flat().map((email) => [email.id, email]));
+  const ids = [...byId.keys()].sort();
+  if (direction === 'older') ids.reverse();
+  return ids.slice(0, limit).flatMap((id) => byId.get(id) ?? []);
+}
 
-/** All of the tenant's in this mode that answer to one of the filters. */
-function candidates(tx: Tx, list: ListEmails): Candidates {
-  const { tenantId, mode, filter } = list;
-  if (filter.to !== undefined) return addressed(tx, list, filter.to);
-  if (filter.tags) return tagged(tx, list, filter.tags);
-  if (filter.status !== undefined) {
-    return tx
-      .selectFrom('messages')
-      .select('messages.id')
-      .where('messages.tenantId', '=', tenantId)
-      .where('messages.mode', '=', mode)
-      .where('messages.status', '=', filter.status)
-      .$castTo<{ id: EmailRow['id'] }>();
-  }
-  let query = tx
+/** In the order in which they are walked when they are equally rare. */
+function filtersOf(tx: Tx, list: ListEmails): Filter[] {
+  const { to, tags, recipientStatus, status, fromAddress, fromDomain } = list.filter;
+  return [
+    ...(to === undefined ? [] : [recipientFilter(tx, list, to)]),
+    ...(tags === undefined ? [] : [tagFilter(tx, list, tags)]),
+    ...(recipientStatus === undefined ? [] : [standingFilter(tx, list, recipientStatus)]),
+    ...(status === undefined ? [] : [statusFilter(tx, list, status)]),
+    ...(fromAddress === undefined
+      ? []
+      : [senderFilter(tx, list, { column: 'fromAddress', value: fromAddress })]),
+    ...(fromDomain === undefined
+      ? []
+      : [senderFilter(tx, list, { column: 'fromDomain', value: fromDomain })]),
+  ];
+}
+
+function everyEmail(tx: Tx, { tenantId, mode }: ListEmails) {
+  return tx
     .selectFrom('emails')
     .select('emails.id')
     .where('emails.tenantId', '=', tenantId)
-    .where('emails.mode', '=', mode);
-  if (filter.fromAddress !== undefined) query = query.where('fromAddress', '=', filter.fromAddress);
-  if (filter.fromDomain !== undefined) query = query.where('fromDomain', '=', filter.fromDomain);
-  return query;
+    .where('emails.mode', '=', mode) as Walk;
 }
 
-function addressed(tx: Tx, { tenantId, mode }: ListEmails, address: string) {
+type Sender = { column: 'fromAddress' | 'fromDomain'; value: string };
+
+function senderFilter(tx: Tx, list: ListEmails, { column, value }: Sender): Filter {
+  const walk = everyEmail(tx, list).where(`emails.${column}`, '=', value);
+  return { walks: [walk], holds: sql<SqlBool>`${sql.ref(`emails.${column}`)} = ${value}` };
+}
+
+function statusFilter(tx: Tx, list: ListEmails, status: EmailStatus): Filter {
+  return { walks: [withStatus(tx, list, status)], holds: sql<SqlBool>`messages.status = ${status}` };
+}
+
+function withStatus(tx: Tx, { tenantId, mode }: ListEmails, status: EmailStatus): Walk {
   return tx
+    .selectFrom('messages')
+    .select(sql<EmailRow['id']>`messages.id`.as('id'))
+    .where('messages.tenantId', '=', tenantId)
+    .where('messages.mode', '=', mode)
+    .where('messages.status', '=', status) as unknown as Walk;
+}
+
+function recipientFilter(tx: Tx, { tenantId, mode }: ListEmails, address: string): Filter {
+  const walk = tx
     .selectFrom('emailAddresses')
     .select('emailAddresses.emailId as id')
     .where('emailAddresses.tenantId', '=', tenantId)
     .where('emailAddresses.mode', '=', mode)
-    .where('emailAddresses.address', '=', address);
+    .where('emailAddresses.address', '=', address) as Walk;
+  return {
+    walks: [walk],
+    holds: sql<SqlBool>`EXISTS ${walk.where(isOfCandidate('emailAddresses.emailId'))}`,
+  };
 }
 
-/** `tags`: readings of one filter; an email may answer to several of them. */
-function tagged(tx: Tx, { tenantId, mode }: ListEmails, tags: readonly Tag[]) {
-  return tx
-    .selectFrom('emailTags')
-    .select('emailTags.emailId as id')
-    .$if(tags.length > 1, (query) => query.distinct())
-    .where('emailTags.tenantId', '=', tenantId)
-    .where('emailTags.mode', '=', mode)
-    .where((where) =>
-      where.or(tags.map(({ key, value }) => where.and({ 'emailTags.key': key, 'emailTags.value': value }))),
-    );
+/** `tags`: readings of one filter. */
+function tagFilter(tx: Tx, { tenantId, mode }: ListEmails, tags: readonly Tag[]): Filter {
+  const walks = tags.map(
+    ({ key, value }) =>
+      tx
+        .selectFrom('emailTags')
+        .select('emailTags.emailId as id')
+        .where('emailTags.tenantId', '=', tenantId)
+        .where('emailTags.mode', '=', mode)
+        .where('emailTags.key', '=', key)
+        .where('emailTags.value', '=', value) as Walk,
+  );
+  const holds = walks.map((walk) => sql`EXISTS ${walk.where(isOfCandidate('emailTags.emailId'))}`);
+  return { walks, holds: sql<SqlBool>`(${sql.join(holds, sql` OR `)})` };
 }
 
 /** The row that a nested query is asked about. */
-function isOfCandidate(column: 'emailTags.emailId' | 'recipients.messageId'): RawBuilder<boolean> {
-  return sql<boolean>`${sql.ref(column)} = ${sql.ref('candidates.id')}`;
+function isOfCandidate(column: 'emailAddresses.emailId' | 'emailTags.emailId' | 'recipients.messageId') {
+  return sql<SqlBool>`${sql.ref(column)} = ${sql.ref('candidates.id')}`;
 }
 
-/** Nearly everything is, in the end: there is no index of it, and none is needed. */
-function delivered(tx: Tx) {
-  return tx
-    .selectFrom('recipients')
-    .select('recipients.id')
-    .where('recipients.state', '=', 'delivered')
-    .where(isOfCandidate('recipients.messageId'));
+/** Of the recipient in the row of this name. States are literal, because SQLite takes a partial index only when it can see
+ * that its condition holds. */
+type Standing = (row: string) => Expression<SqlBool>;
+
+const isUntried: Standing = (row) =>
+  sql`${sql.ref(`${row}.state`)} = 'ready' AND ${sql.ref(`${row}.attempts`)} = 0`;
+const isPutBack: Standing = (row) =>
+  sql`${sql.ref(`${row}.state`)} = 'ready' AND ${sql.ref(`${row}.attempts`)} > 0`;
+const isInFlight: Standing = (row) => sql`${sql.ref(`${row}.state`)} = 'in_flight'`;
+
+/** Not as `IN`: SQLite would search the index by that instead, and sort. */
+function inState(state: RecipientState): Standing {
+  return (row) => sql`${sql.ref(`${row}.state`)} NOT IN ('ready', 'in_flight', 'delivered')
+    AND ${sql.ref(`${row}.state`)} = ${state}`;
 }
 
-/** Literal, because SQLite takes a partial index only when it can see that its condition holds. */
-const isWaiting = sql<boolean>`recipients.state IN ('ready', 'deferred')`;
-const isInFlight = sql<boolean>`recipients.state = 'in_flight'`;
-const isIndexedByState = sql<boolean>`recipients.state IN
-  ('deferred', 'held', 'bounced', 'complained', 'suppressed', 'canceled')`;
-
-/** Messages with a recipient that queue/status.ts would show so. */
-function standing(tx: Tx, tenantId: EmailRow['tenantId'], status: Exclude<RecipientStatus, 'delivered'>) {
-  const recipients = tx
-    .selectFrom('recipients')
-    .select('recipients.messageId')
-    .where('recipients.tenantId', '=', tenantId)
-    .$castTo<{ messageId: EmailRow['id'] }>();
-  const ready = recipients.where(isWaiting).where('recipients.state', '=', 'ready');
-  const inState = (...states: RecipientState[]) =>
-    recipients.where(isIndexedByState).where('recipients.state', 'in', states);
+/** What queue/status.ts shows so: each with an index of its own. */
+function standings(status: Exclude<RecipientStatus, 'delivered'>): Standing[] {
   switch (status) {
     case 'queued':
-      return ready.where('recipients.attempts', '=', 0);
+      return [isUntried];
     case 'sent':
-      return recipients.where(isInFlight);
+      return [isInFlight];
     case 'deferred':
-      return inState('deferred', 'held').unionAll(ready.where('recipients.attempts', '>', 0));
+      return [inState('deferred'), inState('held'), isPutBack];
     case 'bounced':
     case 'complained':
     case 'suppressed':
     case 'canceled':
-      return inState(status);
+      return [inState(status)];
   }
+}
+
+/** At least one recipient stands so. */
+function standingFilter(tx: Tx, list: ListEmails, status: RecipientStatus): Filter {
+  if (status === 'delivered') return deliveredFilter(tx, list);
+  const found = standings(status);
+  const holds = found.map(
+    (standing) => sql`EXISTS ${recipientsOfCandidate(tx).where(standing('recipients'))}`,
+  );
+  return {
+    walks: found.map((standing) => withRecipient(tx, list, standing)),
+    holds: sql<SqlBool>`(${sql.join(holds, sql` OR `)})`,
+  };
+}
+
+/** There is no index of recipients to whom it was delivered, because their emails are `delivered` or `complained` (queue/status.ts). */
+function deliveredFilter(tx: Tx, list: ListEmails): Filter {
+  const holds = sql<SqlBool>`EXISTS ${recipientsOfCandidate(tx).where('recipients.state', '=', 'delivered')}`;
+  const complained = tx
+    .selectFrom(withStatus(tx, list, 'complained').as('candidates'))
+    .select('candidates.id')
+    .where(holds) as unknown as Walk;
+  return { walks: [withStatus(tx, list, 'delivered'), complained], holds };
+}
+
+/** By the first of an email's recipients that stands so: each email once. */
+function withRecipient(tx: Tx, { tenantId, mode }: ListEmails, standing: Standing): Walk {
+  const isSecond = sql<SqlBool>`EXISTS (SELECT 1 FROM recipients AS earlier
+    WHERE earlier."messageId" = recipients."messageId" AND earlier.position < recipients.position
+      AND ${standing('earlier')})`;
+  return tx
+    .selectFrom('recipients')
+    .select(idOfRecipient(standing).as('id'))
+    .where('recipients.tenantId', '=', tenantId)
+    .where('recipients.mode', '=', mode)
+    .where(standing('recipients'))
+    .where(sql<SqlBool>`NOT ${isSecond}`) as unknown as Walk;
+}
+
+/** What is in flight is little, and in no order: the plus keeps SQLite from reading the whole history in order instead. */
+function idOfRecipient(standing: Standing) {
+  return standing === isInFlight
+    ? sql<EmailRow['id']>`+recipients."messageId"`
+    : sql<EmailRow['id']>`recipients."messageId"`;
+}
+
+function recipientsOfCandidate(tx: Tx) {
+  return tx.selectFrom('recipients').select('recipients.id').where(isOfCandidate('recipients.messageId'));
 }

@@ -54,7 +54,8 @@ function readList(field: string, value: string | string[] | undefined): Mailbox[
 }
 
 function asList(value: string | string[] | undefined): string[] {
-  return value === undefined ? [] : [value].flat();
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
 }
 
 function readMailbox(path: string, text: string): Mailbox {

@@ -27,7 +27,7 @@ export type AttachmentSource =
   { kind: 'base64'; ascii: Uint8Array } | RemoteSource;
 
 /** `path`: the field that names it, to blame. */
-type RemoteSource = { kind: 'remote'; path: string; url: URL };
+export type RemoteSource = { kind: 'remote'; path: string; url: URL };
 
 /** Finds the bytes of contents that were taken out of the body (http/large-strings.ts). */
 export type FindContent = (value: string) => Uint8Array | undefined;

@@ -1,0 +1,111 @@
+/**
+ * Accepting up to 100 emails in one request (specification 4.2): answer a repeat, prepare each email by itself, commit all
+ * that are left in one transaction. What is wrong with one email is said in its place; what stands in the way of all
+ * of them (no room, no disk) refuses the request.
+ */
+import type { BlobRow } from '../db/tables.ts';
+import type { Detached } from '../http/large-strings.ts';
+import type { Clock } from '../system/clock.ts';
+import { nextTurn } from '../system/next-turn.ts';
+import type { Caller } from '../tenants/authenticate.ts';
+import { type Acceptance, acceptBatch, asFailure, type BatchFailure, type SentBatch } from './accept.ts';
+import { commitStored, discardAll } from './commit.ts';
+import type { Allowance } from './download.ts';
+import type { Answer } from './idempotency/store.ts';
+import { hashJson, hashRequest } from './idempotency.ts';
+import { answerOnce, claimKey } from './once.ts';
+import { prepareEmail } from './prepare.ts';
+import { readSendRequest } from './request.ts';
+import { BATCH_BODY_LIMIT_BYTES, type SendBody } from './schemas.ts';
+import type { SendApp } from './send.ts';
+
+export type Batch = {
+  /** Anything may stand in `emails`. */
+  body: { emails: readonly unknown[] };
+  /** An email's shape. @throws AppError validation_error */
+  check: (email: unknown) => SendBody;
+  /** Attachments that were taken out of the body. */
+  detached: Detached;
+  idempotencyKey: string | undefined;
+};
+
+/** Of all files that a batch has fetched: half of what a request may take to arrive. */
+const FILES_TIMEOUT_MS = 60_000;
+/** As many as the body may carry itself. */
+const MOST_FILE_BYTES = BATCH_BODY_LIMIT_BYTES;
+/** Worked on between two turns of the event loop: a few emails. Several batches at the same time take turns. */
+const SLICE_MS = 1;
+
+/** @throws AppError idempotency_conflict, idempotency_in_progress, unavailable */
+export async function sendBatch(app: SendApp, caller: Caller, batch: Batch): Promise<Answer<SentBatch>> {
+  const now = app.clock.now();
+  const { idempotencyKey: key } = batch;
+  const idempotency = key === undefined ? undefined : claimKey(key, await hashBatch(app.clock, batch), now);
+  return answerOnce(app, caller, idempotency, async () => {
+    const items = await prepareItems(app, caller, batch);
+    const { tenantId, mode } = caller;
+    const input = { asker: { tenantId, mode, now }, items, idempotency };
+    return commitStored(app, acceptBatch, input, {
+      blobs: blobsOf(items),
+      unusedBy: ({ data }) => blobsOf(items.filter((_, index) => data[index]?.status === 'failed')),
+    });
+  });
+}
+
+/** Email by email, because all of them at once would hold the event loop. */
+async function hashBatch(clock: Clock, { body, detached }: Batch): Promise<string> {
+  const pause = createPause(clock);
+  const emails: string[] = [];
+  for (const email of body.emails) {
+    await pause();
+    emails.push(hashJson(email, detached.hash));
+  }
+  const request = { method: 'POST', path: '/v1/emails/batch', body: { ...body, emails } };
+  return hashRequest(request, detached.hash);
+}
+
+type Item = Acceptance | BatchFailure;
+
+/** In their order. Nothing stays stored when it throws. */
+async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise<Item[]> {
+  const pause = createPause(app.clock);
+  const allowance: Allowance = {
+    until: app.clock.elapsed() + FILES_TIMEOUT_MS,
+    leftBytes: MOST_FILE_BYTES,
+  };
+  const items: Item[] = [];
+  try {
+    for (const email of batch.body.emails) {
+      await pause();
+      items.push(await prepareItem(app, caller, { batch, email, allowance }).catch(asFailure));
+    }
+    return items;
+  } catch (error) {
+    await discardAll(app, blobsOf(items));
+    throw error;
+  }
+}
+
+async function prepareItem(
+  app: SendApp,
+  caller: Caller,
+  { batch, email, allowance }: { batch: Batch; email: unknown; allowance: Allowance },
+): Promise<Acceptance> {
+  const findContent = batch.detached.find;
+  const request = readSendRequest(batch.check(email), { findContent, now: app.clock.now() });
+  return prepareEmail(app, caller, request, allowance);
+}
+
+function blobsOf(items: readonly Item[]): BlobRow[] {
+  return items.flatMap((item) => ('blob' in item ? [item.blob] : []));
+}
+
+/** Gives everybody else a turn of the event loop when the last one was long enough ago. */
+function createPause(clock: Clock): () => Promise<void> {
+  let since = clock.elapsed();
+  return async () => {
+    if (clock.elapsed() - since < SLICE_MS) return;
+    await nextTurn();
+    since = clock.elapsed();
+  };
+}
