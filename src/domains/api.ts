@@ -1,135 +1,58 @@
-/** `/v1/domains` (specification 4.3): create, list, retrieve, verify, update, delete. */
+/** `/v1/domains` (specification 4.3): the resource, and its check on demand. */
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { App } from '../app.ts';
-import { refuseImmutable } from '../http/immutable-fields.ts';
-import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../http/page.ts';
-import { problemSchema } from '../http/problem.ts';
+import { paramsOf, resourceRoutes } from '../http/resource.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createDomain } from './create.ts';
 import { deleteDomain } from './delete.ts';
 import { createKeyPairs } from './key-pairs.ts';
-import {
-  type DomainChange,
-  domainChangeSchema,
-  domainSchema,
-  type NewDomain,
-  newDomainSchema,
-  showDomain,
-} from './schemas.ts';
+import { domainChangeSchema, domainFilter, domainSchema, newDomainSchema, showDomain } from './schemas.ts';
 import { type Domain, getDomain, listDomains } from './store.ts';
 import { updateDomain } from './update.ts';
 import { verifyDomain } from './verify.ts';
 
 type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns' | 'sealer'>;
-type ById = { Params: { id: string } };
-
-const tags = ['Domains'];
-const params = Type.Object({ id: Type.String() });
 
 export function registerDomainsApi(server: FastifyInstance, app: DomainApp): void {
-  const show = (domain: Domain) => showDomain(app.config, domain);
   const creating = { ...app, keyPairs: createKeyPairs() };
-
-  server.post<{ Body: NewDomain }>(
-    '/domains',
+  const domains = resourceRoutes<Domain>(server, {
+    ...{ name: 'domain', tag: 'Domains', path: '/domains', prefix: 'dom' },
+    ...{ schema: domainSchema, show: (domain) => showDomain(app.config, domain) },
+  });
+  domains.create(
     {
-      config: { needs: 'write' },
-      schema: {
-        summary: 'Add a domain',
-        tags,
-        body: newDomainSchema,
-        response: { 201: domainSchema, '4xx': problemSchema },
-      },
+      body: newDomainSchema,
+      description: 'Answers the DNS records to publish; mail is sent once they are verified.',
+      refuses: ['already_exists'],
     },
-    async (request, reply) => {
-      const domain = await createDomain(creating, callerOf(request).tenantId, request.body);
-      return reply.code(201).send(show(domain));
-    },
+    (request) => createDomain(creating, callerOf(request).tenantId, request.body),
   );
-  server.get<{ Querystring: PageQuery }>(
-    '/domains',
-    {
-      config: { needs: 'read' },
-      schema: {
-        summary: 'List domains',
-        tags,
-        querystring: Type.Object(pageQuery),
-        response: { 200: pageSchema(domainSchema), '4xx': problemSchema },
-      },
-    },
-    async (request) => {
-      const page = pageRequest(request.query, 'dom');
-      return listEnvelope(
-        request.query,
-        await listDomains(app.db.read, callerOf(request).tenantId, page),
-        show,
-      );
-    },
+  domains.list({ query: domainFilter }, (request, page) => {
+    const { status, name } = request.query;
+    return listDomains(app.db.read, callerOf(request).tenantId, { ...page, status, name });
+  });
+  domains.get({}, (request) => getDomain(app.db.read, callerOf(request).tenantId, request.params.id));
+  domains.update({ body: domainChangeSchema }, (request) =>
+    updateDomain(app, callerOf(request).tenantId, request.params.id, request.body),
   );
-  server.get<ById>(
-    '/domains/:id',
-    {
-      config: { needs: 'read' },
-      schema: {
-        summary: 'Retrieve a domain',
-        tags,
-        params,
-        response: { 200: domainSchema, '4xx': problemSchema },
-      },
-    },
-    async (request) => show(await getDomain(app.db.read, callerOf(request).tenantId, request.params.id)),
+  domains.delete(
+    { description: 'Not while mail is scheduled from it.', refuses: ['domain_in_use'] },
+    (request) => deleteDomain(app, callerOf(request).tenantId, request.params.id),
   );
-  registerDomainActions(server, app);
+  registerVerify(server, app);
 }
 
-function registerDomainActions(server: FastifyInstance, app: DomainApp): void {
-  server.post<ById>(
-    '/domains/:id/verify',
-    {
-      config: { needs: 'write' },
-      schema: {
-        summary: 'Check the DNS records of a domain now',
-        tags,
-        params,
-        response: { 200: domainSchema, '4xx': problemSchema },
-      },
-    },
-    async (request) =>
-      showDomain(app.config, await verifyDomain(app, callerOf(request).tenantId, request.params.id)),
-  );
-  server.patch<ById & { Body: DomainChange }>(
-    '/domains/:id',
-    {
-      config: { needs: 'write' },
-      preValidation: refuseImmutable([domainSchema], domainChangeSchema),
-      schema: {
-        summary: 'Update a domain',
-        tags,
-        params,
-        body: domainChangeSchema,
-        response: { 200: domainSchema, '4xx': problemSchema },
-      },
-    },
-    async (request) => {
-      const { tenantId } = callerOf(request);
-      return showDomain(app.config, await updateDomain(app, tenantId, request.params.id, request.body));
-    },
-  );
-  server.delete<ById>(
-    '/domains/:id',
-    {
-      config: { needs: 'write' },
-      schema: {
-        summary: 'Delete a domain',
-        tags,
-        params,
-        response: { 204: Type.Null({ description: 'Deleted' }), '4xx': problemSchema },
-      },
-    },
-    async (request, reply) => {
-      await deleteDomain(app, callerOf(request).tenantId, request.params.id);
-      return reply.code(204).send();
-    },
+function registerVerify(server: FastifyInstance, app: DomainApp): void {
+  const path = '/domains/:id/verify';
+  const schema = {
+    operationId: 'verifyDomain',
+    summary: 'Verify a domain',
+    description: 'Checks its DNS records now, and answers the domain with what was found.',
+    tags: ['Domains'],
+    ...paramsOf(path),
+    response: { 200: domainSchema },
+  };
+  server.post<{ Params: { id: string } }>(path, { schema }, async (request) =>
+    showDomain(app.config, await verifyDomain(app, callerOf(request).tenantId, request.params.id)),
   );
 }

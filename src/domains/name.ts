@@ -21,7 +21,7 @@ export function simulatorDomain({ hostname }: Pick<Config, 'hostname'>): string 
 
 /** Lower case, A-labels. @throws AppError validation_error */
 export function readDomainName(config: Pick<Config, 'hostname'>, text: string): string {
-  const name = parseName(text);
+  const name = findName(text);
   if (name === undefined || name.length > DOMAIN_LIMIT_CHARACTERS) {
     throw invalid('name', '`name` must be a domain such as example.com or news.example.com');
   }
@@ -34,7 +34,7 @@ export function readDomainName(config: Pick<Config, 'hostname'>, text: string): 
  * Lower case, A-labels. @throws AppError validation_error
  */
 export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: string, text: string): string {
-  const name = parseName(text);
+  const name = findName(text);
   if (name === undefined || !name.endsWith(`.${domain}`)) {
     throw invalid(
       'trackingSubdomain',
@@ -62,7 +62,8 @@ function isOurs(config: Pick<Config, 'hostname'>, name: string): boolean {
   );
 }
 
-function parseName(text: string): string | undefined {
+/** In the form of addresses; undefined for what is no domain name. */
+export function findName(text: string): string | undefined {
   // Spaces around an address are forgiven there; a name is a key, and is not.
   return text.includes(' ') ? undefined : parseMailbox(`a@${text}`)?.domain;
 }

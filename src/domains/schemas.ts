@@ -1,6 +1,7 @@
 /** Shapes of the domains API (specification 2.2; the additive fields: api.md 1.4). */
 import { type Static, Type } from 'typebox';
 import type { Config } from '../config.ts';
+import type { DomainStatus } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { RECORD_KINDS, type RecordToPublish, recordsToPublish } from './records.ts';
 import type { Finding } from './states.ts';
@@ -9,36 +10,55 @@ import type { Domain } from './store.ts';
 /** RFC 1035 2.3.4. A-labels are not shorter than what they stand for (RFC 3492), so this holds for Unicode too. */
 const NAME_LIMIT_CHARACTERS = 253;
 
-const status = Type.Enum(['pending', 'verified', 'failed', 'temporary_failure']);
+const STATUSES = [
+  'pending',
+  'verified',
+  'failed',
+  'temporary_failure',
+] as const satisfies readonly DomainStatus[];
+const status = Type.Enum([...STATUSES]);
 const productType = Type.Enum(['api', 'mailbox', 'both'], { description: 'What the domain is for.' });
 const time = Type.String({ description: 'ISO 8601.' });
 const optionalTime = Type.Union([time, Type.Null()]);
 
-export const newDomainSchema = Type.Object({
-  name: Type.String({
-    minLength: 1,
-    maxLength: NAME_LIMIT_CHARACTERS,
-    description: 'Apex domain or subdomain.',
-  }),
-  productType: Type.Optional(
-    Type.Enum(['api', 'mailbox', 'both'], { description: 'What the domain is for; default api.' }),
-  ),
-  region: Type.Optional(Type.String({ description: 'A configured region code; default the first of them.' })),
-});
+export const newDomainSchema = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: NAME_LIMIT_CHARACTERS,
+      description: 'Apex domain or subdomain.',
+    }),
+    productType: Type.Optional(
+      Type.Enum(['api', 'mailbox', 'both'], { description: 'What the domain is for; default api.' }),
+    ),
+    region: Type.Optional(
+      Type.String({ description: 'A configured region code; default the first of them.' }),
+    ),
+  },
+  { examples: [{ name: 'news.example.com', productType: 'api' }] },
+);
 export type NewDomain = Static<typeof newDomainSchema>;
 
-export const domainChangeSchema = Type.Object({
-  trackingSubdomain: Type.Optional(
-    Type.Union([Type.String({ minLength: 1, maxLength: NAME_LIMIT_CHARACTERS }), Type.Null()], {
-      description: 'A host name below the domain, for tracked links; null: none.',
-    }),
-  ),
-  openTracking: Type.Optional(Type.Boolean()),
-  clickTracking: Type.Optional(Type.Boolean()),
-  productType: Type.Optional(productType),
-  region: Type.Optional(Type.String({ description: 'A configured region code.' })),
-});
+export const domainChangeSchema = Type.Object(
+  {
+    trackingSubdomain: Type.Optional(
+      Type.Union([Type.String({ minLength: 1, maxLength: NAME_LIMIT_CHARACTERS }), Type.Null()], {
+        description: 'A host name below the domain, for tracked links; null: none.',
+      }),
+    ),
+    openTracking: Type.Optional(Type.Boolean()),
+    clickTracking: Type.Optional(Type.Boolean()),
+    productType: Type.Optional(productType),
+    region: Type.Optional(Type.String({ description: 'A configured region code.' })),
+  },
+  { examples: [{ trackingSubdomain: 'links.news.example.com', clickTracking: true }] },
+);
 export type DomainChange = Static<typeof domainChangeSchema>;
+
+export const domainFilter = {
+  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Domains that stand so.' })),
+  name: Type.Optional(Type.String({ description: 'The domain of this name.' })),
+};
 
 const dnsRecord = {
   type: Type.Enum(['TXT', 'CNAME']),
@@ -74,9 +94,11 @@ export const domainSchema = Type.Object(
     clickTracking: Type.Boolean(),
     createdAt: time,
     updatedAt: time,
-    verifiedAt: optionalTime,
+    verifiedAt: Type.Union([time, Type.Null()], {
+      description: 'When its records were last all seen right; null: never yet.',
+    }),
   },
-  { description: 'Domain' },
+  { title: 'Domain', examples: [exampleDomain()] },
 );
 
 export function showDomain(config: Pick<Config, 'hostname'>, domain: Domain) {
@@ -116,4 +138,32 @@ function showRecord({ alternative, ...record }: RecordToPublish, finding: Findin
 
 function showTime(value: number | null): string | null {
   return value === null ? null : isoTime(value);
+}
+
+/** As it is after its creation, when DNS was not asked yet. */
+function exampleDomain() {
+  const unchecked = {
+    ...{ ttl: 'Auto', required: true, status: 'pending', lastCheckedAt: null, found: [], error: null },
+  };
+  const name = 'news.example.com';
+  const keyName = `prk3x7q2ma._domainkey.${name}`;
+  return {
+    id: 'dom_01khq3z5vgxw1r8t6n2m4c9b7d',
+    ...{ name, status: 'pending', productType: 'api', region: 'sg' },
+    records: [
+      {
+        ...{ record: 'SPF', type: 'TXT', name, value: 'v=spf1 include:_spf.mx.example.net ~all' },
+        ...unchecked,
+      },
+      {
+        ...{ record: 'DKIM', type: 'CNAME', name: keyName },
+        value: 'prk3x7q2ma.01khq3z5vgxw1r8t6n2m4c9b7d._domainkey.mx.example.net',
+        ...unchecked,
+        alternative: { type: 'TXT', name: keyName, value: 'v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOC' },
+      },
+      { record: 'DMARC', type: 'TXT', name: `_dmarc.${name}`, value: 'v=DMARC1; p=none', ...unchecked },
+    ],
+    ...{ trackingSubdomain: null, openTracking: false, clickTracking: false },
+    ...{ createdAt: '2026-03-01T09:00:00.000Z', updatedAt: '2026-03-01T09:00:00.000Z', verifiedAt: null },
+  };
 }

@@ -6,11 +6,12 @@ import { sql } from 'kysely';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { DomainRow } from '../db/tables.ts';
+import type { DomainRow, DomainStatus } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Verdicts } from './check.ts';
+import { findName } from './name.ts';
 import type { PublishingDomain } from './records.ts';
 import { afterCheck, type CheckMoment, type DomainState, type Findings, withTracking } from './states.ts';
 
@@ -59,15 +60,19 @@ export async function getDomain(tx: Tx, tenantId: DomainRow['tenantId'], id: str
   return toDomain(row);
 }
 
+/** `name`: in whatever case, in Unicode or A-labels; what is no name is that of no domain. */
+export type DomainList = PageRequest & { status?: DomainStatus | undefined; name?: string | undefined };
+
 /** Newest first. */
 export function listDomains(
   tx: Tx,
   tenantId: DomainRow['tenantId'],
-  page: PageRequest,
+  { status, name, ...page }: DomainList,
 ): Promise<Page<Domain>> {
-  return readPage(page, async (slice) =>
-    (await inSlice(liveDomains(tx, tenantId), 'id', slice).execute()).map(toDomain),
-  );
+  const all = liveDomains(tx, tenantId);
+  const named = name === undefined ? all : all.where('name', '=', findName(name) ?? name);
+  const wanted = status === undefined ? named : named.where('status', '=', status);
+  return readPage(page, async (slice) => (await inSlice(wanted, 'id', slice).execute()).map(toDomain));
 }
 
 export type Change = Pick<DomainRow, 'id' | 'tenantId'> &

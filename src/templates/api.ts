@@ -1,10 +1,8 @@
-/** `/v1/templates` (specification 4.4): create, list, retrieve. */
+/** `/v1/templates` (specification 4.4). */
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { App } from '../app.ts';
-import type { TemplateRow } from '../db/tables.ts';
-import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../http/page.ts';
-import { problemSchema } from '../http/problem.ts';
+import type { TemplateRow } from '../db/marketing-tables.ts';
+import { resourceRoutes } from '../http/resource.ts';
 import { newId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import {
@@ -13,64 +11,36 @@ import {
   newTemplateSchema,
   showTemplate,
   showTemplateSummary,
+  templateChangeSchema,
+  templateFilter,
   templateSchema,
   templateSummarySchema,
 } from './schemas.ts';
-import { getTemplate, insertTemplate, listTemplates } from './store.ts';
+import { deleteTemplate, getTemplate, insertTemplate, listTemplates } from './store.ts';
+import { updateTemplate } from './update.ts';
 
-type TemplateApp = Pick<App, 'db' | 'clock'>;
-
-const tags = ['Templates'];
-
-export function registerTemplatesApi(server: FastifyInstance, app: TemplateApp): void {
-  server.post<{ Body: NewTemplate }>(
-    '/templates',
-    {
-      config: { needs: 'write' },
-      schema: {
-        summary: 'Create a template',
-        tags,
-        body: newTemplateSchema,
-        response: { 201: templateSchema, '4xx': problemSchema },
-      },
-    },
-    async (request, reply) => {
-      checkTemplate(request.body);
-      const template = newTemplate(callerOf(request).tenantId, request.body, app.clock.now());
-      await app.db.commit(insertTemplate, template);
-      return reply.code(201).send(showTemplate(template));
-    },
+export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
+  const templates = resourceRoutes<TemplateRow>(server, {
+    ...{ name: 'template', tag: 'Templates', path: '/templates', prefix: 'tpl' },
+    ...{ schema: templateSchema, show: showTemplate },
+  });
+  templates.create({ body: newTemplateSchema }, async (request) => {
+    const template = newTemplate(callerOf(request).tenantId, request.body, app.clock.now());
+    checkTemplate(template, request.body);
+    await app.db.commit(insertTemplate, template);
+    return template;
+  });
+  const item = { schema: templateSummarySchema, show: showTemplateSummary };
+  templates.list({ item, query: templateFilter }, (request, page) =>
+    listTemplates(app.db.read, callerOf(request).tenantId, { ...page, name: request.query.name }),
   );
-  server.get<{ Querystring: PageQuery }>(
-    '/templates',
-    {
-      config: { needs: 'read' },
-      schema: {
-        summary: 'List templates',
-        tags,
-        querystring: Type.Object(pageQuery),
-        response: { 200: pageSchema(templateSummarySchema), '4xx': problemSchema },
-      },
-    },
-    async (request) => {
-      const page = pageRequest(request.query, 'tpl');
-      const templates = await listTemplates(app.db.read, callerOf(request).tenantId, page);
-      return listEnvelope(request.query, templates, showTemplateSummary);
-    },
+  templates.get({}, (request) => getTemplate(app.db.read, callerOf(request).tenantId, request.params.id));
+  const description = 'What is left out stays as it is. Mail that was accepted before stays as it was.';
+  templates.update({ body: templateChangeSchema, description }, (request) =>
+    updateTemplate(app, callerOf(request).tenantId, request.params.id, request.body),
   );
-  server.get<{ Params: { id: string } }>(
-    '/templates/:id',
-    {
-      config: { needs: 'read' },
-      schema: {
-        summary: 'Retrieve a template',
-        tags,
-        params: Type.Object({ id: Type.String() }),
-        response: { 200: templateSchema, '4xx': problemSchema },
-      },
-    },
-    async (request) =>
-      showTemplate(await getTemplate(app.db.read, callerOf(request).tenantId, request.params.id)),
+  templates.delete({ description: 'Mail that was accepted before is sent as it was.' }, (request) =>
+    app.db.commit(deleteTemplate, { tenantId: callerOf(request).tenantId, id: request.params.id }),
   );
 }
 

@@ -44,7 +44,7 @@ export function renderTemplate(
     parts.push(part);
   };
   let end = 0;
-  for (const { name, fallback, isRaw, from, to } of placeholdersIn(source)) {
+  for (const { name, fallback, isRaw, from, to } of placeholdersIn([undefined, source])) {
     const value = textOf(variables, name) ?? fallback;
     if (value === undefined) missing.add(name);
     add(source.slice(end, from));
@@ -55,11 +55,14 @@ export function renderTemplate(
   return { text: parts.join(''), missing: [...missing] };
 }
 
+/** A text with the field of a request that brought it, or none. */
+export type Source = readonly [field: string | undefined, text: string];
+
 /**
  * Each variable once, in order of appearance, with the first fallback it is given.
- * @throws AppError validation_error beyond `MOST_PLACEHOLDERS`
+ * @throws AppError validation_error beyond `MOST_PLACEHOLDERS`, naming the field
  */
-export function findVariables(sources: readonly string[]): Variable[] {
+export function findVariables(sources: readonly Source[]): Variable[] {
   const fallbacks = new Map<string, string | undefined>();
   for (const source of sources) {
     for (const { name, fallback } of placeholdersIn(source)) {
@@ -69,12 +72,20 @@ export function findVariables(sources: readonly string[]): Variable[] {
   return Array.from(fallbacks, ([name, fallback]) => ({ name, ...(fallback !== undefined && { fallback }) }));
 }
 
-type Placeholder = { name: string; fallback: string | undefined; isRaw: boolean; from: number; to: number };
+export type Placeholder = {
+  name: string;
+  fallback: string | undefined;
+  isRaw: boolean;
+  /** Where it stands, and where the text goes on. */
+  from: number;
+  to: number;
+};
 
-function* placeholdersIn(source: string): Generator<Placeholder> {
+/** @throws AppError validation_error beyond `MOST_PLACEHOLDERS`, naming the field */
+export function* placeholdersIn([field, text]: Source): Generator<Placeholder> {
   let count = 0;
-  for (const match of source.matchAll(PLACEHOLDER)) {
-    if (++count > MOST_PLACEHOLDERS) throw tooMany();
+  for (const match of text.matchAll(PLACEHOLDER)) {
+    if (++count > MOST_PLACEHOLDERS) throw tooMany(field);
     const [whole, rawName, rawFallback, name = '', fallback] = match;
     const isRaw = rawName !== undefined;
     yield {
@@ -109,6 +120,7 @@ function tooLong() {
   return invalid('variables', '`variables` make the text longer than 2 MiB');
 }
 
-function tooMany() {
-  return new AppError('validation_error', `A text may hold ${MOST_PLACEHOLDERS} placeholders`);
+function tooMany(field: string | undefined): AppError {
+  const message = `A text may hold ${MOST_PLACEHOLDERS} placeholders`;
+  return field === undefined ? new AppError('validation_error', message) : invalid(field, message);
 }

@@ -1,9 +1,9 @@
 /** Shapes of the templates API (specification 2.4 and 4.4, api.md 1.6), and what their text must be. */
 import { type Static, Type } from 'typebox';
-import type { TemplateRow } from '../db/tables.ts';
+import type { TemplateRow } from '../db/marketing-tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
-import { findVariables } from './render.ts';
+import { findVariables, type Source } from './render.ts';
 
 /** api.md 1.10. */
 const MOST_NAME_CHARACTERS = 200;
@@ -14,10 +14,15 @@ export const MOST_VARIABLES = 50;
 export const MOST_SUBJECT_CHARACTERS = 998;
 
 /** Neither control characters (C0, DEL) nor lone surrogates. */
-const LINE = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';
+export const LINE = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';
 
-export const newTemplateSchema = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: MOST_NAME_CHARACTERS, pattern: LINE }),
+const fields = {
+  name: Type.String({
+    minLength: 1,
+    maxLength: MOST_NAME_CHARACTERS,
+    pattern: LINE,
+    description: 'For you; several templates may have the same.',
+  }),
   subject: Type.String({
     minLength: 1,
     maxLength: MOST_SUBJECT_CHARACTERS,
@@ -29,13 +34,32 @@ export const newTemplateSchema = Type.Object({
     description:
       '`{{name}}` is filled in escaped, `{{{name}}}` as it is; `{{name|there}}` has a fallback. At most 1 MiB.',
   }),
-  text: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], {
-      description: 'Generated from the HTML when absent. At most 1 MiB.',
-    }),
-  ),
-});
+  text: Type.Union([Type.String(), Type.Null()], {
+    description: 'Generated from the HTML when absent. At most 1 MiB.',
+  }),
+};
+
+const EXAMPLE = {
+  name: 'Welcome',
+  subject: 'Welcome, {{firstName|friend}}',
+  html: '<p>Your account at {{company}} is ready.</p>',
+  text: 'Your account at {{company}} is ready.',
+};
+
+export const newTemplateSchema = Type.Object(
+  { ...fields, text: Type.Optional(fields.text) },
+  { examples: [EXAMPLE] },
+);
 export type NewTemplate = Static<typeof newTemplateSchema>;
+
+export const templateChangeSchema = Type.Partial(Type.Object(fields), {
+  examples: [{ subject: 'Welcome to {{company}}', text: null }],
+});
+export type TemplateChange = Static<typeof templateChangeSchema>;
+
+export const templateFilter = {
+  name: Type.Optional(Type.String({ description: 'Templates of exactly this name.' })),
+};
 
 const summary = {
   id: Type.String(),
@@ -45,7 +69,18 @@ const summary = {
   updatedAt: Type.String(),
 };
 
-export const templateSummarySchema = Type.Object(summary);
+const SUMMARY_EXAMPLE = {
+  id: 'tpl_01khq3z5vgxw1r8t6n2m4c9b7d',
+  name: EXAMPLE.name,
+  subject: EXAMPLE.subject,
+  createdAt: '2026-03-01T09:00:00.000Z',
+  updatedAt: '2026-03-01T09:00:00.000Z',
+};
+
+export const templateSummarySchema = Type.Object(summary, {
+  title: 'TemplateSummary',
+  examples: [SUMMARY_EXAMPLE],
+});
 
 export const templateSchema = Type.Object(
   {
@@ -56,24 +91,53 @@ export const templateSchema = Type.Object(
       description: 'Every variable that stands in the subject, the HTML or the text.',
     }),
   },
-  { description: 'Template' },
+  {
+    title: 'Template',
+    examples: [
+      {
+        ...SUMMARY_EXAMPLE,
+        html: EXAMPLE.html,
+        text: EXAMPLE.text,
+        variables: [{ name: 'firstName', fallback: 'friend' }, { name: 'company' }],
+      },
+    ],
+  },
 );
 
-/** @throws AppError validation_error naming the field */
-export function checkTemplate({ subject, html, text }: NewTemplate): void {
-  checkSource('html', html);
-  if (typeof text === 'string') checkSource('text', text);
-  const { length } = findVariables([subject, html, text ?? '']);
-  if (length > MOST_VARIABLES) {
-    throw invalid('html', `A template may hold ${MOST_VARIABLES} variables; this one holds ${length}`);
-  }
+type TemplateText = Pick<TemplateRow, 'subject' | 'html' | 'text'>;
+
+/** `given`: what a request brought of it, to be blamed. @throws AppError validation_error naming the field */
+export function checkTemplate(template: TemplateText, given: TemplateChange): void {
+  checkSource('html', template.html);
+  if (template.text !== null) checkSource('text', template.text);
+  const blamed = (['html', 'text', 'subject'] as const).find((field) => given[field] !== undefined);
+  const variables = findVariables(sourcesOf(template));
+  checkVariables(blamed ?? 'html', new Set(variables.map(({ name }) => name)));
 }
 
-function checkSource(field: 'html' | 'text', source: string): void {
+function sourcesOf({ subject, html, text }: TemplateText): Source[] {
+  return [
+    ['subject', subject],
+    ['html', html],
+    ['text', text ?? ''],
+  ];
+}
+
+/** @throws AppError validation_error naming the field */
+export function checkSource(field: 'html' | 'text', source: string): void {
   if (source.includes('\0')) throw invalid(field, `\`${field}\` must not contain NUL`);
   if (!source.isWellFormed()) throw invalid(field, `\`${field}\` must be well-formed Unicode`);
   if (Buffer.byteLength(source) > MOST_SOURCE_BYTES)
     throw invalid(field, `\`${field}\` must be at most 1 MiB`);
+}
+
+/** `names`: of subject, HTML and text together. @throws AppError validation_error naming `blamed` */
+export function checkVariables(blamed: string, names: ReadonlySet<string>): void {
+  if (names.size <= MOST_VARIABLES) return;
+  throw invalid(
+    blamed,
+    `Subject, HTML and text may hold ${MOST_VARIABLES} variables; these hold ${names.size}`,
+  );
 }
 
 export type TemplateSummary = Omit<TemplateRow, 'html' | 'text'>;
@@ -89,6 +153,6 @@ export function showTemplateSummary(row: TemplateSummary): Static<typeof templat
 }
 
 export function showTemplate(row: TemplateRow): Static<typeof templateSchema> {
-  const { subject, html, text } = row;
-  return { ...showTemplateSummary(row), html, text, variables: findVariables([subject, html, text ?? '']) };
+  const { html, text } = row;
+  return { ...showTemplateSummary(row), html, text, variables: findVariables(sourcesOf(row)) };
 }

@@ -1,66 +1,40 @@
-/** `/v1/topics` (specification 4.9): create, list, retrieve. */
+/** `/v1/topics` (specification 4.9). */
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
 import type { App } from '../app.ts';
-import type { TopicRow } from '../db/tables.ts';
-import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../http/page.ts';
-import { problemSchema } from '../http/problem.ts';
+import type { TopicRow } from '../db/marketing-tables.ts';
+import { resourceRoutes } from '../http/resource.ts';
 import { newId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
-import { type NewTopic, newTopicSchema, showTopic, topicSchema } from './schemas.ts';
-import { getTopic, insertTopic, listTopics } from './store.ts';
+import { type NewTopic, newTopicSchema, showTopic, topicChangeSchema, topicSchema } from './schemas.ts';
+import { changeTopic, deleteTopic, getTopic, insertTopic, listTopics } from './store.ts';
 
-type TopicApp = Pick<App, 'db' | 'clock'>;
-
-const tags = ['Topics'];
-
-export function registerTopicsApi(server: FastifyInstance, app: TopicApp): void {
-  server.post<{ Body: NewTopic }>(
-    '/topics',
+export function registerTopicsApi(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
+  const topics = resourceRoutes<TopicRow>(server, {
+    ...{ name: 'topic', tag: 'Topics', path: '/topics', prefix: 'top' },
+    ...{ schema: topicSchema, show: showTopic },
+  });
+  topics.create({ body: newTopicSchema }, async (request) => {
+    const topic = newTopic(callerOf(request).tenantId, request.body, app.clock.now());
+    await app.db.commit(insertTopic, topic);
+    return topic;
+  });
+  topics.list({}, (request, page) => listTopics(app.db.read, callerOf(request).tenantId, page));
+  topics.get({}, (request) => getTopic(app.db.read, callerOf(request).tenantId, request.params.id));
+  topics.update(
     {
-      config: { needs: 'write' },
-      schema: {
-        summary: 'Create a topic',
-        tags,
-        body: newTopicSchema,
-        response: { 201: topicSchema, '4xx': problemSchema },
-      },
+      body: topicChangeSchema,
+      description: 'What is left out stays as it is. A new default speaks for readers who chose nothing.',
     },
-    async (request, reply) => {
-      const topic = newTopic(callerOf(request).tenantId, request.body, app.clock.now());
-      await app.db.commit(insertTopic, topic);
-      return reply.code(201).send(showTopic(topic));
+    (request) => {
+      const { tenantId } = callerOf(request);
+      const { id } = request.params;
+      return app.db.commit(changeTopic, { tenantId, id, change: request.body, now: app.clock.now() });
     },
   );
-  server.get<{ Querystring: PageQuery }>(
-    '/topics',
-    {
-      config: { needs: 'read' },
-      schema: {
-        summary: 'List topics',
-        tags,
-        querystring: Type.Object(pageQuery),
-        response: { 200: pageSchema(topicSchema), '4xx': problemSchema },
-      },
-    },
-    async (request) => {
-      const page = pageRequest(request.query, 'top');
-      const topics = await listTopics(app.db.read, callerOf(request).tenantId, page);
-      return listEnvelope(request.query, topics, showTopic);
-    },
-  );
-  server.get<{ Params: { id: string } }>(
-    '/topics/:id',
-    {
-      config: { needs: 'read' },
-      schema: {
-        summary: 'Retrieve a topic',
-        tags,
-        params: Type.Object({ id: Type.String() }),
-        response: { 200: topicSchema, '4xx': problemSchema },
-      },
-    },
-    async (request) => showTopic(await getTopic(app.db.read, callerOf(request).tenantId, request.params.id)),
+  const description =
+    'Choices of it mean nothing any more. Mail that was accepted before is sent. A draft that names it needs another, or none, with its next change.';
+  topics.delete({ description }, (request) =>
+    app.db.commit(deleteTopic, { tenantId: callerOf(request).tenantId, id: request.params.id }),
   );
 }
 

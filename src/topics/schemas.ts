@@ -1,6 +1,6 @@
 /** Shapes of the topics API (specification 2.8 and 4.9, api.md 1.6). */
 import { type Static, Type } from 'typebox';
-import type { TopicRow } from '../db/tables.ts';
+import type { TopicRow } from '../db/marketing-tables.ts';
 import { isoTime } from '../system/clock.ts';
 
 /** api.md 1.6. */
@@ -10,23 +10,40 @@ const MOST_DESCRIPTION_CHARACTERS = 200;
 /** Neither control characters (C0, DEL) nor lone surrogates: both are shown to people. */
 const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';
 
-export const newTopicSchema = Type.Object({
+const fields = {
   name: Type.String({
     minLength: 1,
     maxLength: MOST_NAME_CHARACTERS,
     pattern: PLAIN_TEXT,
     description: 'For you; readers do not see it.',
   }),
-  description: Type.Optional(
-    Type.Union([Type.String({ maxLength: MOST_DESCRIPTION_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()], {
+  description: Type.Union(
+    [Type.String({ maxLength: MOST_DESCRIPTION_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()],
+    {
       description: 'Shown on preference pages.',
-    }),
+    },
   ),
-  defaultOptIn: Type.Optional(
-    Type.Boolean({ description: 'Whether a reader who chose nothing gets this mail; default true.' }),
-  ),
-});
+  defaultOptIn: Type.Boolean({
+    description: 'Whether a reader who chose nothing gets this mail; default true.',
+  }),
+};
+
+const EXAMPLE = { name: 'Product news', description: 'What is new, once a month', defaultOptIn: true };
+
+export const newTopicSchema = Type.Object(
+  {
+    ...fields,
+    description: Type.Optional(fields.description),
+    defaultOptIn: Type.Optional(fields.defaultOptIn),
+  },
+  { examples: [EXAMPLE] },
+);
 export type NewTopic = Static<typeof newTopicSchema>;
+
+export const topicChangeSchema = Type.Partial(Type.Object(fields), {
+  examples: [{ description: 'What is new, twice a month' }],
+});
+export type TopicChange = Static<typeof topicChangeSchema>;
 
 export const topicSchema = Type.Object(
   {
@@ -37,7 +54,17 @@ export const topicSchema = Type.Object(
     createdAt: Type.String(),
     updatedAt: Type.String(),
   },
-  { description: 'Topic' },
+  {
+    title: 'Topic',
+    examples: [
+      {
+        id: 'top_01khq3z5vgxw1r8t6n2m4c9b7d',
+        ...EXAMPLE,
+        createdAt: '2026-03-01T09:00:00.000Z',
+        updatedAt: '2026-03-01T09:00:00.000Z',
+      },
+    ],
+  },
 );
 
 export function showTopic(row: TopicRow): Static<typeof topicSchema> {

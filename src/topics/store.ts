@@ -1,9 +1,11 @@
 /** Topics: all SQL, and the only writer of their table. Live and test keys share them. */
+
+import type { TopicRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import type { TopicRow } from '../db/tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
+import type { TopicChange } from './schemas.ts';
 
 /** Of one tenant (api.md 1.10). */
 export const MOST_TOPICS = 100;
@@ -45,4 +47,34 @@ export function listTopics(
 ): Promise<Page<TopicRow>> {
   const all = tx.selectFrom('topics').selectAll().where('tenantId', '=', tenantId);
   return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
+}
+
+type ById = Pick<TopicRow, 'tenantId'> & { id: string };
+
+/** What is not named stays, and what is as wished already is no change. @throws AppError not_found */
+export const changeTopic = defineWrite(
+  'topics.change',
+  async (tx, { tenantId, id, change, now }: ById & { change: TopicChange; now: number }) => {
+    const before = await getTopic(tx, tenantId, id);
+    const { name = before.name, description = before.description } = change;
+    const defaultOptIn = change.defaultOptIn === undefined ? before.defaultOptIn : flag(change.defaultOptIn);
+    const wished = { name, description, defaultOptIn };
+    const isSame = (Object.keys(wished) as (keyof typeof wished)[]).every(
+      (field) => wished[field] === before[field],
+    );
+    if (isSame) return before;
+    const changed = { ...wished, updatedAt: now };
+    await tx.updateTable('topics').set(changed).where('id', '=', before.id).execute();
+    return { ...before, ...changed };
+  },
+);
+
+/** Choices contacts made of it mean nothing from here on, and are shown no more. @throws AppError not_found */
+export const deleteTopic = defineWrite('topics.delete', async (tx, { tenantId, id }: ById) => {
+  const topic = await getTopic(tx, tenantId, id);
+  await tx.deleteFrom('topics').where('id', '=', topic.id).execute();
+});
+
+function flag(value: boolean): 0 | 1 {
+  return value ? 1 : 0;
 }

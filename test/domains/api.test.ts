@@ -441,6 +441,34 @@ test('domains are listed newest first, forwards and backwards, and only one tena
   assert.deepEqual([start.names, start.hasMore, start.nextCursor], [newest.slice(0, 2), false, start.last]);
 });
 
+test('the list by name holds the domain of that name, however it is written, and by status those that stand so', async () => {
+  const { tenantId, liveKey: key } = await t.addTenant('filters');
+  const statuses = ['verified', 'pending', 'verified', 'failed', 'temporary_failure'] as const;
+  for (const [index, status] of statuses.entries()) {
+    const name = index === 0 ? 'xn--mnchen-3ya.example' : `filter${index}.example`;
+    await addDomain(t, { tenantId, name, status, id: newId('dom', START + index) });
+  }
+  const list = async (query: string) => {
+    const { status, body } = await t.request('GET', `/v1/domains?${query}`, { key });
+    assert.equal(status, 200, JSON.stringify(body));
+    return [body.data.map((item: { name: string }) => item.name), body.hasMore];
+  };
+  assert.deepEqual(await list('name=filter1.example'), [['filter1.example'], false]);
+  assert.deepEqual(await list('name=FILTER1.Example&status=pending'), [['filter1.example'], false]);
+  assert.deepEqual(await list('name=filter1.example&status=verified'), [[], false]);
+  for (const name of ['m%C3%BCnchen.example', 'M%C3%9CNCHEN.example', 'XN--mnchen-3ya.example']) {
+    assert.deepEqual(await list(`name=${name}`), [['xn--mnchen-3ya.example'], false], name);
+  }
+  for (const name of ['', '%00', 'filter', 'filter1.example%20', "'--", 'x'.repeat(400)]) {
+    assert.deepEqual(await list(`name=${name}`), [[], false], name);
+  }
+  assert.deepEqual(await list('status=verified'), [['filter2.example', 'xn--mnchen-3ya.example'], false]);
+  assert.deepEqual(await list('status=verified&limit=1'), [['filter2.example'], true]);
+  assert.deepEqual(await list('status=temporary_failure'), [['filter4.example'], false]);
+  const { status, body } = await t.request('GET', '/v1/domains?status=sent', { key });
+  assert.deepEqual([status, body.error.param], [400, 'status']);
+});
+
 test('a page cannot be asked for in two directions, with a bad cursor, or in a bad size', async () => {
   const id = newId('dom', 0);
   for (const query of [

@@ -32,7 +32,15 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
     ...{ expiresAt: mail.datedAt + 1, lastEventAt: now },
   };
   const recipient: RecipientRow = {
-    ...{ id: newId('rcp', now), messageId, tenantId, field: 'to', position: 0, address: 'c@d.example' },
+    ...{
+      id: newId('rcp', now),
+      messageId,
+      tenantId,
+      mode: 'live',
+      field: 'to',
+      position: 0,
+      address: 'c@d.example',
+    },
     ...{ domain: 'd.example', lane: 'd.example', state: mail.state ?? 'ready' },
     ...{ dueAt: mail.dueAt === undefined ? mail.datedAt : mail.dueAt, attempts: mail.attempts ?? 0 },
     ...{ doubts: 0, epoch: null, delayNoticeAt: null, smtpCode: null, enhancedCode: null },

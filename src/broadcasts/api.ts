@@ -1,0 +1,54 @@
+/** `/v1/broadcasts` (specification 4.5): drafts. */
+import type { FastifyInstance } from 'fastify';
+import type { App } from '../app.ts';
+import type { BroadcastRow } from '../db/tables.ts';
+import { resourceRoutes } from '../http/resource.ts';
+import { callerOf } from '../tenants/authenticate.ts';
+import { createBroadcast, updateBroadcast } from './change.ts';
+import {
+  broadcastChangeSchema,
+  broadcastFilter,
+  broadcastSchema,
+  broadcastSummarySchema,
+  newBroadcastSchema,
+  showBroadcast,
+  showBroadcastSummary,
+} from './schemas.ts';
+import { deleteBroadcast, getBroadcast, listBroadcasts } from './store.ts';
+
+export function registerBroadcastsApi(
+  server: FastifyInstance,
+  app: Pick<App, 'db' | 'clock' | 'config'>,
+): void {
+  const broadcasts = resourceRoutes<BroadcastRow>(server, {
+    ...{ name: 'broadcast', tag: 'Broadcasts', path: '/broadcasts', prefix: 'brd' },
+    ...{ schema: broadcastSchema, show: showBroadcast },
+  });
+  broadcasts.create(
+    {
+      body: newBroadcastSchema,
+      description: 'As a draft, which goes to nobody until it is sent.',
+      refuses: ['domain_not_verified'],
+    },
+    (request) => createBroadcast(app, callerOf(request), request.body),
+  );
+  const item = { schema: broadcastSummarySchema, show: showBroadcastSummary };
+  broadcasts.list({ item, query: broadcastFilter }, (request, page) => {
+    const { status, audienceId } = request.query;
+    return listBroadcasts(app.db.read, callerOf(request), { ...page, status, audienceId });
+  });
+  broadcasts.get({}, (request) => getBroadcast(app.db.read, callerOf(request), request.params.id));
+  broadcasts.update(
+    {
+      body: broadcastChangeSchema,
+      description:
+        'What is left out stays as it is; null clears. The draft is checked as a whole, so what it names must still exist.',
+      refuses: ['domain_not_verified'],
+    },
+    (request) => updateBroadcast(app, callerOf(request), { id: request.params.id, given: request.body }),
+  );
+  broadcasts.delete({}, (request) => {
+    const { tenantId, mode } = callerOf(request);
+    return app.db.commit(deleteBroadcast, { owner: { tenantId, mode }, id: request.params.id });
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * What a broadcast says, checked as it would be sent: everybody it reaches must find the way out of it (specification
+ * 4.5), and nothing that contacts say of themselves becomes markup.
+ */
+import type { TemplateRow } from '../db/marketing-tables.ts';
+import type { BroadcastRow } from '../db/tables.ts';
+import { invalid } from '../system/errors.ts';
+import { type Placeholder, placeholdersIn } from '../templates/render.ts';
+import { checkSource, checkVariables } from '../templates/schemas.ts';
+import type { BroadcastChange } from './schemas.ts';
+
+const UNSUBSCRIBE_URL = 'unsubscribe_url';
+const UNSUBSCRIBE_TAG = `{{{${UNSUBSCRIBE_URL}}}}`;
+
+export type ContentFields = Pick<BroadcastRow, 'subject' | 'html' | 'text'> & { templateId: string | null };
+
+/**
+ * Exactly one of HTML and template, and text that a message can carry. `given`: what a request brought of it, to be
+ * blamed. @throws AppError validation_error naming the field
+ */
+export function checkOwnContent({ subject, html, text, templateId }: ContentFields, given: BroadcastChange) {
+  if (subject.trim() === '') throw invalid('subject', '`subject` must not be empty');
+  if (html === null && templateId === null)
+    throw invalid('html', '`html` is required when `templateId` is absent');
+  if (html !== null && templateId !== null) {
+    const field = typeof given.html === 'string' ? 'html' : 'templateId';
+    throw invalid(field, '`html` cannot be combined with `templateId`; clear one of them with null');
+  }
+  if (html !== null) checkSource('html', html);
+  if (text !== null) checkSource('text', text);
+}
+
+/** With what its template says, if it has one. @throws AppError validation_error naming the field */
+export function checkSentContent(
+  { subject, html, text }: ContentFields,
+  template: TemplateRow | undefined,
+  given: BroadcastChange,
+): void {
+  const subjectPart = readPart('subject', subject, 'subject');
+  const htmlPart =
+    html === null
+      ? readPart('templateId', template?.html ?? '', 'the HTML of the template')
+      : readPart('html', html, '`html`');
+  const textPart =
+    text === null
+      ? readPart('templateId', template?.text ?? '', 'the text of the template')
+      : readPart('text', text, '`text`');
+  const blamed = (['html', 'templateId', 'text', 'subject'] as const).find((field) => given[field]);
+  const all = [subjectPart, htmlPart, textPart].flatMap(({ placeholders }) => placeholders);
+  checkVariables(blamed ?? htmlPart.field, new Set(all.map(({ name }) => name)));
+  requireUnsubscribeTag(htmlPart);
+  refuseOtherRaw(htmlPart);
+  const hasText = (text ?? template?.text ?? null) !== null;
+  if (hasText) requireUnsubscribeTag(textPart);
+}
+
+/** One of the texts of a mail, with the field that brought it. */
+type Part = { field: string; phrase: string; placeholders: readonly Placeholder[] };
+
+/** @throws AppError validation_error naming the field, for too many placeholders */
+function readPart(field: string, source: string, phrase: string): Part {
+  return { field, phrase, placeholders: [...placeholdersIn([field, source])] };
+}
+
+function requireUnsubscribeTag({ field, phrase, placeholders }: Part): void {
+  if (placeholders.some(({ name, isRaw }) => isRaw && name === UNSUBSCRIBE_URL)) return;
+  throw invalid(field, `${phrase} must hold ${UNSUBSCRIBE_TAG}, in three braces`);
+}
+
+/**
+ * decisions.md, values: raw in broadcasts is the link alone. Refused rather than escaped, which would silently show
+ * markup as text to everybody; in text and subject nothing is escaped, so there it makes no difference.
+ */
+function refuseOtherRaw({ field, placeholders }: Part): void {
+  const other = placeholders.find(({ name, isRaw }) => isRaw && name !== UNSUBSCRIBE_URL);
+  if (other === undefined) return;
+  throw invalid(
+    field,
+    `Of merge tags in three braces HTML may hold ${UNSUBSCRIBE_TAG} alone; write {{${other.name}}}`,
+  );
+}

@@ -1,0 +1,130 @@
+/** What a draft is made of, checked as a whole: on creation, and with every change as it would be after it. */
+import type { App } from '../app.ts';
+import { findSegment } from '../audiences/segments/store.ts';
+import { findAudience } from '../audiences/store.ts';
+import type { Tx } from '../db/operation.ts';
+import type { BroadcastRow } from '../db/tables.ts';
+import { requireSender } from '../emails/sender.ts';
+import { meantAmong } from '../http/near-misses.ts';
+import { type Mailbox, parseMailbox } from '../mail/address.ts';
+import { invalid } from '../system/errors.ts';
+import { findTemplate } from '../templates/store.ts';
+import type { Caller } from '../tenants/authenticate.ts';
+import { findTopic } from '../topics/store.ts';
+import { type ContentFields, checkOwnContent, checkSentContent } from './content.ts';
+import type { BroadcastChange } from './schemas.ts';
+
+/** As they are asked for; null: not. */
+export type DraftFields = ContentFields &
+  Pick<BroadcastRow, 'replyTo'> & { from: string } & Record<
+    'audienceId' | 'segmentId' | 'topicId',
+    string | null
+  >;
+
+export type Draft = Pick<
+  BroadcastRow,
+  | 'audienceId'
+  | 'segmentId'
+  | 'fromHeader'
+  | 'subject'
+  | 'replyTo'
+  | 'topicId'
+  | 'templateId'
+  | 'html'
+  | 'text'
+>;
+
+/**
+ * `given`: what the request brought of it, to be blamed.
+ * @throws AppError validation_error naming the field, restricted_api_key, domain_not_verified
+ */
+export async function readDraft(
+  app: Pick<App, 'db' | 'clock' | 'config'>,
+  caller: Caller,
+  { wanted, given }: { wanted: DraftFields; given: BroadcastChange },
+): Promise<Draft> {
+  refuseSlips(given);
+  const { from, subject, replyTo, html, text } = wanted;
+  const { domain } = readMailbox('from', from);
+  if (replyTo !== null) readMailbox('replyTo', replyTo);
+  checkOwnContent(wanted, given);
+  const { read } = app.db;
+  const { tenantId } = caller;
+  const target = await readTarget(read, tenantId, { ...wanted, given });
+  const topic = await readReference(read, tenantId, { ...TOPIC, id: wanted.topicId });
+  const template = await readReference(read, tenantId, { ...TEMPLATE, id: wanted.templateId });
+  checkSentContent(wanted, template, given);
+  // decisions.md 11: asked again when it is sent.
+  await requireSender(app, caller, { domain, simulatorOnly: false });
+  return {
+    ...{ ...target, fromHeader: from, subject, replyTo, html, text },
+    ...{ topicId: topic?.id ?? null, templateId: template?.id ?? null },
+  };
+}
+
+/** Not fields of a broadcast, but likely; dropped silently, they would reach others than were meant (api.md 1.1). */
+const SLIPS: Readonly<Record<string, keyof BroadcastChange>> = {
+  audience: 'audienceId',
+  segment: 'segmentId',
+  topic: 'topicId',
+  template: 'templateId',
+  // As emails spell it (specification 4.1).
+  scheduledAt: 'scheduleAt',
+};
+const slipMeantBy = meantAmong(Object.keys(SLIPS));
+
+function refuseSlips(given: BroadcastChange): void {
+  for (const field of Object.keys(given)) {
+    const slip = slipMeantBy(field);
+    if (slip !== undefined)
+      throw invalid(field, `\`${field}\` is not a field; did you mean \`${SLIPS[slip]}\`?`);
+  }
+  if (typeof given.scheduleAt === 'string')
+    throw invalid('scheduleAt', '`scheduleAt` is not supported: a broadcast is made as a draft');
+}
+
+function readMailbox(field: string, value: string): Mailbox {
+  const mailbox = parseMailbox(value);
+  if (mailbox) return mailbox;
+  throw invalid(field, `\`${field}\` must be one address such as ada@example.com or Ada <ada@example.com>`);
+}
+
+type Reference<Row> = {
+  name: 'audience' | 'segment' | 'topic' | 'template';
+  find: (tx: Tx, tenantId: Caller['tenantId'], id: string) => Promise<Row | undefined>;
+};
+
+const AUDIENCE = { name: 'audience', find: findAudience } as const;
+const SEGMENT = { name: 'segment', find: findSegment } as const;
+const TOPIC = { name: 'topic', find: findTopic } as const;
+const TEMPLATE = { name: 'template', find: findTemplate } as const;
+
+/** decisions.md 6. Undefined when none is asked for. */
+async function readReference<Row>(
+  tx: Tx,
+  tenantId: Caller['tenantId'],
+  { name, find, id }: Reference<Row> & { id: string | null },
+): Promise<Row | undefined> {
+  if (id === null) return undefined;
+  const row = await find(tx, tenantId, id);
+  if (!row) throw invalid(`${name}Id`, `\`${name}Id\` must name an existing ${name}`);
+  return row;
+}
+
+/** A segment brings its audience (decisions.md 10). */
+async function readTarget(
+  tx: Tx,
+  tenantId: Caller['tenantId'],
+  wanted: Pick<DraftFields, 'audienceId' | 'segmentId'> & { given: BroadcastChange },
+): Promise<Pick<Draft, 'audienceId' | 'segmentId'>> {
+  const segment = await readReference(tx, tenantId, { ...SEGMENT, id: wanted.segmentId });
+  const audience = await readReference(tx, tenantId, { ...AUDIENCE, id: wanted.audienceId });
+  if (segment && audience && segment.audienceId !== audience.id) {
+    const field = typeof wanted.given.segmentId === 'string' ? 'segmentId' : 'audienceId';
+    throw invalid(field, '`segmentId` must name a segment of `audienceId`');
+  }
+  const audienceId = segment?.audienceId ?? audience?.id;
+  if (audienceId === undefined)
+    throw invalid('audienceId', '`audienceId` is required when `segmentId` is absent');
+  return { audienceId, segmentId: segment?.id ?? null };
+}

@@ -1,0 +1,123 @@
+/** Shapes of the broadcasts API (specification 2.3 and 4.5, api.md 1.5). What they must mean is in draft.ts. */
+import { type Static, Type } from 'typebox';
+import type { BroadcastRow } from '../db/tables.ts';
+import { isoTime } from '../system/clock.ts';
+import { LINE, MOST_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
+
+const text = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+const fields = {
+  audienceId: text('Who it is for. Required when `segmentId` is absent.'),
+  segmentId: text('For the contacts of this segment alone. With `audienceId`: a segment of that audience.'),
+  from: Type.String({ description: 'Sender, `a@b` or `Name <a@b>`, at a verified domain.' }),
+  subject: Type.String({
+    minLength: 1,
+    maxLength: MOST_SUBJECT_CHARACTERS,
+    pattern: LINE,
+    description: 'One line; may hold merge tags such as {{firstName}}. Wins over that of the template.',
+  }),
+  replyTo: text('Where answers go: one address.'),
+  topicId: text('What readers may unsubscribe from by itself. It should be given.'),
+  templateId: text('A stored template, instead of `html`.'),
+  html: text(
+    'Required when `templateId` is absent. Merge tags such as `{{firstName|there}}` are filled in escaped; it must hold ' +
+      '`{{{unsubscribe_url}}}`, and no other in three braces. At most 1 MiB.',
+  ),
+  text: text(
+    'Made from the HTML when absent; else it must hold `{{{unsubscribe_url}}}` too. Wins over that of the template. ' +
+      'At most 1 MiB.',
+  ),
+  scheduleAt: text('Refused, for now: a broadcast is made as a draft.'),
+};
+
+const { from, subject, ...optional } = fields;
+
+const EXAMPLE = {
+  audienceId: 'aud_01khq3z5vgxw1r8t6n2m4c9b7d',
+  from: 'Ada <ada@news.example.com>',
+  subject: 'What is new, {{firstName|friend}}',
+  topicId: 'top_01khq3z5vgxw1r8t6n2m4c9b7d',
+  html: '<p>Hello {{firstName|friend}}!</p><p><a href="{{{unsubscribe_url}}}">Unsubscribe</a></p>',
+};
+
+export const newBroadcastSchema = Type.Object(
+  { ...Type.Partial(Type.Object(optional)).properties, from, subject },
+  { examples: [EXAMPLE] },
+);
+export type NewBroadcast = Static<typeof newBroadcastSchema>;
+
+export const broadcastChangeSchema = Type.Partial(Type.Object(fields), {
+  examples: [{ subject: 'What is new in March', replyTo: 'answers@news.example.com' }],
+});
+export type BroadcastChange = Static<typeof broadcastChangeSchema>;
+
+const STATUSES = ['draft'] as const satisfies readonly BroadcastRow['status'][];
+
+export const broadcastFilter = {
+  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Broadcasts that stand so.' })),
+  audienceId: Type.Optional(
+    Type.String({ description: 'Broadcasts for this audience, or for a segment of it.' }),
+  ),
+};
+
+const optionalText = Type.Union([Type.String(), Type.Null()]);
+
+const summary = {
+  id: Type.String(),
+  status: Type.Enum([...STATUSES]),
+  audienceId: Type.String({ description: 'Of a segment, its audience.' }),
+  segmentId: optionalText,
+  from: Type.String(),
+  subject: Type.String(),
+  replyTo: optionalText,
+  topicId: optionalText,
+  templateId: optionalText,
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+};
+
+const SUMMARY_EXAMPLE = {
+  id: 'brd_01khq3z5vgxw1r8t6n2m4c9b7d',
+  status: 'draft',
+  audienceId: EXAMPLE.audienceId,
+  segmentId: null,
+  from: EXAMPLE.from,
+  subject: EXAMPLE.subject,
+  replyTo: null,
+  topicId: EXAMPLE.topicId,
+  templateId: null,
+  createdAt: '2026-03-01T09:00:00.000Z',
+  updatedAt: '2026-03-01T09:00:00.000Z',
+};
+
+export const broadcastSummarySchema = Type.Object(summary, {
+  title: 'BroadcastSummary',
+  examples: [SUMMARY_EXAMPLE],
+});
+
+export const broadcastSchema = Type.Object(
+  { ...summary, html: optionalText, text: optionalText },
+  { title: 'Broadcast', examples: [{ ...SUMMARY_EXAMPLE, html: EXAMPLE.html, text: null }] },
+);
+
+export type BroadcastSummary = Omit<BroadcastRow, 'html' | 'text'>;
+
+export function showBroadcastSummary(row: BroadcastSummary): Static<typeof broadcastSummarySchema> {
+  return {
+    id: row.id,
+    status: row.status,
+    audienceId: row.audienceId,
+    segmentId: row.segmentId,
+    from: row.fromHeader,
+    subject: row.subject,
+    replyTo: row.replyTo,
+    topicId: row.topicId,
+    templateId: row.templateId,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}
+
+export function showBroadcast(row: BroadcastRow): Static<typeof broadcastSchema> {
+  return { ...showBroadcastSummary(row), html: row.html, text: row.text };
+}

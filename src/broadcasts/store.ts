@@ -1,0 +1,75 @@
+/** Broadcasts: all SQL, and the only writer of their table. Each is of the mode of the key that made it. */
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import type { BroadcastRow } from '../db/tables.ts';
+import { notFound } from '../system/errors.ts';
+import type { BroadcastSummary } from './schemas.ts';
+
+export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'>;
+
+export const insertBroadcast = defineWrite('broadcasts.insert', async (tx, broadcast: BroadcastRow) => {
+  await tx.insertInto('broadcasts').values(broadcast).execute();
+});
+
+/** @throws AppError not_found, also for another tenant's and for one of the other mode */
+export async function getBroadcast(tx: Tx, owner: Owner, id: string): Promise<BroadcastRow> {
+  const broadcast = await tx
+    .selectFrom('broadcasts')
+    .selectAll()
+    .where('tenantId', '=', owner.tenantId)
+    .where('mode', '=', owner.mode)
+    .where('id', '=', id as BroadcastRow['id'])
+    .executeTakeFirst();
+  if (!broadcast) throw notFound('Broadcast');
+  return broadcast;
+}
+
+export type BroadcastList = PageRequest & {
+  status?: BroadcastRow['status'] | undefined;
+  audienceId?: string | undefined;
+};
+
+/** Newest first, without their bodies: a page of them may weigh 200 MB. */
+export function listBroadcasts(
+  tx: Tx,
+  owner: Owner,
+  { status, audienceId, ...page }: BroadcastList,
+): Promise<Page<BroadcastSummary>> {
+  const all = tx
+    .selectFrom('broadcasts')
+    .select(['id', 'tenantId', 'mode', 'status', 'audienceId', 'segmentId', 'fromHeader', 'subject'])
+    .select(['replyTo', 'topicId', 'templateId', 'createdAt', 'updatedAt'])
+    .where('tenantId', '=', owner.tenantId)
+    .where('mode', '=', owner.mode);
+  const ofAudience =
+    audienceId === undefined ? all : all.where('audienceId', '=', audienceId as BroadcastRow['audienceId']);
+  const wanted = status === undefined ? ofAudience : ofAudience.where('status', '=', status);
+  return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
+}
+
+/** False when the broadcast is no longer as it was last changed at `updatedBefore`, or no longer there. */
+export const replaceBroadcast = defineWrite(
+  'broadcasts.replace',
+  async (tx, { after, updatedBefore }: { after: BroadcastRow; updatedBefore: number }): Promise<boolean> => {
+    const { id, tenantId, mode, createdAt: _, ...columns } = after;
+    const replaced = await tx
+      .updateTable('broadcasts')
+      .set(columns)
+      .where('tenantId', '=', tenantId)
+      .where('mode', '=', mode)
+      .where('id', '=', id)
+      .where('updatedAt', '=', updatedBefore)
+      .returning('id')
+      .executeTakeFirst();
+    return replaced !== undefined;
+  },
+);
+
+/** @throws AppError not_found */
+export const deleteBroadcast = defineWrite(
+  'broadcasts.delete',
+  async (tx, { owner, id }: { owner: Owner; id: string }) => {
+    const broadcast = await getBroadcast(tx, owner, id);
+    await tx.deleteFrom('broadcasts').where('id', '=', broadcast.id).execute();
+  },
+);

@@ -1,0 +1,395 @@
+/** Broadcasts are made, shown, listed and deleted. What changes them is in change.test.ts. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { listBroadcasts } from '../../src/broadcasts/store.ts';
+import type { AudienceRow, SegmentRow } from '../../src/db/marketing-tables.ts';
+import { endDomain } from '../../src/domains/store.ts';
+import { newId } from '../../src/system/ids.ts';
+import { createApiKey } from '../../src/tenants/keys.ts';
+import { addDomain } from '../domains/fixtures.ts';
+import { explain } from '../support/explain.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { addAudience, addSegment, broadcastBody, clientOf, SANDBOX, TAG } from './fixtures.ts';
+
+const NOW = 1_800_000_000_000;
+const MEBIBYTE = 1024 * 1024;
+const clock = createFakeClock(NOW);
+let t: TestApp;
+let client: ReturnType<typeof clientOf>;
+let audience: AudienceRow;
+let segment: SegmentRow;
+
+before(async () => {
+  t = await openTestApp({ system: { clock } });
+  client = clientOf(t);
+  audience = addAudience(t);
+  segment = addSegment(t, audience);
+});
+after(() => t.close());
+
+const body = (more: object = {}) => broadcastBody(audience.id, more);
+const refused = (more: object, param: string) => client.refused('POST', '/broadcasts', body(more), param);
+const template = async (more: object = {}) => {
+  const given = { name: 'n', subject: 's', html: `<p>${TAG}</p>`, ...more };
+  return (await client.ask('POST', '/templates', given)).body.id as string;
+};
+const topic = async () => (await client.ask('POST', '/topics', { name: 'News' })).body.id as string;
+
+test('a broadcast is created as a draft with its whole record, and retrieved the same', async () => {
+  const topicId = await topic();
+  const given = body({ topicId, replyTo: 'Answers <a@b.example>', text: `Hello ${TAG}` });
+  const { status, body: made } = await client.ask('POST', '/broadcasts', given);
+  assert.equal(status, 201);
+  const { id, ...rest } = made;
+  assert.match(id, /^brd_[0-9a-z]{26}$/);
+  const createdAt = new Date(NOW).toISOString();
+  assert.deepEqual(rest, {
+    ...{ ...given, status: 'draft', segmentId: null, templateId: null },
+    ...{ createdAt, updatedAt: createdAt },
+  });
+  assert.deepEqual(await client.get(id), made);
+});
+
+test('what is not said is null, and null says nothing', async () => {
+  const nothing = { segmentId: null, topicId: null, templateId: null, replyTo: null, text: null };
+  for (const more of [{}, { ...nothing, scheduleAt: null, unknown: 1 }]) {
+    const made = await client.created(body(more));
+    for (const field of Object.keys(nothing)) assert.equal(made[field], null, field);
+    assert.ok(!('scheduleAt' in made) && !('unknown' in made));
+  }
+});
+
+test('a segment brings its audience, which may be named too', async () => {
+  for (const audienceId of [undefined, null, audience.id]) {
+    const made = await client.created(body({ audienceId, segmentId: segment.id }));
+    assert.deepEqual([made.audienceId, made.segmentId], [audience.id, segment.id]);
+  }
+  const other = addAudience(t);
+  const message = await refused({ audienceId: other.id, segmentId: segment.id }, 'segmentId');
+  assert.match(message, /a segment of `audienceId`/);
+});
+
+test('a broadcast for nobody is refused', async () => {
+  for (const nobody of [undefined, null]) {
+    const message = await refused({ audienceId: nobody, segmentId: nobody }, 'audienceId');
+    assert.match(message, /required when `segmentId` is absent/);
+  }
+});
+
+test('what is named must exist: foreign, deleted, missing, of another kind or garbage is all the same', async () => {
+  const stranger = await t.addTenant('stranger');
+  const foreign = addAudience(t, { tenantId: stranger.tenantId });
+  const as = async (path: string, given: object) =>
+    (await client.ask('POST', path, given, stranger.testKey)).body.id as string;
+  const gone = { topicId: await topic(), templateId: await template() };
+  await client.ask('DELETE', `/topics/${gone.topicId}`);
+  await client.ask('DELETE', `/templates/${gone.templateId}`);
+  const bad = {
+    audienceId: [foreign.id, addAudience(t, { deletedAt: 1 }).id, newId('aud', 0), segment.id],
+    segmentId: [addSegment(t, foreign).id, newId('seg', 0), audience.id],
+    topicId: [await as('/topics', { name: 'n' }), gone.topicId, newId('top', 0), audience.id],
+    templateId: [
+      ...[await as('/templates', { name: 'n', subject: 's', html: TAG }), gone.templateId],
+      ...[newId('tpl', 0), audience.id],
+    ],
+  };
+  for (const [field, ids] of Object.entries(bad)) {
+    const messages = new Set<string>();
+    for (const id of [...ids, '', 'x', `${ids[0]}\0`, "'--", '__proto__', 'a'.repeat(9_000)]) {
+      const html = field === 'templateId' ? { html: undefined } : {};
+      messages.add(await refused({ ...html, [field]: id }, field));
+    }
+    assert.deepEqual([...messages].length, 1, [...messages].join('\n'));
+  }
+});
+
+test('it is sent from a verified domain of the tenant alone, in the mode of the key', async () => {
+  await addDomain(t, { name: 'verified.example', status: 'verified' });
+  await addDomain(t, { name: 'pending.example', status: 'pending' });
+  const over = await addDomain(t, { name: 'over.example', status: 'verified' });
+  await t.app.db.commit(endDomain, { id: over.id, tenantId: t.tenantId, now: NOW });
+  const { tenantId } = await t.addTenant('owner');
+  await addDomain(t, { tenantId, name: 'theirs.example', status: 'verified' });
+  const ask = (from: string, key: string) => client.ask('POST', '/broadcasts', body({ from }), key);
+  for (const from of ['a@verified.example', '"Ada, of us" <A@VERIFIED.example>']) {
+    for (const key of [t.testKey, t.liveKey]) {
+      const made = await ask(from, key);
+      assert.deepEqual([made.status, made.body.from], [201, from]);
+    }
+  }
+  for (const domain of ['pending', 'over', 'theirs', 'missing', 'sub.verified']) {
+    for (const key of [t.testKey, t.liveKey]) {
+      const { status, body: answer } = await ask(`a@${domain}.example`, key);
+      assert.deepEqual([status, answer.error.type, answer.error.param], [422, 'domain_not_verified', 'from']);
+    }
+  }
+  const live = await ask(`a@${SANDBOX}`, t.liveKey);
+  assert.deepEqual([live.status, live.body.error.type], [422, 'domain_not_verified']);
+});
+
+test('a key that is for one domain makes broadcasts from that domain alone', async () => {
+  const own = await addDomain(t, { name: 'own.example', status: 'verified' });
+  await addDomain(t, { name: 'others.example', status: 'verified' });
+  const key = { name: 'one', mode: 'test', permission: 'full_access', expiresAt: null } as const;
+  const { token } = await createApiKey(t.app, { ...key, tenantId: t.tenantId, domainId: own.id });
+  const made = await client.created(body({ from: 'a@own.example' }), token);
+  const path = `/broadcasts/${made.id}`;
+  for (const from of ['a@others.example', `a@${SANDBOX}`, 'a@missing.example']) {
+    for (const answer of [
+      await client.ask('POST', '/broadcasts', body({ from }), token),
+      await client.ask('PATCH', path, { from }, token),
+    ]) {
+      assert.deepEqual([answer.status, answer.body.error.type], [403, 'restricted_api_key'], from);
+    }
+  }
+  assert.deepEqual(await client.get(made.id), made);
+});
+
+const variables = (count: number) => Array.from({ length: count }, (_, index) => `{{v${index}}}`).join('');
+const BAD: [what: string, more: object, param: string][] = [
+  ['no sender', { from: undefined }, 'from'],
+  ['a sender that is null', { from: null }, 'from'],
+  ['a sender that is no address', { from: 'Ada' }, 'from'],
+  ['two senders', { from: `a@${SANDBOX}, b@${SANDBOX}` }, 'from'],
+  ['a list of senders', { from: [`a@${SANDBOX}`] }, 'from'],
+  ['a sender with a line break', { from: `Ada\r\nBcc: x@y.example <a@${SANDBOX}>` }, 'from'],
+  ['no subject', { subject: undefined }, 'subject'],
+  ['an empty subject', { subject: '' }, 'subject'],
+  ['a subject of spaces', { subject: ' \u00a0 ' }, 'subject'],
+  ['a subject with a line break', { subject: 'a\r\nBcc: b@evil.example' }, 'subject'],
+  ['a subject with a lone surrogate', { subject: 'a\ud800' }, 'subject'],
+  ['a subject of 999 characters', { subject: 'x'.repeat(999) }, 'subject'],
+  ['neither HTML nor template', { html: undefined }, 'html'],
+  ['HTML that is null, and no template', { html: null, templateId: null }, 'html'],
+  ['text alone', { html: undefined, text: TAG }, 'html'],
+  ['empty HTML', { html: '' }, 'html'],
+  ['HTML that is a list', { html: [TAG] }, 'html'],
+  ['HTML with a NUL', { html: `${TAG}\0` }, 'html'],
+  ['HTML with a lone surrogate', { html: `${TAG}\ud800` }, 'html'],
+  ['HTML of more than 1 MiB in UTF-8', { html: TAG + 'é'.repeat(MEBIBYTE / 2) }, 'html'],
+  ['text with a NUL', { text: `${TAG}\0` }, 'text'],
+  ['text of more than 1 MiB', { text: TAG + 'x'.repeat(MEBIBYTE) }, 'text'],
+  ['51 variables', { html: variables(49) + TAG, subject: '{{one}} more' }, 'html'],
+  ['10,001 placeholders', { html: TAG + '{{x}}'.repeat(10_000) }, 'html'],
+  ['10,001 placeholders in the text', { text: TAG + '{{x}}'.repeat(10_000) }, 'text'],
+  ['an answer address that is none', { replyTo: 'x' }, 'replyTo'],
+  ['two answer addresses', { replyTo: ['a@b.example', 'c@d.example'] }, 'replyTo'],
+  ['a time to be sent at', { scheduleAt: '2027-01-31T12:00:00Z' }, 'scheduleAt'],
+  ['an empty time', { scheduleAt: '' }, 'scheduleAt'],
+  ['a time that is a number', { scheduleAt: NOW }, 'scheduleAt'],
+  ['a time as emails spell it', { scheduledAt: '2027-01-31T12:00:00Z' }, 'scheduledAt'],
+  ['a time in snake case', { schedule_at: '2027-01-31T12:00:00Z' }, 'schedule_at'],
+  ['a topic by another name', { topic: 'top_x' }, 'topic'],
+  ['a segment by another name', { segment: 'seg_x' }, 'segment'],
+  ['an audience by another name', { audience: 'aud_x' }, 'audience'],
+  ['a template by another name', { Template: 'tpl_x' }, 'Template'],
+  ['an answer address in snake case', { reply_to: 'a@b.example' }, 'reply_to'],
+];
+for (const [what, more, param] of BAD) {
+  test(`refused with 400: ${what}`, async () => {
+    await refused(more, param);
+  });
+}
+
+test('HTML and a template cannot be combined', async () => {
+  assert.match(
+    await refused({ templateId: await template() }, 'html'),
+    /cannot be combined with `templateId`/,
+  );
+});
+
+test('the body must hold the merge tag unsubscribe_url in three braces', async () => {
+  for (const html of [
+    ...[TAG, '{{{ unsubscribe_url }}}', '{{{\tunsubscribe_url\n}}}', '{{{unsubscribe_url|x}}}'],
+    ...[`{{unsubscribe_url}} ${TAG}`, `${TAG}${TAG}`, `{${TAG}}`],
+  ]) {
+    await client.created(body({ html }));
+    await client.created(body({ text: html }));
+  }
+  for (const html of [
+    ...['x', '{{unsubscribe_url}}', '{{{unsubscribe_url}}', '{{{unsubscribe_url}', '{{{unsubscribe-url}}}'],
+    ...['{{{UNSUBSCRIBE_URL}}}', '{{{unsubscribe_urls}}}', '{{{unsubscribeUrl}}}', '{ {{unsubscribe_url} }}'],
+    '{{{unsubscribe_url|{}}}}',
+  ]) {
+    const message = await refused({ html }, 'html');
+    assert.equal(message, '`html` must hold {{{unsubscribe_url}}}, in three braces');
+    await refused({ text: html }, 'text');
+  }
+  await refused({ text: '' }, 'text');
+});
+
+test('a template is used as it would be sent: its HTML and text must hold the tag, but for text that is given', async () => {
+  const use = (templateId: string, more: object = {}) => body({ html: undefined, templateId, ...more });
+  const good = await template();
+  const made = await client.created(use(good, { html: null }));
+  assert.deepEqual([made.templateId, made.html, made.text], [good, null, null]);
+  await client.created(use(await template({ text: TAG })));
+  await client.created(use(await template({ text: 'no tag' }), { text: `own ${TAG}` }));
+  for (const [bad, message] of [
+    [{ html: 'no tag' }, 'the HTML of the template must hold {{{unsubscribe_url}}}, in three braces'],
+    [{ text: 'no tag' }, 'the text of the template must hold {{{unsubscribe_url}}}, in three braces'],
+    [{ text: '' }, 'the text of the template must hold {{{unsubscribe_url}}}, in three braces'],
+  ] as const) {
+    const refusal = await client.refused('POST', '/broadcasts', use(await template(bad)), 'templateId');
+    assert.equal(refusal, message);
+  }
+  await client.refused('POST', '/broadcasts', use(good, { text: 'no tag' }), 'text');
+  const full = await template({ html: variables(49) + TAG });
+  await client.created(use(full, { subject: '{{v0}}' }));
+  await client.refused('POST', '/broadcasts', use(full, { subject: '{{one}} more' }), 'templateId');
+});
+
+test('in three braces HTML holds the way out alone; in a subject and a text nothing is escaped', async () => {
+  const message = await refused({ html: `${TAG} {{{block}}}` }, 'html');
+  assert.match(message, /write \{\{block\}\}$/);
+  const html = undefined;
+  await refused({ html, templateId: await template({ html: `{{{block}}} ${TAG}` }) }, 'templateId');
+  const raw = { subject: '{{{firstName}}}', text: `{{{firstName}}} ${TAG}` };
+  const made = await client.created(body(raw));
+  assert.deepEqual([made.subject, made.text], [raw.subject, raw.text]);
+});
+
+test('the largest broadcast is accepted, and comes back whole', async () => {
+  const html = (variables(49) + TAG).padEnd(MEBIBYTE, 'x');
+  const given = body({ html, text: TAG.padEnd(MEBIBYTE, 'y'), subject: '😀'.repeat(998) });
+  const { id } = await client.created(given);
+  const { html: shown, text, subject } = await client.get(id);
+  assert.ok(shown === html && text === given['text'] && subject === given['subject']);
+});
+
+test('a draft is not sent, cancelled or scheduled: there is no such path', async () => {
+  const { id } = await client.created(body());
+  for (const action of ['send', 'cancel', 'pause', 'resume', 'test']) {
+    const { status, body: answer } = await client.ask('POST', `/broadcasts/${id}/${action}`, {});
+    assert.deepEqual([status, answer.error.type], [404, 'not_found'], action);
+  }
+});
+
+const idsIn = (page: { data: { id: string }[] }) => page.data.map(({ id }) => id);
+
+test('the list is newest first, in pages, without the bodies, by audience and status', async () => {
+  const { tenantId, testKey: key } = await t.addTenant('lister');
+  const [one, two] = [addAudience(t, { tenantId }), addAudience(t, { tenantId })];
+  const ids: string[] = [];
+  for (const { id } of [one, two, one, one]) {
+    await clock.advance(1);
+    ids.unshift((await client.created(broadcastBody(id), key)).id);
+  }
+  const list = async (query: string) => {
+    const { body: page } = await client.ask('GET', `/broadcasts?${query}`, undefined, key);
+    return [idsIn(page), page.hasMore, page.nextCursor];
+  };
+  assert.deepEqual(await list(''), [ids, false, null]);
+  assert.deepEqual(await list('limit=2&status=draft'), [ids.slice(0, 2), true, ids[1]]);
+  assert.deepEqual(await list(`limit=2&startingAfter=${ids[1]}`), [ids.slice(2), false, null]);
+  assert.deepEqual(await list(`limit=1&endingBefore=${ids[2]}`), [[ids[1]], true, ids[1]]);
+  assert.deepEqual(await list(`audienceId=${one.id}&limit=2`), [[ids[0], ids[1]], true, ids[1]]);
+  assert.deepEqual(await list(`audienceId=${one.id}&startingAfter=${ids[1]}`), [[ids[3]], false, null]);
+  assert.deepEqual(await list(`audienceId=${audience.id}`), [[], false, null]);
+  assert.deepEqual(await list("audienceId='--"), [[], false, null]);
+  const { body: page } = await client.ask('GET', '/broadcasts?limit=1', undefined, key);
+  const { html: _, text: __, ...summary } = await client.get(ids[0] ?? '', key);
+  assert.deepEqual(page.data, [summary]);
+  for (const query of ['status=sent', 'status=', 'limit=0', 'startingAfter=aud_1']) {
+    const { status, body: answer } = await client.ask('GET', `/broadcasts?${query}`, undefined, key);
+    assert.deepEqual([status, answer.error.param], [400, query.split('=')[0]], query);
+  }
+});
+
+test('every page of broadcasts comes from an index, in order', async () => {
+  const owner = { tenantId: 'ten_1', mode: 'live' } as const;
+  for (const [filter, index] of [
+    [{}, 'broadcastsByTenant'],
+    [{ status: 'draft' }, 'broadcastsByStatus'],
+    [{ audienceId: 'aud_1' }, 'broadcastsByAudience'],
+  ] as const) {
+    for (const cursor of [
+      {},
+      { startingAfter: 'brd_1' },
+      { endingBefore: 'brd_1' },
+      { from: 'a', until: 'b' },
+    ]) {
+      const plan = await explain((tx) => listBroadcasts(tx, owner, { limit: 10, ...filter, ...cursor }));
+      assert.equal(plan.length, 1, plan.join('\n'));
+      assert.match(plan[0] ?? '', new RegExp(`^SEARCH broadcasts USING INDEX ${index} `));
+    }
+  }
+});
+
+test('live and test keys do not see the broadcasts of each other', async () => {
+  await addDomain(t, { name: 'both.example', status: 'verified' });
+  const given = body({ from: 'a@both.example' });
+  const made = { live: await client.created(given, t.liveKey), test: await client.created(given) };
+  for (const [key, own, other] of [
+    [t.liveKey, made.live, made.test],
+    [t.testKey, made.test, made.live],
+  ] as const) {
+    assert.deepEqual(await client.get(own.id, key), own);
+    const listed = idsIn((await client.ask('GET', '/broadcasts?limit=100', undefined, key)).body);
+    assert.deepEqual([listed.includes(own.id), listed.includes(other.id)], [true, false]);
+    for (const [method, change] of [['GET'], ['PATCH', { subject: 'x' }], ['DELETE']] as const) {
+      assert.equal((await client.ask(method, `/broadcasts/${other.id}`, change, key)).status, 404, method);
+    }
+  }
+  assert.deepEqual(await client.get(made.live.id, t.liveKey), made.live);
+});
+
+test('a broadcast of another tenant, a missing one and a wrong id are all the same 404', async () => {
+  const made = await client.created(body());
+  const stranger = await t.addTenant('another');
+  for (const [id, key] of [
+    [made.id, stranger.testKey],
+    [newId('brd', NOW), t.testKey],
+    [made.id.replace('brd_', 'em_'), t.testKey],
+    [`${made.id}%00`, t.testKey],
+    ["'--", t.testKey],
+  ] as const) {
+    for (const [method, change] of [['GET'], ['PATCH', { subject: 'x' }], ['DELETE']] as const) {
+      const answer = await client.ask(method, `/broadcasts/${id}`, change, key);
+      const { requestId: _, ...error } = answer.body.error;
+      assert.equal(answer.status, 404, `${method} ${id}`);
+      assert.deepEqual(error, { type: 'not_found', message: 'Broadcast not found' });
+    }
+  }
+  assert.deepEqual(await client.get(made.id), made);
+  const { body: page } = await client.ask('GET', '/broadcasts', undefined, stranger.testKey);
+  assert.deepEqual(page.data, []);
+});
+
+test('a deleted draft is gone', async () => {
+  const { id } = await client.created(body());
+  const gone = await client.ask('DELETE', `/broadcasts/${id}`);
+  assert.deepEqual([gone.status, gone.body], [204, '']);
+  for (const [method, change] of [['GET'], ['PATCH', { subject: 'x' }], ['DELETE']] as const) {
+    assert.equal((await client.ask(method, `/broadcasts/${id}`, change)).status, 404, method);
+  }
+});
+
+test('a sending key may do nothing with broadcasts, a reading key may only see them', async () => {
+  const made = await client.created(body());
+  for (const [permission, reads] of [
+    ['sending_access', 403],
+    ['read_only', 200],
+  ] as const) {
+    const key = {
+      tenantId: t.tenantId,
+      name: permission,
+      mode: 'test',
+      permission,
+      expiresAt: null,
+    } as const;
+    const { token } = await createApiKey(t.app, key);
+    for (const [method, path, given, expected] of [
+      ['GET', '/broadcasts', undefined, reads],
+      ['GET', `/broadcasts/${made.id}`, undefined, reads],
+      ['POST', '/broadcasts', body(), 403],
+      ['PATCH', `/broadcasts/${made.id}`, { subject: 'x' }, 403],
+      ['DELETE', `/broadcasts/${made.id}`, undefined, 403],
+    ] as const) {
+      const { status } = await client.ask(method, path, given, token);
+      assert.equal(status, expected, `${permission} ${method} ${path}`);
+    }
+  }
+  assert.deepEqual(await client.get(made.id), made);
+});

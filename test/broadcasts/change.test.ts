@@ -1,0 +1,275 @@
+/** PATCH of drafts: the draft is checked as it would be. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { updateBroadcast } from '../../src/broadcasts/change.ts';
+import { deleteBroadcast } from '../../src/broadcasts/store.ts';
+import type { AudienceRow, SegmentRow } from '../../src/db/marketing-tables.ts';
+import { endDomain } from '../../src/domains/store.ts';
+import { addDomain } from '../domains/fixtures.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { addAudience, addSegment, broadcastBody, clientOf, SANDBOX, TAG } from './fixtures.ts';
+
+const NOW = 1_800_000_000_000;
+const SEED = 20_261_123;
+const clock = createFakeClock(NOW);
+let t: TestApp;
+let client: ReturnType<typeof clientOf>;
+let audience: AudienceRow;
+let segment: SegmentRow;
+
+before(async () => {
+  t = await openTestApp({ system: { clock } });
+  client = clientOf(t);
+  audience = addAudience(t);
+  segment = addSegment(t, audience);
+});
+after(() => t.close());
+
+const created = (more: object = {}) => client.created(broadcastBody(audience.id, more));
+const patch = (id: string, change: unknown) => client.ask('PATCH', `/broadcasts/${id}`, change);
+const refused = (id: string, change: unknown, param: string) =>
+  client.refused('PATCH', `/broadcasts/${id}`, change, param);
+const template = async (more: object = {}) => {
+  const given = { name: 'n', subject: 's', html: `<p>${TAG}</p>`, ...more };
+  return (await client.ask('POST', '/templates', given)).body.id as string;
+};
+const topic = async () => (await client.ask('POST', '/topics', { name: 'News' })).body.id as string;
+
+test('every field can be changed at once, and the broadcast is answered', async () => {
+  const before = await created({ text: TAG });
+  const other = addAudience(t);
+  await clock.advance(1_000);
+  const change = {
+    ...{ audienceId: other.id, segmentId: addSegment(t, other).id, from: `new@${SANDBOX}`, subject: 'New' },
+    ...{
+      replyTo: 'r@b.example',
+      topicId: await topic(),
+      templateId: await template(),
+      html: null,
+      text: null,
+    },
+  };
+  const { status, body } = await patch(before.id, { ...change, scheduleAt: null, unknown: 1 });
+  const updatedAt = new Date(clock.now()).toISOString();
+  assert.deepEqual([status, body], [200, { ...before, ...change, updatedAt }]);
+  assert.deepEqual(await client.get(before.id), body);
+  const cleared = { ...{ segmentId: null, replyTo: null, topicId: null }, templateId: null, html: TAG };
+  const last = await patch(before.id, cleared);
+  assert.equal(last.status, 200);
+  assert.deepEqual({ ...last.body, updatedAt }, { ...body, ...cleared });
+});
+
+test('what is not named stays, and what is as wished already is no change', async () => {
+  const before = await created({
+    segmentId: segment.id,
+    topicId: await topic(),
+    text: TAG,
+    replyTo: 'a@b.example',
+  });
+  await clock.advance(1_000);
+  const after = (await patch(before.id, { subject: 'New' })).body;
+  const updatedAt = new Date(clock.now()).toISOString();
+  assert.deepEqual(after, { ...before, subject: 'New', updatedAt });
+  await clock.advance(1_000);
+  const { id: _, status: __, createdAt: ___, updatedAt: ____, ...fields } = after;
+  for (const change of [{}, { subject: 'New' }, fields, { unknown: 1 }, { audienceId: null }]) {
+    const answer = await patch(before.id, change);
+    assert.deepEqual([answer.status, answer.body], [200, after], JSON.stringify(change));
+  }
+});
+
+test('another segment brings its own audience; another audience needs a segment of its own, or none', async () => {
+  const { id } = await created({ segmentId: segment.id });
+  const other = addAudience(t);
+  const theirs = addSegment(t, other);
+  const moved = (await patch(id, { segmentId: theirs.id })).body;
+  assert.deepEqual([moved.audienceId, moved.segmentId], [other.id, theirs.id]);
+  await refused(id, { audienceId: audience.id }, 'audienceId');
+  await refused(id, { audienceId: audience.id, segmentId: theirs.id }, 'segmentId');
+  const whole = (await patch(id, { audienceId: audience.id, segmentId: null })).body;
+  assert.deepEqual([whole.audienceId, whole.segmentId], [audience.id, null]);
+  await refused(id, { audienceId: null }, 'audienceId');
+  const part = (await patch(id, { audienceId: null, segmentId: segment.id })).body;
+  assert.deepEqual([part.audienceId, part.segmentId], [audience.id, segment.id]);
+});
+
+const REFUSED: [change: object, param: string][] = [
+  [{ from: null }, 'from'],
+  [{ from: 'x' }, 'from'],
+  [{ subject: null }, 'subject'],
+  [{ subject: ' ' }, 'subject'],
+  [{ subject: 'a\nb' }, 'subject'],
+  [{ html: null }, 'html'],
+  [{ html: 'no tag' }, 'html'],
+  [{ html: `${TAG}\0` }, 'html'],
+  [{ html: `${TAG}{{{x}}}` }, 'html'],
+  [{ text: 'no tag' }, 'text'],
+  [{ text: `${TAG}\ud800` }, 'text'],
+  [{ templateId: 'x' }, 'templateId'],
+  [{ templateId: 'x', html: null }, 'templateId'],
+  [{ topicId: 'x' }, 'topicId'],
+  [{ audienceId: 'x' }, 'audienceId'],
+  [{ segmentId: 'x' }, 'segmentId'],
+  [{ replyTo: 'x' }, 'replyTo'],
+  [{ scheduleAt: '2027-01-31T12:00:00Z' }, 'scheduleAt'],
+  [{ scheduledAt: null }, 'scheduledAt'],
+  [{ topic: 'x' }, 'topic'],
+  [{ id: 'brd_x' }, 'id'],
+  [{ status: 'sending' }, 'status'],
+  [{ createdAt: '2026-01-01T00:00:00Z' }, 'createdAt'],
+  [{ updatedAt: null }, 'updatedAt'],
+  [{ reply_to: 'a@b.example' }, 'reply_to'],
+];
+for (const [change, param] of REFUSED) {
+  test(`a change is refused, and nothing of it done: ${JSON.stringify(change).slice(0, 60)}`, async () => {
+    const before = await created();
+    await refused(before.id, { replyTo: 'new@b.example', ...change }, param);
+    assert.deepEqual(await client.get(before.id), before);
+  });
+}
+
+test('a change that is no object or absent is refused', async () => {
+  const { id } = await created();
+  for (const change of [undefined, null, [], 'x', 7]) assert.equal((await patch(id, change)).status, 400);
+});
+
+test('HTML and template take the place of each other only when the other is cleared', async () => {
+  const { id } = await created();
+  const templateId = await template();
+  await refused(id, { templateId }, 'templateId');
+  assert.equal((await patch(id, { templateId, html: null })).status, 200);
+  await refused(id, { html: TAG }, 'html');
+  await refused(id, { templateId: null }, 'html');
+  const back = (await patch(id, { html: TAG, templateId: null })).body;
+  assert.deepEqual([back.html, back.templateId], [TAG, null]);
+});
+
+test('a change is checked with what stays: variables together, the tag in the text of the template', async () => {
+  const many = Array.from({ length: 49 }, (_, index) => `{{v${index}}}`).join('');
+  const { id } = await created({ subject: 's', html: many + TAG });
+  await refused(id, { subject: '{{one}} more' }, 'subject');
+  await refused(id, { text: `{{one}} more ${TAG}` }, 'text');
+  const { id: other } = await created({ text: TAG });
+  const templateId = await template({ text: 'no tag' });
+  assert.equal((await patch(other, { html: null, templateId })).status, 200);
+  await refused(other, { text: null }, 'templateId');
+});
+
+test('a draft outlives what it names, and shows it; a change asks for what exists', async () => {
+  const gone = { topicId: await topic(), templateId: await template() };
+  const before = await created({ ...gone, html: undefined });
+  await client.ask('DELETE', `/topics/${gone.topicId}`);
+  assert.deepEqual(await client.get(before.id), before);
+  await refused(before.id, { subject: 'x' }, 'topicId');
+  assert.equal((await patch(before.id, { topicId: null })).status, 200);
+  await client.ask('DELETE', `/templates/${gone.templateId}`);
+  assert.equal((await client.get(before.id)).templateId, gone.templateId);
+  await refused(before.id, { subject: 'x' }, 'templateId');
+  const { status, body } = await patch(before.id, { templateId: null, html: TAG });
+  assert.deepEqual([status, body.templateId, body.html], [200, null, TAG]);
+});
+
+test('a template that was changed since is checked as it is now, and blamed', async () => {
+  const templateId = await template();
+  const { id } = await created({ html: undefined, templateId });
+  await client.ask('PATCH', `/templates/${templateId}`, { html: 'no tag' });
+  await refused(id, { replyTo: 'a@b.example' }, 'templateId');
+});
+
+test('a domain that is no longer verified is refused with every change, until the sender is another', async () => {
+  const domain = await addDomain(t, { name: 'ending.example', status: 'verified' });
+  const { id } = await created({ from: 'a@ending.example' });
+  await t.app.db.commit(endDomain, { id: domain.id, tenantId: t.tenantId, now: NOW });
+  const { status, body } = await patch(id, { subject: 'x' });
+  assert.deepEqual([status, body.error.type], [422, 'domain_not_verified']);
+  assert.equal((await client.get(id)).from, 'a@ending.example');
+  assert.equal((await patch(id, { subject: 'x', from: `a@${SANDBOX}` })).status, 200);
+});
+
+test('two changes at once are both made, and what neither would do alone they cannot do together', async () => {
+  const first = await created();
+  await Promise.all([patch(first.id, { subject: 'new' }), patch(first.id, { replyTo: 'new@b.example' })]);
+  const both = await client.get(first.id);
+  assert.deepEqual([both.subject, both.replyTo], ['new', 'new@b.example']);
+
+  const many = Array.from({ length: 48 }, (_, index) => `{{v${index}}}`).join('');
+  const { id } = await created({ subject: 's', html: many + TAG });
+  const answers = await Promise.all([
+    patch(id, { subject: '{{one}}' }),
+    patch(id, { text: `{{another}} ${TAG}` }),
+  ]);
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 400]);
+});
+
+test('a draft deleted while it is changed is not found, and not made again', async () => {
+  const { id } = await created();
+  const caller = { tenantId: t.tenantId, mode: 'test', keyId: 'key_1', domainId: null } as const;
+  const db: TestApp['app']['db'] = Object.create(t.app.db);
+  db.commit = async (write, input) => {
+    await t.app.db.commit(deleteBroadcast, { owner: { tenantId: t.tenantId, mode: 'test' }, id });
+    return t.app.db.commit(write, input);
+  };
+  const change = updateBroadcast({ ...t.app, db }, caller, { id, given: { subject: 'x' } });
+  await assert.rejects(change, /Broadcast not found/);
+  assert.equal((await client.ask('GET', `/broadcasts/${id}`)).status, 404);
+});
+
+test('changes add up to the last word on every field, and time goes on', async () => {
+  const topicId = await topic();
+  const templateId = await template();
+  const content = fc.constantFrom({ html: TAG, templateId: null }, { html: null, templateId });
+  const rest = fc.record(
+    {
+      ...{
+        subject: fc.constantFrom('one', '{{two}}'),
+        from: fc.constantFrom(`a@${SANDBOX}`, `Ada <b@${SANDBOX}>`),
+      },
+      ...{ replyTo: fc.option(fc.constant('r@b.example')), topicId: fc.option(fc.constant(topicId)) },
+      ...{ segmentId: fc.option(fc.constant(segment.id)), text: fc.option(fc.constantFrom(TAG, `x ${TAG}`)) },
+    },
+    { requiredKeys: [] },
+  );
+  const change = fc.tuple(rest, fc.option(content)).map(([fields, both]) => ({ ...fields, ...both }));
+  const property = fc.asyncProperty(fc.array(change, { maxLength: 5 }), async (changes) => {
+    const { updatedAt, ...wished } = await created();
+    let last: string = updatedAt;
+    for (const one of changes) {
+      Object.assign(wished, one);
+      const { status, body } = await patch(wished.id, one);
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.ok(body.updatedAt >= last);
+      last = body.updatedAt;
+    }
+    const { updatedAt: _, ...shown } = await client.get(wished.id);
+    assert.deepEqual(shown, wished);
+  });
+  await fc.assert(property, { seed: SEED, numRuns: 40 });
+});
+
+test('any JSON in any field is accepted or refused, and the field named', async () => {
+  const { id } = await created();
+  const fields = [
+    'audienceId',
+    'segmentId',
+    'from',
+    'subject',
+    'replyTo',
+    'topicId',
+    'html',
+    'text',
+    'scheduleAt',
+  ];
+  const anything = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: 'binary' }));
+  const property = fc.asyncProperty(fc.constantFrom(...fields), anything, async (field, value) => {
+    const before = await client.get(id);
+    const { status, body } = await patch(id, { [field]: value });
+    assert.ok([200, 400, 422].includes(status), `${field} ${JSON.stringify(value)} ${status}`);
+    if (status !== 200) {
+      assert.equal(body.error.param.replace(/[[.].*/, ''), field, JSON.stringify(value));
+      assert.deepEqual(await client.get(id), before);
+    }
+  });
+  await fc.assert(property, { seed: SEED, numRuns: 300 });
+});
