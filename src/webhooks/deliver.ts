@@ -3,13 +3,14 @@
  * made anew each time (api.md 1.8).
  */
 import type { App } from '../app.ts';
-import type { EventRow, WebhookEndpointRow } from '../db/tables.ts';
+import type { EventRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
 import type { HttpResponse } from '../system/fetch.ts';
 import { VERSION } from '../version.ts';
 import type { DeliveryId } from './deliveries/store.ts';
 import { signPayload, signStandard } from './signature.ts';
+import type { Receiver } from './store.ts';
 
 /** api.md 1.8: from the first packet to the last byte. */
 export const POST_TIMEOUT_MS = 15_000;
@@ -30,7 +31,7 @@ export type ReceivedResponse = { status: number; timeMs: number; body: string };
 
 export type Post = {
   id: DeliveryId;
-  endpoint: Pick<WebhookEndpointRow, 'id' | 'tenantId' | 'url' | 'secretSealed'>;
+  endpoint: Receiver;
   event: Pick<EventRow, 'id' | 'type'>;
   /** See `payload`. */
   body: string;
@@ -39,7 +40,7 @@ export type Post = {
 export type PostingApp = Pick<App, 'fetch' | 'clock' | 'config' | 'sealer'>;
 
 export async function post(app: PostingApp, { id, endpoint, event, body }: Post): Promise<PostOutcome> {
-  const secret = app.sealer.open(endpoint.secretSealed, [endpoint.tenantId, endpoint.id]);
+  const secrets = openSecrets(app, endpoint);
   const timestamp = Math.floor(app.clock.now() / 1_000);
   const startedAt = app.clock.elapsed();
   try {
@@ -49,12 +50,12 @@ export async function post(app: PostingApp, { id, endpoint, event, body }: Post)
       headers: {
         'content-type': 'application/json',
         'user-agent': `Postrider/${VERSION}`,
-        [app.config.webhooks.signatureHeader]: signPayload(secret, timestamp, body),
+        [app.config.webhooks.signatureHeader]: signPayload(secrets, timestamp, body),
         'x-service-event': event.type,
         'x-service-delivery': id,
         'webhook-id': event.id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signStandard(secret, event.id, timestamp, body),
+        'webhook-signature': signStandard(secrets, event.id, timestamp, body),
       },
       body,
       timeoutMs: POST_TIMEOUT_MS,
@@ -64,6 +65,17 @@ export async function post(app: PostingApp, { id, endpoint, event, body }: Post)
   } catch (error) {
     return { kind: 'unreachable', error: describe(error) };
   }
+}
+
+/** The new one first; two only while a rotation asked for overlap (decisions.md 15). */
+function openSecrets(
+  { sealer, clock }: Pick<App, 'sealer' | 'clock'>,
+  { id, tenantId, secretSealed, previousSecretSealed, previousSecretUntil }: Receiver,
+): string[] {
+  const overlaps = previousSecretUntil !== null && clock.now() < previousSecretUntil;
+  const sealed =
+    overlaps && previousSecretSealed !== null ? [secretSealed, previousSecretSealed] : [secretSealed];
+  return sealed.map((secret) => sealer.open(secret, [tenantId, id]));
 }
 
 export type PayloadEvent = Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;

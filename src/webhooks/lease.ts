@@ -1,6 +1,6 @@
 /** Taking deliveries that are due, so that nobody else posts them meanwhile. The lease is durable before the post. */
 import { defineWrite, type Tx } from '../db/operation.ts';
-import type { EventRow, WebhookEndpointRow } from '../db/tables.ts';
+import type { EventRow } from '../db/tables.ts';
 import {
   type EndpointId,
   endPending,
@@ -10,12 +10,12 @@ import {
   leaseDue,
 } from './deliveries/store.ts';
 import { MOST_ATTEMPTS } from './schedule.ts';
-import { findEndpoint } from './store.ts';
+import { findEndpoint, type Receiver } from './store.ts';
 
 /** One post, with all it takes to make it. */
 export type LeasedDelivery = {
   lease: LeaseToken;
-  endpoint: Pick<WebhookEndpointRow, 'id' | 'tenantId' | 'url' | 'secretSealed'>;
+  endpoint: Receiver;
   event: Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;
 };
 
@@ -48,11 +48,11 @@ export const leaseDeliveries = defineWrite(
 
 async function leaseFor(
   tx: Tx,
-  { id, tenantId, url, secretSealed }: LeasedDelivery['endpoint'],
+  endpoint: Receiver,
   lease: Omit<Lease, 'claims'> & { limit: number },
 ): Promise<LeasedDelivery[]> {
   const leased: LeasedDelivery[] = [];
-  for (const row of await leaseDue(tx, { ...lease, endpointId: id })) {
+  for (const row of await leaseDue(tx, { ...lease, endpointId: endpoint.id })) {
     if (row.attempts > MOST_ATTEMPTS) {
       await giveUpUnsettled(tx, row.id, MOST_ATTEMPTS);
       continue;
@@ -60,7 +60,7 @@ async function leaseFor(
     const { type, mode, createdAt, data } = await getEventOf(tx, row);
     leased.push({
       lease: { id: row.id, attempts: row.attempts, epoch: lease.epoch },
-      endpoint: { id, tenantId, url, secretSealed },
+      endpoint,
       event: { id: row.eventId, type, mode, createdAt, data },
     });
   }

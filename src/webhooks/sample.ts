@@ -6,15 +6,63 @@ const MINUTE_MS = 60_000;
 const USER_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
 /** Of a range reserved for documentation. */
 const ADDRESS = '192.0.2.1';
+const RECIPIENT = 'recipient@example.org';
+/** What follows the prefix of an id that nothing has. */
+const NOBODY = '00000000000000000000000000';
+
+type EmailEventType = Extract<EventType, `email.${string}`>;
 
 /** The `data` of a sample. */
 export function sampleData(type: EventType, nowMs: number): object {
-  if (type === 'domain.verified' || type === 'domain.failed') {
-    return { domainId: 'dom_00000000000000000000000000', name: 'example.com', status: type.slice(7) };
+  switch (type) {
+    case 'domain.verified':
+    case 'domain.failed':
+      return { domainId: `dom_${NOBODY}`, name: 'example.com', status: type.slice('domain.'.length) };
+    case 'contact.created':
+    case 'contact.updated':
+    case 'contact.deleted':
+    case 'contact.unsubscribed':
+      return sampleContact(type === 'contact.unsubscribed', nowMs);
+    case 'suppression.added':
+    case 'suppression.removed':
+      return sampleSuppression(nowMs);
+    default:
+      return sampleEmail(type, nowMs);
   }
+}
+
+function sampleContact(unsubscribed: boolean, nowMs: number): object {
   return {
-    emailId: 'em_00000000000000000000000000',
-    to: 'recipient@example.org',
+    id: `ct_${NOBODY}`,
+    audienceId: `aud_${NOBODY}`,
+    email: RECIPIENT,
+    firstName: 'Sam',
+    lastName: 'Sample',
+    unsubscribed,
+    unsubscribedAt: unsubscribed ? isoTime(nowMs) : null,
+    properties: { plan: 'sample' },
+    topics: [{ id: `top_${NOBODY}`, subscription: 'opt_in' }],
+    status: unsubscribed ? 'unsubscribed' : 'subscribed',
+    createdAt: isoTime(nowMs - MINUTE_MS),
+    updatedAt: isoTime(nowMs),
+  };
+}
+
+function sampleSuppression(nowMs: number): object {
+  return {
+    id: `sup_${NOBODY}`,
+    email: RECIPIENT,
+    reason: 'manual',
+    sourceEmailId: null,
+    diagnostic: null,
+    createdAt: isoTime(nowMs - MINUTE_MS),
+  };
+}
+
+function sampleEmail(type: EmailEventType, nowMs: number): object {
+  return {
+    emailId: `em_${NOBODY}`,
+    to: RECIPIENT,
     from: 'sender@example.com',
     subject: 'A sample',
     messageId: '<sample@example.com>',
@@ -26,7 +74,7 @@ export function sampleData(type: EventType, nowMs: number): object {
   };
 }
 
-function sampleDetails(type: Exclude<EventType, `domain.${string}`>, nowMs: number): object {
+function sampleDetails(type: EmailEventType, nowMs: number): object {
   const at = isoTime(nowMs);
   const reader = { ip: ADDRESS, userAgent: USER_AGENT, bot: false };
   switch (type) {

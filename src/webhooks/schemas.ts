@@ -1,159 +1,168 @@
-/**
- * Request and response shapes of webhook endpoints and their deliveries (specification 2.11, 4.12, api.md 1.8), and
- * which URLs may be posted to.
- */
+/** Request and response shapes of webhook endpoints (specification 2.11, 4.12, api.md 1.8). */
 import { type Static, Type } from 'typebox';
 import type { WebhookEndpointRow } from '../db/tables.ts';
-import { EVENT_TYPES, type EventType } from '../events/store.ts';
+import { EVENT_TYPES } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
-import { AppError, invalid } from '../system/errors.ts';
-import type { LoggedDelivery } from './deliveries/store.ts';
+import { MOST_URL_CHARACTERS } from './destination.ts';
 
-/** Longest URL accepted; what browsers and proxies commonly bear (RFC 9110 4.1 asks for at least 8000 of receivers). */
-const MOST_URL_CHARACTERS = 2_048;
 /** Repetitions are dropped, so this only bounds the work. */
 const MOST_EVENTS = 100;
 /** api.md 1.10, names. */
 const MOST_DESCRIPTION_CHARACTERS = 200;
+/** A week: long enough to roll a secret out, short enough that a leaked one ends. */
+const MOST_OVERLAP_SECONDS = 604_800;
 
-/**
- * Ports on which mail speaks: SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, the common
- * stand-in for 587. A webhook must not talk to a mail server, this one least of all (security.md 2.26).
- */
-const MAIL_PORTS: readonly string[] = ['25', '110', '143', '465', '587', '993', '995', '2525'];
+/** Neither control characters (C0, DEL) nor lone surrogates. */
+const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';
 
 const eventType = Type.Enum([...EVENT_TYPES]);
 
-const url = Type.String({ maxLength: MOST_URL_CHARACTERS, description: 'Where events are posted; https.' });
+const url = Type.String({
+  maxLength: MOST_URL_CHARACTERS,
+  description: 'Where events are posted; https, without user name or fragment, and not to a mail port.',
+});
 const events = Type.Array(eventType, {
   minItems: 1,
   maxItems: MOST_EVENTS,
-  description: 'What is posted.',
+  description: 'What is posted; repetitions are dropped.',
 });
 const description = Type.String({
   maxLength: MOST_DESCRIPTION_CHARACTERS,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  pattern: PLAIN_TEXT,
+  description: 'For you; without control characters.',
 });
 
-export const newEndpointSchema = Type.Object({ url, events, description: Type.Optional(description) });
+const EXAMPLE = {
+  url: 'https://shop.example/webhooks/mail',
+  events: ['email.delivered', 'email.bounced'] as const,
+};
+
+export const newEndpointSchema = Type.Object(
+  { url, events, description: Type.Optional(description) },
+  { examples: [{ ...EXAMPLE, description: 'The shop' }] },
+);
 export type NewEndpoint = Static<typeof newEndpointSchema>;
 
-export const endpointChangeSchema = Type.Object({
-  url: Type.Optional(url),
-  events: Type.Optional(events),
-  description: Type.Optional(Type.Union([description, Type.Null()], { description: 'Null clears it.' })),
-  status: Type.Optional(
-    Type.Enum(['enabled', 'disabled'], { description: 'Enabling forgets the failures so far.' }),
-  ),
-});
+export const endpointChangeSchema = Type.Object(
+  {
+    url: Type.Optional(url),
+    events: Type.Optional(events),
+    description: Type.Optional(Type.Union([description, Type.Null()], { description: 'Null clears it.' })),
+    status: Type.Optional(
+      Type.Enum(['enabled', 'disabled'], { description: 'Enabling forgets the failures so far.' }),
+    ),
+  },
+  { examples: [{ status: 'enabled' }] },
+);
 export type EndpointChange = Static<typeof endpointChangeSchema>;
+
+const time = Type.Union([Type.String(), Type.Null()]);
 
 const endpointFields = {
   id: Type.String(),
   url: Type.String(),
-  events: Type.Array(Type.String()),
+  events: Type.Array(eventType),
   status: Type.Enum(['enabled', 'disabled']),
-  disabledReason: Type.Union([Type.Enum(['manual', 'failures', 'gone']), Type.Null()]),
-  disabledAt: Type.Union([Type.String(), Type.Null()]),
+  disabledReason: Type.Union([Type.Enum(['manual', 'failures', 'gone']), Type.Null()], {
+    description: '`failures`: nothing had succeeded for days; `gone`: the receiver answered 410.',
+  }),
+  disabledAt: time,
   failingSince: Type.Union([Type.String(), Type.Null()], {
     description: 'Since when no post has succeeded; null while they do.',
+  }),
+  previousSecretExpiresAt: Type.Union([Type.String(), Type.Null()], {
+    description: 'Until when posts are signed with the secret before this one, too; null when they are not.',
   }),
   description: Type.Union([Type.String(), Type.Null()]),
   createdAt: Type.String(),
   updatedAt: Type.String(),
 };
 
-export const endpointSchema = Type.Object(endpointFields);
-export const createdEndpointSchema = Type.Object({
-  ...endpointFields,
-  secret: Type.String({ description: 'Signs every post. Shown this once.' }),
+const SHOWN_EXAMPLE = {
+  id: 'wh_01khq3z5vgxw1r8t6n2m4c9b7d',
+  url: EXAMPLE.url,
+  events: EXAMPLE.events,
+  status: 'enabled',
+  disabledReason: null,
+  disabledAt: null,
+  failingSince: null,
+  previousSecretExpiresAt: null,
+  description: 'The shop',
+  createdAt: '2026-03-01T09:00:00.000Z',
+  updatedAt: '2026-03-01T09:00:00.000Z',
+};
+
+export const endpointSchema = Type.Object(endpointFields, {
+  title: 'WebhookEndpoint',
+  examples: [SHOWN_EXAMPLE],
 });
 
-export function showEndpoint(row: WebhookEndpointRow): Static<typeof endpointSchema> {
+export const secretField = Type.String({ description: 'Signs every post. Shown this once.' });
+export const EXAMPLE_SECRET = 'whsec_dGhpcyBpcyBhbiBleGFtcGxlLCBub3QgYSBzZWNyZXQ=';
+
+/** What create and rotation answer. */
+export const secretEndpointSchema = Type.Object(
+  { ...endpointFields, secret: secretField },
+  { title: 'WebhookEndpointWithSecret', examples: [{ ...SHOWN_EXAMPLE, secret: EXAMPLE_SECRET }] },
+);
+
+export function showEndpoint(row: WebhookEndpointRow, nowMs: number): Static<typeof endpointSchema> {
+  const { previousSecretUntil } = row;
+  const overlaps = previousSecretUntil !== null && nowMs < previousSecretUntil;
   return {
     id: row.id,
     url: row.url,
-    events: JSON.parse(row.events) as string[],
+    events: JSON.parse(row.events) as NewEndpoint['events'],
     status: row.status,
     disabledReason: row.disabledReason,
     disabledAt: isoTimeOrNull(row.disabledAt),
     failingSince: isoTimeOrNull(row.failingSince),
+    previousSecretExpiresAt: overlaps ? isoTime(previousSecretUntil) : null,
     description: row.description,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };
 }
 
-function isoTimeOrNull(epochMs: number | null): string | null {
+export function isoTimeOrNull(epochMs: number | null): string | null {
   return epochMs === null ? null : isoTime(epochMs);
 }
 
+export const rotationSchema = Type.Object(
+  {
+    overlapSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MOST_OVERLAP_SECONDS,
+        default: 0,
+        description: 'For so long posts are signed with the secret of before, too.',
+      }),
+    ),
+  },
+  { examples: [{ overlapSeconds: 86_400 }] },
+);
+export type Rotation = Static<typeof rotationSchema>;
+
 const nullableInteger = (text: string) => Type.Union([Type.Integer(), Type.Null()], { description: text });
 
-const responseFields = {
+/** Of a post, be it a delivery or a test. */
+export const responseFields = {
   responseStatus: nullableInteger('HTTP status of the last answer; null: there was none.'),
   responseTimeMs: nullableInteger('How long that answer took.'),
   error: Type.Union([Type.String(), Type.Null()], { description: 'What went wrong.' }),
 };
 
-/** The type of the sample, from a body that may be left out: no schema can say that, since one makes a body required. */
-export function readTestType(body: unknown): EventType {
-  if (body === undefined) return 'email.delivered';
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new AppError('validation_error', 'The body must be an object');
-  }
-  const asked = 'type' in body ? body.type : 'email.delivered';
-  const type = EVENT_TYPES.find((name) => name === asked);
-  if (!type) throw invalid('type', `\`type\` must be one of ${EVENT_TYPES.join(', ')}`);
-  return type;
-}
+export const testSchema = Type.Object(
+  { type: Type.Optional(Type.Enum([...EVENT_TYPES], { default: 'email.delivered' })) },
+  { examples: [{ type: 'email.bounced' }] },
+);
+export type TestBody = Static<typeof testSchema>;
 
-export const testResultSchema = Type.Object({ delivered: Type.Boolean(), ...responseFields });
+export const testResultSchema = Type.Object(
+  { delivered: Type.Boolean({ description: 'The receiver answered 2xx.' }), ...responseFields },
+  {
+    title: 'WebhookTestResult',
+    examples: [{ delivered: true, responseStatus: 204, responseTimeMs: 84, error: null }],
+  },
+);
 export type TestResult = Static<typeof testResultSchema>;
-
-export const deliveryStatus = Type.Enum(['pending', 'delivered', 'failed', 'skipped']);
-
-export const deliverySchema = Type.Object({
-  id: Type.String(),
-  eventId: Type.String(),
-  eventType: Type.String(),
-  status: deliveryStatus,
-  attempts: Type.Integer({ description: 'Posts so far, one that is under way included.' }),
-  ...responseFields,
-  responseBody: Type.Union([Type.String(), Type.Null()], {
-    description: 'The beginning of the last answer, at most 4 KB, read as UTF-8.',
-  }),
-  nextAttemptAt: Type.Union([Type.String(), Type.Null()], {
-    description: 'Null when none is to come, and while one is under way.',
-  }),
-  createdAt: Type.String(),
-});
-
-export function showDelivery(row: LoggedDelivery): Static<typeof deliverySchema> {
-  return {
-    id: row.id,
-    eventId: row.eventId,
-    eventType: row.eventType,
-    status: row.state,
-    attempts: row.attempts,
-    responseStatus: row.responseStatus,
-    responseTimeMs: row.responseTimeMs,
-    responseBody: row.responseBody,
-    error: row.error,
-    nextAttemptAt: row.epoch === null ? isoTimeOrNull(row.dueAt) : null,
-    createdAt: isoTime(row.createdAt),
-  };
-}
-
-/** Addresses are judged when a connection is opened, not here: what a name resolves to today says nothing of tomorrow. */
-export function checkUrl(text: string, { allowHttp }: { allowHttp: boolean }): void {
-  const url = /[\s\p{Cc}]/u.test(text) || !/^https?:\/\//i.test(text) ? null : URL.parse(text);
-  if (!url) throw invalid('url', '`url` must be an absolute URL such as https://example.com/webhooks');
-  if (url.protocol !== 'https:' && !allowHttp) throw invalid('url', '`url` must start with https://');
-  if (url.username !== '' || url.password !== '') {
-    throw invalid('url', '`url` must not hold a user name or password; every post is signed instead');
-  }
-  if (text.includes('#')) throw invalid('url', '`url` must not have a fragment');
-  if (MAIL_PORTS.includes(url.port))
-    throw invalid('url', `\`url\` must not use port ${url.port}, a mail port`);
-}

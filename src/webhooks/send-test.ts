@@ -7,16 +7,15 @@ import type { EventType } from '../events/store.ts';
 import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { errorOf, type PostingApp, payload, post } from './deliver.ts';
-import type { EndpointId } from './deliveries/store.ts';
 import { sampleData } from './sample.ts';
 import type { TestResult } from './schemas.ts';
 import { getEndpoint, type Owner } from './store.ts';
 
-export type SendTest = (owner: Owner, id: EndpointId, type: EventType) => Promise<TestResult>;
+export type SendTest = (owner: Owner, id: string, type: EventType) => Promise<TestResult>;
 
 /** A caller that asked again in a loop would hold a connection for 15 s each time, so an endpoint is tested once at a time. */
 export function createSendTest(app: PostingApp & Pick<App, 'db'>): SendTest {
-  const underWay = new Set<EndpointId>();
+  const underWay = new Set<string>();
   return async (owner, id, type) => {
     const endpoint = await getEndpoint(app.db.read, owner, id);
     if (underWay.has(id)) throw tooSoon();

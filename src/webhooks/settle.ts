@@ -3,7 +3,7 @@
  * takes nothing for days is disabled, one whose receiver is gone at once (api.md 1.8).
  */
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { newId } from '../system/ids.ts';
+import { firstIdAt } from '../system/ids.ts';
 import {
   countFailing,
   type Ended,
@@ -12,6 +12,7 @@ import {
   type LeaseToken,
   settleLeased,
 } from './deliveries/store.ts';
+import { MOST_ATTEMPTS } from './schedule.ts';
 import { disableEndpoint, type EndpointById, findEndpoint, noteFailing, noteSuccess } from './store.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,6 +31,8 @@ const FIRST_POST_MS = 60_000;
 export type Settlement = LeaseToken &
   Ended & {
     endpointId: EndpointId;
+    /** Where it was posted: the endpoint may have another by now. */
+    url: string;
     now: number;
     /** The receiver wants nothing more, ever. */
     gone: boolean;
@@ -42,16 +45,20 @@ export const settleDelivery = defineWrite(
   'webhooks.settle',
   async (tx, settlement: Settlement): Promise<Aftermath> => {
     const { endpointId, now, gone } = settlement;
-    if (!(await settleLeased(tx, settlement))) return 'stale';
     if (settlement.state === 'delivered') {
+      if (!(await settleLeased(tx, settlement))) return 'stale';
       await noteSuccess(tx, endpointId);
       return 'none';
     }
     const endpoint = await findEndpoint(tx, endpointId);
+    const hasMoved = endpoint !== undefined && endpoint.url !== settlement.url;
+    const ended = hasMoved ? { ...settlement, ...nextReceiver(settlement) } : settlement;
+    if (!(await settleLeased(tx, ended))) return 'stale';
     if (endpoint?.status !== 'enabled') {
       await endPending(tx, endpointId, endpoint ? 'disabled' : 'deleted', now);
       return 'none';
     }
+    if (hasMoved) return 'none';
     if (gone) {
       await disableEndpoint(tx, { id: endpointId, reason: 'gone', now });
       return 'gone';
@@ -59,6 +66,11 @@ export const settleDelivery = defineWrite(
     return settleFailure(tx, endpoint, now);
   },
 );
+
+/** What the receiver of before refused is for the one that has taken its place, which has refused nothing yet. */
+function nextReceiver({ attempts, now }: Settlement): Partial<Ended> {
+  return attempts < MOST_ATTEMPTS ? { state: 'pending', dueAt: now } : {};
+}
 
 async function settleFailure(tx: Tx, endpoint: EndpointById, now: number): Promise<Aftermath> {
   const failingSince = endpoint.failingSince ?? now;
@@ -82,9 +94,8 @@ async function hasFailedTooLong(
   if (now - since < DISABLE_AFTER_MS) return false;
   const failing = await countFailing(tx, {
     endpointId,
-    // Ids are ordered by time, so that an id of a moment is a border between those before and after it.
-    after: newId('whd', since - FIRST_POST_MS),
-    before: newId('whd', now - FAILING_FOR_MS),
+    after: firstIdAt('whd', since - FIRST_POST_MS),
+    before: firstIdAt('whd', now - FAILING_FOR_MS),
     limit: FAILING_DELIVERIES,
   });
   return failing >= FAILING_DELIVERIES;

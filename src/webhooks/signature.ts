@@ -16,18 +16,31 @@ export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** The header's value, `t=<unix>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` (specification 6 step 3). */
-export function signPayload(secret: string, timestampSeconds: number, body: string): string {
-  return `t=${timestampSeconds},v1=${hmacHex(secret, String(timestampSeconds), body)}`;
+/**
+ * The header's value, `t=<unix>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` (specification 6 step 3), and another `v1=` for
+ * each further secret.
+ */
+export function signPayload(secrets: readonly string[], timestampSeconds: number, body: string): string {
+  const signatures = secrets.map((secret) => `v1=${hmacHex(secret, String(timestampSeconds), body)}`);
+  return [`t=${timestampSeconds}`, ...signatures].join(',');
 }
 
 /**
  * The same post signed as Standard Webhooks has it, for receivers that use one of its libraries: base64 of HMAC-SHA256
- * over `<id>.<t>.<body>`, keyed with the bytes the secret encodes (standardwebhooks.com, "Signature scheme").
+ * over `<id>.<t>.<body>`, keyed with the bytes the secret encodes; several with spaces between them
+ * (standardwebhooks.com, "Signature scheme" and "Multiple signatures").
  */
-export function signStandard(secret: string, id: string, timestampSeconds: number, body: string): string {
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64')}`;
+export function signStandard(
+  secrets: readonly string[],
+  id: string,
+  timestampSeconds: number,
+  body: string,
+): string {
+  const sign = (secret: string) => {
+    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64')}`;
+  };
+  return secrets.map(sign).join(' ');
 }
 
 export type SignedPost = {

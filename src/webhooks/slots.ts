@@ -35,10 +35,30 @@ export class Slots {
    */
   share(waiting: readonly WaitingEndpoint[], { now, limit }: { now: number; limit: number }): Claim[] {
     const due = waiting.filter(({ dueAt }) => dueAt <= now);
+    return this.#give(waiting, due, { limit, levels: IN_FLIGHT_PER_ENDPOINT });
+  }
+
+  /**
+   * The same once more, of endpoints that were read a while ago: one slot each, to those that have none, and were given
+   * none since. What is due to the others may be gone.
+   */
+  shareRest(
+    waiting: readonly WaitingEndpoint[],
+    { now, limit, given }: { now: number; limit: number; given: ReadonlySet<EndpointId> },
+  ): Claim[] {
+    const rest = waiting.filter(({ endpointId, dueAt }) => dueAt <= now && !given.has(endpointId));
+    return this.#give(waiting, rest, { limit, levels: 1 });
+  }
+
+  #give(
+    waiting: readonly WaitingEndpoint[],
+    due: readonly WaitingEndpoint[],
+    { limit, levels }: { limit: number; levels: number },
+  ): Claim[] {
     const granted = new Map<EndpointId, number>();
     let left = limit;
     let leftFailing = this.#roomForFailing(waiting);
-    for (let level = 0; level < IN_FLIGHT_PER_ENDPOINT; level += 1) {
+    for (let level = 0; level < levels; level += 1) {
       for (const { endpointId, failing } of due) {
         if (left <= 0) break;
         const already = granted.get(endpointId) ?? 0;

@@ -1,6 +1,6 @@
 /** Webhook endpoints: all their SQL, and the only writer of their table. Deliveries are in `deliveries/store.ts`. */
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { type Page, type PageRequest, readPage } from '../db/page.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
@@ -27,35 +27,27 @@ export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, 
   await tx.insertInto('webhookEndpoints').values(row).execute();
 });
 
-/** @throws AppError not_found */
-export async function getEndpoint(tx: Tx, owner: Owner, id: EndpointId): Promise<WebhookEndpointRow> {
+/** @throws AppError not_found, also for another tenant's or mode's */
+export async function getEndpoint(tx: Tx, owner: Owner, id: string): Promise<WebhookEndpointRow> {
   const row = await tx
     .selectFrom('webhookEndpoints')
     .selectAll()
     .where('tenantId', '=', owner.tenantId)
     .where('mode', '=', owner.mode)
-    .where('id', '=', id)
+    .where('id', '=', id as EndpointId)
     .executeTakeFirst();
-  if (!row) throw endpointNotFound();
+  if (!row) throw notFound('Webhook endpoint');
   return row;
 }
 
-export function endpointNotFound(): AppError {
-  return notFound('Webhook endpoint');
-}
-
+/** Newest first. */
 export function listEndpoints(tx: Tx, owner: Owner, page: PageRequest): Promise<Page<WebhookEndpointRow>> {
-  return readPage(page, ({ direction, cursor, limit }) => {
-    const query = tx
-      .selectFrom('webhookEndpoints')
-      .selectAll()
-      .where('tenantId', '=', owner.tenantId)
-      .where('mode', '=', owner.mode)
-      .orderBy('id', direction === 'older' ? 'desc' : 'asc')
-      .limit(limit);
-    const beyond = direction === 'older' ? '<' : '>';
-    return (cursor === undefined ? query : query.where('id', beyond, cursor as EndpointId)).execute();
-  });
+  const all = tx
+    .selectFrom('webhookEndpoints')
+    .selectAll()
+    .where('tenantId', '=', owner.tenantId)
+    .where('mode', '=', owner.mode);
+  return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
 }
 
 export type EndpointPatch = Partial<Pick<WebhookEndpointRow, 'url' | 'events' | 'description' | 'status'>>;
@@ -65,13 +57,14 @@ export const changeEndpoint = defineWrite(
   'webhooks.changeEndpoint',
   async (
     tx,
-    { owner, id, patch, now }: { owner: Owner; id: EndpointId; patch: EndpointPatch; now: number },
+    { owner, id, patch, now }: { owner: Owner; id: string; patch: EndpointPatch; now: number },
   ): Promise<WebhookEndpointRow> => {
     const before = await getEndpoint(tx, owner, id);
-    const after = { ...before, ...patch, ...standing(before, patch, now), updatedAt: now };
-    const { id: _, ...columns } = after;
-    await tx.updateTable('webhookEndpoints').set(columns).where('id', '=', id).execute();
-    if (after.status === 'disabled') await endPending(tx, id, 'disabled', now);
+    const after = await writeEndpoint(tx, {
+      ...{ ...before, ...patch, ...standing(before, patch, now) },
+      updatedAt: now,
+    });
+    if (after.status === 'disabled') await endPending(tx, after.id, 'disabled', now);
     return after;
   },
 );
@@ -97,13 +90,57 @@ function standing(before: WebhookEndpointRow, patch: EndpointPatch, now: number)
   };
 }
 
+async function writeEndpoint(tx: Tx, endpoint: WebhookEndpointRow): Promise<WebhookEndpointRow> {
+  const { id, ...columns } = endpoint;
+  await tx.updateTable('webhookEndpoints').set(columns).where('id', '=', id).execute();
+  return endpoint;
+}
+
+export type NewSecret = {
+  owner: Owner;
+  id: string;
+  secretSealed: string;
+  /** For so long the secret of before signs too. */
+  overlapMs: number;
+  now: number;
+};
+
+/** A secret that was still signing beside the one of before signs no more. @throws AppError not_found */
+export const replaceSecret = defineWrite(
+  'webhooks.replaceSecret',
+  async (tx, { owner, id, secretSealed, overlapMs, now }: NewSecret): Promise<WebhookEndpointRow> => {
+    const before = await getEndpoint(tx, owner, id);
+    const overlaps = overlapMs > 0;
+    return writeEndpoint(tx, {
+      ...before,
+      secretSealed,
+      previousSecretSealed: overlaps ? before.secretSealed : null,
+      previousSecretUntil: overlaps ? now + overlapMs : null,
+      updatedAt: now,
+    });
+  },
+);
+
+/** Removes secrets that no longer sign; answers how many. */
+export const forgetPreviousSecrets = defineWrite(
+  'webhooks.forgetPreviousSecrets',
+  async (tx, { now }: { now: number }): Promise<number> => {
+    const { numUpdatedRows } = await tx
+      .updateTable('webhookEndpoints')
+      .set({ previousSecretSealed: null, previousSecretUntil: null })
+      .where('previousSecretUntil', '<=', now)
+      .executeTakeFirst();
+    return Number(numUpdatedRows);
+  },
+);
+
 /** @throws AppError not_found */
 export const deleteEndpoint = defineWrite(
   'webhooks.deleteEndpoint',
-  async (tx, { owner, id, now }: { owner: Owner; id: EndpointId; now: number }) => {
-    await getEndpoint(tx, owner, id);
-    await tx.deleteFrom('webhookEndpoints').where('id', '=', id).execute();
-    await endPending(tx, id, 'deleted', now);
+  async (tx, { owner, id, now }: { owner: Owner; id: string; now: number }) => {
+    const endpoint = await getEndpoint(tx, owner, id);
+    await tx.deleteFrom('webhookEndpoints').where('id', '=', endpoint.id).execute();
+    await endPending(tx, endpoint.id, 'deleted', now);
   },
 );
 
@@ -126,14 +163,17 @@ export async function listSubscribers(tx: Tx, { tenantId, mode }: Owner): Promis
 const endpointById = statement((db, param: Param<{ id: EndpointId }>) =>
   db
     .selectFrom('webhookEndpoints')
-    .select(['id', 'tenantId', 'url', 'secretSealed', 'status', 'failingSince', 'warnedAt'])
+    .select(['id', 'tenantId', 'url', 'status', 'failingSince', 'warnedAt'])
+    .select(['secretSealed', 'previousSecretSealed', 'previousSecretUntil'])
     .where('id', '=', param('id')),
 );
 
-export type EndpointById = Pick<
+/** What a post needs to know. */
+export type Receiver = Pick<
   WebhookEndpointRow,
-  'id' | 'tenantId' | 'url' | 'secretSealed' | 'status' | 'failingSince' | 'warnedAt'
+  'id' | 'tenantId' | 'url' | 'secretSealed' | 'previousSecretSealed' | 'previousSecretUntil'
 >;
+export type EndpointById = Receiver & Pick<WebhookEndpointRow, 'status' | 'failingSince' | 'warnedAt'>;
 
 /** For the workers, which serve all tenants. */
 export function findEndpoint(tx: Tx, id: EndpointId): Promise<EndpointById | undefined> {

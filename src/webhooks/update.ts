@@ -2,23 +2,23 @@
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { invalid } from '../system/errors.ts';
-import type { EndpointId } from './deliveries/store.ts';
-import { checkUrl, type EndpointChange } from './schemas.ts';
+import { checkDestination } from './destination.ts';
+import type { EndpointChange } from './schemas.ts';
 import { changeEndpoint, type Owner } from './store.ts';
 
 /** @throws AppError not_found, validation_error */
 export async function updateEndpoint(
   app: Pick<App, 'db' | 'clock' | 'config' | 'notices'>,
   owner: Owner,
-  id: EndpointId,
+  id: string,
   wanted: EndpointChange,
 ): Promise<WebhookEndpointRow> {
   // The schema lets unknown fields pass, but whoever sends this one means to have another secret from now on.
   if (Object.hasOwn(wanted, 'secret')) {
-    throw invalid('secret', '`secret` cannot be changed; create another endpoint, then delete this one');
+    throw invalid('secret', '`secret` cannot be chosen; POST /v1/webhooks/{id}/rotate-secret makes another');
   }
   const { url, events, description, status } = wanted;
-  if (url !== undefined) checkUrl(url, app.config.webhooks);
+  if (url !== undefined) checkDestination('url', url, app.config.webhooks);
   const patch = {
     ...(url !== undefined && { url }),
     ...(events !== undefined && { events: eventList(events) }),

@@ -30,6 +30,7 @@ test('an endpoint is created enabled, with its secret, and answers to its id wit
     disabledReason: null,
     disabledAt: null,
     failingSince: null,
+    previousSecretExpiresAt: null,
     description: 'Büro',
     createdAt: shown.createdAt,
     updatedAt: shown.createdAt,
@@ -149,6 +150,8 @@ const BAD: [name: string, body: unknown, param: string | undefined][] = [
   ['an event named like a property', { url: URL_OK, events: ['constructor'] }, 'events[0]'],
   ['a description that is a number', { url: URL_OK, events, description: 1 }, 'description'],
   ['a long description', { url: URL_OK, events, description: 'x'.repeat(201) }, 'description'],
+  ['a url with half a character', { url: 'https://example.com/\ud800', events }, 'url'],
+  ['a description with half a character', { url: URL_OK, events, description: 'a\ud800' }, 'description'],
   ['a description with a control character', { url: URL_OK, events, description: 'a\u0007' }, 'description'],
 ];
 

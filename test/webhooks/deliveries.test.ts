@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newId } from '../../src/system/ids.ts';
+import { firstIdAt, newId } from '../../src/system/ids.ts';
 import { startWork } from '../../src/system/worker.ts';
-import { endPending, listDeliveries, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
+import { listDeliveries } from '../../src/webhooks/deliveries/log/store.ts';
+import { endPending, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { createDeliverySweep } from '../../src/webhooks/worker.ts';
 import { explain } from '../support/explain.ts';
 import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
@@ -141,6 +142,13 @@ test('deliveries are listed newest first, in pages, by state, and of one endpoin
       const next = await list(world, id, `?status=${state}&limit=1&startingAfter=${ofState[0]}`);
       assert.deepEqual([idsOf(next), next.body.hasMore], [ofState.slice(1, 2), true]);
     }
+    const madeAt = (index: number) => encodeURIComponent(iso(rows[index]?.createdAt ?? 0));
+    assert.deepEqual(idsOf(await list(world, id, `?createdAfter=${madeAt(3)}`)), ids.slice(0, 4));
+    assert.deepEqual(idsOf(await list(world, id, `?createdBefore=${madeAt(3)}`)), ids.slice(4));
+    assert.deepEqual(
+      idsOf(await list(world, id, `?createdAfter=${madeAt(9)}&createdBefore=${madeAt(3)}&status=failed`)),
+      rows.slice(4, 10).flatMap((row) => (row.state === 'failed' ? [row.id] : [])),
+    );
     for (const query of ['?status=sent', '?status=', '?limit=0', '?limit=101', '?startingAfter=wh_1']) {
       assert.equal((await list(world, id, query)).status, 400, query);
     }
@@ -148,16 +156,27 @@ test('deliveries are listed newest first, in pages, by state, and of one endpoin
     assert.deepEqual([both.status, both.body.error.param], [400, 'endingBefore']);
   }));
 
-for (const state of [undefined, 'failed'] as const) {
-  test(`a page ${state === undefined ? 'of all' : 'of one state'} is read from an index and not sorted`, async () => {
-    const plan = await explain((tx) => listDeliveries(tx, 'wh_1', { limit: 10, state }));
-    const index = state === undefined ? 'webhookDeliveriesByEndpoint' : 'webhookDeliveriesByState';
-    assert.ok(
-      plan.some((line) => line.includes(`USING INDEX ${index}`)),
-      plan.join('\n'),
-    );
-    assert.ok(!plan.some((line) => line.includes('TEMP B-TREE')), plan.join('\n'));
-  });
+const PAGES: Record<string, object> = {
+  'the first page': {},
+  'a later page': { startingAfter: 'whd_5' },
+  'an earlier page': { endingBefore: 'whd_5' },
+  'a range of time': { from: firstIdAt('whd', 1), until: firstIdAt('whd', 9) },
+  'a page in a range of time': { startingAfter: 'whd_5', from: 'whd_1', until: 'whd_9' },
+};
+for (const [name, page] of Object.entries(PAGES)) {
+  for (const state of [undefined, 'failed'] as const) {
+    test(`${name} ${state === undefined ? 'of all' : 'of one state'} is read from an index and not sorted`, async () => {
+      const plan = await explain((tx) => listDeliveries(tx, 'wh_1', { limit: 10, ...page, state }));
+      const index = state === undefined ? 'webhookDeliveriesByEndpoint' : 'webhookDeliveriesByState';
+      const bounds = Object.keys(page).length === 0 ? '' : ' AND id';
+      const keys = state === undefined ? 'endpointId=?' : 'endpointId=? AND state=?';
+      assert.ok(
+        plan.some((line) => line.includes(`USING INDEX ${index} (${keys}${bounds}`)),
+        plan.join('\n'),
+      );
+      assert.ok(!plan.some((line) => line.includes('TEMP B-TREE')), plan.join('\n'));
+    });
+  }
 }
 
 test('deliveries are kept for 30 days, and their events after that', () =>

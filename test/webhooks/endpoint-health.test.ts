@@ -39,7 +39,7 @@ async function post(
   const [leased] = await db.commit(leaseDeliveries, lease);
   assert.equal(leased?.lease.id, deliveryId);
   return db.commit(settleDelivery, {
-    ...{ ...leased.lease, endpointId, now: at, gone: false },
+    ...{ ...leased.lease, endpointId, url: leased.endpoint.url, now: at, gone: false },
     ...(ok
       ? { ...OK, state: 'delivered', dueAt: null }
       : { ...FAILED, state: 'pending', dueAt: at + 3_650 * DAY }),

@@ -76,6 +76,7 @@ test('a settlement of a lease that was released has no say', () =>
         attempts: 1,
         epoch: 'an earlier start',
         endpointId,
+        url: 'https://receiver.example/hook',
         now: world.startMs,
         gone: true,
       },

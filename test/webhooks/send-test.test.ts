@@ -33,24 +33,20 @@ test('a test posts one signed sample and tells what came of it', () =>
     assert.ok(verifySignature({ secret, header: header ?? '', body: String(post.body), nowSeconds }));
   }));
 
-for (const type of EVENT_TYPES) {
-  test(`a test may be of type ${type}`, () =>
-    inWorld(async (world) => {
-      const { id } = await world.createEndpoint();
-      assert.equal((await send(world, id, { type })).body.delivered, true);
-      const event = JSON.parse(String(world.posts[0]?.body));
-      assert.equal(event.type, type);
-      const fields = type.startsWith('email.') ? ['emailId', 'to', 'from'] : ['domainId', 'name', 'status'];
-      for (const field of fields) assert.equal(typeof event.data[field], 'string', field);
-    }));
-}
+test('a test may be of any type there is', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    for (const type of EVENT_TYPES) assert.equal((await send(world, id, { type })).body.delivered, true);
+    const types = world.posts.map(({ body }) => JSON.parse(String(body)).type);
+    assert.deepEqual(types, [...EVENT_TYPES]);
+  }));
 
 test('an unknown type is refused, and so is a body that is a list', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     const answer = await send(world, id, { type: 'email.lost' });
     assert.deepEqual([answer.status, answer.body.error.param], [400, 'type']);
-    for (const body of [[], 'email.sent', null, { type: null }]) {
+    for (const body of [[], 'email.sent', null, { type: null }, { Type: 'email.sent' }]) {
       assert.equal((await send(world, id, body)).status, 400, JSON.stringify(body));
     }
     assert.equal(world.posts.length, 0);

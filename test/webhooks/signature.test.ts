@@ -20,7 +20,7 @@ function hmacByHand(key: string, text: string): string {
 
 test('the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown', () => {
   const expected = hmacByHand(SECRET, `${T}.${BODY}`);
-  assert.equal(signPayload(SECRET, T, BODY), `t=1800000000,v1=${expected}`);
+  assert.equal(signPayload([SECRET], T, BODY), `t=1800000000,v1=${expected}`);
   assert.equal(expected, VECTOR);
 });
 
@@ -29,13 +29,13 @@ const VECTOR = 'df4cddf8a507a3858e8bff82c69529e1eaeb926fdf08f4e3fbe6b440d92a72ee
 
 test('an independent receiver of the same scheme accepts it', () => {
   const now = Math.floor(Date.now() / 1_000);
-  const event = Stripe.webhooks.constructEvent(BODY, signPayload(SECRET, now, BODY), SECRET, 300);
+  const event = Stripe.webhooks.constructEvent(BODY, signPayload([SECRET], now, BODY), SECRET, 300);
   assert.equal(event.type as string, 'email.delivered');
 });
 
 test('the tandem signature is that of the example in the Standard Webhooks specification', () => {
   const signature = signStandard(
-    SECRET,
+    [SECRET],
     'msg_p5jXN8AQM9LWM0D4loKWxJek',
     1_614_265_330,
     '{"test": 2432232314}',
@@ -43,16 +43,31 @@ test('the tandem signature is that of the example in the Standard Webhooks speci
   assert.equal(signature, 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
+test('with two secrets each signs: two v1, and two tandem signatures with a space between them', () => {
+  const old = newSecret();
+  const now = Math.floor(Date.now() / 1_000);
+  const header = signPayload([SECRET, old], now, BODY);
+  assert.match(header, /^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+  for (const secret of [SECRET, old]) {
+    assert.ok(verifySignature({ secret, header, body: BODY, nowSeconds: now }));
+    assert.ok(Stripe.webhooks.constructEvent(BODY, header, secret, 300));
+  }
+  assert.equal(
+    signStandard([SECRET, old], 'evt_1', now, BODY),
+    `${signStandard([SECRET], 'evt_1', now, BODY)} ${signStandard([old], 'evt_1', now, BODY)}`,
+  );
+});
+
 test('what was signed verifies, whatever the body', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 0, max: 2 ** 40 }), (body, t) => {
-      const header = signPayload(SECRET, t, body);
+      const header = signPayload([SECRET], t, body);
       return verifySignature({ secret: SECRET, header, body, nowSeconds: t });
     }),
   );
 });
 
-const signature = signPayload(SECRET, T, BODY);
+const signature = signPayload([SECRET], T, BODY);
 const v1 = signature.slice(signature.indexOf('v1='));
 const REFUSED: Record<string, { header?: string; body?: string; secret?: string; nowSeconds?: number }> = {
   'an empty header': { header: '' },

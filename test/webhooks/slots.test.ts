@@ -106,3 +106,27 @@ test('no more is shared out than was asked for', () => {
   assert.equal(new Slots().share(many('a', 300), { now: NOW, limit: 7 }).length, 7);
   assert.deepEqual(new Slots().share(many('a', 3), { now: NOW, limit: 0 }), []);
 });
+
+test('the rest of those that waited get one slot each, if they have none and were given none since', () => {
+  const slots = new Slots();
+  const [busy, later] = [waiting('busy'), { ...waiting('later'), dueAt: NOW + 1 }];
+  grant(slots, [busy], 1);
+  const all = [waiting('given'), busy, later, ...many('rest', 3)];
+  const rest = (limit: number, failing: readonly WaitingEndpoint[] = []) =>
+    slots
+      .shareRest([...all, ...failing], { now: NOW, limit, given: new Set(['wh_given']) })
+      .map((claim) => [claim.endpointId, claim.limit]);
+  assert.deepEqual(rest(2), [
+    ['wh_rest0', 1],
+    ['wh_rest1', 1],
+  ]);
+  assert.deepEqual(rest(10), [
+    ['wh_rest0', 1],
+    ['wh_rest1', 1],
+    ['wh_rest2', 1],
+  ]);
+  const failing = many('failing', IN_FLIGHT, 1);
+  const held = grant(slots, failing, IN_FLIGHT).size;
+  assert.ok(held < IN_FLIGHT, 'as many as those that fail may have');
+  assert.equal(rest(IN_FLIGHT, failing).length, 3);
+});

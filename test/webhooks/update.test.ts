@@ -156,3 +156,21 @@ test('an endpoint of another tenant or mode is not found, whatever is asked of i
     }
     assert.equal(world.posts.length, 0);
   }));
+
+test('what the receiver of before answers says nothing of the one that has taken its place', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const late = Promise.withResolvers<{ status: number }>();
+    world.answer(({ url }) => (url === 'https://new.example/' ? { status: 200 } : late.promise));
+    await world.record();
+    world.start();
+    await until(world, 'it is being posted', () => world.posts.length === 1);
+    assert.equal((await patch(world, id, { url: 'https://new.example/' })).status, 200);
+    late.resolve({ status: 410 });
+    await until(world, 'it is posted to the new one', () => world.posts.length === 2);
+    assert.equal(world.posts[1]?.url, 'https://new.example/');
+    await until(world, 'it is delivered', async () => (await world.deliveries())[0]?.state === 'delivered');
+    const { status, disabledReason, failingSince } = (await world.test.request('GET', `/v1/webhooks/${id}`))
+      .body;
+    assert.deepEqual([status, disabledReason, failingSince], ['enabled', null, null]);
+  }));

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { HttpRequest } from '../../src/system/fetch.ts';
+import { newId } from '../../src/system/ids.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
+import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { DATA, ended, inWorld, only, until, type WebhookWorld } from './webhook-world.ts';
 
 const SECOND = 1_000;
@@ -332,4 +334,51 @@ test('of an endpoint whose last post failed one post at a time is made, until on
     assert.equal(world.posts.length, 6);
     others.resolve({ status: 200 });
     await ended(world);
+  }));
+
+test('endpoints that wait are read once for as many as there are, and those that got nothing are served next', () =>
+  inWorld(async (world) => {
+    const { app, tenantId } = world.test;
+    const rows = Array.from({ length: 300 }, (_, index) => {
+      const id = newId('wh', index);
+      return {
+        ...{ id, tenantId, mode: 'test' as const, url: '', events: '[]', status: 'enabled' as const },
+        ...{ secretSealed: app.sealer.seal('whsec_', [tenantId, id]), createdAt: 0, updatedAt: 0 },
+      };
+    });
+    await world.side.insertInto('webhookEndpoints').values(rows).execute();
+    const eventId = await world.record();
+    await world.side.updateTable('events').set({ fannedOut: 1 }).execute();
+    for (const { id: endpointId } of [...rows, ...rows]) {
+      const due = { state: 'pending', attempts: 0, dueAt: world.startMs, createdAt: world.startMs } as const;
+      const id = newId('whd', world.startMs);
+      await world.side
+        .insertInto('webhookDeliveries')
+        .values({ id, endpointId, tenantId, eventId, ...due })
+        .execute();
+    }
+    let reads = 0;
+    const db = {
+      ...app.db,
+      get read() {
+        reads += 1;
+        return app.db.read;
+      },
+    };
+    const work = createWebhookWork({ ...app, db });
+    const served: string[] = [];
+    const lease = async (limit: number) => {
+      const leased = await work.lease(limit);
+      served.push(...leased.map(({ endpoint }) => endpoint.id));
+      return leased;
+    };
+    const [first] = await lease(250);
+    assert.ok(first);
+    await work.run(first);
+    await lease(40);
+    await lease(40);
+    assert.deepEqual([served.length, reads], [300, 1]);
+    assert.equal(new Set(served).size, 300, 'one each, also to the one whose post has ended');
+    await lease(40);
+    assert.deepEqual([served[300], reads], [first.endpoint.id, 2]);
   }));

@@ -4,7 +4,6 @@
  */
 import { sql } from 'kysely';
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import { type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow } from '../../db/tables.ts';
 import { type EventToFanOut, findEvent } from '../../events/store.ts';
@@ -14,8 +13,11 @@ export type EndpointId = WebhookEndpointRow['id'];
 export type DeliveryId = WebhookDeliveryRow['id'];
 export type DeliveryState = WebhookDeliveryRow['state'];
 
-/** Rows ended or removed in one write: the other writes wait for no more than these. */
+/** Rows ended, begun anew or removed in one write: the other writes wait for no more than these. */
 const BATCH = 1_000;
+
+/** api.md 1.8: whatever became of them; the events they were about stay. */
+export const KEPT_MS = 30 * 86_400_000;
 
 type NewDelivery = Omit<WebhookDeliveryRow, 'epoch' | 'responseStatus' | 'responseTimeMs' | 'responseBody'>;
 
@@ -232,30 +234,60 @@ export async function countFailing(tx: Tx, window: FailingWindow): Promise<numbe
   return (await failing.all(tx, window)).length;
 }
 
-/** What the log of an endpoint shows. */
-export type LoggedDelivery = Omit<WebhookDeliveryRow, 'tenantId' | 'endpointId'> & { eventType: string };
+/** As on its first day, and due now. */
+const ANEW = {
+  ...{ state: 'pending', attempts: 0, epoch: null },
+  ...{ responseStatus: null, responseTimeMs: null, responseBody: null, error: null },
+} as const satisfies Partial<WebhookDeliveryRow>;
 
-/** The endpoint is known to be the caller's. */
-export function listDeliveries(
-  tx: Tx,
-  endpointId: EndpointId,
-  { state, ...page }: PageRequest & { state: DeliveryState | undefined },
-): Promise<Page<LoggedDelivery>> {
-  return readPage(page, ({ direction, cursor, limit }) => {
-    let query = tx
-      .selectFrom('webhookDeliveries as delivery')
-      .innerJoin('events', 'events.id', 'delivery.eventId')
-      .select(['delivery.id', 'eventId', 'events.type as eventType', 'state', 'attempts', 'dueAt', 'epoch'])
-      .select(['responseStatus', 'responseTimeMs', 'responseBody', 'error', 'delivery.createdAt'])
-      .where('endpointId', '=', endpointId)
-      .orderBy('delivery.id', direction === 'older' ? 'desc' : 'asc')
-      .limit(limit);
-    if (state !== undefined) query = query.where('state', '=', state);
-    const beyond = direction === 'older' ? '<' : '>';
-    return (
-      cursor === undefined ? query : query.where('delivery.id', beyond, cursor as DeliveryId)
-    ).execute();
-  });
+const beginAnewStatement = statement((db, param: Param<{ id: DeliveryId; now: number }>) =>
+  db
+    .updateTable('webhookDeliveries')
+    .set({ ...ANEW, dueAt: param('now') })
+    .where('id', '=', param('id')),
+);
+
+/** Whatever became of it. It must not be under way. */
+export async function beginAnew(tx: Tx, id: DeliveryId, now: number): Promise<void> {
+  await beginAnewStatement.all(tx, { id, now });
+}
+
+/** Deliveries of one endpoint in one state, made after the first id and before the second. */
+export type AnewSlice = {
+  endpointId: EndpointId;
+  state: 'failed' | 'skipped';
+  after: DeliveryId;
+  before: DeliveryId;
+  now: number;
+};
+
+const beginSliceAnewStatement = statement((db, param: Param<AnewSlice>) =>
+  db
+    .updateTable('webhookDeliveries')
+    .set({ ...ANEW, dueAt: param('now') })
+    .where('id', 'in', (where) =>
+      where
+        .selectFrom('webhookDeliveries')
+        .select('id')
+        .where('endpointId', '=', param('endpointId'))
+        .where('state', '=', param('state'))
+        .where('id', '>', param('after'))
+        .where('id', '<', param('before'))
+        .orderBy('id')
+        .limit(BATCH),
+    )
+    .returning('id'),
+);
+
+/** `last`: where to go on; undefined when there are no more. */
+export type BegunSlice = { count: number; last: DeliveryId | undefined };
+
+/** The oldest of them, a batch. */
+export async function beginSliceAnew(tx: Tx, slice: AnewSlice): Promise<BegunSlice> {
+  const rows = await beginSliceAnewStatement.all(tx, slice);
+  // In whichever order they were changed.
+  const last = rows.map(({ id }) => id).toSorted()[BATCH - 1];
+  return { count: rows.length, last };
 }
 
 /** Removes a batch of deliveries older than `before`, pending ones too, and answers how many they were. */

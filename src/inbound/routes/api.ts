@@ -1,0 +1,100 @@
+/** `/v1/inbound/routes` (specification 4.11): which mail to a tenant's domains is posted where. */
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import type { App } from '../../app.ts';
+import type { InboundRouteRow } from '../../db/tables.ts';
+import { resourceRoutes } from '../../http/resource.ts';
+import { invalid } from '../../system/errors.ts';
+import { newId } from '../../system/ids.ts';
+import { callerOf } from '../../tenants/authenticate.ts';
+import { checkDestination } from '../../webhooks/destination.ts';
+import { newSecret } from '../../webhooks/signature.ts';
+import { readRouteAddress, readRouteDomain } from './address.ts';
+import {
+  type NewRoute,
+  newRouteSchema,
+  routeChangeSchema,
+  routeFilter,
+  routeSchema,
+  secretRouteSchema,
+  showRoute,
+} from './schemas.ts';
+import { changeRoute, deleteRoute, getRoute, insertRoute, listRoutes, type RouteChange } from './store.ts';
+
+type RoutesApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
+type NewRow = InboundRouteRow & { secret: string };
+
+const refuses = ['domain_not_verified', 'already_exists'] as const;
+
+export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp): void {
+  const routes = resourceRoutes<InboundRouteRow>(server, {
+    ...{ name: 'inbound route', tag: 'Inbound routes', path: '/inbound/routes', prefix: 'rt' },
+    ...{ schema: routeSchema, show: showRoute },
+  });
+  routes.create(
+    {
+      body: newRouteSchema,
+      answer: {
+        schema: secretRouteSchema,
+        show: (row: NewRow) => ({ ...showRoute(row), secret: row.secret }),
+      },
+      description: 'The answer shows the `secret` that signs every post, this once.',
+      refuses,
+    },
+    (request) => createRoute(app, callerOf(request).tenantId, request.body),
+  );
+  routes.list({ query: routeFilter }, (request, page) => {
+    const { address, domain } = request.query;
+    const filter = {
+      ...(address !== undefined && { address: readRouteAddress('address', address).address }),
+      ...(domain !== undefined && { domain: readRouteDomain('domain', domain) }),
+    };
+    return listRoutes(app.db.read, callerOf(request).tenantId, filter, page);
+  });
+  routes.get({}, (request) => getRoute(app.db.read, callerOf(request).tenantId, request.params.id));
+  routes.update({ body: routeChangeSchema, refuses }, (request) => {
+    const change = readChange(app, request.body);
+    const { id } = request.params;
+    const { tenantId } = callerOf(request);
+    return app.db.commit(changeRoute, { tenantId, id, change, now: app.clock.now() });
+  });
+  routes.delete({}, (request) =>
+    app.db.commit(deleteRoute, { tenantId: callerOf(request).tenantId, id: request.params.id }),
+  );
+}
+
+/** @throws AppError validation_error, domain_not_verified, already_exists */
+async function createRoute(
+  app: RoutesApp,
+  tenantId: InboundRouteRow['tenantId'],
+  { address, destination, enabled = true }: NewRoute,
+): Promise<NewRow> {
+  checkDestination('destination', destination, app.config.webhooks);
+  const secret = newSecret();
+  const now = app.clock.now();
+  const id = newId('rt', now);
+  const row: InboundRouteRow = {
+    ...{ id, tenantId, destination },
+    ...readRouteAddress('address', address),
+    enabled: enabled ? 1 : 0,
+    secretSealed: app.sealer.seal(secret, [tenantId, id]),
+    ...{ createdAt: now, updatedAt: now },
+  };
+  await app.db.commit(insertRoute, row);
+  return { ...row, secret };
+}
+
+/** @throws AppError validation_error */
+function readChange(app: Pick<App, 'config'>, wanted: Static<typeof routeChangeSchema>): RouteChange {
+  // The schema lets unknown fields pass, but whoever sends this one means to have another secret from now on.
+  if (Object.hasOwn(wanted, 'secret')) {
+    throw invalid('secret', '`secret` cannot be changed; delete the route and create it anew');
+  }
+  const { address, destination, enabled } = wanted;
+  if (destination !== undefined) checkDestination('destination', destination, app.config.webhooks);
+  return {
+    ...(address !== undefined && readRouteAddress('address', address)),
+    ...(destination !== undefined && { destination }),
+    ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
+  };
+}

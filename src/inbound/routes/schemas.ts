@@ -1,0 +1,71 @@
+/** Shapes of the inbound routes API (specification 2.10 and 4.11, api.md 1.9). */
+import { type Static, Type } from 'typebox';
+import type { InboundRouteRow } from '../../db/tables.ts';
+import { isoTime } from '../../system/clock.ts';
+import { MOST_URL_CHARACTERS } from '../../webhooks/destination.ts';
+import { EXAMPLE_SECRET, secretField } from '../../webhooks/schemas.ts';
+
+const fields = {
+  address: Type.String({
+    description:
+      'An address at a verified domain, or `*@<domain>` for every address of it that no route names. Compared without regard to case.',
+  }),
+  destination: Type.String({
+    maxLength: MOST_URL_CHARACTERS,
+    description: 'Where messages are posted; https, without user name or fragment, and not to a mail port.',
+  }),
+  enabled: Type.Boolean({ description: 'Whether messages are forwarded; default true.' }),
+};
+
+const EXAMPLE = {
+  address: 'support@shop.example',
+  destination: 'https://shop.example/inbound',
+  enabled: true,
+};
+
+export const newRouteSchema = Type.Object(
+  { ...fields, enabled: Type.Optional(fields.enabled) },
+  { examples: [EXAMPLE] },
+);
+export type NewRoute = Static<typeof newRouteSchema>;
+
+export const routeChangeSchema = Type.Partial(Type.Object(fields), { examples: [{ enabled: false }] });
+
+export const routeFilter = {
+  address: Type.Optional(Type.String({ description: 'The route of this very address, or `*@<domain>`.' })),
+  domain: Type.Optional(Type.String({ description: 'Routes of this domain.' })),
+};
+
+const shownFields = {
+  id: Type.String(),
+  address: Type.String({ description: 'In lower case, its domain in A-labels.' }),
+  destination: Type.String(),
+  enabled: Type.Boolean(),
+  createdAt: Type.String(),
+  updatedAt: Type.String(),
+};
+const SHOWN_EXAMPLE = {
+  id: 'rt_01khq3z5vgxw1r8t6n2m4c9b7d',
+  ...EXAMPLE,
+  createdAt: '2026-03-01T09:00:00.000Z',
+  updatedAt: '2026-03-01T09:00:00.000Z',
+};
+
+export const routeSchema = Type.Object(shownFields, { title: 'InboundRoute', examples: [SHOWN_EXAMPLE] });
+
+/** What create answers. */
+export const secretRouteSchema = Type.Object(
+  { ...shownFields, secret: secretField },
+  { title: 'InboundRouteWithSecret', examples: [{ ...SHOWN_EXAMPLE, secret: EXAMPLE_SECRET }] },
+);
+
+export function showRoute(row: InboundRouteRow): Static<typeof routeSchema> {
+  return {
+    id: row.id,
+    address: row.address,
+    destination: row.destination,
+    enabled: row.enabled === 1,
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * Inbound routes: all their SQL, and the only writer of their table. Live and test keys share them.
+ *
+ * A route needs a verified domain when it is made or moved. After that it stays, whatever becomes of the domain: mail is
+ * only taken for verified domains, so without one the route has nothing to forward. A domain that is deleted and added
+ * again, or that lapses and comes back, finds its routes as they were, with the secrets their receivers know.
+ */
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
+import type { InboundRouteRow } from '../../db/tables.ts';
+import { maySend } from '../../domains/states.ts';
+import { findDomainByName } from '../../domains/store.ts';
+import { AppError, notFound } from '../../system/errors.ts';
+import type { RouteAddress } from './address.ts';
+
+/** Of one tenant (api.md 1.10). */
+export const MOST_ROUTES = 1_000;
+
+type TenantId = InboundRouteRow['tenantId'];
+
+/** @throws AppError domain_not_verified; already_exists with `details.id`; validation_error when there are as many as may be */
+export const insertRoute = defineWrite('inbound.insertRoute', async (tx, route: InboundRouteRow) => {
+  await requireVerified(tx, route.tenantId, route.domain, route.createdAt);
+  await requireFree(tx, route.tenantId, route.address);
+  await requireRoom(tx, route.tenantId);
+  await tx.insertInto('inboundRoutes').values(route).execute();
+});
+
+/** @throws AppError not_found, also for another tenant's */
+export async function getRoute(tx: Tx, tenantId: TenantId, id: string): Promise<InboundRouteRow> {
+  const route = await routesOf(tx, tenantId)
+    .where('id', '=', id as InboundRouteRow['id'])
+    .executeTakeFirst();
+  if (!route) throw notFound('Inbound route');
+  return route;
+}
+
+export type RouteFilter = Partial<Pick<InboundRouteRow, 'address' | 'domain'>>;
+
+/** Newest first. */
+export function listRoutes(
+  tx: Tx,
+  tenantId: TenantId,
+  { address, domain }: RouteFilter,
+  page: PageRequest,
+): Promise<Page<InboundRouteRow>> {
+  let routes = routesOf(tx, tenantId);
+  if (address !== undefined) routes = routes.where('address', '=', address);
+  if (domain !== undefined) routes = routes.where('domain', '=', domain);
+  return readPage(page, (slice) => inSlice(routes, 'id', slice).execute());
+}
+
+export type RouteChange = Partial<RouteAddress & Pick<InboundRouteRow, 'destination' | 'enabled'>>;
+
+/** What is not named stays. @throws AppError not_found, and as `insertRoute` when the address changes */
+export const changeRoute = defineWrite(
+  'inbound.changeRoute',
+  async (
+    tx,
+    { tenantId, id, change, now }: { tenantId: TenantId; id: string; change: RouteChange; now: number },
+  ): Promise<InboundRouteRow> => {
+    const before = await getRoute(tx, tenantId, id);
+    const after = { ...before, ...change, updatedAt: now };
+    if (after.address !== before.address) {
+      await requireVerified(tx, tenantId, after.domain, now);
+      await requireFree(tx, tenantId, after.address);
+    }
+    const { id: _, ...columns } = after;
+    await tx.updateTable('inboundRoutes').set(columns).where('id', '=', before.id).execute();
+    return after;
+  },
+);
+
+/** @throws AppError not_found */
+export const deleteRoute = defineWrite(
+  'inbound.deleteRoute',
+  async (tx, { tenantId, id }: { tenantId: TenantId; id: string }) => {
+    const route = await getRoute(tx, tenantId, id);
+    await tx.deleteFrom('inboundRoutes').where('id', '=', route.id).execute();
+  },
+);
+
+/** The very domain: one above it does not vouch for it. */
+async function requireVerified(tx: Tx, tenantId: TenantId, domain: string, now: number): Promise<void> {
+  const found = await findDomainByName(tx, tenantId, domain);
+  if (found && maySend(found, now)) return;
+  throw new AppError(
+    'domain_not_verified',
+    found
+      ? `The domain ${domain} is not verified; publish its DNS records, then POST /v1/domains/${found.id}/verify`
+      : `The domain ${domain} is not one of yours; add it with POST /v1/domains, then publish its DNS records`,
+    { param: 'address' },
+  );
+}
+
+async function requireFree(tx: Tx, tenantId: TenantId, address: string): Promise<void> {
+  const existing = await routesOf(tx, tenantId).where('address', '=', address).executeTakeFirst();
+  if (!existing) return;
+  throw new AppError('already_exists', `There is an inbound route for ${address} already`, {
+    param: 'address',
+    details: { id: existing.id },
+  });
+}
+
+async function requireRoom(tx: Tx, tenantId: TenantId): Promise<void> {
+  const { count } = await routesOf(tx, tenantId)
+    .clearSelect()
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (count < MOST_ROUTES) return;
+  throw new AppError(
+    'validation_error',
+    `There are ${count} inbound routes already, as many as there may be`,
+  );
+}
+
+function routesOf(tx: Tx, tenantId: TenantId) {
+  return tx.selectFrom('inboundRoutes').selectAll().where('tenantId', '=', tenantId);
+}

@@ -1,0 +1,109 @@
+/** The log of deliveries of a webhook endpoint, and posting them again (api.md 1.8). */
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import type { App } from '../../app.ts';
+import type { WebhookEndpointRow } from '../../db/tables.ts';
+import { paramsOf, resourceRoutes } from '../../http/resource.ts';
+import { callerOf } from '../../tenants/authenticate.ts';
+import { payload } from '../deliver.ts';
+import { getEndpoint, type Owner } from '../store.ts';
+import { getDelivery, type LoggedDelivery, listDeliveries } from './log/store.ts';
+import { replayAll, replayDelivery } from './replay.ts';
+import {
+  deliveryFilter,
+  deliverySchema,
+  readReplay,
+  replayResultSchema,
+  replaySchema,
+  showDelivery,
+  showWholeDelivery,
+  type WholeDelivery,
+  wholeDeliverySchema,
+} from './schemas.ts';
+import { getEventOf } from './store.ts';
+
+type DeliveriesApp = Pick<App, 'db' | 'clock' | 'notices'>;
+
+const TAG = 'Webhooks';
+const PATH = '/webhooks/:webhookId/deliveries';
+
+export function registerDeliveriesApi(server: FastifyInstance, app: DeliveriesApp): void {
+  const deliveries = resourceRoutes<WholeDelivery>(server, {
+    ...{ name: 'webhook delivery', plural: 'webhook deliveries', tag: TAG, path: PATH, prefix: 'whd' },
+    ...{ schema: wholeDeliverySchema, show: showWholeDelivery },
+  });
+  deliveries.list(
+    {
+      description: 'They are kept for 30 days.',
+      query: deliveryFilter,
+      item: { schema: deliverySchema, show: showDelivery },
+    },
+    async (request, page) => {
+      const endpoint = await getEndpoint(app.db.read, callerOf(request), request.params.webhookId);
+      return listDeliveries(app.db.read, endpoint.id, { ...page, state: request.query.status });
+    },
+  );
+  deliveries.get({}, (request) => getWholeDelivery(app, callerOf(request), request.params));
+  registerReplay(server, app);
+  registerReplayAll(server, app);
+}
+
+async function getWholeDelivery(
+  app: DeliveriesApp,
+  owner: Owner,
+  { webhookId, id }: { webhookId: string; id: string },
+): Promise<WholeDelivery> {
+  const endpoint = await getEndpoint(app.db.read, owner, webhookId);
+  const delivery = await getDelivery(app.db.read, endpoint.id, id);
+  return { ...delivery, requestBody: payload(await getEventOf(app.db.read, delivery)) };
+}
+
+function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {
+  const path = `${PATH}/:id/replay`;
+  server.post<{ Params: { webhookId: WebhookEndpointRow['id']; id: LoggedDelivery['id'] } }>(
+    path,
+    {
+      config: { refuses: ['invalid_state'] },
+      schema: {
+        operationId: 'replayWebhookDelivery',
+        summary: 'Post a delivery again',
+        description:
+          'Whatever became of it: it is pending again, due now, and tried as often as a new one. Its id and that of its event stay, so a receiver knows it again. Not while it is being posted, nor while the endpoint is disabled.',
+        tags: [TAG],
+        ...paramsOf(path),
+        response: { 202: deliverySchema },
+      },
+    },
+    async (request, reply) => {
+      const { webhookId: endpointId, id } = request.params;
+      const replay = { owner: callerOf(request), endpointId, id, now: app.clock.now() };
+      const delivery = await app.db.commit(replayDelivery, replay);
+      app.notices.notify('webhooks');
+      return reply.code(202).send(showDelivery(delivery));
+    },
+  );
+}
+
+function registerReplayAll(server: FastifyInstance, app: DeliveriesApp): void {
+  const path = '/webhooks/:id/replay';
+  server.post<{ Params: { id: string }; Body: Static<typeof replaySchema> }>(
+    path,
+    {
+      config: { refuses: ['invalid_state'] },
+      schema: {
+        operationId: 'replayWebhookDeliveries',
+        summary: 'Post again what failed or was skipped',
+        description: 'Not while the endpoint is disabled.',
+        tags: [TAG],
+        ...paramsOf(path),
+        body: replaySchema,
+        response: { 202: replayResultSchema },
+      },
+    },
+    async (request, reply) => {
+      const of = { owner: callerOf(request), endpointId: request.params.id };
+      const count = await replayAll(app, of, readReplay(request.body));
+      return reply.code(202).send({ count });
+    },
+  );
+}

@@ -1,0 +1,37 @@
+/** The log of deliveries, as its owner reads it (api.md 1.8). Nothing is written here. */
+import type { Tx } from '../../../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../../../db/page.ts';
+import type { WebhookDeliveryRow } from '../../../db/tables.ts';
+import { notFound } from '../../../system/errors.ts';
+import type { DeliveryId, DeliveryState, EndpointId } from '../store.ts';
+
+export type LoggedDelivery = Omit<WebhookDeliveryRow, 'tenantId' | 'endpointId'> & { eventType: string };
+
+/** Newest first. The endpoint is known to be the caller's. */
+export function listDeliveries(
+  tx: Tx,
+  endpointId: EndpointId,
+  { state, ...page }: PageRequest & { state: DeliveryState | undefined },
+): Promise<Page<LoggedDelivery>> {
+  const all = deliveriesOf(tx, endpointId);
+  const ofState = state === undefined ? all : all.where('state', '=', state);
+  return readPage(page, (slice) => inSlice(ofState, 'delivery.id', slice).execute());
+}
+
+/** The endpoint is known to be the caller's. @throws AppError not_found, also for another endpoint's */
+export async function getDelivery(tx: Tx, endpointId: EndpointId, id: string): Promise<LoggedDelivery> {
+  const delivery = await deliveriesOf(tx, endpointId)
+    .where('delivery.id', '=', id as DeliveryId)
+    .executeTakeFirst();
+  if (!delivery) throw notFound('Webhook delivery');
+  return delivery;
+}
+
+function deliveriesOf(tx: Tx, endpointId: EndpointId) {
+  return tx
+    .selectFrom('webhookDeliveries as delivery')
+    .innerJoin('events', 'events.id', 'delivery.eventId')
+    .select(['delivery.id', 'eventId', 'events.type as eventType', 'state', 'attempts', 'dueAt', 'epoch'])
+    .select(['responseStatus', 'responseTimeMs', 'responseBody', 'error', 'delivery.createdAt'])
+    .where('endpointId', '=', endpointId);
+}

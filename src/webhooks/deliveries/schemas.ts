@@ -1,0 +1,108 @@
+/** Request and response shapes of the log of deliveries (api.md 1.8). */
+import { type Static, Type } from 'typebox';
+import { isoTime, parseTimestamp } from '../../system/clock.ts';
+import { invalid } from '../../system/errors.ts';
+import { isoTimeOrNull, responseFields } from '../schemas.ts';
+import type { LoggedDelivery } from './log/store.ts';
+import type { Replay } from './replay.ts';
+
+const STATES = ['pending', 'delivered', 'failed', 'skipped'] as const;
+
+export const deliveryFilter = {
+  status: Type.Optional(Type.Enum([...STATES], { description: 'Deliveries that have come to this.' })),
+};
+
+const deliveryFields = {
+  id: Type.String(),
+  eventId: Type.String(),
+  eventType: Type.String(),
+  status: Type.Enum([...STATES], {
+    description: '`skipped`: not posted, or no longer, because the endpoint is disabled.',
+  }),
+  attempts: Type.Integer({
+    description: 'Posts so far, one that is under way included; a replay begins anew.',
+  }),
+  ...responseFields,
+  responseBody: Type.Union([Type.String(), Type.Null()], {
+    description: 'The beginning of the last answer, at most 4 KB, read as UTF-8.',
+  }),
+  nextAttemptAt: Type.Union([Type.String(), Type.Null()], {
+    description: 'Null when none is to come, and while one is under way.',
+  }),
+  createdAt: Type.String(),
+};
+
+const EXAMPLE = {
+  id: 'whd_01khq3z5vgxw1r8t6n2m4c9b7d',
+  eventId: 'evt_01khq3z5vfq4t2c8y6m1n9b3kd',
+  eventType: 'email.delivered',
+  status: 'failed',
+  attempts: 8,
+  responseStatus: 503,
+  responseTimeMs: 120,
+  error: 'The receiver answered 503',
+  responseBody: 'Down for maintenance',
+  nextAttemptAt: null,
+  createdAt: '2026-03-01T09:00:00.000Z',
+};
+const EXAMPLE_REQUEST_BODY =
+  '{"id":"evt_01khq3z5vfq4t2c8y6m1n9b3kd","type":"email.delivered","createdAt":"2026-03-01T09:00:00.000Z","mode":"live",' +
+  '"data":{"emailId":"em_01khq3z4a2n7d5x8k3r6w1t9hb","to":"ann@example.org","from":"shop@example.com"}}';
+
+export const deliverySchema = Type.Object(deliveryFields, { title: 'WebhookDelivery', examples: [EXAMPLE] });
+
+export const wholeDeliverySchema = Type.Object(
+  {
+    ...deliveryFields,
+    requestBody: Type.String({ description: 'What is posted, to the byte: what the signature is over.' }),
+  },
+  { title: 'WebhookDeliveryWithBody', examples: [{ ...EXAMPLE, requestBody: EXAMPLE_REQUEST_BODY }] },
+);
+
+export type WholeDelivery = LoggedDelivery & { requestBody: string };
+
+export function showDelivery(row: LoggedDelivery): Static<typeof deliverySchema> {
+  return {
+    id: row.id,
+    eventId: row.eventId,
+    eventType: row.eventType,
+    status: row.state,
+    attempts: row.attempts,
+    responseStatus: row.responseStatus,
+    responseTimeMs: row.responseTimeMs,
+    error: row.error,
+    responseBody: row.responseBody,
+    nextAttemptAt: row.epoch === null ? isoTimeOrNull(row.dueAt) : null,
+    createdAt: isoTime(row.createdAt),
+  };
+}
+
+export function showWholeDelivery(row: WholeDelivery): Static<typeof wholeDeliverySchema> {
+  return { ...showDelivery(row), requestBody: row.requestBody };
+}
+
+const REPLAYED = ['failed', 'skipped'] as const;
+
+export const replaySchema = Type.Object(
+  {
+    since: Type.String({
+      description: 'ISO 8601 with an offset; deliveries made then or later. They are kept for 30 days.',
+    }),
+    status: Type.Optional(Type.Enum([...REPLAYED], { description: 'Default: both.' })),
+  },
+  { examples: [{ since: '2026-03-01T09:00:00Z', status: 'failed' }] },
+);
+
+/** @throws AppError validation_error */
+export function readReplay({ since: text, status }: Static<typeof replaySchema>): Replay {
+  const since = parseTimestamp(text);
+  if (since === undefined) {
+    throw invalid('since', '`since` must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z');
+  }
+  return { since, states: status === undefined ? REPLAYED : [status] };
+}
+
+export const replayResultSchema = Type.Object(
+  { count: Type.Integer({ description: 'Deliveries that are posted again.' }) },
+  { title: 'WebhookReplay', examples: [{ count: 42 }] },
+);

@@ -1,0 +1,26 @@
+/** Gives an endpoint another secret, on demand alone (decisions.md 15). */
+import type { App } from '../app.ts';
+import type { WebhookEndpointRow } from '../db/tables.ts';
+import { newSecret } from './signature.ts';
+import { type Owner, replaceSecret } from './store.ts';
+
+/**
+ * @param overlapSeconds for how long posts are signed with the secret of before, too
+ * @throws AppError not_found
+ */
+export async function rotateSecret(
+  app: Pick<App, 'db' | 'clock' | 'sealer'>,
+  owner: Owner,
+  id: string,
+  overlapSeconds: number,
+): Promise<WebhookEndpointRow & { secret: string }> {
+  const secret = newSecret();
+  const row = await app.db.commit(replaceSecret, {
+    owner,
+    id,
+    secretSealed: app.sealer.seal(secret, [owner.tenantId, id]),
+    overlapMs: overlapSeconds * 1_000,
+    now: app.clock.now(),
+  });
+  return { ...row, secret };
+}

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readRouteAddress, readRouteDomain } from '../../../src/inbound/routes/address.ts';
+import { AppError } from '../../../src/system/errors.ts';
+
+test('whatever is accepted is read as itself again, and its domain stands at its end', () => {
+  const local = fc.oneof(
+    fc.constant('*'),
+    fc.emailAddress().map((text) => text.split('@')[0] ?? ''),
+    fc.string(),
+  );
+  const domain = fc.oneof(
+    fc.domain(),
+    fc.constantFrom('BÜCHER.example', 'shop.example', 'a..b', 'x'),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(local, domain, (before, behind) => {
+      const text = `${before}@${behind}`;
+      try {
+        const route = readRouteAddress('address', text);
+        assert.deepEqual(readRouteAddress('address', route.address), route);
+        assert.equal(readRouteDomain('domain', route.domain), route.domain);
+        assert.ok(route.address.endsWith(`@${route.domain}`));
+        assert.equal(route.address, route.address.toLowerCase());
+        assert.equal(route.address.includes('*'), route.address.startsWith('*@'));
+      } catch (error) {
+        assert.ok(error instanceof AppError);
+        assert.deepEqual([error.code, error.options.param], ['validation_error', 'address']);
+      }
+    }),
+  );
+});

@@ -1,0 +1,393 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { GRACE_MS } from '../../../src/domains/states.ts';
+import { addDomain } from '../../domains/fixtures.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { openTestApp, type TestApp, type TestRequest } from '../../support/test-app.ts';
+
+const clock = createFakeClock(1_800_000_000_000);
+const world = await openTestApp({ system: { clock } });
+after(() => world.close());
+
+type Tenant = Awaited<ReturnType<TestApp['addTenant']>>;
+let tenants = 0;
+
+/** A tenant of its own, with a verified domain of that name. */
+async function tenantWith(name = 'shop.example'): Promise<Tenant> {
+  tenants += 1;
+  const tenant = await world.addTenant(`tenant ${tenants}`);
+  await addVerified(tenant, name);
+  return tenant;
+}
+const addVerified = ({ tenantId }: Tenant, name: string, id = `dom_${`${tenants}${name}`.padEnd(26, '0')}`) =>
+  addDomain({ ...world, tenantId }, { id: id as `dom_${string}`, name, status: 'verified' });
+
+const DESTINATION = 'https://shop.example/inbound';
+const PATH = '/v1/inbound/routes';
+const create = ({ testKey }: Tenant, body: object, key = testKey) =>
+  world.request('POST', PATH, { key, body: { destination: DESTINATION, ...body } });
+const ask = (
+  { testKey }: Tenant,
+  method: 'GET' | 'PATCH' | 'DELETE',
+  path: string,
+  options: TestRequest = {},
+) => world.request(method, `${PATH}${path}`, { key: testKey, ...options });
+const routesIn = (tenant: Tenant) =>
+  world.app.db.read
+    .selectFrom('inboundRoutes')
+    .selectAll()
+    .where('tenantId', '=', tenant.tenantId)
+    .orderBy('id')
+    .execute();
+
+test('a route is created enabled, with its secret, and answers to its id without it', async () => {
+  const tenant = await tenantWith();
+  const created = await create(tenant, { address: 'support@shop.example' });
+  const { secret, ...shown } = created.body;
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  assert.match(shown.id, /^rt_[0-9a-z]{26}$/);
+  assert.deepEqual(shown, {
+    id: shown.id,
+    address: 'support@shop.example',
+    destination: DESTINATION,
+    enabled: true,
+    createdAt: '2027-01-15T08:00:00.000Z',
+    updatedAt: '2027-01-15T08:00:00.000Z',
+  });
+  const got = await ask(tenant, 'GET', `/${shown.id}`);
+  assert.deepEqual([got.status, got.body], [200, shown]);
+  const [row] = await routesIn(tenant);
+  assert.ok(row && !JSON.stringify(row).includes(secret.slice(6)));
+  assert.equal(world.app.sealer.open(row.secretSealed, [tenant.tenantId, shown.id]), secret);
+});
+
+test('each route has a secret of its own', async () => {
+  const tenant = await tenantWith();
+  const secrets = [
+    (await create(tenant, { address: 'a@shop.example' })).body.secret,
+    (await create(tenant, { address: 'b@shop.example' })).body.secret,
+  ];
+  assert.equal(new Set(secrets).size, 2);
+});
+
+const GOOD: [given: string, kept: string][] = [
+  ['Support@Shop.Example', 'support@shop.example'],
+  ['*@shop.example', '*@shop.example'],
+  ['*@SHOP.example', '*@shop.example'],
+  [' a+b@shop.example ', 'a+b@shop.example'],
+  ['"john doe"@shop.example', '"john doe"@shop.example'],
+  ['"john"@shop.example', 'john@shop.example'],
+  ['info@BÜCHER.example', 'info@xn--bcher-kva.example'],
+  ['*@xn--bcher-kva.example', '*@xn--bcher-kva.example'],
+];
+test('addresses are kept in lower case, their domains as domains are named', async () => {
+  const tenant = await tenantWith();
+  await addVerified(tenant, 'xn--bcher-kva.example');
+  for (const [address, kept] of GOOD) {
+    const { status, body } = await create(tenant, { address, enabled: false });
+    if (status === 409) await ask(tenant, 'DELETE', `/${body.error.details.id}`);
+    const answer = status === 409 ? await create(tenant, { address, enabled: false }) : { status, body };
+    assert.deepEqual([answer.status, answer.body.address, answer.body.enabled], [201, kept, false], address);
+  }
+});
+
+const OK = { address: 'a@shop.example', destination: DESTINATION };
+const BAD: [name: string, body: object, param: string][] = [
+  ['no address', { destination: DESTINATION }, 'address'],
+  ['an address that is null', { ...OK, address: null }, 'address'],
+  ...[
+    ...['', '*', '*@', '@shop.example', 'shop.example', 'a@shop', 'a@b@shop.example', 'a@*.example'],
+    ...['a*@shop.example', '*a@shop.example', '**@shop.example', '"a*"@shop.example'],
+    ...['Ann <a@shop.example>', '<a@shop.example>', 'a@shop.example, b@shop.example'],
+    ...['a@shop.example\r\nBcc: x@y.example', 'a\u0000@shop.example', 'a\ud800@shop.example'],
+    ...['a@192.0.2.1', 'a@[192.0.2.1]', 'a@sh\u00adop.example', `${'x'.repeat(65)}@shop.example`],
+  ].map((address): [string, object, string] => [
+    `the address ${JSON.stringify(address).slice(0, 40)}`,
+    { ...OK, address },
+    'address',
+  ]),
+  ['no destination', { address: 'a@shop.example' }, 'destination'],
+  ...[
+    ...['', '/inbound', 'http://shop.example/', 'ftp://shop.example/', 'https://', ' https://shop.example'],
+    ...['https://me@shop.example/', 'https://shop.example/#a', 'https://shop.example:25/'],
+    ...[
+      'https://shop.example:587/',
+      'https://shop.example/\ud800',
+      `https://shop.example/${'x'.repeat(2_028)}`,
+    ],
+  ].map((destination): [string, object, string] => [
+    `the destination ${JSON.stringify(destination).slice(0, 40)}`,
+    { ...OK, destination },
+    'destination',
+  ]),
+  ['enabled as text', { ...OK, enabled: 'true' }, 'enabled'],
+  ['enabled as null', { ...OK, enabled: null }, 'enabled'],
+];
+test('what is no route is refused with 400, at its creation and as a change', async () => {
+  const tenant = await tenantWith();
+  const { id } = (await create(tenant, { address: 'kept@shop.example' })).body;
+  const before = await routesIn(tenant);
+  for (const [name, body, param] of BAD) {
+    const refused = await world.request('POST', PATH, { key: tenant.testKey, body });
+    const { type, param: blamed } = refused.body.error;
+    assert.deepEqual([refused.status, type, blamed], [400, 'validation_error', param], name);
+    if (name.startsWith('no ')) continue;
+    const change = await ask(tenant, 'PATCH', `/${id}`, { body });
+    assert.deepEqual([change.status, change.body.error.param], [400, param], `change: ${name}`);
+  }
+  for (const body of [undefined, []]) {
+    assert.equal((await world.request('POST', PATH, { key: tenant.testKey, body })).status, 400);
+    assert.equal((await ask(tenant, 'PATCH', `/${id}`, { body })).status, 400);
+  }
+  assert.deepEqual(await routesIn(tenant), before);
+});
+
+test('http is a destination when the operator allows it', async () => {
+  const lenient = await openTestApp({ env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true' } });
+  try {
+    await addDomain(lenient, { name: 'shop.example', status: 'verified' });
+    const body = { address: 'a@shop.example', destination: 'http://127.0.0.1:3000/' };
+    assert.equal((await lenient.request('POST', PATH, { body })).status, 201);
+  } finally {
+    await lenient.close();
+  }
+});
+
+test('the very domain must be a verified one of the tenant', async () => {
+  const tenant = await tenantWith();
+  const stranger = await tenantWith('stranger.example');
+  await addDomain({ ...world, tenantId: tenant.tenantId }, { id: 'dom_pending', name: 'pending.example' });
+  const lapsed = { status: 'temporary_failure', failingSince: clock.now() - GRACE_MS } as const;
+  for (const [name, fields] of [
+    ['failed.example', { status: 'failed' }],
+    ['lapsed.example', lapsed],
+    ['lapsing.example', { ...lapsed, failingSince: lapsed.failingSince + 1 }],
+  ] as const) {
+    await addDomain({ ...world, tenantId: tenant.tenantId }, { id: `dom_${name}`, name, ...fields });
+  }
+  const { id } = (await create(tenant, { address: 'kept@shop.example' })).body;
+  const refused: [domain: string, message: RegExp][] = [
+    ['pending.example', /not verified.*POST \/v1\/domains\/dom_pending\/verify/],
+    ['failed.example', /not verified/],
+    ['lapsed.example', /not verified/],
+    ['news.shop.example', /not one of yours/],
+    ['example', /./],
+    ['stranger.example', /not one of yours/],
+    ['sandbox.mx.postrider.example', /not one of yours/],
+    ['simulator.mx.postrider.example', /not one of yours/],
+  ];
+  for (const [domain, message] of refused.filter(([name]) => name.includes('.'))) {
+    for (const { status, body } of [
+      await create(tenant, { address: `*@${domain}` }),
+      await ask(tenant, 'PATCH', `/${id}`, { body: { address: `a@${domain}` } }),
+    ]) {
+      const { type, param } = body.error;
+      assert.deepEqual([status, type, param], [422, 'domain_not_verified', 'address'], domain);
+      assert.match(body.error.message, message);
+    }
+  }
+  assert.equal((await create(tenant, { address: '*@lapsing.example' })).status, 201);
+  assert.equal((await create(stranger, { address: '*@stranger.example' })).status, 201);
+});
+
+test('an address has one route, whatever its spelling, and other tenants their own', async () => {
+  const tenant = await tenantWith();
+  const first = (await create(tenant, { address: 'a@shop.example' })).body;
+  const second = (await create(tenant, { address: 'b@shop.example' })).body;
+  for (const { status, body } of [
+    await create(tenant, { address: 'A@SHOP.example' }),
+    await create(tenant, { address: 'a@shop.example' }, tenant.liveKey),
+    await ask(tenant, 'PATCH', `/${second.id}`, { body: { address: 'A@shop.example' } }),
+  ]) {
+    const { type, param, details } = body.error;
+    assert.deepEqual([status, type, param, details], [409, 'already_exists', 'address', { id: first.id }]);
+  }
+  assert.equal((await routesIn(tenant)).length, 2);
+  const other = await tenantWith();
+  assert.equal((await create(other, { address: 'a@shop.example' })).status, 201);
+  const same = await ask(tenant, 'PATCH', `/${first.id}`, { body: { address: 'A@SHOP.EXAMPLE' } });
+  assert.deepEqual([same.status, same.body.address], [200, 'a@shop.example']);
+});
+
+test('a tenant has at most 1,000 routes, and room again after deleting one', async () => {
+  const tenant = await tenantWith();
+  const { id } = (await create(tenant, { address: 'first@shop.example' })).body;
+  const [first] = await routesIn(tenant);
+  assert.ok(first);
+  const { openWriting } = await import('../../../src/db/connection.ts');
+  const { kyselyOn } = await import('../../../src/db/dialect.ts');
+  const database = openWriting(`${world.dataDir}/postrider.db`, 'NORMAL');
+  const rows = Array.from({ length: 999 }, (_, index) => ({
+    ...first,
+    id: `rt_${String(index).padStart(26, '0')}` as const,
+    address: `${index}@shop.example`,
+  }));
+  await kyselyOn(database).insertInto('inboundRoutes').values(rows).execute();
+  database.close();
+  const refused = await create(tenant, { address: 'last@shop.example' });
+  const { type, param, message } = refused.body.error;
+  assert.deepEqual([refused.status, type, param], [400, 'validation_error', undefined]);
+  assert.match(message, /1000 inbound routes/);
+  await ask(tenant, 'DELETE', `/${id}`);
+  assert.equal((await create(tenant, { address: 'last@shop.example' })).status, 201);
+});
+
+test('what is named changes and the rest stays', async () => {
+  const tenant = await tenantWith();
+  await addVerified(tenant, 'other.example');
+  const { secret: _, ...created } = (await create(tenant, { address: 'a@shop.example' })).body;
+  const sealed = (await routesIn(tenant))[0]?.secretSealed;
+  await clock.advance(1_000);
+  const updatedAt = new Date(clock.now()).toISOString();
+  const changes: [body: object, change: object][] = [
+    [{}, {}],
+    [{ enabled: false }, { enabled: false }],
+    [{ destination: 'https://shop.example:8443/x?y=z' }, { destination: 'https://shop.example:8443/x?y=z' }],
+    [{ address: '*@Other.Example' }, { address: '*@other.example' }],
+    [{ nothing: 1 }, {}],
+    [{ enabled: true }, { enabled: true }],
+  ];
+  let expected = { ...created, updatedAt };
+  for (const [body, change] of changes) {
+    expected = { ...expected, ...change };
+    const answer = await ask(tenant, 'PATCH', `/${created.id}`, { body });
+    assert.deepEqual([answer.status, answer.body], [200, expected], JSON.stringify(body));
+    assert.deepEqual((await ask(tenant, 'GET', `/${created.id}`)).body, expected);
+  }
+  const [row] = await routesIn(tenant);
+  assert.deepEqual([row?.domain, row?.secretSealed], ['other.example', sealed]);
+  for (const field of ['id', 'createdAt', 'updatedAt', 'secret']) {
+    const { status, body } = await ask(tenant, 'PATCH', `/${created.id}`, { body: { [field]: 'x' } });
+    assert.deepEqual([status, body.error.param], [400, field]);
+  }
+});
+
+test('a deleted route is gone, and its address free', async () => {
+  const tenant = await tenantWith();
+  const { id } = (await create(tenant, { address: 'a@shop.example' })).body;
+  const deleted = await ask(tenant, 'DELETE', `/${id}`);
+  assert.deepEqual([deleted.status, deleted.body], [204, '']);
+  assert.equal((await ask(tenant, 'DELETE', `/${id}`)).status, 404);
+  assert.equal((await ask(tenant, 'GET', `/${id}`)).status, 404);
+  assert.equal((await create(tenant, { address: 'a@shop.example' })).status, 201);
+});
+
+test('a route of another tenant, a missing one and a wrong id are all the same 404', async () => {
+  const tenant = await tenantWith();
+  const other = await tenantWith();
+  const { id } = (await create(tenant, { address: 'a@shop.example' })).body;
+  const before = await routesIn(tenant);
+  const asks: [string, Tenant][] = [
+    [id, other],
+    [`rt_${'0'.repeat(26)}`, tenant],
+    [id.replace('rt_', 'wh_'), tenant],
+    [id.toUpperCase(), tenant],
+    [`${id}%00`, tenant],
+    [`${id}'--`, tenant],
+    ['x', tenant],
+  ];
+  for (const [asked, caller] of asks) {
+    for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
+      const body = method === 'PATCH' ? { enabled: false } : undefined;
+      const answer = await ask(caller, method, `/${asked}`, { body });
+      const { requestId: _, ...error } = answer.body.error;
+      assert.deepEqual(
+        [answer.status, error],
+        [404, { type: 'not_found', message: 'Inbound route not found' }],
+        `${method} ${asked}`,
+      );
+    }
+  }
+  assert.deepEqual(await routesIn(tenant), before);
+});
+
+test('the list is newest first, in pages, by address, by domain and by time, without secrets', async () => {
+  const tenant = await tenantWith();
+  await addVerified(tenant, 'xn--bcher-kva.example');
+  const addresses = ['a@shop.example', '*@shop.example', 'a@bücher.example', 'b@shop.example'];
+  const routes: { id: string; createdAt: string }[] = [];
+  for (const address of addresses) {
+    await clock.advance(1);
+    routes.unshift((await create(tenant, { address })).body);
+  }
+  const idsOf = (...picked: number[]) => picked.map((index) => routes[index]?.id);
+  const [newest, , , oldest] = routes;
+  const pages: [query: string, ids: (string | undefined)[], hasMore: boolean][] = [
+    ['', idsOf(0, 1, 2, 3), false],
+    ['?limit=2', idsOf(0, 1), true],
+    [`?limit=2&startingAfter=${routes[1]?.id}`, idsOf(2, 3), false],
+    [`?limit=2&endingBefore=${oldest?.id}`, idsOf(1, 2), true],
+    [`?startingAfter=rt_${'z'.repeat(26)}`, idsOf(0, 1, 2, 3), false],
+    ['?address=A@shop.example', idsOf(3), false],
+    ['?address=*@shop.example', idsOf(2), false],
+    ['?address=c@shop.example', [], false],
+    ['?domain=SHOP.example', idsOf(0, 2, 3), false],
+    [`?domain=${encodeURIComponent('bücher.example')}`, idsOf(1), false],
+    ['?domain=shop.example&limit=1', idsOf(0), true],
+    [`?createdAfter=${newest?.createdAt}`, idsOf(0), false],
+    [`?createdBefore=${newest?.createdAt}&domain=shop.example`, idsOf(2, 3), false],
+  ];
+  for (const [query, ids, hasMore] of pages) {
+    const { status, body } = await ask(tenant, 'GET', query);
+    assert.deepEqual(
+      [status, body.data.map((route: { id: string }) => route.id), body.hasMore],
+      [200, ids, hasMore],
+      query,
+    );
+    assert.ok(!JSON.stringify(body).includes('whsec_'));
+  }
+  const other = await tenantWith();
+  assert.deepEqual((await ask(other, 'GET', '')).body, { data: [], hasMore: false, nextCursor: null });
+  for (const [query, param] of [
+    ['?address=shop.example', 'address'],
+    ['?address=', 'address'],
+    ['?domain=a@shop.example', 'domain'],
+    ['?domain=', 'domain'],
+    ['?domain=shop.example%20', 'domain'],
+    ['?limit=101', 'limit'],
+    [`?startingAfter=wh_${'0'.repeat(26)}`, 'startingAfter'],
+    ['?createdAfter=yesterday', 'createdAfter'],
+  ]) {
+    const { status, body } = await ask(tenant, 'GET', query ?? '');
+    assert.deepEqual([status, body.error.param], [400, param], query);
+  }
+});
+
+test('live and test keys share routes; a reading key sees them, a sending key does not, and neither changes them', async () => {
+  const { createApiKey } = await import('../../../src/tenants/keys.ts');
+  const tenant = await tenantWith();
+  const { id } = (await create(tenant, { address: 'a@shop.example' }, tenant.liveKey)).body;
+  assert.equal((await ask(tenant, 'GET', `/${id}`)).status, 200);
+  for (const [permission, seen] of [
+    ['sending_access', 403],
+    ['read_only', 200],
+  ] as const) {
+    const { token: key } = await createApiKey(world.app, {
+      ...{ tenantId: tenant.tenantId, name: permission, mode: 'live', permission, expiresAt: null },
+    });
+    for (const path of ['', `/${id}`]) assert.equal((await ask(tenant, 'GET', path, { key })).status, seen);
+    assert.equal((await create(tenant, { address: 'b@shop.example' }, key)).status, 403);
+    assert.equal((await ask(tenant, 'PATCH', `/${id}`, { key, body: { enabled: false } })).status, 403);
+    assert.equal((await ask(tenant, 'DELETE', `/${id}`, { key })).status, 403);
+  }
+});
+
+test('routes outlive their domain, and can still be changed, but not moved to where no domain is verified', async () => {
+  const tenant = await tenantWith();
+  const { secret: _, ...created } = (await create(tenant, { address: 'a@shop.example' })).body;
+  const [domain] = (await world.request('GET', '/v1/domains', { key: tenant.testKey })).body.data;
+  const deleted = await world.request('DELETE', `/v1/domains/${domain.id}`, { key: tenant.testKey });
+  assert.equal(deleted.status, 204);
+  assert.deepEqual((await ask(tenant, 'GET', `/${created.id}`)).body, created);
+  const disabled = await ask(tenant, 'PATCH', `/${created.id}`, {
+    body: { enabled: false, address: 'a@shop.example' },
+  });
+  assert.deepEqual([disabled.status, disabled.body.enabled], [200, false]);
+  const moved = await ask(tenant, 'PATCH', `/${created.id}`, { body: { address: 'b@shop.example' } });
+  assert.deepEqual([moved.status, moved.body.error.type], [422, 'domain_not_verified']);
+  assert.equal((await create(tenant, { address: 'c@shop.example' })).status, 422);
+  await addVerified(tenant, 'shop.example', 'dom_again');
+  const again = await create(tenant, { address: 'a@shop.example' });
+  assert.deepEqual([again.status, again.body.error.details], [409, { id: created.id }]);
+});

@@ -1,0 +1,106 @@
+/** The events of section 6, from an email that is sent to the post that an endpoint gets. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Outcome, Report } from '../../src/queue/outcome.ts';
+import { settle } from '../../src/queue/settle.ts';
+import type { HttpRequest } from '../../src/system/fetch.ts';
+import { startWork } from '../../src/system/worker.ts';
+import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
+import { createWebhookWork } from '../../src/webhooks/worker.ts';
+import { SIMULATOR } from '../emails/fixtures.ts';
+import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
+
+const PATIENCE_MS = 10_000;
+/** Specification 6. */
+const TYPES = [
+  ...['email.queued', 'email.sent', 'email.delivered', 'email.bounced', 'email.complained'],
+  ...['email.opened', 'email.clicked', 'email.delivery_delayed'],
+];
+
+const posts: HttpRequest[] = [];
+const spool = await openSpool({
+  system: {
+    async fetch(request) {
+      posts.push(request);
+      return { status: 200, headers: {}, body: Buffer.alloc(0), truncated: false };
+    },
+  },
+});
+const { app, liveKey: key } = spool;
+const works = [startWork(app, createFanOutWork(app)), startWork(app, createWebhookWork(app))];
+after(async () => {
+  for (const work of works) await Promise.all([work.stop(0), spool.clock.advance(0)]);
+  await spool.close();
+});
+
+type Event = { type: string; createdAt: string; data: Record<string, unknown> };
+
+const endpoint = await spool.request('POST', '/v1/webhooks', {
+  key,
+  body: { url: 'https://receiver.example/hook', events: TYPES },
+});
+
+/** The posts about this email, as soon as there are as many as that. */
+async function eventsOf(emailId: string, count: number): Promise<Event[]> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const events = posts.map(({ body }) => JSON.parse(String(body)) as Event);
+    const found = events.filter(({ data }) => data['emailId'] === emailId);
+    if (found.length >= count) return found;
+    assert.ok(performance.now() < giveUpAt, `waited in vain for ${count} posts, got ${found.length}`);
+    await spool.clock.advance(0);
+    await turn();
+  }
+}
+
+/** What every payload has, and its type. */
+function assertPayload({ createdAt, data }: Event, emailId: string, to: string): void {
+  assert.equal(new Date(createdAt).toISOString(), createdAt);
+  assert.deepEqual([data['emailId'], data['to'], data['from']], [emailId, to, `ada@${SENDER_DOMAIN}`]);
+}
+
+test('an endpoint may ask for every event of section 6, and needs no description', () => {
+  const { events, description } = endpoint.body;
+  assert.deepEqual([endpoint.status, events, description], [201, TYPES, null]);
+});
+
+for (const [local, last] of [
+  ['delivered', 'email.delivered'],
+  ['delayed', 'email.delivery_delayed'],
+] as const) {
+  test(`email.queued, email.sent and ${last} are posted, with emailId, to and from`, async () => {
+    const to = `${local}@${SIMULATOR}`;
+    const id = await spool.accept(to);
+    await spool.deliverDue();
+    const events = await eventsOf(id, 3);
+    assert.deepEqual(events.map(({ type }) => type).sort(), ['email.queued', 'email.sent', last].sort());
+    for (const event of events) assertPayload(event, id, to);
+  });
+}
+
+const REPORT: Report = {
+  ...{ phase: 'rcpt', mx: 'mx.rcpt.example', address: '192.0.2.1', tls: null },
+  ...{ smtpCode: 550, enhancedCode: '5.1.1', text: '550 5.1.1 no such user' },
+};
+
+for (const bounce of ['permanent', 'transient'] as const) {
+  test(`email.bounced is posted of a bounce that is ${bounce}`, async () => {
+    const to = `${bounce}@rcpt.example`;
+    const id = await spool.accept(to);
+    const [delivery] = (await spool.claim()).filter(({ message }) => message.id === id);
+    const outcome: Outcome = { kind: 'bounced', bounce, report: REPORT };
+    const results = (delivery?.recipients ?? []).map((recipient) => ({
+      ...{ recipientId: recipient.id, attempts: recipient.attempts, retryDelayMs: 1_000 },
+      verdict: { outcome },
+    }));
+    const ending = { messageId: id, epoch: app.epoch, now: spool.clock.now(), durationMs: 1 };
+    await app.db.commit(settle, { ...ending, signature: null, results });
+    app.notices.notify('events');
+    const events = await eventsOf(id, 3);
+    const bounced = events.find(({ type }) => type === 'email.bounced');
+    assert.ok(bounced);
+    assertPayload(bounced, id, to);
+    assert.equal((bounced.data['bounce'] as { type: string }).type, bounce);
+  });
+}

@@ -1,0 +1,94 @@
+/** A test post is only worth something if the real ones look like it. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Verdict } from '../../src/domains/check.ts';
+import { recordCheck } from '../../src/domains/store.ts';
+import { EVENT_TYPES, type EventType } from '../../src/events/store.ts';
+import { sampleData } from '../../src/webhooks/sample.ts';
+import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
+
+const spool = await openSpool();
+after(() => spool.close());
+const { request, liveKey: key } = spool;
+const DAY = 86_400_000;
+
+const call = async (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object) => {
+  const answer = await request(method, `/v1${path}`, { key, body });
+  assert.ok(answer.status < 300, `${method} ${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+};
+
+async function makeMailEvents(): Promise<void> {
+  const at = (name: string) => `${name}@simulator.mx.postrider.example`;
+  await call('POST', '/suppressions', { email: at('nobody') });
+  for (const name of ['delivered', 'bounced', 'complained', 'delayed', 'opened', 'clicked']) {
+    await spool.accept([at(name), at('nobody')], { tags: { plan: 'pro' } });
+  }
+  await spool.deliverDue();
+  const later = new Date(spool.clock.now() + DAY).toISOString();
+  const id = await spool.accept(at('delivered'), { scheduledAt: later });
+  await call('POST', `/emails/${id}/cancel`);
+}
+
+async function makeContactEvents(): Promise<void> {
+  const { id: audience } = await call('POST', '/audiences', { name: 'Readers' });
+  const { id: topic } = await call('POST', '/topics', { name: 'News' });
+  const contacts = `/audiences/${audience}/contacts`;
+  const { id } = await call('POST', contacts, {
+    ...{ email: 'ada@example.com', firstName: 'Ada', properties: { plan: 'pro' } },
+    topics: [{ id: topic, subscription: 'opt_in' }],
+  });
+  await call('PATCH', `${contacts}/${id}`, { lastName: 'Lovelace' });
+  await call('PATCH', `${contacts}/${id}`, { unsubscribed: true });
+  await call('DELETE', `${contacts}/${id}`);
+}
+
+async function makeSuppressionEvents(): Promise<void> {
+  const { id } = await call('POST', '/suppressions', { email: 'eve@example.com' });
+  await call('DELETE', `/suppressions/${id}`);
+}
+
+/** The domain became verified when it was made. */
+async function makeDomainEvents(): Promise<void> {
+  const domain = await spool.app.db.read
+    .selectFrom('domains')
+    .select('id')
+    .where('name', '=', SENDER_DOMAIN)
+    .executeTakeFirstOrThrow();
+  const absent: Verdict = { kind: 'absent', found: [], error: 'There is no such record' };
+  for (const days of [0, 4]) {
+    await spool.app.db.commit(recordCheck, {
+      ...{ id: domain.id, tenantId: spool.tenantId, now: spool.clock.now() + days * DAY },
+      ...{
+        isAsked: false,
+        spread: 0,
+        verdicts: { SPF: absent, DKIM: absent, DMARC: absent, tracking: null },
+      },
+    });
+  }
+}
+
+/** Names of fields, of those within them, and what kind of value each holds; not what a caller may name at will. */
+function shapeOf(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
+  if (typeof value !== 'object' || value === null) return 'value';
+  if (name === 'tags' || name === 'properties') return name;
+  const fields = Object.entries(value).map(([field, inner]) => [field, shapeOf(inner, field)]);
+  return Object.fromEntries(fields.toSorted());
+}
+
+test('a sample of each type has the fields of the real event', async () => {
+  await makeMailEvents();
+  await makeContactEvents();
+  await makeSuppressionEvents();
+  await makeDomainEvents();
+  const events = await spool.app.db.read.selectFrom('events').select(['type', 'data']).execute();
+  for (const { type, data } of events) {
+    assert.deepEqual(
+      shapeOf(JSON.parse(data)),
+      shapeOf(sampleData(type as EventType, spool.clock.now())),
+      type,
+    );
+  }
+  assert.deepEqual([...new Set(events.map(({ type }) => type))].toSorted(), EVENT_TYPES.toSorted());
+});
