@@ -3,6 +3,7 @@
  * a process of its own and writes raw HTTP/1.1, so that it takes as little as possible of the processors it shares
  * with what is measured. Prints one line of JSON.
  */
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { percentile } from './percentile.ts';
 
@@ -10,8 +11,9 @@ export type HttpLoad = {
   port: number;
   path: string;
   headers: Record<string, string>;
-  /** Each request replaces the digits `counter` in it by its own number. */
-  body: string;
+  /** Each request replaces the digits `counter` in it, where they stand last, by its own number. One that is too long for an
+   * argument is in a file. */
+  body: string | { file: string };
   counter: string;
   connections: number;
   requests: number;
@@ -33,6 +35,7 @@ export type HttpLoadResult = {
 const STATUS_AT = 9;
 
 const load = JSON.parse(process.argv[2] ?? '') as HttpLoad;
+const body = typeof load.body === 'string' ? load.body : readFileSync(load.body.file, 'utf8');
 const latencies = new Float64Array(load.requests);
 let sent = 0;
 let answered = 0;
@@ -94,11 +97,11 @@ function requestText(): string {
   const headers = {
     host: `127.0.0.1:${load.port}`,
     'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(load.body)),
+    'content-length': String(Buffer.byteLength(body)),
     ...load.headers,
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST ${load.path} HTTP/1.1\r\n${lines.join('')}\r\n${load.body}`;
+  return `POST ${load.path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
 }
 
 /** Answers of the servers measured here are short and carry Content-Length. */

@@ -7,7 +7,10 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { attachments } from './attachments.ts';
 import { bare } from './bare.ts';
+import { batch } from './batch.ts';
 import { ceilings } from './ceilings.ts';
+import { csv } from './csv.ts';
+import { million } from './million.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
 import type { Group, Row } from './row.ts';
@@ -16,7 +19,17 @@ import { sinkName } from './sink.ts';
 import { disturbed, type RowRuns, renderTable, summarise } from './table.ts';
 import { machineFacts, openWorkspace, type Workspace } from './workspace.ts';
 
-const GROUPS: readonly Group[] = [ceilings, bare, postrider, postfix, scheduled, attachments];
+const GROUPS: readonly Group[] = [
+  ceilings,
+  bare,
+  postrider,
+  batch,
+  postfix,
+  scheduled,
+  attachments,
+  million,
+  csv,
+];
 const ROUNDS = 3;
 /** More than this taken by other programs, and a table is of little use (performance.md 5). */
 const CALM_CORES = 1;

@@ -83,7 +83,7 @@ async function measureSending(workspace: Workspace): Promise<Measure> {
 }
 
 /** Takes connections and says nothing. */
-async function startSilentServer(): Promise<{ port: number; stop(): void }> {
+export async function startSilentServer(): Promise<{ port: number; stop(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

@@ -55,7 +55,7 @@ async function fillSpool(workspace: Workspace): Promise<Spool> {
   await daemon.stop();
   const input = {
     env: { ...env, POSTRIDER_DATA_DIR: dataDir },
-    caller: { tenantId: tenantId as `ten_${string}`, mode: 'live', keyId: 'key_bench' },
+    caller: { tenantId: tenantId as `ten_${string}`, mode: 'live', keyId: 'key_bench', domainId: null },
     from: SENDER,
     emails: SCHEDULED_EMAILS,
     domains: DOMAINS,

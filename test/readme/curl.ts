@@ -2,6 +2,7 @@
  * Stands in for curl where the tests have to get by without one: a program with those of its options that the README
  * uses, and no others.
  */
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
@@ -12,6 +13,7 @@ const { values, positionals } = parseArgs({
     request: { type: 'string', short: 'X' },
     header: { type: 'string', short: 'H', multiple: true },
     data: { type: 'string', short: 'd' },
+    'data-binary': { type: 'string' },
     silent: { type: 'boolean', short: 's' },
     'show-error': { type: 'boolean', short: 'S' },
   },
@@ -19,8 +21,13 @@ const { values, positionals } = parseArgs({
 const [url, ...others] = positionals;
 if (url === undefined || others.length > 0) throw new Error(`one URL, not ${positionals.join(' ')}`);
 
-/** `-d` strips line breaks from what it reads from a file. */
-const body = values.data === '@-' ? (await text(process.stdin)).replace(/[\r\n]/g, '') : values.data;
+/** `-d` strips line breaks from what it reads from a file, `--data-binary` does not. */
+const body =
+  values['data-binary'] !== undefined
+    ? readFileSync(values['data-binary'].replace(/^@/, ''))
+    : values.data === '@-'
+      ? (await text(process.stdin)).replace(/[\r\n]/g, '')
+      : values.data;
 const headers = Object.fromEntries(
   (values.header ?? []).map((line) => {
     const colon = line.indexOf(':');

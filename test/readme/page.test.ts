@@ -2,7 +2,27 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { MOST_VALUE_CHARACTERS } from '../../src/audiences/contacts/fields.ts';
+import { MOST_PROPERTIES, MOST_PROPERTIES_BYTES } from '../../src/audiences/contacts/merge.ts';
+import { MOST_DEPTH, MOST_RULES } from '../../src/audiences/segments/filter.ts';
+import { MOST_SEGMENTS } from '../../src/audiences/segments/store.ts';
+import { MOST_AUDIENCES } from '../../src/audiences/store.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import { MOST_DOMAINS } from '../../src/domains/store.ts';
+import { BATCH_BODY_LIMIT_BYTES } from '../../src/emails/schemas.ts';
+import { MOST_WAITING as MOST_EXPORTS, MOST_KEPT as MOST_EXPORTS_KEPT } from '../../src/exports/store.ts';
+import { CSV_BODY_LIMIT_BYTES } from '../../src/http/csv-body.ts';
+import { ATTACHMENTS_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from '../../src/http/server.ts';
+import { MOST_RECORD_BYTES } from '../../src/imports/records.ts';
+import { MOST_COLUMNS } from '../../src/imports/run.ts';
+import { MOST_ERRORS, MOST_WAITING as MOST_IMPORTS } from '../../src/imports/store.ts';
+import { MOST_ROUTES } from '../../src/inbound/routes/store.ts';
+import { MOST_SOURCE_BYTES, MOST_VARIABLES } from '../../src/templates/schemas.ts';
+import { MOST_TEMPLATES } from '../../src/templates/store.ts';
+import { MOST_ALLOWED_IPS } from '../../src/tenants/allowed-ips.ts';
+import { MOST_KEYS } from '../../src/tenants/store.ts';
+import { MOST_TOPICS } from '../../src/topics/store.ts';
+import { MOST_ENDPOINTS } from '../../src/webhooks/store.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { findDifference } from './documented.ts';
 import { findBlocks, PAGE, readTable } from './page.ts';
@@ -22,7 +42,7 @@ function listed(text: string, heading: 'Commands' | 'Options', item: RegExp): st
 }
 
 const commandsIn = (text: string) =>
-  listed(text, 'Commands', /^ {2}([a-z]+)/gm).filter((name) => name !== 'help');
+  listed(text, 'Commands', /^ {2}([a-z]+(?:-[a-z]+)*)/gm).filter((name) => name !== 'help');
 const optionsIn = (text: string) =>
   listed(text, 'Options', /(--[a-z-]+)/g).filter((name) => !['--help', '--version'].includes(name));
 
@@ -39,10 +59,35 @@ test('the table of commands holds every command and each of its options', async 
   const documented = readTable(PAGE, 'Command line')
     .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, command = '']) => command))
     .map((command): [string, string[]] => [
-      /^[a-z]+( [a-z]+)*/.exec(command)?.[0] ?? '',
+      /^[a-z-]+( [a-z][a-z-]*)*/.exec(command)?.[0] ?? '',
       [...command.matchAll(/--[a-z-]+/g)].map(([option]) => option).sort(),
     ]);
   assert.deepEqual(new Map(documented.sort()), new Map([...(await findCommands())].sort()));
+});
+
+test('the table of limits holds those that are kept to', () => {
+  const KIB = 1024;
+  const MIB = 1024 * KIB;
+  const limits: Record<string, number[]> = {
+    'A body': [ATTACHMENTS_BODY_LIMIT_BYTES / MIB, BATCH_BODY_LIMIT_BYTES / MIB, BODY_LIMIT_BYTES / MIB],
+    'A tenant': [MOST_DOMAINS, MOST_TEMPLATES, MOST_TOPICS, MOST_KEYS, MOST_ENDPOINTS],
+    'A contact': [MOST_PROPERTIES, MOST_PROPERTIES_BYTES / KIB, MOST_VALUE_CHARACTERS],
+    'A segment': [MOST_RULES, MOST_DEPTH],
+    'A template': [MOST_SOURCE_BYTES / MIB, MOST_SOURCE_BYTES / MIB, MOST_VARIABLES],
+    'A CSV file': [MOST_COLUMNS, MOST_RECORD_BYTES / KIB, MOST_ERRORS],
+    Jobs: [MOST_IMPORTS, MOST_EXPORTS, MOST_EXPORTS_KEPT],
+    'A key': [MOST_ALLOWED_IPS],
+  };
+  const documented = new Map(readTable(PAGE, 'Limits').map(([, of = '', text = '']) => [of, text]));
+  for (const [of, numbers] of Object.entries(limits)) {
+    const said = [...(documented.get(of) ?? '').matchAll(/\d[\d,]*(?<!,)/g)].map(([number]) =>
+      Number(number.replaceAll(',', '')),
+    );
+    assert.deepEqual(said.slice(0, numbers.length), numbers, of);
+  }
+  // Each of these is said with another.
+  assert.equal(CSV_BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES);
+  for (const most of [MOST_AUDIENCES, MOST_SEGMENTS, MOST_ROUTES]) assert.equal(most, MOST_DOMAINS);
 });
 
 test('every setting that is named exists', () => {

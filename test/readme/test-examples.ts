@@ -18,6 +18,8 @@ Recipients, tags, lists
   GET /emails/em_ 200
   GET /emails 200
   GET /emails 200
+Many at once
+  POST /emails/batch 200
 Attachments
   POST /emails 200
   GET /emails/em_ 200
@@ -30,6 +32,7 @@ Templates
   POST /templates 201
   POST /emails 200
   GET /emails/em_ 200
+  PATCH /templates/tpl_ 200
 Topics
   POST /topics 201
   POST /emails 200
@@ -41,12 +44,37 @@ Domains
   POST /domains/dom_/verify 200
   PATCH /domains/dom_ 200
   DELETE /domains/dom_ 204
+Audiences, contacts, segments
+  POST /audiences 201
+  POST /audiences/aud_/contacts 201
+  PATCH /audiences/aud_/contacts/ann@example.com 200
+  POST /audiences/aud_/contacts/imports 202
+  GET /imports/imp_ 200
+  GET /imports/imp_/errors 200
+  POST /audiences/aud_/contacts/exports 202
+  GET /exports/exp_ 200
+  GET /exports/exp_/file 200
+  POST /segments 201
+  GET /segments/seg_/contacts 200
+  GET /segments/seg_ 200
+Broadcasts
+  POST /broadcasts 201
+Suppressions
+  POST /suppressions 201
+  GET /suppressions 200
+  DELETE /suppressions/gone@example.com 204
 Webhooks
   POST /webhooks 201
   POST /webhooks/wh_/test 200
   PATCH /webhooks/wh_ 200
   GET /webhooks/wh_/deliveries 200
+  POST /webhooks/wh_/replay 202
+  POST /webhooks/wh_/rotate-secret 200
   PATCH /webhooks/wh_ 200
+API keys
+  POST /api-keys 201
+  DELETE /api-keys/key_ 204
+  GET /plan 200
 Refusals
   POST /emails 400
 Metrics
@@ -119,11 +147,33 @@ export function testExamples(curl: 'real' | 'stand-in'): void {
     const kinds = (body: { records: { record: string }[] }) => body.records.map(({ record }) => record);
     assert.deepEqual(kinds(created?.body), ['SPF', 'DKIM', 'DMARC']);
     assert.deepEqual(kinds(changed?.body), ['SPF', 'DKIM', 'DMARC', 'TRACKING']);
-    const [endpoint, sample, patched, , disabled] = under('Webhooks');
+    const [endpoint, sample, patched, , , rotated, disabled] = under('Webhooks');
     assert.match(endpoint?.body.secret, /^whsec_/);
     assert.deepEqual([sample?.body.delivered, sample?.body.responseStatus], [true, 200]);
     assert.deepEqual([patched?.body.events.length, patched?.body.secret], [2, undefined]);
+    assert.match(rotated?.body.secret, /^whsec_/);
+    assert.notEqual(rotated?.body.secret, endpoint?.body.secret);
     assert.deepEqual([disabled?.body.status, disabled?.body.disabledReason], ['disabled', 'manual']);
+  });
+
+  test('a file is taken in but for the row that is wrong, and comes out again', () => {
+    const [, , , , , errors, , , file, , members] = under('Audiences, contacts, segments');
+    assert.match(errors?.body, /^line,email,error\r\n3,carl@example,/);
+    assert.match(
+      file?.body,
+      /^email,firstName,lastName,unsubscribed,topics\.top_\w+,properties\.plan,properties\.seats\r\n/,
+    );
+    assert.match(file?.body, /^bob@example\.com,Bob,,false,,free,\r$/m);
+    assert.deepEqual(
+      members?.body.data.map(({ email }: { email: string }) => email),
+      ['ann@example.com'],
+    );
+  });
+
+  test('a key is made with its limit, and its token shown', () => {
+    const [made] = under('API keys');
+    assert.match(made?.body.token, /^svc_dev_/);
+    assert.deepEqual(made?.body.allowedIps, ['192.0.2.0/24']);
   });
 
   test('the commands for the operator make a tenant, a live key and records for a zone', () => {

@@ -1,0 +1,145 @@
+/** Whatever stands in the head of a request: ids, query strings, paths, Authorization. Routes are those of the document. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import fc from 'fast-check';
+import { newId } from '../../src/system/ids.ts';
+import { PREFIXES } from '../support/populated/operations.ts';
+import { type ItemRoute, openBadInput, run } from './world.ts';
+
+const world = await openBadInput();
+const { ask } = world;
+after(() => world.close());
+
+function askFor({ api, method, before, after, payload, type }: ItemRoute, id: string) {
+  return ask(api, {
+    ...{ method, url: `${before}${id}${after}` },
+    ...(payload !== undefined && { payload }),
+    ...(type !== undefined && { headers: { 'content-type': type } }),
+  });
+}
+
+test('no id, however it is written, is anything but not found', async () => {
+  const time = world.populated.house.app.clock.now();
+  const ids = [
+    ...PREFIXES.map((prefix) => newId(prefix, time)),
+    ...['%00', 'em_%00', '%2F', '..%2F..%2Fetc', '%2e%2e', '%C3%28', '%ED%A0%80', '%F0%9F%92%A9'],
+    ...['%0D%0AX-A:%20b', '__proto__', 'constructor', 'em_', '*', ':id', "'--", '%25', '%3F', '%23', '_'],
+    ...['a'.repeat(320), 'a'.repeat(321), 'a'.repeat(9_000), 'a%2F'.repeat(1_000), '%', '%zz', '%u0000'],
+    ...['a/b', 'a//', 'a@b.example%00', '%@rcpt.example', 'nobody@rcpt.example', '9'.repeat(26)],
+  ];
+  assert.ok(world.itemRoutes.length > 50);
+  for (const route of world.itemRoutes) {
+    for (const id of ids) {
+      const { status } = await askFor(route, id);
+      const about = `${route.method} ${route.before}${id.slice(0, 50)}${route.after}: ${status}`;
+      assert.ok([400, 404].includes(status), about);
+    }
+  }
+  await run(
+    fc.asyncProperty(
+      fc.constantFrom(...world.itemRoutes),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }).filter((text) => !/^\.\.?$/.test(text)),
+      async (route, text) => {
+        const { status } = await askFor(route, encodeURIComponent(text));
+        assert.ok([400, 404].includes(status), `${status} ${route.method} ${route.before}`);
+      },
+    ),
+    500,
+  );
+});
+
+test('a query string may be anything', async () => {
+  const everywhere = ['limit', 'startingAfter', 'endingBefore', 'createdAfter', 'x', '__proto__'];
+  assert.ok(world.gets.length > 30);
+  for (const { api, url, parameters } of world.gets) {
+    const names = [...new Set([...everywhere, ...parameters])];
+    const fixed = [
+      ...['', '&', '&&=', '=', '%', '%zz', '?', '%00', '__proto__=1', 'constructor[prototype]=1', '#'],
+      ...['limit', 'limit=', 'limit=%00', 'limit[]=1', 'limit=1e9', 'limit=9007199254740993', 'limit=-0'],
+      ...names.flatMap((name) => [
+        ...[
+          `${name}=a&${name}=b`,
+          `${name}=${'x'.repeat(9_000)}`,
+          `${name}=%0D%0A`,
+          `${name}=`,
+          `${name}=%25`,
+        ],
+        ...[`${name}=%00`, `${name}=%C3%28`, `${name}=%ED%A0%80`, `${name}[]=1`, `${name}=__proto__`],
+      ]),
+      'x=1&'.repeat(5_000),
+    ];
+    for (const query of fixed) {
+      const { status } = await ask(api, { method: 'GET', url: `${url}?${query}` });
+      assert.ok([200, 400, 404].includes(status), `${url}?${query.slice(0, 80)}: ${status}`);
+    }
+  }
+  const anyPairs = fc.constantFrom(...world.gets).chain(({ api, url, parameters }) => {
+    const name = fc.constantFrom(...everywhere, ...parameters);
+    const pair = fc.tuple(name, fc.string({ unit: 'binary', maxLength: 40 }));
+    return fc.tuple(fc.constant({ api, url }), fc.array(pair, { maxLength: 5 }));
+  });
+  await run(
+    fc.asyncProperty(anyPairs, async ([{ api, url }, pairs]) => {
+      const query = pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+      const { status } = await ask(api, { method: 'GET', url: `${url}?${query}` });
+      assert.ok([200, 400, 404].includes(status), `${status}`);
+    }),
+    500,
+  );
+});
+
+test('a parameter that is wrong is named', async () => {
+  const { operations, owner } = world.populated;
+  for (const { query, path, ids, listed } of operations) {
+    if (listed === undefined) continue;
+    const url = ids.reduce(
+      (filled, { name, prefix }) => filled.replace(`{${name}}`, owner.ids[prefix]),
+      path,
+    );
+    for (const { name, schema } of query) {
+      const isStrict =
+        schema.enum !== undefined ||
+        ['integer', 'boolean'].includes(String(schema.type)) ||
+        /(?:Af|Be)/.test(name);
+      for (const value of isStrict ? ['%00', 'x', '1.5', '-1', '%20'] : []) {
+        const { status, body } = await ask('public', { method: 'GET', url: `${url}?${name}=${value}` });
+        assert.deepEqual([status, body.error?.param], [400, name], `${url}?${name}=${value}`);
+      }
+    }
+  }
+});
+
+test('a path nobody serves is not found, a method not served there is said to be so', async () => {
+  const nowhere = [
+    '/',
+    '/v1',
+    '/v1/',
+    '/v2/emails',
+    '/v1/emails/a/b',
+    '//v1/emails',
+    '/v1/%65mails%00',
+    '/%',
+    '/*',
+  ];
+  for (const url of nowhere) {
+    const { status } = await ask('public', { method: 'GET', url });
+    assert.ok([400, 404].includes(status), `${url}: ${status}`);
+  }
+  const paths = new Set(world.populated.operations.map(({ path }) => path.replace(/\{\w+\}/g, 'em_1')));
+  for (const url of paths) {
+    const { status, body } = await ask('public', { method: 'PUT', url, payload: '{}' });
+    assert.deepEqual([status, body.error?.type], [405, 'method_not_allowed'], url);
+  }
+});
+
+test('an Authorization header may be anything', async () => {
+  const { test: testKey, live } = world.populated.owner.keys;
+  const values = [
+    ...['', ' ', 'Bearer', 'Bearer ', 'Basic YTpi', 'Bearer a b', `Bearer ${'x'.repeat(9_000)}`, '\xff\xfe'],
+    ...[`bearer ${testKey}x`, `Bearer ${live.slice(0, -1)}!`],
+  ];
+  for (const authorization of values) {
+    const { status } = await ask('public', { method: 'GET', url: '/v1/emails', headers: { authorization } });
+    assert.equal(status, 401, authorization.slice(0, 40));
+  }
+});

@@ -1,0 +1,102 @@
+/**
+ * Bodies that are much of something, to every operation that takes one: answered, and nobody else waits for it. Found once:
+ * three million tiny fields that held the event loop for half a minute.
+ */
+import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { after, test } from 'node:test';
+import { openBadInput, type Route } from './world.ts';
+
+/** Long beyond what any load of the machine adds to it. */
+const STALL_MS = 2_000;
+const LONG_TEXT_CHARACTERS = 10_000_000;
+/** Below the least limit there is. */
+const TEXT_CHARACTERS = 7_000_000;
+const DEEP_LEVELS = 1_000_000;
+/** They take more than the others, for attachments. */
+const LONG_BODIES = ['/v1/emails', '/v1/emails/batch'];
+const MANY_ITEMS = 1_000;
+const COUNTLESS_ITEMS = 1_000_000;
+
+const world = await openBadInput();
+after(() => world.close());
+
+/** Texts, because some of them are no values that a program could hold. */
+function numbers(): string[] {
+  return [
+    ...['9007199254740993', '-9007199254740993', '18446744073709551616', '1e400', '-1e400', '-0', '1e-400'],
+    ...['9'.repeat(1_000), `0.${'1'.repeat(1_000)}`, '123456789012345678901234567890'],
+  ];
+}
+
+const FILLERS = ['x', '\\u0000', '\\"', '{{', '<', ' '];
+const DEEP_LISTS = `${'['.repeat(DEEP_LEVELS)}${']'.repeat(DEEP_LEVELS)}`;
+const DEEP_OBJECTS = `${'{"a":'.repeat(DEEP_LEVELS)}1${'}'.repeat(DEEP_LEVELS)}`;
+const COUNTLESS = `[${'0,'.repeat(COUNTLESS_ITEMS)}0]`;
+
+/** What a field is filled with; `text`: of it, in JSON. */
+type Filling = { what: string; text: string };
+
+function fillings(value: unknown): Filling[] {
+  const [item] = Array.isArray(value) ? value : [value];
+  const list = (text: string, count: number) => `[${Array(count).fill(text).join(',')}]`;
+  const keys = Array.from({ length: MANY_ITEMS }, (_, index) => `"k${index}":"v"`);
+  return [
+    { what: 'a list of 1,000 like it', text: list(JSON.stringify(item), MANY_ITEMS) },
+    { what: 'a list of 1,000 nulls', text: list('null', MANY_ITEMS) },
+    { what: 'an object of 1,000 fields', text: `{${keys}}` },
+    ...numbers().map((text) => ({ what: text.slice(0, 30), text })),
+  ];
+}
+
+function spoiled({ valid }: Route, field: string, text: string): string {
+  const rest = Object.entries(valid).filter(([name]) => name !== field);
+  const fields = [...rest.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`)];
+  return `{${[...fields, `${JSON.stringify(field)}:${text}`]}}`;
+}
+
+/** Of a body: too large for this route, or wrong, or taken. */
+const EXPECTED = [200, 201, 202, 400, 404, 409, 413, 422];
+
+async function askQuickly(route: Route, payload: string, about: string): Promise<number> {
+  const { api, method, url } = route;
+  const delay = monitorEventLoopDelay({ resolution: 20 });
+  delay.enable();
+  const { status } = await world.ask(api, { method, url, payload });
+  delay.disable();
+  assert.ok(EXPECTED.includes(status), `${status} ${about}`);
+  assert.ok(delay.max / 1e6 < STALL_MS, `the event loop stood still for ${delay.max / 1e6} ms: ${about}`);
+  return status;
+}
+
+for (const route of world.routes) {
+  const { name, url, valid, schema } = route;
+  const fields = [...new Set([...Object.keys(valid), ...Object.keys(schema?.properties ?? {})])];
+
+  test(`${name} bears long lists, large objects and numbers beyond any`, async () => {
+    for (const field of fields) {
+      for (const { what, text } of fillings(valid[field] ?? 'x')) {
+        await askQuickly(route, spoiled(route, field, text), `${field} ${what}`);
+      }
+    }
+  });
+
+  test(`${name} bears strings of megabytes`, async () => {
+    for (const field of fields.slice(0, 2)) {
+      await askQuickly(route, spoiled(route, field, `"${'x'.repeat(TEXT_CHARACTERS)}"`), field);
+    }
+    const [first = 'x'] = fields;
+    for (const filler of LONG_BODIES.includes(url) ? FILLERS : FILLERS.slice(0, 1)) {
+      const text = `"${filler.repeat(LONG_TEXT_CHARACTERS / filler.length)}"`;
+      await askQuickly(route, spoiled(route, first, text), `${first} of ${filler}`);
+    }
+  });
+
+  test(`${name} refuses what is nested a million deep, and what has a million parts`, async () => {
+    const [field = 'x'] = fields;
+    const inField = [DEEP_LISTS, DEEP_OBJECTS, COUNTLESS].map((text) => spoiled(route, field, text));
+    for (const payload of [DEEP_LISTS, ...inField]) {
+      assert.equal(await askQuickly(route, payload, payload.slice(0, 100)), 400, payload.slice(0, 100));
+    }
+  });
+}

@@ -1,0 +1,86 @@
+/** Every list of the specification pages alike (specification 2.12 and 4.13), on the whole API. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { newId } from '../../src/system/ids.ts';
+import { addDomain } from '../domains/fixtures.ts';
+import { emailBody, SANDBOX } from '../emails/fixtures.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { openTestApp } from '../support/test-app.ts';
+
+const clock = createFakeClock(1_800_000_000_000);
+const world = await openTestApp({ system: { clock } });
+after(() => world.close());
+
+const ITEMS = 23;
+
+async function create(path: string, body: object): Promise<string> {
+  const answer = await world.request('POST', `/v1${path}`, { body });
+  assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
+  return answer.body.id;
+}
+
+const audienceId = await create('/audiences', { name: 'Readers' });
+const filter = { op: 'and', rules: [{ field: 'unsubscribed', cmp: 'eq', value: false }] };
+await addDomain(world, { name: 'inbound.example', status: 'verified', id: newId('dom', 0) });
+
+/** How to make one item of each list; `number` tells it from the others. */
+const LISTS: Record<string, (number: number) => Promise<string>> = {
+  '/emails': () => create('/emails', emailBody()),
+  '/domains': async (number) =>
+    (await addDomain(world, { name: `d${number}.example`, id: newId('dom', clock.now()) })).id,
+  '/templates': () => create('/templates', { name: 'n', subject: 's', html: 'h' }),
+  '/broadcasts': () =>
+    create('/broadcasts', {
+      ...{ audienceId, from: `a@${SANDBOX}`, subject: 's', html: '{{{unsubscribe_url}}}' },
+    }),
+  '/segments': () => create('/segments', { name: 'n', audienceId, filter }),
+  '/audiences': () => create('/audiences', { name: 'n' }),
+  '/audiences/{audienceId}/contacts': (number) =>
+    create(`/audiences/${audienceId}/contacts`, { email: `c${number}@a.example` }),
+  '/topics': () => create('/topics', { name: 'n' }),
+  '/suppressions': (number) => create('/suppressions', { email: `s${number}@a.example` }),
+  '/inbound/routes': (number) =>
+    create('/inbound/routes', { address: `${number}@inbound.example`, destination: 'https://a.example/' }),
+  '/webhooks': () => create('/webhooks', { url: 'https://a.example/', events: ['email.sent'] }),
+};
+
+type Page = { data: { id: string }[]; hasMore: boolean; nextCursor: string | null };
+
+for (const [path, make] of Object.entries(LISTS)) {
+  test(`GET /v1${path} pages as every list does`, async () => {
+    for (let number = 0; number < ITEMS; number++) {
+      await clock.advance(1);
+      await make(number);
+    }
+    const url = `/v1${path.replace('{audienceId}', audienceId)}`;
+    const list = async (query: string) => {
+      const { status, body } = await world.request('GET', `${url}?${query}`);
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.deepEqual(Object.keys(body).sort(), ['data', 'hasMore', 'nextCursor']);
+      const { data, hasMore, nextCursor } = body as Page;
+      return { ids: data.map(({ id }) => id), hasMore, nextCursor };
+    };
+    const { ids } = await list('limit=100');
+    assert.ok(ids.length >= ITEMS && ids.length < 100);
+    assert.deepEqual(ids, ids.toSorted().toReversed(), 'newest first');
+    assert.deepEqual(await list(''), { ids: ids.slice(0, 20), hasMore: true, nextCursor: ids[19] });
+    const walked: string[] = [];
+    for (let next: string | null | undefined; next !== null; ) {
+      const page = await list(next === undefined ? 'limit=9' : `limit=9&startingAfter=${next}`);
+      walked.push(...page.ids);
+      assert.equal(page.hasMore, page.nextCursor !== null);
+      next = page.nextCursor;
+    }
+    assert.deepEqual(walked, ids, 'each once, and to the end');
+    assert.deepEqual((await list(`startingAfter=${ids[4]}&limit=3`)).ids, ids.slice(5, 8));
+    assert.deepEqual((await list(`endingBefore=${ids[4]}&limit=3`)).ids, ids.slice(1, 4));
+    for (const [query, param] of [
+      ['limit=0', 'limit'],
+      ['limit=101', 'limit'],
+      [`startingAfter=${ids[0]}&endingBefore=${ids[4]}`, 'endingBefore'],
+    ]) {
+      const { status, body } = await world.request('GET', `${url}?${query}`);
+      assert.deepEqual([status, body.error.type, body.error.param], [400, 'validation_error', param], query);
+    }
+  });
+}

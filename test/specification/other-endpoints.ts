@@ -1,0 +1,206 @@
+/** Section 4, from 4.6 on: the endpoints of who reads, and of where mail and events go. */
+import { type Section, TO_COME } from './table.ts';
+
+export const OTHER_ENDPOINTS: readonly Section[] = [
+  {
+    title: '4.6 Segments',
+    statements: {
+      'create requires name': 'audiences/segments/api.test.ts: refused with 400: no name',
+      'create requires audienceId': [
+        'audiences/segments/api.test.ts: refused with 400: no audience',
+        'audiences/segments/api.test.ts: an audience that is foreign, deleted, missing or of another kind is refused alike',
+      ],
+      'create requires filter': 'audiences/segments/api.test.ts: refused with 400: no filter',
+      list: [
+        'audiences/segments/api.test.ts: the list is newest first, of this tenant alone, uncounted, and by audience',
+        'specification/lists.test.ts: GET /v1/segments pages as every list does',
+      ],
+      get: 'audiences/segments/api.test.ts: a segment is created with its whole record, and retrieved the same with its contacts counted',
+      delete:
+        'audiences/segments/api.test.ts: a segment of another tenant, a missing one and a wrong id are all the same 404 for all that is asked',
+      'a filter is a tree of op and rules, each of field, cmp and value': [
+        'audiences/segments/filter.test.ts: a filter is kept with its operators in lower case, and without what is no part of it',
+        'audiences/segments/filter.test.ts: refused: no operator',
+        'audiences/segments/filter.test.ts: refused: no rules',
+        'audiences/segments/filter.test.ts: refused: no field',
+        'audiences/segments/filter.test.ts: refused: no comparison',
+      ],
+      'op combines rules with AND or OR':
+        'audiences/segments/condition.test.ts: groups nest, and hold as their operator says',
+      'a rule on properties.<name>': [
+        'audiences/segments/condition.test.ts: groups nest, and hold as their operator says',
+        'audiences/segments/condition.test.ts: names of properties are data: none reaches another property, or the statement',
+      ],
+      'a rule on unsubscribed':
+        'audiences/segments/condition.test.ts: columns of the contact are asked like properties',
+      'eq compares with a string or a boolean':
+        'audiences/segments/condition.test.ts: columns of the contact are asked like properties',
+      'what a filter finds is what it says, whatever it is':
+        'audiences/segments/property.test.ts: a filter finds the contacts that plain JavaScript finds',
+    },
+  },
+  {
+    title: '4.7 Audiences',
+    statements: {
+      'create requires name': 'audiences/api.test.ts: refused with 400: no name',
+      list: [
+        'audiences/api.test.ts: the list is newest first, in pages, both ways, by time, and of this tenant alone',
+        'specification/lists.test.ts: GET /v1/audiences pages as every list does',
+      ],
+      get: 'audiences/api.test.ts: an audience is created with its whole record, and retrieved the same with either key',
+      delete:
+        'audiences/delete.test.ts: from the moment it is deleted nothing of it is found, though its rows are there',
+    },
+  },
+  {
+    title: '4.8 Contacts',
+    statements: {
+      'create requires email': 'audiences/contacts/api.test.ts: a contact needs an address',
+      'create takes firstName, lastName, unsubscribed, properties':
+        'audiences/contacts/api.test.ts: a contact is created with its whole record, and retrieved the same with either key',
+      'each of them is optional': 'audiences/contacts/api.test.ts: only the address is required',
+      'email is unique per audience':
+        'audiences/contacts/api.test.ts: an address that is there already is refused with its id, in any spelling',
+      list: [
+        'audiences/contacts/api.test.ts: pages meet every contact once while others come and go, the cursor among them',
+        'specification/lists.test.ts: GET /v1/audiences/{audienceId}/contacts pages as every list does',
+      ],
+      get: 'audiences/contacts/api.test.ts: a contact is created with its whole record, and retrieved the same with either key',
+      update:
+        'audiences/contacts/api.test.ts: a change keeps what it does not name, merges properties, and null empties names',
+      delete:
+        'audiences/contacts/api.test.ts: a deleted contact is gone, not counted, and its address is free',
+    },
+  },
+  {
+    title: '4.9 Topics',
+    statements: {
+      'create requires name': 'topics/api.test.ts: refused with 400: no name',
+      'create takes description and defaultOptIn, true unless it is said': [
+        'topics/api.test.ts: a topic is created with its whole record, and retrieved the same with either key',
+        'topics/api.test.ts: readers are opted in and there is no description unless it is said',
+      ],
+      list: [
+        'topics/api.test.ts: the list is newest first, in pages, both ways, and of this tenant alone',
+        'specification/lists.test.ts: GET /v1/topics pages as every list does',
+      ],
+      update: 'topics/change.test.ts: every field can be changed at once, and the topic is answered',
+      delete: 'topics/change.test.ts: a deleted topic is gone for everybody, and its place is free',
+      'description is shown on preference pages': TO_COME,
+      'a topic id is passed on sends of type broadcast':
+        'emails/content.test.ts: a broadcast needs a topic of the tenant; a transactional email may have one',
+      'a topic id is passed on broadcasts':
+        'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
+    },
+  },
+  {
+    title: '4.10 Suppressions',
+    statements: {
+      'list answers data and hasMore': [
+        'suppressions/api.test.ts: the list is newest first, in pages, both ways, and of this tenant alone',
+        'specification/lists.test.ts: GET /v1/suppressions pages as every list does',
+      ],
+      'add requires email': 'suppressions/api.test.ts: refused with 400: no address',
+      'add takes reason': [
+        'suppressions/api.test.ts: an address is suppressed with its whole record, and retrieved the same with either key',
+        'suppressions/api.test.ts: the reason is manual unless it is said',
+        'suppressions/api.test.ts: refused with 400: a reason nobody knows',
+      ],
+      remove: 'suppressions/api.test.ts: a suppression is removed by its id or its address, once',
+      'suppressed addresses are never delivered to': [
+        'suppressions/sending.test.ts: an address suppressed as manual gets no mail until it is removed',
+        'suppressions/sending.test.ts: an address suppressed as bounce gets no mail until it is removed',
+        'suppressions/sending.test.ts: an address suppressed as complaint gets no mail until it is removed',
+        'suppressions/sending.test.ts: an address suppressed as unsubscribe gets no mail until it is removed',
+        'queue/deliver.test.ts: an address suppressed after the mail was accepted is not delivered to',
+      ],
+      'hard bounces are added by themselves': [
+        'queue/deliver.test.ts: a refused recipient bounces and is suppressed; the others are delivered',
+        'suppressions/bounce-events.test.ts: a hard bounce is a suppression.added of the record with its source',
+      ],
+      'complaints are added by themselves': TO_COME,
+    },
+  },
+  {
+    title: '4.11 Inbound routes',
+    statements: {
+      'create requires address and an https destination':
+        'inbound/routes/api.test.ts: what is no route is refused with 400, at its creation and as a change',
+      'enabled is optional, true unless it is said': [
+        'inbound/routes/api.test.ts: a route is created enabled, with its secret, and answers to its id without it',
+        'inbound/routes/api.test.ts: addresses are kept in lower case, their domains as domains are named',
+      ],
+      'an address is full, or * at a domain': [
+        'inbound/routes/api.test.ts: addresses are kept in lower case, their domains as domains are named',
+        'inbound/routes/address.test.ts: whatever is accepted is read as itself again, and its domain stands at its end',
+      ],
+      'inbound mail is that of a verified domain':
+        'inbound/routes/api.test.ts: the very domain must be a verified one of the tenant',
+      list: [
+        'inbound/routes/api.test.ts: the list is newest first, in pages, by address, by domain and by time, without secrets',
+        'specification/lists.test.ts: GET /v1/inbound/routes pages as every list does',
+      ],
+      update: 'inbound/routes/api.test.ts: what is named changes and the rest stays',
+      delete: 'inbound/routes/api.test.ts: a deleted route is gone, and its address free',
+      'each inbound message is posted to the destination, with from, to, subject, text, html, headers, attachments':
+        TO_COME,
+    },
+  },
+  {
+    title: '4.12 Webhook endpoints',
+    statements: {
+      'create requires url, which is https': [
+        'webhooks/api.test.ts: refused with 400: no url',
+        'webhooks/api.test.ts: refused with 400: http',
+      ],
+      'create requires events, of section 6': [
+        'webhooks/api.test.ts: refused with 400: no events',
+        'webhooks/api.test.ts: refused with 400: an unknown event',
+        'webhooks/email-events.test.ts: an endpoint may ask for every event of section 6, and needs no description',
+      ],
+      'create takes description':
+        'webhooks/api.test.ts: an endpoint is created enabled, with its secret, and answers to its id without it',
+      'create answers 201 with id, url, events, secret, status':
+        'webhooks/api.test.ts: an endpoint is created enabled, with its secret, and answers to its id without it',
+      list: [
+        'webhooks/api.test.ts: the list is newest first, in pages, without secrets',
+        'specification/lists.test.ts: GET /v1/webhooks pages as every list does',
+      ],
+      get: 'webhooks/api.test.ts: an endpoint is created enabled, with its secret, and answers to its id without it',
+      update: 'webhooks/update.test.ts: what is named changes and the rest stays',
+      delete: [
+        'webhooks/api.test.ts: a deleted endpoint is gone',
+        'webhooks/worker.test.ts: a deleted endpoint is posted to no more, and an answer that comes too late changes nothing',
+      ],
+      'test posts a sample event to the endpoint':
+        'webhooks/send-test.test.ts: a test posts one signed sample and tells what came of it',
+    },
+  },
+  {
+    title: '4.13 Pagination',
+    statements: {
+      'limit is 20 by default and at most 100': [
+        'http/page.test.ts: a page holds 20 items, or as many as asked for up to 100',
+        'http/page.test.ts: a limit that is none is a bad request that names it',
+      ],
+      'startingAfter answers items after this id':
+        'emails/list.test.ts: pages follow each other without a gap or a repetition, also while mail comes in',
+      'endingBefore answers items before this id':
+        'emails/list.test.ts: going back shows the newer ones, newest first',
+      'both together are 400': 'http/page.test.ts: two cursors are a bad request',
+      'all of it on all list endpoints': [
+        'specification/lists.test.ts: GET /v1/emails pages as every list does',
+        'specification/lists.test.ts: GET /v1/domains pages as every list does',
+        'specification/lists.test.ts: GET /v1/templates pages as every list does',
+        'specification/lists.test.ts: GET /v1/broadcasts pages as every list does',
+        'specification/lists.test.ts: GET /v1/segments pages as every list does',
+        'specification/lists.test.ts: GET /v1/audiences pages as every list does',
+        'specification/lists.test.ts: GET /v1/audiences/{audienceId}/contacts pages as every list does',
+        'specification/lists.test.ts: GET /v1/topics pages as every list does',
+        'specification/lists.test.ts: GET /v1/suppressions pages as every list does',
+        'specification/lists.test.ts: GET /v1/inbound/routes pages as every list does',
+        'specification/lists.test.ts: GET /v1/webhooks pages as every list does',
+      ],
+    },
+  },
+];

@@ -1,0 +1,201 @@
+/** Sections 5 to 8: authentication, events, errors, limits; and the mailbox product of section 1. */
+import { type Section, TO_COME } from './table.ts';
+
+export const RULES: readonly Section[] = [
+  {
+    title: '5 Authentication',
+    statements: {
+      'every request carries Authorization: Bearer <API_KEY>': [
+        'tenants/authenticate.test.ts: every route of the API asks for a key before anything else',
+        'tenants/authenticate.test.ts: a request without a key is told how to send one',
+        'tenants/authenticate.test.ts: what has not the form of a key is not valid',
+      ],
+      'requests with a body carry Content-Type: application/json':
+        'http/server.test.ts: a body of another type is unsupported',
+      'keys are made in the dashboard': TO_COME,
+      'a key is shown only once, at its creation': [
+        'tenants/keys-api.test.ts: a key is created with its whole record and its token, which is shown then and never again',
+        'tenants/keys.test.ts: at rest there is the hash of a key and nothing that it could be made from',
+      ],
+      'live and test keys carry a fixed prefix each, svc_prd_ and svc_dev_': [
+        'tenants/keys.test.ts: a key is its prefix and 40 characters of base62, all of them random',
+        'tenants/authenticate.test.ts: the prefix decides the mode: a live key cannot be used as a test key, nor the other way',
+      ],
+      'a test key accepts sends and delivers nothing':
+        'queue/deliver.test.ts: a test key never opens a socket',
+      'sending requires a key with send permission': [
+        'emails/send.test.ts: a reading key reads but does not send; a sending key sends and reads emails alone',
+        'emails/batch.test.ts: a key that may not send sends no batch',
+      ],
+      'data is scoped to the tenant of the key': [
+        'emails/list.test.ts: the email of another tenant or mode is as one that does not exist',
+        'domains/api.test.ts: the ids of others, of nobody, of other things and of no shape are all not found',
+        'templates/api.test.ts: a template of another tenant, a missing one and a wrong id are all the same 404',
+        'broadcasts/api.test.ts: a broadcast of another tenant, a missing one and a wrong id are all the same 404',
+        'audiences/api.test.ts: an audience of another tenant, a missing, a deleted one and a wrong id are all the same 404',
+        'audiences/contacts/api.test.ts: what is not there is the same 404 in every way: the audience first, then the contact',
+        'audiences/segments/api.test.ts: a segment of another tenant, a missing one and a wrong id are all the same 404 for all that is asked',
+        'topics/api.test.ts: a topic of another tenant, a missing one and a wrong id are all the same 404',
+        'suppressions/api.test.ts: one of another tenant, a missing one, a removed one and garbage are the same 404',
+        'inbound/routes/api.test.ts: a route of another tenant, a missing one and a wrong id are all the same 404',
+        'webhooks/api.test.ts: an endpoint of another tenant or mode, a missing one and a wrong id are all the same 404',
+        'webhooks/fan-out.test.ts: an event becomes a delivery for each endpoint of its tenant and mode that asked for its type',
+      ],
+      'webhook posts are authenticated by their signature':
+        'webhooks/worker.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
+    },
+  },
+  {
+    title: '6 Events',
+    statements: {
+      'an endpoint gets the events it subscribed to, and no others':
+        'webhooks/fan-out.test.ts: an event becomes a delivery for each endpoint of its tenant and mode that asked for its type',
+      'an event is posted as JSON':
+        'webhooks/worker.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
+      'email.queued: accepted into the send queue':
+        'webhooks/email-events.test.ts: email.queued, email.sent and email.delivered are posted, with emailId, to and from',
+      'email.sent: handed off to the mail transfer agent':
+        'webhooks/email-events.test.ts: email.queued, email.sent and email.delivery_delayed are posted, with emailId, to and from',
+      'email.delivered: the recipient server accepted the message': [
+        'webhooks/email-events.test.ts: email.queued, email.sent and email.delivered are posted, with emailId, to and from',
+        'scenarios/send-to-webhook.test.ts: an accepted email arrives, and each step of its way is told to the webhook, signed',
+      ],
+      'email.bounced: a hard bounce':
+        'webhooks/email-events.test.ts: email.bounced is posted of a bounce that is permanent',
+      'email.bounced: a soft bounce': [
+        'webhooks/email-events.test.ts: email.bounced is posted of a bounce that is transient',
+        'queue/deliver.test.ts: a deferral is retried on schedule, told once in four hours, and expires as a soft bounce',
+      ],
+      'email.complained: a spam complaint': TO_COME,
+      'email.opened: only when open tracking is enabled': TO_COME,
+      'email.clicked: only when click tracking is enabled': TO_COME,
+      'email.delivery_delayed: a temporary deferral': [
+        'webhooks/email-events.test.ts: email.queued, email.sent and email.delivery_delayed are posted, with emailId, to and from',
+        'queue/deliver.test.ts: a deferral is retried on schedule, told once in four hours, and expires as a soft bounce',
+      ],
+      'the payload is type, createdAt and data': [
+        'webhooks/worker.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
+        'openapi/document.test.ts: every event is said, as endpoints receive it',
+      ],
+      'data carries emailId, to (a string) and from (a string)': [
+        'webhooks/email-events.test.ts: email.queued, email.sent and email.delivered are posted, with emailId, to and from',
+        'webhooks/sample.test.ts: a sample of each type has the fields of the real event',
+      ],
+      'X-Service-Signature is t=<unix>,v1=<hex>': [
+        'webhooks/signature.test.ts: the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown',
+        'scenarios/send-to-webhook.test.ts: an accepted email arrives, and each step of its way is told to the webhook, signed',
+      ],
+      'v1 is HMAC-SHA256 of t.body with the secret of the endpoint, in lower-case hex': [
+        'webhooks/signature.test.ts: the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown',
+        'webhooks/signature.test.ts: an independent receiver of the same scheme accepts it',
+      ],
+      'a receiver that allows 300 s accepts every attempt, late ones too':
+        'webhooks/worker.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
+      'who verifies as section 6 says accepts what is genuine and refuses the rest': [
+        'webhooks/signature.test.ts: what was signed verifies, whatever the body',
+        'webhooks/signature.test.ts: a receiver refuses no t',
+        'webhooks/signature.test.ts: a receiver refuses no v1',
+        'webhooks/signature.test.ts: a receiver refuses another body',
+        'webhooks/signature.test.ts: a receiver refuses another secret',
+        'webhooks/signature.test.ts: a receiver refuses a v1 in capitals',
+        'scenarios/send-to-webhook.test.ts: an accepted email arrives, and each step of its way is told to the webhook, signed',
+      ],
+      'the test endpoint sends a sample event':
+        'webhooks/send-test.test.ts: a test posts one signed sample and tells what came of it',
+      'posts that fail with 5xx are retried': [
+        'webhooks/worker.test.ts: a 500 is not success: it is posted again',
+        'webhooks/worker.test.ts: a 503 is not success: it is posted again',
+      ],
+      'retries come with growing delays':
+        'webhooks/worker.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
+    },
+  },
+  {
+    title: '7 Errors',
+    statements: {
+      '400 validation_error for missing fields, which are named': [
+        'emails/send.test.ts: to, subject and type are required',
+        'http/server.test.ts: what is wrong is named by its path, in the words of the caller',
+      ],
+      '400 validation_error for invalid addresses': [
+        'emails/send.test.ts: to may be a string or a list, of up to 50 addresses',
+        'emails/send.test.ts: from is one address',
+      ],
+      '400 for endingBefore with startingAfter': [
+        'http/page.test.ts: two cursors are a bad request',
+        'emails/list.test.ts: a cursor is one id of this list',
+      ],
+      '409 idempotency_conflict for the same key with a different body': [
+        'emails/idempotency.test.ts: another body under the same key is a conflict, and the first stays',
+        'emails/batch-idempotency.test.ts: another body under the same key is a conflict, down to one email of it',
+      ],
+      '422 domain_not_verified':
+        'emails/send.test.ts: a live key sends from a verified domain of its tenant and from nothing else',
+      '422 suppressed_recipient when all recipients are suppressed': [
+        'emails/send.test.ts: a suppressed recipient alone is refused, and among others left out',
+        'suppressions/sending.test.ts: an address suppressed as manual gets no mail until it is removed',
+      ],
+      '429 rate_limited beyond the requests per second of the plan': [
+        'emails/rate-limit.test.ts: sends beyond the requests a second of the plan are refused with 429, and taken a second later',
+        'tenants/rate-limit.test.ts: over any time no more than the rate and one burst pass',
+      ],
+      'in a batch an error is type (the code) and message':
+        'emails/batch.test.ts: an email is judged in a batch as it is alone, in the same words',
+    },
+  },
+  {
+    title: '8 Limits',
+    statements: {
+      '50 recipients in to': 'emails/send.test.ts: to may be a string or a list, of up to 50 addresses',
+      '10 attachments': 'emails/attachments.test.ts: there are at most 10 files',
+      '25 MB of attachments in total': [
+        'emails/attachments.test.ts: they have at most 25 MiB in total, decoded',
+        'emails/attachments.test.ts: of what is fetched no more is read than still fits into 25 MiB',
+      ],
+      '10 tags, pairs of strings':
+        'emails/content.test.ts: tags are up to 10 pairs of strings, and are shown',
+      '100 emails in a batch': 'emails/batch.test.ts: a batch holds 1 to 100 emails',
+      'an Idempotency-Key has at most 256 characters': [
+        'emails/idempotency.test.ts: a key has 1 to 256 characters',
+        'emails/batch-key.test.ts: the key of a batch has 1 to 256 characters',
+      ],
+      'a key is remembered for 24 hours': [
+        'emails/idempotency.test.ts: a key is free again after 24 hours, and not a millisecond before',
+        'emails/batch-key.test.ts: the key of a batch is free again after 24 hours, not a millisecond before, and is that of one tenant',
+      ],
+      'a key is that of one tenant': 'emails/idempotency.test.ts: a key belongs to one tenant and one mode',
+      'a page has 20 items by default, 100 at most': [
+        'http/page.test.ts: a page holds 20 items, or as many as asked for up to 100',
+        'http/page.test.ts: a limit that is none is a bad request that names it',
+      ],
+      'a webhook signature is good for 5 minutes': [
+        'webhooks/signature.test.ts: a clock 300 seconds off is still fine, and so is the second of two signatures',
+        'webhooks/signature.test.ts: a receiver refuses 301 seconds late',
+        'webhooks/signature.test.ts: a receiver refuses 301 seconds early',
+      ],
+      'the free plan has 3,000 emails a month': [
+        'tenants/quota.test.ts: of 3,100 emails at the same time the free plan takes 3,000, exactly',
+        'tenants/quota.test.ts: a month ends in UTC, and the next begins with nothing used',
+        'emails/accept.test.ts: a free plan’s 3,000 emails a month count live mail that leaves, and nothing else',
+      ],
+      'the same key and body within the window: the original response is replayed': [
+        'emails/idempotency.test.ts: a repeat answers what the first was answered, and says so in a header',
+        'emails/idempotency.test.ts: a thousand duplicates at once, over as many connections, make exactly one email',
+      ],
+      'the same key and another body: 409 idempotency_conflict':
+        'emails/idempotency.test.ts: another body under the same key is a conflict, and the first stays',
+      'for a batch the key covers the whole request': [
+        'emails/batch-idempotency.test.ts: a repeat answers what the first was answered, failures among it, and sends nothing',
+        'emails/batch-idempotency.test.ts: another body under the same key is a conflict, down to one email of it',
+      ],
+    },
+  },
+  {
+    title: '1 and 2 The mailbox product',
+    statements: {
+      'IMAP on 993': TO_COME,
+      'POP3 on 995': TO_COME,
+      'submission on 465 and 587': TO_COME,
+    },
+  },
+];

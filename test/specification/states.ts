@@ -1,0 +1,30 @@
+/** Section 3: states and transitions. */
+import { type Section, TO_COME } from './table.ts';
+
+export const STATES: readonly Section[] = [
+  {
+    title: '3 States and transitions',
+    statements: {
+      'an accepted email is queued: the answer is its id and that status':
+        'emails/send.test.ts: an accepted email answers its id and status alone, with a request id',
+      'an accepted email has the event email.queued':
+        'emails/accept.test.ts: an accepted email is queued, once for each recipient, with its story',
+      'an email is queued, sent, delivered, bounced, complained or canceled': [
+        'emails/statuses.test.ts: an email comes to each of its six statuses, is shown in it, and is found by it',
+        'specification/operations.test.ts: where the specification names the values of a field, there are those and no others',
+      ],
+      'a broadcast made without scheduleAt is a draft':
+        'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
+      'a draft that is sent becomes sending, and is answered so': TO_COME,
+      'a created domain is pending, and so are its three records':
+        'domains/api.test.ts: a domain is created with its three records, all pending',
+      'verifying a pending domain asks DNS again and updates the statuses of its records': [
+        'domains/api.test.ts: published records verify, with a CNAME or with a TXT key',
+        'domains/api.test.ts: two of three records are not enough, whichever is missing',
+        'domains/api.test.ts: records are asked for past the cache, which may still hold what they were before',
+      ],
+      'a created webhook endpoint is enabled, and its secret is returned':
+        'webhooks/api.test.ts: an endpoint is created enabled, with its secret, and answers to its id without it',
+    },
+  },
+];

@@ -1,0 +1,15 @@
+/**
+ * The specification as a table: each statement of its sections 2 to 8 (a field, rule, limit, state, error) with the tests
+ * that prove it. A statement is a short sentence of ours, for people; a proof names a file under test/ and a test in it, as
+ * its run names it. Names that only a run could tell (test-names.ts) are no proofs: another test is named, or written.
+ */
+
+/** `emails/send.test.ts: an email to 51 addresses is refused`. */
+export type Proof = `${string}.test.ts: ${string}`;
+
+/** Statements of the specification whose feature is still to come. */
+export const TO_COME = 'to come';
+
+export type Statements = Readonly<Record<string, Proof | readonly [Proof, ...Proof[]] | typeof TO_COME>>;
+
+export type Section = { title: string; statements: Statements };
