@@ -13,6 +13,7 @@ import { EVENT_TYPES, type EventType } from './events/store.ts';
 import { registerExportsApi } from './exports/api.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import { serveMetrics } from './http/metrics.ts';
+import type { SomeHeaders } from './http/openapi/answers.ts';
 import type { ApiDescription } from './http/openapi.ts';
 import { serveReferencePage } from './http/reference-page.ts';
 import { serveDocument } from './http/serve-document.ts';
@@ -26,7 +27,7 @@ import { registerTemplatesApi } from './templates/api.ts';
 import { findPlannedCaller, requireApiKey } from './tenants/authenticate.ts';
 import { registerApiKeysApi } from './tenants/keys-api.ts';
 import { registerPlanApi } from './tenants/plan-api.ts';
-import { showQuota } from './tenants/quota-headers.ts';
+import { saysQuota, showQuota } from './tenants/quota-headers.ts';
 import { registerTopicsApi } from './topics/api.ts';
 import { VERSION } from './version.ts';
 import { registerWebhookApi } from './webhooks/api.ts';
@@ -134,11 +135,15 @@ const TAGS: readonly { name: string; description: string }[] = [
   { name: 'Plan', description: 'What the tenant may, and what it has used of it.' },
 ];
 
-const ONLY_SENDING = 'Only for requests that send, with a live key of a plan with a limit.';
-const QUOTA_HEADERS = {
-  'X-Quota-Limit': `Emails a month that the plan allows. ${ONLY_SENDING}`,
-  'X-Quota-Remaining': `Emails left this month. ${ONLY_SENDING}`,
-  'X-Quota-Reset': `Seconds until the month is over. ${ONLY_SENDING}`,
+const ONLY_LIMITED = 'Only with a live key of a plan with a limit.';
+const QUOTA_HEADERS: SomeHeaders = {
+  name: 'Quota',
+  says: {
+    'X-Quota-Limit': `Emails a month that the plan allows. ${ONLY_LIMITED}`,
+    'X-Quota-Remaining': `Emails left this month. ${ONLY_LIMITED}`,
+    'X-Quota-Reset': `Seconds until the month is over. ${ONLY_LIMITED}`,
+  },
+  isOn: saysQuota,
 };
 
 /** Midnight of a day long past: an example must not change with each start. */

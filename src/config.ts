@@ -81,7 +81,7 @@ export const configSchema = section('Postrider configuration', {
     allowHttp: Type.Boolean({
       default: false,
       description:
-        'Accept http:// endpoints too, for applications on this machine (see outbound.allowTargets).',
+        'Accept http:// endpoints too, and http:// destinations of inbound routes, for applications on this machine (see outbound.allowTargets).',
     }),
     signatureHeader: Type.String({
       // RFC 9110 5.6.2: a token.

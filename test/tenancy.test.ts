@@ -180,6 +180,17 @@ test('a family of ids that is wholly the stranger’s is not found', async () =>
   }
 });
 
+/** Shown, and named in no request. */
+const NEVER_ASKED = ['evt', 'req'];
+
+test('every kind of id that is shown is one that is asked with', () => {
+  const document = JSON.stringify(world.house.server.openApi());
+  const shown = [...document.matchAll(/\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/g)].map(
+    ([, prefix = '']) => prefix,
+  );
+  assert.deepEqual([...new Set(shown)].toSorted(), [...PREFIXES, ...NEVER_ASKED].toSorted());
+});
+
 test('every field of a body that holds an id is asked with those of others', () => {
   const unasked = operations.flatMap((operation) => {
     const asked = placesOf(operation, owner).map(({ name }) => name);

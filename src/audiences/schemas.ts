@@ -1,13 +1,13 @@
 /** Shapes of the audiences API (specification 2.5 and 4.7, api.md 1.6). */
 import { type Static, Type } from 'typebox';
 import type { AudienceRow } from '../db/marketing-tables.ts';
+import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 
 /** api.md 1.10. */
 const MOST_NAME_CHARACTERS = 200;
 
-/** Neither control characters (C0, DEL) nor lone surrogates. */
-export const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';
+export { PLAIN_TEXT };
 
 const name = Type.String({ minLength: 1, maxLength: MOST_NAME_CHARACTERS, pattern: PLAIN_TEXT });
 

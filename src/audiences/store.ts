@@ -65,12 +65,13 @@ export function listAudiences(tx: Tx, tenantId: TenantId, page: PageRequest): Pr
 
 type ById = { tenantId: TenantId; id: string };
 
-/** What is not named stays. @throws AppError not_found */
+/** What is not named stays, and what is as wished already is no change. @throws AppError not_found */
 export const changeAudience = defineWrite(
   'audiences.change',
   async (tx, { tenantId, id, change, now }: ById & { change: AudienceChange; now: number }) => {
     const before = await getAudience(tx, tenantId, id);
     const { name = before.name } = change;
+    if (name === before.name) return before;
     await tx.updateTable('audiences').set({ name, updatedAt: now }).where('id', '=', before.id).execute();
     return { ...before, name, updatedAt: now };
   },

@@ -51,8 +51,8 @@ export async function readDraft(
   const { read } = app.db;
   const { tenantId } = caller;
   const target = await readTarget(read, tenantId, { ...wanted, given });
-  const topic = await readReference(read, tenantId, { ...TOPIC, id: wanted.topicId });
-  const template = await readReference(read, tenantId, { ...TEMPLATE, id: wanted.templateId });
+  const topic = await readReference(read, tenantId, { ...TOPIC, id: wanted.topicId, given });
+  const template = await readReference(read, tenantId, { ...TEMPLATE, id: wanted.templateId, given });
   checkSentContent(wanted, template, given);
   // decisions.md 11: asked again when it is sent.
   await requireSender(app, caller, { domain, simulatorOnly: false });
@@ -103,24 +103,29 @@ const TEMPLATE = { name: 'template', find: findTemplate } as const;
 async function readReference<Row>(
   tx: Tx,
   tenantId: Caller['tenantId'],
-  { name, find, id }: Reference<Row> & { id: string | null },
+  { name, find, id, given }: Reference<Row> & { id: string | null; given: BroadcastChange },
 ): Promise<Row | undefined> {
   if (id === null) return undefined;
   const row = await find(tx, tenantId, id);
-  if (!row) throw invalid(`${name}Id`, `\`${name}Id\` must name an existing ${name}`);
-  return row;
+  if (row) return row;
+  const field = `${name}Id` as const;
+  const what =
+    given[field] === undefined
+      ? `names the ${name} ${id}, which no longer exists; send another with this change, or null`
+      : `must name an existing ${name}`;
+  throw invalid(field, `\`${field}\` ${what}`);
 }
 
 /** A segment brings its audience (decisions.md 10). */
 async function readTarget(
   tx: Tx,
   tenantId: Caller['tenantId'],
-  wanted: Pick<DraftFields, 'audienceId' | 'segmentId'> & { given: BroadcastChange },
+  { given, ...wanted }: Pick<DraftFields, 'audienceId' | 'segmentId'> & { given: BroadcastChange },
 ): Promise<Pick<Draft, 'audienceId' | 'segmentId'>> {
-  const segment = await readReference(tx, tenantId, { ...SEGMENT, id: wanted.segmentId });
-  const audience = await readReference(tx, tenantId, { ...AUDIENCE, id: wanted.audienceId });
+  const segment = await readReference(tx, tenantId, { ...SEGMENT, id: wanted.segmentId, given });
+  const audience = await readReference(tx, tenantId, { ...AUDIENCE, id: wanted.audienceId, given });
   if (segment && audience && segment.audienceId !== audience.id) {
-    const field = typeof wanted.given.segmentId === 'string' ? 'segmentId' : 'audienceId';
+    const field = typeof given.segmentId === 'string' ? 'segmentId' : 'audienceId';
     throw invalid(field, '`segmentId` must name a segment of `audienceId`');
   }
   const audienceId = segment?.audienceId ?? audience?.id;

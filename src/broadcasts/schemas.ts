@@ -1,8 +1,9 @@
 /** Shapes of the broadcasts API (specification 2.3 and 4.5, api.md 1.5). What they must mean is in draft.ts. */
 import { type Static, Type } from 'typebox';
 import type { BroadcastRow } from '../db/tables.ts';
+import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
-import { LINE, MOST_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
+import { MOST_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
 
 const text = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
@@ -13,7 +14,7 @@ const fields = {
   subject: Type.String({
     minLength: 1,
     maxLength: MOST_SUBJECT_CHARACTERS,
-    pattern: LINE,
+    pattern: PLAIN_TEXT,
     description: 'One line; may hold merge tags such as {{firstName}}. Wins over that of the template.',
   }),
   replyTo: text('Where answers go: one address.'),

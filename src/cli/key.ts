@@ -1,12 +1,13 @@
 /** `postrider key`: API keys. A key's token is printed when it is made and never again. */
 import { type Command, Option } from 'commander';
-import type { showKey } from '../tenants/admin-schemas.ts';
+import type { showKey, showListedKey } from '../tenants/admin-schemas.ts';
 import { withControl } from './context.ts';
 import { UsageError } from './errors.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
 type Key = ReturnType<typeof showKey>;
+type ListedKey = ReturnType<typeof showListedKey>;
 type NewKey = {
   tenant: string;
   name: string;
@@ -27,7 +28,7 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     .action(({ tenant }: { tenant?: string }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
-        const keys = await control.request<Key[]>('GET', `/keys${query}`);
+        const keys = await control.request<ListedKey[]>('GET', `/keys${query}`);
         show(keys, () => formatList(HEADINGS, keys.map(toRow), 'No keys yet.'));
       }),
     );
@@ -59,7 +60,7 @@ function addCreate(key: Command, terminal: Terminal): void {
     .addOption(
       new Option('--permission <permission>', 'what it may do')
         .choices(['full_access', 'sending_access', 'read_only'])
-        .default('full_access'),
+        .makeOptionMandatory(),
     )
     .option('--domain <domain>', 'the one domain it may send from, by id or name; default: any')
     .option(
@@ -86,9 +87,11 @@ function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }
 
-const HEADINGS = ['id', 'name', 'mode', 'permission', 'begins', 'tenant', 'last used', 'state'];
+const HEADINGS = [
+  ...['id', 'name', 'mode', 'permission', 'domain', 'addresses', 'begins', 'tenant', 'last used', 'state'],
+];
 
-function toRow(key: Key): string[] {
+function toRow(key: ListedKey): string[] {
   const state =
     key.revokedAt !== null ? 'revoked' : key.expiresAt !== null ? `until ${key.expiresAt}` : 'valid';
   return [
@@ -96,6 +99,8 @@ function toRow(key: Key): string[] {
     key.name,
     key.mode,
     key.permission,
+    key.domain ?? 'any',
+    key.allowedIps?.join(' ') ?? 'any',
     key.hint,
     key.tenantId,
     key.lastUsedAt ?? 'never',

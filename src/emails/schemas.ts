@@ -127,7 +127,13 @@ const sendFields = {
         'they also fill in `subject`, `html` and `text`; without `variables` those stay as they are.',
     }),
   ),
-  topicId: Type.Optional(Type.String({ description: 'Required when `type` is broadcast.' })),
+  topicId: Type.Optional(
+    Type.String({
+      description:
+        'Required when `type` is broadcast: then recipients who have opted out of the topic, or have unsubscribed, are ' +
+        'left out as suppressed.',
+    }),
+  ),
 };
 export const sendSchema = Type.Object(sendFields, { examples: [SEND_EXAMPLE] });
 export type SendBody = Static<typeof sendSchema>;

@@ -8,6 +8,7 @@ import type { App } from '../app.ts';
 import type { ExportRow } from '../db/marketing-tables.ts';
 import { csvAnswer } from '../http/csv-body.ts';
 import { paramsOf, resourceRoutes } from '../http/resource.ts';
+import { jobFilter } from '../imports/schemas.ts';
 import { AppError } from '../system/errors.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { exportSchema, showExport } from './schemas.ts';
@@ -21,7 +22,10 @@ export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' 
     ...{ name: 'export', tag: TAG, path: '/exports', prefix: 'exp' },
     ...{ schema: exportSchema, show: showExport },
   });
-  exports.list({}, (request, page) => listExports(app.db.read, callerOf(request).tenantId, page));
+  exports.list({ query: jobFilter }, (request, page) => {
+    const { kind, audienceId } = request.query;
+    return listExports(app.db.read, callerOf(request).tenantId, { ...page, kind, audienceId });
+  });
   exports.get({}, (request) => getExport(app.db.read, callerOf(request).tenantId, request.params.id));
   server.get<{ Params: { id: string } }>(
     FILE_PATH,

@@ -40,6 +40,12 @@ export const exportSchema = Type.Object(
   },
 );
 
+/** Of the request for a file. */
+export const acceptedExportSchema = {
+  ...exportSchema,
+  description: 'Accepted; the file is written afterwards',
+};
+
 export function showExport(row: ExportRow): Static<typeof exportSchema> {
   const { id, kind, audienceId, status, error, sizeBytes, rows } = row;
   return {

@@ -5,6 +5,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
+import type { Lease, WaitingTenant } from '../imports/jobs.ts';
 import { AppError, notFound } from '../system/errors.ts';
 
 type TenantId = ExportRow['tenantId'];
@@ -48,13 +49,25 @@ export async function getExport(tx: Tx, tenantId: TenantId, id: string): Promise
   return job;
 }
 
-/** Newest first. */
-export function listExports(tx: Tx, tenantId: TenantId, page: PageRequest): Promise<Page<ExportRow>> {
-  const all = tx.selectFrom('exports').selectAll().where('tenantId', '=', tenantId);
-  return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
-}
+export type ExportList = PageRequest & {
+  kind?: ExportRow['kind'] | undefined;
+  audienceId?: string | undefined;
+};
 
-export type WaitingTenant = { tenantId: TenantId; dueAt: number };
+/** Newest first. Filters need no index: a tenant has at most `MOST_KEPT`. */
+export function listExports(
+  tx: Tx,
+  tenantId: TenantId,
+  { audienceId, kind, ...page }: ExportList,
+): Promise<Page<ExportRow>> {
+  const all = tx.selectFrom('exports').selectAll().where('tenantId', '=', tenantId);
+  const ofKind = kind === undefined ? all : all.where('kind', '=', kind);
+  const wanted =
+    audienceId === undefined
+      ? ofKind
+      : ofKind.where('audienceId', '=', audienceId as ExportRow['audienceId']);
+  return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
+}
 
 /** Of each tenant whose exports have not ended: when the first of them falls due. */
 export function listWaiting(tx: Tx): Promise<WaitingTenant[]> {
@@ -76,8 +89,6 @@ const firstDue = statement((db, param: Param<{ tenantId: TenantId; now: number }
     .orderBy('id')
     .limit(1),
 );
-
-export type Lease = { tenantIds: readonly TenantId[]; now: number; until: number };
 
 /** Takes the first that is due of each tenant. */
 export const leaseExports = defineWrite(

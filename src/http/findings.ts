@@ -3,6 +3,7 @@
  * `description` what a pattern means; the pattern itself is for programs.
  */
 import type { Issue } from '../system/errors.ts';
+import { PLAIN_TEXT } from './plain-text.ts';
 
 /** As Ajv reports it, with `verbose`. */
 export type Finding = {
@@ -107,11 +108,8 @@ function rangeOf({ minimum, maximum }: Readonly<Record<string, unknown>>): strin
   return minimum === undefined ? `at most ${maximum}` : `at least ${minimum}`;
 }
 
-/** Texts for people: everything but control characters, and perhaps lone surrogates. */
-const NO_CONTROLS = /^\^\[\^\\u0000-\\u001f/;
-
 function wordsForPattern(pattern: string, schema: Readonly<Record<string, unknown>>): string {
-  if (NO_CONTROLS.test(pattern)) return 'must be plain text in one line, without control characters';
+  if (pattern === PLAIN_TEXT) return 'must be plain text in one line, without control characters';
   return `has a form that is not allowed${meaningOf(schema)}`;
 }
 

@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ErrorCode } from '../system/errors.ts';
-import { createAnswers } from './openapi/answers.ts';
+import { createAnswers, type SomeHeaders } from './openapi/answers.ts';
 import { describeOperation, type Operation } from './openapi/operation.ts';
 import { createSchemas } from './openapi/schemas.ts';
 
@@ -36,8 +36,7 @@ export type ApiDescription = {
   license?: { name: string; identifier: string };
   /** In the order of the document. */
   tags?: readonly { name: string; description: string }[];
-  /** Headers, by name, with a number that answers may carry besides those of every server; what they say, and when. */
-  headers?: Readonly<Record<string, string>>;
+  headers?: SomeHeaders;
   /** What the API posts by itself. */
   webhooks?: readonly WebhookDescription[];
 };
@@ -81,7 +80,7 @@ export function describeRoutes(server: FastifyInstance, about: ApiDescription): 
 
 function describe(
   routes: readonly RouteOptions[],
-  { tags = [], webhooks = [], headers = {}, ...info }: ApiDescription,
+  { tags = [], webhooks = [], headers, ...info }: ApiDescription,
 ): OpenApiDocument {
   const schemas = createSchemas();
   const answers = createAnswers(schemas, headers);
@@ -89,7 +88,7 @@ function describe(
   for (const route of routes) {
     const path = route.url.replace(/:(\w+)/g, '{$1}');
     for (const method of [route.method].flat()) {
-      const operation = describeOperation(route, method, { schemas, answers });
+      const operation = describeOperation(route, method, { schemas, answers: answers.of(route) });
       paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
     }
   }

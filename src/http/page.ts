@@ -1,7 +1,7 @@
 /** Pagination of every list (specification 4.13 and 2.12): the query, its checks, the envelope. */
 import { type TSchema, Type } from 'typebox';
 import { parseTimestamp } from '../system/clock.ts';
-import { AppError, invalid } from '../system/errors.ts';
+import { invalid } from '../system/errors.ts';
 import { firstIdAt, type IdPrefix, isId } from '../system/ids.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -56,11 +56,11 @@ function examplesOf(schema: TSchema): readonly unknown[] {
 export function pageRequest(query: PageQuery, prefix: IdPrefix) {
   const { startingAfter, endingBefore } = query;
   if (startingAfter !== undefined && endingBefore !== undefined) {
-    throw badCursor('endingBefore', '`endingBefore` cannot be combined with `startingAfter`');
+    throw invalid('endingBefore', '`endingBefore` cannot be combined with `startingAfter`');
   }
   for (const [param, cursor] of Object.entries({ startingAfter, endingBefore })) {
     if (cursor !== undefined && !isId(prefix, cursor)) {
-      throw badCursor(param, `\`${param}\` must be an id that starts with ${prefix}_`);
+      throw invalid(param, `\`${param}\` must be an id that starts with ${prefix}_`);
     }
   }
   return {
@@ -87,10 +87,6 @@ function readTime(param: string, text: string): number {
   const time = parseTimestamp(text);
   if (time !== undefined) return time;
   throw invalid(param, `\`${param}\` must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z`);
-}
-
-function badCursor(param: string, message: string): AppError {
-  return new AppError('validation_error', message, { param, issues: [{ path: param, message }] });
 }
 
 /**

@@ -72,6 +72,9 @@ export function serveReferencePage(server: FastifyInstance, title: string): void
       'x-content-type-options': 'nosniff',
     });
   const schema = { hide: true };
+  // Relative like the paths of the page (RFC 9110 10.2.2). The root may have something of its own some day.
+  server.get('/', { schema }, async (_request, reply) => reply.redirect(FOLDER, 302));
+  server.get(`/${FOLDER}/`, { schema }, async (_request, reply) => reply.redirect(`../${FOLDER}`, 308));
   server.get(`/${FOLDER}`, { schema }, async (_request, reply) =>
     show(reply, 'text/html; charset=utf-8').send(html),
   );

@@ -38,6 +38,7 @@ export const ATTACHMENTS_BODY_LIMIT_BYTES = 40 * 1024 * 1024;
 const CONNECTION_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
+/** An address (RFC 5321 4.5.3.1: 64 and 255, and the @ between them), which some resources are named by. */
 const MOST_PARAM_CHARACTERS = 320;
 
 export type HttpOptions = {
@@ -136,10 +137,17 @@ function requireBody(server: HttpServer): void {
     const { schema, config } = request.routeOptions;
     if (!schema?.body || request.body !== undefined) return;
     if (!config.bodyOptional) {
-      throw new AppError('validation_error', `A ${config.takesCsv ? 'CSV' : 'JSON'} body is required`);
+      const type = config.takesCsv ? 'CSV' : 'JSON';
+      throw new AppError('validation_error', `A ${type} body is required${withField(schema.body)}`);
     }
     request.body = {};
   });
+}
+
+/** Where one field is all that is asked for, the caller need not look it up. */
+function withField(schema: object): string {
+  const [field, ...others] = 'required' in schema && Array.isArray(schema.required) ? schema.required : [];
+  return field !== undefined && others.length === 0 ? `, with \`${field}\`` : '';
 }
 
 /** `?limit=1&limit=2`: which of the two was meant nobody knows. */

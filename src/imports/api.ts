@@ -10,7 +10,7 @@ import { csvAnswer } from '../http/csv-body.ts';
 import { paramsOf, resourceRoutes } from '../http/resource.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { guardText } from './cells.ts';
-import { importSchema, showImport } from './schemas.ts';
+import { importSchema, jobFilter, showImport } from './schemas.ts';
 import { getImport, listErrors, listImports } from './store.ts';
 import { csvLine } from './write-csv.ts';
 
@@ -24,7 +24,10 @@ export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db'>
     ...{ name: 'import', tag: TAG, path: '/imports', prefix: 'imp' },
     ...{ schema: importSchema, show: showImport },
   });
-  imports.list({}, (request, page) => listImports(app.db.read, callerOf(request).tenantId, page));
+  imports.list({ query: jobFilter }, (request, page) => {
+    const { kind, audienceId } = request.query;
+    return listImports(app.db.read, callerOf(request).tenantId, { ...page, kind, audienceId });
+  });
   imports.get({}, (request) => getImport(app.db.read, callerOf(request).tenantId, request.params.id));
   server.get<{ Params: { id: string } }>(
     ERRORS_PATH,

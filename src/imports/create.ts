@@ -25,7 +25,9 @@ export async function createImport(
   { file, options, ...wanted }: WantedImport,
 ): Promise<ImportRow> {
   const asked = { ...wanted, options: JSON.stringify(options) };
-  await readHeadingLine(app, handler, asked, await firstRecord(file));
+  const headings = await firstRecord(file);
+  requireLines(file);
+  await readHeadingLine(app, handler, asked, headings);
   const now = app.clock.now();
   const blob = await app.blobs.prepare([file]);
   const job = newImport(asked, { blobId: blob.id, sizeBytes: file.length, now });
@@ -45,6 +47,15 @@ async function firstRecord(file: Buffer): Promise<readonly string[]> {
     if (fault) throw fault;
   }
   throw new AppError('validation_error', 'The file is empty');
+}
+
+/** What curl sends with `-d`: a heading line that the rows have become a part of. A list that is empty ends its heading. */
+function requireLines(file: Buffer): void {
+  if (file.includes('\n') || file.includes('\r')) return;
+  throw new AppError(
+    'validation_error',
+    'The file holds no rows: it is a single line. Line breaks may have been lost on the way; curl keeps them with --data-binary',
+  );
 }
 
 function newImport(

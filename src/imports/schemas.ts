@@ -8,6 +8,12 @@ const nullable = (description: string) => Type.Union([Type.String(), Type.Null()
 export const jobStatus = Type.Enum(['queued', 'running', 'completed', 'failed']);
 export const jobKind = Type.Enum(['contacts', 'suppressions'], { description: 'What the rows are.' });
 
+/** Of lists of jobs. */
+export const jobFilter = {
+  kind: Type.Optional(jobKind),
+  audienceId: Type.Optional(Type.String({ description: 'Of the contacts of this audience.' })),
+};
+
 export const importSchema = Type.Object(
   {
     id: Type.String(),
@@ -51,6 +57,12 @@ export const importSchema = Type.Object(
     ],
   },
 );
+
+/** Of the request that brings a file. */
+export const acceptedImportSchema = {
+  ...importSchema,
+  description: 'Accepted; the file is on disk, and its rows are taken in afterwards',
+};
 
 export function showImport(row: ImportRow): Static<typeof importSchema> {
   const { id, kind, audienceId, status, error, sizeBytes, processedBytes } = row;

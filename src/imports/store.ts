@@ -6,6 +6,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
+import type { Lease, WaitingTenant } from './jobs.ts';
 
 type TenantId = ImportRow['tenantId'];
 
@@ -52,10 +53,26 @@ export async function getImport(tx: Tx, tenantId: TenantId, id: string): Promise
   return job;
 }
 
+export type ImportList = PageRequest & {
+  kind?: ImportRow['kind'] | undefined;
+  audienceId?: string | undefined;
+};
+
 /** Newest first. */
-export function listImports(tx: Tx, tenantId: TenantId, page: PageRequest): Promise<Page<ImportRow>> {
+export function listImports(
+  tx: Tx,
+  tenantId: TenantId,
+  { audienceId, kind, ...page }: ImportList,
+): Promise<Page<ImportRow>> {
   const all = tx.selectFrom('imports').selectAll().where('tenantId', '=', tenantId);
-  return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
+  // What goes into an audience are contacts; to say so leads to the index, whatever was asked for.
+  const wantedKind = audienceId === undefined ? kind : (kind ?? 'contacts');
+  const ofKind = wantedKind === undefined ? all : all.where('kind', '=', wantedKind);
+  const wanted =
+    audienceId === undefined
+      ? ofKind
+      : ofKind.where('audienceId', '=', audienceId as ImportRow['audienceId']);
+  return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
 const errorsAfter = statement(
@@ -78,8 +95,6 @@ export function listErrors(
   return errorsAfter.all(tx, { importId, afterLine, limit });
 }
 
-export type WaitingTenant = { tenantId: TenantId; dueAt: number };
-
 /** Of each tenant whose imports have not ended: when the first of them falls due. */
 export function listWaiting(tx: Tx): Promise<WaitingTenant[]> {
   return tx
@@ -100,8 +115,6 @@ const firstDue = statement((db, param: Param<{ tenantId: TenantId; now: number }
     .orderBy('id')
     .limit(1),
 );
-
-export type Lease = { tenantIds: readonly TenantId[]; now: number; until: number };
 
 /** Takes the first that is due of each tenant. */
 export const leaseImports = defineWrite(

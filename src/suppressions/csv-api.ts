@@ -2,10 +2,10 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { type CreateExportApp, createExport } from '../exports/create.ts';
-import { exportSchema, showExport } from '../exports/schemas.ts';
+import { acceptedExportSchema, showExport } from '../exports/schemas.ts';
 import { CSV_BODY_LIMIT_BYTES, csvBody } from '../http/csv-body.ts';
 import { type CreateImportApp, createImport } from '../imports/create.ts';
-import { importSchema, showImport } from '../imports/schemas.ts';
+import { acceptedImportSchema, showImport } from '../imports/schemas.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { type SuppressionImportOptions, suppressionImport } from './import.ts';
 
@@ -41,7 +41,7 @@ export function registerSuppressionFiles(
           'At most 50 MiB of UTF-8 (or UTF-16 with a byte order mark), with a heading line: `email`, and perhaps `reason`. Other columns are not read.',
           'email,reason\r\nreader@example.com,complaint\r\n',
         ),
-        response: { 202: importSchema },
+        response: { 202: acceptedImportSchema },
       },
     },
     async (request, reply) => {
@@ -68,7 +68,7 @@ export function registerSuppressionFiles(
         description: 'The file is there when `GET /v1/exports/{id}` says `completed`.',
         tags: [TAG],
         body: exportRequestSchema,
-        response: { 202: exportSchema },
+        response: { 202: acceptedExportSchema },
       },
     },
     async (request, reply) => {

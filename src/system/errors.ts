@@ -49,8 +49,11 @@ export class AppError extends Error {
   }
 }
 
+/** `message`: a whole sentence; where it begins with the field in backticks, the issue has the path for that. */
 export function invalid(param: string, message: string): AppError {
-  return new AppError('validation_error', message, { param, issues: [{ path: param, message }] });
+  const field = `\`${param}\``;
+  const what = message.startsWith(field) ? message.slice(field.length).replace(/^:? /, '') : message;
+  return new AppError('validation_error', message, { param, issues: [{ path: param, message: what }] });
 }
 
 export function notFound(resource: string): AppError {

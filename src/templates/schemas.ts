@@ -1,6 +1,7 @@
 /** Shapes of the templates API (specification 2.4 and 4.4, api.md 1.6), and what their text must be. */
 import { type Static, Type } from 'typebox';
 import type { TemplateRow } from '../db/marketing-tables.ts';
+import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
 import { findVariables, type Source } from './render.ts';
@@ -13,20 +14,17 @@ export const MOST_VARIABLES = 50;
 /** api.md 1.2, of an email; what that of a template renders to is measured again at sending. */
 export const MOST_SUBJECT_CHARACTERS = 998;
 
-/** Neither control characters (C0, DEL) nor lone surrogates. */
-export const LINE = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';
-
 const fields = {
   name: Type.String({
     minLength: 1,
     maxLength: MOST_NAME_CHARACTERS,
-    pattern: LINE,
+    pattern: PLAIN_TEXT,
     description: 'For you; several templates may have the same.',
   }),
   subject: Type.String({
     minLength: 1,
     maxLength: MOST_SUBJECT_CHARACTERS,
-    pattern: LINE,
+    pattern: PLAIN_TEXT,
     description: 'May hold {{variable}} placeholders.',
   }),
   html: Type.String({

@@ -14,6 +14,7 @@ import {
   type Plan,
   planSchema,
   showKey,
+  showListedKey,
   showPlan,
   showTenant,
   type TenantChange,
@@ -78,7 +79,7 @@ function registerKeyAdmin(server: FastifyInstance, app: TenantApp): void {
   });
   server.get<{ Querystring: KeyQuery }>('/keys', { schema: { querystring: keyQuery } }, async ({ query }) => {
     const tenant = query.tenant === undefined ? undefined : await getTenant(app.db.read, query.tenant);
-    return (await listApiKeys(app.db.read, tenant?.id)).map(showKey);
+    return (await listApiKeys(app.db.read, tenant?.id)).map(showListedKey);
   });
   server.delete<{ Params: { id: string } }>('/keys/:id', async ({ params }) => {
     if (!isId('key', params.id)) throw notFound('API key');

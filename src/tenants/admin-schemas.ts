@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { ApiKeyRow, PlanRow, TenantRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { allowedIps, keyName, mode, permission, showApiKey } from './schemas.ts';
+import type { KeyWithDomain } from './store.ts';
 
 const name = keyName;
 
@@ -50,4 +51,8 @@ export function showPlan({ name, monthlyEmails, requestsPerSecond }: PlanRow): P
 export function showKey(row: ApiKeyRow) {
   const revokedAt = row.revokedAt === null ? null : isoTime(row.revokedAt);
   return { ...showApiKey(row), tenantId: row.tenantId, revokedAt };
+}
+
+export function showListedKey(row: KeyWithDomain) {
+  return { ...showKey(row), domain: row.domain };
 }

@@ -1,16 +1,16 @@
 /** Shapes of `/v1/api-keys` and `/v1/plan` (api.md 1.10). */
 import { type Static, Type } from 'typebox';
 import type { ApiKeyRow } from '../db/tables.ts';
+import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MOST_ALLOWED_IPS, showAllowedIps } from './allowed-ips.ts';
 
 /** Ours. */
 const MOST_NAME_CHARACTERS = 200;
-/** Neither control characters (C0, DEL) nor lone surrogates: it is shown to people. */
 export const keyName = Type.String({
   minLength: 1,
   maxLength: MOST_NAME_CHARACTERS,
-  pattern: '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]+$',
+  pattern: PLAIN_TEXT,
 });
 
 export const mode = Type.Enum(['live', 'test'], { description: 'Live keys send; test keys pretend to.' });

@@ -73,7 +73,7 @@ export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: Pla
   return plan;
 });
 
-/** Of one tenant, those that still open something; ours. */
+/** Of one tenant, both modes together, those that still open something; ours. */
 export const MOST_KEYS = 100;
 
 /** @throws AppError not_found when the tenant does not exist, or validation_error */
@@ -93,7 +93,10 @@ async function requireKeyRoom(tx: Tx, tenantId: TenantRow['id'], now: number): P
     .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', now)]))
     .executeTakeFirstOrThrow();
   if (count >= MOST_KEYS) {
-    throw new AppError('validation_error', `There are ${count} API keys already, as many as there may be`);
+    throw new AppError(
+      'validation_error',
+      `There are ${count} API keys already, live and test keys together, as many as there may be`,
+    );
   }
 }
 
@@ -111,7 +114,7 @@ export async function getKeyDomain(
     .where(column, '=', 'id' in wanted ? wanted.id : wanted.name)
     .where('deletedAt', 'is', null)
     .executeTakeFirst();
-  if (!domain) throw invalid(param, `\`${param}\` is not a domain of yours`);
+  if (!domain) throw invalid(param, `\`${param}\` is not a domain of the tenant`);
   return domain.id;
 }
 
@@ -179,9 +182,17 @@ export function listApiKeysByHint(tx: Tx, hint: string): Promise<PlannedKey[]> {
   return keysByHint.all(tx, { hint });
 }
 
-export function listApiKeys(tx: Tx, tenantId?: TenantRow['id']): Promise<ApiKeyRow[]> {
-  const query = tx.selectFrom('apiKeys').selectAll().orderBy('id');
-  return (tenantId === undefined ? query : query.where('tenantId', '=', tenantId)).execute();
+/** A key with the name of the domain it is limited to, which may be deleted since. */
+export type KeyWithDomain = ApiKeyRow & { domain: string | null };
+
+export function listApiKeys(tx: Tx, tenantId?: TenantRow['id']): Promise<KeyWithDomain[]> {
+  const query = tx
+    .selectFrom('apiKeys')
+    .leftJoin('domains', 'domains.id', 'apiKeys.domainId')
+    .selectAll('apiKeys')
+    .select('domains.name as domain')
+    .orderBy('apiKeys.id');
+  return (tenantId === undefined ? query : query.where('apiKeys.tenantId', '=', tenantId)).execute();
 }
 
 /** @throws AppError not_found */

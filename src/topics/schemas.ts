@@ -1,14 +1,12 @@
 /** Shapes of the topics API (specification 2.8 and 4.9, api.md 1.6). */
 import { type Static, Type } from 'typebox';
 import type { TopicRow } from '../db/marketing-tables.ts';
+import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 
 /** api.md 1.6. */
 const MOST_NAME_CHARACTERS = 50;
 const MOST_DESCRIPTION_CHARACTERS = 200;
-
-/** Neither control characters (C0, DEL) nor lone surrogates: both are shown to people. */
-const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';
 
 const fields = {
   name: Type.String({

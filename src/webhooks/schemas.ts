@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/store.ts';
+import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MOST_URL_CHARACTERS } from './destination.ts';
 
@@ -11,9 +12,6 @@ const MOST_EVENTS = 100;
 const MOST_DESCRIPTION_CHARACTERS = 200;
 /** A week: long enough to roll a secret out, short enough that a leaked one ends. */
 const MOST_OVERLAP_SECONDS = 604_800;
-
-/** Neither control characters (C0, DEL) nor lone surrogates. */
-const PLAIN_TEXT = '^[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]*$';
 
 const eventType = Type.Enum([...EVENT_TYPES]);
 
@@ -32,13 +30,15 @@ const description = Type.String({
   description: 'For you; without control characters.',
 });
 
+const descriptionOrNull = Type.Union([description, Type.Null()], { description: 'Null: none.' });
+
 const EXAMPLE = {
   url: 'https://shop.example/webhooks/mail',
   events: ['email.delivered', 'email.bounced'] as const,
 };
 
 export const newEndpointSchema = Type.Object(
-  { url, events, description: Type.Optional(description) },
+  { url, events, description: Type.Optional(descriptionOrNull) },
   { examples: [{ ...EXAMPLE, description: 'The shop' }] },
 );
 export type NewEndpoint = Static<typeof newEndpointSchema>;
@@ -47,7 +47,7 @@ export const endpointChangeSchema = Type.Object(
   {
     url: Type.Optional(url),
     events: Type.Optional(events),
-    description: Type.Optional(Type.Union([description, Type.Null()], { description: 'Null clears it.' })),
+    description: Type.Optional(descriptionOrNull),
     status: Type.Optional(
       Type.Enum(['enabled', 'disabled'], { description: 'Enabling forgets the failures so far.' }),
     ),

@@ -6,7 +6,7 @@ import type { WebhookEndpointRow } from '../db/tables.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { type EndpointId, endPending } from './deliveries/store.ts';
 
-/** api.md 1.10. */
+/** Of one tenant, both modes together (api.md 1.10). */
 export const MOST_ENDPOINTS = 50;
 
 export type Owner = Pick<WebhookEndpointRow, 'tenantId' | 'mode'>;
@@ -21,7 +21,7 @@ export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, 
   if (count >= MOST_ENDPOINTS) {
     throw new AppError(
       'validation_error',
-      `There are ${count} webhook endpoints already, as many as there may be; delete one first`,
+      `There are ${count} webhook endpoints already, those of live and test keys together, as many as there may be; delete one first`,
     );
   }
   await tx.insertInto('webhookEndpoints').values(row).execute();

@@ -32,7 +32,7 @@ export const HOSTILE: readonly string[] = [
   `${'<'.repeat(50_000)}${'>'.repeat(50_000)}`,
 ];
 
-/** What a field below the first level is tried with: one of each kind, and no more than a test has time for. */
+/** What a field below the first level, or one that few callers need, is tried with: no more than a test has time for. */
 export const WRONG_BELOW: readonly unknown[] = [
   null,
   true,

@@ -5,18 +5,22 @@ import { setImmediate } from 'node:timers/promises';
 
 /** Long beyond what any load of the machine adds to a request of milliseconds. */
 const STALL_MS = 2_000;
-const RESOLUTION_MS = 20;
 
 /** @throws AssertionError when the event loop stood still meanwhile */
 export async function withoutStall<Result>(about: string, run: () => Promise<Result>): Promise<Result> {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
-  // Its timer has to fire before what is to be seen, and after it.
-  await setImmediate();
+  await nextCount(delay);
   const result = await run();
-  for (let turn = 0; turn < 2; turn++) await setImmediate();
+  await nextCount(delay);
   delay.disable();
   const longestMs = delay.max / 1e6;
   assert.ok(longestMs < STALL_MS, `the event loop stood still for ${longestMs} ms: ${about}`);
   return result;
+}
+
+/** It counts from one turn of its timer to the next, so one has to come before what is to be seen, and one after it. */
+async function nextCount(delay: ReturnType<typeof monitorEventLoopDelay>): Promise<void> {
+  const before = delay.count;
+  while (delay.count === before) await setImmediate();
 }

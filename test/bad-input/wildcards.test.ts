@@ -62,6 +62,8 @@ const FILTERS: Readonly<Record<string, TextFilter>> = {
 const PLAIN: Readonly<Record<string, string>> = {
   'listDomains name': DOMAIN,
   'listInboundRoutes domain': DOMAIN,
+  'listImports audienceId': owner.ids.aud,
+  'listExports audienceId': owner.ids.aud,
   'listSegments audienceId': owner.ids.aud,
   'listBroadcasts audienceId': owner.ids.aud,
 };
@@ -85,7 +87,7 @@ for (const { filter, name, operation } of filters) {
   const url = pathOf(operation, owner);
   const query = (value: string) => find(`${url}?${name}=${encodeURIComponent(value)}`);
 
-  test(`${filter}: a wildcard finds nothing`, async () => {
+  test(`${filter}: a wildcard finds nothing, and a part neither`, async () => {
     const value = FILTERS[filter]?.asks('lixke')[0] ?? PLAIN[filter];
     assert.ok(value !== undefined, `what does ${filter} find?`);
     assert.ok((await query(value)).items.length > 0, `${filter} finds nothing: it proves nothing`);
@@ -98,6 +100,8 @@ for (const { filter, name, operation } of filters) {
         `${value.slice(0, -1)}_`,
         `[${value[0]}]${value.slice(1)}`,
       ],
+      // A part of it is not it, as it would be to a pattern that is put together of it.
+      ...[value.slice(0, -1), value.slice(1)],
       ...[`${value}' OR '1'='1`, `${value}\u0000`, `%\u0000`],
     ];
     for (const wildcard of wildcards) {

@@ -148,6 +148,11 @@ export async function openBadInput(): Promise<BadInput> {
   };
 }
 
+/** 400 for the body of a route; accepted values may be accepted. */
+export function mayRefuse({ status }: Answer, about: string): void {
+  assert.ok([200, 201, 202, 400, 404, 409, 422].includes(status), `${status} ${about}`);
+}
+
 export function run<Values extends unknown[]>(property: fc.IAsyncProperty<Values>, numRuns: number) {
   return fc.assert(property, { seed: SEED, numRuns });
 }

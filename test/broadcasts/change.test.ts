@@ -162,7 +162,13 @@ test('a draft outlives what it names, and shows it; a change asks for what exist
   const before = await created({ ...gone, html: undefined });
   await client.ask('DELETE', `/topics/${gone.topicId}`);
   assert.deepEqual(await client.get(before.id), before);
-  await refused(before.id, { subject: 'x' }, 'topicId');
+  const ofStored = await refused(before.id, { subject: 'x' }, 'topicId');
+  assert.match(
+    ofStored,
+    new RegExp(`^\`topicId\` names the topic ${gone.topicId}, which no longer exists; `),
+  );
+  const ofGiven = await refused(before.id, { topicId: gone.topicId }, 'topicId');
+  assert.equal(ofGiven, '`topicId` must name an existing topic');
   assert.equal((await patch(before.id, { topicId: null })).status, 200);
   await client.ask('DELETE', `/templates/${gone.templateId}`);
   assert.equal((await client.get(before.id)).templateId, gone.templateId);

@@ -79,11 +79,20 @@ test('makes and lists keys; the token is shown once', async () => {
 
 test('makes keys that are limited to a domain and to addresses', async () => {
   await daemon.request('POST', '/v1/domains', { body: { name: 'shop.example' } });
-  const create = ['key', 'create', '--tenant', 'default', '--mode', 'live', '--name', 'x', '--json'];
+  const create = [
+    ...['key', 'create', '--tenant', 'default', '--mode', 'live', '--name', 'limited'],
+    ...['--permission', 'read_only', '--json'],
+  ];
   const limits = ['--domain', 'shop.example', '--allow-ip', '192.0.2.7', '--allow-ip', '2001:db8::/32'];
   const made = await run(...create, ...limits);
   assert.match(made.value.domainId, /^dom_/);
   assert.deepEqual(made.value.allowedIps, ['192.0.2.7', '2001:db8::/32']);
+  assert.match(
+    (await run('key', 'list')).output,
+    /^key_\w+ +limited +live +read_only +shop\.example +192\.0\.2\.7 2001:db8::\/32 +\w{8} /m,
+  );
+  const foreign = await run(...create, '--domain', 'other.example');
+  assert.match(foreign.errors, /^error: .*`domain` is not a domain of the tenant/);
   const refused = await run(...create, '--allow-ip', 'everywhere');
   assert.equal(refused.code, 1);
   assert.match(refused.errors, /allowedIps\[0\]/);
@@ -112,11 +121,12 @@ test('tables are for people', async () => {
   assert.match(heading ?? '', /^ID +NAME +PLAN +CREATED$/);
   assert.match(row ?? '', /^ten_\w{26} +default +unlimited +\d{4}-\d\d-\d\dT/);
   assert.match((await run('plan', 'list')).output, /^free +3000 +5$/m);
-  const made = await run('key', 'create', '--tenant', 'default', '--mode', 'test', '--name', 'x y');
+  const create = ['key', 'create', '--tenant', 'default', '--permission', 'full_access'];
+  const made = await run(...create, '--mode', 'test', '--name', 'x y');
   assert.match(made.output, /^Key key_\w+ "x y" \(test, full_access\), shown once:\nsvc_dev_\w{40}\n$/);
   assert.match(
     (await run('key', 'list')).output,
-    /^key_\w+ +x y +test +full_access +\w{8} +ten_\w+ +never +valid$/m,
+    /^key_\w+ +x y +test +full_access +any +any +\w{8} +ten_\w+ +never +valid$/m,
   );
 });
 
@@ -128,6 +138,8 @@ test('a key is revoked only when that is certain', async () => {
     'default',
     '--mode',
     'test',
+    '--permission',
+    'read_only',
     '--name',
     'old',
     '--json',
@@ -154,7 +166,8 @@ test('wrong usage ends with 2 and says how to go on', async () => {
   const wrong = [
     ['frobnicate'],
     ['tenant', 'create'],
-    ['key', 'create', '--tenant', 'x', '--name', 'x', '--mode', 'alive'],
+    ['key', 'create', '--tenant', 'x', '--name', 'x', '--permission', 'full_access', '--mode', 'alive'],
+    ['key', 'create', '--tenant', 'default', '--name', 'x', '--mode', 'test'],
     ['plan', 'set', 'free', '--monthly-emails', 'many'],
     ['plan', 'set', 'new', '--monthly-emails', '5'],
     ['dev', '--config', 'x.yaml'],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type TSchema, Type } from 'typebox';
+import { PLAIN_TEXT } from '../../src/http/plain-text.ts';
 import { serve } from './serve.ts';
 
 const name = Type.String({ minLength: 2, maxLength: 5 });
@@ -19,7 +20,7 @@ const schema = Type.Object({
   single: Type.Optional(Type.String({ minLength: 1, maxLength: 1 })),
   list: Type.Optional(Type.Array(Type.Object({ id: name }), { maxItems: 1 })),
   few: Type.Optional(Type.Array(Type.String(), { minItems: 2, uniqueItems: true })),
-  line: Type.Optional(Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f]*$' })),
+  line: Type.Optional(Type.String({ pattern: PLAIN_TEXT })),
   code: Type.Optional(Type.String({ pattern: '^[A-Z]+$', description: 'Capital letters.' })),
   bare: Type.Optional(Type.String({ pattern: '^[A-Z]+$' })),
   strict: Type.Optional(Type.Object({ a: Type.Optional(Type.String()) }, { additionalProperties: false })),

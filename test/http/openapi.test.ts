@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from 'typebox';
+import { csvBody } from '../../src/http/csv-body.ts';
 import { refusing } from '../../src/http/openapi.ts';
 import { serve } from './serve.ts';
 
+const isCounted = ({ url }: { url: string }) => url === '/counted';
 const thing = Type.Object(
   { id: Type.String(), color: Type.Enum(['red']) },
   { title: 'Small thing', examples: [{ id: 'a', color: 'red' }] },
@@ -45,6 +47,17 @@ const { server } = await serve({}, (one) => {
     },
     async () => '',
   );
+  one.post(
+    '/file',
+    {
+      config: { takesCsv: true },
+      schema: {
+        body: csvBody('Rows of things.', 'a,b'),
+        response: { 202: { ...thing, description: 'Accepted' } },
+      },
+    },
+    async () => ({}),
+  );
   one.get('/hidden', { schema: { hide: true } }, async () => ({}));
 });
 const document = server.openApi();
@@ -56,7 +69,7 @@ test('a schema with a title stands among the components, wherever it is used', (
     type: 'object',
     title: 'Small thing',
     required: ['id', 'color'],
-    properties: { id: { type: 'string' }, color: { enum: ['red'] } },
+    properties: { id: { type: 'string' }, color: { type: 'string', enum: ['red'] } },
     examples: [{ id: 'a', color: 'red' }],
   });
   const reference = { $ref: '#/components/schemas/SmallThing' };
@@ -126,6 +139,34 @@ test('answers are those of success, and the refusals of the route by their statu
   assert.deepEqual(file.responses['200'].content, {
     'text/csv': { schema: { type: 'string' }, example: 'a,b' },
   });
+});
+
+test('what a file is stands beside it, and what an answer means beside what it carries', () => {
+  const { requestBody, responses } = read(document.paths['/file']?.['post']);
+  assert.equal(requestBody.description, 'Rows of things.');
+  assert.equal(create.requestBody.description, undefined);
+  assert.equal(responses['202'].description, 'Accepted');
+  assert.deepEqual(responses['202'].content, create.responses['201'].content);
+});
+
+test('headers that only some routes answer with are said of those alone', async () => {
+  const headers = { name: 'Left', says: { 'X-Left': 'How many.' }, isOn: isCounted };
+  const { server: counting } = await serve({ headers }, (one) => {
+    for (const url of ['/counted', '/free'])
+      one.get(url, { schema: { response: { 200: thing } } }, async () => ({}));
+  });
+  const { paths, components } = read(counting.openApi());
+  assert.equal(components.headers['X-Left'].description, 'How many.');
+  const counted = paths['/counted'].get.responses;
+  const free = paths['/free'].get.responses;
+  const said = (name: string) => 'X-Left' in components.responses[name].headers;
+  assert.ok('X-Left' in counted['200'].headers);
+  assert.ok(!('X-Left' in free['200'].headers));
+  assert.deepEqual(counted['403'], { $ref: '#/components/responses/RestrictedApiKeyWithLeft' });
+  assert.deepEqual([said('RestrictedApiKeyWithLeft'), said('RestrictedApiKey')], [true, false]);
+  // Nobody is known to count for.
+  assert.deepEqual(counted['401'], free['401']);
+  assert.ok(!said(free['401'].$ref.split('/').at(-1)));
 });
 
 test('hidden routes and HEAD are not in it, and what is said of a route is', () => {

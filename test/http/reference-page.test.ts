@@ -39,14 +39,30 @@ test('the page asks nothing of any other host, and its policy forbids it', async
 });
 
 test('nothing else of the disk is served', async () => {
-  for (const url of ['/docs/', '/docs/..%2fpackage.json', '/docs/index.html', '/docs/../package.json']) {
+  for (const url of ['/docs/..%2fpackage.json', '/docs/index.html', '/docs/../package.json']) {
     assert.equal((await get(url)).status, 404, url);
+  }
+});
+
+test('it is found from the root and with a slash behind, also below the path of a proxy', async () => {
+  for (const [url, status] of [
+    ['/', 302],
+    ['/docs/', 308],
+  ] as const) {
+    for (const method of ['GET', 'HEAD'] as const) {
+      const { statusCode, headers } = await server.inject({ method, url });
+      assert.equal(statusCode, status, url);
+      for (const prefix of ['', '/mail'])
+        assert.equal(new URL(String(headers.location), `http://a${prefix}${url}`).pathname, `${prefix}/docs`);
+    }
+    for (const method of ['POST', 'PUT', 'DELETE'] as const)
+      assert.equal((await server.inject({ method, url })).statusCode, 405, `${method} ${url}`);
   }
 });
 
 test('the page is no operation of the document', () => {
   assert.deepEqual(
-    Object.keys(server.openApi().paths).filter((path) => path.startsWith('/docs')),
+    Object.keys(server.openApi().paths).filter((path) => path === '/' || path.startsWith('/docs')),
     [],
   );
 });

@@ -1,6 +1,7 @@
 /** An HTTP server with a few routes of its own and a log that is kept. */
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { Type } from 'typebox';
+import type { SomeHeaders } from '../../src/http/openapi/answers.ts';
 import { pageQuery } from '../../src/http/page.ts';
 import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
 import { AppError } from '../../src/system/errors.ts';
@@ -14,20 +15,20 @@ const things = Type.Object({
   to: Type.Optional(Type.Array(Type.Object({ email: Type.String() }))),
 });
 
-export type ServeOptions = HttpOptions & { clock?: FakeClock };
+export type ServeOptions = HttpOptions & { clock?: FakeClock; headers?: SomeHeaders };
 
 export type Logged = { err: Error; requestId: string; route: string };
 
 /** `more`: routes besides, added before the server is ready. */
 export async function serve(
-  { clock = createFakeClock(Date.UTC(2030, 0, 1)), ...options }: ServeOptions = {},
+  { clock = createFakeClock(Date.UTC(2030, 0, 1)), headers, ...options }: ServeOptions = {},
   more: (server: FastifyInstance) => void = () => {},
 ) {
   const errors: Logged[] = [];
   const log = { error: (fields: Logged) => errors.push(fields) } as unknown as Log;
   const server = await createHttpServer(
     { clock, log },
-    { title: 'Test', description: 'Routes of a test', version: '1.2.3' },
+    { title: 'Test', description: 'Routes of a test', version: '1.2.3', ...(headers && { headers }) },
     options,
   );
   addRoutes(server);

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { Type } from 'typebox';
+import { csvBody } from '../../src/http/csv-body.ts';
 import { BODY_LIMIT_BYTES } from '../../src/http/server.ts';
 import { isId } from '../../src/system/ids.ts';
 import { serve } from './serve.ts';
@@ -75,8 +77,13 @@ test('keys that would reach a prototype are refused', async () => {
 });
 
 test('a body where one is needed, but there is none, is a bad request', async () => {
-  assertProblem(await post(''), { status: 400, type: 'validation_error' });
-  assertProblem(await send({ method: 'POST', url: '/things' }), { status: 400, type: 'validation_error' });
+  const refusal = {
+    status: 400,
+    type: 'validation_error',
+    message: /^A JSON body is required, with `name`$/,
+  };
+  assertProblem(await post(''), refusal);
+  assertProblem(await send({ method: 'POST', url: '/things' }), refusal);
   for (const text of ['null', '[]', '7', '"x"']) {
     assertProblem(await post(text), {
       status: 400,
@@ -97,6 +104,25 @@ test('what is wrong is named by its path, in the words of the caller', async () 
     const answer = await post(text);
     assertProblem(answer, { status: 400, type: 'validation_error', param, message });
     assert.equal(answer.body.error.issues[0].path, param);
+  }
+});
+
+test('a body that needs more than one field, or none, is asked for without naming any', async () => {
+  const { send: ask } = await serve({}, (one) => {
+    for (const [url, properties] of [
+      ['/two', { a: Type.String(), b: Type.String() }],
+      ['/none', {}],
+    ] as const)
+      one.post(url, { schema: { body: Type.Object(properties) } }, async () => ({}));
+    const file = csvBody('Rows.', 'a,b');
+    one.post('/rows', { config: { takesCsv: true }, schema: { body: file } }, async () => ({}));
+  });
+  for (const [url, message] of [
+    ['/two', /^A JSON body is required$/],
+    ['/none', /^A JSON body is required$/],
+    ['/rows', /^A CSV body is required$/],
+  ] as const) {
+    assertProblem(await ask({ method: 'POST', url }), { status: 400, type: 'validation_error', message });
   }
 });
 

@@ -50,6 +50,49 @@ test('imports are listed in pages, newest first', async () => {
   }
 });
 
+test('jobs are listed by their kind and by the audience they are about', async () => {
+  const lists = await openTestApp();
+  try {
+    const [one, other] = [await newAudience(lists, 'One'), await newAudience(lists, 'Other')];
+    const contacts = (id: string) => `/v1/audiences/${id}/contacts`;
+    for (const jobs of ['imports', 'exports']) {
+      const ids: string[] = [];
+      for (const list of [contacts(one), contacts(other), '/v1/suppressions']) {
+        const path = `${list}/${jobs}`;
+        const sent =
+          jobs === 'imports' ? sendCsv(lists, path, 'email\n') : lists.request('POST', path, { body: {} });
+        ids.push((await sent).body.id);
+      }
+      const [ofOne, ofOther, ofNone] = ids;
+      for (const [query, expected] of [
+        ['kind=contacts', [ofOther, ofOne]],
+        ['kind=suppressions', [ofNone]],
+        [`audienceId=${one}`, [ofOne]],
+        [`audienceId=${other}&kind=contacts`, [ofOther]],
+        [`audienceId=${one}&kind=suppressions`, []],
+        ['audienceId=aud_1', []],
+      ] as const) {
+        const { body } = await lists.request('GET', `/v1/${jobs}?${query}`);
+        const found = body.data.map(({ id }: { id: string }) => id).sort();
+        assert.deepEqual(found, expected.toSorted(), `${jobs} ${query}`);
+      }
+      const { status, body } = await lists.request('GET', `/v1/${jobs}?kind=topics`);
+      assert.deepEqual([status, body.error.param], [400, 'kind']);
+    }
+  } finally {
+    await lists.close();
+  }
+});
+
+test('a file of one line is refused, but for a heading that ends', async () => {
+  for (const file of ['email', 'email,reasonada@example.com', Buffer.from('\ufeffemail', 'utf16le')]) {
+    const { status, body } = await sendCsv(open, PATH, file);
+    assert.deepEqual([status, body.error.type], [400, 'validation_error']);
+    assert.match(body.error.message, /^The file holds no rows: it is a single line\. .* --data-binary$/);
+  }
+  for (const file of ['email\r', 'email\r\n']) assert.equal((await importCsv(open, PATH, file)).rows, 0);
+});
+
 test("another tenant's import is found no more than one that never was", async () => {
   const other = await open.addTenant('other');
   const { body } = await sendCsv({ ...open, testKey: other.testKey }, PATH, 'email\n');

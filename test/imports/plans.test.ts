@@ -24,6 +24,23 @@ for (const [table, list] of LISTS) {
   });
 }
 
+test('a list of imports by a filter walks an index of what the filter names, and reads past nothing', async () => {
+  const byKind = /USING INDEX importsByKind \(tenantId=\? AND kind=\?/;
+  const byAudience = /USING INDEX importsByAudience \(tenantId=\? AND kind=\? AND audienceId=\?/;
+  for (const page of PAGES) {
+    for (const [filter, search] of [
+      [{ kind: 'contacts' }, byKind],
+      [{ audienceId: 'aud_1' }, byAudience],
+      [{ kind: 'suppressions', audienceId: 'aud_1' }, byAudience],
+    ] as const) {
+      const plan = await explain((tx) => listImports(tx, 'ten_1', { limit: 100, ...page, ...filter }));
+      assert.equal(plan.length, 1, plan.join('\n'));
+      assert.match(plan[0] ?? '', search);
+      if (Object.keys(page).length > 0) assert.match(plan[0] ?? '', /id[<>]\?/);
+    }
+  }
+});
+
 test('one is found by its id, and errors by the line they follow', async () => {
   const BY_ID = /USING INDEX sqlite_autoindex_\w+_1 \(id=\?\)/;
   const finds: [find: (tx: Tx) => Promise<unknown>, search: RegExp][] = [

@@ -9,7 +9,11 @@ import { type Answer, type Conformance, conformanceOf } from '../support/conform
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 type Parameter = { name: string; in: string; description?: string; required?: boolean };
-type Body = { required: boolean; content: Record<string, { schema: object; example?: unknown }> };
+type Body = {
+  description?: string;
+  required: boolean;
+  content: Record<string, { schema: object; example?: unknown }>;
+};
 
 let house: TestApp;
 let document: OpenApiDocument;
@@ -172,6 +176,32 @@ test('every answer says its headers', () => {
       assert.equal(names.includes('RateLimit-Limit'), status !== '401', `${one.name} ${status}`);
       for (const name of names) assert.ok(document.components.headers[name], name);
     }
+  }
+});
+
+test('what is left of the month is said of requests that send, and of no others', () => {
+  const sending = operations().filter((one) => {
+    const answers = answersOf(one).filter(([status]) => status !== '401');
+    const counted = answers.filter(([, { headers }]) => 'X-Quota-Remaining' in headers);
+    assert.ok([0, answers.length].includes(counted.length), one.name);
+    return counted.length > 0;
+  });
+  const names = sending.map(({ operation }) => operation.operationId);
+  assert.deepEqual(names, ['sendEmail', 'sendBatch', 'rescheduleEmail', 'cancelEmail']);
+});
+
+test('an enumeration says its type, a file what it must be, and an answer that comes early what comes after', () => {
+  const untyped = operations().flatMap(({ name, operation }) =>
+    ((operation.parameters ?? []) as (Parameter & { schema: { type?: string } })[])
+      .filter(({ schema }) => schema.type === undefined)
+      .map((parameter) => `${name} ${parameter.name}`),
+  );
+  assert.deepEqual(untyped, []);
+  for (const one of operations()) {
+    const { content, description } = (one.operation.requestBody ?? {}) as Partial<Body>;
+    if (content?.['text/csv']) assert.match(description ?? '', /^At most 50 MiB/, one.name);
+    for (const [status, answer] of answersOf(one))
+      if (status === '202') assert.match(answer.description, /^Accepted; /, one.name);
   }
 });
 

@@ -24,7 +24,7 @@ export type Answer = {
 
 const DOCUMENT = 'https://postrider.example/openapi.json';
 /** Served beside the document, for people and for operators. */
-const UNDOCUMENTED = /^\/(?:healthz|metrics|docs(?:\/.*)?|v1\/openapi\.json)$/;
+const UNDOCUMENTED = /^\/(?:healthz|metrics|docs(?:\/.*)?|v1\/openapi\.json)?$/;
 /** Node and the reader of bodies say these of any request, before it is known what it asks for. */
 const ANYWHERE = [408, 413, 415, 417, 431];
 

@@ -50,6 +50,8 @@ const FILTERS: Readonly<Record<string, (party: Party) => readonly string[]>> = {
   'listSegments audienceId': ({ ids }) => [ids.aud],
   'listContacts email': () => [SHARED],
   'listSuppressions email': () => [SHARED],
+  'listImports audienceId': ({ ids }) => [ids.aud],
+  'listExports audienceId': ({ ids }) => [ids.aud],
   'listInboundRoutes address': () => [`shared@${DOMAIN}`],
   'listInboundRoutes domain': () => [DOMAIN],
 };

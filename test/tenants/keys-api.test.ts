@@ -304,7 +304,7 @@ test('a tenant has at most 100 keys that open something; revoked and expired one
     [refused.status, refused.body.error.type, refused.body.error.param],
     [400, 'validation_error', undefined],
   );
-  assert.match(refused.body.error.message, /100 API keys/);
+  assert.match(refused.body.error.message, /100 API keys already, live and test keys together/);
   await clock.advance(60_000);
   const made = await create(BODY, testKey);
   assert.equal(made.status, 201);

@@ -40,6 +40,11 @@ test('an endpoint is created enabled, with its secret, and answers to its id wit
   assert.deepEqual(got.body, shown);
 });
 
+test('a description of null is none, as an update has it', async () => {
+  const created = await create({ url: URL_OK, events: ['email.sent'], description: null });
+  assert.deepEqual([created.status, created.body.description], [201, null]);
+});
+
 test('the secret is kept sealed to its tenant and row', async () => {
   const { id, secret } = (await create({ url: URL_OK, events: ['email.sent'] })).body;
   const row = await world.app.db.read
@@ -199,7 +204,10 @@ test('a tenant has at most 50 endpoints, both modes together, and room again aft
   }
   const refused = await create({ url: URL_OK, events }, testKey);
   assert.deepEqual([refused.status, refused.body.error.type], [400, 'validation_error']);
-  assert.match(refused.body.error.message, /50 webhook endpoints/);
+  assert.match(
+    refused.body.error.message,
+    /50 webhook endpoints already, those of live and test keys together/,
+  );
   await world.request('DELETE', `/v1/webhooks/${last}`, { key: liveKey });
   assert.equal((await create({ url: URL_OK, events }, testKey)).status, 201);
 });

@@ -3,11 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { AudienceRow } from '../../db/marketing-tables.ts';
 import { type CreateExportApp, createExport } from '../../exports/create.ts';
-import { exportSchema, showExport } from '../../exports/schemas.ts';
+import { acceptedExportSchema, showExport } from '../../exports/schemas.ts';
 import { CSV_BODY_LIMIT_BYTES, csvBody } from '../../http/csv-body.ts';
 import { paramsOf } from '../../http/resource.ts';
 import { type CreateImportApp, createImport } from '../../imports/create.ts';
-import { importSchema, showImport } from '../../imports/schemas.ts';
+import { acceptedImportSchema, showImport } from '../../imports/schemas.ts';
 import { invalid } from '../../system/errors.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { filterOf } from '../segments/look.ts';
@@ -46,7 +46,7 @@ const exportRequestSchema = Type.Object(
 const FILE = `At most 50 MiB of UTF-8 (or UTF-16 with a byte order mark), with commas, semicolons or tabs, and a heading \
 line. Headings are read without regard to case, spaces, \`_\` and \`-\`: \`email\`, \`first name\`, \`last name\`, \
 \`unsubscribed\` (true, false, 1, 0, yes, no), \`topics.<id>\` (the same), \`properties.<key>\`; any other is a property of \
-that name, in its own letters. A property that is exactly true or false is a boolean, else text. An empty cell says nothing.`;
+exactly that name: \`Plan\` and \`plan\` are two. A property that is exactly true or false is a boolean, else text. An empty cell says nothing.`;
 
 export function registerContactFiles(server: FastifyInstance, app: CsvApp): void {
   registerImport(server, app);
@@ -69,7 +69,7 @@ function registerImport(server: FastifyInstance, app: CsvApp): void {
     ...paramsOf(IMPORTS_PATH),
     querystring: importQuery,
     body: csvBody(FILE, 'email,first name,plan\r\nada@example.com,Ada,pro\r\n'),
-    response: { 202: importSchema },
+    response: { 202: acceptedImportSchema },
   };
   const config = { takesCsv: true };
   server.post<ImportRequest>(
@@ -96,7 +96,7 @@ function registerExport(server: FastifyInstance, app: CsvApp): void {
     tags: [TAG],
     ...paramsOf(EXPORTS_PATH),
     body: exportRequestSchema,
-    response: { 202: exportSchema },
+    response: { 202: acceptedExportSchema },
   };
   server.post<{ Params: { audienceId: string }; Body: ExportBody }>(
     EXPORTS_PATH,

@@ -19,9 +19,9 @@ import { listContacts, listTopicIds } from './store.ts';
 /** As a job keeps it. `segment`: its rules at the time of the request, and that time, which they may count from. */
 export type ContactExportFilter = { unsubscribed?: boolean; segment?: { filter: Filter; now: number } };
 
-/** Ten milliseconds or so of a reader thread. */
+/** The main thread takes over the text of all of them: at 32 KiB of properties each, in ten milliseconds or so. */
 const SLICE_ROWS = 200;
-/** Of a segment: contacts looked at, however few are in it. */
+/** Of a segment: contacts looked at, however few are in it. A filter may take a millisecond for each (segments/look.ts). */
 const SLICE_LOOKED_AT = 1_000;
 /** Ours: five times what one contact may have. An import takes as many. */
 export const MOST_PROPERTY_COLUMNS = 500;

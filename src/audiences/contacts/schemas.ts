@@ -2,9 +2,9 @@
  * files go through too. */
 import { type Static, Type } from 'typebox';
 import type { ContactRow } from '../../db/marketing-tables.ts';
+import { PLAIN_TEXT } from '../../http/plain-text.ts';
 import { isoTime } from '../../system/clock.ts';
 import { MOST_TOPICS } from '../../topics/store.ts';
-import { PLAIN_TEXT } from '../schemas.ts';
 import { MOST_NAME_CHARACTERS, MOST_VALUE_CHARACTERS, PROPERTY_KEY, type PropertyValue } from './fields.ts';
 import { MOST_PROPERTIES, MOST_PROPERTIES_BYTES, readChoices, readProperties } from './merge.ts';
 

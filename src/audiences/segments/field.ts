@@ -1,4 +1,5 @@
 /** What a rule of a segment can ask about, and by which comparisons. */
+import { findMeant } from '../../http/near-misses.ts';
 import { PROPERTY_KEY } from '../contacts/fields.ts';
 
 export type Comparison =
@@ -44,6 +45,12 @@ export function readField(name: string): Field | undefined {
   if (!name.startsWith(PROPERTY)) return COLUMNS.get(name);
   const key = name.slice(PROPERTY.length);
   return KEY.test(key) ? { kind: 'property', key } : undefined;
+}
+
+/** What `name`, which names no field, was to name: one in another spelling, or a property of that key. */
+export function suggestField(name: string): string | undefined {
+  const column = findMeant(name, [...COLUMNS.keys()]);
+  return column ?? (KEY.test(name) ? `${PROPERTY}${name}` : undefined);
 }
 
 const TIMES = ['before', 'after', 'within_days'] as const satisfies readonly Comparison[];

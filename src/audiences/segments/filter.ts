@@ -17,10 +17,17 @@
  *   neither opted into nor out of: `eq` never holds.
  */
 import { parseTimestamp } from '../../system/clock.ts';
-import { invalid } from '../../system/errors.ts';
+import { type AppError, invalid } from '../../system/errors.ts';
 import { MOST_VALUE_CHARACTERS } from '../contacts/fields.ts';
 import { PLAIN_TEXT } from '../schemas.ts';
-import { COMPARISONS, COMPARISONS_OF, type Comparison, type Field, readField } from './field.ts';
+import {
+  COMPARISONS,
+  COMPARISONS_OF,
+  type Comparison,
+  type Field,
+  readField,
+  suggestField,
+} from './field.ts';
 
 /** api.md 1.6. */
 export const MOST_DEPTH = 5;
@@ -103,18 +110,23 @@ function readItems(path: string, rules: unknown): readonly GivenItem[] {
 function readRule(path: string, { field: name, cmp, value }: GivenItem): Rule {
   if (name === undefined) throw isRequired(`${path}.field`);
   const field = typeof name === 'string' ? readField(name) : undefined;
-  if (typeof name !== 'string' || !field)
-    throw invalid(
-      `${path}.field`,
-      `\`${path}.field\` must be email, firstName, lastName, unsubscribed, createdAt, topics.<id> or ` +
-        'properties.<key>, the key being 1 to 64 letters, digits and underscores',
-    );
+  if (typeof name !== 'string' || !field) throw noField(`${path}.field`, name);
   if (cmp === undefined) throw isRequired(`${path}.cmp`);
   const allowed = COMPARISONS_OF[field.kind];
   const comparison = COMPARISONS.find((known) => known === cmp);
   if (!comparison || !allowed.includes(comparison))
     throw invalid(`${path}.cmp`, `\`${path}.cmp\` must be one of ${allowed.join(', ')} for this field`);
   return { field: name, cmp: comparison, ...readValue(`${path}.value`, value, comparison, field) };
+}
+
+function noField(path: string, name: unknown): AppError {
+  const meant = typeof name === 'string' ? suggestField(name) : undefined;
+  return invalid(
+    path,
+    `\`${path}\` must be email, firstName, lastName, unsubscribed, createdAt, topics.<id> or ` +
+      'properties.<key>, the key being 1 to 64 letters, digits and underscores' +
+      (meant === undefined ? '' : `; did you mean \`${meant}\`?`),
+  );
 }
 
 function readValue(path: string, value: unknown, cmp: Comparison, field: Field): Pick<Rule, 'value'> {

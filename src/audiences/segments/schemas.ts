@@ -13,7 +13,9 @@ const MOST_NAME_CHARACTERS = 200;
 
 const name = Type.String({ minLength: 1, maxLength: MOST_NAME_CHARACTERS, pattern: PLAIN_TEXT });
 
-const op = Type.String({ description: '`and`: all of the rules hold; `or`: at least one does.' });
+const op = Type.String({
+  description: '`and`: all of the rules hold; `or`: at least one does. In any case: `AND`.',
+});
 
 const rule = {
   field: Type.Optional(

@@ -39,6 +39,8 @@ CREATE TABLE imports (
   finishedAt INTEGER
 ) STRICT;
 CREATE INDEX importsByTenant ON imports (tenantId, id);
+CREATE INDEX importsByKind ON imports (tenantId, kind, id);
+CREATE INDEX importsByAudience ON imports (tenantId, kind, audienceId, id);
 CREATE INDEX importsDue ON imports (tenantId, dueAt) WHERE dueAt IS NOT NULL;
 CREATE INDEX importsEnded ON imports (finishedAt) WHERE finishedAt IS NOT NULL;
 

@@ -2,14 +2,28 @@
  * What routes answer, as the document says it: the refusals of one status are one response, with the envelope, the codes
  * it may carry and an example of each; and the headers of answers, each described once.
  */
+import type { RouteOptions } from 'fastify';
 import { type AnyCode, problemSchema, statusOf } from '../problem.ts';
 import { REFUSALS } from './refusals.ts';
 import type { Schemas } from './schemas.ts';
+
+/** Headers, each with a number, that the answers of some routes may carry besides those of every server. */
+export type SomeHeaders = {
+  /** Of all of them together, for the names of answers that have them: `Quota`. */
+  name: string;
+  /** By name of the header: what it says, and when. */
+  says: Readonly<Record<string, string>>;
+  isOn(route: RouteOptions): boolean;
+};
 
 export type Answers = {
   /** By name. Filled by `refusals`. */
   responses: Record<string, object>;
   headers: Record<string, object>;
+  of(route: RouteOptions): AnswersOfRoute;
+};
+
+export type AnswersOfRoute = {
   /** By status, for an operation that may refuse with these codes. */
   refusals(codes: readonly AnyCode[]): Record<string, object>;
   /** Of an answer to a known caller; `more`: names of headers that it has besides. */
@@ -50,18 +64,18 @@ const HEADERS = {
   ),
 };
 
-/** `more`: headers that answers may carry besides, with what they say. */
-export function createAnswers(schemas: Schemas, more: Readonly<Record<string, string>>): Answers {
+export function createAnswers(schemas: Schemas, some: SomeHeaders | undefined): Answers {
   const responses: Record<string, object> = {};
-  const added = Object.entries(more).map(([name, says]) => [name, header(says, 'integer')] as const);
+  const added = Object.entries(some?.says ?? {}).map(([name, says]) => [name, header(says, 'integer')]);
   const headers: Record<string, object> = { ...HEADERS, ...Object.fromEntries(added) };
-  const knownCaller = [...KNOWN_CALLER, ...Object.keys(more)];
   const references = (names: readonly string[]) =>
     Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-  function refusal(status: number, codes: readonly AnyCode[]): object {
-    const name = codes.map(pascalCase).join('Or');
-    const known = status === 401 ? EVERY_ANSWER : knownCaller;
+  function refusal(status: number, codes: readonly AnyCode[], more: SomeHeaders | undefined): object {
+    const isKnown = status !== 401;
+    const suffix = isKnown && more ? `With${more.name}` : '';
+    const name = `${codes.map(pascalCase).join('Or')}${suffix}`;
+    const known = isKnown ? [...KNOWN_CALLER, ...Object.keys(more?.says ?? {})] : EVERY_ANSWER;
     responses[name] ??= {
       description: codes.map((code) => `\`${code}\`: ${REFUSALS[code].when}`).join('\n\n'),
       headers: references([...known, ...headersOfStatus(status)]),
@@ -86,14 +100,19 @@ export function createAnswers(schemas: Schemas, more: Readonly<Record<string, st
   return {
     responses,
     headers,
-    refusals(codes) {
-      const byStatus = Map.groupBy(new Set(codes), statusOf);
-      const sorted = [...byStatus].sort(([one], [other]) => one - other);
-      return Object.fromEntries(
-        sorted.map(([status, group]) => [String(status), refusal(status, group.sort())]),
-      );
+    of(route) {
+      const more = some?.isOn(route) ? some : undefined;
+      return {
+        refusals(codes) {
+          const byStatus = Map.groupBy(new Set(codes), statusOf);
+          const sorted = [...byStatus].sort(([one], [other]) => one - other);
+          return Object.fromEntries(
+            sorted.map(([status, group]) => [String(status), refusal(status, group.sort(), more)]),
+          );
+        },
+        headersOf: (besides) => references([...KNOWN_CALLER, ...Object.keys(more?.says ?? {}), ...besides]),
+      };
     },
-    headersOf: (besides) => references([...knownCaller, ...besides]),
   };
 }
 

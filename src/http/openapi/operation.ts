@@ -1,7 +1,7 @@
 /** One route as an operation of the document: its parameters, body, answers and refusals. */
 import type { RouteOptions } from 'fastify';
 import type { AnyCode } from '../problem.ts';
-import type { Answers } from './answers.ts';
+import type { AnswersOfRoute } from './answers.ts';
 import type { Schemas } from './schemas.ts';
 
 export type Operation = {
@@ -14,7 +14,7 @@ export type Operation = {
   responses: Record<string, object>;
 };
 
-type Context = { schemas: Schemas; answers: Answers };
+type Context = { schemas: Schemas; answers: AnswersOfRoute };
 type Schema = Readonly<Record<string, unknown>>;
 
 /** What every route behind a key may answer, whatever it does. */
@@ -67,7 +67,11 @@ export function describeOperation(route: RouteOptions, method: string, context: 
     tags,
     ...(parameters.length > 0 && { parameters }),
     ...(isSchema(body) && {
-      requestBody: { required: config?.bodyOptional !== true, content: contentOf(body, context.schemas) },
+      requestBody: {
+        ...descriptionOf(body),
+        required: config?.bodyOptional !== true,
+        content: contentOf(body, context.schemas),
+      },
     }),
     responses: {
       ...describeSuccesses(response, replayed, context),
@@ -85,8 +89,8 @@ function describeSuccesses(
   const successes = Object.entries(response).filter(([status]) => /^2\d\d$/.test(status));
   return Object.fromEntries(
     successes.map(([status, schema]) => {
-      const answer = isSchema(schema) ? schema : {};
-      const { description = 'Done' } = answer;
+      // Of the answer, not of what it carries, which may stand elsewhere under the same title.
+      const { description = 'Done', ...answer } = isSchema(schema) ? schema : {};
       const headers = answers.headersOf(more);
       const content = answer['type'] === 'null' ? {} : { content: contentOf(answer, schemas) };
       return [status, { description, headers, ...content }];
@@ -104,6 +108,14 @@ function contentOf(schema: Schema, schemas: Schemas): Record<string, object> {
       return [type, mediaOf(of, schemas)];
     }),
   );
+}
+
+/** What a body is as a whole: readers of the document look for it here before they look at its schema. */
+function descriptionOf(body: Schema): { description?: unknown } {
+  const { content } = body;
+  const [media] = isSchema(content) ? Object.values(content) : [{ schema: body }];
+  const { description } = isSchema(media) && isSchema(media['schema']) ? media['schema'] : {};
+  return description === undefined ? {} : { description };
 }
 
 /** The example stands beside the schema, where every reader of OpenAPI looks for it. */

@@ -35,7 +35,8 @@ export function createSchemas(): Schemas {
     const shown = Object.fromEntries(
       Object.entries(rest).map(([keyword, value]) => [keyword, showKeyword(keyword, value)]),
     );
-    return isRoot || rest.title === undefined ? shown : add(componentName(rest.title), shown);
+    const typed = { ...typeOfValues(shown), ...shown };
+    return isRoot || rest.title === undefined ? typed : add(componentName(rest.title), typed);
   }
 
   /** Only what holds schemas is gone into: an example may look like one. */
@@ -50,6 +51,12 @@ export function createSchemas(): Schemas {
 
   const showValue = (value: unknown): unknown => (isObject(value) ? show(value, false) : value);
   return { components, reference: (schema) => show(schema, false) };
+}
+
+/** Values say their type; a page that shows only the keyword `type` would show them as anything. */
+function typeOfValues({ enum: values }: { enum?: unknown }): { type?: string } {
+  const areStrings = Array.isArray(values) && values.every((value) => typeof value === 'string');
+  return areStrings ? { type: 'string' } : {};
 }
 
 /** `Created webhook endpoint` is `CreatedWebhookEndpoint`. */

@@ -3,13 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
 import type { InboundRouteRow } from '../../db/tables.ts';
+import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
 import { resourceRoutes } from '../../http/resource.ts';
-import { invalid } from '../../system/errors.ts';
+import { AppError, invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { checkDestination } from '../../webhooks/destination.ts';
 import { newSecret } from '../../webhooks/signature.ts';
-import { readRouteAddress, readRouteDomain } from './address.ts';
+import { type RouteAddress, readRouteAddress, readRouteDomain } from './address.ts';
 import {
   type NewRoute,
   newRouteSchema,
@@ -75,7 +76,7 @@ async function createRoute(
   const id = newId('rt', now);
   const row: InboundRouteRow = {
     ...{ id, tenantId, destination },
-    ...readRouteAddress('address', address),
+    ...readPlace(app, address),
     enabled: enabled ? 1 : 0,
     secretSealed: app.sealer.seal(secret, [tenantId, id]),
     ...{ createdAt: now, updatedAt: now },
@@ -84,7 +85,18 @@ async function createRoute(
   return { ...row, secret };
 }
 
-/** @throws AppError validation_error */
+/** @throws AppError validation_error; domain_not_verified for the sandbox and the simulator, which nobody can verify */
+function readPlace({ config }: Pick<App, 'config'>, text: string): RouteAddress {
+  const place = readRouteAddress('address', text);
+  if (!isSandboxDomain(config, place.domain) && !isSimulatorDomain(config, place.domain)) return place;
+  throw new AppError(
+    'domain_not_verified',
+    `${place.domain} is for trying out and takes no inbound mail; use a verified domain of yours`,
+    { param: 'address' },
+  );
+}
+
+/** @throws AppError validation_error, domain_not_verified */
 function readChange(app: Pick<App, 'config'>, wanted: Static<typeof routeChangeSchema>): RouteChange {
   // The schema lets unknown fields pass, but whoever sends this one means to have another secret from now on.
   if (Object.hasOwn(wanted, 'secret')) {
@@ -93,7 +105,7 @@ function readChange(app: Pick<App, 'config'>, wanted: Static<typeof routeChangeS
   const { address, destination, enabled } = wanted;
   if (destination !== undefined) checkDestination('destination', destination, app.config.webhooks);
   return {
-    ...(address !== undefined && readRouteAddress('address', address)),
+    ...(address !== undefined && readPlace(app, address)),
     ...(destination !== undefined && { destination }),
     ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
   };

@@ -25,6 +25,7 @@ import { getEventOf } from './store.ts';
 type DeliveriesApp = Pick<App, 'db' | 'clock' | 'notices'>;
 
 const TAG = 'Webhooks';
+const ACCEPTED = 'Accepted; the posts are made afterwards';
 const PATH = '/webhooks/:webhookId/deliveries';
 
 export function registerDeliveriesApi(server: FastifyInstance, app: DeliveriesApp): void {
@@ -71,7 +72,7 @@ function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {
           'Whatever became of it: it is pending again, due now, and tried as often as a new one. Its id and that of its event stay, so a receiver knows it again. Not while it is being posted, nor while the endpoint is disabled.',
         tags: [TAG],
         ...paramsOf(path),
-        response: { 202: deliverySchema },
+        response: { 202: { ...deliverySchema, description: ACCEPTED } },
       },
     },
     async (request, reply) => {
@@ -97,7 +98,7 @@ function registerReplayAll(server: FastifyInstance, app: DeliveriesApp): void {
         tags: [TAG],
         ...paramsOf(path),
         body: replaySchema,
-        response: { 202: replayResultSchema },
+        response: { 202: { ...replayResultSchema, description: ACCEPTED } },
       },
     },
     async (request, reply) => {

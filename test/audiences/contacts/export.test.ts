@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { contactExport, MOST_PROPERTY_COLUMNS } from '../../../src/audiences/contacts/export.ts';
+import type { Db } from '../../../src/db/database.ts';
 import { runExport } from '../../../src/exports/run.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { insertTopic } from '../../../src/topics/store.ts';
@@ -196,6 +197,26 @@ test('more contacts than one slice, and slices in which nobody is, are all in th
   });
   const few = await exportCsv(open, pathOf(audienceId, 'exports'), { segmentId: segment.id });
   assert.equal(few.job.rows, 4);
+});
+
+test('contacts as large as they may be come to the main thread a few megabytes at a time', async () => {
+  const audienceId = await newAudience(open);
+  const columns = Array.from({ length: 16 }, (_, index) => `p${index}`);
+  const cells = columns.map(() => 'y'.repeat(1990)).join(',');
+  const rows = Array.from({ length: 400 }, (_, index) => `r${index}@b.example,${cells}\n`);
+  await importCsv(open, pathOf(audienceId, 'imports'), `email,${columns}\n${rows.join('')}`);
+  await open.request('POST', pathOf(audienceId, 'exports'));
+  const [job] = await leaseExportsOf(open);
+  assert.ok(job);
+  let longest = 0;
+  const query: Db['query'] = async (read, input) => {
+    const answer = await open.app.db.query(read, input);
+    longest = Math.max(longest, JSON.stringify(answer).length);
+    return answer;
+  };
+  const db = { ...open.app.db, query };
+  assert.equal(await runExport({ ...open.app, db }, contactExport, job, () => false), 'completed');
+  assert.ok(longest < 8 * 1024 * 1024, String(longest));
 });
 
 test('contacts with more properties than a file has columns are told so', async () => {

@@ -165,6 +165,7 @@ const REFUSED: Record<string, [file: string | Buffer, words: RegExp]> = {
   'whose heading is long': [`email,${'ä'.repeat(9_000)}\n`, /^`ä{64}…` cannot be a property/],
   'with too many columns': [`email${',x'.repeat(604)}\n`, /The file has 605 columns, and may have 604/],
   'that is empty': ['\r\n\r\n', /The file is empty/],
+  'whose line breaks were lost': ['email,citybob@example.com,Paris', /holds no rows: .* --data-binary/],
   'in another encoding': [Buffer.from('email\nJos\xe9\n', 'latin1'), /byte 10 is not/],
 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type GivenItem, readFilter } from '../../../src/audiences/segments/filter.ts';
-import { AppError } from '../../../src/system/errors.ts';
+import { AppError, errorMessage } from '../../../src/system/errors.ts';
 
 const rule = { field: 'email', cmp: 'eq', value: 'a@b.example' };
 const group = (...rules: unknown[]) => ({ op: 'and', rules });
@@ -138,6 +138,28 @@ const REFUSED: [name: string, given: GivenItem, param: string][] = [
 for (const [name, given, param] of REFUSED) {
   test(`refused: ${name}`, () => assert.equal(refusal(given), param));
 }
+
+test('a field that is another spelling, or the key of a property, is told what it was to be', () => {
+  const told = (field: unknown) => {
+    try {
+      readFilter(group({ field, cmp: 'exists' }));
+    } catch (error) {
+      return /did you mean `(.*)`\?$/.exec(errorMessage(error))?.[1];
+    }
+    return assert.fail(`${field} was accepted`);
+  };
+  for (const [field, meant] of [
+    ['city', 'properties.city'],
+    ['First_Name', 'firstName'],
+    ['EMAIL', 'email'],
+    ['x'.repeat(64), `properties.${'x'.repeat(64)}`],
+    ['x'.repeat(65), undefined],
+    ['postal code', undefined],
+    ['properties.', undefined],
+    [7, undefined],
+  ] as const)
+    assert.equal(told(field), meant, String(field));
+});
 
 test('as many rules, levels, values and characters as there may be are accepted', () => {
   const most = [

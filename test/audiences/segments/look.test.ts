@@ -23,7 +23,10 @@ for (let index = 0; index < CONTACTS; index++) {
 }
 
 const { tenantId } = world;
-const limits: LookLimits = { sliceContacts: 4, slicesPerPage: 2, looks: 3, looksOfTenant: 2 };
+const limits: LookLimits = {
+  ...{ leastContacts: 4, mostContacts: 4, sliceMs: 100 },
+  ...{ slicesPerPage: 2, looks: 3, looksOfTenant: 2 },
+};
 
 function asking(filter: Filter, tenant: Question['tenantId'] = tenantId): Question {
   return { tenantId: tenant, audienceId, filter, now: clock.now() };
@@ -50,7 +53,7 @@ function watched() {
       }
     },
   };
-  return { slices, looks: createLooks({ db: { ...world.app.db, ...db } }, limits) };
+  return { slices, looks: createLooks({ db: { ...world.app.db, ...db }, clock }, limits) };
 }
 
 test('an audience is counted in slices, to its end', async () => {
@@ -65,6 +68,25 @@ test('one slice at a time is looked at, for all who ask', async () => {
   const counts = await Promise.all([looks.count(everybody), looks.page(everybody, { limit: 9 })]);
   assert.equal(counts[0], CONTACTS);
   assert.equal(slices.most, 1);
+});
+
+test('a slice is as long as the one before lets expect, so that it takes no longer than it may', async () => {
+  const msOfContact = [100, 100, 5];
+  const scanned: number[] = [];
+  const db: Pick<Db, 'query'> = {
+    async query(read, input) {
+      const { scan } = input as { scan: number };
+      scanned.push(scan);
+      await clock.advance(scan * (msOfContact.shift() ?? 1));
+      return world.app.db.query(read, input);
+    },
+  };
+  const paced = { ...limits, leastContacts: 2, mostContacts: 11 };
+  const looks = createLooks({ db: { ...world.app.db, ...db }, clock }, paced);
+  assert.equal(await looks.count(everybody), CONTACTS);
+  assert.deepEqual(scanned, [2, 2, 2, 11, 11]);
+  assert.equal((await looks.page(nobody, { limit: 5 })).items.length, 0);
+  assert.deepEqual(scanned.slice(5), [2, 11], 'each question begins anew');
 });
 
 test('who finds nobody looks at no more than its slices, and goes on from where it ended', async () => {
@@ -160,7 +182,7 @@ test('a slice that fails ends its own question, and no other', async () => {
       return Promise.reject(new Error('a reader has failed'));
     },
   };
-  const looks = createLooks({ db: { ...world.app.db, ...db } }, limits);
+  const looks = createLooks({ db: { ...world.app.db, ...db }, clock }, limits);
   const [first, second] = await Promise.allSettled([looks.count(everybody), looks.count(everybody)]);
   assert.equal(first.status, 'rejected');
   assert.deepEqual(second, { status: 'fulfilled', value: CONTACTS });

@@ -63,13 +63,14 @@ export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>>
       ...{ audienceId: ids.aud, topicId: ids.top, from: `Ada <ada@${DOMAIN}>`, subject: 'What is new' },
       html: '<a href="{{{unsubscribe_url}}}">Unsubscribe</a>',
     }),
-  imp: async ({ postCsv, runJobs }) => {
-    const made = await postCsv('/v1/suppressions/imports', 'email\r\nimported@rcpt.example\r\nnobody\r\n');
+  imp: async ({ postCsv, runJobs, ids }) => {
+    const file = 'email,plan\r\nimported@rcpt.example,pro\r\nnobody,pro\r\n';
+    const made = await postCsv(`/v1/audiences/${ids.aud}/contacts/imports`, file);
     await runJobs();
     return made;
   },
-  exp: async ({ post, runJobs }) => {
-    const made = await post('/v1/suppressions/exports', {});
+  exp: async ({ post, runJobs, ids }) => {
+    const made = await post(`/v1/audiences/${ids.aud}/contacts/exports`, {});
     await runJobs();
     return made;
   },

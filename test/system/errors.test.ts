@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { invalid } from '../../src/system/errors.ts';
+
+test('an issue says what is wrong without its path, the message as a whole sentence', () => {
+  for (const [param, message, said] of [
+    ['to[1]', '`to[1]` must be one address', 'must be one address'],
+    ['name', '`name`: a.example belongs to this installation', 'a.example belongs to this installation'],
+    ['html', '`html` is not a field; did you mean `html`?', 'is not a field; did you mean `html`?'],
+    ['headers.X', 'The header `X` is reserved', 'The header `X` is reserved'],
+    ['a.b', '`a` must have one of `b` and `c`', '`a` must have one of `b` and `c`'],
+  ] as const) {
+    const error = invalid(param, message);
+    assert.equal(error.message, message);
+    assert.deepEqual(error.options, { param, issues: [{ path: param, message: said }] });
+  }
+});
