@@ -20,8 +20,8 @@ const otherFamily = new Map<Prefix, string>();
 /** All that the stranger can see, before anybody asked about it. */
 let strangers: Map<string, unknown>;
 
-/** What cannot be deleted: history, and what ends by itself. */
-const KEPT: readonly Prefix[] = ['em', 'imp', 'exp', 'whd'];
+/** What cannot be deleted: history. */
+const KEPT: readonly Prefix[] = ['em', 'whd'];
 /** What belongs to the live or the test mode. */
 const MODAL: readonly Prefix[] = ['em', 'wh', 'whd', 'brd', 'key'];
 /** Operations that use up what they are asked about, besides those that delete it. */

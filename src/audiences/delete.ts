@@ -21,7 +21,7 @@ export const deleteAudience = defineWrite(
   },
 );
 
-/** A slice of the contacts of a deleted audience, or its row when it has none. False: no audience is to be cleared. */
+/** A slice of the contacts of a deleted audience, or its row when it has none. False: no audience is to be cleared. `limit`: rows. */
 export const clearDeleted = defineWrite(
   'audiences.clearDeleted',
   async (tx, { limit }: { limit: number }): Promise<boolean> => {

@@ -7,8 +7,6 @@ import { isoTime } from '../system/clock.ts';
 /** api.md 1.10. */
 const MOST_NAME_CHARACTERS = 200;
 
-export { PLAIN_TEXT };
-
 const name = Type.String({ minLength: 1, maxLength: MOST_NAME_CHARACTERS, pattern: PLAIN_TEXT });
 
 export const newAudienceSchema = Type.Object({ name }, { examples: [{ name: 'Newsletter readers' }] });

@@ -7,7 +7,7 @@ import type { AudienceRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { notFound, tooMany } from '../system/errors.ts';
 import type { AudienceChange } from './schemas.ts';
 
 /** Of one tenant (api.md 1.10). */
@@ -24,10 +24,7 @@ export const insertAudience = defineWrite('audiences.insert', async (tx, audienc
     .where('deletedAt', 'is', null)
     .executeTakeFirstOrThrow();
   if (count >= MOST_AUDIENCES) {
-    throw new AppError(
-      'validation_error',
-      `There are ${count} audiences already, as many as there may be; delete one first`,
-    );
+    throw tooMany('audiences already', count, 'delete one first');
   }
   await tx.insertInto('audiences').values(audience).execute();
 });

@@ -27,6 +27,9 @@ export type BlobContent = {
   chunks(): AsyncIterable<Buffer>;
 };
 
+/** Where bytes are: in the row itself, or in the file of their hash. */
+export type StoredBytes = Pick<BlobRow, 'sha256' | 'data'>;
+
 export type Blobs = {
   /**
    * Makes large bytes durable and answers the row that `insertBlob` adds in the caller's transaction. A piece is not
@@ -38,10 +41,10 @@ export type Blobs = {
   /** @throws Error when there is no such blob, or its file is not there whole */
   open(id: Id<'blob'>): Promise<BlobContent>;
   /**
-   * Of a row that was not and will not be committed: its file is deleted at once, unless another row names the same bytes
-   * or another request has prepared them too; then the sweep decides.
+   * Of a row that was not and will not be committed, or that names them no more: the file is deleted at once, unless
+   * another row names the same bytes or another request has prepared them too; then the sweep decides.
    */
-  discard(row: BlobRow): Promise<void>;
+  discard(bytes: StoredBytes): Promise<void>;
   /** Deletes files that no row names: those of requests that a crash cut off before their commit. */
   sweep(): Promise<number>;
 };

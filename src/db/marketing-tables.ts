@@ -138,6 +138,17 @@ export type ContactRow = {
   properties: string;
 };
 
+/** Written by audiences/contacts/choices/store.ts, with each write of a contact: what it chose itself, found by address. */
+export type ContactChoiceRow = {
+  tenantId: Id<'ten'>;
+  /** The contact's. */
+  address: string;
+  /** Empty: all marketing mail. */
+  topicId: Id<'top'> | '';
+  optedIn: 0 | 1;
+  contactId: Id<'ct'>;
+};
+
 /** Written by audiences/segments/store.ts. */
 export type SegmentRow = {
   id: Id<'seg'>;

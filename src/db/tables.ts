@@ -5,6 +5,7 @@
 import type { Id } from '../system/ids.ts';
 import type {
   AudienceRow,
+  ContactChoiceRow,
   ContactRow,
   ExportRow,
   ImportErrorRow,
@@ -360,6 +361,7 @@ export type Tables = {
   templates: TemplateRow;
   audiences: AudienceRow;
   contacts: ContactRow;
+  contactChoices: ContactChoiceRow;
   segments: SegmentRow;
   blobs: BlobRow;
   messages: MessageRow;

@@ -8,7 +8,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { AppError, notFound, tooMany } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Verdicts } from './check.ts';
 import { findName } from './name.ts';
@@ -47,7 +47,7 @@ export async function requireRoom(tx: Tx, tenantId: DomainRow['tenantId'], name:
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   if (count >= MOST_DOMAINS) {
-    throw new AppError('validation_error', `There are ${count} domains already, as many as there may be`);
+    throw tooMany('domains already', count);
   }
 }
 

@@ -2,7 +2,7 @@
  * The writes that accept email, whole or not at all: emails, messages, bytes, a row for each recipient, `email.queued`, and
  * the idempotency record.
  */
-import { findOptedOut, type OptOutQuestion } from '../audiences/contacts/store.ts';
+import { findOptedOut, type OptOutQuestion } from '../audiences/contacts/choices/store.ts';
 import { insertBlob } from '../blobs/store.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { BlobRow, EmailRow, MessageRow } from '../db/tables.ts';

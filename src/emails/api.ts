@@ -4,6 +4,7 @@ import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
 import { refuseImmutable } from '../http/immutable-fields.ts';
 import { checkedByItem } from '../http/items.ts';
+import { MOST_TEXT_MIB } from '../http/json-body.ts';
 import { detachedOf } from '../http/large-strings.ts';
 import { listEnvelope, pageRequest } from '../http/page.ts';
 import { paramsOf } from '../http/resource.ts';
@@ -90,7 +91,8 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         summary: 'Send up to 100 emails',
         description:
           'Answered when all that were accepted are on disk. What is wrong with one email is said in its place and ' +
-          'keeps back no other. An Idempotency-Key is for the batch as a whole.',
+          'keeps back no other. An Idempotency-Key is for the batch as a whole. ' +
+          `Apart from its attachments the body may have ${MOST_TEXT_MIB} MiB.`,
         tags,
         headers: idempotencyHeader,
         body: batchSchema,

@@ -9,10 +9,9 @@ import type { ExportRow } from '../db/marketing-tables.ts';
 import { csvAnswer } from '../http/csv-body.ts';
 import { paramsOf, resourceRoutes } from '../http/resource.ts';
 import { jobFilter } from '../imports/schemas.ts';
-import { AppError } from '../system/errors.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { exportSchema, showExport } from './schemas.ts';
-import { getExport, listExports } from './store.ts';
+import { deleteExport, getCompleted, getExport, listExports } from './store.ts';
 
 const TAG = 'Exports';
 const FILE_PATH = '/exports/:id/file';
@@ -27,6 +26,14 @@ export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' 
     return listExports(app.db.read, callerOf(request).tenantId, { ...page, kind, audienceId });
   });
   exports.get({}, (request) => getExport(app.db.read, callerOf(request).tenantId, request.params.id));
+  exports.delete(
+    { description: 'Once it has ended; its file goes with it.', refuses: ['invalid_state'] },
+    async (request) => {
+      const { tenantId } = callerOf(request);
+      const file = await app.db.commit(deleteExport, { tenantId, id: request.params.id });
+      if (file) await app.blobs.discard(file);
+    },
+  );
   server.get<{ Params: { id: string } }>(
     FILE_PATH,
     {
@@ -35,7 +42,7 @@ export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' 
         operationId: 'getExportFile',
         summary: 'Download the file of an export',
         description:
-          'Once it has completed. A cell that begins like a formula has an apostrophe before it, which an import takes off again.',
+          'Once it has completed, and as long as its audience is there. A cell that begins like a formula has an apostrophe before it, which an import takes off again.',
         tags: [TAG],
         ...paramsOf(FILE_PATH),
         response: {
@@ -47,11 +54,8 @@ export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' 
       },
     },
     async (request, reply) => {
-      const job = await getExport(app.db.read, callerOf(request).tenantId, request.params.id);
-      const { id, kind, status, blobId } = job;
-      if (blobId === null) {
-        throw new AppError('invalid_state', `The export is ${status}; it has a file once it has completed`);
-      }
+      const { tenantId } = callerOf(request);
+      const { id, kind, blobId } = await getCompleted(app.db.read, tenantId, request.params.id);
       const file = await app.blobs.open(blobId);
       return reply
         .type('text/csv; charset=utf-8')

@@ -19,7 +19,9 @@ export const exportSchema = Type.Object(
     rows: Type.Integer({ description: 'In the file, without the heading line; 0 until it is there.' }),
     createdAt: Type.String(),
     startedAt: nullable('Null while it waits.'),
-    finishedAt: nullable('Null until it has completed or failed; it is kept for 7 days from then on.'),
+    finishedAt: nullable(
+      'Null until it has completed or failed; it is kept for 7 days from then on, or until it is deleted.',
+    ),
   },
   {
     title: 'Export',

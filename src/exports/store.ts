@@ -1,34 +1,42 @@
 /** Exports: all SQL, and the only writer of their table. Live and test keys share them. */
-import { emptyBlob, insertBlob } from '../blobs/store.ts';
+import type { StoredBytes } from '../blobs/blobs.ts';
+import { emptyBlob, findBlob, insertBlob } from '../blobs/store.ts';
 import type { ExportRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 import type { Lease, WaitingTenant } from '../imports/jobs.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { AppError, notFound, tooMany } from '../system/errors.ts';
 
 type TenantId = ExportRow['tenantId'];
+type AudienceId = NonNullable<ExportRow['audienceId']>;
+type CompletedExport = ExportRow & { blobId: BlobRow['id'] };
 
 /** Of one tenant, queued or running. */
 export const MOST_WAITING = 10;
 /** Of one tenant, ended ones with them. Ours: each keeps a file for a week. */
 export const MOST_KEPT = 100;
+/** Of the files of one tenant together; those that are being written come on top. Ours. */
+export const MOST_KEPT_GIB = 1;
+export const MOST_KEPT_BYTES = MOST_KEPT_GIB * 1024 ** 3;
 
 /** @throws AppError validation_error when there are as many as may be */
 export const insertExport = defineWrite('exports.insert', async (tx, job: ExportRow) => {
   const ofTenant = tx
     .selectFrom('exports')
-    .select((select) => select.fn.countAll<number>().as('count'))
+    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.sum<number | null>('sizeBytes').as('bytes')])
     .where('tenantId', '=', job.tenantId);
   const kept = await ofTenant.executeTakeFirstOrThrow();
   const waiting = await ofTenant.where('dueAt', 'is not', null).executeTakeFirstOrThrow();
   if (waiting.count >= MOST_WAITING) {
-    const message = `There are ${waiting.count} exports that have not ended, as many as there may be; try again when one has`;
-    throw new AppError('validation_error', message);
+    throw tooMany('exports that have not ended', waiting.count, 'try again when one has');
   }
   if (kept.count >= MOST_KEPT) {
-    const message = `There are ${kept.count} exports, as many as there may be; each goes 7 days after it has ended`;
+    throw tooMany('exports', kept.count, 'delete some, or wait: each goes 7 days after it has ended');
+  }
+  if ((kept.bytes ?? 0) >= MOST_KEPT_BYTES) {
+    const message = `The files of all exports have ${MOST_KEPT_GIB} GiB together, as much as they may; delete some, or wait: each goes 7 days after it has ended`;
     throw new AppError('validation_error', message);
   }
   await tx.insertInto('exports').values(job).execute();
@@ -47,6 +55,32 @@ export async function getExport(tx: Tx, tenantId: TenantId, id: string): Promise
   const job = await byId.first(tx, { tenantId, id: id as ExportRow['id'] });
   if (!job) throw notFound('Export');
   return job;
+}
+
+const audienceOf = statement((db, param: Param<{ tenantId: TenantId; id: AudienceId }>) =>
+  db
+    .selectFrom('audiences')
+    .select('id')
+    .where('tenantId', '=', param('tenantId'))
+    .where('id', '=', param('id'))
+    .where('deletedAt', 'is', null),
+);
+
+/**
+ * The export, for its file. What was of an audience goes with it.
+ *
+ * @throws AppError not_found, also for the file of a deleted audience; invalid_state while there is none
+ */
+export async function getCompleted(tx: Tx, tenantId: TenantId, id: string): Promise<CompletedExport> {
+  const { blobId, ...job } = await getExport(tx, tenantId, id);
+  if (blobId === null) {
+    throw new AppError('invalid_state', `The export is ${job.status}; it has a file once it has completed`);
+  }
+  const { audienceId } = job;
+  if (audienceId === null || (await audienceOf.first(tx, { tenantId, id: audienceId }))) {
+    return { ...job, blobId };
+  }
+  throw notFound('Export');
 }
 
 export type ExportList = PageRequest & {
@@ -150,6 +184,27 @@ function columnsOf(result: Ending['result']) {
   return { status: 'completed', blobId: blob.id, sizeBytes: blob.sizeBytes, rows } as const;
 }
 
+type ToDelete = { tenantId: TenantId; id: string };
+
+/** Answers its file, if it is one of its own that can go now. @throws AppError not_found; invalid_state before it has ended */
+export const deleteExport = defineWrite(
+  'exports.delete',
+  async (tx, { tenantId, id }: ToDelete): Promise<StoredBytes | undefined> => {
+    const job = await getExport(tx, tenantId, id);
+    if (job.finishedAt === null) {
+      throw new AppError('invalid_state', `The export is ${job.status}; it can be deleted once it has ended`);
+    }
+    const file = job.blobId === null ? undefined : await findBlob(tx, job.blobId);
+    await removeExport(tx, job);
+    return file?.data === null ? { sha256: file.sha256, data: null } : undefined;
+  },
+);
+
+async function removeExport(tx: Tx, { id, blobId }: Pick<ExportRow, 'id' | 'blobId'>): Promise<void> {
+  await tx.deleteFrom('exports').where('id', '=', id).execute();
+  if (blobId !== null) await emptyBlob(tx, blobId);
+}
+
 /** In one write. */
 const SWEEP_JOBS = 100;
 
@@ -164,10 +219,7 @@ export const sweepExports = defineWrite(
       .orderBy('finishedAt')
       .limit(SWEEP_JOBS)
       .execute();
-    for (const { id, blobId } of jobs) {
-      await tx.deleteFrom('exports').where('id', '=', id).execute();
-      if (blobId !== null) await emptyBlob(tx, blobId);
-    }
+    for (const job of jobs) await removeExport(tx, job);
     return jobs.length;
   },
 );

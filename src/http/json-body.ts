@@ -24,7 +24,8 @@ declare module 'fastify' {
  * Of a body without its detached contents: 4 MB of HTML and text (api.md 1.2) whose every letter is an escape, or a batch
  * with 160 KB of them an email. Nothing else can be done while it is parsed.
  */
-export const MOST_TEXT_BYTES = 16 * 1024 * 1024;
+export const MOST_TEXT_MIB = 16;
+export const MOST_TEXT_BYTES = MOST_TEXT_MIB * 1024 * 1024;
 
 /** An empty body with that type is no body: a DELETE by a client that always sends the header is fine (decisions.md 13). */
 export function readJsonBodies(server: FastifyInstance): void {
@@ -45,7 +46,10 @@ export function readJsonBodies(server: FastifyInstance): void {
       const detaches = request.routeOptions.config.detachesContent === true;
       const json = detaches ? await detachContent(request, bytes) : bytes;
       if (json.length > MOST_TEXT_BYTES) {
-        throw new AppError('payload_too_large', 'The request is too large apart from its attachments');
+        throw new AppError(
+          'payload_too_large',
+          `The request is too large apart from its attachments; without them it may have ${MOST_TEXT_MIB} MiB`,
+        );
       }
       // RFC 8259 8.1. Replacement characters would stand in the mail that is sent.
       if (!isUtf8(json)) throw new AppError('validation_error', 'The body must be UTF-8');

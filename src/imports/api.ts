@@ -11,7 +11,7 @@ import { paramsOf, resourceRoutes } from '../http/resource.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { guardText } from './cells.ts';
 import { importSchema, jobFilter, showImport } from './schemas.ts';
-import { getImport, listErrors, listImports } from './store.ts';
+import { deleteImport, getImport, listErrors, listImports } from './store.ts';
 import { csvLine } from './write-csv.ts';
 
 const TAG = 'Imports';
@@ -29,6 +29,16 @@ export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db'>
     return listImports(app.db.read, callerOf(request).tenantId, { ...page, kind, audienceId });
   });
   imports.get({}, (request) => getImport(app.db.read, callerOf(request).tenantId, request.params.id));
+  imports.delete(
+    {
+      description: 'Once it has ended. The rows that were taken stay.',
+      refuses: ['invalid_state'],
+    },
+    async (request) => {
+      const job = { tenantId: callerOf(request).tenantId, id: request.params.id };
+      while (!(await app.db.commit(deleteImport, job)));
+    },
+  );
   server.get<{ Params: { id: string } }>(
     ERRORS_PATH,
     {

@@ -32,7 +32,9 @@ export const importSchema = Type.Object(
     failed: Type.Integer({ description: 'Not taken; what was wrong with them is in `/errors`.' }),
     createdAt: Type.String(),
     startedAt: nullable('Null while it waits.'),
-    finishedAt: nullable('Null until it has completed or failed; it is kept for 7 days from then on.'),
+    finishedAt: nullable(
+      'Null until it has completed or failed; it is kept for 7 days from then on, or until it is deleted.',
+    ),
   },
   {
     title: 'Import',

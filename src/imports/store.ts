@@ -5,7 +5,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { AppError, notFound, tooMany } from '../system/errors.ts';
 import type { Lease, WaitingTenant } from './jobs.ts';
 
 type TenantId = ImportRow['tenantId'];
@@ -30,8 +30,7 @@ export const insertImport = defineWrite(
       .where('dueAt', 'is not', null)
       .executeTakeFirstOrThrow();
     if (count >= MOST_WAITING) {
-      const message = `There are ${count} imports that have not ended, as many as there may be; try again when one has`;
-      throw new AppError('validation_error', message);
+      throw tooMany('imports that have not ended', count, 'try again when one has');
     }
     await insertBlob(tx, blob);
     await tx.insertInto('imports').values(job).execute();
@@ -242,12 +241,30 @@ export const endImport = defineWrite(
 );
 
 /** Rows in one write: the writer does nothing else meanwhile. */
-const SWEEP_ROWS = 1_000;
+const REMOVED_ROWS = 1_000;
 
-/** Removes the oldest of those that ended before, as many rows as one write may. Answers how many: 0 when all is done. */
+type ToDelete = { tenantId: TenantId; id: string };
+
+/**
+ * As many of its rows as one write may. Answers whether all are gone, the import with them; else it is to be asked again.
+ *
+ * @throws AppError not_found; invalid_state before it has ended
+ */
+export const deleteImport = defineWrite(
+  'imports.delete',
+  async (tx, { tenantId, id }: ToDelete): Promise<boolean> => {
+    const job = await getImport(tx, tenantId, id);
+    if (job.finishedAt === null) {
+      throw new AppError('invalid_state', `The import is ${job.status}; it can be deleted once it has ended`);
+    }
+    return removeSlice(tx, job);
+  },
+);
+
+/** Removes of the oldest of those that ended before as many rows as one write may. Answers whether there was one. */
 export const sweepImports = defineWrite(
   'imports.sweep',
-  async (tx, { before }: { before: number }): Promise<number> => {
+  async (tx, { before }: { before: number }): Promise<boolean> => {
     const job = await tx
       .selectFrom('imports')
       .select('id')
@@ -255,20 +272,25 @@ export const sweepImports = defineWrite(
       .orderBy('finishedAt')
       .limit(1)
       .executeTakeFirst();
-    if (!job) return 0;
-    const lines = await tx
-      .selectFrom('importErrors')
-      .select('line')
-      .where('importId', '=', job.id)
-      .orderBy('line')
-      .limit(SWEEP_ROWS)
-      .execute();
-    const last = lines.at(-1)?.line;
-    if (last !== undefined) {
-      await tx.deleteFrom('importErrors').where('importId', '=', job.id).where('line', '<=', last).execute();
-      return lines.length;
-    }
-    await tx.deleteFrom('imports').where('id', '=', job.id).execute();
-    return 1;
+    if (job) await removeSlice(tx, job);
+    return job !== undefined;
   },
 );
+
+/** Its errors, and then itself. Answers whether it is gone. */
+async function removeSlice(tx: Tx, { id }: Pick<ImportRow, 'id'>): Promise<boolean> {
+  const lines = await tx
+    .selectFrom('importErrors')
+    .select('line')
+    .where('importId', '=', id)
+    .orderBy('line')
+    .limit(REMOVED_ROWS)
+    .execute();
+  const last = lines.at(-1)?.line;
+  if (last !== undefined) {
+    await tx.deleteFrom('importErrors').where('importId', '=', id).where('line', '<=', last).execute();
+  }
+  if (lines.length === REMOVED_ROWS) return false;
+  await tx.deleteFrom('imports').where('id', '=', id).execute();
+  return true;
+}

@@ -30,10 +30,7 @@ export function createImportSweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
     periodMs: SWEEP_PERIOD_MS,
     async run() {
       const before = app.clock.now() - KEPT_MS;
-      let removed: number;
-      do {
-        removed = await app.db.commit(sweepImports, { before });
-      } while (removed > 0);
+      while (await app.db.commit(sweepImports, { before }));
     },
   });
 }

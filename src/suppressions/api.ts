@@ -69,8 +69,9 @@ function registerAdd(server: FastifyInstance, app: SuppressionApp): void {
       const wanted = [newSuppression(caller.tenantId, request.body, cause.now)];
       const [added] = await app.db.commit(addSuppressions, { wanted, cause });
       if (!added) throw new Error('a suppression that was added has no answer');
-      if (added.isNew) app.notices.notify('events');
-      return reply.code(added.isNew ? 201 : 200).send(showSuppression(added.suppression));
+      const isNew = added.outcome === 'created';
+      if (isNew) app.notices.notify('events');
+      return reply.code(isNew ? 201 : 200).send(showSuppression(added.suppression));
     },
   );
 }

@@ -15,6 +15,7 @@ import {
   suppressionBatchSchema,
 } from './schemas.ts';
 import { showSuppression } from './show.ts';
+import type { Suppressed } from './store.ts';
 
 type BatchApp = Pick<App, 'db' | 'clock' | 'notices'>;
 
@@ -89,10 +90,8 @@ function showRefusal({ code, message }: AppError) {
   return { error: { type: code, message } };
 }
 
-type Added = { suppression: SuppressionRow; isNew: boolean };
-
-function showNext(added: Iterator<Added>) {
+function showNext(added: Iterator<Suppressed>) {
   const next = added.next();
   if (next.done) throw new Error('a suppression that was added has no answer');
-  return { ...showSuppression(next.value.suppression), created: next.value.isNew };
+  return { ...showSuppression(next.value.suppression), created: next.value.outcome === 'created' };
 }

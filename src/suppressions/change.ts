@@ -6,19 +6,18 @@ import type { Mode } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { newId } from '../system/ids.ts';
 import { showSuppression } from './show.ts';
-import { deleteSuppression, suppress } from './store.ts';
+import { deleteSuppression, type Suppressed, suppress } from './store.ts';
 
 /** `mode`: of the key or the message it comes from, whose endpoints are told. `now`: epoch milliseconds. */
 type Cause = { mode: Mode; now: number };
-type Added = Awaited<ReturnType<typeof suppress>>;
 
 /**
  * Part of a write. An address that is on the list already is no news, whatever becomes of its reason: what made the
  * stronger one, a bounce or a complaint, has an event of its own.
  */
-export async function addSuppression(tx: Tx, wanted: SuppressionRow, cause: Cause): Promise<Added> {
+export async function addSuppression(tx: Tx, wanted: SuppressionRow, cause: Cause): Promise<Suppressed> {
   const added = await suppress(tx, wanted);
-  if (added.isNew) await record(tx, 'suppression.added', added.suppression, cause);
+  if (added.outcome === 'created') await record(tx, 'suppression.added', added.suppression, cause);
   return added;
 }
 
@@ -26,7 +25,7 @@ export async function addSuppression(tx: Tx, wanted: SuppressionRow, cause: Caus
 export const addSuppressions = defineWrite(
   'suppressions.add',
   async (tx, { wanted, cause }: { wanted: readonly SuppressionRow[]; cause: Cause }) => {
-    const added: Added[] = [];
+    const added: Suppressed[] = [];
     for (const one of wanted) added.push(await addSuppression(tx, one, cause));
     return added;
   },

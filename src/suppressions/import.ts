@@ -9,7 +9,7 @@ import { placeColumns, plainHeading, requireEmailColumn } from '../imports/headi
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { readAddress } from './request.ts';
-import { findSuppressed, getSuppression, suppress } from './store.ts';
+import { suppress } from './store.ts';
 
 /** As a job keeps them. `reason`: of rows that name none. */
 export type SuppressionImportOptions = { reason: SuppressionReason };
@@ -28,15 +28,8 @@ const importSuppressions = defineWrite('suppressions.import', (tx, batch: Import
 
 /** Without events: the file's owner knows what is in it. */
 async function putSuppression(tx: Tx, wanted: SuppressionRow): Promise<Outcome> {
-  const { tenantId, email } = wanted;
-  const isThere = (await findSuppressed(tx, tenantId, [email])).size > 0;
-  if (!isThere) {
-    await suppress(tx, wanted);
-    return 'created';
-  }
-  const before = await getSuppression(tx, tenantId, email);
-  const { suppression: after } = await suppress(tx, wanted);
-  return after.reason === before.reason ? 'skipped' : 'updated';
+  const { outcome } = await suppress(tx, wanted);
+  return outcome === 'unchanged' ? 'skipped' : outcome;
 }
 
 export const suppressionImport: ImportHandler<SuppressionImport> = {

@@ -1,7 +1,7 @@
 /** Addresses a tenant's mail never goes to: all SQL, and the only writer of their table. */
 
 import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
-import { defineWrite, type Tx } from '../db/operation.ts';
+import type { Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
 import { addressKey } from '../mail/address.ts';
@@ -93,29 +93,29 @@ const insert = statement((db, param: Param<SuppressionRow>) =>
   }),
 );
 
+/** `outcome`: `updated` is one with a weaker reason before, `unchanged` one whose reason was as strong. */
+export type Suppressed = { suppression: SuppressionRow; outcome: 'created' | 'updated' | 'unchanged' };
+
 /**
  * Part of a write. What is suppressed already keeps its id and time, and takes the new reason, with its source, when
- * that is the stronger one. `isNew` tells which of the two it was.
+ * that is the stronger one.
  */
-export async function suppress(
-  tx: Tx,
-  wanted: SuppressionRow,
-): Promise<{ suppression: SuppressionRow; isNew: boolean }> {
+export async function suppress(tx: Tx, wanted: SuppressionRow): Promise<Suppressed> {
   const suppression = { ...wanted, email: addressKey(wanted.email) };
   const existing = await byEmail.first(tx, suppression);
   if (!existing) {
     await insert.all(tx, suppression);
-    return { suppression, isNew: true };
+    return { suppression, outcome: 'created' };
   }
   if (STRENGTH[suppression.reason] <= STRENGTH[existing.reason])
-    return { suppression: existing, isNew: false };
+    return { suppression: existing, outcome: 'unchanged' };
   const { reason, sourceEmailId, diagnostic } = suppression;
   await tx
     .updateTable('suppressions')
     .set({ reason, sourceEmailId, diagnostic })
     .where('id', '=', existing.id)
     .execute();
-  return { suppression: { ...existing, reason, sourceEmailId, diagnostic }, isNew: false };
+  return { suppression: { ...existing, reason, sourceEmailId, diagnostic }, outcome: 'updated' };
 }
 
 const deleteById = statement((db, param: Param<Pick<SuppressionRow, 'id'>>) =>
@@ -132,6 +132,3 @@ export async function deleteSuppression(
   if (suppression) await deleteById.all(tx, suppression);
   return suppression;
 }
-
-/** `suppress` as a write of its own. */
-export const insertSuppression = defineWrite('suppressions.insert', suppress);

@@ -56,6 +56,15 @@ export function invalid(param: string, message: string): AppError {
   return new AppError('validation_error', message, { param, issues: [{ path: param, message: what }] });
 }
 
+/**
+ * There are as many as there may be. `what`: `topics already`, and what of them counts together. `remedy`: what the caller
+ * may do.
+ */
+export function tooMany(what: string, count: number, remedy?: string): AppError {
+  const advice = remedy === undefined ? '' : `; ${remedy}`;
+  return new AppError('validation_error', `There are ${count} ${what}, as many as there may be${advice}`);
+}
+
 export function notFound(resource: string): AppError {
   return new AppError('not_found', `${resource} not found`);
 }

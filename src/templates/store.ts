@@ -4,7 +4,7 @@ import type { TemplateRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { notFound, tooMany } from '../system/errors.ts';
 import type { TemplateSummary } from './schemas.ts';
 
 /** Of one tenant (api.md 1.10). */
@@ -18,7 +18,7 @@ export const insertTemplate = defineWrite('templates.insert', async (tx, templat
     .where('tenantId', '=', template.tenantId)
     .executeTakeFirstOrThrow();
   if (count >= MOST_TEMPLATES) {
-    throw new AppError('validation_error', `There are ${count} templates already, as many as there may be`);
+    throw tooMany('templates already', count);
   }
   await tx.insertInto('templates').values(template).execute();
 });

@@ -4,7 +4,7 @@ import type { TopicRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { notFound, tooMany } from '../system/errors.ts';
 import type { TopicChange } from './schemas.ts';
 
 /** Of one tenant (api.md 1.10). */
@@ -18,7 +18,7 @@ export const insertTopic = defineWrite('topics.insert', async (tx, topic: TopicR
     .where('tenantId', '=', topic.tenantId)
     .executeTakeFirstOrThrow();
   if (count >= MOST_TOPICS) {
-    throw new AppError('validation_error', `There are ${count} topics already, as many as there may be`);
+    throw tooMany('topics already', count);
   }
   await tx.insertInto('topics').values(topic).execute();
 });

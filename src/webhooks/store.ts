@@ -3,7 +3,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { notFound, tooMany } from '../system/errors.ts';
 import { type EndpointId, endPending } from './deliveries/store.ts';
 
 /** Of one tenant, both modes together (api.md 1.10). */
@@ -19,9 +19,10 @@ export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, 
     .where('tenantId', '=', row.tenantId)
     .executeTakeFirstOrThrow();
   if (count >= MOST_ENDPOINTS) {
-    throw new AppError(
-      'validation_error',
-      `There are ${count} webhook endpoints already, those of live and test keys together, as many as there may be; delete one first`,
+    throw tooMany(
+      'webhook endpoints already, those of live and test keys together',
+      count,
+      'delete one first',
     );
   }
   await tx.insertInto('webhookEndpoints').values(row).execute();
@@ -52,7 +53,7 @@ export function listEndpoints(tx: Tx, owner: Owner, page: PageRequest): Promise<
 
 export type EndpointPatch = Partial<Pick<WebhookEndpointRow, 'url' | 'events' | 'description' | 'status'>>;
 
-/** What is not named stays. @throws AppError not_found */
+/** What is not named stays, and what is as wished already is no change. @throws AppError not_found */
 export const changeEndpoint = defineWrite(
   'webhooks.changeEndpoint',
   async (
@@ -60,10 +61,11 @@ export const changeEndpoint = defineWrite(
     { owner, id, patch, now }: { owner: Owner; id: string; patch: EndpointPatch; now: number },
   ): Promise<WebhookEndpointRow> => {
     const before = await getEndpoint(tx, owner, id);
-    const after = await writeEndpoint(tx, {
-      ...{ ...before, ...patch, ...standing(before, patch, now) },
-      updatedAt: now,
-    });
+    const wished = { ...patch, ...standing(before, patch, now) };
+    const isSame = (Object.keys(wished) as (keyof typeof wished)[]).every(
+      (field) => wished[field] === before[field],
+    );
+    const after = isSame ? before : await writeEndpoint(tx, { ...before, ...wished, updatedAt: now });
     if (after.status === 'disabled') await endPending(tx, after.id, 'disabled', now);
     return after;
   },

@@ -1,11 +1,11 @@
 /** How SQLite goes about what is asked of a million contacts: by which index, and that it never sorts or reads them all. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { findOptedOut, moveChoices } from '../../src/audiences/contacts/choices/store.ts';
 import {
   type ContactFilter,
   deleteContactsOf,
   findContact,
-  findOptedOut,
   listContacts,
   putContact,
 } from '../../src/audiences/contacts/store.ts';
@@ -55,7 +55,7 @@ for (const [name, filter, walk] of LISTS) {
 
 const id = `ct_${'0'.repeat(26)}` as const;
 
-test('one contact, one audience, a put and a look for who opted out are each a search', async () => {
+test('one contact, one audience and a put are each a search', async () => {
   const primary = /SEARCH contacts USING INDEX sqlite_autoindex_contacts_1 \(id=\?\)/;
   assert.match((await explain((tx) => findContact(tx, tenantId, audienceId, id))).join('\n'), primary);
   const byAddress = await explain((tx) => findContact(tx, tenantId, audienceId, 'a@b.example'));
@@ -75,15 +75,28 @@ test('one contact, one audience, a put and a look for who opted out are each a s
   assert.doesNotMatch(text, /SCAN|TEMP B-TREE/);
 });
 
-test('who opted out is found by the address, whatever audiences there are', async () => {
-  const question = { topicId: 'top_1', defaultOptIn: true, addresses: ['a@b.example'] } as const;
+const BY_CHOICE = 'contactChoices USING PRIMARY KEY (tenantId=? AND address=? AND topicId=? AND optedIn=?';
+
+test('who opted out is found among the choices alone, and the rest read of those that are met', async () => {
+  const question = { topicId: 'top_1', defaultOptIn: false, addresses: ['a@b.example'] } as const;
   const plan = await explain((tx) => findOptedOut(tx, tenantId, question));
-  const searches = plan.filter((line) => /SEARCH|SCAN (?!CONSTANT)/.test(line));
-  assert.match(
-    searches[0] ?? '',
-    /SEARCH contacts USING INDEX contactsByAddress \(tenantId=\? AND address=\?\)/,
+  assert.deepEqual(
+    plan.filter((line) => /SEARCH|SCAN (?!CONSTANT)|B-TREE/.test(line)),
+    [
+      `SEARCH ${BY_CHOICE})`,
+      'SEARCH contacts USING INDEX sqlite_autoindex_contacts_1 (id=?)',
+      'SEARCH audiences USING INDEX sqlite_autoindex_audiences_1 (id=?)',
+    ],
   );
-  assert.match(searches[1] ?? '', /SEARCH audiences USING INDEX sqlite_autoindex_audiences_1 \(id=\?\)/);
+});
+
+test('what a contact no longer chooses is removed row by row', async () => {
+  const plan = await explain(async (tx) => {
+    const contact = { id, tenantId, address: 'a@b.example', unsubscribed: 1, topics: '{}' } as const;
+    await moveChoices(tx, contact, undefined);
+  });
+  const searches = plan.filter((line) => /SEARCH|SCAN (?!json_each)|B-TREE/.test(line));
+  assert.deepEqual(searches, [`SEARCH ${BY_CHOICE} AND contactId=?)`]);
 });
 
 test('a slice of a deleted audience is found and removed by its index', async () => {
@@ -92,7 +105,7 @@ test('a slice of a deleted audience is found and removed by its index', async ()
     await deleteContactsOf(tx, audienceId, 2);
   });
   const text = plan.join('\n');
-  assert.match(text, /SEARCH contacts USING COVERING INDEX contactsByAudience \(audienceId=\?\)/);
+  assert.match(text, /SEARCH contacts USING INDEX contactsByAudience \(audienceId=\?\)/);
   assert.match(
     text,
     /SEARCH contacts USING (COVERING )?INDEX contactsByAudience \(audienceId=\? AND id<\?\)/,

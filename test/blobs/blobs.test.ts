@@ -393,7 +393,7 @@ test('what another row names, or another request has prepared too, is not discar
   const committed = await blobs.prepare([large(12)]);
   await db.commit(keepBlob, committed);
   const [one, other] = [await blobs.prepare([large(13)]), await blobs.prepare([large(13)])];
-  await blobs.discard({ ...committed, id: newId('blob', NOW) });
+  await blobs.discard(committed);
   await blobs.discard(one);
   assert.equal(files(dataDir).length, 2);
   await db.commit(keepBlob, other);

@@ -30,7 +30,7 @@ import {
   releaseImports,
   sweepImports,
 } from '../../src/imports/store.ts';
-import { listKeysInUse } from '../../src/tenants/store.ts';
+import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { listWaitingEndpoints, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
 import { deleteEndpoint, forgetPreviousSecrets, insertEndpoint } from '../../src/webhooks/store.ts';
@@ -54,6 +54,22 @@ const endpoint = {
   previousSecretUntil: null,
   createdAt: 0,
   updatedAt: 0,
+} as const;
+
+const apiKey = {
+  id: 'key_1',
+  tenantId,
+  name: '',
+  mode: 'live',
+  permission: 'full_access',
+  domainId: null,
+  allowedIps: null,
+  hint: '',
+  tokenHash: '',
+  createdAt: 0,
+  lastUsedAt: null,
+  expiresAt: null,
+  revokedAt: null,
 } as const;
 
 const audience = {
@@ -120,6 +136,12 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) => listDomains(tx, tenantId, { limit: 10, status: 'failed' }),
   ],
   apiKeysInUse: [(tx) => listKeysInUse(tx, { tenantId, mode: 'live' }, { limit: 10 })],
+  apiKeysByExpiry: [
+    async (tx) => {
+      await insertTenant.run(tx, { id: tenantId, name: '', plan: 'free', createdAt: 0 });
+      await insertApiKey.run(tx, apiKey);
+    },
+  ],
   domainsToCheck: [findNextCheck, (tx) => leaseChecks.run(tx, { now: 1, until: 2, limit: 3 })],
   domainsDeleted: [(tx) => listUnneeded.run(tx, { deletedBefore: 1 })],
   audiencesByTenant: [

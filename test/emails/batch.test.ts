@@ -4,10 +4,8 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { acceptBatch } from '../../src/emails/accept.ts';
 import { BATCH_BODY_LIMIT_BYTES } from '../../src/emails/schemas.ts';
-import { insertSuppression } from '../../src/suppressions/store.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
-import { newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { upsertPlan } from '../../src/tenants/store.ts';
 import { openSpool, SENDER_DOMAIN, type Spool, START_MS } from '../support/spool.ts';
@@ -51,11 +49,7 @@ async function limitPlan(limits: { monthlyEmails?: number; requestsPerSecond?: n
 }
 
 function suppress(email: string): Promise<unknown> {
-  const now = spool.clock.now();
-  return spool.app.db.commit(insertSuppression, {
-    ...{ id: newId('sup', now), tenantId: spool.tenantId, email, reason: 'manual' },
-    ...{ sourceEmailId: null, diagnostic: null, createdAt: now },
-  } as const);
+  return spool.request('POST', '/v1/suppressions', { body: { email } });
 }
 
 test('each email of a batch is answered in its place: accepted, or failed with type and message', async () => {

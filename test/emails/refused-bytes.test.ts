@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
-import { insertSuppression } from '../../src/suppressions/store.ts';
-import { newId } from '../../src/system/ids.ts';
 import { upsertPlan } from '../../src/tenants/store.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 import { blobFiles, emailBody, SIMULATOR } from './fixtures.ts';
@@ -29,15 +27,7 @@ const send = (more: object, key = spool.liveKey) =>
 const files = () => blobFiles(spool);
 
 function suppress(email: string): Promise<unknown> {
-  return spool.app.db.commit(insertSuppression, {
-    id: newId('sup', spool.clock.now()),
-    tenantId: spool.tenantId,
-    email,
-    reason: 'manual',
-    sourceEmailId: null,
-    diagnostic: null,
-    createdAt: spool.clock.now(),
-  });
+  return spool.request('POST', '/v1/suppressions', { body: { email } });
 }
 
 function allow(monthlyEmails: number | null): Promise<unknown> {

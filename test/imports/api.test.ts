@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { MOST_WAITING } from '../../src/imports/store.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
-import { importCsv, newAudience, sendCsv } from './jobs.ts';
+import { importCsv, lease, newAudience, sendCsv } from './jobs.ts';
 
 let open: TestApp;
 before(async () => {
@@ -147,5 +147,47 @@ test('files are for keys that may write', async () => {
     const { token } = await createApiKey(app, key);
     const { status, body } = await sendCsv({ server, testKey: token }, PATH, 'email\n');
     assert.deepEqual([status, body.error.type], [403, 'restricted_api_key']);
+  }
+});
+
+test('an import that has ended is deleted with its errors, and what it brought stays', async () => {
+  const jobs = await openTestApp();
+  try {
+    const { id, failed } = await importCsv(jobs, PATH, `email\na@b.example\n${'no address\n'.repeat(2_500)}`);
+    assert.equal(failed, 2_500);
+    const { body: waiting } = await sendCsv(jobs, PATH, 'email\n');
+    const other = await jobs.addTenant('other');
+    const theirs = await jobs.request('DELETE', `/v1/imports/${id}`, { key: other.testKey });
+    assert.equal(theirs.status, 404);
+    assert.equal((await jobs.request('DELETE', `/v1/imports/${id}`)).status, 204);
+    for (const [method, path] of [
+      ['DELETE', `/v1/imports/${id}`],
+      ['GET', `/v1/imports/${id}`],
+      ['GET', `/v1/imports/${id}/errors`],
+    ] as const) {
+      const { status, body } = await jobs.request(method, path);
+      assert.deepEqual([status, body.error.message], [404, 'Import not found'], `${method} ${path}`);
+    }
+    assert.deepEqual((await jobs.request('GET', '/v1/imports')).body.data, [waiting]);
+    assert.deepEqual(await jobs.app.db.read.selectFrom('importErrors').selectAll().execute(), []);
+    assert.equal((await jobs.request('GET', '/v1/suppressions/a@b.example')).status, 200);
+  } finally {
+    await jobs.close();
+  }
+});
+
+test('an import that waits or is at work is not deleted', async () => {
+  const jobs = await openTestApp();
+  try {
+    const { body: job } = await sendCsv(jobs, PATH, 'email\na@b.example\n');
+    for (const status of ['queued', 'running']) {
+      const refused = await jobs.request('DELETE', `/v1/imports/${job.id}`);
+      assert.deepEqual([refused.status, refused.body.error.type], [409, 'invalid_state']);
+      assert.match(refused.body.error.message, new RegExp(`The import is ${status};`));
+      if (status === 'queued') assert.equal((await lease(jobs)).length, 1);
+    }
+    assert.equal((await jobs.request('GET', `/v1/imports/${job.id}`)).body.status, 'running');
+  } finally {
+    await jobs.close();
   }
 });

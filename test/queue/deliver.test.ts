@@ -8,11 +8,9 @@ import { settle } from '../../src/queue/settle.ts';
 import { simulateDelivery } from '../../src/queue/simulate.ts';
 import { transact } from '../../src/queue/transact.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
-import { insertSuppression } from '../../src/suppressions/store.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, RefusedTargetError } from '../../src/system/dial.ts';
 import { AppError } from '../../src/system/errors.ts';
-import { newId } from '../../src/system/ids.ts';
 import { startCommandServer } from '../support/command-server.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { eventTypes, openSpool, type Spool } from '../support/spool.ts';
@@ -384,15 +382,8 @@ test('an address suppressed after the mail was accepted is not delivered to', as
   opened.push(spool);
   spool.addZone('rcpt.example A 192.0.2.1');
   const id = await spool.accept('bob@rcpt.example');
-  const now = spool.clock.now();
-  await spool.app.db.commit(insertSuppression, {
-    id: newId('sup', now),
-    tenantId: spool.tenantId,
-    email: 'BOB@rcpt.example',
-    reason: 'complaint',
-    sourceEmailId: null,
-    diagnostic: null,
-    createdAt: now,
+  await spool.request('POST', '/v1/suppressions', {
+    body: { email: 'BOB@rcpt.example', reason: 'complaint' },
   });
   await spool.deliverDue();
   const email = await spool.email(id);

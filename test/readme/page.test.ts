@@ -10,8 +10,13 @@ import { MOST_AUDIENCES } from '../../src/audiences/store.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { MOST_DOMAINS } from '../../src/domains/store.ts';
 import { BATCH_BODY_LIMIT_BYTES } from '../../src/emails/schemas.ts';
-import { MOST_WAITING as MOST_EXPORTS, MOST_KEPT as MOST_EXPORTS_KEPT } from '../../src/exports/store.ts';
+import {
+  MOST_WAITING as MOST_EXPORTS,
+  MOST_KEPT as MOST_EXPORTS_KEPT,
+  MOST_KEPT_GIB,
+} from '../../src/exports/store.ts';
 import { CSV_BODY_LIMIT_BYTES } from '../../src/http/csv-body.ts';
+import { MOST_TEXT_MIB } from '../../src/http/json-body.ts';
 import { ATTACHMENTS_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from '../../src/http/server.ts';
 import { MOST_RECORD_BYTES } from '../../src/imports/records.ts';
 import { MOST_COLUMNS } from '../../src/imports/run.ts';
@@ -69,13 +74,18 @@ test('the table of limits holds those that are kept to', () => {
   const KIB = 1024;
   const MIB = 1024 * KIB;
   const limits: Record<string, number[]> = {
-    'A body': [ATTACHMENTS_BODY_LIMIT_BYTES / MIB, BATCH_BODY_LIMIT_BYTES / MIB, BODY_LIMIT_BYTES / MIB],
+    'A body': [
+      ATTACHMENTS_BODY_LIMIT_BYTES / MIB,
+      BATCH_BODY_LIMIT_BYTES / MIB,
+      BODY_LIMIT_BYTES / MIB,
+      MOST_TEXT_MIB,
+    ],
     'A tenant': [MOST_DOMAINS, MOST_TEMPLATES, MOST_TOPICS, MOST_KEYS, MOST_ENDPOINTS],
     'A contact': [MOST_PROPERTIES, MOST_PROPERTIES_BYTES / KIB, MOST_VALUE_CHARACTERS],
     'A segment': [MOST_RULES, MOST_DEPTH],
     'A template': [MOST_SOURCE_BYTES / MIB, MOST_SOURCE_BYTES / MIB, MOST_VARIABLES],
     'A CSV file': [MOST_COLUMNS, MOST_RECORD_BYTES / KIB, MOST_ERRORS],
-    Jobs: [MOST_IMPORTS, MOST_EXPORTS, MOST_EXPORTS_KEPT],
+    Jobs: [MOST_IMPORTS, MOST_EXPORTS, MOST_EXPORTS_KEPT, MOST_KEPT_GIB],
     'A key': [MOST_ALLOWED_IPS],
   };
   const documented = new Map(readTable(PAGE, 'Limits').map(([, of = '', text = '']) => [of, text]));

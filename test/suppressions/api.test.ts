@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import type { SuppressionReason } from '../../src/db/marketing-tables.ts';
-import { findSuppressed, insertSuppression } from '../../src/suppressions/store.ts';
+import { addSuppressions } from '../../src/suppressions/change.ts';
+import { findSuppressed } from '../../src/suppressions/store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -66,7 +67,7 @@ test('what a bounce left is shown with the email and the words it came of', asyn
     diagnostic: '550 5.1.1 no such user',
     createdAt: NOW,
   } as const;
-  await world.app.db.commit(insertSuppression, row);
+  await world.app.db.commit(addSuppressions, { wanted: [row], cause: { mode: 'live', now: NOW } });
   const { sourceEmailId, diagnostic, reason } = (await ask('GET', row.id)).body;
   assert.deepEqual([sourceEmailId, diagnostic, reason], ['em_1', '550 5.1.1 no such user', 'bounce']);
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { SuppressionReason, SuppressionRow } from '../../src/db/marketing-tables.ts';
-import { findSuppressed, insertSuppression } from '../../src/suppressions/store.ts';
+import { addSuppressions } from '../../src/suppressions/change.ts';
+import { findSuppressed, type Suppressed } from '../../src/suppressions/store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
@@ -24,8 +25,13 @@ function row(email: string, fields: Partial<SuppressionRow> = {}): SuppressionRo
   };
 }
 
-const suppress = (email: string, fields: Partial<SuppressionRow> = {}) =>
-  t.app.db.commit(insertSuppression, row(email, fields));
+async function add(wanted: SuppressionRow): Promise<Suppressed> {
+  const cause = { mode: 'live', now: wanted.createdAt } as const;
+  const [added] = await t.app.db.commit(addSuppressions, { wanted: [wanted], cause });
+  return added ?? assert.fail('nothing was added');
+}
+
+const suppress = (email: string, fields: Partial<SuppressionRow> = {}) => add(row(email, fields));
 const rowsOf = (email: string) =>
   t.app.db.read.selectFrom('suppressions').selectAll().where('email', '=', email).execute();
 
@@ -48,14 +54,14 @@ test('the suppressions of one tenant are not those of another', async () => {
   const other = await t.addTenant('other');
   await suppress('mine@example.com');
   assert.equal((await findSuppressed(t.app.db.read, other.tenantId, ['mine@example.com'])).size, 0);
-  const { isNew } = await suppress('mine@example.com', { tenantId: other.tenantId });
-  assert.equal(isNew, true);
+  const { outcome } = await suppress('mine@example.com', { tenantId: other.tenantId });
+  assert.equal(outcome, 'created');
 });
 
 test('a suppression holds what it was made with, its address in lower case', async () => {
   const wanted = row('Whole@Example.com', { sourceEmailId: 'em_1', diagnostic: '550 5.1.1 no such user' });
-  const { suppression, isNew } = await t.app.db.commit(insertSuppression, wanted);
-  assert.equal(isNew, true);
+  const { suppression, outcome } = await add(wanted);
+  assert.equal(outcome, 'created');
   assert.deepEqual(suppression, { ...wanted, email: 'whole@example.com' });
   assert.deepEqual(await rowsOf('whole@example.com'), [suppression]);
 });
@@ -67,10 +73,10 @@ for (const [before, first] of BY_STRENGTH.entries()) {
     test(`after ${first}, ${second} ${isStronger ? 'takes over' : 'changes nothing'}`, async () => {
       const email = `${first}-${second}@example.com`;
       const old = row(email, { reason: first, sourceEmailId: 'em_1', diagnostic: 'first', createdAt: 1 });
-      await t.app.db.commit(insertSuppression, old);
+      await add(old);
       const news = { reason: second, sourceEmailId: 'em_2', diagnostic: 'second' } as const;
-      const { suppression, isNew } = await suppress(email.toUpperCase(), { ...news, createdAt: 2 });
-      assert.equal(isNew, false);
+      const { suppression, outcome } = await suppress(email.toUpperCase(), { ...news, createdAt: 2 });
+      assert.equal(outcome, isStronger ? 'updated' : 'unchanged');
       assert.deepEqual(suppression, isStronger ? { ...old, ...news } : old);
       assert.deepEqual(await rowsOf(email), [suppression]);
     });

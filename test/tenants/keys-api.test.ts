@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Mode } from '../../src/db/tables.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createApiKey, type NewKey, revokeKey } from '../../src/tenants/keys.ts';
-import { getKeyInUse, listKeysInUse } from '../../src/tenants/store.ts';
+import { getKeyInUse, insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { explain } from '../support/explain.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestMethod } from '../support/test-app.ts';
@@ -329,6 +329,29 @@ test('a list of keys walks the index of those in use', async () => {
   }
   const one = await explain((tx) => getKeyInUse(tx, owner, 'key_1').catch(() => undefined));
   assert.match(one.join('\n'), /^SEARCH apiKeys USING INDEX \w+ \([^\n]*id=\?\)$/);
+});
+
+test('keys that have expired are not read to count the others', async () => {
+  const key = { name: 'shop', mode: 'live', permission: 'full_access', hint: 'h', tokenHash: 't' } as const;
+  const times = { createdAt: 0, lastUsedAt: null, expiresAt: null, revokedAt: null };
+  const plan = await explain(async (tx) => {
+    await insertTenant.run(tx, { id: 'ten_1', name: 't', plan: 'free', createdAt: 0 });
+    const row = {
+      ...key,
+      ...times,
+      id: 'key_1',
+      tenantId: 'ten_1',
+      domainId: null,
+      allowedIps: null,
+    } as const;
+    await insertApiKey.run(tx, row);
+  });
+  assert.deepEqual(
+    plan.filter((line) => line.includes('apiKeys')),
+    ['(tenantId=? AND expiresAt=?)', '(tenantId=? AND expiresAt>?)'].map(
+      (range) => `SEARCH apiKeys USING INDEX apiKeysByExpiry ${range}`,
+    ),
+  );
 });
 
 test('whatever is asked for, it is a key or a 4xx that names what is wrong', async () => {

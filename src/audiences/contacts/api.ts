@@ -10,13 +10,8 @@ import { callerOf } from '../../tenants/authenticate.ts';
 import { getAudience } from '../store.ts';
 import { changeContact, createContact, deleteContact } from './change.ts';
 import { findAddress, readContactFields } from './fields.ts';
-import {
-  contactChangeSchema,
-  contactSchema,
-  type NewContact,
-  newContactSchema,
-  showContact,
-} from './schemas.ts';
+import { contactChangeSchema, contactSchema, type NewContact, newContactSchema } from './schemas.ts';
+import { showContact } from './show.ts';
 import { type ContactFilter, getContact, listContacts, withLiveTopics } from './store.ts';
 
 type ContactsApp = Pick<App, 'db' | 'clock' | 'notices'>;

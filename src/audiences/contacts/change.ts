@@ -9,7 +9,7 @@ import { newId } from '../../system/ids.ts';
 import { getAudience } from '../store.ts';
 import { type ContactFields, unknownTopic } from './fields.ts';
 import { mergeContact } from './merge.ts';
-import { showContact } from './schemas.ts';
+import { showContact } from './show.ts';
 import {
   deleteContactRow,
   findContact,
@@ -60,7 +60,7 @@ export const changeContact = defineWrite(
     const topicIds = await requireTopics(tx, tenantId, fields.topics);
     const stored = mergeContact(before, { fields, now, topicIds });
     if (stored.address !== before.address) await requireFree(tx, stored);
-    if (stored !== before) await updateContact(tx, stored);
+    if (stored !== before) await updateContact(tx, before, stored);
     const [contact = stored] = await withLiveTopics(tx, tenantId, [stored]);
     if (stored !== before) await tellOfChange(tx, before, contact, asked);
     return contact;

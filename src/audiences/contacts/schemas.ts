@@ -1,12 +1,10 @@
 /** Shapes of the contacts API (specification 2.6 and 4.8, api.md 1.6). What fields may hold is said again in fields.ts, which
  * files go through too. */
 import { type Static, Type } from 'typebox';
-import type { ContactRow } from '../../db/marketing-tables.ts';
 import { PLAIN_TEXT } from '../../http/plain-text.ts';
-import { isoTime } from '../../system/clock.ts';
 import { MOST_TOPICS } from '../../topics/store.ts';
 import { MOST_NAME_CHARACTERS, MOST_VALUE_CHARACTERS, PROPERTY_KEY, type PropertyValue } from './fields.ts';
-import { MOST_PROPERTIES, MOST_PROPERTIES_BYTES, readChoices, readProperties } from './merge.ts';
+import { MOST_PROPERTIES, MOST_PROPERTIES_BYTES } from './merge.ts';
 
 const name = Type.Union([Type.String({ maxLength: MOST_NAME_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()]);
 
@@ -102,22 +100,3 @@ export const contactSchema = Type.Object(
   },
 );
 export type ShownContact = Static<typeof contactSchema>;
-
-/** Of a row whose topics exist (`withLiveTopics`). */
-export function showContact(row: ContactRow): ShownContact {
-  const { id, audienceId, email, firstName, lastName } = row;
-  const choices = Object.entries(readChoices(row.topics));
-  return {
-    ...{ id, audienceId, email, firstName, lastName },
-    unsubscribed: row.unsubscribed === 1,
-    unsubscribedAt: row.unsubscribedAt === null ? null : isoTime(row.unsubscribedAt),
-    properties: readProperties(row.properties),
-    topics: choices.map(([topicId, optIn]) => ({
-      id: topicId,
-      subscription: optIn ? ('opt_in' as const) : ('opt_out' as const),
-    })),
-    status: row.unsubscribed === 1 ? 'unsubscribed' : 'subscribed',
-    createdAt: isoTime(row.createdAt),
-    updatedAt: isoTime(row.updatedAt),
-  };
-}

@@ -7,10 +7,10 @@ import type { ContactRow, TopicRow } from '../../db/marketing-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import { addressKey } from '../../mail/address.ts';
 import { notFound } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
 import { countContacts } from '../store.ts';
+import { countChoices, moveChoices } from './choices/store.ts';
 import { type ContactFields, contactAddress, findAddress } from './fields.ts';
 import { mergeContact, newContact, onlyOf, readChoices, withoutReturning } from './merge.ts';
 
@@ -132,12 +132,13 @@ export async function putContact(
   if (before) {
     const contact = mergeContact(before, { fields: withoutReturning(before, fields), now, topicIds });
     if (contact === before) return { outcome: 'unchanged', contact, before };
-    await updateContact(tx, contact);
+    await updateContact(tx, before, contact);
     return { outcome: 'updated', contact, before };
   }
   const { email } = fields;
   const contact = newContact({ id, tenantId, audienceId, email }, { fields, now, topicIds });
   await insert.all(tx, contact);
+  await moveChoices(tx, undefined, contact);
   await countContacts(tx, audienceId, 1);
   return { outcome: 'created', contact };
 }
@@ -172,8 +173,9 @@ function columnsOf(param: Param<ContactRow>) {
 }
 
 /** Part of a write, which has seen that no other contact of the audience has the address. */
-export async function updateContact(tx: Tx, contact: ContactRow): Promise<void> {
-  await update.all(tx, contact);
+export async function updateContact(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
+  await update.all(tx, after);
+  await moveChoices(tx, before, after);
 }
 
 const remove = statement((db, param: Param<Pick<ContactRow, 'id'>>) =>
@@ -181,15 +183,16 @@ const remove = statement((db, param: Param<Pick<ContactRow, 'id'>>) =>
 );
 
 /** Part of a write, which has found it. */
-export async function deleteContactRow(tx: Tx, { id, audienceId }: ContactRow): Promise<void> {
-  await remove.all(tx, { id });
-  await countContacts(tx, audienceId, -1);
+export async function deleteContactRow(tx: Tx, contact: ContactRow): Promise<void> {
+  await remove.all(tx, contact);
+  await moveChoices(tx, contact, undefined);
+  await countContacts(tx, contact.audienceId, -1);
 }
 
 const oldest = statement((db, param: Param<{ audienceId: AudienceId; limit: number }>) =>
   db
     .selectFrom('contacts')
-    .select('id')
+    .select(['id', 'tenantId', 'address', 'unsubscribed', 'topics'])
     .where('audienceId', '=', constant(param('audienceId')))
     .orderBy('id')
     .limit(constant(param('limit'))),
@@ -199,54 +202,19 @@ const removeUpTo = statement((db, param: Param<{ audienceId: AudienceId; last: C
   db.deleteFrom('contacts').where('audienceId', '=', param('audienceId')).where('id', '<=', param('last')),
 );
 
-/** Part of the write that clears a deleted audience, whose count nobody sees. Answers how many there were to remove. */
-export async function deleteContactsOf(tx: Tx, audienceId: AudienceId, limit: number): Promise<number> {
-  const ids = await oldest.all(tx, { audienceId, limit });
-  const last = ids.at(-1)?.id;
-  if (last !== undefined) await removeUpTo.all(tx, { audienceId, last });
-  return ids.length;
-}
-
-const saidByAddress = statement((db, param: Param<Pick<ContactRow, 'tenantId' | 'address'>>) =>
-  db
-    .selectFrom('contacts')
-    .innerJoin('audiences', 'audiences.id', 'contacts.audienceId')
-    .select(['contacts.unsubscribed', 'contacts.topics'])
-    .where('contacts.tenantId', '=', constant(param('tenantId')))
-    .where('contacts.address', '=', constant(param('address')))
-    .where('audiences.deletedAt', 'is', null),
-);
-
-export type OptOutQuestion = {
-  topicId: TopicRow['id'];
-  /** Of the topic: speaks for who chose nothing, contacts or not. */
-  defaultOptIn: boolean;
-  addresses: readonly string[];
-};
-
 /**
- * Those of `addresses` that get no mail of this topic, each as its `addressKey`: a contact with the address, in any of the
- * tenant's audiences, is unsubscribed or opted out of the topic; or none chose, and the topic's default is out (api.md 1.6).
+ * Part of the write that clears a deleted audience, whose count nobody sees. `limit`: rows, those of its contacts' choices
+ * too. Answers how many were removed: fewer are the last of them.
  */
-export async function findOptedOut(
-  tx: Tx,
-  tenantId: TenantId,
-  { topicId, defaultOptIn, addresses }: OptOutQuestion,
-): Promise<Set<string>> {
-  const out = new Set<string>();
-  for (const address of new Set(addresses.map(addressKey))) {
-    const contacts = await saidByAddress.all(tx, { tenantId, address });
-    if (!getsMail(contacts, topicId, defaultOptIn)) out.add(address);
+export async function deleteContactsOf(tx: Tx, audienceId: AudienceId, limit: number): Promise<number> {
+  let rows = 0;
+  let last: ContactRow['id'] | undefined;
+  for (const contact of await oldest.all(tx, { audienceId, limit })) {
+    if (rows >= limit) break;
+    await moveChoices(tx, contact, undefined);
+    rows += 1 + countChoices(contact);
+    last = contact.id;
   }
-  return out;
-}
-
-function getsMail(
-  contacts: readonly Pick<ContactRow, 'unsubscribed' | 'topics'>[],
-  topicId: TopicRow['id'],
-  defaultOptIn: boolean,
-): boolean {
-  const choices = contacts.map(({ topics }) => readChoices(topics)[topicId]);
-  if (contacts.some(({ unsubscribed }) => unsubscribed === 1) || choices.includes(false)) return false;
-  return defaultOptIn || choices.includes(true);
+  if (last !== undefined) await removeUpTo.all(tx, { audienceId, last });
+  return rows;
 }

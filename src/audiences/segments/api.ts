@@ -2,11 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
+import { whileAwaited } from '../../http/departure.ts';
 import { type PageQuery, pageQuery, pageRequest } from '../../http/page.ts';
 import { type Ask, paramsOf, resourceRoutes } from '../../http/resource.ts';
 import { newId } from '../../system/ids.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
-import { showContact } from '../contacts/schemas.ts';
+import { showContact } from '../contacts/show.ts';
 import { withLiveTopics } from '../contacts/store.ts';
 import { readFilter } from './filter.ts';
 import { createLooks, filterOf, type Looks, type SegmentPage } from './look.ts';
@@ -59,7 +60,8 @@ export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): 
     const segment = await getSegment(app.db.read, tenantId, request.params.id);
     const { audienceId } = segment;
     const now = app.clock.now();
-    const contactCount = await looks.count({ tenantId, audienceId, filter: filterOf(segment), now });
+    const question = { tenantId, audienceId, filter: filterOf(segment), now };
+    const contactCount = await whileAwaited(request, (gone) => looks.count(question, gone));
     return { ...segment, contactCount };
   });
   segments.update({ body: segmentChangeSchema }, (request) => {
@@ -128,6 +130,6 @@ function registerCount(server: FastifyInstance, app: SegmentsApp, looks: Looks):
     const audienceId = await requireAudience(app.db.read, tenantId, body.audienceId);
     await requireTopics(app.db.read, tenantId, filter);
     const question = { tenantId, audienceId, filter, now: app.clock.now() };
-    return { contactCount: await looks.count(question) };
+    return { contactCount: await whileAwaited(request, (gone) => looks.count(question, gone)) };
   });
 }

@@ -16,10 +16,11 @@
  * - `topics.<id>` is what the contact chose, or else what the topic's default says. A topic that was deleted since is
  *   neither opted into nor out of: `eq` never holds.
  */
+
+import { PLAIN_TEXT } from '../../http/plain-text.ts';
 import { parseTimestamp } from '../../system/clock.ts';
 import { type AppError, invalid } from '../../system/errors.ts';
 import { MOST_VALUE_CHARACTERS } from '../contacts/fields.ts';
-import { PLAIN_TEXT } from '../schemas.ts';
 import {
   COMPARISONS,
   COMPARISONS_OF,

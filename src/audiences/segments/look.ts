@@ -48,8 +48,8 @@ export type SegmentPage = {
 };
 
 export type Looks = {
-  /** @throws AppError unavailable while too many are looking */
-  count(question: Question): Promise<number>;
+  /** Ends with the reason of `gone` at its next slice. @throws AppError unavailable while too many are looking */
+  count(question: Question, gone?: AbortSignal): Promise<number>;
   /** @throws AppError unavailable while too many are looking */
   page(question: Question, request: PageRequest): Promise<SegmentPage>;
 };
@@ -59,7 +59,7 @@ export function createLooks(app: Pick<App, 'db' | 'clock'>, limits: LookLimits =
   const admit = createAdmission(limits);
   const looker = { db: app.db, clock: app.clock, inTurn, limits };
   return {
-    count: (question) => admit(question.tenantId, () => count(looker, question)),
+    count: (question, gone) => admit(question.tenantId, () => count(looker, question, gone)),
     page: (question, request) => admit(question.tenantId, () => readPage(looker, question, request)),
   };
 }
@@ -103,11 +103,16 @@ type Looker = Pick<App, 'db' | 'clock'> & { inTurn: InTurn; limits: LookLimits }
 type Look<Found> = (scan: number) => Promise<Found>;
 
 /** Looks in turn, each time at as many contacts as the time before lets expect to take no longer than a slice may. */
-function createPace({ clock, inTurn, limits }: Looker): <Found>(look: Look<Found>) => Promise<Found> {
+function createPace(
+  { clock, inTurn, limits }: Looker,
+  gone?: AbortSignal,
+): <Found>(look: Look<Found>) => Promise<Found> {
   const { leastContacts, mostContacts, sliceMs } = limits;
   let scan = leastContacts;
   return (look) =>
     inTurn(async () => {
+      // Asked now: many may have looked since this one began to wait.
+      gone?.throwIfAborted();
       const since = clock.elapsed();
       const found = await look(scan);
       const affordable = Math.floor((scan * sliceMs) / Math.max(clock.elapsed() - since, 1));
@@ -116,8 +121,8 @@ function createPace({ clock, inTurn, limits }: Looker): <Found>(look: Look<Found
     });
 }
 
-async function count(looker: Looker, question: Question): Promise<number> {
-  const atPace = createPace(looker);
+async function count(looker: Looker, question: Question, gone?: AbortSignal): Promise<number> {
+  const atPace = createPace(looker, gone);
   let found = 0;
   let after: ContactRow['id'] | undefined;
   do {

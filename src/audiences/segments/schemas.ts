@@ -2,9 +2,9 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { SegmentRow } from '../../db/marketing-tables.ts';
 import { pageSchema } from '../../http/page.ts';
+import { PLAIN_TEXT } from '../../http/plain-text.ts';
 import { isoTime } from '../../system/clock.ts';
 import { contactSchema } from '../contacts/schemas.ts';
-import { PLAIN_TEXT } from '../schemas.ts';
 import { COMPARISONS } from './field.ts';
 import { type Filter, MOST_DAYS, MOST_DEPTH, MOST_RULES, MOST_VALUES } from './filter.ts';
 

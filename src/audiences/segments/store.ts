@@ -7,7 +7,7 @@ import type { ContactRow, SegmentRow, TopicRow } from '../../db/marketing-tables
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
-import { AppError, invalid, notFound } from '../../system/errors.ts';
+import { invalid, notFound, tooMany } from '../../system/errors.ts';
 import { findTopic } from '../../topics/store.ts';
 import { findAudience } from '../store.ts';
 import { type Circumstances, segmentCondition } from './condition.ts';
@@ -33,10 +33,7 @@ export const createSegment = defineWrite(
       .where('tenantId', '=', tenantId)
       .executeTakeFirstOrThrow();
     if (count >= MOST_SEGMENTS) {
-      throw new AppError(
-        'validation_error',
-        `There are ${count} segments already, as many as there may be; delete one first`,
-      );
+      throw tooMany('segments already', count, 'delete one first');
     }
     const segment = { ...given, audienceId, filter: JSON.stringify(filter) };
     await tx.insertInto('segments').values(segment).execute();

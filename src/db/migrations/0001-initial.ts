@@ -46,6 +46,7 @@ CREATE TABLE apiKeys (
 CREATE INDEX apiKeysByHint ON apiKeys (hint);
 CREATE INDEX apiKeysByTenant ON apiKeys (tenantId, id);
 CREATE INDEX apiKeysInUse ON apiKeys (tenantId, mode, id) WHERE revokedAt IS NULL;
+CREATE INDEX apiKeysByExpiry ON apiKeys (tenantId, expiresAt) WHERE revokedAt IS NULL;
 
 CREATE TABLE domains (
   id TEXT PRIMARY KEY,

@@ -128,6 +128,15 @@ CREATE UNIQUE INDEX contactsByAddress ON contacts (tenantId, address, audienceId
 CREATE INDEX contactsByAudience ON contacts (audienceId, id);
 CREATE INDEX contactsByUnsubscribed ON contacts (audienceId, unsubscribed, id);
 
+CREATE TABLE contactChoices (
+  tenantId TEXT NOT NULL,
+  address TEXT NOT NULL,
+  topicId TEXT NOT NULL,
+  optedIn INTEGER NOT NULL,
+  contactId TEXT NOT NULL,
+  PRIMARY KEY (tenantId, address, topicId, optedIn, contactId)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE segments (
   id TEXT PRIMARY KEY,
   tenantId TEXT NOT NULL REFERENCES tenants (id),

@@ -3,7 +3,7 @@
  * base64 or an address to fetch them from. What costs time, checking the base64 and fetching, comes later
  * (load-attachments.ts).
  */
-import { findMeant } from '../../http/near-misses.ts';
+import { meantAmong } from '../../http/near-misses.ts';
 import { isContentId } from '../../mail/message/compose.ts';
 import { cleanFilename } from '../../mail/message/filename.ts';
 import { parseMediaType } from '../../mail/message/media-type.ts';
@@ -65,10 +65,12 @@ function readAttachment(at: string, body: AttachmentBody, findContent: FindConte
   };
 }
 
+const meantBy = meantAmong(ATTACHMENT_FIELDS);
+
 /** Dropped silently, `content_type` or `file_name` would send another mail than was meant (api.md 1.1). */
 function refuseNearMisses(at: string, body: AttachmentBody): void {
   for (const field of Object.keys(body)) {
-    const meant = findMeant(field, ATTACHMENT_FIELDS);
+    const meant = meantBy(field);
     if (meant !== undefined && meant !== field)
       throw invalid(`${at}.${field}`, `\`${at}.${field}\` is not a field; did you mean \`${meant}\`?`);
   }

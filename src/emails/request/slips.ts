@@ -3,7 +3,7 @@
  * and one where it takes several. Dropped silently, they would send another mail than was meant (api.md 1.1; what differs
  * in case and `_` alone is refused by http/near-misses.ts).
  */
-import { findMeant } from '../../http/near-misses.ts';
+import { meantAmong } from '../../http/near-misses.ts';
 import { invalid } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 
@@ -18,10 +18,12 @@ const SLIPS: Readonly<Record<string, keyof SendBody>> = {
   variable: 'variables',
 };
 
+const slipMeantBy = meantAmong(Object.keys(SLIPS));
+
 /** @throws AppError validation_error naming the field */
 export function refuseSlips(body: object): void {
   for (const field of Object.keys(body)) {
-    const slip = findMeant(field, Object.keys(SLIPS));
+    const slip = slipMeantBy(field);
     if (slip !== undefined)
       throw invalid(field, `\`${field}\` is not a field; did you mean \`${SLIPS[slip]}\`?`);
   }

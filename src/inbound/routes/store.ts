@@ -10,7 +10,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts
 import type { InboundRouteRow } from '../../db/tables.ts';
 import { maySend } from '../../domains/states.ts';
 import { findDomainByName } from '../../domains/store.ts';
-import { AppError, notFound } from '../../system/errors.ts';
+import { AppError, notFound, tooMany } from '../../system/errors.ts';
 import type { RouteAddress } from './address.ts';
 
 /** Of one tenant (api.md 1.10). */
@@ -52,7 +52,10 @@ export function listRoutes(
 
 export type RouteChange = Partial<RouteAddress & Pick<InboundRouteRow, 'destination' | 'enabled'>>;
 
-/** What is not named stays. @throws AppError not_found, and as `insertRoute` when the address changes */
+/**
+ * What is not named stays, and what is as wished already is no change.
+ * @throws AppError not_found, and as `insertRoute` when the address changes
+ */
 export const changeRoute = defineWrite(
   'inbound.changeRoute',
   async (
@@ -60,6 +63,10 @@ export const changeRoute = defineWrite(
     { tenantId, id, change, now }: { tenantId: TenantId; id: string; change: RouteChange; now: number },
   ): Promise<InboundRouteRow> => {
     const before = await getRoute(tx, tenantId, id);
+    const isSame = (Object.keys(change) as (keyof RouteChange)[]).every(
+      (field) => change[field] === before[field],
+    );
+    if (isSame) return before;
     const after = { ...before, ...change, updatedAt: now };
     if (after.address !== before.address) {
       await requireVerified(tx, tenantId, after.domain, now);
@@ -108,10 +115,7 @@ async function requireRoom(tx: Tx, tenantId: TenantId): Promise<void> {
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   if (count < MOST_ROUTES) return;
-  throw new AppError(
-    'validation_error',
-    `There are ${count} inbound routes already, as many as there may be`,
-  );
+  throw tooMany('inbound routes already', count);
 }
 
 function routesOf(tx: Tx, tenantId: TenantId) {

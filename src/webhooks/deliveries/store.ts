@@ -14,7 +14,7 @@ export type DeliveryId = WebhookDeliveryRow['id'];
 export type DeliveryState = WebhookDeliveryRow['state'];
 
 /** Rows ended, begun anew or removed in one write: the other writes wait for no more than these. */
-const BATCH = 1_000;
+const BATCH = 500;
 
 /** api.md 1.8: whatever became of them; the events they were about stay. */
 export const KEPT_MS = 30 * 86_400_000;

@@ -1,16 +1,16 @@
-/** What a put does, and who is opted out: the functions other features call inside their own writes. */
+/** What a put does, which other features call inside their own writes. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import {
+  deleteContactsOf,
   findContact,
-  findOptedOut,
   getContact,
   putContact,
   type WantedContact,
   withLiveTopics,
 } from '../../../src/audiences/contacts/store.ts';
-import { hideAudience, insertAudience } from '../../../src/audiences/store.ts';
+import { insertAudience } from '../../../src/audiences/store.ts';
 import type { ContactRow } from '../../../src/db/marketing-tables.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { type Id, newId } from '../../../src/system/ids.ts';
@@ -208,50 +208,6 @@ test('an address in Unicode is one with its A-labels', async () => {
   assert.deepEqual([again.outcome, again.contact.id], ['skipped', contact.id]);
 });
 
-test('who gets mail of a topic: the table', async () => {
-  const other = await addTopic(tenantId);
-  const tenant2 = await addTenant();
-  const [audience2, audience3] = [await addAudience(tenantId), await addAudience(tenant2)];
-  const put = (email: string, fields: Partial<WantedContact>) =>
-    putContact(tx, wanted({ email, ...fields }), 'update');
-  await put('silent@t.example', { topics: { [other]: false } });
-  await put('in@t.example', { topics: { [topicId]: true } });
-  await put('out@t.example', { topics: { [topicId]: false } });
-  await put('gone@t.example', { unsubscribed: true, topics: { [topicId]: true } });
-  await put('in-here-gone-there@t.example', { topics: { [topicId]: true } });
-  await put('in-here-gone-there@t.example', { audienceId: audience2, unsubscribed: true });
-  await put('in-here-out-there@t.example', { topics: { [topicId]: true } });
-  await put('in-here-out-there@t.example', { audienceId: audience2, topics: { [topicId]: false } });
-  await put('in-here-silent-there@t.example', { topics: { [topicId]: true } });
-  await put('in-here-silent-there@t.example', { audienceId: audience2 });
-  await put('gone-elsewhere@t.example', { tenantId: tenant2, audienceId: audience3, unsubscribed: true });
-  const addresses = [
-    ...['silent', 'in', 'out', 'gone', 'in-here-gone-there', 'in-here-out-there', 'in-here-silent-there'],
-    ...['gone-elsewhere', 'nobody'],
-  ].map((name) => `${name}@t.example`);
-  const asked = [...addresses, 'OUT@T.example'];
-  const names = async (defaultOptIn: boolean) =>
-    [...(await findOptedOut(tx, tenantId, { topicId, defaultOptIn, addresses: asked }))].map(
-      (address) => address.split('@')[0],
-    );
-  const always = ['out', 'gone', 'in-here-gone-there', 'in-here-out-there'];
-  assert.deepEqual(await names(true), always);
-  assert.deepEqual(new Set(await names(false)), new Set([...always, 'silent', 'gone-elsewhere', 'nobody']));
-});
-
-test('contacts of a deleted audience say nothing any more', async () => {
-  const audience = await addAudience(tenantId);
-  const [email, keen] = ['deleted@t.example', 'keen@t.example'];
-  await putContact(tx, wanted({ email, audienceId: audience, unsubscribed: true }), 'update');
-  await putContact(tx, wanted({ email: keen, audienceId: audience, topics: { [topicId]: true } }), 'update');
-  const out = async (defaultOptIn: boolean) => [
-    ...(await findOptedOut(tx, tenantId, { topicId, defaultOptIn, addresses: [email, keen] })),
-  ];
-  assert.deepEqual([await out(true), await out(false)], [[email], [email]]);
-  await hideAudience(tx, audience, NOW);
-  assert.deepEqual([await out(true), await out(false)], [[], [email, keen]]);
-});
-
 test('any history of puts ends as a plain model of it does', async () => {
   const audience = await addAudience(tenantId);
   const step = fc.record(
@@ -268,7 +224,7 @@ test('any history of puts ends as a plain model of it does', async () => {
   type Known = { firstName: string | null; unsubscribed: boolean; opts?: boolean; plan?: string };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-      database.prepare('DELETE FROM contacts WHERE audienceId = ?').run(audience);
+      await deleteContactsOf(tx, audience, Number.MAX_SAFE_INTEGER);
       database.prepare('UPDATE audiences SET contactCount = 0 WHERE id = ?').run(audience);
       const model = new Map<string, Known>();
       for (const { email, firstName, unsubscribed, opts, plan, onConflict } of steps) {

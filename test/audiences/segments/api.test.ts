@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { createApiServer } from '../../../src/api.ts';
+import type { Db } from '../../../src/db/database.ts';
 import { newId } from '../../../src/system/ids.ts';
+import { nextTurn } from '../../../src/system/next-turn.ts';
+import { listen, open } from '../../http/connection.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
 
@@ -210,9 +214,9 @@ test('the list is newest first, of this tenant alone, uncounted, and by audience
   const { testKey } = await world.addTenant('lister');
   const [first, second] = [await makeAudience(testKey), await makeAudience(testKey)];
   const ids: string[] = [];
-  for (const of of [first, second, first]) {
+  for (const audience of [first, second, first]) {
     await clock.advance(1);
-    ids.unshift((await create({ name: 'a', audienceId: of, filter: FILTER }, testKey)).body.id);
+    ids.unshift((await create({ name: 'a', audienceId: audience, filter: FILTER }, testKey)).body.id);
   }
   const list = async (query: string) => {
     const { body } = await world.request('GET', `/v1/segments?${query}`, { key: testKey });
@@ -289,3 +293,54 @@ test('the contacts of a segment come in pages, newest first, both ways, as the a
   for (const query of ['startingAfter=seg_1', `startingAfter=${ids[0]}&endingBefore=${ids[1]}`, 'limit=101'])
     assert.equal((await world.request('GET', `/v1/segments/${id}/contacts?${query}`)).status, 400);
 });
+
+for (const asked of ['retrieval', 'trial'] as const) {
+  test(`a client that has left is counted nothing for (${asked})`, async () => {
+    const id = (await create({ name: 'Payers', audienceId, filter: FILTER })).body.id;
+    let slices = 0;
+    let goOn = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const query: Db['query'] = async (read, input) => {
+      slices += 1;
+      await held;
+      return world.app.db.query(read, input);
+    };
+    const server = await createApiServer({ ...world.app, db: { ...world.app.db, query } });
+    let [begun, ended] = [0, 0];
+    server.server.on('request', (_request, response) => {
+      begun += 1;
+      response.once('close', () => {
+        ended += 1;
+      });
+    });
+    try {
+      const port = await listen(server);
+      const head = `Host: a\r\nAuthorization: Bearer ${world.testKey}\r\n`;
+      const body = JSON.stringify({ audienceId, filter: FILTER });
+      const bytes =
+        asked === 'retrieval'
+          ? `GET /v1/segments/${id} HTTP/1.1\r\n${head}\r\n`
+          : `POST /v1/segments/count HTTP/1.1\r\n${head}Content-Type: application/json\r\n` +
+            `Content-Length: ${body.length}\r\n\r\n${body}`;
+      const [waits, leaves] = [await open(port), await open(port)];
+      waits.write(bytes);
+      while (slices < 1) await nextTurn();
+      leaves.write(bytes);
+      while (begun < 2) await nextTurn();
+      leaves.socket.destroy();
+      while (ended < 1) await nextTurn();
+      goOn();
+      const { status } = await waits.answer();
+      assert.equal(status, 200);
+      // The next one to ask comes after it in turn.
+      waits.write(bytes);
+      assert.equal((await waits.answer()).status, 200);
+      assert.equal(slices, 2);
+      waits.socket.destroy();
+    } finally {
+      await server.close();
+    }
+  });
+}

@@ -4,6 +4,7 @@ import type { Filter } from '../../../src/audiences/segments/filter.ts';
 import { createLooks, type LookLimits, type Question } from '../../../src/audiences/segments/look.ts';
 import type { Db } from '../../../src/db/database.ts';
 import { AppError } from '../../../src/system/errors.ts';
+import { nextTurn } from '../../../src/system/next-turn.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
 
@@ -186,4 +187,20 @@ test('a slice that fails ends its own question, and no other', async () => {
   const [first, second] = await Promise.allSettled([looks.count(everybody), looks.count(everybody)]);
   assert.equal(first.status, 'rejected');
   assert.deepEqual(second, { status: 'fulfilled', value: CONTACTS });
+});
+
+test('a count that nobody waits for ends at its next slice, and the others have its turns', async () => {
+  const { slices, looks } = watched();
+  const departure = new AbortController();
+  const left = looks.count(everybody, departure.signal);
+  const waiting = looks.count(everybody);
+  while (slices.asked < 2) await nextTurn();
+  const reason = new AppError('request_timeout', 'gone');
+  departure.abort(reason);
+  await assert.rejects(left, reason);
+  assert.equal(await waiting, CONTACTS);
+  const wholeCount = Math.ceil(CONTACTS / 4);
+  assert.ok(slices.asked <= wholeCount + 2, String(slices.asked));
+  // Nor does it count as one of those who look.
+  assert.deepEqual(await Promise.all([looks.count(nobody), looks.count(nobody)]), [0, 0]);
 });

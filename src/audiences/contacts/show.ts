@@ -1,0 +1,24 @@
+/** A contact as the API and its events show it. Apart from the schemas, because events are written in the database's thread. */
+import type { ContactRow } from '../../db/marketing-tables.ts';
+import { isoTime } from '../../system/clock.ts';
+import { readChoices, readProperties } from './merge.ts';
+import type { ShownContact } from './schemas.ts';
+
+/** Of a row whose topics exist (`withLiveTopics`). */
+export function showContact(row: ContactRow): ShownContact {
+  const { id, audienceId, email, firstName, lastName } = row;
+  const choices = Object.entries(readChoices(row.topics));
+  return {
+    ...{ id, audienceId, email, firstName, lastName },
+    unsubscribed: row.unsubscribed === 1,
+    unsubscribedAt: row.unsubscribedAt === null ? null : isoTime(row.unsubscribedAt),
+    properties: readProperties(row.properties),
+    topics: choices.map(([topicId, optIn]) => ({
+      id: topicId,
+      subscription: optIn ? ('opt_in' as const) : ('opt_out' as const),
+    })),
+    status: row.unsubscribed === 1 ? 'unsubscribed' : 'subscribed',
+    createdAt: isoTime(row.createdAt),
+    updatedAt: isoTime(row.updatedAt),
+  };
+}
