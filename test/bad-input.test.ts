@@ -9,7 +9,7 @@ import { blamable, fieldsOf, spoiled } from './bad-input/fields.ts';
 import { WRONG, WRONG_BELOW } from './bad-input/hostile.ts';
 import { type Answer, mayRefuse, openBadInput, run } from './bad-input/world.ts';
 
-const ROUNDS = 50;
+const ROUNDS = 25;
 
 const world = await openBadInput();
 const { ask } = world;

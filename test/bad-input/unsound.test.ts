@@ -7,7 +7,7 @@ import { WRONG } from './hostile.ts';
 import { mayRefuse, openBadInput, type Route, run } from './world.ts';
 
 const DEEP_LEVELS = 20_000;
-const ROUNDS = 50;
+const ROUNDS = 25;
 /** More than any route takes; a batch takes most (decisions.md, values). */
 const TOO_LARGE = Buffer.alloc(51 * 1024 * 1024, ' ');
 
