@@ -3,6 +3,7 @@
  * envelope, OpenAPI from the same schemas. It knows nothing of the product.
  */
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv';
+import fastJson, { type AnySchema as AnswerSchema } from 'fast-json-stringify';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Clock } from '../system/clock.ts';
 import { AppError, invalid, notFound } from '../system/errors.ts';
@@ -87,6 +88,7 @@ export async function createHttpServer(
   readJsonBodies(server);
   readCsvBodies(server);
   checkSchemas(server);
+  writeAnswers(server);
   server.setErrorHandler((error, request, reply) => {
     discardBody(request, reply);
     return sendProblem(system.log, error, request, reply);
@@ -142,6 +144,17 @@ function compiledLate(ajv: Ajv, schema: AnySchema) {
   };
   check.errors = null as NonNullable<ValidateFunction['errors']> | null;
   return check;
+}
+
+/** The same for answers, with what Fastify would use itself. */
+function writeAnswers(server: HttpServer): void {
+  server.setSerializerCompiler<AnswerSchema>(({ schema }) => {
+    let write: ((value: unknown) => string) | undefined;
+    return (value) => {
+      write ??= fastJson(schema);
+      return write(value);
+    };
+  });
 }
 
 /** An absent body deserves its own words rather than a schema's. */
