@@ -1,7 +1,14 @@
 /** `npm run test:interop`: installs the real peers where they are missing, then runs every test beside this file. */
-import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { runFiles } from '../support/run-files.ts';
 import { installPeers } from './debian.ts';
+
+/** Most of each is waiting for a peer. */
+const FILES_AT_A_TIME = 3;
+/** A test starts several daemons and peers; on a calm machine a file takes a minute at most. */
+const TEST_MS = 3 * 60_000;
+const FILE_MS = 5 * 60_000;
 
 try {
   installPeers();
@@ -9,17 +16,8 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);
 }
-const files = globSync('*.test.ts', { cwd: import.meta.dirname }).sort();
-const { status, signal } = spawnSync(
-  process.execPath,
-  [
-    '--import',
-    'tsx',
-    '--test',
-    '--test-reporter=spec',
-    ...files.map((file) => `${import.meta.dirname}/${file}`),
-  ],
-  { stdio: 'inherit' },
-);
-if (signal !== null) console.error(`the tests ended by ${signal}`);
-process.exit(status ?? 1);
+const files = globSync('*.test.ts', { cwd: import.meta.dirname })
+  .sort()
+  .map((file) => join(import.meta.dirname, file));
+const limits = { filesAtATime: FILES_AT_A_TIME, testMs: TEST_MS, fileMs: FILE_MS };
+process.exitCode = (await runFiles(files, limits)) ? 0 : 1;

@@ -85,7 +85,8 @@ function sendUdp(server: Server, query: Query, settle: Settle): () => void {
     lookup: (host, _options, callback) => callback(null, host, isIPv6(host) ? 6 : 4),
   });
   socket.on('error', (error) => settle(failed(error)));
-  socket.on('connect', () => socket.send(query.bytes));
+  // Without a callback a send that fails says nothing.
+  socket.on('connect', () => socket.send(query.bytes, (error) => error && settle(failed(error))));
   socket.on('message', (message) => {
     const reading = readResponse(message, query);
     // RFC 5452 9.1: what does not match is passed over, and the answer is still waited for.

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { type TestContext, test } from 'node:test';
+import { type Clock, realClock } from '../../../src/system/clock.ts';
 import { createAsk } from '../../../src/system/dns/ask.ts';
 import type { ExchangeOutcome } from '../../../src/system/dns/exchange.ts';
 import type { Question } from '../../../src/system/dns/message.ts';
@@ -23,12 +24,20 @@ const code =
   (value: number): Script =>
   (asked) => [respond(asked, { flags: value })];
 
-async function world(t: TestContext, ...scripts: Script[]) {
+/** On the real clock, by which a datagram that is lost is only late. */
+const world = (t: TestContext, ...scripts: Script[]) => worldOn(realClock, t, scripts);
+
+/** On a clock that the test moves. */
+async function stoppedWorld(t: TestContext, ...scripts: Script[]) {
   const clock = createFakeClock(0);
+  return { clock, ...(await worldOn(clock, t, scripts)) };
+}
+
+async function worldOn(clock: Clock, t: TestContext, scripts: Script[]) {
   const servers = await Promise.all(scripts.map(startScriptedServer));
   t.after(() => Promise.all(servers.map((server) => server.close())));
   const ask = createAsk(clock, createServers({ clock, servers: servers.map(({ address }) => address) }));
-  return { clock, servers, ask, first: servers[0]!, second: servers[1]! };
+  return { servers, ask, first: servers[0]!, second: servers[1]! };
 }
 
 /** The addresses found, or why not. */
@@ -182,7 +191,7 @@ test('a server that only says where to ask is passed by: the name may well exist
 });
 
 test('a silent server is left after five seconds, and for half a minute asked last', async (t) => {
-  const { ask, clock, first, second } = await world(t, silence, one);
+  const { ask, clock, first, second } = await stoppedWorld(t, silence, one);
   const answer = ask(QUESTION);
   await first.untilAsked(1);
   await clock.advance(4_999);
@@ -198,7 +207,7 @@ test('a silent server is left after five seconds, and for half a minute asked la
 });
 
 test('one that stays silent is asked twice, five seconds each', async (t) => {
-  const { ask, clock, first } = await world(t, silence);
+  const { ask, clock, first } = await stoppedWorld(t, silence);
   const answer = ask(QUESTION);
   await first.untilAsked(1);
   await clock.advance(5_000);
@@ -209,7 +218,7 @@ test('one that stays silent is asked twice, five seconds each', async (t) => {
 });
 
 test('a server that goes silent over TCP is left at the same time', async (t) => {
-  const { ask, clock, first, second } = await world(
+  const { ask, clock, first, second } = await stoppedWorld(
     t,
     (asked) => (asked.over === 'udp' ? [respond(asked, { flags: 0x0200 })] : []),
     one,
@@ -248,7 +257,7 @@ test('equal questions at the same time are one, others are not', async (t) => {
 });
 
 test('at most 128 questions are asked at the same time, and the others wait their turn', async (t) => {
-  const { ask, clock, first } = await world(t, silence);
+  const { ask, clock, first } = await stoppedWorld(t, silence);
   const answers = Array.from({ length: 130 }, (_, index) =>
     found(ask({ name: `n${index}.example`, type: 'A' })),
   );
@@ -263,7 +272,7 @@ test('at most 128 questions are asked at the same time, and the others wait thei
 });
 
 test('questions beyond what can wait fail at once', async (t) => {
-  const { ask, clock, first } = await world(t, silence);
+  const { ask, clock, first } = await stoppedWorld(t, silence);
   const names = Array.from({ length: 128 + 10_000 }, (_, index) => `n${index}.example`);
   const answers = Promise.all(names.map((name) => ask({ name, type: 'A' })));
   assert.equal(await found(ask(QUESTION)), 'too many questions');

@@ -1,0 +1,101 @@
+/**
+ * Runs test files, each in a process of its own, and tells of them as `node --test` does. Unlike that, it waits for no
+ * process without end. One that is late with its tests is ended and has failed. One that has passed all its tests and
+ * does not end is ended and run once more: Node itself can stand still while it ends (nodejs/node#54918), and what a test
+ * left open would hold the second process too.
+ */
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+
+export type Limits = {
+  filesAtATime: number;
+  /** For one test; it fails by its name. */
+  testMs: number;
+  /** For one file, from the start of its process to its end. */
+  fileMs: number;
+};
+
+type TestEvent = {
+  type: string;
+  data: { file?: string; message?: string; nesting?: number; success?: boolean; counts?: Counts };
+};
+type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>;
+type Outcome = {
+  events: TestEvent[];
+  counts: Counts;
+  /** The file has told of all its tests, and none has failed. */
+  hasPassed: boolean;
+  isLate: boolean;
+};
+
+const NONE: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
+
+/** Prints to standard output, in the order of the files. True when all is as it should be. */
+export async function runFiles(files: readonly string[], limits: Limits): Promise<boolean> {
+  const startedAt = performance.now();
+  const reporter = spec();
+  reporter.pipe(process.stdout);
+  const total = { ...NONE };
+  for (const ending of inTurn(files, limits.filesAtATime, (file) => outcomeOf(file, limits))) {
+    const { events, counts } = await ending;
+    for (const event of events) reporter.write(event);
+    for (const name of Object.keys(NONE) as (keyof Counts)[]) total[name] += counts[name];
+  }
+  for (const line of summary(total, performance.now() - startedAt)) reporter.write(note(line));
+  await new Promise<void>((ended) => reporter.once('end', ended).end());
+  return total.failed === 0 && total.cancelled === 0;
+}
+
+/** Promises of all, in their order, with so many under way at a time. */
+function inTurn<T>(
+  files: readonly string[],
+  atATime: number,
+  work: (file: string) => Promise<T>,
+): Promise<T>[] {
+  const all = files.map((file) => ({ file, ...Promise.withResolvers<T>() }));
+  const left = [...all];
+  async function workOn(): Promise<void> {
+    for (let next = left.shift(); next; next = left.shift()) {
+      await work(next.file).then(next.resolve, next.reject);
+    }
+  }
+  for (let place = 0; place < atATime; place++) void workOn();
+  return all.map(({ promise }) => promise);
+}
+
+async function outcomeOf(file: string, limits: Limits): Promise<Outcome> {
+  const first = await runFile(file, limits);
+  if (!first.isLate || !first.hasPassed) return first;
+  const second = await runFile(file, limits);
+  second.events.push(note(`${file} passed all its tests and did not end: run again`));
+  return second;
+}
+
+async function runFile(file: string, { testMs, fileMs }: Limits): Promise<Outcome> {
+  const limit = AbortSignal.timeout(fileMs);
+  const outcome: Outcome = { events: [], counts: NONE, hasPassed: false, isLate: false };
+  for await (const event of run({
+    files: [file],
+    timeout: testMs,
+    signal: limit,
+  }) as AsyncIterable<TestEvent>) {
+    const { type, data } = event;
+    if (type === 'test:summary' && data.file !== undefined) outcome.hasPassed = data.success === true;
+    else if (type === 'test:summary') outcome.counts = data.counts ?? NONE;
+    // A diagnostic without a file speaks of the run, of which this is a part.
+    else if (type !== 'test:diagnostic' || data.file !== undefined) outcome.events.push(event);
+  }
+  outcome.isLate = limit.aborted;
+  return outcome;
+}
+
+function note(message: string): TestEvent {
+  return { type: 'test:diagnostic', data: { nesting: 0, message } };
+}
+
+function summary(counts: Counts, durationMs: number): string[] {
+  const { tests, suites, passed, failed, cancelled, skipped, todo } = counts;
+  const figures = { tests, suites, pass: passed, fail: failed, cancelled, skipped, todo };
+  const lines = Object.entries(figures).map(([name, count]) => `${name} ${count}`);
+  return [...lines, `duration_ms ${durationMs.toFixed(0)}`];
+}
