@@ -5,6 +5,7 @@
  */
 import { globSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
+import { oneFilePackages } from './support/one-file-packages.ts';
 import { runFiles } from './support/run-files.ts';
 
 /** Tests wait for disks and for each other's threads: more than four files at a time gain nothing on four cores. */
@@ -17,8 +18,13 @@ const APART = ['test/interop/', 'test/faults/', 'test/bench/'];
 
 const files = filesIn(process.argv.slice(2).map((path) => resolve(path)));
 if (files.length === 0) console.error('There is no test there.');
-const limits = { filesAtATime: FILES_AT_A_TIME, testMs: TEST_MS, fileMs: FILE_MS };
-process.exitCode = files.length > 0 && (await runFiles(files, limits)) ? 0 : 1;
+const options = {
+  nodeArguments: await oneFilePackages(),
+  filesAtATime: FILES_AT_A_TIME,
+  testMs: TEST_MS,
+  fileMs: FILE_MS,
+};
+process.exitCode = files.length > 0 && (await runFiles(files, options)) ? 0 : 1;
 
 function filesIn(places: readonly string[]): string[] {
   return globSync('test/**/*.test.ts')

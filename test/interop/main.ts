@@ -19,5 +19,5 @@ try {
 const files = globSync('*.test.ts', { cwd: import.meta.dirname })
   .sort()
   .map((file) => join(import.meta.dirname, file));
-const limits = { filesAtATime: FILES_AT_A_TIME, testMs: TEST_MS, fileMs: FILE_MS };
-process.exitCode = (await runFiles(files, limits)) ? 0 : 1;
+const options = { filesAtATime: FILES_AT_A_TIME, testMs: TEST_MS, fileMs: FILE_MS };
+process.exitCode = (await runFiles(files, options)) ? 0 : 1;

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { Limits } from '../support/run-files.ts';
+import type { RunOptions } from '../support/run-files.ts';
 
 /** Enough for a process to start and pass a test on a busy machine. */
 const FILE_MS = 4_000;
 const RUN = join(import.meta.dirname, 'samples', 'run.ts');
 
 /** The lines printed, without times. In a process of its own: a test cannot run tests. */
-async function run(samples: string[], limits: Partial<Limits> = {}, stays = ''): Promise<string[]> {
-  const all = { filesAtATime: 2, testMs: 60_000, fileMs: 60_000, ...limits };
+async function run(samples: string[], options: Partial<RunOptions> = {}, stays = ''): Promise<string[]> {
+  const all = { filesAtATime: 2, testMs: 60_000, fileMs: 60_000, ...options };
   const { stdout } = await promisify(execFile)(process.execPath, [RUN, JSON.stringify(all), ...samples], {
     env: { ...process.env, STAYS: stays },
   });

@@ -7,7 +7,9 @@
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 
-export type Limits = {
+export type RunOptions = {
+  /** For the processes, before the file. */
+  nodeArguments?: string[];
   filesAtATime: number;
   /** For one test; it fails by its name. */
   testMs: number;
@@ -31,12 +33,12 @@ type Outcome = {
 const NONE: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
 
 /** Prints to standard output, in the order of the files. True when all is as it should be. */
-export async function runFiles(files: readonly string[], limits: Limits): Promise<boolean> {
+export async function runFiles(files: readonly string[], options: RunOptions): Promise<boolean> {
   const startedAt = performance.now();
   const reporter = spec();
   reporter.pipe(process.stdout);
   const total = { ...NONE };
-  for (const ending of inTurn(files, limits.filesAtATime, (file) => outcomeOf(file, limits))) {
+  for (const ending of inTurn(files, options.filesAtATime, (file) => outcomeOf(file, options))) {
     const { events, counts } = await ending;
     for (const event of events) reporter.write(event);
     for (const name of Object.keys(NONE) as (keyof Counts)[]) total[name] += counts[name];
@@ -63,22 +65,19 @@ function inTurn<T>(
   return all.map(({ promise }) => promise);
 }
 
-async function outcomeOf(file: string, limits: Limits): Promise<Outcome> {
-  const first = await runFile(file, limits);
+async function outcomeOf(file: string, options: RunOptions): Promise<Outcome> {
+  const first = await runFile(file, options);
   if (!first.isLate || !first.hasPassed) return first;
-  const second = await runFile(file, limits);
+  const second = await runFile(file, options);
   second.events.push(note(`${file} passed all its tests and did not end: run again`));
   return second;
 }
 
-async function runFile(file: string, { testMs, fileMs }: Limits): Promise<Outcome> {
+async function runFile(file: string, { testMs, fileMs, nodeArguments = [] }: RunOptions): Promise<Outcome> {
   const limit = AbortSignal.timeout(fileMs);
+  const options = { files: [file], execArgv: nodeArguments, timeout: testMs, signal: limit };
   const outcome: Outcome = { events: [], counts: NONE, hasPassed: false, isLate: false };
-  for await (const event of run({
-    files: [file],
-    timeout: testMs,
-    signal: limit,
-  }) as AsyncIterable<TestEvent>) {
+  for await (const event of run(options) as AsyncIterable<TestEvent>) {
     const { type, data } = event;
     if (type === 'test:summary' && data.file !== undefined) outcome.hasPassed = data.success === true;
     else if (type === 'test:summary') outcome.counts = data.counts ?? NONE;
