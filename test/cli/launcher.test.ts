@@ -36,7 +36,7 @@ function installation(): { root: string; write(path: string, text: string): stri
 
 /** Compiled now, from sources that are older. */
 function compile({ root, write }: ReturnType<typeof installation>): void {
-  const compiled = write('dist/cli/main.js', '');
+  const compiled = write('dist/main.js', '');
   for (const path of ['src/cli/main.ts', 'src/cli', 'src']) utimesSync(join(root, path), PAST, PAST);
   utimesSync(compiled, LATER, LATER);
 }
@@ -71,7 +71,7 @@ test('prefers compiled code that is newer than every source', async () => {
   const place = installation();
   compile(place);
   const { nodeArgs } = await launch(join(place.root, 'bin/postrider'));
-  assert.equal(nodeArgs.at(-1), join(place.root, 'dist/cli/main.js'));
+  assert.equal(nodeArgs.at(-1), join(place.root, 'dist/main.js'));
 });
 
 test('runs the sources again when one was changed or removed after compiling', async () => {
@@ -93,7 +93,7 @@ test('runs compiled code where there are no sources', async () => {
   compile(place);
   rmSync(join(place.root, 'src'), { recursive: true });
   const { nodeArgs } = await launch(join(place.root, 'bin/postrider'));
-  assert.equal(nodeArgs.at(-1), join(place.root, 'dist/cli/main.js'));
+  assert.equal(nodeArgs.at(-1), join(place.root, 'dist/main.js'));
 });
 
 test('gives the thread pool two more than the cores, unless it is set', async () => {

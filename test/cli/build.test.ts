@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+const fromRoot = (path: string) => new URL(`../../${path}`, import.meta.url);
+const { scripts } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'));
+const built: string[] = scripts.build.match(/\bsrc\/\S+\.ts\b/g);
+
+/** What is bundled stands side by side in `dist/`, so such a module finds another only there, by its name alone. */
+test('every module that a thread or another module starts by its name is bundled under that name', () => {
+  const started = globSync('src/**/{*-thread,operations}.ts', { cwd: fromRoot('') });
+  assert.ok(started.length >= 4);
+  assert.deepEqual(built.toSorted(), ['src/cli/main.ts', ...started].toSorted());
+});
+
+test('what a module looks for beside itself is one of those, or beside the program', () => {
+  const names = built.map((file) => file.replace(/^.*\/|\.ts$/g, ''));
+  for (const file of globSync('src/**/*.ts', { cwd: fromRoot('') })) {
+    const text = readFileSync(fromRoot(file), 'utf8');
+    for (const [, path = ''] of text.matchAll(/new URL\([`']([^`']*)[`'],\s*import\.meta\.url\)/g)) {
+      const [, beside] = /^\.\/([\w-]+)/.exec(path) ?? [];
+      if (path.startsWith('./${')) continue;
+      if (beside !== undefined) assert.ok(names.includes(beside), `${file}: ${path}`);
+      // One up is the same place from src/ and from dist/, so only for modules that stand in src/ itself.
+      else assert.match(`${file} ${path}`, /^src\/[\w-]+\.ts \.\.\/[\w.-]+$/, `${file}: ${path}`);
+    }
+  }
+});
