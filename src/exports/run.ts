@@ -7,7 +7,7 @@ import type { ExportRow } from '../db/marketing-tables.ts';
 import { csvLine } from '../imports/write-csv.ts';
 import { AppError } from '../system/errors.ts';
 import type { ExportHandler, ExportSource } from './handler.ts';
-import { endExport } from './store.ts';
+import { endExport, requireRoom } from './store.ts';
 
 export type ExportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log'>;
 
@@ -22,6 +22,7 @@ export async function runExport(
   isStopping: () => boolean,
 ): Promise<RunEnd> {
   try {
+    await requireRoom(app.db.read, job.tenantId);
     return await writeFile(app, await handler.open(app, job), job, isStopping);
   } catch (error) {
     if (isStopping()) return 'stopped';

@@ -1,12 +1,13 @@
 /** Exports: all SQL, and the only writer of their table. Live and test keys share them. */
 import type { StoredBytes } from '../blobs/blobs.ts';
-import { emptyBlob, findBlob, insertBlob } from '../blobs/store.ts';
+import { insertBlob } from '../blobs/store.ts';
 import type { ExportRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 import type { Lease, WaitingTenant } from '../imports/jobs.ts';
+import { removeFile } from '../imports/store.ts';
 import { AppError, notFound, tooMany } from '../system/errors.ts';
 
 type TenantId = ExportRow['tenantId'];
@@ -17,7 +18,7 @@ type CompletedExport = ExportRow & { blobId: BlobRow['id'] };
 export const MOST_WAITING = 10;
 /** Of one tenant, ended ones with them. Ours: each keeps a file for a week. */
 export const MOST_KEPT = 100;
-/** Of the files of one tenant together; those that are being written come on top. Ours. */
+/** Of the files of one tenant together; the one that is being written comes on top. Ours. */
 export const MOST_KEPT_GIB = 1;
 export const MOST_KEPT_BYTES = MOST_KEPT_GIB * 1024 ** 3;
 
@@ -25,7 +26,7 @@ export const MOST_KEPT_BYTES = MOST_KEPT_GIB * 1024 ** 3;
 export const insertExport = defineWrite('exports.insert', async (tx, job: ExportRow) => {
   const ofTenant = tx
     .selectFrom('exports')
-    .select(({ fn }) => [fn.countAll<number>().as('count'), fn.sum<number | null>('sizeBytes').as('bytes')])
+    .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('tenantId', '=', job.tenantId);
   const kept = await ofTenant.executeTakeFirstOrThrow();
   const waiting = await ofTenant.where('dueAt', 'is not', null).executeTakeFirstOrThrow();
@@ -35,12 +36,24 @@ export const insertExport = defineWrite('exports.insert', async (tx, job: Export
   if (kept.count >= MOST_KEPT) {
     throw tooMany('exports', kept.count, 'delete some, or wait: each goes 7 days after it has ended');
   }
-  if ((kept.bytes ?? 0) >= MOST_KEPT_BYTES) {
-    const message = `The files of all exports have ${MOST_KEPT_GIB} GiB together, as much as they may; delete some, or wait: each goes 7 days after it has ended`;
-    throw new AppError('validation_error', message);
-  }
+  await requireRoom(tx, job.tenantId);
   await tx.insertInto('exports').values(job).execute();
 });
+
+/**
+ * Asked when a file is asked for, and again before it is written: others may have been meanwhile.
+ * @throws AppError validation_error when the files there are have as many bytes as they may
+ */
+export async function requireRoom(tx: Tx, tenantId: TenantId): Promise<void> {
+  const { bytes } = await tx
+    .selectFrom('exports')
+    .select(({ fn }) => fn.sum<number | null>('sizeBytes').as('bytes'))
+    .where('tenantId', '=', tenantId)
+    .executeTakeFirstOrThrow();
+  if ((bytes ?? 0) < MOST_KEPT_BYTES) return;
+  const message = `The files of all exports have ${MOST_KEPT_GIB} GiB together, as much as they may; delete some, or wait: each goes 7 days after it has ended`;
+  throw new AppError('validation_error', message);
+}
 
 const byId = statement((db, param: Param<Pick<ExportRow, 'tenantId' | 'id'>>) =>
   db
@@ -194,15 +207,16 @@ export const deleteExport = defineWrite(
     if (job.finishedAt === null) {
       throw new AppError('invalid_state', `The export is ${job.status}; it can be deleted once it has ended`);
     }
-    const file = job.blobId === null ? undefined : await findBlob(tx, job.blobId);
-    await removeExport(tx, job);
-    return file?.data === null ? { sha256: file.sha256, data: null } : undefined;
+    return removeExport(tx, job);
   },
 );
 
-async function removeExport(tx: Tx, { id, blobId }: Pick<ExportRow, 'id' | 'blobId'>): Promise<void> {
+async function removeExport(
+  tx: Tx,
+  { id, blobId }: Pick<ExportRow, 'id' | 'blobId'>,
+): Promise<StoredBytes | undefined> {
   await tx.deleteFrom('exports').where('id', '=', id).execute();
-  if (blobId !== null) await emptyBlob(tx, blobId);
+  return removeFile(tx, blobId);
 }
 
 /** In one write. */

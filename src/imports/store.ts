@@ -1,5 +1,6 @@
 /** Imports and the rows of theirs that were not taken: all SQL, and the only writer of their tables. Live and test keys share them. */
-import { emptyBlob, insertBlob } from '../blobs/store.ts';
+import type { StoredBytes } from '../blobs/blobs.ts';
+import { emptyBlob, findBlob, insertBlob } from '../blobs/store.ts';
 import type { ImportErrorRow, ImportRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
@@ -222,12 +223,17 @@ export type Ending = Pick<ImportRow, 'id'> & {
   now: number;
 };
 
-/** The file is no longer needed; the job and its errors are, until the sweep. Answers whether it was ended by this. */
+export type Ended = { wasEnded: boolean; file: StoredBytes | undefined };
+
+/**
+ * The file is no longer needed; the job and its errors are, until the sweep. Answers whether it was ended by this, and the
+ * file, if it is one of its own that can go now.
+ */
 export const endImport = defineWrite(
   'imports.end',
-  async (tx, { id, rows, error, now }: Ending): Promise<boolean> => {
+  async (tx, { id, rows, error, now }: Ending): Promise<Ended> => {
     const job = await findRunning(tx, id);
-    if (!job || job.rows !== rows) return false;
+    if (!job || job.rows !== rows) return { wasEnded: false, file: undefined };
     const processedBytes = error === undefined ? job.sizeBytes : job.processedBytes;
     const status = error === undefined ? 'completed' : 'failed';
     await tx
@@ -235,10 +241,16 @@ export const endImport = defineWrite(
       .set({ status, processedBytes, error: error ?? null, dueAt: null, finishedAt: now, blobId: null })
       .where('id', '=', id)
       .execute();
-    if (job.blobId !== null) await emptyBlob(tx, job.blobId);
-    return true;
+    return { wasEnded: true, file: await removeFile(tx, job.blobId) };
   },
 );
+
+/** Part of the write after which nobody needs the file of a job. Answers it, if it is one of its own that can go now. */
+export async function removeFile(tx: Tx, blobId: BlobRow['id'] | null): Promise<StoredBytes | undefined> {
+  const file = blobId === null ? undefined : await findBlob(tx, blobId);
+  if (blobId !== null) await emptyBlob(tx, blobId);
+  return file?.data === null ? { sha256: file.sha256, data: null } : undefined;
+}
 
 /** Rows in one write: the writer does nothing else meanwhile. */
 const REMOVED_ROWS = 1_000;

@@ -3,9 +3,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ExportRow } from '../../src/db/marketing-tables.ts';
-import { insertExport, MOST_KEPT, MOST_KEPT_BYTES } from '../../src/exports/store.ts';
+import { runExport } from '../../src/exports/run.ts';
+import { endExport, insertExport, MOST_KEPT, MOST_KEPT_BYTES } from '../../src/exports/store.ts';
 import { newId } from '../../src/system/ids.ts';
-import { exportCsv, importCsv, leaseExportsOf, newAudience } from '../imports/jobs.ts';
+import { exportCsv, exportHandlers, importCsv, leaseExportsOf, newAudience } from '../imports/jobs.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 const PATH = '/v1/suppressions/exports';
@@ -120,6 +121,36 @@ test('the files of a tenant have so many bytes together, and another tenant has 
     assert.equal((await open.request('POST', PATH, { key: other.testKey })).status, 202);
     assert.equal((await open.request('DELETE', `/v1/exports/${last}`)).status, 204);
     assert.equal((await open.request('POST', PATH)).status, 202);
+  } finally {
+    await open.close();
+  }
+});
+
+test('exports that were asked for while there was room are not written once there is none', async () => {
+  const open = await openTestApp();
+  try {
+    const ids: string[] = [];
+    while (ids.length < 2) ids.push((await open.request('POST', PATH)).body.id);
+    const [first] = await leaseExportsOf(open);
+    assert.ok(first);
+    const [data, now] = [Buffer.from('x'), open.app.clock.now()];
+    const blob = {
+      id: newId('blob', now),
+      sha256: 'x',
+      sizeBytes: MOST_KEPT_BYTES,
+      eightBit: 0,
+      data,
+    } as const;
+    const result = { kind: 'file', blob: { ...blob, createdAt: now }, rows: 1 } as const;
+    assert.ok(await open.app.db.commit(endExport, { id: first.id, now, result }));
+    const [second] = await leaseExportsOf(open);
+    assert.ok(second);
+    assert.equal(await runExport(open.app, exportHandlers.suppressions, second, () => false), 'failed');
+    const { body } = await open.request('GET', `/v1/exports/${second.id}`);
+    assert.deepEqual([body.status, body.sizeBytes], ['failed', null]);
+    assert.match(body.error, /have 1 GiB together, as much as they may; delete some/);
+    assert.equal((await open.request('DELETE', `/v1/exports/${first.id}`)).status, 204);
+    assert.equal((await exportCsv(open, PATH)).job.status, 'completed');
   } finally {
     await open.close();
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { ImportRow } from '../../src/db/marketing-tables.ts';
-import { BATCH_ROWS, LEASE_MS, runImport } from '../../src/imports/run.ts';
+import { BATCH_CELLS, BATCH_ROWS, LEASE_MS, runImport } from '../../src/imports/run.ts';
 import { endImport, releaseImports } from '../../src/imports/store.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
@@ -97,7 +97,7 @@ test('a run that was overtaken does not end the job', async () => {
   let asked = 0;
   await runImport(open.app, importHandlers.contacts, job, () => asked++ > 0);
   const ending = { id: job.id, rows: 0, error: 'The file is empty', now: open.app.clock.now() };
-  assert.equal(await open.app.db.commit(endImport, ending), false);
+  assert.equal((await open.app.db.commit(endImport, ending)).wasEnded, false);
   assert.equal((await outcome(id)).status, 'running');
   const overtaken = { ...job, rows: 2 * BATCH_ROWS };
   assert.equal(await runImport(open.app, importHandlers.contacts, overtaken, () => false), 'stale');
@@ -106,6 +106,28 @@ test('a run that was overtaken does not end the job', async () => {
   assert.equal((await outcome(id)).failed, rows.filter((row) => row.startsWith('no')).length);
   const goingOn = { ...job, rows: BATCH_ROWS };
   assert.equal(await runImport(open.app, importHandlers.contacts, goingOn, () => false), 'completed');
+});
+
+test('of wide rows fewer are put in one write, which holds up all others', async () => {
+  const topics: string[] = [];
+  while (topics.length < 99) {
+    topics.push((await open.request('POST', '/v1/topics', { body: { name: 'News' } })).body.id);
+  }
+  const row = topics.map(() => 'yes').join();
+  const file = `email,${topics.map((id) => `topics.${id}`)}\n${Array.from({ length: 120 }, (_, index) => `r${index}@b.example,${row}\n`).join('')}`;
+  const audienceId = await newAudience(open);
+  await sendCsv(open, `/v1/audiences/${audienceId}/contacts/imports`, file);
+  const { db } = open.app;
+  const sizes: number[] = [];
+  const commit: typeof db.commit = (write, input) => {
+    if (write.name === importHandlers.contacts.write.name)
+      sizes.push((input as { rows: unknown[] }).rows.length);
+    return db.commit(write, input);
+  };
+  const app = { ...open.app, db: { ...db, read: db.read, commit } };
+  assert.equal(await runImport(app, importHandlers.contacts, await take(), () => false), 'completed');
+  const most = BATCH_CELLS / (1 + topics.length);
+  assert.deepEqual(sizes, [most, most, 120 - 2 * most]);
 });
 
 test('a job that has ended is not run again, and its file is gone', async () => {

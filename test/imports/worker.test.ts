@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { runImport } from '../../src/imports/run.ts';
 import { createImportSweep, startImports } from '../../src/imports/worker.ts';
 import { nextTurn } from '../../src/system/next-turn.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -98,23 +99,49 @@ test('a week after it has ended, an import is gone with its errors, and not befo
   }
 });
 
-test('a large file is on disk before the answer, and the sweep takes it once the import has ended', async () => {
+function filesOf({ dataDir }: TestApp): string[] {
+  const root = join(dataDir, 'blobs');
+  if (!existsSync(root)) return [];
+  return readdirSync(root).flatMap((folder) => readdirSync(join(root, folder)));
+}
+
+const LARGE_ROWS = Array.from({ length: 20_000 }, (_, index) => `r${index}@b.example,\n`).join('');
+
+test('a large file is on disk before the answer, and gone once the import has ended, however it did', async () => {
+  const open = await openTestApp();
+  try {
+    for (const [first, status] of [
+      ['', 'completed'],
+      ['a"b,\n', 'failed'],
+    ] as const) {
+      const path = '/v1/suppressions/imports';
+      const { body } = await sendCsv(open, path, `email,reason\n${first}${LARGE_ROWS}`);
+      assert.equal(filesOf(open).length, 1);
+      const [job] = await lease(open);
+      assert.ok(job);
+      assert.equal(await runImport(open.app, importHandlers.suppressions, job, () => false), status);
+      assert.equal(await statusOf(open, body.id), status);
+      assert.deepEqual(filesOf(open), []);
+    }
+  } finally {
+    await open.close();
+  }
+});
+
+test('what a crash leaves of the file of an import that has ended, the sweep takes', async () => {
   const clock = createFakeClock(NOW);
   const open = await openTestApp({ system: { clock } });
-  const files = () => {
-    const root = join(open.dataDir, 'blobs');
-    if (!existsSync(root)) return [];
-    return readdirSync(root).flatMap((folder) => readdirSync(join(root, folder)));
-  };
   try {
-    const rows = Array.from({ length: 20_000 }, (_, index) => `r${index}@b.example,\n`).join('');
-    const job = await importCsv(open, '/v1/suppressions/imports', `email,reason\n${rows}`);
-    assert.equal(job.created, 20_000);
-    assert.equal(files().length, 1);
+    await sendCsv(open, '/v1/suppressions/imports', `email,reason\n${LARGE_ROWS}`);
+    const [job] = await lease(open);
+    assert.ok(job);
+    const app = { ...open.app, blobs: { ...open.app.blobs, discard: async () => {} } };
+    assert.equal(await runImport(app, importHandlers.suppressions, job, () => false), 'completed');
+    assert.equal(filesOf(open).length, 1);
     // A file is younger than an hour by its own time, which is the disk's.
     await clock.advance(Date.now() - NOW + 3 * 3_600_000);
     assert.equal(await open.app.blobs.sweep(), 1);
-    assert.deepEqual(files(), []);
+    assert.deepEqual(filesOf(open), []);
   } finally {
     await open.close();
   }

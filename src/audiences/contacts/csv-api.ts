@@ -92,7 +92,8 @@ function registerExport(server: FastifyInstance, app: CsvApp): void {
   const schema = {
     operationId: 'exportContacts',
     summary: 'Export contacts to a CSV file',
-    description: 'The file is there when `GET /v1/exports/{id}` says `completed`; an import takes it back.',
+    description:
+      'The file is there when `GET /v1/exports/{id}` says `completed`; an import takes it back, its numbers as text.',
     tags: [TAG],
     ...paramsOf(EXPORTS_PATH),
     body: exportRequestSchema,

@@ -21,8 +21,11 @@ export type ContactExportFilter = { unsubscribed?: boolean; segment?: { filter: 
 
 /** The main thread takes over the text of all of them: at 32 KiB of properties each, in ten milliseconds or so. */
 const SLICE_ROWS = 200;
-/** Of a segment: contacts looked at, however few are in it. A filter may take a millisecond for each (segments/look.ts). */
-const SLICE_LOOKED_AT = 1_000;
+/**
+ * Of a segment: contacts looked at, however few are in it. A filter may take a millisecond for each (segments/look.ts), and
+ * two exports at the same time leave no thread to the others' long reads but between their slices.
+ */
+const SLICE_LOOKED_AT = 100;
 /** Ours: five times what one contact may have. An import takes as many. */
 export const MOST_PROPERTY_COLUMNS = 500;
 

@@ -7,6 +7,7 @@ import type { ContactRow, SegmentRow, TopicRow } from '../../db/marketing-tables
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
+import { realClock } from '../../system/clock.ts';
 import { invalid, notFound, tooMany } from '../../system/errors.ts';
 import { findTopic } from '../../topics/store.ts';
 import { findAudience } from '../store.ts';
@@ -144,31 +145,47 @@ type Travel = Partial<Pick<Slice, 'direction' | 'from' | 'until'>>;
  */
 export const readSegmentSlice = defineRead(
   'segments.slice',
-  async (tx, input: SegmentSlice & Travel & { limit: number }) => {
-    const { direction = 'newer', limit, scan } = input;
-    const stretch = await lookAhead(tx, input);
-    if (!stretch) return { contacts: [] as ContactRow[], last: undefined };
-    const order = direction === 'newer' ? 'asc' : 'desc';
-    const contacts = await matching(tx, input, stretch, await circumstancesOf(tx, input))
-      .selectAll()
-      .orderBy('contacts.id', order)
-      .limit(limit)
-      .execute();
-    if (contacts.length === limit) return { contacts, last: contacts.at(-1)?.id };
-    const end = direction === 'newer' ? stretch.newest : stretch.oldest;
-    return { contacts, last: stretch.looked < scan ? undefined : end };
-  },
+  (tx, input: SegmentSlice & Travel & { limit: number }) => timed(() => readSlice(tx, input)),
 );
 
+async function readSlice(tx: Tx, input: SegmentSlice & Travel & { limit: number }) {
+  const { direction = 'newer', limit, scan } = input;
+  const stretch = await lookAhead(tx, input);
+  if (!stretch) return { contacts: [] as ContactRow[], last: undefined };
+  const order = direction === 'newer' ? 'asc' : 'desc';
+  const contacts = await matching(tx, input, stretch, await circumstancesOf(tx, input))
+    .selectAll()
+    .orderBy('contacts.id', order)
+    .limit(limit)
+    .execute();
+  if (contacts.length === limit) return { contacts, last: contacts.at(-1)?.id };
+  const end = direction === 'newer' ? stretch.newest : stretch.oldest;
+  return { contacts, last: stretch.looked < scan ? undefined : end };
+}
+
 /** How many they are. `last` as of `readSegmentSlice`. */
-export const countSegmentSlice = defineRead('segments.countSlice', async (tx, input: SegmentSlice) => {
+export const countSegmentSlice = defineRead('segments.countSlice', (tx, input: SegmentSlice) =>
+  timed(() => countSlice(tx, input)),
+);
+
+async function countSlice(tx: Tx, input: SegmentSlice) {
   const stretch = await lookAhead(tx, input);
   if (!stretch) return { count: 0, last: undefined };
   const { count } = await matching(tx, input, stretch, await circumstancesOf(tx, input))
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return { count, last: stretch.looked < input.scan ? undefined : stretch.newest };
-});
+}
+
+/** Milliseconds of the thread, without the wait for it. */
+export type Took = { tookMs: number };
+
+/** By the real clock: a reader thread is handed no other. */
+async function timed<Found>(look: () => Promise<Found>): Promise<Found & Took> {
+  const since = realClock.elapsed();
+  const found = await look();
+  return { ...found, tookMs: realClock.elapsed() - since };
+}
 
 type Stretch = { oldest: ContactRow['id']; newest: ContactRow['id']; looked: number };
 

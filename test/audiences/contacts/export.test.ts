@@ -199,6 +199,29 @@ test('more contacts than one slice, and slices in which nobody is, are all in th
   assert.equal(few.job.rows, 4);
 });
 
+test('of a segment only so many contacts are looked at in one slice: others wait for the thread', async () => {
+  const audienceId = await newAudience(open);
+  const rows = Array.from({ length: 1_000 }, (_, index) => `r${index}@b.example,common\n`).join('');
+  await importCsv(open, pathOf(audienceId, 'imports'), `email,kind\n${rows}`);
+  const filter = { op: 'and', rules: [{ field: 'properties.kind', cmp: 'eq', value: 'rare' }] };
+  const body = { name: 'Rare', audienceId, filter };
+  const { body: segment } = await open.request('POST', '/v1/segments', { body });
+  await open.request('POST', pathOf(audienceId, 'exports'), { body: { segmentId: segment.id } });
+  const [job] = await leaseExportsOf(open);
+  assert.ok(job);
+  const slices: string[] = [];
+  const query: Db['query'] = (read, input) => {
+    slices.push(read.name);
+    return open.app.db.query(read, input);
+  };
+  const db = { ...open.app.db, query };
+  assert.equal(await runExport({ ...open.app, db }, contactExport, job, () => false), 'completed');
+  for (const name of ['contacts.exportKeys', 'contacts.exportSlice']) {
+    const count = slices.filter((slice) => slice === name).length;
+    assert.ok(count >= 10, `${name}: ${count}`);
+  }
+});
+
 test('contacts as large as they may be come to the main thread a few megabytes at a time', async () => {
   const audienceId = await newAudience(open);
   const columns = Array.from({ length: 16 }, (_, index) => `p${index}`);

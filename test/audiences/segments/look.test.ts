@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Filter } from '../../../src/audiences/segments/filter.ts';
 import { createLooks, type LookLimits, type Question } from '../../../src/audiences/segments/look.ts';
+import { countSegmentSlice, readSegmentSlice } from '../../../src/audiences/segments/store.ts';
 import type { Db } from '../../../src/db/database.ts';
 import { AppError } from '../../../src/system/errors.ts';
 import { nextTurn } from '../../../src/system/next-turn.ts';
@@ -54,7 +55,7 @@ function watched() {
       }
     },
   };
-  return { slices, looks: createLooks({ db: { ...world.app.db, ...db }, clock }, limits) };
+  return { slices, looks: createLooks({ db: { ...world.app.db, ...db } }, limits) };
 }
 
 test('an audience is counted in slices, to its end', async () => {
@@ -78,16 +79,26 @@ test('a slice is as long as the one before lets expect, so that it takes no long
     async query(read, input) {
       const { scan } = input as { scan: number };
       scanned.push(scan);
-      await clock.advance(scan * (msOfContact.shift() ?? 1));
-      return world.app.db.query(read, input);
+      // A wait for the thread, which says nothing of the contacts.
+      await clock.advance(60_000);
+      return { ...(await world.app.db.query(read, input)), tookMs: scan * (msOfContact.shift() ?? 1) };
     },
   };
   const paced = { ...limits, leastContacts: 2, mostContacts: 11 };
-  const looks = createLooks({ db: { ...world.app.db, ...db }, clock }, paced);
+  const looks = createLooks({ db: { ...world.app.db, ...db } }, paced);
   assert.equal(await looks.count(everybody), CONTACTS);
   assert.deepEqual(scanned, [2, 2, 2, 11, 11]);
   assert.equal((await looks.page(nobody, { limit: 5 })).items.length, 0);
   assert.deepEqual(scanned.slice(5), [2, 11], 'each question begins anew');
+});
+
+test('a slice says what it took of its thread', async () => {
+  const slice = { ...everybody, after: undefined, scan: 4 };
+  const before = performance.now();
+  const { tookMs, count } = await world.app.db.query(countSegmentSlice, slice);
+  const { tookMs: read } = await world.app.db.query(readSegmentSlice, { ...slice, limit: 4 });
+  assert.equal(count, 4);
+  assert.ok(tookMs > 0 && read > 0 && tookMs + read <= performance.now() - before);
 });
 
 test('who finds nobody looks at no more than its slices, and goes on from where it ended', async () => {
@@ -183,7 +194,7 @@ test('a slice that fails ends its own question, and no other', async () => {
       return Promise.reject(new Error('a reader has failed'));
     },
   };
-  const looks = createLooks({ db: { ...world.app.db, ...db }, clock }, limits);
+  const looks = createLooks({ db: { ...world.app.db, ...db } }, limits);
   const [first, second] = await Promise.allSettled([looks.count(everybody), looks.count(everybody)]);
   assert.equal(first.status, 'rejected');
   assert.deepEqual(second, { status: 'fulfilled', value: CONTACTS });

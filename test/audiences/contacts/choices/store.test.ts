@@ -14,7 +14,7 @@ import { hideAudience, insertAudience } from '../../../../src/audiences/store.ts
 import { AppError } from '../../../../src/system/errors.ts';
 import { type Id, newId } from '../../../../src/system/ids.ts';
 import { insertTenant } from '../../../../src/tenants/store.ts';
-import { insertTopic } from '../../../../src/topics/store.ts';
+import { deleteTopic, insertTopic } from '../../../../src/topics/store.ts';
 import { openMemoryDatabase } from '../../../support/memory-database.ts';
 
 const NOW = 1_800_000_000_000;
@@ -164,8 +164,8 @@ test('a slice of a deleted audience is bounded by the rows of its choices, too',
   assert.equal(await deleteContactsOf(tx, audience, 1), 0);
 });
 
-/** A tenant of its own, with audiences that are made anew when they are deleted. */
-type World = { tenantId: TenantId; audiences: Id<'aud'>[]; topics: readonly [TopicId, TopicId] };
+/** A tenant of its own, with audiences and topics that are made anew when they are deleted. */
+type World = { tenantId: TenantId; audiences: Id<'aud'>[]; topics: [TopicId, TopicId] };
 
 const ADDRESSES = ['a@m.example', 'A@M.example', 'b@m.example', 'c@m.example'];
 const place = { audience: fc.nat({ max: 2 }), email: fc.constantFrom(...ADDRESSES) };
@@ -187,6 +187,14 @@ const stepArbitrary = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete' as const), ...place }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), audience: place.audience }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('topic' as const),
+      audience: place.audience,
+      which: fc.constantFrom(0, 1),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const), audience: place.audience }) },
 );
 type Step = typeof stepArbitrary extends fc.Arbitrary<infer One> ? One : never;
@@ -224,6 +232,10 @@ async function take(world: World, step: Step): Promise<void> {
     case 'drop':
       await deleteAudience.run(tx, { tenantId: world.tenantId, id: audience, now: NOW });
       world.audiences[step.audience] = await addAudience(world.tenantId);
+      return;
+    case 'topic':
+      await deleteTopic.run(tx, { tenantId: world.tenantId, id: world.topics[step.which] });
+      world.topics[step.which] = await addTopic(world.tenantId);
       return;
     case 'clear':
       await clearDeleted.run(tx, { limit: 2 });
