@@ -19,6 +19,7 @@ import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
 import type { System } from './system/system.ts';
 import { type RunningWork, startWork } from './system/worker.ts';
+import { createReplayWork } from './webhooks/deliveries/replay.ts';
 import { createFanOutWork } from './webhooks/fan-out.ts';
 import { createDeliverySweep, createWebhookWork } from './webhooks/worker.ts';
 
@@ -68,6 +69,7 @@ function startWorkers(app: App): RunningWork[] {
     startWork(app, createRecoveryWork(app)),
     startWork(app, createFanOutWork(app)),
     startWork(app, createWebhookWork(app)),
+    startWork(app, createReplayWork(app)),
     startWork(app, createDeliverySweep(app)),
     startWork(app, createDomainCheckWork(app)),
     startWork(app, createDomainSweep(app)),

@@ -11,6 +11,7 @@ import './audiences/store.ts';
 import './broadcasts/store.ts';
 import './domains/store.ts';
 import './emails/accept.ts';
+import './emails/list/read.ts';
 import './emails/store.ts';
 import './exports/store.ts';
 import './imports/store.ts';

@@ -3,8 +3,9 @@ import type { Database } from 'better-sqlite3';
 import type { Migration } from './migration.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { marketing } from './migrations/0002-marketing.ts';
+import { webhookReplays } from './migrations/0003-webhook-replays.ts';
 
-const MIGRATIONS: readonly Migration[] = [initial, marketing];
+const MIGRATIONS: readonly Migration[] = [initial, marketing, webhookReplays];
 
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';

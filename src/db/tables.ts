@@ -327,6 +327,15 @@ export type WebhookDeliveryRow = {
   createdAt: number;
 };
 
+/** Written by webhooks/deliveries/replays/store.ts: what is still to be begun anew of a replay that is too large for one write. */
+export type WebhookReplayRow = {
+  endpointId: Id<'wh'>;
+  state: 'failed' | 'skipped';
+  /** Deliveries after the one and before the other. */
+  afterId: Id<'whd'>;
+  beforeId: Id<'whd'>;
+};
+
 /** Written by inbound/routes/store.ts. Live and test keys share them. */
 export type InboundRouteRow = {
   id: Id<'rt'>;
@@ -375,6 +384,7 @@ export type Tables = {
   events: EventRow;
   webhookEndpoints: WebhookEndpointRow;
   webhookDeliveries: WebhookDeliveryRow;
+  webhookReplays: WebhookReplayRow;
   inboundRoutes: InboundRouteRow;
   migrations: MigrationRow;
   starts: StartRow;

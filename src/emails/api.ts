@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
+import { whileAwaited } from '../http/departure.ts';
 import { refuseImmutable } from '../http/immutable-fields.ts';
 import { checkedByItem } from '../http/items.ts';
 import { MOST_TEXT_MIB } from '../http/json-body.ts';
@@ -15,6 +16,7 @@ import { cancelEmail, getEmail, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { createInFlight } from './in-flight.ts';
+import { listEmails } from './list/read.ts';
 import { readFilter } from './request/filter.ts';
 import {
   BATCH_BODY_LIMIT_BYTES,
@@ -29,7 +31,6 @@ import {
 } from './schemas.ts';
 import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
-import { listEmails } from './store.ts';
 
 export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
 
@@ -146,8 +147,9 @@ function registerList(server: FastifyInstance, app: EmailsApp): void {
     async (request) => {
       const { tenantId, mode } = callerOf(request);
       const page = pageRequest(request.query, 'em');
-      const list = { tenantId, mode, filter: readFilter(request.query), page };
-      return listEnvelope(request.query, await app.db.query(listEmails, list), showSummary);
+      const filters = { tenantId, mode, filter: readFilter(request.query) };
+      const emails = await whileAwaited(request, (gone) => listEmails({ db: app.db, gone }, filters, page));
+      return listEnvelope(request.query, emails, showSummary);
     },
   );
 }

@@ -1,10 +1,8 @@
 /** What the API adds to a message: the emails, and what they are found by. Their SQL, but for the list's (list/store.ts). */
-import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
-import { readPage } from '../db/page.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { EmailAddressRow, EmailRow, EmailTagRow, MessageRow, Mode } from '../db/tables.ts';
 import { cancelMessage, rescheduleMessage } from '../queue/cancel.ts';
-import { type ListEmails, readEmailSlice } from './list/store.ts';
 import type { Tag } from './request/tags.ts';
 import type { EmailWithStatus } from './show.ts';
 
@@ -108,8 +106,4 @@ export const rescheduleStoredEmail = defineWrite(
       .where('tenantId', '=', tenantId)
       .execute();
   },
-);
-
-export const listEmails = defineRead('emails.list', (tx, input: ListEmails) =>
-  readPage(input.page, (slice) => readEmailSlice(tx, input, slice)),
 );

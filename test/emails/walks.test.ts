@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../src/db/operation.ts';
-import { listEmails } from '../../src/emails/store.ts';
+import { listEmails } from '../../src/emails/list/read.ts';
 import { newId } from '../../src/system/ids.ts';
-import { explain } from '../support/explain.ts';
+import { explain, inThisThread } from '../support/explain.ts';
 
 const tenantId = newId('ten', 0);
 const owner = { tenantId, mode: 'live' } as const;
@@ -40,14 +40,14 @@ const WALK = /messagesByStatus \(tenantId=\? AND mode=\? AND status=\? AND id>\?
 
 for (const cursor of [{ startingAfter: newId('em', 9) }, { endingBefore: newId('em', 0) }]) {
   test(`so it does with ${Object.keys(cursor)}`, async () => {
-    const list = {
-      ...owner,
-      filter: { recipientStatus: 'delivered' },
-      page: { limit: 1, ...cursor },
-    } as const;
+    const page = { limit: 1, ...cursor };
     const plan = await explain(async (tx) => {
       for (const at of [1, 2, 3]) await addDelivered(tx, at);
-      await listEmails.run(tx, list);
+      await listEmails(
+        { db: inThisThread(tx) },
+        { ...owner, filter: { recipientStatus: 'delivered' } },
+        page,
+      );
     });
     assert.ok(
       plan.some((line) => WALK.test(line)),

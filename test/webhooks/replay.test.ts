@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Db } from '../../src/db/database.ts';
+import type { Tx } from '../../src/db/operation.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
-import { replayAll, replaySlice } from '../../src/webhooks/deliveries/replay.ts';
+import { createReplayWork } from '../../src/webhooks/deliveries/replay.ts';
+import { beginSliceAnew, countReplayable } from '../../src/webhooks/deliveries/store.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
 import { explain } from '../support/explain.ts';
 import { ended, inWorld, only, until, type WebhookWorld } from './webhook-world.ts';
@@ -245,18 +246,6 @@ test('what is kept no longer is not replayed, though it may still be there', () 
     }
   }));
 
-/** Runs `meanwhile` after so many slices. */
-function counting(world: WebhookWorld, sizes: number[], meanwhile?: () => Promise<unknown>) {
-  const { db, clock, notices } = world.test.app;
-  const commit: Db['commit'] = async (write, input) => {
-    const result = await db.commit(write, input);
-    sizes.push((result as { count: number }).count);
-    await meanwhile?.();
-    return result;
-  };
-  return { clock, notices, db: { ...db, commit } };
-}
-
 async function addMany(world: WebhookWorld, endpointId: Id<'wh'>, count: number): Promise<void> {
   const eventId = await eventOf(world);
   const rows = Array.from({ length: count }, (_, index) => ({
@@ -271,58 +260,125 @@ async function addMany(world: WebhookWorld, endpointId: Id<'wh'>, count: number)
   }
 }
 
-test('many are replayed five hundred at a time, the oldest first', () =>
+/** Of how many deliveries of the endpoint, in their order, each is pending. */
+async function begun(world: WebhookWorld, endpointId: Id<'wh'>): Promise<boolean[]> {
+  const rows = (await world.deliveries()).filter((row) => row.endpointId === endpointId);
+  return rows.map(({ state }) => state === 'pending');
+}
+
+const first = (count: number, of: number) => Array.from({ length: of }, (_, index) => index < count);
+
+test('of many the oldest five hundred are replayed at once, and the others in turn by whoever works next', () =>
   inWorld(async (world) => {
-    const { id: endpointId } = await world.createEndpoint();
-    await addMany(world, endpointId, 1_250);
-    const sizes: number[] = [];
-    const owner = { tenantId: world.test.tenantId, mode: 'test' as const };
-    const oldest = async () =>
-      assert.deepEqual(
-        (await world.deliveries()).map(({ state }) => state === 'pending'),
-        Array.from({ length: 1_250 }, (_, index) => index < sizes.length * 500),
-      );
-    const app = counting(world, sizes, oldest);
-    const states = ['failed', 'skipped'] as const;
-    assert.equal(await replayAll(app, { owner, endpointId }, { since: 0, states }), 1_250);
-    assert.deepEqual(sizes, [500, 500, 250, 0]);
+    const { id: endpoint } = await world.createEndpoint();
+    await addMany(world, endpoint, 1_250);
+    const { status, body } = await replaySince(world, endpoint, { since: iso(0) });
+    assert.deepEqual([status, body], [202, { count: 1_250 }]);
+    assert.deepEqual(await begun(world, endpoint), first(500, 1_250));
+    for (const count of [1_000, 1_250]) {
+      // Each time another worker: nothing but the database knows of the replay, as after a crash.
+      assert.equal((await createReplayWork(world.test.app).lease(1)).length, 1);
+      assert.deepEqual(await begun(world, endpoint), first(count, 1_250));
+    }
+    assert.deepEqual(await createReplayWork(world.test.app).lease(1), []);
   }));
 
-test('an endpoint that is disabled meanwhile ends the replay', () =>
+test('a running worker goes on with a replay, and what it begins is posted', () =>
   inWorld(async (world) => {
-    const { id: endpointId } = await world.createEndpoint();
-    await addMany(world, endpointId, 750);
-    const owner = { tenantId: world.test.tenantId, mode: 'test' as const };
-    const disable = () =>
-      world.test.request('PATCH', `/v1/webhooks/${endpointId}`, { body: { status: 'disabled' } });
-    const app = counting(world, [], disable);
-    await assert.rejects(replayAll(app, { owner, endpointId }, { since: 0, states: ['failed'] }), {
-      code: 'invalid_state',
-    });
-    const states = (await world.deliveries()).map(({ state }) => state);
-    assert.deepEqual(
-      [states.slice(0, 500), states.slice(500)].map((part) => [...new Set(part)]),
-      [['skipped'], ['failed']],
+    const { id: endpoint } = await world.createEndpoint();
+    await addMany(world, endpoint, 501);
+    world.answer(() => new Error('unreachable'));
+    world.start();
+    await world.clock.advance(1_000);
+    await replaySince(world, endpoint, { since: iso(0) });
+    await until(world, 'all have begun anew', async () =>
+      (await begun(world, endpoint)).every((isPending) => isPending),
     );
+    await until(world, 'some are posted', () => world.posts.length > 0);
   }));
 
-test('a slice is read from the index of its state and not sorted', async () => {
-  const plan = await explain(async (tx) => {
-    const endpoint = { id: 'wh_1', tenantId: 'ten_1', mode: 'test', url: '', events: '[]' } as const;
-    await tx
-      .insertInto('webhookEndpoints')
-      .values({ ...endpoint, status: 'enabled', secretSealed: '', createdAt: 0, updatedAt: 0 })
-      .execute();
-    const slice = { state: 'failed', after: 'whd_1', before: 'whd_9', now: 1 } as const;
-    await replaySlice.run(tx, { owner: endpoint, endpointId: 'wh_1', ...slice });
-  });
-  assert.ok(
-    plan.some((line) =>
-      line.includes('INDEX webhookDeliveriesByState (endpointId=? AND state=? AND id>? AND id<?)'),
-    ),
-    plan.join('\n'),
-  );
-  assert.ok(!plan.some((line) => line.includes('TEMP B-TREE')), plan.join('\n'));
+test('a worker that continues a replay tells the one that posts', () =>
+  inWorld(async (world) => {
+    const { app } = world.test;
+    let told = 0;
+    const silence = app.notices.listen('webhooks', () => (told += 1));
+    await createReplayWork(app).run('continued');
+    silence();
+    assert.equal(told, 1);
+  }));
+
+test('a replay that is asked for while another is under way takes nothing from it, nor loses what is new', () =>
+  inWorld(async (world) => {
+    const { id: endpoint } = await world.createEndpoint();
+    await addMany(world, endpoint, 1_250);
+    await replaySince(world, endpoint, { since: iso(0) });
+    await world.clock.advance(1_000);
+    await addDelivery(world, endpoint, { state: 'failed', at: world.clock.now() });
+    await replaySince(world, endpoint, { since: iso(world.startMs - DAY + 600) });
+    const work = createReplayWork(world.test.app);
+    while ((await work.lease(1)).length > 0);
+    assert.deepEqual(await begun(world, endpoint), first(1_251, 1_251));
+  }));
+
+test('replays of several endpoints take turns', () =>
+  inWorld(async (world) => {
+    const endpoints = [(await world.createEndpoint()).id, (await world.createEndpoint()).id];
+    for (const endpoint of endpoints) {
+      await addMany(world, endpoint, 1_250);
+      await replaySince(world, endpoint, { since: iso(0) });
+    }
+    const work = createReplayWork(world.test.app);
+    for (const _ of endpoints) await work.lease(1);
+    for (const endpoint of endpoints) assert.deepEqual(await begun(world, endpoint), first(1_000, 1_250));
+  }));
+
+for (const [what, end] of [
+  ['disabled', { method: 'PATCH', body: { status: 'disabled' } }],
+  ['deleted', { method: 'DELETE', body: undefined }],
+] as const) {
+  test(`an endpoint that is ${what} meanwhile ends the replay, for good`, () =>
+    inWorld(async (world) => {
+      const { id: endpoint } = await world.createEndpoint();
+      await addMany(world, endpoint, 750);
+      await replaySince(world, endpoint, { since: iso(0) });
+      await world.test.request(end.method, `/v1/webhooks/${endpoint}`, { body: end.body });
+      await world.test.request('PATCH', `/v1/webhooks/${endpoint}`, { body: { status: 'enabled' } });
+      assert.deepEqual(await createReplayWork(world.test.app).lease(1), []);
+      const states = (await world.deliveries()).map(({ state }) => state);
+      assert.deepEqual(
+        [states.slice(0, 500), states.slice(500)].map((part) => [...new Set(part)]),
+        [[what === 'disabled' ? 'skipped' : 'failed'], ['failed']],
+      );
+    }));
+}
+
+test('what a replay would begin anew is counted up to a limit', () =>
+  inWorld(async (world) => {
+    const { id: endpointId } = await world.createEndpoint();
+    await addMany(world, endpointId, 5);
+    const of = { endpointId, states: ['failed', 'skipped'], afterId: 'whd_', beforeId: 'whd_z' } as const;
+    for (const [limit, count] of [
+      [9, 5],
+      [3, 3],
+    ] as const) {
+      assert.equal(await world.test.app.db.query(countReplayable, { ...of, limit }), count);
+    }
+  }));
+
+test('a replay is counted and begun from the index of the state and not sorted', async () => {
+  const index = 'INDEX webhookDeliveriesByState (endpointId=? AND state=? AND id>? AND id<?)';
+  const of = { endpointId: 'wh_1', afterId: 'whd_1', beforeId: 'whd_9' } as const;
+  for (const run of [
+    (tx: Tx) => beginSliceAnew(tx, { ...of, state: 'failed', now: 1 }),
+    (tx: Tx) => countReplayable.run(tx, { ...of, states: ['failed', 'skipped'], limit: 9 }),
+  ]) {
+    const plan = await explain(run);
+    assert.ok(
+      plan.some((line) => line.includes(index)),
+      plan.join('\n'),
+    );
+    assert.ok(!plan.some((line) => line.includes('TEMP B-TREE')), plan.join('\n'));
+  }
 });
 
 for (const [body, param] of [

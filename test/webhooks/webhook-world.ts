@@ -16,6 +16,7 @@ import type { CrashPoint } from '../../src/system/crash-point.ts';
 import type { Fetch, HttpRequest, HttpResponse } from '../../src/system/fetch.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import { startWork } from '../../src/system/worker.ts';
+import { createReplayWork } from '../../src/webhooks/deliveries/replay.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -48,7 +49,7 @@ export type WebhookWorld = Omit<Opened, 'close'> & {
   createEndpoint(options?: { url?: string; events?: EventType[]; key?: string }): Promise<Endpoint>;
   record(event?: Partial<RecordedEvent>): Promise<Id<'evt'>>;
   deliveries(): Promise<WebhookDeliveryRow[]>;
-  /** Starts both workers; they are stopped when the test ends. */
+  /** Starts the workers; they are stopped when the test ends. */
   start(): void;
 };
 
@@ -136,6 +137,7 @@ async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<vo
         for (const work of [
           startWork(test.app, createFanOutWork(test.app)),
           startWork(test.app, createWebhookWork(test.app)),
+          startWork(test.app, createReplayWork(test.app)),
         ]) {
           stops.push(async () => void (await Promise.all([work.stop(0), clock.advance(0)])));
         }
@@ -143,7 +145,7 @@ async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<vo
     });
   } finally {
     for (const stop of stops) await stop();
-    for (const table of ['webhookDeliveries', 'webhookEndpoints', 'events'] as const) {
+    for (const table of ['webhookDeliveries', 'webhookReplays', 'webhookEndpoints', 'events'] as const) {
       await side.deleteFrom(table).execute();
     }
   }

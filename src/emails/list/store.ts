@@ -1,11 +1,11 @@
 /**
  * The list of emails (specification 4.1), served from indexes whatever its filters are. Each filter is a walk along an index
  * in the order of ids, or a few that are merged; the filter that leaves fewest is walked, and the others are looked up
- * for each email on the way.
+ * for each email on the way. Filters that seldom meet would be walked through the whole history: that is done in parts.
  */
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../../db/operation.ts';
-import { inSlice, type PageRequest, type Slice } from '../../db/page.ts';
+import { inSlice, type Slice } from '../../db/page.ts';
 import type { EmailRow, EmailStatus, Mode, RecipientState, Tables } from '../../db/tables.ts';
 import type { Tag } from '../request/tags.ts';
 import type { RecipientStatus } from '../schemas.ts';
@@ -22,16 +22,46 @@ export type EmailFilter = {
   recipientStatus?: RecipientStatus;
 };
 
-export type ListEmails = {
-  tenantId: EmailRow['tenantId'];
-  mode: Mode;
-  filter: EmailFilter;
-  page: PageRequest;
+/** Whose emails, and which. */
+export type Filters = { tenantId: EmailRow['tenantId']; mode: Mode; filter: EmailFilter };
+
+export type EmailSlice = {
+  emails: EmailSummary[];
+  /** What was not looked at, unless the emails fill the slice; undefined: there is nothing more. */
+  rest: Slice | undefined;
 };
 
-export async function readEmailSlice(tx: Tx, list: ListEmails, slice: Slice): Promise<EmailSummary[]> {
+/** Looks at about `scan` emails and no more, where most of them may answer to one filter and not to the others. */
+export async function readEmailSlice(
+  tx: Tx,
+  list: Filters,
+  { slice, scan }: { slice: Slice; scan: number },
+): Promise<EmailSlice> {
   const filters = filtersOf(tx, list);
   const walked = await chooseWalk(tx, filters, slice);
+  const end = walked && filters.length > 1 ? await findEnd(tx, walked, { slice, scan }) : undefined;
+  if (end === undefined)
+    return { emails: await readFiltered(tx, list, { filters, walked, slice }), rest: undefined };
+  const [part, rest] =
+    slice.direction === 'older'
+      ? [
+          { ...slice, from: end },
+          { ...slice, cursor: end },
+        ]
+      : [
+          { ...slice, until: end },
+          { ...slice, cursor: undefined, from: end },
+        ];
+  return { emails: await readFiltered(tx, list, { filters, walked, slice: part }), rest };
+}
+
+type Filtered = { filters: readonly Filter[]; walked: Filter | undefined; slice: Slice };
+
+async function readFiltered(
+  tx: Tx,
+  list: Filters,
+  { filters, walked, slice }: Filtered,
+): Promise<EmailSummary[]> {
   const others = filters.filter((filter) => filter !== walked);
   const walks = walked?.walks ?? [everyEmail(tx, list)];
   const found: EmailSummary[][] = [];
@@ -86,6 +116,24 @@ async function countWalk(tx: Tx, walk: Walk, slice: Slice): Promise<number> {
   return count;
 }
 
+/** The first id that comes after `scan` rows of a walk. */
+async function findEnd(
+  tx: Tx,
+  { walks }: Filter,
+  { slice, scan }: { slice: Slice; scan: number },
+): Promise<EmailRow['id'] | undefined> {
+  const ends: EmailRow['id'][] = [];
+  for (const walk of walks) {
+    const ids = tx.selectFrom(walk.as('candidates')).select('candidates.id');
+    const end = await inSlice(ids, 'candidates.id', { ...slice, limit: 1 })
+      .offset(scan)
+      .executeTakeFirst();
+    if (end) ends.push(end.id);
+  }
+  ends.sort();
+  return slice.direction === 'older' ? ends.at(-1) : ends[0];
+}
+
 type WalkRequest = { walk: Walk; others: readonly Filter[]; slice: Slice };
 
 function readWalk(tx: Tx, { walk, others, slice }: WalkRequest): Promise<EmailSummary[]> {
@@ -110,7 +158,7 @@ function merge(found: readonly EmailSummary[][], { direction, limit }: Slice): E
 }
 
 /** In the order in which they are walked when they are equally rare. */
-function filtersOf(tx: Tx, list: ListEmails): Filter[] {
+function filtersOf(tx: Tx, list: Filters): Filter[] {
   const { to, tags, recipientStatus, status, fromAddress, fromDomain } = list.filter;
   return [
     ...(to === undefined ? [] : [recipientFilter(tx, list, to)]),
@@ -126,7 +174,7 @@ function filtersOf(tx: Tx, list: ListEmails): Filter[] {
   ];
 }
 
-function everyEmail(tx: Tx, { tenantId, mode }: ListEmails) {
+function everyEmail(tx: Tx, { tenantId, mode }: Filters) {
   return tx
     .selectFrom('emails')
     .select('emails.id')
@@ -136,16 +184,16 @@ function everyEmail(tx: Tx, { tenantId, mode }: ListEmails) {
 
 type Sender = { column: 'fromAddress' | 'fromDomain'; value: string };
 
-function senderFilter(tx: Tx, list: ListEmails, { column, value }: Sender): Filter {
+function senderFilter(tx: Tx, list: Filters, { column, value }: Sender): Filter {
   const walk = everyEmail(tx, list).where(`emails.${column}`, '=', value);
   return { walks: [walk], holds: sql<SqlBool>`${sql.ref(`emails.${column}`)} = ${value}` };
 }
 
-function statusFilter(tx: Tx, list: ListEmails, status: EmailStatus): Filter {
+function statusFilter(tx: Tx, list: Filters, status: EmailStatus): Filter {
   return { walks: [withStatus(tx, list, status)], holds: sql<SqlBool>`messages.status = ${status}` };
 }
 
-function withStatus(tx: Tx, { tenantId, mode }: ListEmails, status: EmailStatus): Walk {
+function withStatus(tx: Tx, { tenantId, mode }: Filters, status: EmailStatus): Walk {
   return tx
     .selectFrom('messages')
     .select(sql<EmailRow['id']>`messages.id`.as('id'))
@@ -154,7 +202,7 @@ function withStatus(tx: Tx, { tenantId, mode }: ListEmails, status: EmailStatus)
     .where('messages.status', '=', status) as unknown as Walk;
 }
 
-function recipientFilter(tx: Tx, { tenantId, mode }: ListEmails, address: string): Filter {
+function recipientFilter(tx: Tx, { tenantId, mode }: Filters, address: string): Filter {
   const walk = tx
     .selectFrom('emailAddresses')
     .select('emailAddresses.emailId as id')
@@ -168,7 +216,7 @@ function recipientFilter(tx: Tx, { tenantId, mode }: ListEmails, address: string
 }
 
 /** `tags`: readings of one filter. */
-function tagFilter(tx: Tx, { tenantId, mode }: ListEmails, tags: readonly Tag[]): Filter {
+function tagFilter(tx: Tx, { tenantId, mode }: Filters, tags: readonly Tag[]): Filter {
   const walks = tags.map(
     ({ key, value }) =>
       tx
@@ -222,7 +270,7 @@ function standings(status: Exclude<RecipientStatus, 'delivered'>): Standing[] {
 }
 
 /** At least one recipient stands so. */
-function standingFilter(tx: Tx, list: ListEmails, status: RecipientStatus): Filter {
+function standingFilter(tx: Tx, list: Filters, status: RecipientStatus): Filter {
   if (status === 'delivered') return deliveredFilter(tx, list);
   const found = standings(status);
   const holds = found.map(
@@ -235,7 +283,7 @@ function standingFilter(tx: Tx, list: ListEmails, status: RecipientStatus): Filt
 }
 
 /** There is no index of recipients to whom it was delivered, because their emails are `delivered` or `complained` (queue/status.ts). */
-function deliveredFilter(tx: Tx, list: ListEmails): Filter {
+function deliveredFilter(tx: Tx, list: Filters): Filter {
   const holds = sql<SqlBool>`EXISTS ${recipientsOfCandidate(tx).where('recipients.state', '=', 'delivered')}`;
   const complained = tx
     .selectFrom(withStatus(tx, list, 'complained').as('candidates'))
@@ -245,7 +293,7 @@ function deliveredFilter(tx: Tx, list: ListEmails): Filter {
 }
 
 /** By the first of an email's recipients that stands so: each email once. */
-function withRecipient(tx: Tx, { tenantId, mode }: ListEmails, standing: Standing): Walk {
+function withRecipient(tx: Tx, { tenantId, mode }: Filters, standing: Standing): Walk {
   const isSecond = sql<SqlBool>`EXISTS (SELECT 1 FROM recipients AS earlier
     WHERE earlier."messageId" = recipients."messageId" AND earlier.position < recipients.position
       AND ${standing('earlier')})`;

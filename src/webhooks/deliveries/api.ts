@@ -94,7 +94,8 @@ function registerReplayAll(server: FastifyInstance, app: DeliveriesApp): void {
       schema: {
         operationId: 'replayWebhookDeliveries',
         summary: 'Post again what failed or was skipped',
-        description: 'Not while the endpoint is disabled.',
+        description:
+          'Of many the oldest begin anew at once, the others in turn, in the minutes after the answer. Not while the endpoint is disabled; disabling it ends a replay.',
         tags: [TAG],
         ...paramsOf(path),
         body: replaySchema,

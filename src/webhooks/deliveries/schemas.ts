@@ -4,7 +4,7 @@ import { isoTime, parseTimestamp } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
 import { isoTimeOrNull, responseFields } from '../schemas.ts';
 import type { LoggedDelivery } from './log/store.ts';
-import type { Replay } from './replay.ts';
+import { MOST_COUNTED, type Replay } from './replay.ts';
 
 const STATES = ['pending', 'delivered', 'failed', 'skipped'] as const;
 
@@ -103,6 +103,10 @@ export function readReplay({ since: text, status }: Static<typeof replaySchema>)
 }
 
 export const replayResultSchema = Type.Object(
-  { count: Type.Integer({ description: 'Deliveries that are posted again.' }) },
+  {
+    count: Type.Integer({
+      description: `Deliveries that are posted again; ${MOST_COUNTED} stands for as many or more.`,
+    }),
+  },
   { title: 'WebhookReplay', examples: [{ count: 42 }] },
 );

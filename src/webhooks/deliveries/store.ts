@@ -3,11 +3,12 @@
  * until it ends as delivered, failed or skipped; while a post is under way it is leased to this start of the daemon.
  */
 import { sql } from 'kysely';
-import { defineWrite, type Tx } from '../../db/operation.ts';
+import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { WebhookDeliveryRow, WebhookEndpointRow } from '../../db/tables.ts';
+import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from '../../db/tables.ts';
 import { type EventToFanOut, findEvent } from '../../events/store.ts';
 import { newId } from '../../system/ids.ts';
+import { endReplays } from './replays/store.ts';
 
 export type EndpointId = WebhookEndpointRow['id'];
 export type DeliveryId = WebhookDeliveryRow['id'];
@@ -82,8 +83,8 @@ const endPendingStatement = statement((db, param: Param<EndPending>) =>
 );
 
 /**
- * Ends what waits for an endpoint that is posted to no more. A post under way settles by itself, since it may yet
- * succeed. What a batch leaves ends when it falls due (`webhooks/lease.ts`), or is posted should the endpoint be enabled by then.
+ * Ends what waits for an endpoint that is posted to no more, and its replays. A post under way settles by itself, since
+ * it may yet succeed. What a batch leaves ends when it falls due (`webhooks/lease.ts`), or is posted should the endpoint be enabled by then.
  */
 export async function endPending(
   tx: Tx,
@@ -91,6 +92,7 @@ export async function endPending(
   why: 'disabled' | 'deleted',
   now: number,
 ): Promise<void> {
+  await endReplays(tx, endpointId);
   await endPendingStatement.all(tx, { ...(why === 'disabled' ? DISABLED : DELETED), endpointId, now });
 }
 
@@ -252,14 +254,7 @@ export async function beginAnew(tx: Tx, id: DeliveryId, now: number): Promise<vo
   await beginAnewStatement.all(tx, { id, now });
 }
 
-/** Deliveries of one endpoint in one state, made after the first id and before the second. */
-export type AnewSlice = {
-  endpointId: EndpointId;
-  state: 'failed' | 'skipped';
-  after: DeliveryId;
-  before: DeliveryId;
-  now: number;
-};
+export type AnewSlice = WebhookReplayRow & { now: number };
 
 const beginSliceAnewStatement = statement((db, param: Param<AnewSlice>) =>
   db
@@ -271,24 +266,45 @@ const beginSliceAnewStatement = statement((db, param: Param<AnewSlice>) =>
         .select('id')
         .where('endpointId', '=', param('endpointId'))
         .where('state', '=', param('state'))
-        .where('id', '>', param('after'))
-        .where('id', '<', param('before'))
+        .where('id', '>', param('afterId'))
+        .where('id', '<', param('beforeId'))
         .orderBy('id')
         .limit(BATCH),
     )
     .returning('id'),
 );
 
-/** `last`: where to go on; undefined when there are no more. */
-export type BegunSlice = { count: number; last: DeliveryId | undefined };
-
-/** The oldest of them, a batch. */
-export async function beginSliceAnew(tx: Tx, slice: AnewSlice): Promise<BegunSlice> {
+/** The oldest of them, a batch. Answers where to go on; undefined: there are no more. */
+export async function beginSliceAnew(tx: Tx, slice: AnewSlice): Promise<DeliveryId | undefined> {
   const rows = await beginSliceAnewStatement.all(tx, slice);
   // In whichever order they were changed.
-  const last = rows.map(({ id }) => id).toSorted()[BATCH - 1];
-  return { count: rows.length, last };
+  return rows.map(({ id }) => id).toSorted()[BATCH - 1];
 }
+
+type Counted = Omit<WebhookReplayRow, 'state'> & {
+  states: readonly WebhookReplayRow['state'][];
+  limit: number;
+};
+
+/** What a replay would begin anew, or `limit` when that is more. */
+export const countReplayable = defineRead(
+  'webhooks.countReplayable',
+  async (tx, { endpointId, states, afterId, beforeId, limit }: Counted): Promise<number> => {
+    const found = tx
+      .selectFrom('webhookDeliveries')
+      .select('id')
+      .where('endpointId', '=', endpointId)
+      .where('state', 'in', states)
+      .where('id', '>', afterId)
+      .where('id', '<', beforeId)
+      .limit(limit);
+    const { count } = await tx
+      .selectFrom(found.as('found'))
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
+  },
+);
 
 /** Removes a batch of deliveries older than `before`, pending ones too, and answers how many they were. */
 export const sweepDeliveries = defineWrite(

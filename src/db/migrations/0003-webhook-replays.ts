@@ -1,0 +1,15 @@
+import type { Migration } from '../migration.ts';
+
+/** How far the replays of deliveries have come that are too many for one write. */
+export const webhookReplays: Migration = {
+  id: '0003-webhook-replays',
+  sql: `
+CREATE TABLE webhookReplays (
+  endpointId TEXT NOT NULL,
+  state TEXT NOT NULL,
+  afterId TEXT NOT NULL,
+  beforeId TEXT NOT NULL,
+  PRIMARY KEY (endpointId, state)
+) STRICT;
+`,
+};

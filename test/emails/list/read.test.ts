@@ -1,0 +1,140 @@
+/** A list by filters that seldom meet is read in parts: the same pages, however small the parts are. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Tx } from '../../../src/db/operation.ts';
+import type { Page, PageRequest } from '../../../src/db/page.ts';
+import type { EmailRow, EmailStatus } from '../../../src/db/tables.ts';
+import { listEmails } from '../../../src/emails/list/read.ts';
+import type { EmailFilter } from '../../../src/emails/list/store.ts';
+import type { EmailSummary } from '../../../src/emails/show.ts';
+import { newId } from '../../../src/system/ids.ts';
+import { inThisThread } from '../../support/explain.ts';
+import { openMemoryDatabase } from '../../support/memory-database.ts';
+
+const owner = { tenantId: newId('ten', 0), mode: 'live' } as const;
+const EMAILS = 40;
+
+/** Oldest first; every second has the one tag, every third the other, and every fifth bounced. */
+const emails = Array.from({ length: EMAILS }, (_, at) => ({
+  id: newId('em', at),
+  status: (at % 5 === 0 ? 'bounced' : 'delivered') satisfies EmailStatus as EmailStatus,
+  tags: [...(at % 2 === 0 ? ['a'] : []), ...(at % 3 === 0 ? ['b'] : [])],
+}));
+type Email = (typeof emails)[number];
+
+async function inHistory(run: (tx: Tx) => Promise<void>): Promise<void> {
+  const { database, tx, close } = openMemoryDatabase();
+  // Nothing is asked of blobs and tenants.
+  database.pragma('foreign_keys = OFF');
+  for (const email of emails) await addEmail(tx, email);
+  await run(tx);
+  close();
+}
+
+async function addEmail(tx: Tx, { id, status, tags }: Email): Promise<void> {
+  const kept = { ...owner, id, createdAt: 0 };
+  const message = { ...kept, kind: 'transactional', status, sender: '', returnToken: '' } as const;
+  const bytes = { blobId: 'blob_1', headerBytes: 0, bodyHash: '' } as const;
+  const times = { datedAt: 0, expiresAt: 0, lastEventAt: 0 };
+  await tx
+    .insertInto('messages')
+    .values({ ...message, ...bytes, ...times })
+    .execute();
+  const lists = { toList: '[]', ccList: '[]', bccList: '[]', replyToList: '[]', attachments: '[]' };
+  const from = { fromHeader: 'a@b.example', fromAddress: 'a@b.example', fromDomain: 'b.example' };
+  const content = { subject: '', headers: '{}', tags: '{}', missingVariables: '[]', rfcMessageId: '' };
+  await tx
+    .insertInto('emails')
+    .values({ ...kept, type: 'transactional', ...lists, ...from, ...content })
+    .execute();
+  for (const value of tags) {
+    await tx
+      .insertInto('emailTags')
+      .values({ ...owner, key: 'kind', value, emailId: id })
+      .execute();
+  }
+}
+
+const tagged = (...values: string[]) => values.map((value) => ({ key: 'kind', value }));
+const bounced = ({ status }: Email) => status === 'bounced';
+const FILTERS: readonly [filter: EmailFilter, answers: (email: Email) => boolean][] = [
+  [{ tags: tagged('a'), status: 'bounced' }, (email) => email.tags.includes('a') && bounced(email)],
+  [{ tags: tagged('a', 'b'), status: 'bounced' }, (email) => email.tags.length > 0 && bounced(email)],
+  [{ tags: tagged('b'), fromDomain: 'b.example' }, ({ tags }) => tags.includes('b')],
+  [{ tags: tagged('a'), status: 'canceled' }, () => false],
+];
+
+const idAt = (at: number) => emails[at]?.id ?? assert.fail(`there is no email ${at}`);
+const RANGES: readonly Omit<PageRequest, 'limit'>[] = [
+  {},
+  { startingAfter: idAt(21) },
+  { endingBefore: idAt(9) },
+  { from: idAt(5), until: idAt(36) },
+  { from: idAt(5), until: idAt(36), startingAfter: idAt(30) },
+  { from: idAt(5), until: idAt(36), endingBefore: idAt(6) },
+];
+
+function expected(
+  answers: (email: Email) => boolean,
+  { limit, ...range }: PageRequest,
+): Page<EmailRow['id']> {
+  const inRange = ({ id }: Email) =>
+    (range.from === undefined || id >= range.from) &&
+    (range.until === undefined || id < range.until) &&
+    (range.startingAfter === undefined || id < range.startingAfter) &&
+    (range.endingBefore === undefined || id > range.endingBefore);
+  const all = emails.filter((email) => inRange(email) && answers(email)).map(({ id }) => id);
+  const near = range.endingBefore === undefined ? all.slice(-limit) : all.slice(0, limit);
+  return { items: near.toReversed(), hasMore: all.length > limit };
+}
+
+const shown = ({ items, hasMore }: Page<EmailSummary>) => ({ items: items.map(({ id }) => id), hasMore });
+
+for (const scan of [1, 2, 7, 1_000]) {
+  test(`pages of filters that are combined are whole, read ${scan} at a time`, async () => {
+    await inHistory(async (tx) => {
+      for (const [filter, answers] of FILTERS) {
+        for (const range of RANGES) {
+          for (const limit of [1, 3, 100]) {
+            const page = { ...range, limit };
+            const found = await listEmails({ db: inThisThread(tx), scan }, { ...owner, filter }, page);
+            assert.deepEqual(shown(found), expected(answers, page), JSON.stringify({ filter, page }));
+          }
+        }
+      }
+    });
+  });
+}
+
+/** Counts the parts. */
+function listing(tx: Tx, tags: readonly string[], gone?: AbortSignal) {
+  let parts = 0;
+  const db = inThisThread(tx);
+  const query: typeof db.query = (read, input) => {
+    parts += 1;
+    return db.query(read, input);
+  };
+  const filters = { ...owner, filter: { tags: tagged(...tags), fromDomain: 'b.example' } } as const;
+  return {
+    run: () => listEmails({ db: { query }, scan: 4, ...(gone && { gone }) }, filters, { limit: 100 }),
+    parts: () => parts,
+  };
+}
+
+// Of 20 emails with the one tag five at a time, and what comes after the last; with two tags, as many of the commoner.
+for (const tags of [['a'], ['a', 'b']]) {
+  test(`a long look for ${tags.join(' or ')} is several parts, between which others have the thread`, () =>
+    inHistory(async (tx) => {
+      const { run, parts } = listing(tx, tags);
+      await run();
+      assert.equal(parts(), 5);
+    }));
+}
+
+test('nobody looks on for a reader who has left', () =>
+  inHistory(async (tx) => {
+    const left = new Error('left');
+    const { run, parts } = listing(tx, ['a'], AbortSignal.abort(left));
+    await assert.rejects(run(), left);
+    assert.equal(parts(), 0);
+  }));
