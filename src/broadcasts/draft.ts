@@ -4,9 +4,9 @@ import { findSegment } from '../audiences/segments/store.ts';
 import { findAudience } from '../audiences/store.ts';
 import type { Tx } from '../db/operation.ts';
 import type { BroadcastRow } from '../db/tables.ts';
+import { readMailbox } from '../emails/request/addresses.ts';
 import { requireSender } from '../emails/sender.ts';
 import { meantAmong } from '../http/near-misses.ts';
-import { type Mailbox, parseMailbox } from '../mail/address.ts';
 import { invalid } from '../system/errors.ts';
 import { findTemplate } from '../templates/store.ts';
 import type { Caller } from '../tenants/authenticate.ts';
@@ -81,12 +81,6 @@ function refuseSlips(given: BroadcastChange): void {
   }
   if (typeof given.scheduleAt === 'string')
     throw invalid('scheduleAt', '`scheduleAt` is not supported: a broadcast is made as a draft');
-}
-
-function readMailbox(field: string, value: string): Mailbox {
-  const mailbox = parseMailbox(value);
-  if (mailbox) return mailbox;
-  throw invalid(field, `\`${field}\` must be one address such as ada@example.com or Ada <ada@example.com>`);
 }
 
 type Reference<Row> = {

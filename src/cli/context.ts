@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { type Config, loadConfig } from '../config.ts';
 import type { ControlClient } from './control-client.ts';
+import { explainStartFailure } from './start-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 export type Context = {
@@ -40,10 +41,10 @@ export async function withControl(
   const context = contextOf(command, terminal);
   // Loaded here: it brings the database along, and most of the time a command takes to start.
   const { openControl } = await import('./control-client.ts');
-  const control = await openControl(context.config);
   try {
-    await use(control, context);
-  } finally {
-    await control.close();
+    const control = await openControl(context.config);
+    await use(control, context).finally(() => control.close());
+  } catch (error) {
+    throw explainStartFailure(error, context.config);
   }
 }

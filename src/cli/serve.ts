@@ -4,11 +4,11 @@
  */
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
-import { errorCode } from '../system/errors.ts';
 import { contextOf, globalOptions } from './context.ts';
 import { curlLine } from './curl.ts';
-import { CommandError, UsageError } from './errors.ts';
+import { UsageError } from './errors.ts';
 import type { FirstStart } from './first-start.ts';
+import { explainStartFailure } from './start-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 export function addServeCommands(program: Command, terminal: Terminal): void {
@@ -53,19 +53,7 @@ async function start(config: Config) {
   try {
     return await startDaemon(config);
   } catch (error) {
-    const { address, port } = config.http;
-    const code = errorCode(error);
-    if (code === 'EADDRINUSE') {
-      throw new CommandError(
-        `port ${port} of ${address} is in use by another program: stop it, or set POSTRIDER_HTTP_PORT (http.port)`,
-      );
-    }
-    if (code === 'EADDRNOTAVAIL' || code === 'EACCES') {
-      throw new CommandError(
-        `cannot listen on port ${port} of ${address} (${code}): set POSTRIDER_HTTP_ADDRESS and POSTRIDER_HTTP_PORT`,
-      );
-    }
-    throw error;
+    throw explainStartFailure(error, config);
   }
 }
 

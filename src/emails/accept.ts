@@ -118,8 +118,10 @@ export async function requireAdmission(
 
 type JudgedRecipient = NewRecipient & { key: string };
 
-/** What the API shows of a reader who wants no mail of the topic (api.md 1.6). */
+/** What the API shows of a reader who gets no mail of the topic (api.md 1.6). */
 const OPTED_OUT = 'The reader has unsubscribed';
+/** The same where the topic's default is out, and most have chosen nothing. */
+const NOT_OPTED_IN = 'The reader has not opted in to the topic, or has unsubscribed';
 
 /** @throws AppError suppressed_recipient when none is left */
 async function judgeRecipients(
@@ -131,16 +133,17 @@ async function judgeRecipients(
   const suppressed = await findSuppressed(tx, tenantId, addresses);
   for (const address of simulatedSuppressions) suppressed.add(addressKey(address));
   const optedOut = topic && (await findOptedOut(tx, tenantId, { ...topic, addresses }));
+  const refusal = topic?.defaultOptIn === false ? NOT_OPTED_IN : OPTED_OUT;
   const judged = recipients.map((recipient) => {
     const key = addressKey(recipient.address);
-    const reason = suppressed.has(key) ? SUPPRESSED : optedOut?.has(key) ? OPTED_OUT : null;
+    const reason = suppressed.has(key) ? SUPPRESSED : optedOut?.has(key) ? refusal : null;
     return { ...recipient, key, suppressed: reason };
   });
   if (judged.some((recipient) => recipient.suppressed === null)) return judged;
   throw new AppError(
     'suppressed_recipient',
-    judged.some((recipient) => recipient.suppressed === OPTED_OUT)
-      ? 'All recipients are on the suppression list or have unsubscribed'
+    judged.some((recipient) => recipient.suppressed !== SUPPRESSED)
+      ? 'All recipients are on the suppression list, have unsubscribed or have not opted in'
       : 'All recipients are on the suppression list',
   );
 }

@@ -130,8 +130,8 @@ const sendFields = {
   topicId: Type.Optional(
     Type.String({
       description:
-        'Required when `type` is broadcast: then recipients who have opted out of the topic, or have unsubscribed, are ' +
-        'left out as suppressed.',
+        'Required when `type` is broadcast: then recipients who have opted out of the topic, have unsubscribed, or have ' +
+        'chosen nothing of a topic that is off by default, are left out as suppressed.',
     }),
   ),
 };

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../system/errors.ts';
+import { nextTurn } from '../system/next-turn.ts';
 import { readBody } from './body.ts';
 import { excessOf } from './json-shape.ts';
 import { detachContent } from './large-strings.ts';
@@ -27,15 +28,27 @@ declare module 'fastify' {
 export const MOST_TEXT_MIB = 16;
 export const MOST_TEXT_BYTES = MOST_TEXT_MIB * 1024 * 1024;
 
+/** Names that the safe parser refuses, or may be written with; to search a text for them costs it as much as to parse it. */
+const SUSPECTS = ['__proto__', 'constructor', '\\u'];
+
+const FORBIDDEN_NAME =
+  'The body must not have a field named `__proto__`, nor `constructor` with `prototype` in it';
+
+/** Each look at a text of 16 MiB takes 15 to 75 ms of the event loop: from here on others have a turn between them. */
+export const LARGE_TEXT_BYTES = 1024 * 1024;
+
 /** An empty body with that type is no body: a DELETE by a client that always sends the header is fine (decisions.md 13). */
 export function readJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const parseSafe = server.getDefaultJsonParser('error', 'error');
   const parseAny = server.getDefaultJsonParser('ignore', 'ignore');
-  const parseText = (request: FastifyRequest, text: string): Promise<unknown> =>
+  const parseText = (request: FastifyRequest, text: string, isPlain: boolean): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      const parse = request.routeOptions.config.anyKey ? parseAny : parseSafe;
-      void parse(request, text, (error, value) => (error ? reject(error) : resolve(value)));
+      const parse = isPlain || request.routeOptions.config.anyKey ? parseAny : parseSafe;
+      void parse(request, text, (error, value) => {
+        if (!error) resolve(value);
+        else reject(isPlain || !isJson(text) ? error : new AppError('validation_error', FORBIDDEN_NAME));
+      });
     });
   server.addContentTypeParser(
     'application/json',
@@ -55,7 +68,10 @@ export function readJsonBodies(server: FastifyInstance): void {
       if (!isUtf8(json)) throw new AppError('validation_error', 'The body must be UTF-8');
       const excess = excessOf(json);
       if (excess !== undefined) throw new AppError('validation_error', `The body must not ${excess}`);
-      return parseText(request, json.toString());
+      if (json.length >= LARGE_TEXT_BYTES) await nextTurn();
+      const text = json.toString();
+      if (json.length >= LARGE_TEXT_BYTES) await nextTurn();
+      return parseText(request, text, !SUSPECTS.some((suspect) => json.includes(suspect)));
     },
   );
 }
@@ -65,4 +81,13 @@ export function refuseCompressed({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() === 'identity') return;
   throw new AppError('unsupported_media_type', 'The body must be sent as it is, without a Content-Encoding');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

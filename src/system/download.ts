@@ -67,7 +67,7 @@ async function follow(
     } catch (error) {
       if (error instanceof NoRoomError) return { kind: 'no-room' };
       if (error instanceof Error && error.name === 'TimeoutError') return tooSlow;
-      return { kind: 'refused', reason: 'its server could not be reached', cause: error };
+      return { kind: 'refused', reason: 'its server could not be reached, or broke off', cause: error };
     }
   }
   return refused(`there are more than ${mostRedirects} redirects`);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
 const fromRoot = (path: string) => new URL(`../../${path}`, import.meta.url);
 const { scripts } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'));
+const { packages } = JSON.parse(readFileSync(fromRoot('package-lock.json'), 'utf8'));
 const built: string[] = scripts.build.match(/\bsrc\/\S+\.ts\b/g);
 
 /** What is bundled stands side by side in `dist/`, so such a module finds another only there, by its name alone. */
@@ -25,4 +26,11 @@ test('what a module looks for beside itself is one of those, or beside the progr
       else assert.match(`${file} ${path}`, /^src\/[\w-]+\.ts \.\.\/[\w.-]+$/, `${file}: ${path}`);
     }
   }
+});
+
+/** `npm install` takes the line out of the lock file again. Without it npm runs node-gyp, which needs Python, make and headers. */
+test('installing compiles nothing: better-sqlite3 brings what it needs, and the lock file says so', () => {
+  const gyp = Object.keys(packages).filter((path) => existsSync(fromRoot(`${path || '.'}/binding.gyp`)));
+  assert.deepEqual(gyp, ['node_modules/better-sqlite3']);
+  for (const path of gyp) assert.equal(packages[path].gypfile, false, path);
 });

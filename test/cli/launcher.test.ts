@@ -135,6 +135,17 @@ test('says what to do when nothing is installed', async () => {
   await assert.rejects(launch(join(root, 'bin/postrider')), /there is nothing to run: run "npm ci" in/);
 });
 
+test('says what to do without the development tools when nothing is compiled, or sources are newer', async () => {
+  const place = installation();
+  const program = join(place.root, 'bin/postrider');
+  rmSync(join(place.root, 'node_modules/tsx'), { recursive: true });
+  place.write('node_modules/esbuild/package.json', '{}');
+  await assert.rejects(launch(program), /: it is not compiled: run "npm run build" in /);
+  compile(place);
+  utimesSync(join(place.root, 'src/cli/main.ts'), new Date(), new Date());
+  await assert.rejects(launch(program), /: src\/ was changed after .+: run "npm run build" in /);
+});
+
 test('the real one starts from a folder whose tsconfig.json would lead its imports astray', async () => {
   const folder = temporaryDirectory('elsewhere');
   writeFileSync(join(folder, 'commander.ts'), 'throw new Error("not this one");\n');

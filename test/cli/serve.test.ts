@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -118,12 +118,42 @@ test('a port in use is one line', async () => {
   assert.match(terminal.errors, /^error: port \d+ of 127\.0\.0\.1 is in use by another program: .+\n$/);
 });
 
+test('a data directory that cannot be used is one line, for the daemon and for commands', async () => {
+  const file = join(temporaryDirectory('serve'), 'file');
+  writeFileSync(file, '');
+  for (const args of [['serve'], ['tenant', 'list']]) {
+    const terminal = fakeTerminal(environment({ POSTRIDER_DATA_DIR: file }));
+    assert.equal(await runProgram(args, terminal), 1);
+    assert.match(terminal.errors, /^error: cannot use the data directory \/.+ \(.+file.+\): .+\n$/);
+  }
+});
+
 test('a data directory in use is one line', async () => {
   const { dataDir, close } = await openTestApp();
   const terminal = fakeTerminal(environment({ POSTRIDER_DATA_DIR: dataDir }));
   assert.equal(await runProgram(['serve'], terminal), 1);
   await close();
   assert.equal(terminal.errors, `error: another Postrider process is using ${dataDir}\n`);
+});
+
+test('a master key that is missing is one line', async () => {
+  const env = environment();
+  await whileServing(
+    env,
+    async ({ output }) => {
+      const { address, testKey } = JSON.parse(output);
+      const endpoint = { url: 'https://example.com/hooks', events: ['email.sent'] };
+      const headers = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
+      const body = JSON.stringify(endpoint);
+      const { statusCode } = await request(`${address}/v1/webhooks`, { method: 'POST', headers, body });
+      assert.equal(statusCode, 201);
+    },
+    ['serve', '--json'],
+  );
+  rmSync(join(env['POSTRIDER_DATA_DIR'] ?? '', 'master.key'));
+  const terminal = fakeTerminal(env);
+  assert.equal(await runProgram(['serve'], terminal), 1);
+  assert.match(terminal.errors, /^error: \/.+master\.key is missing: put back the key .+\n$/);
 });
 
 test('as a process: answers commands, and SIGTERM drains and ends with 0', async () => {

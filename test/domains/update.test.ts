@@ -53,6 +53,9 @@ test('every setting can be changed at once, and the domain is answered', async (
     },
   ]);
   assert.deepEqual(await get(id), body);
+  const back = { openTracking: false, clickTracking: false, productType: 'api', region: 'sg' };
+  const undone = (await patch(id, { ...back, trackingSubdomain: null })).body;
+  assert.deepEqual(undone, { ...before, updatedAt: undone.updatedAt });
 });
 
 test('what is not named stays, and what is as wished already is no update', async () => {

@@ -136,24 +136,31 @@ test('the largest email there can be stays below 40 MiB once encoded', async () 
   assert.ok(sizeBytes > 39 * MIB && sizeBytes < 40 * MIB, `${sizeBytes}`);
 });
 
-test('its type is given, or follows from its name', async () => {
-  const types = async (attachments: object[]) =>
-    (await accepted({ attachments })).attachments.map(
-      ({ contentType }: { contentType: string }) => contentType,
-    );
-  assert.deepEqual(
-    await types([
+test('its type is given, or follows from its name, and is said in the message', async () => {
+  const email = await accepted({
+    attachments: [
       file({ filename: 'a.PDF' }),
       file({ filename: 'a.tar.gz' }),
       file({ filename: 'a' }),
       file({ filename: 'a.unknown' }),
       file({ contentType: 'text/calendar; method=REQUEST; charset="utf-8"' }),
       file({ filename: 'mail.eml', contentType: 'message/rfc822' }),
-    ]),
-    [
-      ...['application/pdf', 'application/gzip', 'application/octet-stream', 'application/octet-stream'],
-      ...['text/calendar; method=REQUEST; charset="utf-8"', 'application/octet-stream'],
     ],
+  });
+  const types = [
+    'application/pdf',
+    'application/gzip',
+    'application/octet-stream',
+    'application/octet-stream',
+  ];
+  assert.deepEqual(
+    email.attachments.map(({ contentType }: { contentType: string }) => contentType),
+    [...types, 'text/calendar; method=REQUEST; charset="utf-8"', 'application/octet-stream'],
+  );
+  const raw = await rawMessage(spool.app, email.id);
+  assert.deepEqual(
+    Array.from(raw.matchAll(/^Content-Type: ([^;]+)/gm), ([, type]) => type),
+    ['multipart/mixed', 'text/plain', ...types, 'text/calendar', 'application/octet-stream'],
   );
   for (const contentType of [
     '',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { recoverAbandoned } from '../../src/queue/recover.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
@@ -123,6 +124,23 @@ test('what was tried, or canceled before, is neither canceled nor rescheduled', 
       assert.deepEqual([answer.status, answer.body.error.type], [409, 'invalid_state']);
     }
   }
+});
+
+test('what a daemon that ended may have sent is neither canceled nor rescheduled, though it waits again', async () => {
+  const { id } = await accepted({ to: `delivered@${SIMULATOR}` });
+  const { app, clock } = spool;
+  assert.equal((await spool.claim('earlier')).length, 1);
+  const recovery = { now: clock.now(), elapsed: clock.elapsed(), epoch: app.epoch };
+  assert.deepEqual(await app.db.commit(recoverAbandoned, recovery), { retried: 1, held: 0 });
+  for (const answer of [await cancel(id), await reschedule(id, later())]) {
+    assert.deepEqual([answer.status, answer.body.error.type], [409, 'invalid_state']);
+  }
+  await spool.deliverDue();
+  const { body } = await spool.request('GET', `/v1/emails/${id}`);
+  assert.deepEqual(
+    [body.status, types(body)],
+    ['delivered', ['email.queued', 'email.sent', 'email.delivered']],
+  );
 });
 
 test('rescheduling moves the date, the age and the delivery', async () => {

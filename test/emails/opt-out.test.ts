@@ -80,10 +80,13 @@ test('a topic that nobody is in by default goes to those who chose it', async ()
   const topicId = await topic('Beta', false);
   await contact('chose@rcpt.example', { topics: [{ id: topicId, subscription: 'opt_in' }] });
   const email = await accepted(marketing(topicId, ['chose@rcpt.example', 'stranger@rcpt.example']));
-  assert.deepEqual(
-    email.recipients.map(({ status }: { status: string }) => status),
-    ['queued', 'suppressed'],
-  );
+  const [chose, stranger] = email.recipients;
+  assert.deepEqual([chose.status, stranger.status], ['queued', 'suppressed']);
+  // Who never was a reader is not said to have left.
+  assert.match(stranger.diagnostic, /has not opted in to the topic/);
+  const refused = await send(marketing(topicId, 'stranger@rcpt.example'));
+  assert.equal(refused.status, 422);
+  assert.match(refused.body.error.message, /have not opted in/);
 });
 
 test('transactional mail reaches everybody, also with a topic', async () => {

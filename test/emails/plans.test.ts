@@ -4,9 +4,10 @@ import { test } from 'node:test';
 import type { Tx } from '../../src/db/operation.ts';
 import type { PageRequest } from '../../src/db/page.ts';
 import type { EmailRow, MessageRow } from '../../src/db/tables.ts';
+import { listEmails } from '../../src/emails/list/read.ts';
 import type { EmailFilter } from '../../src/emails/list/store.ts';
-import { insertEmail, listEmails } from '../../src/emails/store.ts';
-import { explain } from '../support/explain.ts';
+import { insertEmail } from '../../src/emails/store.ts';
+import { explain, inThisThread } from '../support/explain.ts';
 
 const tag = { key: 'a', value: 'b' };
 const otherTag = { key: 'a:b', value: 'c' };
@@ -83,7 +84,7 @@ const planOf = (
 ) =>
   explain(async (tx) => {
     await prepare(tx);
-    await listEmails.run(tx, { tenantId: 'ten_1', mode: 'live', filter, page });
+    await listEmails({ db: inThisThread(tx) }, { tenantId: 'ten_1', mode: 'live', filter }, page);
   });
 
 /** What is not walked is looked up for one email at a time. */

@@ -120,6 +120,26 @@ test('from is one address', async () => {
   }
 });
 
+test('a name that must be quoted is said to be what is wrong', async () => {
+  const sender = `<ada@${SANDBOX}>`;
+  for (const name of ['Ada, Inc.', 'Ada (Inc)', 'Ada: Inc', 'Ada "x']) {
+    await refused('from', { from: `${name} ${sender}` }, /`from` must have its name in quotes/);
+    await accepted({ from: `"${name.replace('"', '\\"')}" ${sender}` });
+  }
+  await refused('to[0]', { to: ['Bob, Inc. <bob@rcpt.example>'] }, /`to\[0\]` must have its name in quotes/);
+  // More than that is wrong with these: some are several addresses.
+  for (const from of [
+    'a@x.example, Ada <b@x.example>',
+    'A <a@x.example>, B <b@x.example>',
+    'Ada, Inc. <ada>',
+    'a@x.example, Ada <',
+    '<>',
+    'Ada\n <ada@x.example> <',
+  ]) {
+    await refused('from', { from }, /must be one address/);
+  }
+});
+
 test('to, subject and type are required', async () => {
   await refused('to', { to: undefined }, /required/);
   await refused('subject', { subject: undefined }, /required/);

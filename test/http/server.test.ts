@@ -69,6 +69,7 @@ test('keys that would reach a prototype are refused', async () => {
     '{"name":"a","__proto__":{"admin":true}}',
     '{"name":"a","x":{"__proto__":{"admin":true}}}',
     '{"name":"a","constructor":{"prototype":{"admin":true}}}',
+    '{"name":"a","c\\u006fnstructor":{"prototype":{"admin":true}}}',
     '{"name":"a","\\u005f_proto__":{"admin":true}}',
   ]) {
     assertProblem(await post(text), { status: 400, type: 'validation_error' });

@@ -76,7 +76,8 @@ test('a mail travels from the API to the receiving server, signed, and its story
   const sink = await openSink();
   const spool = await openLoopbackSpool(sink.port);
   spool.addZone('rcpt.example MX 10 mx.rcpt.example\nmx.rcpt.example A 127.0.0.1');
-  const id = await spool.accept(['bob@rcpt.example', 'Carol <carol@rcpt.example>'], {
+  const id = await spool.accept('bob@rcpt.example', {
+    cc: 'Carol <carol@rcpt.example>',
     bcc: 'dave@rcpt.example',
   });
   assert.equal((await spool.email(id)).status, 'queued');
@@ -96,6 +97,7 @@ test('a mail travels from the API to the receiving server, signed, and its story
   const raw = message?.raw?.toString() ?? '';
   assert.match(raw, /^DKIM-Signature: /);
   assert.match(raw, /d=sender\.example/);
+  assert.match(raw, /^To: bob@rcpt\.example\r\nCc: Carol <carol@rcpt\.example>\r$/m);
   assert.ok(!raw.includes('dave@'), 'bcc stays hidden');
   assert.equal(email.messageId, message?.messageId);
 });

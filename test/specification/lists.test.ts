@@ -27,7 +27,13 @@ await addDomain(world, { name: 'inbound.example', status: 'verified', id: newId(
 const LISTS: Record<string, (number: number) => Promise<string>> = {
   '/emails': () => create('/emails', emailBody()),
   '/domains': async (number) =>
-    (await addDomain(world, { name: `d${number}.example`, id: newId('dom', clock.now()) })).id,
+    (
+      await addDomain(world, {
+        name: `d${number}.example`,
+        id: newId('dom', clock.now()),
+        createdAt: clock.now(),
+      })
+    ).id,
   '/templates': () => create('/templates', { name: 'n', subject: 's', html: 'h' }),
   '/broadcasts': () =>
     create('/broadcasts', {
@@ -84,3 +90,14 @@ for (const [path, make] of Object.entries(LISTS)) {
     }
   });
 }
+
+test('every item says in ISO 8601 when it was made', async () => {
+  for (const [path, make] of Object.entries(LISTS)) {
+    await clock.advance(1_001);
+    await make(ITEMS);
+    const { body } = await world.request('GET', `/v1${path.replace('{audienceId}', audienceId)}?limit=1`);
+    const [{ createdAt }] = body.data;
+    assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, path);
+    assert.equal(Date.parse(createdAt), clock.now(), path);
+  }
+});

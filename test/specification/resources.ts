@@ -3,6 +3,15 @@ import type { Section } from './table.ts';
 
 export const RESOURCES: readonly Section[] = [
   {
+    title: '2 All resources',
+    statements: {
+      'a <timestamp> is an ISO 8601 date-time': [
+        'specification/lists.test.ts: every item says in ISO 8601 when it was made',
+        'emails/statuses.test.ts: lastEventAt is the time of the latest event, whichever recipient it is of',
+      ],
+    },
+  },
+  {
     title: '2.1 Email',
     statements: {
       'id begins with em_':

@@ -44,6 +44,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'emails/send.test.ts: to, subject and type are required',
       'cc is a string or a list': [
         'emails/send.test.ts: cc may be a string or a list, of up to 50 addresses',
+        'queue/deliver.test.ts: a mail travels from the API to the receiving server, signed, and its story is told',
         'emails/send.test.ts: the message names sender, recipients and reply address, and no blind copy',
       ],
       'bcc is a string or a list': [
@@ -69,7 +70,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'emails/attachments.test.ts: a file is fetched over https alone, and needs a name',
       ],
       'an attachment has a contentType':
-        'emails/attachments.test.ts: its type is given, or follows from its name',
+        'emails/attachments.test.ts: its type is given, or follows from its name, and is said in the message',
       'tags: up to 10 pairs of strings':
         'emails/content.test.ts: tags are up to 10 pairs of strings, and are shown',
       'tags are for filtering': 'emails/list.test.ts: filters: a tag, by its key and its value',

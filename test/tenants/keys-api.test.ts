@@ -359,7 +359,8 @@ test('whatever is asked for, it is a key or a 4xx that names what is wrong', asy
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom('name', 'mode', 'permission', 'domainId', 'allowedIps', 'expiresAt'),
-      fc.jsonValue(),
+      // A body with that name anywhere is refused as a whole, and blames no field (http/json-body.ts).
+      fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__"')),
       async (field, value) => {
         const { status, body } = await create({ ...BODY, [field]: value }, testKey);
         if (status === 201) return void (await ask('DELETE', body.id, testKey));

@@ -58,9 +58,19 @@ function asList(value: string | string[] | undefined): string[] {
   return Array.isArray(value) ? value : [value];
 }
 
-function readMailbox(path: string, text: string): Mailbox {
+/** @throws AppError validation_error naming `path` */
+export function readMailbox(path: string, text: string): Mailbox {
   const mailbox = parseMailbox(text);
-  if (!mailbox)
-    throw invalid(path, `\`${path}\` must be one address such as ada@example.com or Ada <ada@example.com>`);
-  return mailbox;
+  if (mailbox) return mailbox;
+  if (isNameToQuote(text))
+    throw invalid(path, `\`${path}\` must have its name in quotes, as in "Ada, Inc." <ada@example.com>`);
+  throw invalid(path, `\`${path}\` must be one address such as ada@example.com or Ada <ada@example.com>`);
+}
+
+/** `Ada, Inc. <ada@example.com>`: the comma alone is wrong with it (RFC 5322 3.2.3, specials). With an `@` the name is
+ * rather another address, and no quotes make one of two. */
+function isNameToQuote(text: string): boolean {
+  const start = text.lastIndexOf('<');
+  const name = text.slice(0, start).trim().replace(/["\\]/g, '\\$&');
+  return start > 0 && !name.includes('@') && parseMailbox(`"${name}" ${text.slice(start)}`) !== undefined;
 }

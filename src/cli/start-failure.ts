@@ -1,0 +1,38 @@
+/**
+ * What keeps the daemon, or a command, from starting and is the operator's to mend, in one line each: an address that cannot
+ * be listened on; a data directory that cannot be used, most often because it or a file in it was made by another user.
+ */
+import type { Config } from '../config.ts';
+import { errorCode } from '../system/errors.ts';
+import { CommandError } from './errors.ts';
+
+/** The file system's codes, and SQLite's for the same. */
+const UNUSABLE = /^(EACCES|EPERM|EROFS|EEXIST|ENOTDIR|SQLITE_CANTOPEN|SQLITE_READONLY)/;
+
+/** A CommandError when the error is such a thing, else the error itself. */
+export function explainStartFailure(
+  error: unknown,
+  { http, dataDir }: Pick<Config, 'http' | 'dataDir'>,
+): unknown {
+  const code = errorCode(error);
+  if (!(error instanceof Error) || code === undefined) return error;
+  const message = 'syscall' in error && error.syscall === 'listen' ? ofListening(code, http) : undefined;
+  if (message !== undefined) return new CommandError(message, { cause: error });
+  if (!UNUSABLE.test(code)) return error;
+  return new CommandError(
+    `cannot use the data directory ${dataDir} (${error.message}): start as the user it belongs to, or set POSTRIDER_DATA_DIR (dataDir)`,
+    { cause: error },
+  );
+}
+
+function ofListening(code: string, { address, port }: Config['http']): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} of ${address} is in use by another program: stop it, or set POSTRIDER_HTTP_PORT (http.port)`;
+    case 'EADDRNOTAVAIL':
+    case 'EACCES':
+      return `cannot listen on port ${port} of ${address} (${code}): set POSTRIDER_HTTP_ADDRESS and POSTRIDER_HTTP_PORT`;
+    default:
+      return undefined;
+  }
+}
