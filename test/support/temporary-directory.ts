@@ -7,7 +7,7 @@ process.once('exit', () => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
 
-/** Gone with the process: other threads may still write to it when a test ends. */
+/** A directory of a test's own, gone when its process ends, however the test does. */
 export function temporaryDirectory(name: string): string {
   const directory = mkdtempSync(join(tmpdir(), `postrider-${name}-`));
   directories.push(directory);
