@@ -1,6 +1,6 @@
 /**
  * Looking through an audience for the contacts of a segment: slice after slice on a reader thread, and one slice at a time
- * for all who ask, so that a thread is always left for everybody else's long reads. Who asks takes turns with the others
+ * for all who ask, so that they leave a thread for everybody else's long reads. Who asks takes turns with the others
  * after each slice, and there are never many of them. However much a filter asks of each contact, a slice is soon over.
  */
 import type { App } from '../../app.ts';
