@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
 import { openApp } from '../../src/app.ts';
+import { conforming } from '../support/conformance.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { blobFiles, emailBody } from './fixtures.ts';
@@ -104,7 +105,7 @@ test('a request that is refused as a whole leaves its key free', async () => {
 
 test('duplicates at once make one batch, also on two servers that know nothing of each other', async () => {
   const before = await countEmails();
-  const other = await createApiServer(spool.app);
+  const other = conforming(await createApiServer(spool.app));
   const answers = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
       (index % 2 === 0 ? spool.server : other).inject({
@@ -128,7 +129,7 @@ test('what a duplicate stored for nothing goes away', async () => {
   const emails = [emailBody({ attachments: [{ filename: 'a.bin', content }] })];
   const files = blobFiles(spool).length;
   // As on another server, which knows nothing of the first until the transaction.
-  const other = await createApiServer(spool.app);
+  const other = conforming(await createApiServer(spool.app));
   const inject = (server: typeof other) =>
     server.inject({
       method: 'POST',
@@ -154,7 +155,7 @@ test('a restart between is no new batch', async () => {
   await (first.app as typeof first.app & AsyncDisposable)[Symbol.asyncDispose]();
   const app = await openApp(first.app.config);
   try {
-    const server = await createApiServer(app);
+    const server = conforming(await createApiServer(app));
     const two = await send(server);
     await server.close();
     assert.deepEqual([two.statusCode, two.body], [200, one.body]);

@@ -7,6 +7,7 @@ import { sweepIdempotency } from '../../src/emails/idempotency/store.ts';
 import { canonicalJson, hashRequest, IDEMPOTENCY_WINDOW_MS } from '../../src/emails/idempotency.ts';
 import { WAIT_MS } from '../../src/emails/in-flight.ts';
 import type { Fetch, HttpResponse } from '../../src/system/fetch.ts';
+import { conforming } from '../support/conformance.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 import { emailBody, SIMULATOR } from './fixtures.ts';
 
@@ -254,7 +255,7 @@ test('a repeat is answered without the files it was made from', async () => {
 
 test('what makes it one email is the transaction: two servers that know nothing of each other agree', async () => {
   const before = await countEmails();
-  const other = await createApiServer(spool.app);
+  const other = conforming(await createApiServer(spool.app));
   const answers = await Promise.all(
     [spool.server, other, spool.server, other].map((server) =>
       server.inject({

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
 import { upsertPlan } from '../../src/tenants/store.ts';
+import { conforming } from '../support/conformance.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 import { blobFiles, emailBody, SIMULATOR } from './fixtures.ts';
 
@@ -122,7 +123,7 @@ test('a repeat that finds an answer in the transaction alone leaves no file of i
     if (isInner) return row;
     isInner = true;
     // Another process of the same database would not wait for this one.
-    const other = await createApiServer(spool.app);
+    const other = conforming(await createApiServer(spool.app));
     const answer = await other.inject({
       method: 'POST',
       url: '/v1/emails',

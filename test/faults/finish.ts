@@ -25,7 +25,8 @@ export type Reckoning = {
 const CLIENTS = 4;
 const PAUSE_MS = 200;
 const ASKING_CLIENTS = 16;
-const DRAIN_TIMEOUT_MS = 150_000;
+/** Mail that two faults met waits for its third attempt: 5 min, and a fifth more. */
+const DRAIN_TIMEOUT_MS = 7 * 60_000;
 
 /** Ends the daemon. */
 export async function finish(world: World, daemon: DaemonProcess): Promise<Reckoning> {

@@ -3,6 +3,7 @@
  * verified over the API, with every record it asked for published in the fake DNS.
  */
 import assert from 'node:assert/strict';
+import { conformanceAt } from '../support/conformance.ts';
 import { type DaemonProcess, type DaemonResponse, startDaemonProcess } from '../support/daemon.ts';
 import type { DnsServer } from '../support/dns-server.ts';
 import { createLiveSender } from '../support/live-sender.ts';
@@ -62,11 +63,14 @@ export async function startSender(options: {
   const zone = [receiverZone, live.zone, operatorZone(live.zone)].join('\n');
   dns.setZone(zone);
   const { key } = live;
-  const post = (path: string, body: unknown) => daemon.request('POST', path, key, body);
-  const email = async (id: string) => {
-    const response = await daemon.request('GET', `/v1/emails/${id}`, key);
-    return expectStatus<Email>(response, 200);
+  const { check } = await conformanceAt(daemon.address);
+  const request = async (method: 'GET' | 'POST', url: string, body?: unknown) => {
+    const response = await daemon.request(method, url, key, body);
+    check({ method, url, ...response, text: JSON.stringify(response.body) });
+    return response;
   };
+  const post = (path: string, body: unknown) => request('POST', path, body);
+  const email = async (id: string) => expectStatus<Email>(await request('GET', `/v1/emails/${id}`), 200);
   return {
     daemon,
     key,

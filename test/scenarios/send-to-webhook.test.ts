@@ -10,6 +10,7 @@ import { type Daemon, startDaemon } from '../../src/main.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
+import { type Conformance, conformanceAt } from '../support/conformance.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { type ReceivedWebhook, startWebhookReceiver } from '../support/webhook-receiver.ts';
@@ -73,7 +74,9 @@ type Api = (
 // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
 type ApiAnswer = { status: number; headers: Headers; body: any };
 
+/** Each answer is checked against the document that the daemon serves. */
 function apiOf(address: string, key: string): Api {
+  let conformance: Conformance | undefined;
   return async (method, path, body, headers = {}) => {
     const response = await fetch(`${address}${path}`, {
       method,
@@ -84,7 +87,11 @@ function apiOf(address: string, key: string): Api {
       },
       ...(body && { body: JSON.stringify(body) }),
     });
-    return { status: response.status, headers: response.headers, body: await response.json() };
+    const { status } = response;
+    const text = await response.text();
+    conformance ??= await conformanceAt(address);
+    conformance.check({ method, url: path, status, headers: Object.fromEntries(response.headers), text });
+    return { status, headers: response.headers, body: JSON.parse(text) };
   };
 }
 

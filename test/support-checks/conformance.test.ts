@@ -3,13 +3,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Type } from 'typebox';
 import { serve } from '../http/serve.ts';
-import { conformanceOf, type Exchange } from '../support/conformance.ts';
+import { conformanceOf, conforming, type Exchange } from '../support/conformance.ts';
 
 const thing = Type.Object({ id: Type.String(), size: Type.Integer() }, { title: 'Thing' });
 const headers = Type.Object({ 'idempotency-key': Type.Optional(Type.String()) });
 const { server } = await serve({}, (one) => {
   one.get('/one/:id', { schema: { response: { 200: thing } } }, async () => ({}));
   one.get('/one/first', { schema: { response: { 204: Type.Null() } } }, async () => null);
+  one.get('/one/lie', { schema: { response: { 200: thing } } }, async (_request, reply) =>
+    reply.type('application/json').send('{"id":1,"size":1}'),
+  );
   one.post('/one', { schema: { headers, response: { 201: thing } } }, async () => ({}));
 });
 const { check } = conformanceOf(server.openApi());
@@ -68,4 +71,10 @@ test('what it does not say is found', () => {
   ] as const) {
     assert.throws(() => check({ ...fine, ...change }), finding, JSON.stringify(change));
   }
+});
+
+test('a server whose answers are checked gives out none that differs', async () => {
+  const checked = conforming(server);
+  await assert.rejects(checked.inject({ url: '/one/lie' }), /id must be string: GET \/one\/lie -> 200/);
+  assert.equal((await checked.inject({ url: '/nothing' })).statusCode, 404);
 });

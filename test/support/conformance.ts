@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import type { OpenApiDocument } from '../../src/http/openapi.ts';
 
 export type Exchange = {
@@ -42,6 +43,29 @@ export function conformanceOf(document: OpenApiDocument): Conformance {
   const conformance = known.get(document) ?? createConformance(document);
   known.set(document, conformance);
   return conformance;
+}
+
+/** The document says the same of every server of the API: whatever the settings, they have the same routes. */
+let ofTheApi: Conformance | undefined;
+
+/** Every answer to `inject` of a server of the whole API must from now on be what the document says. */
+export function conforming(server: FastifyInstance): FastifyInstance {
+  const inject = server.inject.bind(server) as (request: InjectOptions) => Promise<LightMyRequestResponse>;
+  const checked = async (request: InjectOptions & { url: string }) => {
+    const response = await inject(request);
+    ofTheApi ??= conformanceOf(server.openApi());
+    const { statusCode: status, headers, body: text } = response;
+    ofTheApi.check({ method: request.method ?? 'GET', url: request.url, status, headers, text });
+    return response;
+  };
+  server.inject = checked as typeof server.inject;
+  return server;
+}
+
+/** The same of a daemon, by the document that it serves itself. */
+export async function conformanceAt(address: string): Promise<Conformance> {
+  const response = await fetch(`${address}/v1/openapi.json`);
+  return conformanceOf((await response.json()) as OpenApiDocument);
 }
 
 function createConformance(document: OpenApiDocument): Conformance {

@@ -5,6 +5,7 @@ import type { Db } from '../../../src/db/database.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { nextTurn } from '../../../src/system/next-turn.ts';
 import { listen, open } from '../../http/connection.ts';
+import { conforming } from '../../support/conformance.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
 
@@ -307,7 +308,7 @@ for (const asked of ['retrieval', 'trial'] as const) {
       await held;
       return world.app.db.query(read, input);
     };
-    const server = await createApiServer({ ...world.app, db: { ...world.app.db, query } });
+    const server = conforming(await createApiServer({ ...world.app, db: { ...world.app.db, query } }));
     let [begun, ended] = [0, 0];
     server.server.on('request', (_request, response) => {
       begun += 1;
