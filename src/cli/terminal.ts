@@ -1,5 +1,6 @@
 /** What a command sees of the process it runs in. Tests hand in one that keeps what was written. */
 import { createInterface } from 'node:readline/promises';
+import { errorCode } from '../system/errors.ts';
 
 export type Terminal = {
   env: Readonly<Record<string, string | undefined>>;
@@ -18,6 +19,7 @@ export type Terminal = {
 const INTERRUPTED = 130;
 
 export function processTerminal(): Terminal {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', unlessClosed);
   return {
     env: process.env,
     interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
@@ -43,4 +45,9 @@ export function processTerminal(): Terminal {
         process.on('SIGINT', stop);
       }),
   };
+}
+
+/** Whoever reads may have read enough, as `head` does. */
+function unlessClosed(error: Error): void {
+  if (errorCode(error) !== 'EPIPE') throw error;
 }

@@ -18,10 +18,14 @@ const PROGRAM = `
   terminal.print('draining');
 `;
 
-test('the first signal asks for an end, the second is one', async () => {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', PROGRAM], {
+function runModule(text: string) {
+  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', text], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
   });
+}
+
+test('the first signal asks for an end, the second is one', async () => {
+  const child = runModule(PROGRAM);
   const exit = once(child, 'exit');
   let output = '';
   const answers: [string, NodeJS.Signals][] = [
@@ -35,4 +39,19 @@ test('the first signal asks for an end, the second is one', async () => {
   });
   assert.deepEqual(await exit, [130, null]);
   assert.equal(output, 'ready\ndraining\n');
+});
+
+test('who stops reading, as `head` does, makes no trouble', async () => {
+  const child = runModule(`
+    const { processTerminal } = await import(${JSON.stringify(MODULE)});
+    const terminal = processTerminal();
+    for (let line = 0; line < 3; line++) {
+      terminal.print('more');
+      await new Promise(setImmediate);
+    }
+  `);
+  child.stdout.destroy();
+  let errors = '';
+  child.stderr.on('data', (part: Buffer) => (errors += part.toString()));
+  assert.deepEqual([await once(child, 'close'), errors], [[0, null], '']);
 });
