@@ -1,6 +1,6 @@
 /**
  * 404 for paths nobody serves, 405 with `Allow` for those served by other methods (RFC 9110 15.5.6): before a body is
- * read, because who asks for such a path has shown no key.
+ * read, because who asks for such a path need not have shown a key.
  */
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../system/errors.ts';
@@ -11,7 +11,8 @@ export function rejectMethod(server: FastifyInstance, notFound: () => AppError):
     const pattern = new RegExp(`^${route.url.replace(/:[^/]+/g, '[^/]+')}$`);
     for (const method of [route.method].flat()) routes.push({ pattern, method });
   });
-  server.addHook('onRequest', (request, reply, done) => {
+  // After each `onRequest`, where a caller with a key is recognised and counted.
+  server.addHook('preParsing', (request, reply, _payload, done) => {
     if (!request.is404) return done();
     const path = request.url.replace(/\?.*$/, '');
     const allowed = routes.filter((route) => route.pattern.test(path)).map((route) => route.method);

@@ -79,6 +79,7 @@ export async function createHttpServer(
   });
   refuseExpectations(server, system.clock);
   if (metrics) countRequests(server, metrics, bodies);
+  rejectMethod(server, () => notFound('Path'));
   holdContinue(server);
   limitBodies(server);
   holdBodies(server, {
@@ -96,7 +97,6 @@ export async function createHttpServer(
   requireBody(server);
   rejectNearMisses(server);
   rejectRepetition(server);
-  rejectMethod(server, () => notFound('Path'));
   describeRoutes(server, about);
   return server;
 }

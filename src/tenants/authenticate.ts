@@ -1,5 +1,5 @@
 /** Who is calling (specification 5): the bearer key, how often it may, what it permits, and whose data it sees. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { ApiKeyRow, Mode, Permission, PlanRow } from '../db/tables.ts';
@@ -82,7 +82,9 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
   const knownKeys = createKnownKeys(app);
   const rateLimit = createRateLimit(app.clock);
   scope.addHook('onClose', async () => knownKeys.close());
-  scope.addHook('onRequest', async (request, reply) => {
+  // So that requests for nothing there is come by here: they are refused (http/methods.ts) before this is called.
+  scope.setNotFoundHandler(() => {});
+  const recognise = async (request: FastifyRequest, reply: FastifyReply) => {
     const key = await findKey(app, knownKeys, request.headers.authorization);
     // Before anything is counted: who has no more than the key takes nothing from its owner's allowance.
     if (!allowsPeer(key, request.ip)) {
@@ -97,6 +99,11 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
     if (requestsPerSecond !== null) {
       requireAllowance(reply, rateLimit.take(tenantId, requestsPerSecond));
     }
+    return key;
+  };
+  scope.addHook('onRequest', async (request, reply) => {
+    if (request.is404) return void (await recognise(request, reply).catch(unlessRefusedKey));
+    const key = await recognise(request, reply);
     const needs = request.routeOptions.config.needs ?? (isRead(request) ? 'read' : 'write');
     if (!PERMITS[key.permission].includes(needs)) {
       throw new AppError(
@@ -110,6 +117,11 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
       app.db.note(recordKeyUse, { id: key.id, now });
     }
   });
+}
+
+/** Whoever asks for what there is nothing of hears so, with whatever key; but not more often than the plan allows. */
+function unlessRefusedKey(error: unknown): void {
+  if (!(error instanceof AppError) || error.code === 'rate_limited') throw error;
 }
 
 function isRead({ method }: FastifyRequest): boolean {

@@ -136,6 +136,7 @@ function createConformance(document: OpenApiDocument): Conformance {
 function isOutside(status: number, isPath: boolean, isOperation: boolean): boolean {
   if (ANYWHERE.includes(status)) return true;
   if (isOperation) return false;
+  if (status === 429) return true;
   return isPath ? status === 405 : status === 404 || status === 400;
 }
 

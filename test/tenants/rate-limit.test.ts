@@ -104,6 +104,22 @@ test('a limited tenant is told on every answer what it has left', async () => {
   assert.equal((await ask(token)).status, 429);
 });
 
+test('asking for what there is nothing of counts, and is answered to whoever asks', async () => {
+  const { token } = await newTenant('free');
+  const nothing = async (authorization: string, method: 'PUT' | 'GET', url: string) => {
+    const { statusCode, headers } = await house.server.inject({ method, url, headers: { authorization } });
+    return [statusCode, headers['ratelimit-remaining'], headers.allow];
+  };
+  assert.deepEqual(await nothing(`Bearer ${token}`, 'PUT', '/v1/emails'), [405, '9', 'GET, HEAD, POST']);
+  assert.deepEqual(await nothing(`Bearer ${token}`, 'GET', '/v1/nothing'), [404, '8', undefined]);
+  for (const none of ['', 'Bearer nothing', `Bearer ${token}x`]) {
+    assert.deepEqual(await nothing(none, 'PUT', '/v1/emails'), [405, undefined, 'GET, HEAD, POST']);
+    assert.deepEqual(await nothing(none, 'GET', '/v1/nothing'), [404, undefined, undefined]);
+  }
+  for (let left = 8; left > 0; left--) await nothing(`Bearer ${token}`, 'GET', '/v1/nothing');
+  assert.deepEqual(await nothing(`Bearer ${token}`, 'PUT', '/v1/emails'), [429, '0', undefined]);
+});
+
 test('a tenant without a limit is not counted', async () => {
   const { token } = await newTenant('unlimited');
   for (let index = 0; index < 50; index++) {
