@@ -4,8 +4,9 @@ import type { Migration } from './migration.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { marketing } from './migrations/0002-marketing.ts';
 import { webhookReplays } from './migrations/0003-webhook-replays.ts';
+import { importStatus } from './migrations/0004-import-status.ts';
 
-const MIGRATIONS: readonly Migration[] = [initial, marketing, webhookReplays];
+const MIGRATIONS: readonly Migration[] = [initial, marketing, webhookReplays, importStatus];
 
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';

@@ -22,8 +22,8 @@ export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' 
     ...{ schema: exportSchema, show: showExport },
   });
   exports.list({ query: jobFilter }, (request, page) => {
-    const { kind, audienceId } = request.query;
-    return listExports(app.db.read, callerOf(request).tenantId, { ...page, kind, audienceId });
+    const { status, kind, audienceId } = request.query;
+    return listExports(app.db.read, callerOf(request).tenantId, { ...page, status, kind, audienceId });
   });
   exports.get({}, (request) => getExport(app.db.read, callerOf(request).tenantId, request.params.id));
   exports.delete(

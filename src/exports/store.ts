@@ -97,6 +97,7 @@ export async function getCompleted(tx: Tx, tenantId: TenantId, id: string): Prom
 }
 
 export type ExportList = PageRequest & {
+  status?: ExportRow['status'] | undefined;
   kind?: ExportRow['kind'] | undefined;
   audienceId?: string | undefined;
 };
@@ -105,9 +106,10 @@ export type ExportList = PageRequest & {
 export function listExports(
   tx: Tx,
   tenantId: TenantId,
-  { audienceId, kind, ...page }: ExportList,
+  { status, audienceId, kind, ...page }: ExportList,
 ): Promise<Page<ExportRow>> {
-  const all = tx.selectFrom('exports').selectAll().where('tenantId', '=', tenantId);
+  const everyOne = tx.selectFrom('exports').selectAll().where('tenantId', '=', tenantId);
+  const all = status === undefined ? everyOne : everyOne.where('status', '=', status);
   const ofKind = kind === undefined ? all : all.where('kind', '=', kind);
   const wanted =
     audienceId === undefined

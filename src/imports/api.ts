@@ -25,8 +25,8 @@ export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db'>
     ...{ schema: importSchema, show: showImport },
   });
   imports.list({ query: jobFilter }, (request, page) => {
-    const { kind, audienceId } = request.query;
-    return listImports(app.db.read, callerOf(request).tenantId, { ...page, kind, audienceId });
+    const { status, kind, audienceId } = request.query;
+    return listImports(app.db.read, callerOf(request).tenantId, { ...page, status, kind, audienceId });
   });
   imports.get({}, (request) => getImport(app.db.read, callerOf(request).tenantId, request.params.id));
   imports.delete(

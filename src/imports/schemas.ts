@@ -5,11 +5,13 @@ import { isoTime } from '../system/clock.ts';
 
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-export const jobStatus = Type.Enum(['queued', 'running', 'completed', 'failed']);
+const STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
+export const jobStatus = Type.Enum([...STATUSES]);
 export const jobKind = Type.Enum(['contacts', 'suppressions'], { description: 'What the rows are.' });
 
 /** Of lists of jobs. */
 export const jobFilter = {
+  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Jobs that stand so.' })),
   kind: Type.Optional(jobKind),
   audienceId: Type.Optional(Type.String({ description: 'Of the contacts of this audience.' })),
 };

@@ -54,6 +54,7 @@ export async function getImport(tx: Tx, tenantId: TenantId, id: string): Promise
 }
 
 export type ImportList = PageRequest & {
+  status?: ImportRow['status'] | undefined;
   kind?: ImportRow['kind'] | undefined;
   audienceId?: string | undefined;
 };
@@ -62,9 +63,10 @@ export type ImportList = PageRequest & {
 export function listImports(
   tx: Tx,
   tenantId: TenantId,
-  { audienceId, kind, ...page }: ImportList,
+  { status, audienceId, kind, ...page }: ImportList,
 ): Promise<Page<ImportRow>> {
-  const all = tx.selectFrom('imports').selectAll().where('tenantId', '=', tenantId);
+  const everyOne = tx.selectFrom('imports').selectAll().where('tenantId', '=', tenantId);
+  const all = status === undefined ? everyOne : everyOne.where('status', '=', status);
   // What goes into an audience are contacts; to say so leads to the index, whatever was asked for.
   const wantedKind = audienceId === undefined ? kind : (kind ?? 'contacts');
   const ofKind = wantedKind === undefined ? all : all.where('kind', '=', wantedKind);

@@ -50,7 +50,7 @@ test('imports are listed in pages, newest first', async () => {
   }
 });
 
-test('jobs are listed by their kind and by the audience they are about', async () => {
+test('jobs are listed by how they stand, their kind and the audience they are about', async () => {
   const lists = await openTestApp();
   try {
     const [one, other] = [await newAudience(lists, 'One'), await newAudience(lists, 'Other')];
@@ -71,13 +71,21 @@ test('jobs are listed by their kind and by the audience they are about', async (
         [`audienceId=${other}&kind=contacts`, [ofOther]],
         [`audienceId=${one}&kind=suppressions`, []],
         ['audienceId=aud_1', []],
+        ['status=queued', ids],
+        ['status=completed', []],
+        ['status=queued&kind=suppressions', [ofNone]],
       ] as const) {
         const { body } = await lists.request('GET', `/v1/${jobs}?${query}`);
         const found = body.data.map(({ id }: { id: string }) => id).sort();
         assert.deepEqual(found, expected.toSorted(), `${jobs} ${query}`);
       }
-      const { status, body } = await lists.request('GET', `/v1/${jobs}?kind=topics`);
-      assert.deepEqual([status, body.error.param], [400, 'kind']);
+      for (const [param, value] of [
+        ['kind', 'topics'],
+        ['status', 'done'],
+      ]) {
+        const { status, body } = await lists.request('GET', `/v1/${jobs}?${param}=${value}`);
+        assert.deepEqual([status, body.error.param], [400, param]);
+      }
     }
   } finally {
     await lists.close();

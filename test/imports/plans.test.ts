@@ -26,9 +26,11 @@ for (const [table, list] of LISTS) {
 
 test('a list of imports by a filter walks an index of what the filter names, and reads past nothing', async () => {
   const byKind = /USING INDEX importsByKind \(tenantId=\? AND kind=\?/;
+  const byStatus = /USING INDEX importsByStatus \(tenantId=\? AND status=\?/;
   const byAudience = /USING INDEX importsByAudience \(tenantId=\? AND kind=\? AND audienceId=\?/;
   for (const page of PAGES) {
     for (const [filter, search] of [
+      [{ status: 'failed' }, byStatus],
       [{ kind: 'contacts' }, byKind],
       [{ audienceId: 'aud_1' }, byAudience],
       [{ kind: 'suppressions', audienceId: 'aud_1' }, byAudience],

@@ -52,6 +52,9 @@ const LISTS: Record<string, (number: number) => Promise<string>> = {
 
 type Page = { data: { id: string }[]; hasMore: boolean; nextCursor: string | null };
 
+/** Emails are for good. */
+const KEPT = ['/emails'];
+
 for (const [path, make] of Object.entries(LISTS)) {
   test(`GET /v1${path} pages as every list does`, async () => {
     for (let number = 0; number < ITEMS; number++) {
@@ -88,6 +91,16 @@ for (const [path, make] of Object.entries(LISTS)) {
       const { status, body } = await world.request('GET', `${url}?${query}`);
       assert.deepEqual([status, body.error.type, body.error.param], [400, 'validation_error', param], query);
     }
+    await clock.advance(1);
+    const newest = await make(ITEMS + 1);
+    if (!KEPT.includes(path))
+      for (const id of [ids[8], ids[12]])
+        assert.equal((await world.request('DELETE', `${url}/${id}`)).status, 204);
+    const left = KEPT.includes(path) ? ids : ids.toSpliced(12, 1);
+    const stable = 'though one has come, and the cursor is gone';
+    assert.deepEqual((await list(`startingAfter=${ids[8]}&limit=9`)).ids, left.slice(9, 18), stable);
+    const newer = await list(`endingBefore=${ids[8]}&limit=100`);
+    assert.deepEqual(newer.ids, [newest, ...ids.slice(0, 8)], stable);
   });
 }
 
