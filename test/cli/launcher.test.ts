@@ -88,6 +88,20 @@ test('runs the sources again when one was changed or removed after compiling', a
   assert.equal((await launch(join(removed.root, 'bin/postrider'))).nodeArgs.at(-1), sources(removed.root));
 });
 
+test('runs the sources when a package was changed after compiling', async () => {
+  const place = installation();
+  compile(place);
+  const installed = place.write('node_modules/.package-lock.json', '{}');
+  for (const [time, program] of [
+    [PAST, 'dist/main.js'],
+    [new Date(), 'src/cli/main.ts'],
+  ] as const) {
+    utimesSync(installed, time, time);
+    const { nodeArgs } = await launch(join(place.root, 'bin/postrider'));
+    assert.equal(nodeArgs.at(-1), join(place.root, program));
+  }
+});
+
 test('runs compiled code where there are no sources', async () => {
   const place = installation();
   compile(place);
@@ -143,7 +157,7 @@ test('says what to do without the development tools when nothing is compiled, or
   await assert.rejects(launch(program), /: it is not compiled: run "npm run build" in /);
   compile(place);
   utimesSync(join(place.root, 'src/cli/main.ts'), new Date(), new Date());
-  await assert.rejects(launch(program), /: src\/ was changed after .+: run "npm run build" in /);
+  await assert.rejects(launch(program), /: src\/ or a package was changed after .+: run "npm run build" in /);
 });
 
 test('the real one starts from a folder whose tsconfig.json would lead its imports astray', async () => {
