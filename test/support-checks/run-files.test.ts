@@ -9,6 +9,7 @@ import type { RunOptions } from '../support/run-files.ts';
 
 /** Enough for a process to start and pass a test on a busy machine. */
 const FILE_MS = 4_000;
+const MAIN = join(import.meta.dirname, '../main.ts');
 const RUN = join(import.meta.dirname, 'samples', 'run.ts');
 
 /** The lines printed, without times. In a process of its own: a test cannot run tests. */
@@ -34,6 +35,7 @@ const runs = {
   still: run(['stands-still', 'passes'], { fileMs: FILE_MS }),
   stayingOnce: run(['stays'], { fileMs: FILE_MS }, join(directory, 'ran')),
   staying: run(['stays'], { fileMs: FILE_MS }, 'always'),
+  exiting: run(['exits', 'none', 'passes']),
 };
 
 test('files are told of in their order, and counted together', async () => {
@@ -81,4 +83,32 @@ test('one that does not end the second time either has failed', async () => {
   const lines = await runs.staying;
   assert.equal(count(lines, 'cancelled'), 1);
   assert.ok(lines.includes('ok false'));
+});
+
+test('a file whose process ends before its tests, and one without tests, have failed', async () => {
+  const lines = await runs.exiting;
+  const told = lines.slice(0, lines.indexOf('✖ failing tests:'));
+  for (const name of ['exits', 'none']) {
+    assert.deepEqual(
+      told.filter((line) => line.endsWith(`/${name}.ts`)).map((line) => line[0]),
+      ['✖'],
+    );
+  }
+  assert.deepEqual([count(lines, 'pass'), count(lines, 'fail')], [1, 2]);
+  assert.ok(lines.includes('ok false'));
+});
+
+test('a path without tests is refused, and so is none of which there are any from here', async () => {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const root = join(import.meta.dirname, '../..');
+  for (const [cwd, paths, place] of [
+    [root, ['test/support-checks/samples', 'test/nowhere'], 'nowhere'],
+    [directory, [], 'test'],
+  ] as const) {
+    await assert.rejects(promisify(execFile)(process.execPath, [MAIN, ...paths], { cwd, env }), {
+      code: 1,
+      stdout: '',
+      stderr: new RegExp(`There is no test in /.+/${place}\\.\n$`),
+    });
+  }
 });

@@ -1,6 +1,7 @@
 /**
  * Runs test files, each in a process of its own, and tells of them as `node --test` does. Unlike that, it waits for no
- * process without end. One that is late with its tests is ended and has failed. One that has passed all its tests and
+ * process without end, and takes no file for passed that has not told of all its tests: one that exits before has failed.
+ * One that is late with its tests is ended and has failed. One that has passed all its tests and
  * does not end is ended and run once more: Node itself can stand still while it ends (nodejs/node#54918), and what a test
  * left open would hold the second process too.
  */
@@ -19,7 +20,15 @@ export type RunOptions = {
 
 type TestEvent = {
   type: string;
-  data: { file?: string; message?: string; nesting?: number; success?: boolean; counts?: Counts };
+  data: {
+    name?: string;
+    file?: string;
+    message?: string;
+    nesting?: number;
+    success?: boolean;
+    counts?: Counts;
+    details?: { duration_ms: number; error: Error };
+  };
 };
 type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>;
 type Outcome = {
@@ -77,15 +86,32 @@ async function runFile(file: string, { testMs, fileMs, nodeArguments = [] }: Run
   const limit = AbortSignal.timeout(fileMs);
   const options = { files: [file], execArgv: nodeArguments, timeout: testMs, signal: limit };
   const outcome: Outcome = { events: [], counts: NONE, hasPassed: false, isLate: false };
+  let hasTold = false;
   for await (const event of run(options) as AsyncIterable<TestEvent>) {
     const { type, data } = event;
-    if (type === 'test:summary' && data.file !== undefined) outcome.hasPassed = data.success === true;
-    else if (type === 'test:summary') outcome.counts = data.counts ?? NONE;
+    if (type === 'test:summary' && data.file !== undefined) {
+      hasTold = true;
+      outcome.hasPassed = data.success === true;
+    } else if (type === 'test:summary') outcome.counts = data.counts ?? NONE;
     // A diagnostic without a file speaks of the run, of which this is a part.
     else if (type !== 'test:diagnostic' || data.file !== undefined) outcome.events.push(event);
   }
   outcome.isLate = limit.aborted;
-  return outcome;
+  const { failed, cancelled } = outcome.counts;
+  if (hasTold || failed > 0 || cancelled > 0) return outcome;
+  return { ...outcome, ...untold(file, outcome.events) };
+}
+
+/** For Node the file would be one test, and that one has passed. */
+function untold(file: string, events: TestEvent[]): Pick<Outcome, 'events' | 'counts'> {
+  const error = new Error('The process ended by itself before all tests had, or there is none');
+  error.stack = error.message;
+  const data = { name: file, nesting: 0, details: { duration_ms: 0, error } };
+  const others = events.filter((event) => event.type !== 'test:pass' || event.data.name !== file);
+  return {
+    events: [...others, { type: 'test:fail', data }],
+    counts: { ...NONE, tests: 1, failed: 1 },
+  };
 }
 
 function note(message: string): TestEvent {

@@ -3,12 +3,14 @@ import { isMainThread, resourceLimits, threadId } from 'node:worker_threads';
 import { answerJobs } from '../../src/system/killable-threads.ts';
 
 export type Order = {
-  what: 'where' | 'room' | 'pause' | 'spin' | 'hoard' | 'throw' | 'exit';
+  what: 'where' | 'room' | 'pause' | 'hold' | 'spin' | 'hoard' | 'throw' | 'exit';
   /** Turns 1 when the thread has the order. */
   begun?: Int32Array;
+  /** Ends `hold` when it turns 1. */
+  release?: Int32Array;
 };
 
-answerJobs(({ what, begun }: Order): string => {
+answerJobs(({ what, begun, release }: Order): string => {
   if (begun) {
     Atomics.store(begun, 0, 1);
     Atomics.notify(begun, 0);
@@ -20,6 +22,9 @@ answerJobs(({ what, begun }: Order): string => {
       return `${resourceLimits.maxOldGenerationSizeMb} and ${resourceLimits.maxYoungGenerationSizeMb} MB`;
     case 'pause':
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      return `thread ${threadId}`;
+    case 'hold':
+      if (release) Atomics.wait(release, 0, 0);
       return `thread ${threadId}`;
     case 'spin':
       for (;;);

@@ -37,7 +37,24 @@ function openThreads(context: TestContext, change: Partial<KillableThreadsOption
     await wait.value;
     return { outcome };
   };
-  return { clock, threads, run, spin };
+  /** A job that has begun, and ends when it is told to. */
+  const hold = async () => {
+    const flag = () => new Int32Array(new SharedArrayBuffer(4));
+    const [begun, release] = [flag(), flag()];
+    const outcome = threads.run({ what: 'hold', begun, release }).then(summary);
+    await Atomics.waitAsync(begun, 0, 0).value;
+    return () => {
+      Atomics.store(release, 0, 1);
+      Atomics.notify(release, 0);
+      return outcome;
+    };
+  };
+  /** Where two jobs run that are under way at the same time. */
+  const twoPlaces = async () => {
+    const releases = await Promise.all([hold(), hold()]);
+    return Promise.all(releases.map((release) => release()));
+  };
+  return { clock, threads, run, spin, hold, twoPlaces };
 }
 
 function summary(outcome: ThreadOutcome<string>): string {
@@ -63,14 +80,19 @@ test('the memory of a thread is limited, old and young', async (t) => {
 });
 
 test('no more threads are started than there may be', async (t) => {
-  const { run } = openThreads(t, { threads: 2, mostWaiting: 4 });
-  const places = await Promise.all(Array.from({ length: 4 }, () => run('pause')));
-  assert.equal(new Set(places).size, 2, places.join());
+  const { run, hold } = openThreads(t, { threads: 2, mostWaiting: 4 });
+  const releases = await Promise.all([hold(), hold()]);
+  const others = [run('where'), run('where')];
+  // A third would be there by the time that one started after it is.
+  await openThreads(t).run('where');
+  const both = await Promise.all(releases.map((release) => release()));
+  const places = [...both, ...(await Promise.all(others))];
+  assert.deepEqual([new Set(both).size, new Set(places).size], [2, 2], places.join());
 });
 
 test('no more threads are started than jobs are waiting', async (t) => {
-  const { run } = openThreads(t, { threads: 4 });
-  const places = await Promise.all([run('pause'), run('pause')]);
+  const { twoPlaces } = openThreads(t, { threads: 4 });
+  const places = await twoPlaces();
   const next = await openThreads(t).run('where');
   const numbers = [...places, next]
     .map((place) => Number(place.replace('thread ', '')))
@@ -169,18 +191,20 @@ test('a thread that has nothing to do for long is ended, and started again for t
 });
 
 test('one thread whose jobs were all quick is kept, however long it idles', async (t) => {
-  const { clock, run } = openThreads(t, { threads: 2, mostWaiting: 4, quickJobMs: 100 });
+  const { clock, run, hold, twoPlaces } = openThreads(t, { threads: 2, mostWaiting: 4, quickJobMs: 100 });
   const first = await run('where');
   for (let day = 0; day < 2; day++) {
     await clock.advance(24 * 3_600_000);
     assert.equal(await run('where'), first);
   }
-  const both = new Set(await Promise.all([run('pause'), run('pause')]));
+  const both = new Set(await twoPlaces());
   assert.equal(both.size, 2);
   // The second is done before the first this time, and is the one that is kept.
-  await Promise.all([run('pause'), run('where')]);
+  const release = await hold();
+  await run('where');
+  await release();
   await clock.advance(24 * 3_600_000);
-  const after = await Promise.all([run('pause'), run('pause')]);
+  const after = await twoPlaces();
   const kept = after.filter((place) => both.has(place));
   assert.deepEqual([kept.length, kept.includes(first)], [1, false], `${after} of ${[...both]}`);
 });

@@ -1,0 +1,2 @@
+/** There is no test in it. */
+export {};
