@@ -23,7 +23,7 @@ const ADDRESS_LIMIT_OCTETS = 254;
 /** Ours: display names are for reading. */
 const NAME_LIMIT_CHARACTERS = 256;
 /** The longest name as encoded-words, with the address, stays well below it. */
-const TEXT_LIMIT_CHARACTERS = 4_096;
+export const MAILBOX_LIMIT_CHARACTERS = 4_096;
 
 /** Controls, and the line and paragraph separators that some readers break lines at. */
 const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}]/u;
@@ -43,7 +43,7 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /** `a@b.example`, `<a@b.example>` or `Name <a@b.example>`; undefined when `text` is anything else. */
 export function parseMailbox(text: string): Mailbox | undefined {
-  if (text.length > TEXT_LIMIT_CHARACTERS || !text.isWellFormed()) return undefined;
+  if (text.length > MAILBOX_LIMIT_CHARACTERS || !text.isWellFormed()) return undefined;
   const trimmed = trimSpaces(text);
   if (!trimmed.endsWith('>')) return parseAddress(trimmed, undefined);
   const phrase = readPhrase(trimmed);

@@ -40,6 +40,14 @@ test('CRLF, LF and CR end a record, also mixed, and the last one may lack them',
   ]);
 });
 
+test('however short its records are, a file is read a thousand of them at a time', async () => {
+  for (const line of ['x\n', 'x\r', 'x,y\r\n']) {
+    for await (const { records } of readRecords([Buffer.from(`a,b\n${line.repeat(20_000)}`)])) {
+      assert.ok(records.length <= 1_025, `${records.length}`);
+    }
+  }
+});
+
 test('each record is known by the line it begins in', async () => {
   const found = await read('\r\ne,f\r\n\r\n\r\n"a\r\nb\nc\rd",1\r\n , \nz,9\n\n"y","\n"\nx,8\n');
   assert.deepEqual(

@@ -1,5 +1,5 @@
 /** Who an email is from and for: every field as mailboxes and as it was given, and the envelope made of them. */
-import { addressKey, type Mailbox, parseMailbox } from '../../mail/address.ts';
+import { addressKey, MAILBOX_LIMIT_CHARACTERS, type Mailbox, parseMailbox } from '../../mail/address.ts';
 import { invalid } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 
@@ -70,6 +70,7 @@ export function readMailbox(path: string, text: string): Mailbox {
 /** `Ada, Inc. <ada@example.com>`: the comma alone is wrong with it (RFC 5322 3.2.3, specials). With an `@` the name is
  * rather another address, and no quotes make one of two. */
 function isNameToQuote(text: string): boolean {
+  if (text.length > MAILBOX_LIMIT_CHARACTERS) return false;
   const start = text.lastIndexOf('<');
   const name = text.slice(0, start).trim().replace(/["\\]/g, '\\$&');
   return start > 0 && !name.includes('@') && parseMailbox(`"${name}" ${text.slice(start)}`) !== undefined;
