@@ -11,7 +11,7 @@ import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { SIMULATOR } from '../emails/fixtures.ts';
 import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 /** Specification 6. */
 const TYPES = [
   ...['email.queued', 'email.sent', 'email.delivered', 'email.bounced', 'email.complained'],

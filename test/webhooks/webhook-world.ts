@@ -187,7 +187,7 @@ async function record(
   return id;
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 /** Lets the workers and the database go on, at a clock that stands still, until `check` holds. */
 export async function until(
