@@ -6,6 +6,7 @@ import type { Fetch } from '../src/system/fetch.ts';
 import { setTenantPlan } from '../src/tenants/store.ts';
 import { emailBody } from './emails/fixtures.ts';
 import { head, listen, open } from './http/connection.ts';
+import { createFakeClock } from './support/fake-clock.ts';
 import { openTestApp, type TestApp } from './support/test-app.ts';
 
 const MIB = 1024 * 1024;
@@ -81,7 +82,7 @@ test('files that are fetched take the room of bodies, and give it back when the 
 });
 
 test('a limited tenant is told what it has left by refusals too, whatever refuses', async (context) => {
-  const world = await openTestApp();
+  const world = await openTestApp({ system: { clock: createFakeClock(Date.UTC(2030, 0, 1)) } });
   context.after(() => world.close());
   const { tenantId } = world;
   await world.app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'free' });

@@ -37,6 +37,8 @@ export type Row = {
   name: string;
   unit: 'fdatasync/s' | 'commits/s' | 'signatures/s' | 'msg/s' | 'ms' | 'MiB';
   comparison?: { job: Job; role: Role };
+  /** What it is to reach, for the reader. */
+  aim?: string;
   measure(): Promise<Measure>;
 };
 

@@ -10,6 +10,7 @@ export type RowResult =
       name: string;
       unit: Row['unit'];
       comparison: Row['comparison'];
+      aim: Row['aim'];
       /** The run in the middle, by figure: all its columns belong together. */
       median: Measure;
       range: [number, number];
@@ -38,6 +39,7 @@ export function summarise(entries: readonly Entry[]): RowResult[] {
       name: row.name,
       unit: row.unit,
       comparison: row.comparison,
+      aim: row.aim,
       median: middle,
       range: [Math.min(...figures), Math.max(...figures)],
       runs: figures.length,
@@ -88,6 +90,7 @@ export function renderTable(results: readonly RowResult[]): string {
     'MiB PSS / RSS',
     'x bare path',
     'x Postfix',
+    'aim',
   ];
   const lines = results.flatMap((result) =>
     'missing' in result
@@ -125,13 +128,14 @@ function columns(result: Extract<RowResult, { runs: number }>): string[] {
     memory ? `${whole(memory.proportionalMiB)} / ${whole(memory.residentMiB)}` : '',
     result.toBarePath?.toFixed(2) ?? '',
     result.toPeer?.toFixed(2) ?? '',
+    result.aim ?? '',
   ];
 }
 
 /** Of a line with nothing else. */
 function detailColumns({ name, median, range }: Detail): string[] {
   const cells = [`  ${name}`, whole(median), `${whole(range[0])} - ${whole(range[1])}`];
-  return [...cells, '', '', '', '', '', '', ''];
+  return [...cells, '', '', '', '', '', '', '', ''];
 }
 
 function whole(value: number): string {
