@@ -194,6 +194,16 @@ async function lookAhead(tx: Tx, slice: SegmentSlice & Travel): Promise<Stretch 
   const { audienceId, after, scan, direction = 'newer', from, until } = slice;
   const ids = tx.selectFrom('contacts').select('contacts.id').where('audienceId', '=', audienceId);
   const ahead = inSlice(ids, 'contacts.id', { direction, cursor: after, limit: scan, from, until });
+  // To skip to the last of them takes a third of the time that it takes to look at each.
+  const end = await ahead
+    .limit(1)
+    .offset(scan - 1)
+    .executeTakeFirst();
+  const start = end && (await ahead.limit(1).executeTakeFirst());
+  if (end && start) {
+    const [oldest, newest] = direction === 'newer' ? [start.id, end.id] : [end.id, start.id];
+    return { oldest, newest, looked: scan };
+  }
   const { oldest, newest, looked } = await tx
     .selectFrom(ahead.as('ahead'))
     .select(({ fn }) => [
