@@ -54,10 +54,36 @@ test('large bodies of one tenant, announced and never sent, leave room for those
     assert.equal((await peer.answer()).status, 503, 'whichever of its keys');
     peers.push(peer);
   }
+  // A small body, but two million characters once it is filled in.
+  const body = emailBody({ html: '{{x}}'.repeat(200), text: 'x', variables: { x: 'x'.repeat(10_000) } });
+  assert.equal((await world.request('POST', '/v1/emails', { body })).status, 503);
+  assert.equal((await world.request('POST', '/v1/emails', { body, key: other.testKey })).status, 200);
   peers.push(await announce(other.testKey));
   await until(async () => (await bytesHeld(world)) === 5 * ATTACHMENTS_BODY_LIMIT_BYTES);
   for (const { socket } of peers) socket.destroy();
   await until(async () => (await bytesHeld(world)) === 0);
+});
+
+test('what variables make of a small body takes room until it is stored', async (context) => {
+  const world = await openTestApp();
+  context.after(() => world.close());
+  let heldBytes = 0;
+  const { prepare } = world.app.blobs;
+  world.app.blobs.prepare = async (...message) => {
+    heldBytes = await bytesHeld(world);
+    return prepare(...message);
+  };
+  const filled = { text: undefined, html: '{{x}}'.repeat(200), variables: { x: 'x'.repeat(10_000) } };
+  for (const [path, body] of [
+    ['/v1/emails', emailBody(filled)],
+    ['/v1/emails/batch', { emails: [emailBody(filled)] }],
+  ] as const) {
+    heldBytes = 0;
+    assert.equal((await world.request('POST', path, { body })).status, 200);
+    // The HTML, and the text that is to be made of it.
+    assert.ok(heldBytes >= 2 * 4_000_000, `${path} ${heldBytes}`);
+    await until(async () => (await bytesHeld(world)) === 0);
+  }
 });
 
 test('files that are fetched take the room of bodies, and give it back when the email is stored or refused', async (context) => {

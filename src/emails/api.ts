@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
+import { holdMore } from '../http/body.ts';
 import { whileAwaited } from '../http/departure.ts';
 import { refuseImmutable } from '../http/immutable-fields.ts';
 import { checkedByItem } from '../http/items.ts';
@@ -11,7 +12,7 @@ import { listEnvelope, pageRequest } from '../http/page.ts';
 import { paramsOf } from '../http/resource.ts';
 import { listRecipients } from '../queue/store.ts';
 import { type Caller, callerOf } from '../tenants/authenticate.ts';
-import { type Batch, sendBatch } from './batch.ts';
+import { type Batch, MOST_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, getEmail, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
 import { readIdempotencyKey } from './idempotency.ts';
@@ -37,6 +38,8 @@ export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
 const tags = ['Emails'];
 const ONE = '/emails/:id';
 const CANCEL = `${ONE}/cancel`;
+/** Of text and HTML until they are stored, and of the message that is made of them. */
+const BYTES_A_CHARACTER = 2;
 const REPEATED = ['idempotency_conflict', 'idempotency_in_progress'] as const;
 
 export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void {
@@ -72,6 +75,7 @@ function registerSend(server: FastifyInstance, app: SendApp): void {
         body: request.body,
         detached: detachedOf(request),
         idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
+        holdText: (characters) => holdMore(request, characters * BYTES_A_CHARACTER),
       });
       if (replayed) reply.header('idempotency-replayed', 'true');
       return response;
@@ -93,7 +97,8 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         description:
           'Answered when all that were accepted are on disk. What is wrong with one email is said in its place and ' +
           'keeps back no other. An Idempotency-Key is for the batch as a whole. ' +
-          `Apart from its attachments the body may have ${MOST_TEXT_MIB} MiB.`,
+          `Apart from its attachments the body may have ${MOST_TEXT_MIB} MiB, and its emails ${MOST_BATCH_TEXT_MIB} MiB ` +
+          'of text and HTML together, variables filled in.',
         tags,
         headers: idempotencyHeader,
         body: batchSchema,
@@ -106,6 +111,7 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         check,
         detached: detachedOf(request),
         idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
+        holdText: (characters) => holdMore(request, characters * BYTES_A_CHARACTER),
       });
       if (replayed) reply.header('idempotency-replayed', 'true');
       return response;

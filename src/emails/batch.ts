@@ -6,15 +6,16 @@
 import type { BlobRow } from '../db/tables.ts';
 import type { Detached } from '../http/large-strings.ts';
 import type { Clock } from '../system/clock.ts';
+import { AppError } from '../system/errors.ts';
 import { nextTurn } from '../system/next-turn.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { type Acceptance, acceptBatch, asFailure, type BatchFailure, type SentBatch } from './accept.ts';
 import { commitStored, discardAll } from './commit.ts';
-import type { Allowance } from './download.ts';
 import type { Answer } from './idempotency/store.ts';
 import { hashJson, hashRequest } from './idempotency.ts';
 import { answerOnce, claimKey } from './once.ts';
-import { prepareEmail } from './prepare.ts';
+import { prepareEmail, type Share } from './prepare.ts';
+import type { HoldText } from './render.ts';
 import { readSendRequest } from './request.ts';
 import { BATCH_BODY_LIMIT_BYTES, type SendBody } from './schemas.ts';
 import type { SendApp } from './send.ts';
@@ -27,12 +28,15 @@ export type Batch = {
   /** Attachments that were taken out of the body. */
   detached: Detached;
   idempotencyKey: string | undefined;
+  holdText: HoldText;
 };
 
 /** Of all files that a batch has fetched: half of what a request may take to arrive. */
 const FILES_TIMEOUT_MS = 60_000;
 /** As many as the body may carry itself. */
 const MOST_FILE_BYTES = BATCH_BODY_LIMIT_BYTES;
+/** Ours: of text and HTML, variables filled in: a hundred newsletters of 300 KB. */
+export const MOST_BATCH_TEXT_MIB = 32;
 /** Worked on between two turns of the event loop: a few emails. Several batches at the same time take turns. */
 const SLICE_MS = 1;
 
@@ -69,15 +73,13 @@ type Item = Acceptance | BatchFailure;
 /** In their order. Nothing stays stored when it throws. */
 async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise<Item[]> {
   const pause = createPause(app.clock);
-  const allowance: Allowance = {
-    until: app.clock.elapsed() + FILES_TIMEOUT_MS,
-    leftBytes: MOST_FILE_BYTES,
-  };
+  const files = { until: app.clock.elapsed() + FILES_TIMEOUT_MS, leftBytes: MOST_FILE_BYTES };
+  const share: Share = { files, holdText: withinBatch(batch.holdText) };
   const items: Item[] = [];
   try {
     for (const email of batch.body.emails) {
       await pause();
-      items.push(await prepareItem(app, caller, { batch, email, allowance }).catch(asFailure));
+      items.push(await prepareItem(app, caller, { batch, email, share }).catch(asFailure));
     }
     return items;
   } catch (error) {
@@ -89,11 +91,26 @@ async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise
 async function prepareItem(
   app: SendApp,
   caller: Caller,
-  { batch, email, allowance }: { batch: Batch; email: unknown; allowance: Allowance },
+  { batch, email, share }: { batch: Batch; email: unknown; share: Share },
 ): Promise<Acceptance> {
   const findContent = batch.detached.find;
   const request = readSendRequest(batch.check(email), { findContent, now: app.clock.now() });
-  return prepareEmail(app, caller, request, allowance);
+  return prepareEmail(app, caller, request, share);
+}
+
+/** What is too much of one email leaves its room to those after it. */
+function withinBatch(holdText: HoldText): HoldText {
+  let left = MOST_BATCH_TEXT_MIB * 1024 * 1024;
+  return (characters) => {
+    if (characters > left) {
+      throw new AppError(
+        'validation_error',
+        `The emails of a batch may have ${MOST_BATCH_TEXT_MIB} MiB of text and HTML together; send this one in another`,
+      );
+    }
+    holdText(characters);
+    left -= characters;
+  };
 }
 
 function blobsOf(items: readonly Item[]): BlobRow[] {

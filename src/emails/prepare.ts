@@ -16,7 +16,7 @@ import { acceptanceOf, admissionOf } from './acceptance.ts';
 import type { Allowance, Downloads } from './download.ts';
 import { loadAttachments } from './load-attachments.ts';
 import { storeMessage } from './message.ts';
-import { type Content, renderContent } from './render.ts';
+import { type Content, type HoldText, renderContent } from './render.ts';
 import { envelopeRecipients } from './request/addresses.ts';
 import type { EmailRequest } from './request.ts';
 import { requireSender } from './sender.ts';
@@ -25,9 +25,11 @@ export type PrepareApp = Pick<App, 'db' | 'blobs' | 'config' | 'clock' | 'htmlTe
   downloads: Downloads;
 };
 
+/** What the request this email is a part of may still take. */
+export type Share = { holdText: HoldText; files?: Allowance };
+
 /**
- * The bytes of the answer are stored: who does not commit it discards them. `allowance`: what the files of the request this
- * email is a part of may take together.
+ * The bytes of the answer are stored: who does not commit it discards them.
  *
  * @throws AppError validation_error, restricted_api_key, domain_not_verified, suppressed_recipient, quota_exceeded,
  * unavailable
@@ -36,14 +38,15 @@ export async function prepareEmail(
   app: PrepareApp,
   caller: Caller,
   request: EmailRequest,
-  allowance?: Allowance,
+  share: Share,
 ): Promise<Acceptance> {
   const { addresses, headers } = request;
   const recipients = envelopeRecipients(addresses);
   const simulatorOnly = recipients.every(({ domain }) => isSimulatorDomain(app.config, domain));
   const { domainId } = await requireSender(app, caller, { domain: addresses.from.domain, simulatorOnly });
   const topic = await requireTopic(app, caller.tenantId, request.topicId);
-  const content = await renderContent(app, caller.tenantId, request.content);
+  const { holdText, files: allowance } = share;
+  const content = await renderContent(app, caller.tenantId, { request: request.content, holdText });
   const admission = admissionOf(app.config, caller, { type: request.type, topic, recipients, simulatorOnly });
   if (mayBeLarge(request, content))
     await requireAdmission(app.db.read, caller.tenantId, { ...admission, now: app.clock.now() });

@@ -19,15 +19,24 @@ export type Content = {
 };
 
 /**
+ * Asked before a text is made of HTML, which is no longer than that. All of it is held until the request is stored, and of
+ * a small body variables make much.
+ *
+ * @throws AppError unavailable, or validation_error when there are too many
+ */
+export type HoldText = (characters: number) => void;
+
+/**
  * What the request carries itself is rendered when it carries variables too; what a template carries always is
  * (decisions.md 2).
  *
- * @throws AppError validation_error for a template the tenant does not have, or a text that variables made too long
+ * @throws AppError validation_error for a template the tenant does not have, or a text that variables made too long; and
+ * what `holdText` throws
  */
 export async function renderContent(
   app: Pick<App, 'db' | 'htmlText'>,
   tenantId: Caller['tenantId'],
-  request: ContentRequest,
+  { request, holdText }: { request: ContentRequest; holdText: HoldText },
 ): Promise<Content> {
   const template = await requireTemplate(app, tenantId, request.templateId);
   const missing = new Set<string>();
@@ -43,6 +52,7 @@ export async function renderContent(
   const templateText = template?.text ?? undefined;
   const text =
     request.text === undefined ? templateText && fill(templateText, 'text') : own(request.text, 'text');
+  holdText((html?.length ?? 0) + (text ?? html ?? '').length);
   // Sizes are of what is sent, and variables change them.
   const from = template ? 'templateId' : 'html';
   return {

@@ -10,6 +10,7 @@ import type { Answer } from './idempotency/store.ts';
 import { hashRequest } from './idempotency.ts';
 import { answerOnce, claimKey, type OnceApp } from './once.ts';
 import { type PrepareApp, prepareEmail } from './prepare.ts';
+import type { HoldText } from './render.ts';
 import { readSendRequest } from './request.ts';
 import type { SendBody } from './schemas.ts';
 
@@ -20,6 +21,7 @@ export type Send = {
   /** Attachments that were taken out of the body. */
   detached: Detached;
   idempotencyKey: string | undefined;
+  holdText: HoldText;
 };
 
 /**
@@ -29,14 +31,14 @@ export type Send = {
 export async function sendEmail(
   app: SendApp,
   caller: Caller,
-  { body, detached, idempotencyKey }: Send,
+  { body, detached, idempotencyKey, holdText }: Send,
 ): Promise<Answer<Sent>> {
   const now = app.clock.now();
   const request = readSendRequest(body, { findContent: detached.find, now });
   const hash = () => hashRequest({ method: 'POST', path: '/v1/emails', body }, detached.hash);
   const idempotency = idempotencyKey === undefined ? undefined : claimKey(idempotencyKey, hash(), now);
   return answerOnce(app, caller, idempotency, async () => {
-    const acceptance = await prepareEmail(app, caller, request);
+    const acceptance = await prepareEmail(app, caller, request, { holdText });
     const stored = { blobs: [acceptance.blob], unusedBy: () => [] };
     return commitStored(app, acceptEmail, { acceptance, idempotency }, stored);
   });

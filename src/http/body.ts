@@ -101,6 +101,11 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage): Pro
   });
 }
 
+/** Room for what is made of the body, until the request is over. @throws AppError unavailable */
+export function holdMore(request: FastifyRequest, bytes: number): void {
+  if (bodies.get(request)?.takeRoom(bytes) === false) throw noRoom();
+}
+
 type BodyOptions = {
   room: Room;
   onRefusal: () => void;

@@ -207,6 +207,23 @@ test('a batch of which nothing is accepted is answered 200 all the same', async 
   assert.deepEqual(await countRows(spool.app), before);
 });
 
+test('what variables make of the emails of a batch is bounded, and what is too much is said in its place', async () => {
+  const large = emailBody({
+    ...{ html: '<p>{{x}}</p>'.repeat(200), text: '{{x}}'.repeat(200) },
+    variables: { x: 'x'.repeat(10_000) },
+  });
+  // 4,001,400 characters each.
+  const data = await send([...Array(10).fill(large), emailBody()]);
+  assert.deepEqual(
+    data.map(({ status }) => status),
+    [...Array(8).fill('queued'), 'failed', 'failed', 'queued'],
+  );
+  assert.deepEqual(data[8]?.error, {
+    type: 'validation_error',
+    message: 'The emails of a batch may have 32 MiB of text and HTML together; send this one in another',
+  });
+});
+
 test('attachments and schedules are each email’s own', async () => {
   const scheduledAt = new Date(START_MS + 3_600_000).toISOString();
   const data = await send([
