@@ -124,18 +124,24 @@ export async function deleteSegmentsOf(tx: Tx, audienceId: SegmentRow['audienceI
   await tx.deleteFrom('segments').where('audienceId', '=', audienceId).execute();
 }
 
-/** A part of an audience, and what to look for in it. */
-export type SegmentSlice = {
+/** What is looked through, and what for. */
+export type Question = {
   tenantId: TenantId;
   audienceId: SegmentRow['audienceId'];
   filter: Filter;
   /** Epoch milliseconds: what `within_days` counts from. The same for all slices of one question. */
   now: number;
+};
+
+/** A part of an audience. */
+type Ahead = Pick<Question, 'audienceId'> & {
   /** Where the slice before ended; undefined for the first. */
   after: ContactRow['id'] | undefined;
   /** Contacts looked at, at most. */
   scan: number;
 };
+
+export type SegmentSlice = Question & Ahead;
 
 type Travel = Partial<Pick<Slice, 'direction' | 'from' | 'until'>>;
 
@@ -163,19 +169,19 @@ async function readSlice(tx: Tx, input: SegmentSlice & Travel & { limit: number 
   return { contacts, last: stretch.looked < scan ? undefined : end };
 }
 
-/** How many they are. `last` as of `readSegmentSlice`. */
-export const countSegmentSlice = defineRead('segments.countSlice', (tx, input: SegmentSlice) =>
-  timed(() => countSlice(tx, input)),
-);
+/** The stretch of a slice, which takes little: what is in it can be counted while the next one is looked for. */
+export const findStretch = defineRead('segments.stretch', (tx, ahead: Ahead) => lookAhead(tx, ahead));
 
-async function countSlice(tx: Tx, input: SegmentSlice) {
-  const stretch = await lookAhead(tx, input);
-  if (!stretch) return { count: 0, last: undefined };
-  const { count } = await matching(tx, input, stretch, await circumstancesOf(tx, input))
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return { count, last: stretch.looked < input.scan ? undefined : stretch.newest };
-}
+/** How many of a stretch are of the segment. */
+export const countStretch = defineRead(
+  'segments.countStretch',
+  (tx, { stretch, ...question }: Question & { stretch: Stretch }) =>
+    timed(async () =>
+      matching(tx, question, stretch, await circumstancesOf(tx, question))
+        .select((select) => select.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow(),
+    ),
+);
 
 /** Milliseconds of the thread, without the wait for it. */
 export type Took = { tookMs: number };
@@ -187,10 +193,11 @@ async function timed<Found>(look: () => Promise<Found>): Promise<Found & Took> {
   return { ...found, tookMs: realClock.elapsed() - since };
 }
 
-type Stretch = { oldest: ContactRow['id']; newest: ContactRow['id']; looked: number };
+/** A part of an audience, both ends included. */
+export type Stretch = { oldest: ContactRow['id']; newest: ContactRow['id']; looked: number };
 
 /** The next contacts of the audience, by the index alone; undefined when there are none. */
-async function lookAhead(tx: Tx, slice: SegmentSlice & Travel): Promise<Stretch | undefined> {
+async function lookAhead(tx: Tx, slice: Ahead & Travel): Promise<Stretch | undefined> {
   const { audienceId, after, scan, direction = 'newer', from, until } = slice;
   const ids = tx.selectFrom('contacts').select('contacts.id').where('audienceId', '=', audienceId);
   const ahead = inSlice(ids, 'contacts.id', { direction, cursor: after, limit: scan, from, until });
@@ -215,21 +222,21 @@ async function lookAhead(tx: Tx, slice: SegmentSlice & Travel): Promise<Stretch 
   return looked === 0 ? undefined : { oldest, newest, looked };
 }
 
-function matching(tx: Tx, slice: SegmentSlice, stretch: Stretch, circumstances: Circumstances) {
+function matching(tx: Tx, question: Question, stretch: Stretch, circumstances: Circumstances) {
   return tx
     .selectFrom('contacts')
-    .where('audienceId', '=', slice.audienceId)
+    .where('audienceId', '=', question.audienceId)
     .where('contacts.id', '>=', stretch.oldest)
     .where('contacts.id', '<=', stretch.newest)
-    .where('tenantId', '=', slice.tenantId)
-    .where(segmentCondition(slice.filter, circumstances));
+    .where('tenantId', '=', question.tenantId)
+    .where(segmentCondition(question.filter, circumstances));
 }
 
 const defaultsOfTenant = statement((db, param: Param<Pick<TopicRow, 'tenantId'>>) =>
   db.selectFrom('topics').select(['id', 'defaultOptIn']).where('tenantId', '=', param('tenantId')),
 );
 
-async function circumstancesOf(tx: Tx, { tenantId, filter, now }: SegmentSlice): Promise<Circumstances> {
+async function circumstancesOf(tx: Tx, { tenantId, filter, now }: Question): Promise<Circumstances> {
   const topics = topicsOf(filter).length > 0 ? await defaultsOfTenant.all(tx, { tenantId }) : [];
   return { now, topicDefaults: new Map(topics.map(({ id, defaultOptIn }) => [id, defaultOptIn === 1])) };
 }

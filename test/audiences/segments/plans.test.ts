@@ -2,7 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Filter } from '../../../src/audiences/segments/filter.ts';
-import { countSegmentSlice, listSegments, readSegmentSlice } from '../../../src/audiences/segments/store.ts';
+import {
+  countStretch,
+  findStretch,
+  listSegments,
+  readSegmentSlice,
+} from '../../../src/audiences/segments/store.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { explain } from '../../support/explain.ts';
 
@@ -55,7 +60,9 @@ test('a slice looks ahead by the index alone, and then at no contact beyond', as
       const after = newId('ct', direction === 'newer' ? 0 : 2);
       const plan = await explain(async (tx) => {
         await addContact(tx);
-        await countSegmentSlice.run(tx, { ...slice, filter });
+        const stretch = await findStretch.run(tx, slice);
+        assert.ok(stretch);
+        await countStretch.run(tx, { ...slice, filter, stretch });
         await readSegmentSlice.run(tx, { ...slice, after, filter, limit: 3, direction });
       });
       const text = plan.join('\n');
