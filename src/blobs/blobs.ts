@@ -11,7 +11,7 @@ import type { BlobRow } from '../db/tables.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
 import { FileWriter, fileChunks, fileHead, fileSize, removeFile, sweepFiles } from './files.ts';
-import { findBlob, isFileInUse } from './store.ts';
+import { findBlob, isFileInUse, type StoredBytes } from './store.ts';
 
 export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
@@ -26,9 +26,6 @@ export type BlobContent = {
   /** All bytes in order. The file is closed when the last was read, and when the reader stops before. */
   chunks(): AsyncIterable<Buffer>;
 };
-
-/** Where bytes are: in the row itself, or in the file of their hash. */
-export type StoredBytes = Pick<BlobRow, 'sha256' | 'data'>;
 
 export type Blobs = {
   /**

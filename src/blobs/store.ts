@@ -3,6 +3,9 @@ import type { Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 
+/** Where bytes are: in the row itself, or in the file of their hash. */
+export type StoredBytes = Pick<BlobRow, 'sha256' | 'data'>;
+
 const insert = statement((db, param: Param<BlobRow>) =>
   db.insertInto('blobs').values({
     id: param('id'),
@@ -42,10 +45,13 @@ export async function isFileInUse(tx: Tx, sha256: string): Promise<boolean> {
 }
 
 /**
- * Part of the write after which nobody needs the bytes: a file is left to the sweep. The row stays, empty, because to remove
- * it SQLite would look through every message for one that names it.
+ * Part of the write after which nobody needs the bytes. Answers them if they are in a file, for who can discard it right
+ * after the write; else it is left to the sweep. The row stays, empty, because to remove it SQLite would look through every
+ * message for one that names it.
  */
-export async function emptyBlob(tx: Tx, id: BlobRow['id']): Promise<void> {
+export async function emptyBlob(tx: Tx, id: BlobRow['id']): Promise<StoredBytes | undefined> {
+  const blob = await findBlob(tx, id);
   const empty = { sha256: '', sizeBytes: 0, data: new Uint8Array() };
   await tx.updateTable('blobs').set(empty).where('id', '=', id).execute();
+  return blob?.data === null ? { sha256: blob.sha256, data: null } : undefined;
 }

@@ -1,13 +1,11 @@
 /** Exports: all SQL, and the only writer of their table. Live and test keys share them. */
-import type { StoredBytes } from '../blobs/blobs.ts';
-import { insertBlob } from '../blobs/store.ts';
+import { emptyBlob, insertBlob, type StoredBytes } from '../blobs/store.ts';
 import type { ExportRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 import type { Lease, WaitingTenant } from '../imports/jobs.ts';
-import { removeFile } from '../imports/store.ts';
 import { AppError, notFound, tooMany } from '../system/errors.ts';
 
 type TenantId = ExportRow['tenantId'];
@@ -218,7 +216,7 @@ async function removeExport(
   { id, blobId }: Pick<ExportRow, 'id' | 'blobId'>,
 ): Promise<StoredBytes | undefined> {
   await tx.deleteFrom('exports').where('id', '=', id).execute();
-  return removeFile(tx, blobId);
+  return blobId === null ? undefined : emptyBlob(tx, blobId);
 }
 
 /** In one write. */

@@ -1,6 +1,5 @@
 /** Imports and the rows of theirs that were not taken: all SQL, and the only writer of their tables. Live and test keys share them. */
-import type { StoredBytes } from '../blobs/blobs.ts';
-import { emptyBlob, findBlob, insertBlob } from '../blobs/store.ts';
+import { emptyBlob, insertBlob, type StoredBytes } from '../blobs/store.ts';
 import type { ImportErrorRow, ImportRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
@@ -243,16 +242,10 @@ export const endImport = defineWrite(
       .set({ status, processedBytes, error: error ?? null, dueAt: null, finishedAt: now, blobId: null })
       .where('id', '=', id)
       .execute();
-    return { wasEnded: true, file: await removeFile(tx, job.blobId) };
+    const file = job.blobId === null ? undefined : await emptyBlob(tx, job.blobId);
+    return { wasEnded: true, file };
   },
 );
-
-/** Part of the write after which nobody needs the file of a job. Answers it, if it is one of its own that can go now. */
-export async function removeFile(tx: Tx, blobId: BlobRow['id'] | null): Promise<StoredBytes | undefined> {
-  const file = blobId === null ? undefined : await findBlob(tx, blobId);
-  if (blobId !== null) await emptyBlob(tx, blobId);
-  return file?.data === null ? { sha256: file.sha256, data: null } : undefined;
-}
 
 /** Rows in one write: the writer does nothing else meanwhile. */
 const REMOVED_ROWS = 1_000;
