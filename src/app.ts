@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type Blobs, openBlobs } from './blobs/blobs.ts';
 import type { Config } from './config.ts';
 import { type Db, openDatabase } from './db/database.ts';
+import { READER_THREADS } from './db/reader-pool.ts';
 import { holdsSealedSecrets } from './db/sealed.ts';
 import { createHtmlText, type HtmlText } from './mail/message/html-text.ts';
 import { createSealer, loadMasterKey, type Sealer } from './system/seal.ts';
@@ -17,9 +18,6 @@ export type App = System & {
   /** Names this start of the daemon; what an earlier start left leased is recovered. */
   epoch: string;
 };
-
-/** Long reads at the same time. */
-const READER_THREADS = 2;
 
 /** @throws LockedError, NewerSchemaError, MissingKeyError */
 export async function openApp(

@@ -4,6 +4,9 @@ import { DatabaseThread } from './thread.ts';
 import type { ReaderOptions } from './thread-messages.ts';
 import { threadModule } from './thread-module.ts';
 
+/** Of the daemon: long reads at the same time. */
+export const READER_THREADS = 2;
+
 export class ReaderPool {
   /** Resolves, with the reason, only if a reader ends without having been closed. */
   readonly failed: Promise<Error>;

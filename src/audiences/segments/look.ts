@@ -1,11 +1,12 @@
 /**
- * Looking through an audience for the contacts of a segment: slice after slice on the reader threads, and two slices at a
- * time for all who ask. Who asks takes turns with the others after each slice, and there are never many of them. However
+ * Looking through an audience for the contacts of a segment: slice after slice, as many at a time for all who ask as there
+ * are reader threads. Who asks takes turns with the others after each slice, and there are never many of them. However
  * much a filter asks of each contact, a slice is soon over: everybody else's long reads wait no longer than for one.
  */
 import type { App } from '../../app.ts';
 import type { ContactRow, SegmentRow } from '../../db/marketing-tables.ts';
 import type { PageRequest, Slice } from '../../db/page.ts';
+import { READER_THREADS } from '../../db/reader-pool.ts';
 import { AppError } from '../../system/errors.ts';
 import type { Filter } from './filter.ts';
 import { countStretch, findStretch, type Question, readSegmentSlice } from './store.ts';
@@ -16,7 +17,7 @@ export type LookLimits = {
   mostContacts: number;
   /** Of a thread, for a slice: it looks at as many contacts as that is enough for. */
   sliceMs: number;
-  /** Slices looked at at the same time, for all who ask: as there are reader threads. */
+  /** Slices looked at at the same time, for all who ask. */
   sideBySide: number;
   /** What is not found in as many leaves a page short. */
   slicesPerPage: number;
@@ -31,7 +32,7 @@ export type LookLimits = {
  * properties, they would take 4 s (measured): then 50 take 40 ms.
  */
 const LIMITS: LookLimits = {
-  ...{ leastContacts: 50, mostContacts: 5_000, sliceMs: 8, sideBySide: 2 },
+  ...{ leastContacts: 50, mostContacts: 5_000, sliceMs: 8, sideBySide: READER_THREADS },
   ...{ slicesPerPage: 20, looks: 32, looksOfTenant: 4 },
 };
 
