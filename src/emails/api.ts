@@ -1,5 +1,5 @@
 /** The emails resource: send, send many, retrieve, list, cancel, reschedule (specification 4.1, api.md 1.3). */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
 import { holdMore } from '../http/body.ts';
@@ -18,6 +18,7 @@ import { createDownloads, type DownloadsApp } from './download.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { createInFlight } from './in-flight.ts';
 import { listEmails } from './list/read.ts';
+import type { HoldText } from './render.ts';
 import { readFilter } from './request/filter.ts';
 import {
   BATCH_BODY_LIMIT_BYTES,
@@ -52,6 +53,10 @@ export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void
   registerReschedule(server, app);
 }
 
+function holdTextFor(request: FastifyRequest): HoldText {
+  return (characters) => holdMore(request, characters * BYTES_A_CHARACTER);
+}
+
 function registerSend(server: FastifyInstance, app: SendApp): void {
   server.post<{ Body: SendBody }>(
     '/emails',
@@ -75,7 +80,7 @@ function registerSend(server: FastifyInstance, app: SendApp): void {
         body: request.body,
         detached: detachedOf(request),
         idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
-        holdText: (characters) => holdMore(request, characters * BYTES_A_CHARACTER),
+        holdText: holdTextFor(request),
       });
       if (replayed) reply.header('idempotency-replayed', 'true');
       return response;
@@ -111,7 +116,7 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         check,
         detached: detachedOf(request),
         idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
-        holdText: (characters) => holdMore(request, characters * BYTES_A_CHARACTER),
+        holdText: holdTextFor(request),
       });
       if (replayed) reply.header('idempotency-replayed', 'true');
       return response;

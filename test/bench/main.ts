@@ -1,8 +1,8 @@
 /**
  * `npm run bench [-- --only GROUP] [-- --json]`: what this machine can do, what the least program would do, what
  * Postrider does, and what its peer does, in one table. Each row is the median of three runs, which alternate, because
- * a shared machine changes its mood by the minute: compare within one table only. What a row is to reach stands beside it; nothing fails
- * that does not.
+ * a shared machine changes its mood by the minute: compare within one table only. What a row is to reach stands beside it;
+ * nothing fails that does not.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
