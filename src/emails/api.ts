@@ -39,7 +39,7 @@ export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
 const tags = ['Emails'];
 const ONE = '/emails/:id';
 const CANCEL = `${ONE}/cancel`;
-/** Of text and HTML until they are stored, and of the message that is made of them. */
+/** Of what is made of a request, until it is stored; and of the message that is made of that. */
 const BYTES_A_CHARACTER = 2;
 const REPEATED = ['idempotency_conflict', 'idempotency_in_progress'] as const;
 
@@ -102,8 +102,8 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         description:
           'Answered when all that were accepted are on disk. What is wrong with one email is said in its place and ' +
           'keeps back no other. An Idempotency-Key is for the batch as a whole. ' +
-          `Apart from its attachments the body may have ${MOST_TEXT_MIB} MiB, and its emails ${MOST_BATCH_TEXT_MIB} MiB ` +
-          'of text and HTML together, variables filled in.',
+          `Apart from its attachments the body may have ${MOST_TEXT_MIB} MiB. Templates and variables may make ` +
+          `${MOST_BATCH_TEXT_MIB} MiB of its emails.`,
         tags,
         headers: idempotencyHeader,
         body: batchSchema,

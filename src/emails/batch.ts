@@ -35,7 +35,7 @@ export type Batch = {
 const FILES_TIMEOUT_MS = 60_000;
 /** As many as the body may carry itself. */
 const MOST_FILE_BYTES = BATCH_BODY_LIMIT_BYTES;
-/** Ours: of text and HTML, variables filled in: a hundred newsletters of 300 KB. */
+/** Ours: of what templates and variables make: a hundred newsletters of 300 KB. */
 export const MOST_BATCH_TEXT_MIB = 32;
 /** Worked on between two turns of the event loop: a few emails. Several batches at the same time take turns. */
 const SLICE_MS = 1;
@@ -74,12 +74,15 @@ type Item = Acceptance | BatchFailure;
 async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise<Item[]> {
   const pause = createPause(app.clock);
   const files = { until: app.clock.elapsed() + FILES_TIMEOUT_MS, leftBytes: MOST_FILE_BYTES };
-  const share: Share = { files, holdText: withinBatch(batch.holdText) };
+  const made = createMadeText(batch.holdText);
+  const share: Share = { files, holdText: made.hold };
   const items: Item[] = [];
   try {
     for (const email of batch.body.emails) {
       await pause();
-      items.push(await prepareItem(app, caller, { batch, email, share }).catch(asFailure));
+      const item = await prepareItem(app, caller, { batch, email, share }).catch(asFailure);
+      made.settle('error' in item ? 'dropped' : 'kept');
+      items.push(item);
     }
     return items;
   } catch (error) {
@@ -98,18 +101,30 @@ async function prepareItem(
   return prepareEmail(app, caller, request, share);
 }
 
-/** What is too much of one email leaves its room to those after it. */
-function withinBatch(holdText: HoldText): HoldText {
+/** What templates and variables make of one email after the other. One that comes to nothing leaves its room to those after it. */
+function createMadeText(holdText: HoldText) {
   let left = MOST_BATCH_TEXT_MIB * 1024 * 1024;
-  return (characters) => {
-    if (characters > left) {
-      throw new AppError(
-        'validation_error',
-        `The emails of a batch may have ${MOST_BATCH_TEXT_MIB} MiB of text and HTML together; send this one in another`,
-      );
-    }
-    holdText(characters);
-    left -= characters;
+  let giveBack = () => {};
+  return {
+    hold: ((characters) => {
+      if (characters > left) {
+        throw new AppError(
+          'validation_error',
+          `Templates and variables may make ${MOST_BATCH_TEXT_MIB} MiB of the emails of a batch; send this one in another`,
+        );
+      }
+      const free = holdText(characters);
+      left -= characters;
+      giveBack = () => {
+        free();
+        left += characters;
+      };
+      return giveBack;
+    }) satisfies HoldText,
+    settle(item: 'kept' | 'dropped'): void {
+      if (item === 'dropped') giveBack();
+      giveBack = () => {};
+    },
   };
 }
 

@@ -19,12 +19,12 @@ export type Content = {
 };
 
 /**
- * Asked before a text is made of HTML, which is no longer than that. All of it is held until the request is stored, and of
- * a small body variables make much.
+ * Asked for the characters that are not in the request itself but come with a template or variables: all of them are held
+ * until the request is stored. Answers how to give them back, should it come to nothing.
  *
  * @throws AppError unavailable, or validation_error when there are too many
  */
-export type HoldText = (characters: number) => void;
+export type HoldText = (characters: number) => () => void;
 
 /**
  * What the request carries itself is rendered when it carries variables too; what a template carries always is
@@ -52,15 +52,22 @@ export async function renderContent(
   const templateText = template?.text ?? undefined;
   const text =
     request.text === undefined ? templateText && fill(templateText, 'text') : own(request.text, 'text');
-  holdText((html?.length ?? 0) + (text ?? html ?? '').length);
   // Sizes are of what is sent, and variables change them.
-  const from = template ? 'templateId' : 'html';
+  const filled = {
+    html: html === undefined ? undefined : readText(template ? 'templateId' : 'html', html),
+    text: text === undefined ? undefined : readText('text', text),
+  };
+  holdText(Math.max(0, charactersOf(filled) - charactersOf(request)));
   return {
     subject,
-    html: html === undefined ? undefined : readText(from, html),
-    text: await textOf(app, text === undefined ? undefined : readText('text', text), html),
+    html: filled.html,
+    text: await textOf(app, filled.text, filled.html),
     missingVariables: [...missing],
   };
+}
+
+function charactersOf({ html = '', text = '' }: Pick<ContentRequest, 'html' | 'text'>): number {
+  return html.length + text.length;
 }
 
 /** Specification 4.1: generated from the HTML when omitted. HTML without words has none. */

@@ -101,9 +101,14 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage): Pro
   });
 }
 
-/** Room for what is made of the body, until the request is over. @throws AppError unavailable */
-export function holdMore(request: FastifyRequest, bytes: number): void {
-  if (bodies.get(request)?.takeRoom(bytes) === false) throw noRoom();
+/**
+ * Room for what is made of the body, until the request is over or, before it is answered, what this answers is called.
+ * @throws AppError unavailable
+ */
+export function holdMore(request: FastifyRequest, bytes: number): () => void {
+  const body = bodies.get(request);
+  if (body?.takeRoom(bytes) === false) throw noRoom();
+  return () => body?.giveBack(bytes);
 }
 
 type BodyOptions = {
@@ -131,6 +136,10 @@ class Body {
     const hasRoom = this.#options.room.take(bytes);
     if (!hasRoom) this.#options.onRefusal();
     return hasRoom;
+  }
+
+  giveBack(bytes: number): void {
+    this.#options.room.release(bytes);
   }
 
   answered(): void {

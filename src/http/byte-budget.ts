@@ -14,8 +14,8 @@ export type ByteBudget = {
 export type Room = {
   /** Whether there was room for so many bytes more. */
   take(bytes: number): boolean;
-  /** Gives back all of it. */
-  release(): void;
+  /** Gives back so many of them; without a number all. */
+  release(bytes?: number): void;
 };
 
 export type ByteLimits = { largeBytes: number; reserveBytes: number; share: number };
@@ -59,9 +59,9 @@ export function createByteBudget({
           add(holder, bytes);
           return true;
         },
-        release() {
-          add(holder, -takenBytes);
-          takenBytes = 0;
+        release(bytes = takenBytes) {
+          add(holder, -bytes);
+          takenBytes -= bytes;
         },
       };
     },

@@ -61,6 +61,6 @@ async function accept(number: number): Promise<void> {
     },
     detached: { find: () => undefined, hash: () => undefined },
     idempotencyKey: undefined,
-    holdText: () => {},
+    holdText: () => () => {},
   });
 }

@@ -212,7 +212,7 @@ test('what variables make of the emails of a batch is bounded, and what is too m
     ...{ html: '<p>{{x}}</p>'.repeat(200), text: '{{x}}'.repeat(200) },
     variables: { x: 'x'.repeat(10_000) },
   });
-  // 4,001,400 characters each.
+  // 3,998,000 characters more than came, each.
   const data = await send([...Array(10).fill(large), emailBody()]);
   assert.deepEqual(
     data.map(({ status }) => status),
@@ -220,8 +220,39 @@ test('what variables make of the emails of a batch is bounded, and what is too m
   );
   assert.deepEqual(data[8]?.error, {
     type: 'validation_error',
-    message: 'The emails of a batch may have 32 MiB of text and HTML together; send this one in another',
+    message: 'Templates and variables may make 32 MiB of the emails of a batch; send this one in another',
   });
+});
+
+test('an email that comes to nothing leaves its room to those after it', async () => {
+  const large = { html: '<p>{{x}}</p>'.repeat(200), text: 'x', variables: { x: 'x'.repeat(10_000) } };
+  const to = 'nobody.more@rcpt.example';
+  await suppress(to);
+  const refused = live({ ...large, to });
+  // More than the batch may have, and than there is room for.
+  const data = await send([...Array(50).fill(refused), ...Array(3).fill(emailBody(large))]);
+  assert.deepEqual(
+    [
+      ...new Set(data.slice(0, 50).map(({ error }) => error?.type)),
+      ...data.slice(50).map(({ status }) => status),
+    ],
+    ['suppressed_recipient', 'queued', 'queued', 'queued'],
+  );
+});
+
+test('a hundred emails of a template of 300 KB are taken', async () => {
+  const html = `<p>{{x}}</p>${'y'.repeat(300_000)}`;
+  const template = await spool.request('POST', '/v1/templates', {
+    body: { name: 'Large', subject: 'x', html, text: 'x' },
+  });
+  assert.equal(template.status, 201);
+  const email = {
+    ...emailBody({ html: undefined, text: undefined }),
+    templateId: template.body.id,
+    variables: { x: 'x' },
+  };
+  const data = await send(Array(100).fill(email));
+  assert.deepEqual(new Set(data.map(({ status }) => status)), new Set(['queued']));
 });
 
 test('attachments and schedules are each email’s own', async () => {
