@@ -7,7 +7,7 @@ import type { BroadcastRow } from '../db/tables.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
 import { requireSender } from '../emails/sender.ts';
 import { meantAmong } from '../http/near-misses.ts';
-import { invalid } from '../system/errors.ts';
+import { invalid, readAll, readEach } from '../system/errors.ts';
 import { findTemplate } from '../templates/store.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { findTopic } from '../topics/store.ts';
@@ -43,11 +43,13 @@ export async function readDraft(
   caller: Caller,
   { wanted, given }: { wanted: DraftFields; given: BroadcastChange },
 ): Promise<Draft> {
-  refuseSlips(given);
   const { from, subject, replyTo, html, text } = wanted;
-  const { domain } = readMailbox('from', from);
-  if (replyTo !== null) readMailbox('replyTo', replyTo);
-  checkOwnContent(wanted, given);
+  const { sender } = readAll({
+    slips: () => refuseSlips(given),
+    sender: () => readMailbox('from', from),
+    replyTo: () => replyTo !== null && readMailbox('replyTo', replyTo),
+    content: () => checkOwnContent(wanted, given),
+  });
   const { read } = app.db;
   const { tenantId } = caller;
   const target = await readTarget(read, tenantId, { ...wanted, given });
@@ -55,7 +57,7 @@ export async function readDraft(
   const template = await readReference(read, tenantId, { ...TEMPLATE, id: wanted.templateId, given });
   checkSentContent(wanted, template, given);
   // decisions.md 11: asked again when it is sent.
-  await requireSender(app, caller, { domain, simulatorOnly: false });
+  await requireSender(app, caller, { domain: sender.domain, simulatorOnly: false });
   return {
     ...{ ...target, fromHeader: from, subject, replyTo, html, text },
     ...{ topicId: topic?.id ?? null, templateId: template?.id ?? null },
@@ -74,11 +76,11 @@ const SLIPS: Readonly<Record<string, keyof BroadcastChange>> = {
 const slipMeantBy = meantAmong(Object.keys(SLIPS));
 
 function refuseSlips(given: BroadcastChange): void {
-  for (const field of Object.keys(given)) {
+  readEach(Object.keys(given), (field) => {
     const slip = slipMeantBy(field);
     if (slip !== undefined)
       throw invalid(field, `\`${field}\` is not a field; did you mean \`${SLIPS[slip]}\`?`);
-  }
+  });
   if (typeof given.scheduleAt === 'string')
     throw invalid('scheduleAt', '`scheduleAt` is not supported: a broadcast is made as a draft');
 }

@@ -2,7 +2,7 @@
  * A send request, checked beyond its shape and read into what the steps after it work with. Everything here is answered
  * from the request alone: no database, no network.
  */
-import { invalid } from '../system/errors.ts';
+import { invalid, readAll } from '../system/errors.ts';
 import { type Addresses, readAddresses } from './request/addresses.ts';
 import { type AttachmentRequest, type FindContent, readAttachments } from './request/attachments.ts';
 import { type ContentRequest, readContent } from './request/content.ts';
@@ -23,23 +23,27 @@ export type EmailRequest = {
   topicId: string | undefined;
 };
 
-/** @throws AppError validation_error naming the field */
+/** @throws AppError validation_error naming every wrong field */
 export function readSendRequest(
   body: SendBody,
   { findContent, now }: { findContent: FindContent; now: number },
 ): EmailRequest {
-  refuseSlips(body);
-  // decisions.md 7.
-  if (body.type === 'broadcast' && body.topicId === undefined)
+  const { slips: _, ...request } = readAll({
+    slips: () => refuseSlips(body),
+    topicId: () => readTopicId(body),
+    addresses: () => readAddresses(body),
+    content: () => readContent(body),
+    headers: () => readHeaders(body.headers, body.type),
+    attachments: () => readAttachments(body.attachments, findContent),
+    tags: () => readTags(body.tags),
+    schedule: () => readSchedule(body.scheduledAt, now),
+  });
+  return { type: body.type, ...request };
+}
+
+/** decisions.md 7: a broadcast names its topic. */
+function readTopicId({ type, topicId }: SendBody): string | undefined {
+  if (type === 'broadcast' && topicId === undefined)
     throw invalid('topicId', '`topicId` is required when `type` is broadcast');
-  return {
-    type: body.type,
-    addresses: readAddresses(body),
-    content: readContent(body),
-    headers: readHeaders(body.headers, body.type),
-    attachments: readAttachments(body.attachments, findContent),
-    tags: readTags(body.tags),
-    schedule: readSchedule(body.scheduledAt, now),
-    topicId: body.topicId,
-  };
+  return topicId;
 }

@@ -1,14 +1,15 @@
 /**
- * What a schema found wrong, in words for people and with the caller's own field names (api.md 1.1). A schema says with its
- * `description` what a pattern means; the pattern itself is for programs.
+ * Describes what a schema found wrong, in words for people and with the caller's own field names (api.md 1.1). A schema
+ * says with its `description` what a pattern means; the pattern itself is for programs.
  */
 import type { Issue } from '../system/errors.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
-/** As Ajv reports it, with `verbose`. */
+/** One error of Ajv with `verbose`; the schemas have no `$ref`, so that `schemaPath` leads through all of them. */
 export type Finding = {
   keyword: string;
   instancePath: string;
+  schemaPath: string;
   params: Readonly<Record<string, unknown>>;
   /** Of the name that a key was found wrong by. */
   propertyName?: string;
@@ -18,30 +19,77 @@ export type Finding = {
 /** A key is the caller's, and may be as long as the body. */
 const MOST_KEY_CHARACTERS = 100;
 
-/** Never empty: a schema that fails says why. The path is '' when it is the whole that is wrong. */
-export function describeFindings(findings: readonly Finding[]): Issue {
-  const finding = mostTelling(findings);
-  const path = pathOf(finding);
-  if (finding.keyword !== 'type') return { path, message: wordsFor(finding) };
-  const there = findings.filter(
-    ({ keyword, instancePath }) => keyword === 'type' && instancePath === finding.instancePath,
-  );
-  const types = new Set(there.flatMap(({ params }) => [params['type']].flat().map(nameOfType)));
-  return { path, message: `must be ${[...types].join(' or ')}` };
+/** A finding, or what became of all findings below a union of schemas. */
+type Told = Pick<Finding, 'keyword' | 'instancePath' | 'schemaPath'> & { types: string[]; issues: Issue[] };
+
+/**
+ * Turns the findings of one value into issues, each field once, in the order in which Ajv reports them (`allErrors`).
+ * The result is never empty, since a schema that fails says why. A path is '' when the value as a whole is wrong.
+ *
+ * Runs in linear time: a hostile body has as many findings as values.
+ */
+export function describeFindings(findings: readonly Finding[]): Issue[] {
+  const told: Told[] = [];
+  for (const finding of findings) {
+    if (UNIONS.includes(finding.keyword)) told.push(describeUnion(finding, takeBranches(told, finding)));
+    else if (!UNTELLING.includes(finding.keyword)) told.push(describeOne(finding));
+  }
+  const issues = new Map<string, Issue>();
+  for (const issue of told.flatMap((one) => one.issues)) {
+    if (!issues.has(issue.path)) issues.set(issue.path, issue);
+  }
+  return issues.size > 0 ? [...issues.values()] : [{ path: '', message: 'is not valid' }];
+}
+
+/** Keywords of which Ajv first reports why each branch fails, and then that none holds. */
+const UNIONS = ['anyOf', 'oneOf'];
+/** Keywords that only say that something below them was found. */
+const UNTELLING = ['if', 'propertyNames'];
+
+function describeOne(finding: Finding): Told {
+  const { keyword, instancePath, schemaPath, params } = finding;
+  const types = keyword === 'type' ? [params['type']].flat().map(nameOfType) : [];
+  const message = types.length > 0 ? `must be ${types.join(' or ')}` : wordsFor(finding);
+  return { keyword, instancePath, schemaPath, types, issues: [{ path: pathOf(finding), message }] };
+}
+
+/** Takes what was told of the branches of a union off the end of the list: Ajv reports them right before the union. */
+function takeBranches(told: Told[], union: Finding): Told[] {
+  let start = told.length;
+  while (start > 0 && told[start - 1]?.schemaPath.startsWith(`${union.schemaPath}/`)) start--;
+  return told.splice(start);
 }
 
 /**
- * Where a field may be a string or a list, Ajv reports why it is neither. The deepest finding says most, and among those
- * at one place a wrong type says least.
+ * A value that no branch allows is blamed for the branch that it came furthest in. Where it is of no branch's type, all
+ * their types are named.
  */
-function mostTelling(findings: readonly Finding[]): Finding {
-  const score = ({ instancePath, keyword }: Finding) =>
-    instancePath.split('/').length * 4 + (UNTELLING.includes(keyword) ? 0 : keyword === 'type' ? 1 : 2);
-  return findings.reduce((best, finding) => (score(finding) > score(best) ? finding : best));
+function describeUnion(union: Finding, branches: readonly Told[]): Told {
+  const { keyword, instancePath, schemaPath } = union;
+  const best = mostTelling(branches);
+  if (!best) return describeOne(union);
+  if (best.keyword === 'type' && best.instancePath === instancePath) {
+    const types = [...new Set(branches.flatMap((branch) => branch.types))];
+    const issues = [{ path: pathOf(union), message: `must be ${types.join(' or ')}` }];
+    return { keyword: 'type', instancePath, schemaPath, types, issues };
+  }
+  const branch = branchOf(best, union);
+  const issues = branches.filter((one) => branchOf(one, union) === branch).flatMap((one) => one.issues);
+  return { keyword, instancePath: best.instancePath, schemaPath, types: [], issues };
 }
 
-/** They only say that something below them was found. */
-const UNTELLING = ['anyOf', 'oneOf', 'allOf', 'if', 'propertyNames'];
+/** The deepest finding tells most, and among those at one place a wrong type tells least. */
+function mostTelling(told: readonly Told[]): Told | undefined {
+  const score = ({ instancePath, keyword }: Told) =>
+    instancePath.split('/').length * 2 + (keyword === 'type' ? 0 : 1);
+  const [first, ...others] = told;
+  return first && others.reduce((best, one) => (score(one) > score(best) ? one : best), first);
+}
+
+/** The position of the branch in its union: `1` of `#/properties/to/anyOf/1/items/type`. */
+function branchOf({ schemaPath }: Told, union: Finding): string | undefined {
+  return schemaPath.slice(union.schemaPath.length + 1).split('/')[0];
+}
 
 function pathOf({ instancePath, params, propertyName }: Finding): string {
   const path = toPath(instancePath);

@@ -4,16 +4,21 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { invalid } from '../system/errors.ts';
+import { addFieldRefusals } from './field-refusals.ts';
 
 type ObjectSchema = { properties: object };
 
-/** For the `preValidation` of a route: before what is missing is blamed. @throws AppError validation_error */
+/** For the `preValidation` of a route: before what is missing is blamed. */
 export function refuseImmutable(resource: readonly ObjectSchema[], change: ObjectSchema) {
   const known = resource.flatMap(({ properties }) => Object.keys(properties));
-  const immutable = known.filter((field) => !Object.hasOwn(change.properties, field));
-  return async ({ body }: Pick<FastifyRequest, 'body'>): Promise<void> => {
+  const immutable = new Set(known.filter((field) => !Object.hasOwn(change.properties, field)));
+  return async (request: FastifyRequest): Promise<void> => {
+    const { body } = request;
     if (typeof body !== 'object' || body === null) return;
-    const field = immutable.find((name) => Object.hasOwn(body, name));
-    if (field !== undefined) throw invalid(field, `\`${field}\` cannot be changed`);
+    const given = [...immutable].filter((field) => Object.hasOwn(body, field));
+    addFieldRefusals(
+      request,
+      given.map((field) => invalid(field, `\`${field}\` cannot be changed`)),
+    );
   };
 }

@@ -4,8 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { Static, TArray, TObject } from 'typebox';
-import { AppError } from '../system/errors.ts';
-import { refuseNearMisses } from './near-misses.ts';
+import { AppError, mergeRefusals } from '../system/errors.ts';
+import { findNearMisses } from './near-misses.ts';
 import { validationRefusal } from './problem.ts';
 
 export type CheckedItems<Item extends TObject> = {
@@ -34,9 +34,12 @@ export function checkedByItem<Item extends TObject>(
     check(value) {
       if (typeof value !== 'object' || value === null || Array.isArray(value))
         throw new AppError('validation_error', `Each of \`${list}\` must be an object`);
-      refuseNearMisses(value, known);
-      if (validate(value) === false && Array.isArray(validate.errors))
-        throw validationRefusal(validate.errors);
+      const misspelled = findNearMisses(value, known);
+      const isValid = validate(value) !== false || !Array.isArray(validate.errors);
+      const [first, ...others] = isValid
+        ? misspelled
+        : [...misspelled, validationRefusal(validate.errors ?? [])];
+      if (first) throw mergeRefusals(first, ...others);
       return value as Static<Item>;
     },
   };

@@ -4,27 +4,34 @@
  * again and again.
  */
 import type { FastifyInstance } from 'fastify';
-import { invalid } from '../system/errors.ts';
+import { type AppError, invalid, MAX_ISSUES } from '../system/errors.ts';
+import { addFieldRefusals } from './field-refusals.ts';
 
 export function rejectNearMisses(server: FastifyInstance): void {
-  server.addHook('preValidation', async ({ body, query, routeOptions: { schema = {} } }) => {
+  server.addHook('preValidation', async (request) => {
+    const { body, query, routeOptions } = request;
+    const { schema = {} } = routeOptions;
     const fields = propertiesOf(schema.body);
-    if (fields && typeof body === 'object' && body !== null) refuseNearMisses(body, fields);
+    if (fields && typeof body === 'object' && body !== null)
+      addFieldRefusals(request, findNearMisses(body, fields));
     const parameters = propertiesOf(schema.querystring);
-    if (parameters && typeof query === 'object' && query !== null) {
-      refuseNearMisses(query, parameters, 'parameter');
-    }
+    if (parameters && typeof query === 'object' && query !== null)
+      addFieldRefusals(request, findNearMisses(query, parameters, 'parameter'));
   });
 }
 
-/** @throws AppError validation_error */
-export function refuseNearMisses(given: object, known: readonly string[], kind = 'field'): void {
+/** A refusal for each given name that is a misspelling of a known one, at most MAX_ISSUES. */
+export function findNearMisses(given: object, known: readonly string[], kind = 'field'): AppError[] {
   const exact = new Set(known);
   const meantBy = meantAmong(known);
+  const refusals: AppError[] = [];
   for (const name of Object.keys(given)) {
     const meant = exact.has(name) ? undefined : meantBy(name);
-    if (meant !== undefined) throw invalid(name, `\`${name}\` is not a ${kind}; did you mean \`${meant}\`?`);
+    if (meant === undefined) continue;
+    refusals.push(invalid(name, `\`${name}\` is not a ${kind}; did you mean \`${meant}\`?`));
+    if (refusals.length === MAX_ISSUES) break;
   }
+  return refusals;
 }
 
 /** The known field that differs from `field` in case, `_` and `-` alone, if it differs at all. */

@@ -1,8 +1,9 @@
 /** The one error envelope of the API (api.md 1.1) and the status of each code. Anything unforeseen is a 500 that says nothing. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { AppError, type ErrorCode, notFound } from '../system/errors.ts';
+import { AppError, type ErrorCode, type Issue, mergeRefusals, notFound } from '../system/errors.ts';
 import type { Log } from '../system/log.ts';
+import { withFieldRefusals } from './field-refusals.ts';
 import { describeFindings, type Finding } from './findings.ts';
 
 /** Every `type` that an error of this API has. */
@@ -46,7 +47,7 @@ export const problemSchema = Type.Object(
       param: Type.Optional(Type.String({ description: 'The field it is about, such as `to[1]`.' })),
       issues: Type.Optional(
         Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-          description: 'What is wrong with which field.',
+          description: 'Every wrong field and what is wrong with it, at most 20. The first is `param`.',
         }),
       ),
       details: Type.Optional(
@@ -73,7 +74,7 @@ export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const refusal = asRefusal(error);
+  const refusal = withFieldRefusals(request, asRefusal(error));
   if (refusal) return sendRefusal(refusal, request, reply);
   log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
   return reply.code(500).send(problemOf('internal_error', 'Something went wrong on our side', request.id));
@@ -118,14 +119,20 @@ function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && ('statusCode' in error || 'validation' in error);
 }
 
-/** What a schema found; `whole`: what is blamed when it is no field of it. */
+/** Refusal for a value that its schema does not allow. `whole` is blamed when the value as a whole is wrong. */
 export function validationRefusal(
   findings: readonly object[],
   whole: 'body' | 'request' = 'request',
 ): AppError {
-  const issue = describeFindings(findings as readonly Finding[]);
+  const [first, ...others] = describeFindings(findings as readonly Finding[]).map((issue) =>
+    refusalOf(issue, whole),
+  );
+  if (!first) throw new Error('a schema refused a value without a finding');
+  return mergeRefusals(first, ...others);
+}
+
+function refusalOf(issue: Issue, whole: 'body' | 'request'): AppError {
   const { path, message } = issue;
-  if (path !== '')
-    return new AppError('validation_error', `\`${path}\` ${message}`, { param: path, issues: [issue] });
-  return new AppError('validation_error', `The ${whole} ${message}`, { issues: [issue] });
+  if (path === '') return new AppError('validation_error', `The ${whole} ${message}`, { issues: [issue] });
+  return new AppError('validation_error', `\`${path}\` ${message}`, { param: path, issues: [issue] });
 }

@@ -14,6 +14,7 @@ import { discardBody, holdBodies } from './body.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import { readCsvBodies } from './csv-body.ts';
 import { holdContinue } from './expect-continue.ts';
+import { refuseFields } from './field-refusals.ts';
 import { readJsonBodies } from './json-body.ts';
 import { answerMalformed, refuseExpectations, requireHost } from './malformed.ts';
 import { rejectMethod } from './methods.ts';
@@ -94,6 +95,7 @@ export async function createHttpServer(
     discardBody(request, reply);
     return sendProblem(system.log, error, request, reply);
   });
+  refuseFields(server);
   requireBody(server);
   rejectNearMisses(server);
   rejectRepetition(server);
@@ -121,7 +123,7 @@ function limitBodies(server: HttpServer): void {
 function checkSchemas(server: HttpServer): void {
   const options = {
     strict: false,
-    allErrors: false,
+    allErrors: true,
     removeAdditional: false,
     useDefaults: true,
     verbose: true,

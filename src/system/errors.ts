@@ -56,6 +56,61 @@ export function invalid(param: string, message: string): AppError {
   return new AppError('validation_error', message, { param, issues: [{ path: param, message: what }] });
 }
 
+/** Maximum number of issues that one refusal lists (decisions.md 37). */
+export const MAX_ISSUES = 20;
+
+/** One refusal with the message and `param` of the first of several, and the issues of all, each field once. */
+export function mergeRefusals(first: AppError, ...others: readonly AppError[]): AppError {
+  const issues = new Map<string, Issue>();
+  for (const issue of [first, ...others].flatMap(({ options }) => options.issues ?? [])) {
+    if (!issues.has(issue.path)) issues.set(issue.path, issue);
+  }
+  const listed = [...issues.values()].slice(0, MAX_ISSUES);
+  return new AppError(first.code, first.message, { ...first.options, issues: listed });
+}
+
+type Results<Readers> = {
+  [Name in keyof Readers]: Readers[Name] extends () => infer Result ? Result : never;
+};
+
+/**
+ * Runs readers of one request that do not depend on each other, so that the caller learns of every wrong field at once.
+ *
+ * @returns what each reader returned, by its name
+ * @throws AppError validation_error with the issues of all readers that refused; any other error at once
+ */
+export function readAll<Readers extends Readonly<Record<string, () => unknown>>>(
+  readers: Readers,
+): Results<Readers> {
+  const entries = readEach(Object.entries(readers), ([name, read]) => [name, read()] as const);
+  return Object.fromEntries(entries) as Results<Readers>;
+}
+
+/**
+ * Reads every item of a list, also after one was refused, until MAX_ISSUES items were.
+ *
+ * @throws AppError validation_error with the issues of all items that were refused; any other error at once
+ */
+export function readEach<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item, index: number) => Result,
+): Result[] {
+  const results: Result[] = [];
+  const refusals: AppError[] = [];
+  for (const [index, item] of items.entries()) {
+    if (refusals.length === MAX_ISSUES) break;
+    try {
+      results.push(read(item, index));
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'validation_error') throw error;
+      refusals.push(error);
+    }
+  }
+  const [first, ...others] = refusals;
+  if (first) throw mergeRefusals(first, ...others);
+  return results;
+}
+
 /**
  * There are as many as there may be. `what`: `topics already`, and what of them counts together. `remedy`: what the caller
  * may do.

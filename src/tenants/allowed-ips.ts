@@ -3,7 +3,7 @@ import { type BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ApiKeyRow } from '../db/tables.ts';
 import { blockList } from '../system/blocklist.ts';
-import { invalid } from '../system/errors.ts';
+import { invalid, readEach } from '../system/errors.ts';
 
 /** Ours. */
 export const MOST_ALLOWED_IPS = 20;
@@ -18,7 +18,7 @@ const MAPPED_BITS = 96;
  * @throws AppError validation_error naming the item
  */
 export function readAllowedIps(param: string, items: readonly string[]): string[] {
-  return [...new Set(items.map((item, index) => readItem(`${param}[${index}]`, item)))];
+  return [...new Set(readEach(items, (item, index) => readItem(`${param}[${index}]`, item)))];
 }
 
 function readItem(path: string, item: string): string {

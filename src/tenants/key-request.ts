@@ -1,6 +1,6 @@
 /** What a request for a key means, over the API and over the control socket alike. */
 import { parseTimestamp } from '../system/clock.ts';
-import { invalid } from '../system/errors.ts';
+import { invalid, readAll } from '../system/errors.ts';
 import { readAllowedIps } from './allowed-ips.ts';
 import type { NewKey } from './keys.ts';
 
@@ -11,10 +11,10 @@ export function readKeyLimits(
   { allowedIps, expiresAt }: Asked,
   now: number,
 ): Required<Pick<NewKey, 'allowedIps' | 'expiresAt'>> {
-  return {
-    allowedIps: allowedIps ? readAllowedIps('allowedIps', allowedIps) : null,
-    expiresAt: typeof expiresAt === 'string' ? readExpiry(expiresAt, now) : null,
-  };
+  return readAll({
+    allowedIps: () => (allowedIps ? readAllowedIps('allowedIps', allowedIps) : null),
+    expiresAt: () => (typeof expiresAt === 'string' ? readExpiry(expiresAt, now) : null),
+  });
 }
 
 function readExpiry(text: string, now: number): number {

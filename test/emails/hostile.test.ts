@@ -232,3 +232,33 @@ test('a list bears any filter', async () => {
     { seed: SEED, numRuns: 200 },
   );
 });
+
+test('a refused email names every wrong field at once, at most 20 of them', async () => {
+  const { status, body } = await spool.request('POST', '/v1/emails', {
+    body: {
+      ...emailBody({ to: ['ann@example.com', 'nobody', 'bob@example.com', 'nowhere'], tag: 'x' }),
+      ...{ from: 'me', subject: 'a\nb', headers: { From: 'x', 'X-Good': 'y', 'X-Bad': 'ü' } },
+      ...{ scheduledAt: 'soon', tags: { campaign: '' } },
+      attachments: [
+        { filename: 'a.txt', content: 'aGk=', contentType: 'text' },
+        { content: 'aGk=', contentId: '<' },
+      ],
+    },
+  });
+  assert.equal(status, 400);
+  assert.equal(body.error.param, 'tag');
+  assert.deepEqual(
+    body.error.issues.map(({ path }: { path: string }) => path),
+    [
+      ...['tag', 'from', 'to[1]', 'to[3]', 'subject', 'headers.From', 'headers.X-Bad'],
+      ...['attachments[0].contentType', 'attachments[1].filename', 'attachments[1].contentId'],
+      ...['tags.campaign', 'scheduledAt'],
+    ],
+  );
+
+  const many = await spool.request('POST', '/v1/emails', {
+    body: emailBody({ to: Array.from({ length: 50 }, (_, index) => `nobody ${index}`) }),
+  });
+  assert.equal(many.body.error.issues.length, 20);
+  assert.deepEqual(many.body.error.issues[19].path, 'to[19]');
+});

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type TSchema, Type } from 'typebox';
 import { PLAIN_TEXT } from '../../src/http/plain-text.ts';
+import { withoutStall } from '../bad-input/stall.ts';
 import { serve } from './serve.ts';
 
 const name = Type.String({ minLength: 2, maxLength: 5 });
@@ -32,6 +33,7 @@ const schema = Type.Object({
       maxProperties: 2,
     }),
   ),
+  unions: Type.Optional(Type.Array(Type.Union([Type.String(), Type.Null()]))),
   not: Type.Optional(Type.Unsafe<object>({ not: { type: 'string' }, description: 'No text.' })),
 } satisfies Record<string, TSchema>);
 
@@ -39,7 +41,9 @@ const { send } = await serve({}, (server) => {
   server.post('/found', { schema: { body: schema } }, async () => ({}));
 });
 
-async function found(payload: unknown): Promise<{ message: string; param?: string; issues: unknown }> {
+async function found(
+  payload: unknown,
+): Promise<{ message: string; param?: string; issues: { path: string; message: string }[] }> {
   const headers = { 'content-type': 'application/json' };
   const { status, body } = await send({
     method: 'POST',
@@ -80,7 +84,7 @@ test('what is wrong with a field is said in words, and where', async () => {
     [{ single: 'ab' }, 'single', 'must have at most 1 character'],
     [{ list: {} }, 'list', 'must be a list'],
     [{ list: [{ id: 'a' }] }, 'list[0].id', 'must have at least 2 characters'],
-    [{ list: [{}, {}] }, 'list', 'must have at most 1 item'],
+    [{ list: [{ id: 'ab' }, { id: 'ab' }] }, 'list', 'must have at most 1 item'],
     [{ few: ['a'] }, 'few', 'must have at least 2 items'],
     [{ few: ['a', 'a'] }, 'few', 'must not name anything twice'],
     [{ line: 'a\nb' }, 'line', 'must be plain text in one line, without control characters'],
@@ -107,4 +111,38 @@ test('a body that is wrong as a whole has no field to blame', async () => {
     assert.equal(error.message, 'The body must be an object');
     assert.equal(error.param, undefined);
   }
+});
+
+test('a refusal lists every wrong field, in the order of the schema, and names the first as `param`', async () => {
+  const error = await found({ name: 5, either: ['a', 5, 6], whole: 0, list: [{ id: 'a' }], line: '' });
+  assert.deepEqual(error.issues, [
+    { path: 'name', message: 'must be a string' },
+    { path: 'either', message: 'must have at most 2 items' },
+    { path: 'either[1]', message: 'must be a string' },
+    { path: 'either[2]', message: 'must be a string' },
+    { path: 'whole', message: 'must be between 1 and 100' },
+    { path: 'list[0].id', message: 'must have at least 2 characters' },
+  ]);
+  assert.equal(error.param, 'name');
+  assert.equal(error.message, '`name` must be a string');
+});
+
+test('a misspelled field is listed with what the schema found, and before it', async () => {
+  const error = await found({ Name: 'abc', FLAG: true, whole: 0 });
+  assert.deepEqual(error.issues, [
+    { path: 'Name', message: 'is not a field; did you mean `name`?' },
+    { path: 'FLAG', message: 'is not a field; did you mean `flag`?' },
+    { path: 'whole', message: 'must be between 1 and 100' },
+  ]);
+  assert.equal(error.param, 'Name');
+});
+
+test('at most 20 of very many wrong fields are listed, and finding them holds nobody up', async () => {
+  const wrong = Array.from({ length: 15_000 }, (_, index) => (index % 2 === 0 ? 7 : { id: 7 }));
+  const error = await withoutStall('15,000 wrong items', () => found({ unions: wrong }));
+  assert.equal(error.issues.length, 20);
+  assert.deepEqual(error.issues.slice(0, 2), [
+    { path: 'unions[0]', message: 'must be a string or null' },
+    { path: 'unions[1]', message: 'must be a string or null' },
+  ]);
 });

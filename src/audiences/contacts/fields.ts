@@ -3,7 +3,7 @@
  * 1.6 and 1.10), and the form they are kept in.
  */
 import { addressKey, parseMailbox } from '../../mail/address.ts';
-import { type AppError, invalid } from '../../system/errors.ts';
+import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
 
 /** api.md 1.10, as all that follows. */
@@ -38,12 +38,14 @@ export function readContactFields(body: ContactBody): ContactFields;
 export function readContactFields(body: ContactBody): ContactFields {
   const { email, firstName, lastName, unsubscribed, properties, topics } = body;
   return {
-    ...(email !== undefined && { email: readEmail(email) }),
-    ...(firstName !== undefined && { firstName: readName('firstName', firstName) }),
-    ...(lastName !== undefined && { lastName: readName('lastName', lastName) }),
+    ...readAll({
+      ...(email !== undefined && { email: () => readEmail(email) }),
+      ...(firstName !== undefined && { firstName: () => readName('firstName', firstName) }),
+      ...(lastName !== undefined && { lastName: () => readName('lastName', lastName) }),
+      ...(properties !== undefined && { properties: () => readProperties(properties) }),
+      ...(topics !== undefined && { topics: () => readTopics(topics) }),
+    }),
     ...(unsubscribed !== undefined && { unsubscribed }),
-    ...(properties !== undefined && { properties: readProperties(properties) }),
-    ...(topics !== undefined && { topics: readTopics(topics) }),
   };
 }
 
@@ -97,13 +99,12 @@ const KEY = new RegExp(PROPERTY_KEY);
 function readProperties(
   properties: Readonly<Record<string, PropertyValue | null>>,
 ): Record<string, PropertyValue | null> {
-  return Object.fromEntries(
-    Object.entries(properties).map(([key, value]) => {
-      if (!KEY.test(key))
-        throw invalid('properties', 'The key of a property must be 1 to 64 letters, digits and underscores');
-      return [key, readValue(`properties.${key}`, value)];
-    }),
-  );
+  const entries = readEach(Object.entries(properties), ([key, value]) => {
+    if (!KEY.test(key))
+      throw invalid('properties', 'The key of a property must be 1 to 64 letters, digits and underscores');
+    return [key, readValue(`properties.${key}`, value)] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 function readValue(field: string, value: PropertyValue | null): PropertyValue | null {
@@ -133,12 +134,12 @@ function readNumber(field: string, value: number): number {
 
 function readTopics(topics: Exclude<ContactBody['topics'], undefined>): Record<string, boolean> {
   const choices = new Map<string, boolean>();
-  for (const [index, { id, subscription }] of topics.entries()) {
+  readEach(topics, ({ id, subscription }, index) => {
     if (!isId('top', id)) throw unknownTopic(index);
     if (choices.has(id))
       throw invalid(`topics[${index}].id`, `\`topics[${index}].id\` names a topic for the second time`);
     choices.set(id, subscription === 'opt_in');
-  }
+  });
   return Object.fromEntries(choices);
 }
 

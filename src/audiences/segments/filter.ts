@@ -19,7 +19,7 @@
 
 import { PLAIN_TEXT } from '../../http/plain-text.ts';
 import { parseTimestamp } from '../../system/clock.ts';
-import { type AppError, invalid } from '../../system/errors.ts';
+import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
 import { MOST_VALUE_CHARACTERS } from '../contacts/fields.ts';
 import {
   COMPARISONS,
@@ -71,17 +71,18 @@ export function topicsOf(filter: Filter, path = 'filter'): { id: string; path: s
 
 function readGroup(path: string, { op, rules }: GivenItem, depth: number, seen: { rules: number }): Filter {
   if (depth > MOST_DEPTH) throw invalid(path, `\`${path}\` is nested deeper than ${MOST_DEPTH} levels`);
-  return {
-    op: readOperator(`${path}.op`, op),
-    rules: readItems(`${path}.rules`, rules).map((item, index) => {
-      const place = `${path}.rules[${index}]`;
-      if (isGivenGroup(place, item)) return readGroup(place, item, depth + 1, seen);
-      seen.rules += 1;
-      if (seen.rules > MOST_RULES)
-        throw invalid('filter', `\`filter\` must have at most ${MOST_RULES} rules in all`);
-      return readRule(place, item);
-    }),
-  };
+  return readAll({
+    op: () => readOperator(`${path}.op`, op),
+    rules: () =>
+      readEach(readItems(`${path}.rules`, rules), (item, index) => {
+        const place = `${path}.rules[${index}]`;
+        if (isGivenGroup(place, item)) return readGroup(place, item, depth + 1, seen);
+        seen.rules += 1;
+        if (seen.rules > MOST_RULES)
+          throw invalid('filter', `\`filter\` must have at most ${MOST_RULES} rules in all`);
+        return readRule(place, item);
+      }),
+  });
 }
 
 function isGivenGroup(path: string, { op, rules, field, cmp }: GivenItem): boolean {
@@ -102,7 +103,7 @@ function readItems(path: string, rules: unknown): readonly GivenItem[] {
   if (rules === undefined) throw isRequired(path);
   if (!Array.isArray(rules)) throw invalid(path, `\`${path}\` must be a list`);
   if (rules.length === 0) throw invalid(path, `\`${path}\` must not be empty`);
-  return rules.map((item: unknown, index) => {
+  return readEach(rules as readonly unknown[], (item, index) => {
     if (typeof item === 'object' && item !== null && !Array.isArray(item)) return item;
     throw invalid(`${path}[${index}]`, `\`${path}[${index}]\` must be a rule or a group of rules`);
   });

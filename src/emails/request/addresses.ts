@@ -1,6 +1,6 @@
 /** Who an email is from and for: every field as mailboxes and as it was given, and the envelope made of them. */
 import { addressKey, MAILBOX_LIMIT_CHARACTERS, type Mailbox, parseMailbox } from '../../mail/address.ts';
-import { invalid } from '../../system/errors.ts';
+import { invalid, readAll, readEach } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 
 export type Addresses = {
@@ -15,22 +15,23 @@ export type Addresses = {
 
 type AddressFields = Pick<SendBody, 'from' | 'to' | 'cc' | 'bcc' | 'replyTo'>;
 
-/** @throws AppError validation_error naming the field, `to[3]` */
+/** @throws AppError validation_error naming every wrong field, such as `to[3]` */
 export function readAddresses(body: AddressFields): Addresses {
-  return {
-    from: readMailbox('from', body.from),
-    to: readList('to', body.to),
-    cc: readList('cc', body.cc),
-    bcc: readList('bcc', body.bcc),
-    replyTo: readList('replyTo', body.replyTo),
-    given: {
-      from: body.from,
-      to: asList(body.to),
-      cc: asList(body.cc),
-      bcc: asList(body.bcc),
-      replyTo: asList(body.replyTo),
-    },
+  const given = {
+    from: body.from,
+    to: asList(body.to),
+    cc: asList(body.cc),
+    bcc: asList(body.bcc),
+    replyTo: asList(body.replyTo),
   };
+  const mailboxes = readAll({
+    from: () => readMailbox('from', body.from),
+    to: () => readList('to', body.to),
+    cc: () => readList('cc', body.cc),
+    bcc: () => readList('bcc', body.bcc),
+    replyTo: () => readList('replyTo', body.replyTo),
+  });
+  return { ...mailboxes, given };
 }
 
 export type EnvelopeRecipient = { field: 'to' | 'cc' | 'bcc'; address: string; domain: string };
@@ -48,7 +49,7 @@ export function envelopeRecipients(addresses: Pick<Addresses, 'to' | 'cc' | 'bcc
 }
 
 function readList(field: string, value: string | string[] | undefined): Mailbox[] {
-  return asList(value).map((text, index) =>
+  return readEach(asList(value), (text, index) =>
     readMailbox(Array.isArray(value) ? `${field}[${index}]` : field, text),
   );
 }

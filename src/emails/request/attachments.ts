@@ -7,7 +7,7 @@ import { meantAmong } from '../../http/near-misses.ts';
 import { isContentId } from '../../mail/message/compose.ts';
 import { cleanFilename } from '../../mail/message/filename.ts';
 import { parseMediaType } from '../../mail/message/media-type.ts';
-import { invalid } from '../../system/errors.ts';
+import { invalid, readAll, readEach } from '../../system/errors.ts';
 import { base64Size } from '../base64.ts';
 import { ATTACHMENT_FIELDS, type AttachmentBody, MOST_ATTACHMENT_BYTES } from '../schemas.ts';
 import { fileType, UNKNOWN_FILE_TYPE } from './file-types.ts';
@@ -37,7 +37,7 @@ export function readAttachments(
   attachments: readonly AttachmentBody[] | undefined,
   findContent: FindContent,
 ): AttachmentRequest[] {
-  const requests = (attachments ?? []).map((body, index) =>
+  const requests = readEach(attachments ?? [], (body, index) =>
     readAttachment(`attachments[${index}]`, body, findContent),
   );
   refuseTwins(requests);
@@ -53,16 +53,16 @@ export function knownSize(source: AttachmentSource): number {
 }
 
 function readAttachment(at: string, body: AttachmentBody, findContent: FindContent): AttachmentRequest {
-  refuseNearMisses(at, body);
-  const source = readSource(at, body, findContent);
-  const filename = readFilename(at, body.filename, source);
-  return {
-    at,
-    filename,
-    contentType: readContentType(`${at}.contentType`, body.contentType) ?? fileType(filename),
-    contentId: readContentId(`${at}.contentId`, body.contentId),
-    source,
-  };
+  const { file, contentType, contentId } = readAll({
+    nearMisses: () => refuseNearMisses(at, body),
+    file: () => {
+      const source = readSource(at, body, findContent);
+      return { source, filename: readFilename(at, body.filename, source) };
+    },
+    contentType: () => readContentType(`${at}.contentType`, body.contentType),
+    contentId: () => readContentId(`${at}.contentId`, body.contentId),
+  });
+  return { at, ...file, contentType: contentType ?? fileType(file.filename), contentId };
 }
 
 const meantBy = meantAmong(ATTACHMENT_FIELDS);

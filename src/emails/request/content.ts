@@ -1,5 +1,5 @@
 /** What an email says, as it was asked for: its own text, or a template's, with the values to fill in. */
-import { invalid } from '../../system/errors.ts';
+import { invalid, readAll, readEach } from '../../system/errors.ts';
 import type { VariableValue } from '../../templates/render.ts';
 import type { SendBody } from '../schemas.ts';
 import { readLine, readText, wellFormed } from './text.ts';
@@ -20,28 +20,34 @@ type ContentFields = Pick<SendBody, 'subject' | 'html' | 'text' | 'templateId' |
 
 /** @throws AppError validation_error naming the field */
 export function readContent(body: ContentFields): ContentRequest {
-  const { html, text, templateId } = body;
+  const { text, templateId, variables } = body;
+  return {
+    ...readAll({
+      subject: () => readLine('subject', body.subject),
+      html: () => readHtml(body),
+      text: () => (text === undefined ? undefined : readText('text', text)),
+      variables: () => variables && readVariables(variables),
+    }),
+    templateId,
+  };
+}
+
+function readHtml({ html, text, templateId }: ContentFields): string | undefined {
   if (html === undefined && text === undefined && templateId === undefined)
     throw invalid('html', '`html` is required when `text` and `templateId` are absent');
   if (html !== undefined && templateId !== undefined)
     throw invalid('html', '`html` cannot be combined with `templateId`');
-  return {
-    subject: readLine('subject', body.subject),
-    html: html === undefined ? undefined : readText('html', html),
-    text: text === undefined ? undefined : readText('text', text),
-    templateId,
-    variables: body.variables && readVariables(body.variables),
-  };
+  return html === undefined ? undefined : readText('html', html);
 }
 
 function readVariables(variables: Readonly<Record<string, VariableValue>>) {
-  for (const [name, value] of Object.entries(variables)) {
-    if (typeof value !== 'string') continue;
+  readEach(Object.entries(variables), ([name, value]) => {
+    if (typeof value !== 'string') return;
     const path = `variables.${name}`;
     if (Buffer.byteLength(value) > MOST_VARIABLE_BYTES)
       throw invalid(path, `\`${path}\` must be at most 10 KiB`);
     if (value.includes('\0')) throw invalid(path, `\`${path}\` must not contain NUL`);
     wellFormed(path, value);
-  }
+  });
   return variables;
 }

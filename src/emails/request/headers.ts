@@ -2,7 +2,7 @@
  * The caller's own header fields (api.md 1.2). What the message says by other means, what a receiver trusts, and what
  * this service writes itself is reserved.
  */
-import { invalid } from '../../system/errors.ts';
+import { invalid, readEach } from '../../system/errors.ts';
 import type { EmailType } from '../schemas.ts';
 
 export type HeaderField = { name: string; value: string };
@@ -29,7 +29,7 @@ export function readHeaders(
 ): HeaderField[] {
   const seen = new Set<string>();
   let characters = 0;
-  return Object.entries(headers ?? {}).map(([name, value]) => {
+  return readEach(Object.entries(headers ?? {}), ([name, value]) => {
     if (!NAME.test(name))
       throw invalid('headers', 'A header name must be 1 to 126 printable ASCII characters without a colon');
     const path = `headers.${name}`;

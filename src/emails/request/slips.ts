@@ -4,7 +4,7 @@
  * in case and `_` alone is refused by http/near-misses.ts).
  */
 import { meantAmong } from '../../http/near-misses.ts';
-import { invalid } from '../../system/errors.ts';
+import { invalid, readEach } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 
 const SLIPS: Readonly<Record<string, keyof SendBody>> = {
@@ -22,9 +22,9 @@ const slipMeantBy = meantAmong(Object.keys(SLIPS));
 
 /** @throws AppError validation_error naming the field */
 export function refuseSlips(body: object): void {
-  for (const field of Object.keys(body)) {
+  readEach(Object.keys(body), (field) => {
     const slip = slipMeantBy(field);
     if (slip !== undefined)
       throw invalid(field, `\`${field}\` is not a field; did you mean \`${SLIPS[slip]}\`?`);
-  }
+  });
 }

@@ -1,5 +1,5 @@
 /** Tags (specification 4.1, api.md 1.2): the caller's own words for an email, and how a list is filtered by one. */
-import { invalid } from '../../system/errors.ts';
+import { invalid, readEach } from '../../system/errors.ts';
 
 export type Tag = { key: string; value: string };
 
@@ -8,7 +8,7 @@ const TAG_TEXT = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
 /** @throws AppError validation_error naming the tag, `tags.campaign`, or `tags` for one whose key is none */
 export function readTags(tags: Readonly<Record<string, string>> | undefined): Tag[] {
-  return Object.entries(tags ?? {}).map(([key, value]) => {
+  return readEach(Object.entries(tags ?? {}), ([key, value]) => {
     if (!TAG_TEXT.test(key))
       throw invalid('tags', 'The key of a tag must be 1 to 256 characters, none of them a control character');
     if (!TAG_TEXT.test(value))

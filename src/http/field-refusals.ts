@@ -1,0 +1,36 @@
+/**
+ * Fields that are refused before the schema is asked, by their names alone: misspelled ones, and ones that cannot be
+ * changed. They are kept with the request until the schema has spoken, so that one answer lists every wrong field
+ * (decisions.md 37).
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type AppError, mergeRefusals } from '../system/errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    fieldRefusals: readonly AppError[] | undefined;
+  }
+}
+
+/** Refuses a request with field refusals once its schema has allowed it. */
+export function refuseFields(server: FastifyInstance): void {
+  server.decorateRequest('fieldRefusals', undefined);
+  server.addHook('preHandler', (request, _reply, done) => {
+    const [first, ...others] = request.fieldRefusals ?? [];
+    done(first && mergeRefusals(first, ...others));
+  });
+}
+
+export function addFieldRefusals(request: FastifyRequest, refusals: readonly AppError[]): void {
+  if (refusals.length > 0) request.fieldRefusals = [...(request.fieldRefusals ?? []), ...refusals];
+}
+
+/** The schema's refusal with the field refusals before it; any other outcome unchanged. */
+export function withFieldRefusals(
+  request: Pick<FastifyRequest, 'fieldRefusals'>,
+  refusal: AppError | undefined,
+): AppError | undefined {
+  const [first, ...others] = request.fieldRefusals ?? [];
+  if (!first || refusal?.code !== 'validation_error') return refusal;
+  return mergeRefusals(first, ...others, refusal);
+}
