@@ -7,11 +7,18 @@ import type { EmailType } from '../schemas.ts';
 
 export type HeaderField = { name: string; value: string };
 
-/** api.md 1.2, and where security.md 2.15 is stricter, that: all of `Content-*`, not four of them. */
+/** The names of api.md 1.2. Where security.md 2.15 is stricter, it decides: all of `Content-*` is reserved, not four fields. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['from', 'to', 'cc', 'bcc', 'reply-to', 'sender', 'subject', 'date', 'message-id', 'return-path'],
-  ...['received', 'delivered-to', 'mime-version', 'dkim-signature', 'authentication-results'],
-  ...['received-spf', 'feedback-id', 'tls-required', 'x-mailer', 'x-originating-ip'],
+  ...['received', 'mime-version', 'dkim-signature', 'domainkey-signature', 'received-spf'],
+  ...['authentication-results', 'x-authentication-results'],
+  // Receivers and their delivery agents write these to record for whom a message came; some filters and mail clients
+  // trust them.
+  ...['apparently-to', 'delivered-to', 'envelope-to', 'x-original-to'],
+  // The receiver writes `BIMI-Indicator` once it has verified the logo. `BIMI-Selector` is free: it belongs to the author
+  // of the message, who chooses one of the logos that the sending domain publishes.
+  'bimi-indicator',
+  ...['feedback-id', 'tls-required', 'x-mailer', 'x-originating-ip'],
 ]);
 const RESERVED_FAMILIES = ['arc-', 'cfbl-', 'content-', 'resent-', 'x-service-'] as const;
 /** Reserved on broadcasts alone, where this service writes them (decisions.md, values). */
@@ -34,7 +41,8 @@ export function readHeaders(
       throw invalid('headers', 'A header name must be 1 to 126 printable ASCII characters without a colon');
     const path = `headers.${name}`;
     const key = name.toLowerCase();
-    if (isReserved(key, type)) throw invalid(path, `The header \`${name}\` is reserved`);
+    if (isReserved(key, type))
+      throw invalid(path, `The header \`${name}\` is reserved: this service or the receiver writes it`);
     if (seen.has(key)) throw invalid(path, `The header \`${name}\` is given twice`);
     seen.add(key);
     if (!VALUE.test(value))

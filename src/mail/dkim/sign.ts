@@ -21,7 +21,8 @@ const OVERSIGNED = [
   'Content-Type',
   'Content-Transfer-Encoding',
 ] as const;
-/** Signed where present (RFC 6376 5.4.1; the List fields: RFC 8058 4). A mailing list may add its own. */
+/** Signed where present (RFC 6376 5.4.1; the List fields: RFC 8058 4). A mailing list may add its own. Receivers ignore a
+ * `BIMI-Selector` that no signature covers (draft-brand-indicators-for-message-identification). */
 const SIGNED_IF_PRESENT = [
   'Sender',
   'In-Reply-To',
@@ -29,6 +30,7 @@ const SIGNED_IF_PRESENT = [
   'List-Id',
   'List-Unsubscribe',
   'List-Unsubscribe-Post',
+  'BIMI-Selector',
 ] as const;
 
 /** Places to fold the signature's base64 (RFC 6376 3.5 b=: white space in it is ignored). */

@@ -22,14 +22,13 @@ function refuses(param: string, headers: Record<string, string>, type: Type = 't
   );
 }
 
-/** api.md 1.2, in its spelling, and all of Content-* (security.md 2.15). */
+/** The reserved names of api.md 1.2 in its spelling, all of Content-* (security.md 2.15), and what receivers write. */
 const RESERVED =
   `From To Cc Bcc Reply-To Sender Subject Date Message-ID Return-Path Received Delivered-To MIME-Version
   Content-Type Content-Transfer-Encoding Content-Disposition Content-ID Content-Location Content-Language DKIM-Signature Authentication-Results ARC-Seal
   ARC-Message-Signature ARC-Authentication-Results Received-SPF Feedback-ID CFBL-Address CFBL-Feedback-ID TLS-Required
-  X-Mailer X-Originating-IP Resent-From Resent-Bcc X-Service-Signature X-Service-Idempotency-Key`.split(
-    /\s+/,
-  );
+  X-Mailer X-Originating-IP Resent-From Resent-Bcc X-Service-Signature X-Service-Idempotency-Key DomainKey-Signature
+  BIMI-Indicator X-Authentication-Results Apparently-To Envelope-To X-Original-To`.split(/\s+/);
 const LIST_HEADERS = ['List-Unsubscribe', 'List-Unsubscribe-Post', 'List-Id', 'List-Help', 'Precedence'];
 
 for (const name of RESERVED) {
@@ -56,6 +55,7 @@ test('threading, auto-replies and names of one’s own are free', () => {
     'Auto-Submitted': 'auto-generated',
     'X-Campaign': 'spring',
     'X-Mailer-Id': '7',
+    'BIMI-Selector': 'v=BIMI1; s=spring',
     Fromage: 'x',
     Contents: 'x',
     Received_: 'x',

@@ -106,6 +106,13 @@ test('a field put in front of a signed one breaks the signature', async () => {
   );
 });
 
+test('the choice of a BIMI logo is signed: another one in its place breaks the signature', async () => {
+  const message = await signed(Buffer.from(`${HEADER}BIMI-Selector: v=BIMI1; s=spring\r\n\r\nbody\r\n`));
+  assert.equal(await resultOf(message), 'pass');
+  const forged = Buffer.from(message.toString('latin1').replace('s=spring', 's=winter'), 'latin1');
+  assert.notEqual(await resultOf(forged), 'pass');
+});
+
 test('text appended to a signed body breaks the signature, for there is no l=', async () => {
   const message = await signed(Buffer.from(`${HEADER}\r\nbody\r\n`));
   assert.doesNotMatch(message.toString('latin1'), /\bl=/);
