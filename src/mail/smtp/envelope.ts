@@ -64,10 +64,19 @@ export function refuseSize(
   extensions: ReadonlyMap<string, string>,
 ): SmtpReply | undefined {
   const size = sizeOf(envelope);
-  const limit = Number(extensions.get('SIZE') ?? 0);
-  if (!(limit > 0 && size > limit)) return undefined;
+  const limit = readSizeLimit(extensions.get('SIZE'));
+  if (limit === undefined || size <= limit) return undefined;
   const text = `5.3.4 Not sent: the message has ${size} octets and the server takes ${limit}`;
   return { code: 552, enhanced: '5.3.4', lines: [text] };
+}
+
+/** RFC 1870 4: at most 20 digits. Zero means that the server sets no limit, and so does anything that is no number. */
+const SIZE_VALUE = /^[0-9]{1,20}$/;
+
+function readSizeLimit(parameter: string | undefined): number | undefined {
+  if (parameter === undefined || !SIZE_VALUE.test(parameter)) return undefined;
+  const limit = Number(parameter);
+  return limit === 0 ? undefined : limit;
 }
 
 export function mailCommand(envelope: Envelope, extensions: ReadonlyMap<string, string>): string {
