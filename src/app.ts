@@ -6,6 +6,7 @@ import { type Db, openDatabase } from './db/database.ts';
 import { READER_THREADS } from './db/reader-pool.ts';
 import { holdsSealedSecrets } from './db/sealed.ts';
 import { createHtmlText, type HtmlText } from './mail/message/html-text.ts';
+import { ClockWatch } from './system/clock-watch.ts';
 import { createSealer, loadMasterKey, type Sealer } from './system/seal.ts';
 import { createSystem, type System } from './system/system.ts';
 
@@ -17,6 +18,8 @@ export type App = System & {
   htmlText: HtmlText;
   /** Names this start of the daemon; what an earlier start left leased is recovered. */
   epoch: string;
+  /** Reports how far the wall clock is behind the latest time the daemon has seen. */
+  clockWatch: Pick<ClockWatch, 'behindMs' | 'look'>;
 };
 
 /** @throws LockedError, NewerSchemaError, MissingKeyError */
@@ -53,6 +56,7 @@ export async function openApp(
       sealer: createSealer(key),
       htmlText,
       epoch: randomUUID(),
+      clockWatch: new ClockWatch(system.clock, system.clock.now()),
       [Symbol.asyncDispose]: async () => {
         await htmlText.close();
         await db.close();
