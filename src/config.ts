@@ -128,7 +128,13 @@ type ConfigFields = Static<typeof configSchema>;
 type FaultSettings = { crashAt: CrashPointName | undefined; synchronous: 'FULL' | 'NORMAL' };
 
 export type Config = Readonly<
-  ConfigFields & { faults: FaultSettings /** Started without a file. */; development: boolean }
+  ConfigFields & {
+    faults: FaultSettings;
+    /** True when the daemon is started without a configuration file. */
+    development: boolean;
+    /** True when neither the file nor the environment names a data directory. */
+    dataDirIsDefault: boolean;
+  }
 >;
 
 export class ConfigError extends Error {
@@ -149,9 +155,11 @@ export function loadConfig(source: ConfigSource): Config {
   if (file !== undefined && values['hostname'] === undefined) {
     throw new ConfigError(`${file}: "hostname" is required`);
   }
+  const dataDirIsDefault = values['dataDir'] === undefined;
   const complete = Value.Default(configSchema, values);
   check(complete, origins, file);
-  return deepFreeze({ ...complete, faults: faultSettings(source.env), development: file === undefined });
+  const faults = faultSettings(source.env);
+  return deepFreeze({ ...complete, faults, development: file === undefined, dataDirIsDefault });
 }
 
 function readFile(file: string): Record<string, unknown> {

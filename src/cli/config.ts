@@ -18,7 +18,12 @@ export function addConfigCommands(program: Command, terminal: Terminal): void {
     .description('The configuration in effect: defaults, then the file, then the environment.')
     .action((_: object, command: Command) => {
       const context = contextOf(command, terminal);
-      const { faults: _faults, development: _development, ...settings } = context.config;
+      const {
+        faults: _faults,
+        development: _development,
+        dataDirIsDefault: _isDefault,
+        ...settings
+      } = context.config;
       context.show(settings, () => stringify(settings).trimEnd());
     });
 }

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { contextOf, globalOptions } from './context.ts';
 import { curlLine } from './curl.ts';
+import { dataDirWarning } from './data-dir-warning.ts';
 import { UsageError } from './errors.ts';
 import type { FirstStart } from './first-start.ts';
 import { explainStartFailure } from './start-failure.ts';
@@ -32,6 +33,8 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
 /** Resolves when the daemon has drained and stopped. */
 async function serve(terminal: Terminal, config: Config, { json }: { json?: true }): Promise<void> {
   const stopped = terminal.untilStopped();
+  const warning = dataDirWarning(config);
+  if (warning !== undefined) terminal.complain(warning);
   const daemon = await start(config);
   try {
     const { prepareFirstStart } = await import('./first-start.ts');

@@ -259,21 +259,26 @@ export const listUnneeded = defineRead(
       .where('deletedAt', '<', deletedBefore)
       .execute();
     if (deleted.length === 0) return [];
-    // Each condition is that of an index: recipientsDue, recipientsInFlight, recipientsHeld.
-    const openMail = (state: ReturnType<typeof sql<boolean>>) =>
-      tx
-        .selectFrom('recipients')
-        .innerJoin('messages', 'messages.id', 'recipients.messageId')
-        .select('messages.domainId')
-        .where(state);
-    const owed = await openMail(sql<boolean>`state IN ('ready', 'deferred')`)
-      .union(openMail(sql<boolean>`state = 'in_flight'`))
-      .union(openMail(sql<boolean>`state = 'held'`))
-      .execute();
-    const needed = new Set(owed.map(({ domainId }) => domainId));
+    const needed = await listDomainsWithOpenMail(tx);
     return deleted.map(({ id }) => id).filter((id) => !needed.has(id));
   },
 );
+
+/** Ids of the domains, deleted or not, that have mail in the spool. Reads all open mail. */
+async function listDomainsWithOpenMail(tx: Tx): Promise<Set<DomainRow['id'] | null>> {
+  // Each condition is that of an index: recipientsDue, recipientsInFlight, recipientsHeld.
+  const openMail = (state: ReturnType<typeof sql<boolean>>) =>
+    tx
+      .selectFrom('recipients')
+      .innerJoin('messages', 'messages.id', 'recipients.messageId')
+      .select('messages.domainId')
+      .where(state);
+  const owed = await openMail(sql<boolean>`state IN ('ready', 'deferred')`)
+    .union(openMail(sql<boolean>`state = 'in_flight'`))
+    .union(openMail(sql<boolean>`state = 'held'`))
+    .execute();
+  return new Set(owed.map(({ domainId }) => domainId));
+}
 
 export const purgeDomains = defineWrite(
   'domains.purge',
@@ -286,16 +291,20 @@ export const purgeDomains = defineWrite(
 
 export type PublishedKey = Pick<DomainRow, 'id' | 'name' | 'selector' | 'publicKey' | 'deletedAt'>;
 
-/** Of all tenants' domains, deleted ones too while mail signed with their key is on its way. */
+/** Keys of the domains of all tenants, and of deleted ones that still have mail in the spool. */
 export const listPublishedKeys = defineRead(
   'domains.listPublishedKeys',
-  (tx, _input: object): Promise<PublishedKey[]> =>
-    tx
+  async (tx, _input: object): Promise<PublishedKey[]> => {
+    const keys = await tx
       .selectFrom('domains')
       .select(['id', 'name', 'selector', 'publicKey', 'deletedAt'])
       .orderBy('name')
       .orderBy('id')
-      .execute(),
+      .execute();
+    if (keys.every(({ deletedAt }) => deletedAt === null)) return keys;
+    const needed = await listDomainsWithOpenMail(tx);
+    return keys.filter(({ id, deletedAt }) => deletedAt === null || needed.has(id));
+  },
 );
 
 export type SendingDomain = Pick<DomainRow, 'id' | 'status' | 'failingSince'>;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -167,4 +168,24 @@ test('the real one starts from a folder whose tsconfig.json would lead its impor
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { baseUrl: '.', paths } }));
   const { stdout } = await run(LAUNCHER, ['version', '--json'], { cwd: folder });
   assert.match(JSON.parse(stdout).node, /^2\d\./);
+});
+
+test('ending `npm start` ends the daemon', async () => {
+  const { root, write } = installation();
+  copyFileSync(new URL('../../package.json', import.meta.url), join(root, 'package.json'));
+  for (const cpu of ['x64', 'arm64'])
+    write(
+      `node_modules/node-linux-${cpu}/bin/node`,
+      '#!/bin/sh\n[ "$1" = --version ] && exit\necho "$$"\nexec sleep 60\n',
+    );
+  write('node_modules/tsx/dist/loader.mjs', '');
+  const npm = spawn('npm', ['start', '--silent'], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] });
+  const [line] = (await once(npm.stdout, 'data')) as [Buffer];
+  const daemon = Number(line.toString().trim());
+  assert.ok(Number.isSafeInteger(daemon), line.toString());
+  // What the daemon's end closes: it holds the same pipe as npm.
+  const closed = once(npm.stdout, 'close');
+  npm.kill('SIGTERM');
+  await closed;
+  assert.throws(() => process.kill(daemon, 0), /ESRCH/);
 });

@@ -7,6 +7,7 @@ import type { HttpServer } from '../../src/http/server.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { addDomain, domainRow, PUBLIC_KEY } from './fixtures.ts';
+import { scheduleMail } from './mail.ts';
 
 const HOST = 'mx.postrider.example';
 const ID = 'dom_00000000000123456789abcdef';
@@ -89,12 +90,14 @@ test('the addresses of the configuration come before those of DNS', async () => 
   await configured.close();
 });
 
-test('the keys are those of all tenants, and of deleted domains while their row is kept', async () => {
+test('the keys are those of all tenants, and of deleted domains only while mail needs them', async () => {
   const other = await t.addTenant('other');
   await addDomain(t, { name: 'one.example' });
   await addDomain(t, { name: 'two.example', tenantId: other.tenantId });
   const gone = await addDomain(t, { name: 'three.example' });
-  await t.app.db.commit(endDomain, { id: gone.id, tenantId: t.tenantId, now: 1 });
+  const done = await addDomain(t, { name: 'four.example' });
+  for (const { id } of [gone, done]) await t.app.db.commit(endDomain, { id, tenantId: t.tenantId, now: 1 });
+  scheduleMail(t.dataDir, { tenantId: t.tenantId, domainId: gone.id, now: 1, datedAt: 1, attempts: 1 });
   const purposes = (await ask()).records
     .map(({ purpose }) => purpose)
     .filter((text) => text.includes('DKIM'));

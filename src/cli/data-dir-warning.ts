@@ -1,0 +1,22 @@
+/** Warns an operator whose daemon is about to use the data that development starts have left. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+
+/**
+ * A configuration file without `dataDir` leads to the same default directory as a start without a file. Whoever tried
+ * Postrider there first would serve the test tenant, its keys and its mail in production.
+ *
+ * @returns one line for people; undefined when there is nothing to warn about
+ */
+export function dataDirWarning({
+  development,
+  dataDirIsDefault,
+  dataDir,
+}: Pick<Config, 'development' | 'dataDirIsDefault' | 'dataDir'>): string | undefined {
+  if (development || !dataDirIsDefault || !existsSync(join(dataDir, 'postrider.db'))) return undefined;
+  return (
+    `warning: the configuration names no dataDir, so the data in ${dataDir} is used, which starts without a ` +
+    'configuration file use too; set dataDir (POSTRIDER_DATA_DIR) to this or another directory'
+  );
+}
