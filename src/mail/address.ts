@@ -41,8 +41,21 @@ const NOT_LDH = /[^A-Za-z0-9.\u0080-\u{10ffff}-]/u;
 /** Soft hyphens, zero-width spaces: some programs drop them and some do not, so that one text is two domains. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
-/** `a@b.example`, `<a@b.example>` or `Name <a@b.example>`; undefined when `text` is anything else. */
+/** `a@b.example`, `<a@b.example>` or `Name <a@b.example>`; undefined when `text` is anything else, or when its local part
+ * could be taken for another address (`explainRefusal`). */
 export function parseMailbox(text: string): Mailbox | undefined {
+  const mailbox = parseLegalMailbox(text);
+  return mailbox && findAmbiguity(mailbox.localPart) === undefined ? mailbox : undefined;
+}
+
+/** Completes the sentence "`to` must …" for a mailbox that the RFCs allow and `parseMailbox` refuses. Undefined for any
+ * other text. */
+export function explainRefusal(text: string): string | undefined {
+  const mailbox = parseLegalMailbox(text);
+  return mailbox && findAmbiguity(mailbox.localPart);
+}
+
+function parseLegalMailbox(text: string): Mailbox | undefined {
   if (text.length > MAILBOX_LIMIT_CHARACTERS || !text.isWellFormed()) return undefined;
   const trimmed = trimSpaces(text);
   if (!trimmed.endsWith('>')) return parseAddress(trimmed, undefined);
@@ -120,6 +133,18 @@ function parseLocalPart(text: string): string | undefined {
   if (localPart.length > LOCAL_PART_LIMIT_OCTETS || !PRINTABLE_ASCII.test(localPart)) return undefined;
   if (localPart === '""') return undefined;
   return DOT_ATOM.test(localPart) || QUOTED_LOCAL_PART.test(localPart) ? localPart : undefined;
+}
+
+/** Receiving programs disagree on these local parts: a reader may see another author, or a server another recipient, than
+ * the one that was checked here. */
+function findAmbiguity(localPart: string): string | undefined {
+  // RFC 2047 5: an encoded word never stands inside an addr-spec, but some programs decode it there all the same.
+  if (localPart.includes('=?'))
+    return 'must not have `=?` before the @: some programs decode it as other text';
+  if (!localPart.startsWith('"')) return undefined;
+  if (/[<>@]/.test(localPart)) return 'must not have `<`, `>` or `@` inside a quoted local part';
+  if (/^" *"$/.test(localPart)) return 'must have more than spaces in its quoted local part';
+  return undefined;
 }
 
 /** RFC 5321 4.1.2: a sender should avoid the quoted form where the plain one says the same. */

@@ -1,6 +1,6 @@
 /** What a request says of the address it is about. */
 import type { SuppressionRow } from '../db/marketing-tables.ts';
-import { addressKey, parseMailbox } from '../mail/address.ts';
+import { addressKey, explainRefusal, parseMailbox } from '../mail/address.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { NewSuppression } from './schemas.ts';
@@ -15,7 +15,8 @@ export function findAddress(text: string): string | undefined {
 export function readAddress(param: string, text: string): string {
   const address = findAddress(text);
   if (address === undefined) {
-    throw invalid(param, `\`${param}\` must be one address such as ada@example.com`);
+    const rule = explainRefusal(text) ?? 'must be one address such as ada@example.com';
+    throw invalid(param, `\`${param}\` ${rule}`);
   }
   return address;
 }

@@ -2,7 +2,7 @@
  * The fields of a contact as a caller gives them, by the API or in a file: what they must be (specification 2.6, api.md
  * 1.6 and 1.10), and the form they are kept in.
  */
-import { addressKey, parseMailbox } from '../../mail/address.ts';
+import { addressKey, explainRefusal, parseMailbox } from '../../mail/address.ts';
 import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
 
@@ -61,8 +61,11 @@ function readEmail(text: string): string {
  */
 export function contactAddress(email: string): string {
   const address = findAddress(email);
-  if (address === undefined) throw invalid('email', '`email` must be one address such as ada@example.com');
-  return address;
+  if (address !== undefined) return address;
+  throw invalid(
+    'email',
+    `\`email\` ${explainRefusal(email) ?? 'must be one address such as ada@example.com'}`,
+  );
 }
 
 /** The same; undefined for what is no bare address: a contact has names of its own, so none stands before it. */

@@ -1,5 +1,11 @@
 /** Who an email is from and for: every field as mailboxes and as it was given, and the envelope made of them. */
-import { addressKey, MAILBOX_LIMIT_CHARACTERS, type Mailbox, parseMailbox } from '../../mail/address.ts';
+import {
+  addressKey,
+  explainRefusal,
+  MAILBOX_LIMIT_CHARACTERS,
+  type Mailbox,
+  parseMailbox,
+} from '../../mail/address.ts';
 import { invalid, readAll, readEach } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 
@@ -65,7 +71,8 @@ export function readMailbox(path: string, text: string): Mailbox {
   if (mailbox) return mailbox;
   if (isNameToQuote(text))
     throw invalid(path, `\`${path}\` must have its name in quotes, as in "Ada, Inc." <ada@example.com>`);
-  throw invalid(path, `\`${path}\` must be one address such as ada@example.com or Ada <ada@example.com>`);
+  const rule = explainRefusal(text) ?? 'must be one address such as ada@example.com or Ada <ada@example.com>';
+  throw invalid(path, `\`${path}\` ${rule}`);
 }
 
 /** `Ada, Inc. <ada@example.com>`: the comma alone is wrong with it (RFC 5322 3.2.3, specials). With an `@` the name is

@@ -1,5 +1,5 @@
 /** What a route may be for: one address, or every address of a domain that no route names. */
-import { addressKey, parseMailbox } from '../../mail/address.ts';
+import { addressKey, explainRefusal, parseMailbox } from '../../mail/address.ts';
 import { invalid } from '../../system/errors.ts';
 
 export type RouteAddress = {
@@ -14,10 +14,10 @@ export function readRouteAddress(param: string, text: string): RouteAddress {
   // A name, or the angle brackets that would follow one, say nothing of where mail comes to.
   const mailbox = text.endsWith('>') ? undefined : parseMailbox(text);
   if (!mailbox) {
-    throw invalid(
-      param,
-      `\`${param}\` must be one address such as sales@example.com, or *@example.com for all others`,
-    );
+    const rule =
+      explainRefusal(text) ??
+      'must be one address such as sales@example.com, or *@example.com for all others';
+    throw invalid(param, `\`${param}\` ${rule}`);
   }
   const { localPart, address, domain } = mailbox;
   // Legal in an address (RFC 5322 3.2.3), but whoever writes it here means a pattern, and would wait for mail in vain.

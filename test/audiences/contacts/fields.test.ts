@@ -49,7 +49,9 @@ const ADDRESSES: [spelling: string, address: string | undefined][] = [
   [' ada@example.com ', 'ada@example.com'],
   ['ada@BÜCHER.example', 'ada@xn--bcher-kva.example'],
   ['"ada"@example.com', 'ada@example.com'],
-  ['"a<b>"@example.com', '"a<b>"@example.com'],
+  ['"a b"@example.com', '"a b"@example.com'],
+  ['"a<b>"@example.com', undefined],
+  ['=?utf-8?q?a?=@example.com', undefined],
   ['<ada@example.com>', undefined],
   ['Ada <ada@example.com>', undefined],
   ['ada@example.com, bob@example.com', undefined],
@@ -262,5 +264,12 @@ test('properties take at most 32 KiB of JSON in UTF-8, counted after the merge',
   assert.deepEqual(
     refusal(() => stored({ z: `${filler}é` }, almost)),
     { code: 'validation_error', param: 'properties' },
+  );
+});
+
+test('an address that could be taken for another one is refused for that reason', () => {
+  assert.throws(
+    () => contactAddress('=?utf-8?q?a?=@example.com'),
+    /^AppError: `email` must not have `=\?` before the @/,
   );
 });

@@ -32,3 +32,11 @@ test('whatever is accepted is read as itself again, and its domain stands at its
     }),
   );
 });
+
+test('an address that could be taken for another one is refused for that reason', () => {
+  const refusals: [string, RegExp][] = [
+    ['=?utf-8?q?a?=@shop.example', /^AppError: `address` must not have `=\?` before the @/],
+    ['"a@b"@shop.example', /^AppError: `address` must not have `<`, `>` or `@` inside a quoted local part/],
+  ];
+  for (const [text, why] of refusals) assert.throws(() => readRouteAddress('address', text), why, text);
+});
