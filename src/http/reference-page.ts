@@ -1,15 +1,17 @@
 /**
  * The document for people, at `/docs`: a page that reads `/v1/openapi.json` and can try each request. All of it comes from
- * this server, whatever it is called from outside, and its policy lets it talk to nothing else. The files are read from
- * the disk when somebody asks, so that a daemon nobody reads about pays nothing.
+ * this server, whatever it is called from outside, and its policy lets it talk to nothing else. Each file is
+ * read from the disk once, when it is first asked for, and sent from memory from then on: the number of open files does not
+ * grow with the number of readers.
  */
-import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { type StaticContent, sendStatic, staticContent } from './static-content.ts';
 
 const FOLDER = 'docs';
-const MOST_AGE_SECONDS = 3_600;
+const MAX_AGE_SECONDS = 3_600;
 
 /** Paths in the page are relative to it, so that a proxy may put a prefix before all of them. */
 const page = (title: string): string => `<!doctype html>
@@ -61,13 +63,20 @@ const FILES = {
   'favicon-32x32.png': 'image/png',
 };
 
-export function serveReferencePage(server: FastifyInstance, title: string): void {
+/** Reads one file of the page. Tests replace it. */
+export type ReadAsset = (path: string) => Promise<Buffer>;
+
+export function serveReferencePage(
+  server: FastifyInstance,
+  title: string,
+  read: ReadAsset = (path) => readFile(path),
+): void {
   const html = page(title);
   const show = (reply: FastifyReply, type: string) =>
     reply.headers({
       'content-type': type,
       'content-security-policy': POLICY,
-      'cache-control': `public, max-age=${MOST_AGE_SECONDS}`,
+      'cache-control': `public, max-age=${MAX_AGE_SECONDS}`,
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
     });
@@ -82,10 +91,26 @@ export function serveReferencePage(server: FastifyInstance, title: string): void
     show(reply, 'text/javascript; charset=utf-8').send(START),
   );
   for (const [name, type] of Object.entries(FILES)) {
-    server.get(`/${FOLDER}/${name}`, { schema }, async (_request, reply) =>
-      show(reply, type).send(createReadStream(pathOf(name))),
-    );
+    const content = readOnce(() => read(pathOf(name)));
+    server.get(`/${FOLDER}/${name}`, { schema }, async (request, reply) => {
+      const asset = await content();
+      return sendStatic(request, show(reply, type), asset);
+    });
   }
+}
+
+/** Reads at the first call. Calls meanwhile wait for the same bytes; after a failure the next call reads again. */
+function readOnce(read: () => Promise<Buffer>): () => Promise<StaticContent> {
+  let content: Promise<StaticContent> | undefined;
+  return () => {
+    content ??= read()
+      .then(staticContent)
+      .catch((error: unknown) => {
+        content = undefined;
+        throw error;
+      });
+    return content;
+  };
 }
 
 /** Where the package has its files. Looked up when asked for: it costs a start some milliseconds. */

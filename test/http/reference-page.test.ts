@@ -66,3 +66,30 @@ test('the page is no operation of the document', () => {
     [],
   );
 });
+
+test('a file is read from the disk once, however many ask for it, and again after a failure', async () => {
+  const reads: string[] = [];
+  let disk = (): Promise<Buffer> => Promise.reject(new Error('no file descriptor is left'));
+  const { server: own } = await serve({}, (one) =>
+    serveReferencePage(one, 'Test API', (path) => {
+      reads.push(path.slice(path.lastIndexOf('/') + 1));
+      return disk();
+    }),
+  );
+  const url = '/docs/swagger-ui.css';
+  assert.equal((await own.inject({ url })).statusCode, 500);
+  disk = async () => Buffer.from('body {}');
+  const answers = await Promise.all(Array.from({ length: 20 }, () => own.inject({ url })));
+  assert.ok(answers.every(({ statusCode, body }) => statusCode === 200 && body === 'body {}'));
+  assert.deepEqual(reads, ['swagger-ui.css', 'swagger-ui.css']);
+});
+
+test('a file has its length and a tag, and a caller who has it already is answered 304', async () => {
+  const { headers, body } = await get('/docs/swagger-ui.css');
+  assert.equal(Number(headers['content-length']), Buffer.byteLength(body));
+  const again = await server.inject({
+    url: '/docs/swagger-ui.css',
+    headers: { 'if-none-match': String(headers.etag) },
+  });
+  assert.deepEqual([again.statusCode, again.body], [304, '']);
+});

@@ -1,0 +1,21 @@
+/**
+ * Content that is the same for every caller: held in memory once, sent from there, and named by an entity tag, so that a
+ * caller who has it already is answered 304 (RFC 9110 13.1.2). Serving it opens no file.
+ */
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export type StaticContent = { bytes: Buffer; tag: string };
+
+export function staticContent(bytes: Buffer): StaticContent {
+  return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
+}
+
+export function sendStatic(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { bytes, tag }: StaticContent,
+): FastifyReply {
+  reply.header('etag', tag);
+  return request.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(bytes);
+}
