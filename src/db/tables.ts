@@ -90,6 +90,8 @@ export type DomainRow = {
   checksSince: number;
   /** When its records are next checked, or until when the check is leased. Null: not until somebody asks. */
   nextCheckAt: number | null;
+  /** The domain of its mail's return paths while its optional RETURN_PATH record is right; null: ours is used. */
+  returnPathHost: string | null;
   /** Hidden from all but the signer: mail still being retried needs the key. */
   deletedAt: number | null;
 };
@@ -116,7 +118,7 @@ export type MessageRow = {
   status: EmailStatus;
   /** The bare sender address; webhooks show it. */
   sender: string;
-  /** Makes the return path `b+<token>@bounce.<hostname>`. */
+  /** The local part of the return path is `b+<token>`; its domain is chosen at each attempt. */
   returnToken: string;
   domainId: Id<'dom'> | null;
   /** The message from its first field to its end, but for the fields in `signature`. */

@@ -6,11 +6,13 @@ import type { Config } from '../config.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
 import type { DnsAnswer, DnsLookups } from '../system/dns.ts';
 import {
+  bounceDomain,
   dkimName,
   dkimTarget,
   dmarcName,
   type PublishingDomain,
   type RecordKind,
+  returnPathName,
   spfName,
   trackingTarget,
 } from './records.ts';
@@ -27,6 +29,8 @@ export type Verdict =
 export type Verdicts = Record<RecordKind, Verdict> & {
   /** Null when no tracking host is set. */
   tracking: { host: string; verdict: Verdict } | null;
+  /** Null when the domain cannot have a return path of its own. */
+  returnPath: Verdict | null;
 };
 
 /** RFC 7208 4.6.4. */
@@ -41,12 +45,15 @@ export async function checkRecords(
   domain: PublishingDomain,
 ): Promise<Verdicts> {
   const host = domain.trackingSubdomain;
-  const [spf, dkimAlias, dkimText, dmarc, tracking] = await Promise.all([
+  const returnHost = returnPathName(domain);
+  const [spf, dkimAlias, dkimText, dmarc, tracking, returnAlias, returnText] = await Promise.all([
     dns.txt(domain.name),
     dns.cname(dkimName(domain)),
     dns.txt(dkimName(domain)),
     dns.txt(dmarcName(domain)),
     host === null ? null : dns.cname(host),
+    returnHost === null ? null : dns.cname(returnHost),
+    returnHost === null ? null : dns.txt(returnHost),
   ]);
   return {
     SPF: judgeSpf(spf, spfName(config)),
@@ -56,13 +63,16 @@ export async function checkRecords(
       host === null || tracking === null
         ? null
         : { host, verdict: judgeTracking(tracking, trackingTarget(config)) },
+    returnPath:
+      returnAlias === null || returnText === null
+        ? null
+        : judgeReturnPath(returnAlias, returnText, bounceDomain(config)),
   };
 }
 
 export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
-  // RFC 7208 4.5: the version, then a space or the end.
-  const records = textsOf(answer).filter((text) => /^v=spf1(?: |$)/i.test(text));
+  const records = textsOf(answer).filter(isSpfRecord);
   const [record] = records;
   if (record === undefined) return absent('No SPF record (v=spf1) is published here');
   if (records.length > 1) {
@@ -82,6 +92,11 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
     return wrong(records, `The SPF record needs more than ${SPF_LOOKUP_LIMIT} lookups (RFC 7208 4.6.4)`);
   }
   return { kind: 'verified', found: shown(records) };
+}
+
+/** RFC 7208 4.5: the version, then a space or the end. */
+function isSpfRecord(text: string): boolean {
+  return /^v=spf1(?: |$)/i.test(text);
 }
 
 function needsLookup(term: string): boolean {
@@ -128,13 +143,28 @@ function judgeTarget(aliases: readonly string[], texts: readonly string[], targe
   return absent(`The CNAME is right, but ${target} holds no key yet: ${remedy}`, aliases);
 }
 
-/** A host of the owner's that leads to ours. */
+/** The owner's host must be a CNAME that leads to ours. */
 export function judgeTracking(answer: DnsAnswer<string>, target: string): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
   const aliases = textsOf(answer);
   if (aliases.length === 0) return absent('No CNAME is published here');
   if (aliases.some((name) => isSameName(name, target))) return { kind: 'verified', found: shown(aliases) };
   return wrong(aliases, `This must be a CNAME to ${target}`);
+}
+
+/**
+ * A CNAME to our host for bounces. `text` has followed it to its end, where the operator publishes SPF: without that the
+ * owner would gain nothing from the record.
+ */
+export function judgeReturnPath(alias: DnsAnswer<string>, text: DnsAnswer<string>, target: string): Verdict {
+  const verdict = judgeTracking(alias, target);
+  if (verdict.kind !== 'verified') return verdict;
+  if (text.kind === 'failed') return unknown(text.reason);
+  if (textsOf(text).some(isSpfRecord)) return verdict;
+  return absent(
+    `The CNAME is right, but ${target} holds no SPF record yet: the operator of this installation must publish it, as "postrider domain records" prints it`,
+    verdict.found,
+  );
 }
 
 export function judgeDmarc(answer: DnsAnswer<string>): Verdict {

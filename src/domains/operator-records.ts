@@ -53,7 +53,7 @@ export function operatorRecords(
     ...(addresses.length > 0 ? spfRecords(config, addresses) : []),
     {
       ...{ type: 'MX', name: bounceDomain(config), value: `10 ${host}` },
-      purpose: 'bounces come back to this machine',
+      purpose: 'bounces come back to this machine; return paths of domains lead here',
     },
     {
       type: 'CNAME',

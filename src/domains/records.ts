@@ -21,6 +21,14 @@ export type RecordToPublish = DnsRecord & {
   alternative?: DnsRecord;
 };
 
+/** A record that a domain works without. It is never part of `records` (decisions.md 38). */
+export type OptionalRecordToPublish = DnsRecord & { record: 'RETURN_PATH'; purpose: 'return_path' };
+
+/** RFC 5321 4.5.3.1.3: a path holds at most 256 octets, its angle brackets included. */
+const MAX_ADDRESS_CHARACTERS = 254;
+/** `b+` and the return token of a message, 32 hexadecimal digits. */
+const RETURN_LOCAL_PART_CHARACTERS = 34;
+
 export type PublishingDomain = Pick<
   DomainRow,
   'id' | 'name' | 'selector' | 'publicKey' | 'trackingSubdomain'
@@ -52,14 +60,35 @@ export function recordsToPublish(
   ];
 }
 
+/** Only the return path so far, for a domain whose name is short enough to have one. */
+export function optionalRecordsToPublish(
+  config: Pick<Config, 'hostname'>,
+  domain: Pick<DomainRow, 'name'>,
+): OptionalRecordToPublish[] {
+  const name = returnPathName(domain);
+  if (name === null) return [];
+  const value = bounceDomain(config);
+  return [{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME', name, value }];
+}
+
 /** Lists the addresses this installation sends from; the operator publishes it once for all domains. */
 export function spfName(config: Pick<Config, 'hostname'>): string {
   return `_spf.${config.hostname.toLowerCase()}`;
 }
 
-/** The domain of every return path (decisions.md 24). */
+/** The domain of return paths (decisions.md 24), unless the sender's domain has one of its own. */
 export function bounceDomain(config: Pick<Config, 'hostname'>): string {
   return `bounce.${config.hostname.toLowerCase()}`;
+}
+
+/**
+ * The domain of the return paths of one domain's mail once it is a CNAME to `bounceDomain`: SPF then passes for a name
+ * that is aligned with the From address (RFC 7489 3.1.2). Null when addresses there would be longer than RFC 5321 allows.
+ */
+export function returnPathName({ name }: Pick<DomainRow, 'name'>): string | null {
+  const host = `bounce.${name}`;
+  const isTooLong = RETURN_LOCAL_PART_CHARACTERS + '@'.length + host.length > MAX_ADDRESS_CHARACTERS;
+  return isTooLong ? null : host;
 }
 
 /** Where the tracking hosts of all domains lead. */

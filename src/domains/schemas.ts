@@ -3,7 +3,13 @@ import { type Static, Type } from 'typebox';
 import type { Config } from '../config.ts';
 import type { DomainStatus } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
-import { RECORD_KINDS, type RecordToPublish, recordsToPublish } from './records.ts';
+import {
+  type OptionalRecordToPublish,
+  optionalRecordsToPublish,
+  RECORD_KINDS,
+  type RecordToPublish,
+  recordsToPublish,
+} from './records.ts';
 import type { Finding } from './states.ts';
 import type { Domain } from './store.ts';
 
@@ -66,8 +72,7 @@ const dnsRecord = {
   value: Type.String({ description: 'What to publish.' }),
 };
 
-const recordSchema = Type.Object({
-  record: Type.Enum([...RECORD_KINDS, 'TRACKING']),
+const checkedRecord = {
   ...dnsRecord,
   ttl: Type.String(),
   required: Type.Boolean({ description: 'Whether the domain needs it to be verified.' }),
@@ -75,10 +80,24 @@ const recordSchema = Type.Object({
   lastCheckedAt: optionalTime,
   found: Type.Array(Type.String(), { description: 'What DNS returned at the last check.' }),
   error: Type.Union([Type.String(), Type.Null()], { description: 'What is wrong with it, for people.' }),
+};
+
+const recordSchema = Type.Object({
+  record: Type.Enum([...RECORD_KINDS, 'TRACKING']),
+  ...checkedRecord,
   alternative: Type.Optional(Type.Object(dnsRecord, { description: 'Serves as well as the record.' })),
   note: Type.Optional(Type.String({ description: 'What else to know of it, for people.' })),
 });
 
+const optionalRecordSchema = Type.Object({
+  record: Type.Enum(['RETURN_PATH']),
+  purpose: Type.Enum(['return_path'], { description: 'What the record is for.' }),
+  ...checkedRecord,
+  note: Type.String({ description: 'What the record does, for people.' }),
+});
+
+const RETURN_PATH_NOTE =
+  'While this record is verified, MAIL FROM is below your own domain, so SPF is aligned for DMARC. Without it, mail is sent with a return path of this installation.';
 const TRACKING_NOTE = 'Nothing is tracked until this record is verified and the host has a TLS certificate.';
 
 export const domainSchema = Type.Object(
@@ -89,6 +108,9 @@ export const domainSchema = Type.Object(
     productType,
     region: Type.String(),
     records: Type.Array(recordSchema),
+    optionalRecords: Type.Array(optionalRecordSchema, {
+      description: 'Records that the domain may publish as well. They do not change its status.',
+    }),
     trackingSubdomain: Type.Union([Type.String(), Type.Null()]),
     openTracking: Type.Boolean(),
     clickTracking: Type.Boolean(),
@@ -113,6 +135,9 @@ export function showDomain(config: Pick<Config, 'hostname'>, domain: Domain) {
       const finding = findings[record.record];
       return finding ? [showRecord(record, finding)] : [];
     }),
+    optionalRecords: optionalRecordsToPublish(config, domain).map((record) =>
+      showOptionalRecord(record, findings[record.record]),
+    ),
     trackingSubdomain: domain.trackingSubdomain,
     openTracking: domain.openTracking === 1,
     clickTracking: domain.clickTracking === 1,
@@ -127,13 +152,18 @@ function showRecord({ alternative, ...record }: RecordToPublish, finding: Findin
     ...record,
     ttl: 'Auto',
     required: record.record !== 'TRACKING',
-    status: finding.status,
-    lastCheckedAt: showTime(finding.lastCheckedAt),
-    found: finding.found,
-    error: finding.error,
+    ...showFinding(finding),
     ...(alternative && { alternative }),
     ...(record.record === 'TRACKING' && { note: TRACKING_NOTE }),
   };
+}
+
+function showOptionalRecord(record: OptionalRecordToPublish, finding: Finding) {
+  return { ...record, ttl: 'Auto', required: false, ...showFinding(finding), note: RETURN_PATH_NOTE };
+}
+
+function showFinding({ status, lastCheckedAt, found, error }: Finding) {
+  return { status, lastCheckedAt: showTime(lastCheckedAt), found, error };
 }
 
 function showTime(value: number | null): string | null {
@@ -162,6 +192,12 @@ function exampleDomain() {
         alternative: { type: 'TXT', name: keyName, value: 'v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOC' },
       },
       { record: 'DMARC', type: 'TXT', name: `_dmarc.${name}`, value: 'v=DMARC1; p=none', ...unchecked },
+    ],
+    optionalRecords: [
+      {
+        ...{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME', name: `bounce.${name}` },
+        ...{ value: 'bounce.mx.example.net', ...unchecked, required: false, note: RETURN_PATH_NOTE },
+      },
     ],
     ...{ trackingSubdomain: null, openTracking: false, clickTracking: false },
     ...{ createdAt: '2026-03-01T09:00:00.000Z', updatedAt: '2026-03-01T09:00:00.000Z', verifiedAt: null },

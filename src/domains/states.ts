@@ -20,8 +20,8 @@ export type Finding = {
   error: string | null;
 };
 
-/** `TRACKING` is null while no tracking host is set. */
-export type Findings = Record<RecordKind, Finding> & { TRACKING: Finding | null };
+/** `TRACKING` is null while no tracking host is set. Neither it nor `RETURN_PATH` has a say in the domain's status. */
+export type Findings = Record<RecordKind, Finding> & { TRACKING: Finding | null; RETURN_PATH: Finding };
 
 export type DomainState = Pick<
   DomainRow,
@@ -61,7 +61,10 @@ export function newState(now: number, spread: number): DomainState {
     checksSince: now,
     nextCheckAt: null,
     trackingSubdomain: null,
-    findings: { SPF: newFinding(), DKIM: newFinding(), DMARC: newFinding(), TRACKING: null },
+    findings: {
+      ...{ SPF: newFinding(), DKIM: newFinding(), DMARC: newFinding() },
+      ...{ TRACKING: null, RETURN_PATH: newFinding() },
+    },
   };
   return { ...state, nextCheckAt: nextCheckAt(state, now, spread) };
 }
@@ -88,6 +91,14 @@ export function maySend(domain: Pick<DomainRow, 'status' | 'failingSince'>, now:
   return domain.status === 'temporary_failure' && !isGraceOver(domain, now);
 }
 
+/**
+ * Whether mail leaves with the domain's own return path. Nobody checks the record of a domain that has failed, so the
+ * last finding proves nothing there.
+ */
+export function usesReturnPath({ status, findings }: Pick<DomainState, 'status' | 'findings'>): boolean {
+  return status !== 'failed' && findings.RETURN_PATH.status === 'verified';
+}
+
 export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: CheckMoment): DomainState {
   const { now } = moment;
   const before = moment.isAsked ? searchedAnew(domain, now) : domain;
@@ -101,6 +112,7 @@ export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: Chec
     DKIM: find('DKIM'),
     DMARC: find('DMARC'),
     TRACKING: findTracking(before, verdicts.tracking, now),
+    RETURN_PATH: withoutGrace(before.findings.RETURN_PATH, verdicts.returnPath, now),
   };
   const state: DomainState = {
     ...domainStatus(before, findings, verdicts, now),
@@ -120,6 +132,7 @@ function searchedAnew(domain: DomainState, now: number): DomainState {
     SPF: newFinding(),
     DKIM: newFinding(),
     DMARC: newFinding(),
+    RETURN_PATH: newFinding(),
   };
   return { ...domain, checksSince: now, status: 'pending', failingSince: null, findings };
 }
@@ -168,12 +181,19 @@ function domainStatus(
   }
 }
 
-/** No grace here: a host that leads elsewhere cannot track, and no mail waits for it. */
 function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: number): Finding | null {
   const known = before.findings.TRACKING;
   // Set to another host while DNS was asked about this one.
   if (!known || tracking?.host !== before.trackingSubdomain) return known;
-  const { verdict } = tracking;
+  return withoutGrace(known, tracking.verdict, now);
+}
+
+/**
+ * The finding about an optional record. It lapses at once: a tracking host that leads elsewhere cannot track, and
+ * receivers refuse a return path whose domain does not exist, while mail can do without either.
+ */
+function withoutGrace(known: Finding, verdict: Verdict | null, now: number): Finding {
+  if (verdict === null) return known;
   const status = { verified: 'verified', absent: 'pending', wrong: 'failed', unknown: known.status } as const;
   return { status: status[verdict.kind], lastCheckedAt: now, ...evidence(verdict) };
 }

@@ -12,10 +12,17 @@ import { AppError, notFound, tooMany } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Verdicts } from './check.ts';
 import { findName } from './name.ts';
-import type { PublishingDomain } from './records.ts';
-import { afterCheck, type CheckMoment, type DomainState, type Findings, withTracking } from './states.ts';
+import { type PublishingDomain, returnPathName } from './records.ts';
+import {
+  afterCheck,
+  type CheckMoment,
+  type DomainState,
+  type Findings,
+  usesReturnPath,
+  withTracking,
+} from './states.ts';
 
-export type Domain = Omit<DomainRow, 'records' | 'deletedAt'> & { findings: Findings };
+export type Domain = Omit<DomainRow, 'records' | 'returnPathHost' | 'deletedAt'> & { findings: Findings };
 
 /** Of one tenant. Ours: each is checked in DNS every day, and its key is a record the operator publishes. */
 export const MOST_DOMAINS = 1_000;
@@ -29,7 +36,7 @@ export const insertDomain = defineWrite('domains.insert', async (tx, domain: Dom
   const { findings, ...columns } = domain;
   await tx
     .insertInto('domains')
-    .values({ ...columns, records: JSON.stringify(findings), deletedAt: null })
+    .values({ ...columns, ...derivedFrom(domain), records: JSON.stringify(findings), deletedAt: null })
     .execute();
 });
 
@@ -124,8 +131,8 @@ export const recordCheck = defineWrite(
 
 /** That it was looked at again is no change. */
 function isChanged(before: Domain, after: DomainState): boolean {
-  const statuses = ({ status, findings: { SPF, DKIM, DMARC, TRACKING } }: DomainState) =>
-    [status, SPF.status, DKIM.status, DMARC.status, TRACKING?.status].join();
+  const statuses = ({ status, findings: { SPF, DKIM, DMARC, TRACKING, RETURN_PATH } }: DomainState) =>
+    [status, SPF.status, DKIM.status, DMARC.status, TRACKING?.status, RETURN_PATH.status].join();
   return statuses(before) !== statuses(after);
 }
 
@@ -157,11 +164,16 @@ async function writeDomain(tx: Tx, domain: Domain): Promise<Domain> {
   const { id, tenantId, findings, ...columns } = domain;
   await tx
     .updateTable('domains')
-    .set({ ...columns, records: JSON.stringify(findings) })
+    .set({ ...columns, ...derivedFrom(domain), records: JSON.stringify(findings) })
     .where('tenantId', '=', tenantId)
     .where('id', '=', id)
     .execute();
   return domain;
+}
+
+/** Columns that follow from the others, for statements that cannot afford to read the findings. */
+function derivedFrom(domain: Domain): Pick<DomainRow, 'returnPathHost'> {
+  return { returnPathHost: usesReturnPath(domain) ? returnPathName(domain) : null };
 }
 
 function stateOf(domain: Domain): DomainState {
@@ -242,7 +254,7 @@ export const endDomain = defineWrite(
     if (scheduled) return { kind: 'in-use', domainId };
     await tx
       .updateTable('domains')
-      .set({ deletedAt: now, updatedAt: now, nextCheckAt: null })
+      .set({ deletedAt: now, updatedAt: now, nextCheckAt: null, returnPathHost: null })
       .where('id', '=', domainId)
       .execute();
     return { kind: 'ended' };
@@ -358,6 +370,6 @@ function liveDomains(tx: Tx, tenantId: DomainRow['tenantId']) {
   return tx.selectFrom('domains').selectAll().where('tenantId', '=', tenantId).where('deletedAt', 'is', null);
 }
 
-function toDomain({ records, deletedAt: _, ...row }: DomainRow): Domain {
+function toDomain({ records, returnPathHost: _host, deletedAt: _at, ...row }: DomainRow): Domain {
   return { ...row, findings: JSON.parse(records) as Findings };
 }

@@ -5,6 +5,7 @@
  */
 import type { App } from '../app.ts';
 import type { BlobContent } from '../blobs/blobs.ts';
+import { bounceDomain } from '../domains/records.ts';
 import type { SigningKeys } from '../domains/signing-key.ts';
 import { signMessage } from '../mail/dkim/sign.ts';
 import { dateField } from '../mail/message/headers.ts';
@@ -16,6 +17,10 @@ export type PreparedMessage = {
   /** `DKIM-Signature: …\r\nDate: …\r\n`; of the sandbox, which has no key, the date alone. */
   signature: string;
   content: BlobContent;
+  /**
+   * The envelope sender. Its local part is the same at every attempt, so bounces of any of them find the message; its
+   * domain is the one that DNS allowed when the attempt was claimed, since a name that has lapsed would be refused.
+   */
   returnPath: string;
 };
 
@@ -24,7 +29,7 @@ export async function prepareMessage(app: SigningApp, message: SpooledMessage): 
   return {
     content,
     signature: message.signature ?? (await sign(app, message, content)),
-    returnPath: `b+${message.returnToken}@bounce.${app.config.hostname}`,
+    returnPath: `b+${message.returnToken}@${message.returnPathHost ?? bounceDomain(app.config)}`,
   };
 }
 

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import { defineRead, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { AttemptRow, EmailRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
+import type { AttemptRow, DomainRow, EmailRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
@@ -101,8 +101,8 @@ export async function enqueue(
   }
 }
 
-/** A message with what its events tell about it. */
-export type SpooledMessage = MessageRow & {
+/** A message with what its events show. */
+export type EventMessage = MessageRow & {
   subject: string | null;
   rfcMessageId: string | null;
   /** JSON object. */
@@ -111,13 +111,19 @@ export type SpooledMessage = MessageRow & {
   templateId: EmailRow['templateId'];
 };
 
+export type SpooledMessage = EventMessage & {
+  /** The sender domain's own domain for return paths, if it has one at this moment. */
+  returnPathHost: DomainRow['returnPathHost'];
+};
+
 const messageById = statement((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('messages')
     .leftJoin('emails', 'emails.id', 'messages.id')
+    .leftJoin('domains', 'domains.id', 'messages.domainId')
     .selectAll('messages')
     .select(['emails.subject', 'emails.rfcMessageId', 'emails.tags'])
-    .select(['emails.broadcastId', 'emails.templateId'])
+    .select(['emails.broadcastId', 'emails.templateId', 'domains.returnPathHost'])
     .where('messages.id', '=', constant(param('id'))),
 );
 
@@ -265,7 +271,7 @@ export async function changeRecipient(
 /** Payload of every email event: specification 6, with the additions of api.md 1.8. */
 export async function recordRecipientEvent(
   tx: Tx,
-  message: SpooledMessage,
+  message: EventMessage,
   to: string,
   event: RecipientEvent,
   at: number,

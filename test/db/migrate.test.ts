@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import type { Database } from 'better-sqlite3';
 import { openWriting } from '../../src/db/connection.ts';
 import { migrate, NewerSchemaError } from '../../src/db/migrate.ts';
+import { initial } from '../../src/db/migrations/0001-initial.ts';
+import { returnPath } from '../../src/db/migrations/0008-return-path.ts';
 import { openTestDatabase, temporaryDirectory } from './open.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
@@ -66,4 +68,25 @@ test('opening a database of a newer program says so and leaves no lock', async (
   database.prepare("DELETE FROM migrations WHERE id = '9999-from-the-future'").run();
   database.close();
   await openTestDatabase(t, { directory, readers: 0 });
+});
+
+test('domains from before return paths have not been asked about theirs, and keep what was found', () => {
+  const database = openEmpty();
+  migrate(database, NOW, [initial]);
+  database.exec("INSERT INTO tenants VALUES ('ten_a', 'a', 'free', 0)");
+  database
+    .prepare(
+      `INSERT INTO domains VALUES ('dom_a', 'ten_a', 'a.example', 'verified', 'api', 'sg', NULL, 0, 0,
+        'pr', '', '', '{"SPF":{"status":"verified"},"TRACKING":null}', 0, 0, NULL, NULL, 0, NULL, NULL)`,
+    )
+    .run();
+  migrate(database, NOW, [initial, returnPath]);
+  const row = database.prepare('SELECT records, returnPathHost FROM domains').get() as Record<string, string>;
+  assert.equal(row['returnPathHost'], null);
+  assert.deepEqual(JSON.parse(row['records'] ?? ''), {
+    SPF: { status: 'verified' },
+    TRACKING: null,
+    RETURN_PATH: { status: 'pending', lastCheckedAt: null, found: [], error: null },
+  });
+  database.close();
 });

@@ -42,6 +42,13 @@ test('a domain is created with its three records, all pending', async () => {
     trackingSubdomain: null,
     openTracking: false,
     clickTracking: false,
+    optionalRecords: [
+      {
+        ...{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME', name: 'bounce.create.example' },
+        ...{ value: 'bounce.mx.postrider.example', ttl: 'Auto', required: false, status: 'pending' },
+        ...{ lastCheckedAt: null, found: [], error: null, note: rest.optionalRecords[0].note },
+      },
+    ],
     createdAt: '2026-05-01T10:00:00.000Z',
     updatedAt: '2026-05-01T10:00:00.000Z',
     verifiedAt: null,
@@ -211,6 +218,54 @@ test('published records verify, with a CNAME or with a TXT key', async () => {
     );
     assert.deepEqual((await t.request('GET', `/v1/domains/${body.id}`)).body, verified);
   }
+});
+
+test('a return path that is published is verified beside the records, and its absence changes nothing', async () => {
+  const domain = await addDomain(t, { name: 'returns.example' });
+  const url = `/v1/domains/${domain.id}`;
+  const verify = async () => (await t.request('POST', `${url}/verify`)).body;
+  const host = async () => {
+    const rows = t.app.db.read.selectFrom('domains').select('returnPathHost').where('id', '=', domain.id);
+    return (await rows.executeTakeFirst())?.returnPathHost;
+  };
+  const { records, optionalRecords } = (await t.request('GET', url)).body;
+  const [{ name, type, value }] = optionalRecords;
+  const operator = `${value} TXT "v=spf1 include:_spf.mx.postrider.example -all"`;
+  dns.setZone(zoneOf(records));
+  const without = await verify();
+  assert.deepEqual([without.status, without.optionalRecords[0].status], ['verified', 'pending']);
+  assert.match(without.optionalRecords[0].error, /No CNAME/);
+  assert.equal(await host(), null);
+
+  dns.setZone(`${zoneOf(records)}\n${name} ${type} ${value}\n${operator}`);
+  await clock.advance(1_000);
+  const full = await verify();
+  assert.deepEqual([full.status, full.records.length, full.optionalRecords.length], ['verified', 3, 1]);
+  assert.deepEqual(
+    { ...full.optionalRecords[0], note: '' },
+    {
+      ...optionalRecords[0],
+      ...{ status: 'verified', lastCheckedAt: new Date(clock.now()).toISOString(), found: [value], note: '' },
+    },
+  );
+  assert.equal(full.updatedAt, new Date(clock.now()).toISOString());
+  assert.equal(await host(), 'bounce.returns.example');
+  const other = await t.addTenant('returns');
+  const theirs = await addDomain(t, { name: 'returns.example', tenantId: other.tenantId });
+  const shown = (await t.request('GET', `/v1/domains/${theirs.id}`, { key: other.testKey })).body;
+  assert.equal(shown.optionalRecords[0].status, 'pending', 'each tenant is checked for itself');
+  assert.deepEqual((await t.request('GET', url)).body, full);
+
+  dns.setZone(`${zoneOf(records)}\n${name} CNAME bounce.elsewhere.example`);
+  const wrong = await verify();
+  assert.deepEqual([wrong.status, wrong.optionalRecords[0].status], ['verified', 'failed']);
+  assert.match(wrong.optionalRecords[0].error, /must be a CNAME to bounce\.mx\.postrider\.example/);
+  assert.equal(await host(), null);
+
+  dns.setZone(`${zoneOf(records)}\n${name} ${type} ${value}\n${operator}`);
+  await verify();
+  assert.equal((await t.request('DELETE', url)).status, 204);
+  assert.equal(await host(), null, 'nobody checks the records of a deleted domain');
 });
 
 test('two of three records are not enough, whichever is missing', async () => {

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkRecords, judgeDkim, judgeDmarc, judgeSpf, judgeTracking } from '../../src/domains/check.ts';
+import {
+  checkRecords,
+  judgeDkim,
+  judgeDmarc,
+  judgeReturnPath,
+  judgeSpf,
+  judgeTracking,
+} from '../../src/domains/check.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { domainRow, HOSTNAME, PUBLIC_KEY, zoneOfDomain } from './fixtures.ts';
 
@@ -180,6 +187,29 @@ test('TRACKING: a CNAME to our host, whatever its case, and nothing else', () =>
   assert.equal(judgeTracking(failed, target).kind, 'unknown');
 });
 
+test('RETURN_PATH: a CNAME to our host, where SPF is published, and nothing else', () => {
+  const target = 'bounce.mx.postrider.example';
+  const spf = found('hello', 'v=spf1 ip4:192.0.2.1 -all');
+  const right = judgeReturnPath(found('Bounce.MX.postrider.example.'), spf, target);
+  assert.deepEqual(right, { kind: 'verified', found: ['Bounce.MX.postrider.example.'] });
+  assert.equal(judgeReturnPath(absent, absent, target).kind, 'absent');
+  assert.equal(judgeReturnPath(noData, spf, target).kind, 'absent', 'an SPF record of its own is no CNAME');
+  assert.equal(judgeReturnPath(found('bounce.other.example'), spf, target).kind, 'wrong');
+  for (const answer of [failed, absent])
+    assert.equal(judgeReturnPath(failed, answer, target).kind, 'unknown');
+  assert.equal(judgeReturnPath(found(target), failed, target).kind, 'unknown');
+});
+
+test('RETURN_PATH: the CNAME whose target holds no SPF record waits for the operator, and says for what', () => {
+  const target = 'bounce.mx.postrider.example';
+  for (const text of [absent, noData, found('v=spf10', 'hello')]) {
+    const verdict = judgeReturnPath(found(target), text, target);
+    assert.ok(verdict.kind === 'absent');
+    assert.deepEqual(verdict.found, [target]);
+    assert.match(verdict.error, /^The CNAME is right, .* no SPF record yet: .*"postrider domain records"/);
+  }
+});
+
 test('what strangers publish is cut before it is kept', () => {
   const verdict = judgeSpf(
     found(...Array.from({ length: 50 }, () => `v=spf1 ${'😀'.repeat(2_000)}`)),
@@ -214,7 +244,7 @@ test('a domain without a tracking host is not asked about one', async () => {
   };
   const app = { dns: { ...dns, cname }, config: { hostname: HOSTNAME } };
   assert.equal((await checkRecords(app, domainRow('ten_a'))).tracking, null);
-  assert.deepEqual(asked, ['prabcdefgh._domainkey.example.com']);
+  assert.deepEqual(asked, ['prabcdefgh._domainkey.example.com', 'bounce.example.com']);
 });
 
 test('the records of one tenant do not verify another that has the same domain', async () => {
@@ -225,4 +255,16 @@ test('the records of one tenant do not verify another that has the same domain',
   const dns = zoneDns(zoneOfDomain(one));
   const verdicts = await checkRecords({ dns, config: { hostname: HOSTNAME } }, other);
   assert.equal(verdicts.DKIM.kind, 'wrong');
+});
+
+test('the return path is verified by the CNAME of the owner and the SPF record of the operator together', async () => {
+  const kindIn = async (zone: string, name = 'example.com') => {
+    const app = { dns: zoneDns(zone), config: { hostname: HOSTNAME } };
+    return (await checkRecords(app, domainRow('ten_a', { name }))).returnPath?.kind;
+  };
+  const alias = `bounce.example.com CNAME bounce.${HOSTNAME}`;
+  assert.equal(await kindIn(`${alias}\nbounce.${HOSTNAME} TXT "v=spf1 ip4:192.0.2.1 -all"`), 'verified');
+  assert.equal(await kindIn(alias), 'absent');
+  assert.equal(await kindIn(''), 'absent');
+  assert.equal(await kindIn('', `${'a.'.repeat(110)}com`), undefined, 'a name too long to have one');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordsToPublish } from '../../src/domains/records.ts';
+import { optionalRecordsToPublish, recordsToPublish, returnPathName } from '../../src/domains/records.ts';
 import { isHostName } from '../../src/system/dns.ts';
 import { domainRow, PUBLIC_KEY } from './fixtures.ts';
 
@@ -53,4 +53,24 @@ test('every name in the records, the longest too, can be asked for', () => {
     [true, true, true],
   );
   assert.ok(isHostName(records[1]?.value ?? ''));
+});
+
+test('a domain may publish a return path of its own, a CNAME to the one of this installation', () => {
+  const records = optionalRecordsToPublish({ hostname: 'MX.Postrider.example' }, { name: 'example.com' });
+  assert.deepEqual(records, [
+    {
+      ...{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME' },
+      ...{ name: 'bounce.example.com', value: 'bounce.mx.postrider.example' },
+    },
+  ]);
+});
+
+test('a return path longer than SMTP allows is not offered', () => {
+  const token = 'f'.repeat(32);
+  const longest = `${'a.'.repeat(104)}com`;
+  assert.equal(`<b+${token}@${returnPathName({ name: longest })}>`.length, 255);
+  const atLimit = returnPathName({ name: `a${longest}` });
+  assert.equal(`<b+${token}@${atLimit}>`.length, 256);
+  assert.equal(returnPathName({ name: `aa${longest}` }), null);
+  assert.deepEqual(optionalRecordsToPublish({ hostname: 'mx.example' }, { name: `aa${longest}` }), []);
 });

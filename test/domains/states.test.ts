@@ -8,6 +8,7 @@ import {
   maySend,
   newState,
   SEARCH_MS,
+  usesReturnPath,
   withTracking,
 } from '../../src/domains/states.ts';
 
@@ -23,7 +24,7 @@ const unknown: Verdict = { kind: 'unknown', error: 'unknown' };
 
 const verdicts = (SPF: Verdict, DKIM: Verdict = right, DMARC: Verdict = right): Verdicts => ({
   ...{ SPF, DKIM, DMARC },
-  tracking: null,
+  ...{ tracking: null, returnPath: absent },
 });
 const silence = verdicts(unknown, unknown, unknown);
 /** A check of the daemon's own accord. */
@@ -287,4 +288,40 @@ test('another host lengthens no search, and wakes no failed domain', () => {
   assert.deepEqual([pending.checksSince, pending.nextCheckAt], [0, SEARCH_MS]);
   const failed = check(newState(0, 0), verdicts(absent), SEARCH_MS);
   assert.equal(withTracking(failed, HOST, { now: SEARCH_MS, spread: 0 }).nextCheckAt, null);
+});
+
+const returning = (returnPath: Verdict | null, SPF: Verdict = right): Verdicts => ({
+  ...verdicts(SPF),
+  returnPath,
+});
+
+test('a return path has the states of what was found, with no grace, and no say in the status or the next check', () => {
+  assert.deepEqual([verified.findings.RETURN_PATH.status, usesReturnPath(verified)], ['pending', false]);
+  const found = check(verified, returning(right), 6_000);
+  assert.equal(usesReturnPath(found), true);
+  for (const [verdict, status] of [
+    [right, 'verified'],
+    [unknown, 'verified'],
+    [wrong, 'failed'],
+    [absent, 'pending'],
+  ] as const) {
+    const next = check(found, returning(verdict), 7_000);
+    assert.deepEqual([next.findings.RETURN_PATH.status, next.status], [status, 'verified']);
+    assert.equal(usesReturnPath(next), status === 'verified');
+    assert.equal(next.nextCheckAt, 7_000 + DAY_MS);
+  }
+  const untold = check(found, returning(null), 7_000);
+  assert.deepEqual(untold.findings.RETURN_PATH, found.findings.RETURN_PATH);
+});
+
+test('the return path is used through a lapse of another record, but not by a domain that has failed', () => {
+  const lapsed = check(verified, returning(right, absent), 2_000);
+  assert.deepEqual([lapsed.status, usesReturnPath(lapsed)], ['temporary_failure', true]);
+  const failed = check(lapsed, returning(right, absent), 2_000 + GRACE_MS);
+  assert.deepEqual([failed.status, usesReturnPath(failed)], ['failed', false]);
+  const again = ask(failed, returning(unknown, absent), 3_000 + GRACE_MS);
+  assert.deepEqual(
+    [again.status, again.findings.RETURN_PATH.status, usesReturnPath(again)],
+    ['pending', 'pending', false],
+  );
 });

@@ -62,7 +62,7 @@ async function makeDomainEvents(): Promise<void> {
       ...{
         isAsked: false,
         spread: 0,
-        verdicts: { SPF: absent, DKIM: absent, DMARC: absent, tracking: null },
+        verdicts: { SPF: absent, DKIM: absent, DMARC: absent, tracking: null, returnPath: null },
       },
     });
   }
