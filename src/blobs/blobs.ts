@@ -8,6 +8,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { BlobRow } from '../db/tables.ts';
+import { AppError, errorMessage } from '../system/errors.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
 import { FileWriter, fileChunks, fileHead, fileSize, removeFile, sweepFiles } from './files.ts';
@@ -53,8 +54,9 @@ const SLICE_BYTES = 256 * 1024;
 /** A younger file may belong to a request that has not committed yet. */
 const SWEEP_AGE_MS = 3_600_000;
 
-export function openBlobs(system: Pick<System, 'clock'>, db: Db, dataDir: string): Blobs {
+export function openBlobs(system: Pick<System, 'clock' | 'log'>, db: Db, dataDir: string): Blobs {
   const root = join(dataDir, 'blobs');
+  const report = createFailureReport(system);
   /**
    * When the bytes of a hash were last prepared, on the monotonic clock, and how often: neither a sweep nor a request
    * must take what the same bytes are about to name again, whatever the wall clock says of the file.
@@ -67,7 +69,8 @@ export function openBlobs(system: Pick<System, 'clock'>, db: Db, dataDir: string
         const times = (prepared.get(sha256)?.times ?? 0) + 1;
         prepared.set(sha256, { at: system.clock.elapsed(), times });
       };
-      return { id: newId('blob', now), createdAt: now, ...(await store(root, pieces, onHash)) };
+      const stored = await store(root, pieces, onHash).catch(report);
+      return { id: newId('blob', now), createdAt: now, ...stored };
     },
     async open(id) {
       const row = await findBlob(db.read, id);
@@ -91,6 +94,23 @@ export function openBlobs(system: Pick<System, 'clock'>, db: Db, dataDir: string
         return inUse || prepared.has(sha256);
       });
     },
+  };
+}
+
+/** Callers retry, so a folder that cannot be written would fill the log. */
+const REPORT_PERIOD_MS = 60_000;
+
+/** Passes an error on. A file that could not be written is an operator's to mend: it is logged, once a minute at most. */
+function createFailureReport({ clock, log }: Pick<System, 'clock' | 'log'>): (error: unknown) => never {
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    const cause = error instanceof AppError ? error.cause : undefined;
+    if (cause !== undefined && clock.elapsed() - reportedAt >= REPORT_PERIOD_MS) {
+      reportedAt = clock.elapsed();
+      const reason = errorMessage(cause);
+      log.error({ reason }, 'a file of a message cannot be written; large messages are refused with 503');
+    }
+    throw error;
   };
 }
 

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { endOnBrokenStorage } from '../db/storage-failure.ts';
+import { endOnBrokenStorage, isDiskFull } from '../db/storage-failure.ts';
 import { AppError, errorCode } from '../system/errors.ts';
 
 /** Small pieces are gathered up to here before they are written. */
@@ -32,7 +32,7 @@ export class FileWriter {
 
   static async open(root: string): Promise<FileWriter> {
     const temporary = join(root, 'partial', randomUUID());
-    return refusing(async () => {
+    return refusing(temporary, async () => {
       await mkdir(dirname(temporary), { recursive: true, mode: FOLDER_MODE });
       return new FileWriter(root, temporary, await open(temporary, 'wx', FILE_MODE));
     });
@@ -41,13 +41,13 @@ export class FileWriter {
   async write(bytes: Uint8Array): Promise<void> {
     this.#gathered.push(bytes);
     this.#gatheredBytes += bytes.length;
-    if (this.#gatheredBytes >= WRITE_BYTES) await refusing(() => this.#writeGathered());
+    if (this.#gatheredBytes >= WRITE_BYTES) await refusing(this.#temporary, () => this.#writeGathered());
   }
 
   /** Makes the file durable under its name. */
   async finish(sha256: string): Promise<void> {
     const path = pathOf(this.#root, sha256);
-    await refusing(async () => {
+    await refusing(path, async () => {
       await this.#writeGathered();
       await this.#file.datasync();
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
@@ -78,18 +78,24 @@ export class FileWriter {
   }
 }
 
-/** What passes by itself or with an operator's help is "come back later", and nothing was acknowledged. */
-const LACKS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS']);
+/** File system codes that pass by themselves or with an operator's help: the caller is told to come back. */
+const PASSING = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS'],
+  // A folder of blobs that another user made, or a file in its place.
+  ...['EACCES', 'EPERM', 'ENOTDIR', 'EEXIST'],
+]);
 
-async function refusing<Result>(work: () => Promise<Result>): Promise<Result> {
+async function refusing<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    endOnBrokenStorage(error);
-    if (!LACKS.has(errorCode(error) ?? '')) throw error;
+    endOnBrokenStorage(error, path);
+    const code = errorCode(error) ?? '';
+    if (!PASSING.has(code)) throw error;
     throw new AppError('unavailable', 'The message cannot be stored now', {
       cause: error,
       retryAfterSeconds: 30,
+      ...(isDiskFull(code) && { shortage: 'disk' }),
     });
   }
 }

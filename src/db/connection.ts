@@ -1,7 +1,7 @@
 /** Opens SQLite connections with every pragma said explicitly, and reads back the one that durability hangs on. */
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import { errorCode } from '../system/errors.ts';
-import { isDiskFull } from './storage-failure.ts';
+import { isDiskFull, recogniseQuota } from './storage-failure.ts';
 
 export type Synchronous = 'FULL' | 'NORMAL';
 
@@ -31,7 +31,8 @@ export function checkpointWhenLong(database: Database, pages = CHECKPOINT_PAGES)
   try {
     database.pragma('wal_checkpoint(PASSIVE)');
   } catch (error) {
-    if (!isDiskFull(errorCode(error) ?? '')) throw error;
+    const failure = recogniseQuota(error, database.name);
+    if (!isDiskFull(errorCode(failure) ?? '')) throw failure;
   }
 }
 

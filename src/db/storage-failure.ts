@@ -1,44 +1,116 @@
 /**
- * Which of SQLite's errors are refusals, and which end the process. After one failed flush it may answer ok to commits
- * that are lost, so nothing more is acknowledged.
+ * Sorts the errors of SQLite and of the file system. A refusal is certain: nothing of the write can appear later. A disk
+ * that fails ends the process at once, because after one failed flush SQLite may answer ok to commits that are lost. So
+ * does a COMMIT whose outcome is unknown: the only honest answer to it is none.
  */
-import { writeSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { AppError, errorCode, errorMessage } from '../system/errors.ts';
+import { adviseOnStorage } from './storage-advice.ts';
 
 /**
- * What SQLite answers on a full disk in WAL mode: SQLITE_FULL where the WAL or the database cannot grow (ENOSPC),
- * SQLITE_IOERR_SHMSIZE where the `-shm` file cannot, every 4,096 pages of WAL. Neither has lost anything: the first wrote
- * nothing that counts, and the second is a file made anew from the WAL, tried only after the WAL was flushed. (So what it
- * refuses may be there after a crash, as after an answer that was lost on its way.) A quota that is used up (EDQUOT) is
- * SQLITE_IOERR_WRITE, which nothing tells from a disk that failed.
+ * Codes of a full disk. SQLITE_FULL: the WAL or the database cannot grow (ENOSPC). SQLITE_IOERR_SHMSIZE: the `-shm` file
+ * cannot, every 4,096 pages of WAL. EDQUOT: a quota is used up (see `recogniseQuota`).
  */
-const DISK_FULL: ReadonlySet<string> = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE']);
+const DISK_FULL: ReadonlySet<string> = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT']);
 
 export function isDiskFull(code: string): boolean {
   return DISK_FULL.has(code);
 }
 
-/** EIO is what a file beside the database fails with: the same disk, and as little to be trusted after it. */
+/** True for a disk that failed. EIO is how the disk of the database fails a file beside it. */
 export function isBrokenStorage(code: string): boolean {
-  return !isDiskFull(code) && /^(EIO|SQLITE_(IOERR|CORRUPT|NOTADB)(_.*)?)$/.test(code);
+  return !isDiskFull(code) && /^(EIO|SQLITE_IOERR(_.*)?)$/.test(code);
 }
 
-/** Without a word to anybody who waits for an answer. */
-export function endOnBrokenStorage(error: unknown): void {
-  const code = errorCode(error) ?? '';
-  if (!isBrokenStorage(code)) return;
-  writeSync(2, `${JSON.stringify({ level: 60, code, msg: `storage failed: ${errorMessage(error)}` })}\n`);
+/** True when the bytes of the database file make no sense: the disk works, and the file is damaged. */
+export function isDamagedDatabase(code: string): boolean {
+  return /^SQLITE_(CORRUPT|NOTADB)(_.*)?$/.test(code);
+}
+
+/**
+ * True when a COMMIT that failed with this code has certainly changed nothing. SQLite writes the frames of a transaction
+ * into the WAL, the one that commits it last, then flushes the WAL, then grows `-shm`. A frame that could not be written
+ * (SQLITE_FULL, EDQUOT) is before the commit; a failed flush or a `-shm` that cannot grow (SQLITE_IOERR_SHMSIZE) is after
+ * it, and the next start may find the transaction committed.
+ */
+export function isRolledBackCommit(code: string): boolean {
+  return /^(SQLITE_FULL|EDQUOT|SQLITE_(BUSY|CONSTRAINT)(_.*)?)$/.test(code);
+}
+
+/**
+ * Ends the process when the disk has failed; nobody who waits gets an answer.
+ *
+ * @param file the file that was written
+ */
+export function endOnBrokenStorage(error: unknown, file: string): void {
+  if (isBrokenStorage(errorCode(error) ?? '')) endProcess(error, file);
+}
+
+/** Ends the process unless it is certain that the COMMIT which failed has changed nothing. */
+export function endOnUnknownOutcome(error: unknown, file: string): void {
+  if (!isRolledBackCommit(errorCode(error) ?? '')) endProcess(error, file);
+}
+
+function endProcess(error: unknown, file: string): void {
+  const advice = adviseOnStorage(error, file) ?? errorMessage(error);
+  const line = { level: 60, code: errorCode(error), msg: `storage failed: ${advice}`, file };
+  writeSync(2, `${JSON.stringify(line)}\n`);
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** What passes by itself or with an operator's help is "come back later"; everything else stays what it was. */
+/** A probe must not fit into what a quota still has for the last blocks of a file. */
+const PROBE_BYTES = 64 * 1024;
+
+/**
+ * Answers an error with the code EDQUOT when a used-up quota is behind it. SQLite keeps the errno to itself and reports a
+ * quota as SQLITE_IOERR_WRITE, like a failed disk; a small file written beside the database tells the two apart.
+ */
+export function recogniseQuota(error: unknown, file: string, write = writeProbe): unknown {
+  if (errorCode(error) !== 'SQLITE_IOERR_WRITE') return error;
+  try {
+    write(dirname(file));
+    return error;
+  } catch (probed) {
+    if (!['EDQUOT', 'ENOSPC'].includes(errorCode(probed) ?? '')) return error;
+    return Object.assign(new Error(errorMessage(probed), { cause: error }), { code: 'EDQUOT' });
+  }
+}
+
+function writeProbe(directory: string): void {
+  const path = join(directory, `.space-probe-${randomUUID()}`);
+  const descriptor = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(descriptor, Buffer.alloc(PROBE_BYTES));
+  } finally {
+    closeSync(descriptor);
+    rmSync(path, { force: true });
+  }
+}
+
+/** An error that passes by itself or with an operator's help becomes "come back later"; any other stays what it is. */
 export function asRefusal(error: unknown): unknown {
   const code = errorCode(error) ?? '';
   if (isDiskFull(code)) {
-    return new AppError('unavailable', 'The disk is full', { cause: error, retryAfterSeconds: 30 });
+    return new AppError('unavailable', 'The disk is full', {
+      cause: error,
+      shortage: 'disk',
+      retryAfterSeconds: 30,
+    });
   }
   if (code === 'SQLITE_BUSY') {
     return new AppError('unavailable', 'The database is locked', { cause: error, retryAfterSeconds: 5 });
   }
   return error;
+}
+
+/** File system and SQLite codes of what ends by itself or is an operator's to mend: background work is tried again. */
+const PASSING =
+  /^(EACCES|EAGAIN|EBUSY|EDQUOT|EINTR|EIO|EMFILE|ENFILE|ENOMEM|ENOSPC|EPERM|EROFS|ESTALE|ETIMEDOUT|SQLITE_(BUSY|CANTOPEN|FULL|INTERRUPT|IOERR|LOCKED|NOMEM|PROTOCOL|READONLY)(_.*)?)$/;
+
+/** True when the same work may succeed later without a change to the work itself. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof AppError) return error.code === 'unavailable';
+  return PASSING.test(errorCode(error) ?? '');
 }

@@ -1,6 +1,6 @@
 /** What crosses between the main thread and the database's threads. */
 import type { CrashPointName } from '../system/crash-point.ts';
-import { AppError, type AppErrorOptions, type ErrorCode, errorMessage } from '../system/errors.ts';
+import { AppError, type AppErrorOptions, type ErrorCode, errorCode, errorMessage } from '../system/errors.ts';
 import type { Synchronous } from './connection.ts';
 
 export type WriterOptions = {
@@ -21,7 +21,7 @@ export type Answer = { id: number; value: unknown } | { id: number; error: Encod
 
 export type EncodedError =
   | { kind: 'refusal'; code: ErrorCode; message: string; options: AppErrorOptions }
-  | { kind: 'bug'; message: string; stack: string | undefined };
+  | { kind: 'bug'; message: string; stack: string | undefined; code: string | undefined };
 
 /** Structured clone would drop the class and the code of an `AppError`. */
 export function encodeError(error: unknown): EncodedError {
@@ -33,6 +33,7 @@ export function encodeError(error: unknown): EncodedError {
     kind: 'bug',
     message: errorMessage(error),
     stack: error instanceof Error ? error.stack : undefined,
+    code: errorCode(error),
   };
 }
 
@@ -40,5 +41,5 @@ export function decodeError(encoded: EncodedError): Error {
   if (encoded.kind === 'refusal') return new AppError(encoded.code, encoded.message, encoded.options);
   const error = new Error(encoded.message);
   if (encoded.stack !== undefined) error.stack = encoded.stack;
-  return error;
+  return encoded.code === undefined ? error : Object.assign(error, { code: encoded.code });
 }

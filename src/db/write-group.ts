@@ -4,8 +4,15 @@
  * harms no other. A write may run twice for that reason: it is a function of `tx` and its input, and keeps nothing.
  */
 import type { Database } from 'better-sqlite3';
+import { errorCode } from '../system/errors.ts';
 import { findOperation, type Tx } from './operation.ts';
-import { asRefusal, endOnBrokenStorage } from './storage-failure.ts';
+import {
+  asRefusal,
+  endOnBrokenStorage,
+  endOnUnknownOutcome,
+  isDamagedDatabase,
+  recogniseQuota,
+} from './storage-failure.ts';
 import { type Answer, encodeError, type Request } from './thread-messages.ts';
 
 /** Writes in one transaction: enough to hide the flush, few enough that the first caller does not wait long (engine.md 4). */
@@ -42,15 +49,38 @@ export function createGroupCommit(
       const answers = together ?? (await runApart(database, tx, group));
       expectsRefusal = answers.some((answer) => 'error' in answer);
       reach(group, 'before');
-      database.exec('COMMIT');
+      commit(database);
       reach(group, 'after');
       return answers;
     } catch (error) {
-      endOnBrokenStorage(error);
+      const failure = survivable(database, error);
       if (database.inTransaction) database.exec('ROLLBACK');
-      return group.map((request) => ({ id: request.id, error: encodeError(asRefusal(error)) }));
+      return group.map((request) => ({ id: request.id, error: encodeError(asRefusal(failure)) }));
     }
   };
+}
+
+/** @throws only when nothing of the transaction can appear later; otherwise the process ends */
+function commit(database: Database): void {
+  try {
+    database.exec('COMMIT');
+  } catch (error) {
+    const failure = recogniseQuota(error, database.name);
+    endOnUnknownOutcome(failure, database.name);
+    throw failure;
+  }
+}
+
+/**
+ * Answers the error that writes can be refused with. Ends the process when the disk has failed.
+ *
+ * @throws the error itself when the database is damaged: the writer thread ends with it, and the process in its own words
+ */
+function survivable(database: Database, error: unknown): unknown {
+  const failure = recogniseQuota(error, database.name);
+  endOnBrokenStorage(failure, database.name);
+  if (isDamagedDatabase(errorCode(failure) ?? '')) throw failure;
+  return failure;
 }
 
 /** Leaves the transaction open; undefined, and nothing of it, when a write threw. */
@@ -70,7 +100,7 @@ async function runTogether(
     }
     return answers;
   } catch (error) {
-    endOnBrokenStorage(error);
+    survivable(database, error);
     if (database.inTransaction) database.exec('ROLLBACK');
     return undefined;
   }
@@ -91,12 +121,12 @@ async function runInSavepoint(database: Database, tx: Tx, request: Request): Pro
     database.exec('RELEASE one_write');
     return { id: request.id, value };
   } catch (error) {
-    endOnBrokenStorage(error);
+    const failure = survivable(database, error);
     // SQLite may have rolled back everything, for instance on a full disk: then nothing of the group stands.
-    if (!database.inTransaction) throw error;
+    if (!database.inTransaction) throw failure;
     database.exec('ROLLBACK TO one_write');
     database.exec('RELEASE one_write');
-    return { id: request.id, error: encodeError(asRefusal(error)) };
+    return { id: request.id, error: encodeError(asRefusal(failure)) };
   }
 }
 

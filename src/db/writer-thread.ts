@@ -58,7 +58,7 @@ function checkpoint(database: Database): void {
   try {
     checkpointWhenLong(database);
   } catch (error) {
-    endOnBrokenStorage(error);
+    endOnBrokenStorage(error, options.file);
     throw error;
   }
 }

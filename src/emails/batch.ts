@@ -3,6 +3,7 @@
  * that are left in one transaction. What is wrong with one email is said in its place; what stands in the way of all
  * of them (no room, no disk) refuses the request.
  */
+import { discardAll } from '../blobs/discard-on-refusal.ts';
 import type { BlobRow } from '../db/tables.ts';
 import type { Detached } from '../http/large-strings.ts';
 import type { Clock } from '../system/clock.ts';
@@ -10,7 +11,7 @@ import { AppError } from '../system/errors.ts';
 import { nextTurn } from '../system/next-turn.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { type Acceptance, acceptBatch, asFailure, type BatchFailure, type SentBatch } from './accept.ts';
-import { commitStored, discardAll } from './commit.ts';
+import { commitStored } from './commit.ts';
 import type { Answer } from './idempotency/store.ts';
 import { hashJson, hashRequest } from './idempotency.ts';
 import { answerOnce, claimKey } from './once.ts';
@@ -86,7 +87,7 @@ async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise
     }
     return items;
   } catch (error) {
-    await discardAll(app, blobsOf(items));
+    await discardAll(app.blobs, blobsOf(items));
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 /** The last step of accepting: the transaction, and what follows from how it ended. */
 import type { App } from '../app.ts';
+import { discardAll, discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { Write } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
-import { AppError } from '../system/errors.ts';
 import type { Answer } from './idempotency/store.ts';
 
 export type CommitApp = Pick<App, 'db' | 'blobs' | 'notices' | 'crashPoint'>;
@@ -18,19 +18,11 @@ export async function commitStored<Input, Response>(
   input: Input,
   stored: { blobs: readonly BlobRow[]; unusedBy: (response: Response) => readonly BlobRow[] },
 ): Promise<Answer<Response>> {
-  const answer = await app.db.commit(write, input).catch(async (error: unknown) => {
-    // Of anything else it is not known whether it was committed.
-    if (error instanceof AppError) await discardAll(app, stored.blobs);
-    throw error;
-  });
-  await discardAll(app, answer.replayed ? stored.blobs : stored.unusedBy(answer.response));
+  const answer = await discardOnRefusal(app.blobs, stored.blobs, () => app.db.commit(write, input));
+  await discardAll(app.blobs, answer.replayed ? stored.blobs : stored.unusedBy(answer.response));
   if (answer.replayed) return answer;
   app.crashPoint('accept-after-commit');
   app.notices.notify('queue');
   app.notices.notify('events');
   return answer;
-}
-
-export async function discardAll(app: Pick<App, 'blobs'>, blobs: readonly BlobRow[]): Promise<void> {
-  for (const blob of blobs) await app.blobs.discard(blob);
 }

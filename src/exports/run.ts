@@ -3,6 +3,7 @@
  * that is cut off begins anew; what it has written by then names no row, and is swept (blobs/worker.ts).
  */
 import type { App } from '../app.ts';
+import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { ExportRow } from '../db/marketing-tables.ts';
 import { csvLine } from '../imports/write-csv.ts';
 import { AppError } from '../system/errors.ts';
@@ -57,13 +58,11 @@ async function writeFile(
     } while (after !== undefined);
   }
   const blob = await blobs.prepare(pieces());
-  try {
-    const result = { kind: 'file', blob, rows } as const;
-    if (await db.commit(endExport, { id, now: clock.now(), result })) return 'completed';
-  } catch (error) {
-    await blobs.discard(blob);
-    throw error;
-  }
+  const result = { kind: 'file', blob, rows } as const;
+  const wasEnded = await discardOnRefusal(blobs, [blob], () =>
+    db.commit(endExport, { id, now: clock.now(), result }),
+  );
+  if (wasEnded) return 'completed';
   await blobs.discard(blob);
   return 'stale';
 }

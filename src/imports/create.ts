@@ -3,6 +3,7 @@
  * its bytes and the job are durable before the answer.
  */
 import type { App } from '../app.ts';
+import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { ImportRow } from '../db/marketing-tables.ts';
 import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
@@ -31,12 +32,7 @@ export async function createImport(
   const now = app.clock.now();
   const blob = await app.blobs.prepare([file]);
   const job = newImport(asked, { blobId: blob.id, sizeBytes: file.length, now });
-  try {
-    await app.db.commit(insertImport, { job, blob });
-  } catch (error) {
-    await app.blobs.discard(blob);
-    throw error;
-  }
+  await discardOnRefusal(app.blobs, [blob], () => app.db.commit(insertImport, { job, blob }));
   app.notices.notify('imports');
   return job;
 }

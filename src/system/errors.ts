@@ -35,6 +35,8 @@ export type AppErrorOptions = {
   details?: Readonly<Record<string, unknown>>;
   /** Seconds; becomes the `Retry-After` header. */
   retryAfterSeconds?: number;
+  /** What the daemon has run out of. Callers do not see it; `/healthz` reports it. */
+  shortage?: 'disk';
 };
 
 export class AppError extends Error {

@@ -14,6 +14,7 @@ import { open as openFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { pino } from 'pino';
 import { type Blobs, INLINE_BYTES, openBlobs } from '../../src/blobs/blobs.ts';
 import type { Db } from '../../src/db/database.ts';
 import type { BlobRow } from '../../src/db/tables.ts';
@@ -35,7 +36,9 @@ after(() => db.close());
 
 function open(dataDir = temporaryDirectory()) {
   const clock = createFakeClock(NOW);
-  return { blobs: openBlobs({ clock }, db, dataDir), clock, dataDir };
+  const logged: string[] = [];
+  const log = pino({ level: 'error', base: null }, { write: (line) => void logged.push(line) });
+  return { blobs: openBlobs({ clock, log }, db, dataDir), clock, dataDir, log, logged };
 }
 
 /** Every file below `blobs/`, from there. */
@@ -249,6 +252,20 @@ test('a full disk is a refusal to come back from, and nothing stays behind', asy
   }
 });
 
+test('a folder that cannot be written is a refusal, and the log names it once a minute', async () => {
+  const { blobs, dataDir, clock, logged } = open();
+  writeFileSync(join(dataDir, 'blobs'), 'in the way');
+  for (const lines of [1, 1, 2]) {
+    await assert.rejects(blobs.prepare([large(1)]), (error) => {
+      assert.ok(error instanceof AppError && error.code === 'unavailable');
+      return true;
+    });
+    assert.equal(logged.length, lines);
+    if (lines === 1) await clock.advance(30_000);
+  }
+  assert.match(logged[0] ?? '', /"reason":"ENOTDIR: .*blobs.*"msg":"a file of a message cannot be written/);
+});
+
 test('the pieces are closed when the file cannot be written', async () => {
   const { blobs, dataDir } = open();
   mkdirSync(join(dataDir, 'blobs'));
@@ -261,7 +278,7 @@ test('the pieces are closed when the file cannot be written', async () => {
       isClosed = true;
     }
   })();
-  await assert.rejects(blobs.prepare(pieces), /EEXIST|ENOTDIR/);
+  await assert.rejects(blobs.prepare(pieces), AppError);
   assert.ok(isClosed);
   assert.deepEqual(files(dataDir), ['partial']);
 });
@@ -355,10 +372,9 @@ test('an old file that is prepared again is kept for the commit that may follow'
 });
 
 test('a file that was just prepared is kept when the wall clock is set forward by a day', async () => {
-  const dataDir = temporaryDirectory();
-  const clock = createFakeClock(NOW);
+  const { clock, dataDir, log } = open();
   let wallMs = 0;
-  const blobs = openBlobs({ clock: { ...clock, now: () => clock.now() + wallMs } }, db, dataDir);
+  const blobs = openBlobs({ log, clock: { ...clock, now: () => clock.now() + wallMs } }, db, dataDir);
   await blobs.prepare([large(9)]);
   const [path = ''] = files(dataDir);
   setAge(dataDir, path, 0);

@@ -1,11 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asRefusal, isBrokenStorage, isDiskFull } from '../../src/db/storage-failure.ts';
+import {
+  asRefusal,
+  isBrokenStorage,
+  isDamagedDatabase,
+  isDiskFull,
+  isRolledBackCommit,
+  mayPass,
+  recogniseQuota,
+} from '../../src/db/storage-failure.ts';
 import { AppError } from '../../src/system/errors.ts';
+import { temporaryDirectory } from './open.ts';
 
-const FULL = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'];
+const FULL = ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'];
+const DAMAGED = ['SQLITE_CORRUPT', 'SQLITE_CORRUPT_VTAB', 'SQLITE_NOTADB'];
 
-test('I/O errors and corruption end the process, in all their extended forms', () => {
+function failure(code: string): Error {
+  return Object.assign(new Error('from SQLite'), { code });
+}
+
+test('I/O errors end the process, in all their extended forms', () => {
   for (const code of [
     'SQLITE_IOERR',
     'SQLITE_IOERR_FSYNC',
@@ -15,13 +29,67 @@ test('I/O errors and corruption end the process, in all their extended forms', (
     'SQLITE_IOERR_SHMMAP',
     'SQLITE_IOERR_SHMOPEN',
     'SQLITE_IOERR_SHMSIZE_',
-    'SQLITE_CORRUPT',
-    'SQLITE_CORRUPT_VTAB',
-    'SQLITE_NOTADB',
     'EIO',
   ]) {
     assert.equal(isBrokenStorage(code), true, code);
     assert.equal(isDiskFull(code), false, code);
+    assert.equal(isDamagedDatabase(code), false, code);
+  }
+});
+
+test('a damaged database is no failed disk', () => {
+  for (const code of DAMAGED) {
+    assert.equal(isDamagedDatabase(code), true, code);
+    assert.equal(isBrokenStorage(code), false, code);
+  }
+});
+
+test('a failed COMMIT is a refusal only when it failed before the frame that commits', () => {
+  for (const code of ['SQLITE_FULL', 'EDQUOT', 'SQLITE_BUSY', 'SQLITE_CONSTRAINT_FOREIGNKEY']) {
+    assert.equal(isRolledBackCommit(code), true, code);
+  }
+  for (const code of ['SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_FSYNC', 'SQLITE_NOMEM', 'SQLITE_ERROR', '']) {
+    assert.equal(isRolledBackCommit(code), false, code);
+  }
+});
+
+test('a write that a quota refused is a full disk, and one that the disk refused is not', () => {
+  const file = `${temporaryDirectory()}/postrider.db`;
+  const written = failure('SQLITE_IOERR_WRITE');
+  const probe = (code: string) => () => {
+    throw failure(code);
+  };
+  for (const code of ['EDQUOT', 'ENOSPC']) {
+    const recognised = recogniseQuota(written, file, probe(code));
+    assert.ok(recognised instanceof Error && 'code' in recognised && recognised.code === 'EDQUOT', code);
+    assert.equal(recognised.cause, written);
+  }
+  assert.equal(recogniseQuota(written, file, probe('EIO')), written);
+  assert.equal(recogniseQuota(written, file), written, 'there is room');
+  const flushed = failure('SQLITE_IOERR_FSYNC');
+  assert.equal(recogniseQuota(flushed, file, probe('EDQUOT')), flushed, 'a flush that failed stays one');
+});
+
+test('what passes by itself or can be mended is tried again, and a bug is not', () => {
+  for (const code of [
+    'SQLITE_BUSY',
+    'SQLITE_FULL',
+    'SQLITE_IOERR_READ',
+    'EMFILE',
+    'ENFILE',
+    'ENOSPC',
+    'EIO',
+  ]) {
+    assert.equal(mayPass(failure(code)), true, code);
+  }
+  assert.equal(mayPass(new AppError('unavailable', 'Too many writes are waiting')), true);
+  for (const error of [
+    ...['SQLITE_CORRUPT', 'SQLITE_CONSTRAINT', 'ENOENT', 'ERR_INVALID_ARG_TYPE'].map(failure),
+    new AppError('validation_error', 'The file is empty'),
+    new TypeError('a bug'),
+    null,
+  ]) {
+    assert.equal(mayPass(error), false, String(error));
   }
 });
 
@@ -41,7 +109,7 @@ test('a full disk, a lock and a broken rule do not end the process', () => {
 
 test('what a full disk and a lock refuse may be tried again later; any other error stays what it is', () => {
   for (const code of [...FULL, 'SQLITE_BUSY']) {
-    const error = Object.assign(new Error('from SQLite'), { code });
+    const error = failure(code);
     const refusal = asRefusal(error);
     assert.ok(refusal instanceof AppError && refusal.code === 'unavailable', code);
     assert.ok((refusal.options.retryAfterSeconds ?? 0) > 0);

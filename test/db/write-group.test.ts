@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'kysely';
 import { kyselyOn } from '../../src/db/dialect.ts';
@@ -31,10 +31,12 @@ function open() {
   database.exec('DELETE FROM plans');
   const executed: string[] = [];
   const exec = database.exec.bind(database);
-  const failing = new Set<string>();
+  const failing = new Map<string, Error>();
   database.exec = (source) => {
     executed.push(source);
-    if (failing.delete(source)) throw LOCKED;
+    const error = failing.get(source);
+    failing.delete(source);
+    if (error) throw error;
     return exec(source);
   };
   const commit = createGroupCommit(database, kyselyOn(database), (group, moment) => {
@@ -144,7 +146,7 @@ test('a write after one that ended the transaction is not run outside of any', a
 for (const step of ['BEGIN IMMEDIATE', 'COMMIT']) {
   test(`when ${step} fails the whole group is refused, and nothing of it is there`, async () => {
     const group = open();
-    group.failing.add(step);
+    group.failing.set(step, LOCKED);
     const { answers } = await group.run(adds('a'), adds('b'));
     assert.deepEqual(
       answers.map((answer) => 'error' in answer && answer.error.kind === 'refusal' && answer.error.code),
@@ -155,6 +157,46 @@ for (const step of ['BEGIN IMMEDIATE', 'COMMIT']) {
     assert.deepEqual((await group.run(adds('c'))).ends, ['done']);
   });
 }
+
+/** Counts the ends of the process, which lives on. */
+function catchKill(t: TestContext): { kills: number } {
+  const caught = { kills: 0 };
+  t.mock.method(process, 'kill', () => {
+    caught.kills++;
+    return true;
+  });
+  return caught;
+}
+
+test('a COMMIT that failed after its frames were written answers nobody: the process ends', async (t) => {
+  for (const code of ['SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_FSYNC', 'SQLITE_NOMEM']) {
+    const group = open();
+    const caught = catchKill(t);
+    group.failing.set('COMMIT', Object.assign(new Error('from SQLite'), { code }));
+    await group.run(adds('a'));
+    assert.ok(caught.kills > 0, code);
+    t.mock.restoreAll();
+  }
+});
+
+test('the same error before the COMMIT is a refusal: nothing that commits was written', async (t) => {
+  const caught = catchKill(t);
+  const group = open();
+  const full = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' });
+  group.failing.set('BEGIN IMMEDIATE', full);
+  const { answers } = await group.run(adds('a'));
+  assert.ok(answers.every((answer) => 'error' in answer && answer.error.kind === 'refusal'));
+  assert.equal(caught.kills, 0);
+});
+
+test('a damaged database ends the writer with its error, which the process can explain', async (t) => {
+  const caught = catchKill(t);
+  const group = open();
+  const damaged = Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' });
+  group.failing.set('BEGIN IMMEDIATE', damaged);
+  await assert.rejects(group.run(adds('a')), damaged);
+  assert.equal(caught.kills, 0);
+});
 
 function waiting(...sizes: readonly number[]): Request[] {
   return sizes.map((sizeBytes, id) => ({ id, operation: 'x', input: null, sizeBytes }));

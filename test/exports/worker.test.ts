@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { runExport } from '../../src/exports/run.ts';
 import { releaseExports } from '../../src/exports/store.ts';
 import { createExportSweep, startExports } from '../../src/exports/worker.ts';
+import { AppError } from '../../src/system/errors.ts';
 import { nextTurn } from '../../src/system/next-turn.ts';
 import { exportCsv, exportHandlers, importCsv, leaseExportsOf } from '../imports/jobs.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -93,6 +94,31 @@ test('an export that is stopped begins anew, and leaves nothing behind', async (
     assert.equal(await runExport(open.app, handler, job, () => false), 'stale');
     assert.equal(filesOf(open).length, before.length + 1);
     assert.equal((await open.request('GET', `/v1/exports/${body.id}/file`)).status, 200);
+  } finally {
+    await open.close();
+  }
+});
+
+test('the file of an export stays when nobody knows whether it was committed, and goes when it was refused', async () => {
+  const open = await openTestApp();
+  try {
+    await addMany(open);
+    const before = filesOf(open).length;
+    await open.request('POST', PATH);
+    const [job] = await leaseExportsOf(open);
+    assert.ok(job);
+    const run = (error: Error) =>
+      runExport(
+        { ...open.app, db: { ...open.app.db, commit: () => Promise.reject(error) } },
+        exportHandlers.suppressions,
+        job,
+        () => false,
+      );
+    const refusal = new AppError('unavailable', 'The disk is full');
+    await assert.rejects(run(refusal), refusal);
+    assert.equal(filesOf(open).length, before);
+    await assert.rejects(run(new Error('the database thread has ended')));
+    assert.equal(filesOf(open).length, before + 1);
   } finally {
     await open.close();
   }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createImport } from '../../src/imports/create.ts';
 import { runImport } from '../../src/imports/run.ts';
 import { createImportSweep, startImports } from '../../src/imports/worker.ts';
+import { AppError } from '../../src/system/errors.ts';
 import { nextTurn } from '../../src/system/next-turn.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
@@ -123,6 +125,34 @@ test('a large file is on disk before the answer, and gone once the import has en
       assert.equal(await statusOf(open, body.id), status);
       assert.deepEqual(filesOf(open), []);
     }
+  } finally {
+    await open.close();
+  }
+});
+
+test('the file of an import stays when nobody knows whether it was committed, and goes when it was refused', async () => {
+  const open = await openTestApp();
+  try {
+    const file = Buffer.from(`email,reason\n${LARGE_ROWS}`);
+    const wanted = {
+      tenantId: open.tenantId,
+      kind: 'suppressions',
+      audienceId: null,
+      options: {},
+      file,
+    } as const;
+    const create = (error: Error) =>
+      createImport(
+        { ...open.app, db: { ...open.app.db, read: open.app.db.read, commit: () => Promise.reject(error) } },
+        importHandlers.suppressions,
+        wanted,
+      );
+    const refusal = new AppError('unavailable', 'The disk is full');
+    await assert.rejects(create(refusal), refusal);
+    assert.deepEqual(filesOf(open), []);
+    const lost = new Error('the database thread has ended');
+    await assert.rejects(create(lost), lost);
+    assert.equal(filesOf(open).length, 1);
   } finally {
     await open.close();
   }

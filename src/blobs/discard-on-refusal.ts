@@ -1,0 +1,25 @@
+/** The commit that names stored bytes, and what becomes of their files when it fails. */
+import type { BlobRow } from '../db/tables.ts';
+import { AppError } from '../system/errors.ts';
+import type { Blobs } from './blobs.ts';
+
+/**
+ * Runs `commit`. A refusal is certain: no row names the bytes, and their files are deleted at once. After any other error
+ * the commit may have reached the disk, so the files stay; the sweep deletes them later if no row names them.
+ */
+export async function discardOnRefusal<Result>(
+  blobs: Pick<Blobs, 'discard'>,
+  stored: readonly BlobRow[],
+  commit: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await commit();
+  } catch (error) {
+    if (error instanceof AppError) await discardAll(blobs, stored);
+    throw error;
+  }
+}
+
+export async function discardAll(blobs: Pick<Blobs, 'discard'>, stored: readonly BlobRow[]): Promise<void> {
+  for (const blob of stored) await blobs.discard(blob);
+}
