@@ -5,6 +5,7 @@
 import type { App } from '../app.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { ExportRow } from '../db/marketing-tables.ts';
+import { mayPass } from '../db/storage-failure.ts';
 import { csvLine } from '../imports/write-csv.ts';
 import { AppError } from '../system/errors.ts';
 import type { ExportHandler, ExportSource } from './handler.ts';
@@ -15,7 +16,11 @@ export type ExportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log'>;
 /** What became of the run. `stopped`: the daemon ends, and the next start begins anew. `stale`: the job had ended. */
 type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
 
-/** Settles the job, unless it is to begin anew. `isStopping` is asked between slices. */
+/**
+ * Settles the job, unless it is to begin anew. `isStopping` is asked between slices.
+ *
+ * @throws what may pass: a file or the database could not be used, and the job begins anew
+ */
 export async function runExport(
   app: ExportApp,
   handler: ExportHandler,
@@ -27,7 +32,7 @@ export async function runExport(
     return await writeFile(app, await handler.open(app, job), job, isStopping);
   } catch (error) {
     if (isStopping()) return 'stopped';
-    if (error instanceof AppError && error.code === 'unavailable') throw error;
+    if (mayPass(error)) throw error;
     if (error instanceof AppError) return fail(app, job, error.message);
     app.log.error({ exportId: job.id, err: error }, 'export failed');
     return fail(app, job, 'Something went wrong on our side; please try again');

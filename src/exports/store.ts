@@ -5,7 +5,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
-import type { Lease, WaitingTenant } from '../imports/jobs.ts';
+import type { Deferral, Lease, WaitingTenant } from '../imports/jobs.ts';
 import { AppError, notFound, tooMany } from '../system/errors.ts';
 
 type TenantId = ExportRow['tenantId'];
@@ -164,6 +164,18 @@ export const releaseExports = defineWrite('exports.release', async (tx, { now }:
     .execute();
   return released.length;
 });
+
+export const deferExport = defineWrite(
+  'exports.defer',
+  async (tx, { id, until }: Deferral<ExportRow['id']>) => {
+    await tx
+      .updateTable('exports')
+      .set({ dueAt: until })
+      .where('id', '=', id)
+      .where('status', '=', 'running')
+      .execute();
+  },
+);
 
 export type Ending = Pick<ExportRow, 'id'> & {
   now: number;

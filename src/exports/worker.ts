@@ -7,15 +7,19 @@ import { startJobs } from '../imports/jobs.ts';
 import { periodic, type RunningWork, type Work } from '../system/worker.ts';
 import type { ExportHandlers } from './handler.ts';
 import { type ExportApp, runExport } from './run.ts';
-import { leaseExports, listWaiting, releaseExports, sweepExports } from './store.ts';
+import { deferExport, leaseExports, listWaiting, releaseExports, sweepExports } from './store.ts';
 
 /** For what could not be settled. Within a start the turns see to it that nothing is run twice; a crash ends all leases. */
 const LEASE_MS = 60_000;
 
 /** Its `stop` waits for the slice under way, not for the file: the next start writes that anew. */
-export function startExports(app: ExportApp & Pick<App, 'notices'>, handlers: ExportHandlers): RunningWork {
+export function startExports(
+  app: ExportApp & Pick<App, 'notices' | 'random'>,
+  handlers: ExportHandlers,
+): RunningWork {
   return startJobs(app, {
     ...{ name: 'exports', listWaiting, lease: leaseExports, leaseMs: LEASE_MS, release: releaseExports },
+    defer: deferExport,
     async run(job, isStopping) {
       const end = await runExport(app, handlers[job.kind], job, isStopping);
       app.log.info({ exportId: job.id, kind: job.kind, end }, 'export ran');

@@ -5,17 +5,28 @@
 import type { App } from '../app.ts';
 import type { Tx, Write } from '../db/operation.ts';
 import type { TenantRow } from '../db/tables.ts';
+import { jitter } from '../system/backoff.ts';
 import { type RunningWork, startWork, type Work } from '../system/worker.ts';
 import { Turns } from './turns.ts';
 
 /** As many as there are reader threads; and each import keeps the writer busy for a good part of its time. */
 const CONCURRENCY = 2;
+/** Pause after the first failed run of a job. It doubles with each further one. Our own values. */
+const MIN_RETRY_DELAY_MS = 5_000;
+const MAX_RETRY_DELAY_MS = 300_000;
+/** Share of the pause by which it varies, so that jobs which failed together do not return together. */
+const RETRY_JITTER = 0.2;
 
 /** When the first job of a tenant that has not ended falls due. */
 export type WaitingTenant = { tenantId: TenantRow['id']; dueAt: number };
 export type Lease = { tenantIds: readonly TenantRow['id'][]; now: number; until: number };
 
-export type Jobs<Job extends { tenantId: TenantRow['id'] }> = {
+/** A job that a run could not finish: nobody leases it before `until`. */
+export type Deferral<Id extends string = string> = { id: Id; until: number };
+
+type AnyJob = { id: string; tenantId: TenantRow['id'] };
+
+export type Jobs<Job extends AnyJob> = {
   /** The work, and what wakes it. */
   name: 'imports' | 'exports';
   listWaiting(tx: Tx): Promise<WaitingTenant[]>;
@@ -24,17 +35,19 @@ export type Jobs<Job extends { tenantId: TenantRow['id'] }> = {
   leaseMs: number;
   /** Lets what was leased fall due. Answers how many. */
   release: Write<{ now: number }, number>;
-  /** Settles the job, unless it is to be taken up later: `isStopping` is to be asked again and again. */
+  defer: Write<Deferral<Job['id']>, unknown>;
+  /**
+   * Settles the job, unless it is to be taken up later: `isStopping` is to be asked again and again.
+   *
+   * @throws whatever may succeed later, after which the job is run again
+   */
   run(job: Job, isStopping: () => boolean): Promise<void>;
 };
 
-type JobsApp = Pick<App, 'db' | 'clock' | 'log' | 'notices'>;
+type JobsApp = Pick<App, 'db' | 'clock' | 'log' | 'notices' | 'random'>;
 
 /** Its `stop` waits for no job, only until each has been told to stop. */
-export function startJobs<Job extends { tenantId: TenantRow['id'] }>(
-  app: JobsApp,
-  jobs: Jobs<Job>,
-): RunningWork {
+export function startJobs<Job extends AnyJob>(app: JobsApp, jobs: Jobs<Job>): RunningWork {
   let isStopping = false;
   const running = startWork(
     app,
@@ -48,12 +61,13 @@ export function startJobs<Job extends { tenantId: TenantRow['id'] }>(
   };
 }
 
-function createJobWork<Job extends { tenantId: TenantRow['id'] }>(
+function createJobWork<Job extends AnyJob>(
   app: JobsApp,
   jobs: Jobs<Job>,
   isStopping: () => boolean,
 ): Work<Job> {
   const turns = new Turns();
+  const retry = createRetry(app, jobs);
   let released = false;
   return {
     name: jobs.name,
@@ -72,6 +86,9 @@ function createJobWork<Job extends { tenantId: TenantRow['id'] }>(
     async run(job) {
       try {
         await jobs.run(job, isStopping);
+        retry.forget(job);
+      } catch (error) {
+        await retry.defer(job, error);
       } finally {
         turns.free(job.tenantId);
       }
@@ -80,7 +97,28 @@ function createJobWork<Job extends { tenantId: TenantRow['id'] }>(
   };
 }
 
-async function release<Job extends { tenantId: TenantRow['id'] }>(
+/** Defers jobs whose run failed. Failures are counted in memory: after a restart every job is tried at once. */
+function createRetry<Job extends AnyJob>({ db, clock, log, random }: JobsApp, jobs: Jobs<Job>) {
+  /** Failures in a row of each job that has not ended. */
+  const failures = new Map<Job['id'], number>();
+  return {
+    forget: (job: Job) => void failures.delete(job.id),
+    async defer({ id }: Job, error: unknown): Promise<void> {
+      const failed = failures.get(id) ?? 0;
+      failures.set(id, failed + 1);
+      const baseMs = Math.min(MIN_RETRY_DELAY_MS * 2 ** failed, MAX_RETRY_DELAY_MS);
+      const delayMs = jitter(random, baseMs, RETRY_JITTER);
+      log.warn(
+        { err: error, work: jobs.name, jobId: id, delayMs },
+        'a job could not go on, and is tried again',
+      );
+      // When this write fails as well, the job falls due when its lease ends.
+      await db.commit(jobs.defer, { id, until: clock.now() + delayMs });
+    },
+  };
+}
+
+async function release<Job extends AnyJob>(
   { db, log }: JobsApp,
   jobs: Jobs<Job>,
   now: number,

@@ -4,6 +4,7 @@
  */
 import type { App } from '../app.ts';
 import type { ImportRow } from '../db/marketing-tables.ts';
+import { mayPass } from '../db/storage-failure.ts';
 import { AppError } from '../system/errors.ts';
 import { type BatchRow, type ImportBatch, refusalOf } from './batch.ts';
 import type { ImportHandler, RowReader } from './handler.ts';
@@ -26,7 +27,11 @@ export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log'>;
 /** What became of the run. `stopped`: the daemon ends, and the next start goes on. `stale`: somebody else has gone on. */
 type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
 
-/** Settles the job, unless it is to go on later. `isStopping` is asked between writes. */
+/**
+ * Settles the job, unless it is to go on later. `isStopping` is asked between writes.
+ *
+ * @throws what may pass: a file or the database could not be used, and the job goes on behind the last rows it has taken
+ */
 export async function runImport(
   app: ImportApp,
   handler: ImportHandler,
@@ -38,7 +43,7 @@ export async function runImport(
     const end = await readFile(run);
     return end === 'completed' ? await settle(run, undefined) : end;
   } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable') throw error;
+    if (mayPass(error)) throw error;
     if (error instanceof AppError) return settle(run, error.message);
     app.log.error({ importId: job.id, err: error }, 'import failed');
     return settle(run, 'Something went wrong on our side; what the counts say was taken');

@@ -6,7 +6,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { AppError, notFound, tooMany } from '../system/errors.ts';
-import type { Lease, WaitingTenant } from './jobs.ts';
+import type { Deferral, Lease, WaitingTenant } from './jobs.ts';
 
 type TenantId = ImportRow['tenantId'];
 
@@ -144,6 +144,18 @@ export const releaseImports = defineWrite('imports.release', async (tx, { now }:
     .execute();
   return released.length;
 });
+
+export const deferImport = defineWrite(
+  'imports.defer',
+  async (tx, { id, until }: Deferral<ImportRow['id']>) => {
+    await tx
+      .updateTable('imports')
+      .set({ dueAt: until })
+      .where('id', '=', id)
+      .where('status', '=', 'running')
+      .execute();
+  },
+);
 
 const running = statement((db, param: Param<Pick<ImportRow, 'id'>>) =>
   db.selectFrom('imports').selectAll().where('id', '=', param('id')).where('status', '=', 'running'),

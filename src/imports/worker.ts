@@ -7,12 +7,16 @@ import { periodic, type RunningWork, type Work } from '../system/worker.ts';
 import type { ImportHandlers } from './handler.ts';
 import { startJobs } from './jobs.ts';
 import { type ImportApp, LEASE_MS, runImport } from './run.ts';
-import { leaseImports, listWaiting, releaseImports, sweepImports } from './store.ts';
+import { deferImport, leaseImports, listWaiting, releaseImports, sweepImports } from './store.ts';
 
 /** Its `stop` waits for the write under way, not for the file: the next start goes on with that. */
-export function startImports(app: ImportApp & Pick<App, 'notices'>, handlers: ImportHandlers): RunningWork {
+export function startImports(
+  app: ImportApp & Pick<App, 'notices' | 'random'>,
+  handlers: ImportHandlers,
+): RunningWork {
   return startJobs(app, {
     ...{ name: 'imports', listWaiting, lease: leaseImports, leaseMs: LEASE_MS, release: releaseImports },
+    defer: deferImport,
     async run(job, isStopping) {
       const end = await runImport(app, handlers[job.kind], job, isStopping);
       app.log.info({ importId: job.id, kind: job.kind, end }, 'import ran');

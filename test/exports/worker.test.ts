@@ -124,6 +124,24 @@ test('the file of an export stays when nobody knows whether it was committed, an
   }
 });
 
+test('an export is not failed for an error that may pass, and is for a bug', async () => {
+  const open = await openTestApp();
+  try {
+    await open.request('POST', PATH);
+    const [job] = await leaseExportsOf(open);
+    assert.ok(job);
+    const run = (error: Error) =>
+      runExport(open.app, { open: () => Promise.reject(error) }, job, () => false);
+    for (const code of ['EMFILE', 'ENOSPC', 'SQLITE_BUSY', 'SQLITE_IOERR_READ']) {
+      const passing = Object.assign(new Error(code), { code });
+      await assert.rejects(run(passing), passing);
+    }
+    assert.equal(await run(new TypeError('a bug')), 'failed');
+  } finally {
+    await open.close();
+  }
+});
+
 test('a week after it has ended, an export is gone with its file, and not before', async () => {
   const clock = createFakeClock(NOW);
   const open = await openTestApp({ system: { clock } });

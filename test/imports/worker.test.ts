@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { BlobRow } from '../../src/db/tables.ts';
 import { createImport } from '../../src/imports/create.ts';
 import { runImport } from '../../src/imports/run.ts';
 import { createImportSweep, startImports } from '../../src/imports/worker.ts';
@@ -14,8 +15,15 @@ import { importCsv, importHandlers, lease, newAudience, sendCsv } from './jobs.t
 const NOW = Date.UTC(2026, 10, 20);
 const DAY_MS = 86_400_000;
 
+/** Some seconds. */
+const MAX_TURNS = 20_000;
+
 async function until(what: () => Promise<boolean>): Promise<void> {
-  while (!(await what())) await nextTurn();
+  for (let turn = 0; turn < MAX_TURNS; turn++) {
+    if (await what()) return;
+    await nextTurn();
+  }
+  assert.fail('what was waited for has not happened');
 }
 
 async function statusOf({ request }: TestApp, id: string): Promise<string> {
@@ -53,6 +61,68 @@ test('what an earlier start was at goes on at once, and the stop of the worker w
     await second.stop(5_000);
     const { body: ended } = await open.request('GET', `/v1/imports/${body.id}`);
     assert.deepEqual([ended.rows, ended.created], [20_000, 20_000]);
+  } finally {
+    await open.close();
+  }
+});
+
+test('an import that cannot use its file is tried again, each time after a longer pause, and then completes', async () => {
+  const clock = createFakeClock(NOW);
+  const open = await openTestApp({ system: { clock, random: () => 0.5 } });
+  const failures = ['EMFILE', 'SQLITE_BUSY', 'ENOSPC', 'EIO'];
+  const attemptedAt: number[] = [];
+  const blobs = {
+    ...open.app.blobs,
+    open(id: BlobRow['id']) {
+      attemptedAt.push(clock.elapsed());
+      const code = failures.shift();
+      if (code === undefined) return open.app.blobs.open(id);
+      return Promise.reject(Object.assign(new Error(code), { code }));
+    },
+  };
+  const worker = startImports({ ...open.app, blobs }, importHandlers);
+  try {
+    const { body } = await sendCsv(open, '/v1/suppressions/imports', 'email\na@b.example\n');
+    for (const [index, pauseMs] of [5_000, 10_000, 20_000, 40_000].entries()) {
+      await until(async () => {
+        const { dueAt } = await open.app.db.read
+          .selectFrom('imports')
+          .select('dueAt')
+          .executeTakeFirstOrThrow();
+        const pause = (dueAt ?? 0) - NOW - (attemptedAt[index] ?? 0);
+        return attemptedAt.length === index + 1 && pause >= pauseMs && pause < pauseMs + 1_000;
+      });
+      assert.equal(await statusOf(open, body.id), 'running');
+      await clock.advance(pauseMs - 1_000);
+      assert.equal(attemptedAt.length, index + 1);
+      await until(async () => {
+        await clock.advance(10);
+        return attemptedAt.length > index + 1;
+      });
+    }
+    await until(async () => (await statusOf(open, body.id)) === 'completed');
+  } finally {
+    await worker.stop(5_000);
+    await open.close();
+  }
+});
+
+test('an import whose file is gone for good has failed', async () => {
+  const open = await openTestApp();
+  try {
+    await sendCsv(open, '/v1/suppressions/imports', `email,reason\n${LARGE_ROWS}`);
+    const [job] = await lease(open);
+    assert.ok(job);
+    rmSync(join(open.dataDir, 'blobs'), { recursive: true });
+    assert.equal(
+      await runImport(
+        { ...open.app, blobs: { ...open.app.blobs, discard: async () => {} } },
+        importHandlers.suppressions,
+        job,
+        () => false,
+      ),
+      'failed',
+    );
   } finally {
     await open.close();
   }
