@@ -11,9 +11,10 @@ import { detachedOf } from '../http/large-strings.ts';
 import { listEnvelope, pageRequest } from '../http/page.ts';
 import { paramsOf } from '../http/resource.ts';
 import { listRecipients } from '../queue/store.ts';
+import { notFound } from '../system/errors.ts';
 import { type Caller, callerOf } from '../tenants/authenticate.ts';
 import { type Batch, MOST_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
-import { cancelEmail, getEmail, rescheduleEmail } from './change.ts';
+import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
 import { readIdempotencyKey } from './idempotency.ts';
 import { createInFlight } from './in-flight.ts';
@@ -33,6 +34,7 @@ import {
 } from './schemas.ts';
 import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
+import { findEmail } from './store.ts';
 
 export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
 
@@ -156,9 +158,9 @@ function registerList(server: FastifyInstance, app: EmailsApp): void {
       },
     },
     async (request) => {
-      const { tenantId, mode } = callerOf(request);
+      const { tenantId, mode, domainId } = callerOf(request);
       const page = pageRequest(request.query, 'em');
-      const filters = { tenantId, mode, filter: readFilter(request.query) };
+      const filters = { tenantId, mode, domainId, filter: readFilter(request.query) };
       const emails = await whileAwaited(request, (gone) => listEmails({ db: app.db, gone }, filters, page));
       return listEnvelope(request.query, emails, showSummary);
     },
@@ -211,7 +213,9 @@ function registerReschedule(server: FastifyInstance, app: EmailsApp): void {
 }
 
 async function retrieve(app: Pick<App, 'db'>, caller: Caller, id: string) {
-  const email = await getEmail(app, caller, id);
+  const head = await getEmailHead(app, caller, id);
+  const email = await findEmail(app.db.read, head.id);
+  if (!email) throw notFound('Email');
   const recipients = await listRecipients(app.db.read, email.id);
   return showEmail(email, recipients, await listEventsOfEmail(app.db.read, email.id));
 }

@@ -6,25 +6,26 @@ import { isId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { maxAgeMs, readSchedule } from './request/schedule.ts';
 import type { RescheduleBody } from './schemas.ts';
-import type { EmailWithStatus } from './show.ts';
-import { cancelStoredEmail, findEmail, rescheduleStoredEmail } from './store.ts';
+import { cancelStoredEmail, type EmailHead, findEmailHead, rescheduleStoredEmail } from './store.ts';
 
 type ChangeApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
 
-/** @throws AppError not_found, also for the email of another tenant or mode */
-export async function getEmail(
+/** @throws AppError not_found, also for the email of another tenant, mode, or domain than the key is limited to */
+export async function getEmailHead(
   app: Pick<App, 'db'>,
-  { tenantId, mode }: Caller,
+  { tenantId, mode, domainId }: Caller,
   id: string,
-): Promise<EmailWithStatus> {
-  const email = isId('em', id) ? await findEmail(app.db.read, tenantId, { mode, id }) : undefined;
-  if (!email) throw notFound('Email');
-  return email;
+): Promise<EmailHead> {
+  const head = isId('em', id)
+    ? await findEmailHead(app.db.read, tenantId, { mode, domainId, id })
+    : undefined;
+  if (!head) throw notFound('Email');
+  return head;
 }
 
 /** @throws AppError not_found, invalid_state */
 export async function cancelEmail(app: ChangeApp, caller: Caller, id: string): Promise<EmailRow['id']> {
-  const email = await getEmail(app, caller, id);
+  const email = await getEmailHead(app, caller, id);
   await app.db.commit(cancelStoredEmail, { ...ownerOf(email), now: app.clock.now() });
   app.notices.notify('events');
   return email.id;
@@ -38,13 +39,13 @@ export async function rescheduleEmail(
 ): Promise<EmailRow['id']> {
   const now = app.clock.now();
   const { scheduledAt, datedAt } = readSchedule(body.scheduledAt, now);
-  const email = await getEmail(app, caller, id);
+  const email = await getEmailHead(app, caller, id);
   const expiresAt = datedAt + maxAgeMs(app.config, email.type);
   await app.db.commit(rescheduleStoredEmail, { ...ownerOf(email), now, scheduledAt, datedAt, expiresAt });
   app.notices.notify('queue');
   return email.id;
 }
 
-function ownerOf({ id, tenantId }: EmailRow) {
+function ownerOf({ id, tenantId }: EmailHead) {
   return { id, tenantId };
 }

@@ -1,4 +1,5 @@
 /** What the API adds to a message: the emails, and what they are found by. Their SQL, but for the list's (list/store.ts). */
+import { sql } from 'kysely';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { EmailAddressRow, EmailRow, EmailTagRow, MessageRow, Mode } from '../db/tables.ts';
@@ -66,23 +67,47 @@ export async function insertEmail(
   for (const address of addresses) await insertAddress.all(tx, { tenantId, mode, address, emailId });
 }
 
-const byId = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' | 'id'>>) =>
+const byId = statement((db, param: Param<Pick<EmailRow, 'id'>>) =>
   db
     .selectFrom('emails')
     .innerJoin('messages', 'messages.id', 'emails.id')
     .selectAll('emails')
     .select(['messages.status', 'messages.lastEventAt'])
+    .where('emails.id', '=', param('id')),
+);
+
+/** An email the caller has found by `findEmailHead`, with its content. */
+export function findEmail(tx: Tx, id: EmailRow['id']): Promise<EmailWithStatus | undefined> {
+  return byId.first(tx, { id });
+}
+
+/** What tells whether a caller may see an email, and how large it is, without reading its content. */
+export type EmailHead = Pick<EmailRow, 'id' | 'tenantId' | 'type'> & { contentBytes: number };
+
+const headById = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' | 'id'>>) =>
+  db
+    .selectFrom('emails')
+    .innerJoin('messages', 'messages.id', 'emails.id')
+    .select(['emails.id', 'emails.tenantId', 'emails.type', 'messages.domainId'])
+    // SQLite knows the length of a column from the head of its row; the pages that hold the text are not read.
+    .select(
+      sql<number>`ifnull(octet_length(emails.html), 0) + ifnull(octet_length(emails.text), 0)`.as(
+        'contentBytes',
+      ),
+    )
     .where('emails.id', '=', param('id'))
     .where('emails.tenantId', '=', param('tenantId'))
     .where('emails.mode', '=', param('mode')),
 );
 
-export function findEmail(
+/** `domainId`: the one domain whose mail the caller may see; null for any. */
+export async function findEmailHead(
   tx: Tx,
   tenantId: EmailRow['tenantId'],
-  { mode, id }: { mode: Mode; id: EmailRow['id'] },
-): Promise<EmailWithStatus | undefined> {
-  return byId.first(tx, { tenantId, mode, id });
+  { mode, domainId, id }: { mode: Mode; domainId: MessageRow['domainId']; id: EmailRow['id'] },
+): Promise<EmailHead | undefined> {
+  const found = await headById.first(tx, { tenantId, mode, id });
+  return found && (domainId === null || found.domainId === domainId) ? found : undefined;
 }
 
 type Change = Pick<EmailRow, 'tenantId' | 'id'> & { now: number };

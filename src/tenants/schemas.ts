@@ -27,7 +27,10 @@ const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(
   description: string,
 ) => Type.Union([schema, Type.Null()], { description });
 
-const domainId = orNull(Type.String(), 'The one domain it may send from; null: any.');
+const domainId = orNull(
+  Type.String(),
+  'The one domain it may send from, and whose emails alone it sees; null: any.',
+);
 const allowedIpsOrNull = orNull(allowedIps, 'Addresses and CIDR blocks it may be used from; null: any.');
 const expiresAt = orNull(Type.String(), 'ISO 8601 with an offset; null: never.');
 

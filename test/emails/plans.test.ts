@@ -5,7 +5,7 @@ import type { Tx } from '../../src/db/operation.ts';
 import type { PageRequest } from '../../src/db/page.ts';
 import type { EmailRow, MessageRow } from '../../src/db/tables.ts';
 import { listEmails } from '../../src/emails/list/read.ts';
-import type { EmailFilter } from '../../src/emails/list/store.ts';
+import type { EmailFilter, Filters } from '../../src/emails/list/store.ts';
 import { insertEmail } from '../../src/emails/store.ts';
 import { explain, inThisThread } from '../support/explain.ts';
 
@@ -84,8 +84,11 @@ const planOf = (
 ) =>
   explain(async (tx) => {
     await prepare(tx);
-    await listEmails({ db: inThisThread(tx) }, { tenantId: 'ten_1', mode: 'live', filter }, page);
+    await list(tx, { domainId: null, filter }, page);
   });
+
+const list = (tx: Tx, about: Pick<Filters, 'domainId' | 'filter'>, page: PageRequest) =>
+  listEmails({ db: inThisThread(tx) }, { tenantId: 'ten_1', mode: 'live', ...about }, page);
 
 /** What is not walked is looked up for one email at a time. */
 const LOOKED_UP = /^SEARCH \S+ (EXISTS )?USING .*\((id|messageId)=\?|emailId=\?\)$|position<\?\)$/;
@@ -105,6 +108,25 @@ for (const [filter, id, walks] of PLANS) {
   });
 }
 
+test('a list of the mail of one domain walks the index of its name, and sorts nothing', async () => {
+  for (const [page, bounds] of PAGES) {
+    const plan = await explain(async (tx) => {
+      await tx.insertInto('domains').values(domain).execute();
+      await list(tx, { domainId: domain.id, filter: {} }, page);
+    });
+    const text = plan.join('\n');
+    const walked = plan.filter((line) => /^(SEARCH|SCAN)/.test(line) && !LOOKED_UP.test(line));
+    const index = 'emails USING COVERING INDEX emailsByFromDomain (tenantId=? AND mode=? AND fromDomain=?';
+    const walk = `SEARCH ${index}${bounds.replaceAll('#', 'id')})`;
+    assert.deepEqual(
+      [...new Set(walked)].filter((line) => line !== 'SCAN candidates'),
+      [walk],
+      text,
+    );
+    assert.doesNotMatch(text, /USE TEMP B-TREE/, text);
+  }
+});
+
 test('a list of what is in flight looks at that alone', async () => {
   for (const [page] of PAGES) {
     const plan = await planOf({ recipientStatus: 'sent' }, page);
@@ -112,6 +134,13 @@ test('a list of what is in flight looks at that alone', async () => {
     assert.deepEqual(walked, ['SCAN recipients USING INDEX recipientsInFlight']);
   }
 });
+
+const domain = {
+  ...({ id: 'dom_1', tenantId: 'ten_1', name: 'b.example', status: 'verified' } as const),
+  ...({ productType: '', region: '', openTracking: 0, clickTracking: 0 } as const),
+  ...{ selector: '', publicKey: '', privateKeySealed: '', records: '{}' },
+  ...{ createdAt: 0, updatedAt: 0, checksSince: 0 },
+};
 
 const owner = { tenantId: 'ten_1', mode: 'live', createdAt: 0 } as const;
 const email: Omit<EmailRow, 'id' | 'fromAddress' | 'fromDomain'> = {

@@ -45,7 +45,7 @@ for (const cursor of [{ startingAfter: newId('em', 9) }, { endingBefore: newId('
       for (const at of [1, 2, 3]) await addDelivered(tx, at);
       await listEmails(
         { db: inThisThread(tx) },
-        { ...owner, filter: { recipientStatus: 'delivered' } },
+        { ...owner, domainId: null, filter: { recipientStatus: 'delivered' } },
         page,
       );
     });

@@ -6,7 +6,7 @@
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Slice } from '../../db/page.ts';
-import type { EmailRow, EmailStatus, Mode, RecipientState, Tables } from '../../db/tables.ts';
+import type { EmailRow, EmailStatus, MessageRow, Mode, RecipientState, Tables } from '../../db/tables.ts';
 import type { Tag } from '../request/tags.ts';
 import type { RecipientStatus } from '../schemas.ts';
 import type { EmailSummary } from '../show.ts';
@@ -22,8 +22,13 @@ export type EmailFilter = {
   recipientStatus?: RecipientStatus;
 };
 
-/** Whose emails, and which. */
-export type Filters = { tenantId: EmailRow['tenantId']; mode: Mode; filter: EmailFilter };
+/** Whose emails, and which. `domainId`: only mail of this domain, which is all that a limited key sees. */
+export type Filters = {
+  tenantId: EmailRow['tenantId'];
+  mode: Mode;
+  domainId: MessageRow['domainId'];
+  filter: EmailFilter;
+};
 
 export type EmailSlice = {
   emails: EmailSummary[];
@@ -37,11 +42,13 @@ export async function readEmailSlice(
   list: Filters,
   { slice, scan }: { slice: Slice; scan: number },
 ): Promise<EmailSlice> {
-  const filters = filtersOf(tx, list);
+  const filters = [...filtersOf(tx, list), ...(await domainFilter(tx, list))];
   const walked = await chooseWalk(tx, filters, slice);
-  const end = walked && filters.length > 1 ? await findEnd(tx, walked, { slice, scan }) : undefined;
+  const walks = walked?.walks ?? [everyEmail(tx, list)];
+  const mayPassOver = filters.length > 1 || list.domainId !== null;
+  const end = mayPassOver ? await findEnd(tx, walks, { slice, scan }) : undefined;
   if (end === undefined)
-    return { emails: await readFiltered(tx, list, { filters, walked, slice }), rest: undefined };
+    return { emails: await readFiltered(tx, list, { filters, walked, walks, slice }), rest: undefined };
   const [part, rest] =
     slice.direction === 'older'
       ? [
@@ -52,18 +59,23 @@ export async function readEmailSlice(
           { ...slice, until: end },
           { ...slice, cursor: undefined, from: end },
         ];
-  return { emails: await readFiltered(tx, list, { filters, walked, slice: part }), rest };
+  return { emails: await readFiltered(tx, list, { filters, walked, walks, slice: part }), rest };
 }
 
-type Filtered = { filters: readonly Filter[]; walked: Filter | undefined; slice: Slice };
+type Filtered = {
+  filters: readonly Filter[];
+  walked: Filter | undefined;
+  walks: readonly Walk[];
+  slice: Slice;
+};
 
 async function readFiltered(
   tx: Tx,
-  list: Filters,
-  { filters, walked, slice }: Filtered,
+  { domainId }: Filters,
+  { filters, walked, walks, slice }: Filtered,
 ): Promise<EmailSummary[]> {
-  const others = filters.filter((filter) => filter !== walked);
-  const walks = walked?.walks ?? [everyEmail(tx, list)];
+  const others = filters.filter((filter) => filter !== walked).map(({ holds }) => holds);
+  if (domainId !== null) others.push(sql<SqlBool>`messages."domainId" = ${domainId}`);
   const found: EmailSummary[][] = [];
   let rest = slice;
   for (const walk of walks) {
@@ -119,7 +131,7 @@ async function countWalk(tx: Tx, walk: Walk, slice: Slice): Promise<number> {
 /** The first id that comes after `scan` rows of a walk. */
 async function findEnd(
   tx: Tx,
-  { walks }: Filter,
+  walks: readonly Walk[],
   { slice, scan }: { slice: Slice; scan: number },
 ): Promise<EmailRow['id'] | undefined> {
   const ends: EmailRow['id'][] = [];
@@ -134,7 +146,7 @@ async function findEnd(
   return slice.direction === 'older' ? ends.at(-1) : ends[0];
 }
 
-type WalkRequest = { walk: Walk; others: readonly Filter[]; slice: Slice };
+type WalkRequest = { walk: Walk; others: readonly Expression<SqlBool>[]; slice: Slice };
 
 function readWalk(tx: Tx, { walk, others, slice }: WalkRequest): Promise<EmailSummary[]> {
   const all = tx
@@ -142,9 +154,7 @@ function readWalk(tx: Tx, { walk, others, slice }: WalkRequest): Promise<EmailSu
     .innerJoin('emails', 'emails.id', 'candidates.id')
     .innerJoin('messages', 'messages.id', 'candidates.id')
     .select(['emails.id', 'fromHeader', 'toList', 'subject', 'messages.status', 'emails.createdAt']);
-  return others
-    .reduce((query, { holds }) => query.where(holds), inSlice(all, 'candidates.id', slice))
-    .execute();
+  return others.reduce((query, holds) => query.where(holds), inSlice(all, 'candidates.id', slice)).execute();
 }
 
 /** Newest first, or oldest first, as the slice goes; an email that several walks came by is one. */
@@ -180,6 +190,20 @@ function everyEmail(tx: Tx, { tenantId, mode }: Filters) {
     .select('emails.id')
     .where('emails.tenantId', '=', tenantId)
     .where('emails.mode', '=', mode) as Walk;
+}
+
+/**
+ * Mail of a domain is from its name, which has an index. The name alone is not enough: a domain that was deleted and added
+ * again is another one. Mail of a domain whose row is gone has no name to be found by.
+ */
+async function domainFilter(tx: Tx, list: Filters): Promise<Filter[]> {
+  if (list.domainId === null) return [];
+  const domain = await tx
+    .selectFrom('domains')
+    .select('name')
+    .where('id', '=', list.domainId)
+    .executeTakeFirst();
+  return domain ? [senderFilter(tx, list, { column: 'fromDomain', value: domain.name })] : [];
 }
 
 type Sender = { column: 'fromAddress' | 'fromDomain'; value: string };

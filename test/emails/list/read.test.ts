@@ -3,22 +3,27 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../../src/db/operation.ts';
 import type { Page, PageRequest } from '../../../src/db/page.ts';
-import type { EmailRow, EmailStatus } from '../../../src/db/tables.ts';
+import type { DomainRow, EmailRow, EmailStatus } from '../../../src/db/tables.ts';
 import { listEmails } from '../../../src/emails/list/read.ts';
-import type { EmailFilter } from '../../../src/emails/list/store.ts';
+import type { EmailFilter, Filters } from '../../../src/emails/list/store.ts';
 import type { EmailSummary } from '../../../src/emails/show.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { inThisThread } from '../../support/explain.ts';
 import { openMemoryDatabase } from '../../support/memory-database.ts';
 
 const owner = { tenantId: newId('ten', 0), mode: 'live' } as const;
+const NO_TRACKING = { openTracking: 0, clickTracking: 0 } as const;
 const EMAILS = 40;
+/** The domain that has the name now, the one that had it before, and one whose row is gone. */
+const DOMAINS = [newId('dom', 2), newId('dom', 1), newId('dom', 0)] as const;
+const [DOMAIN, EARLIER] = DOMAINS;
 
 /** Oldest first; every second has the one tag, every third the other, and every fifth bounced. */
 const emails = Array.from({ length: EMAILS }, (_, at) => ({
   id: newId('em', at),
   status: (at % 5 === 0 ? 'bounced' : 'delivered') satisfies EmailStatus as EmailStatus,
   tags: [...(at % 2 === 0 ? ['a'] : []), ...(at % 3 === 0 ? ['b'] : [])],
+  domainId: DOMAINS[at % 7] ?? null,
 }));
 type Email = (typeof emails)[number];
 
@@ -26,14 +31,34 @@ async function inHistory(run: (tx: Tx) => Promise<void>): Promise<void> {
   const { database, tx, close } = openMemoryDatabase();
   // Nothing is asked of blobs and tenants.
   database.pragma('foreign_keys = OFF');
+  await addDomain(tx, { id: EARLIER, deletedAt: 0 });
+  await addDomain(tx, { id: DOMAIN, deletedAt: null });
   for (const email of emails) await addEmail(tx, email);
   await run(tx);
   close();
 }
 
-async function addEmail(tx: Tx, { id, status, tags }: Email): Promise<void> {
+async function addDomain(tx: Tx, domain: Pick<DomainRow, 'id' | 'deletedAt'>): Promise<void> {
+  const kind = { status: 'verified', productType: 'transactional', region: 'sg' } as const;
+  const key = { selector: 's', publicKey: '', privateKeySealed: '', records: '{}' };
+  const times = { createdAt: 0, updatedAt: 0, checksSince: 0 };
+  await tx
+    .insertInto('domains')
+    .values({
+      ...domain,
+      tenantId: owner.tenantId,
+      name: 'b.example',
+      ...kind,
+      ...key,
+      ...times,
+      ...NO_TRACKING,
+    })
+    .execute();
+}
+
+async function addEmail(tx: Tx, { id, status, tags, domainId }: Email): Promise<void> {
   const kept = { ...owner, id, createdAt: 0 };
-  const message = { ...kept, kind: 'transactional', status, sender: '', returnToken: '' } as const;
+  const message = { ...kept, kind: 'transactional', status, sender: '', returnToken: '', domainId } as const;
   const bytes = { blobId: 'blob_1', headerBytes: 0, bodyHash: '' } as const;
   const times = { datedAt: 0, expiresAt: 0, lastEventAt: 0 };
   await tx
@@ -93,17 +118,33 @@ const shown = ({ items, hasMore }: Page<EmailSummary>) => ({ items: items.map(({
 for (const scan of [1, 2, 7, 1_000]) {
   test(`pages of filters that are combined are whole, read ${scan} at a time`, async () => {
     await inHistory(async (tx) => {
-      for (const [filter, answers] of FILTERS) {
-        for (const range of RANGES) {
-          for (const limit of [1, 3, 100]) {
-            const page = { ...range, limit };
-            const found = await listEmails({ db: inThisThread(tx), scan }, { ...owner, filter }, page);
-            assert.deepEqual(shown(found), expected(answers, page), JSON.stringify({ filter, page }));
-          }
+      for (const [filter, answers] of FILTERS)
+        await checkPages(tx, { list: { ...owner, domainId: null, filter }, answers, scan });
+    });
+  });
+
+  test(`a list of one domain has its mail alone, combined with any filter, read ${scan} at a time`, async () => {
+    await inHistory(async (tx) => {
+      for (const domainId of DOMAINS) {
+        for (const [filter, answers] of [[{}, () => true] as const, ...FILTERS]) {
+          const ofDomain = (email: Email) => email.domainId === domainId && answers(email);
+          await checkPages(tx, { list: { ...owner, domainId, filter }, answers: ofDomain, scan });
         }
       }
     });
   });
+}
+
+type Check = { list: Filters; answers: (email: Email) => boolean; scan: number };
+
+async function checkPages(tx: Tx, { list, answers, scan }: Check): Promise<void> {
+  for (const range of RANGES) {
+    for (const limit of [1, 3, 100]) {
+      const page = { ...range, limit };
+      const found = await listEmails({ db: inThisThread(tx), scan }, list, page);
+      assert.deepEqual(shown(found), expected(answers, page), JSON.stringify({ list, page }));
+    }
+  }
 }
 
 /** Counts the parts. */
@@ -114,7 +155,10 @@ function listing(tx: Tx, tags: readonly string[], gone?: AbortSignal) {
     parts += 1;
     return db.query(read, input);
   };
-  const filters = { ...owner, filter: { tags: tagged(...tags), fromDomain: 'b.example' } } as const;
+  const filters = {
+    ...{ ...owner, domainId: null },
+    filter: { tags: tagged(...tags), fromDomain: 'b.example' },
+  } as const;
   return {
     run: () => listEmails({ db: { query }, scan: 4, ...(gone && { gone }) }, filters, { limit: 100 }),
     parts: () => parts,

@@ -1,0 +1,90 @@
+/** A key that is limited to one domain sees and changes the mail of that domain alone (api.md 1.10). */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Permission } from '../../src/db/tables.ts';
+import type { Id } from '../../src/system/ids.ts';
+import { createApiKey } from '../../src/tenants/keys.ts';
+import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { emailBody, senderOf } from './fixtures.ts';
+
+let spool: Spool;
+let keys: Record<Permission, string>;
+let other: string;
+let own: string;
+before(async () => {
+  spool = await openSpool();
+  const { body } = await spool.request('GET', '/v1/domains');
+  const domainId: Id<'dom'> = body.data[0].id;
+  const create = async (permission: Permission) => {
+    const limits = { name: permission, mode: 'test', permission, domainId, expiresAt: null } as const;
+    return (await createApiKey(spool.app, { tenantId: spool.tenantId, ...limits })).token;
+  };
+  keys = {
+    full_access: await create('full_access'),
+    sending_access: await create('sending_access'),
+    read_only: await create('read_only'),
+  };
+  const scheduledAt = new Date(spool.clock.now() + 3_600_000).toISOString();
+  other = (await senderOf(() => spool).accepted({ scheduledAt })).id;
+  own = (await senderOf(() => spool).accepted({ from: `ada@${SENDER_DOMAIN}`, scheduledAt })).id;
+});
+after(() => spool.close());
+
+test('it retrieves and lists only that mail, whatever the key permits', async () => {
+  for (const key of Object.values(keys)) {
+    assert.equal((await spool.request('GET', `/v1/emails/${own}`, { key })).body.id, own);
+    assert.equal((await spool.request('GET', `/v1/emails/${other}`, { key })).status, 404);
+    for (const query of ['', '?to=bob@rcpt.example', '?status=queued', `?from=${SENDER_DOMAIN}`]) {
+      const { body } = await spool.request('GET', `/v1/emails${query}`, { key });
+      assert.deepEqual(
+        body.data.map(({ id }: { id: string }) => id),
+        [own],
+        query,
+      );
+    }
+    const foreign = await spool.request('GET', '/v1/emails?from=sandbox.mx.postrider.example', { key });
+    assert.deepEqual(foreign.body.data, []);
+  }
+});
+
+test('it reschedules and cancels only that mail', async () => {
+  const scheduledAt = new Date(spool.clock.now() + 7_200_000).toISOString();
+  for (const key of [keys.full_access, keys.sending_access]) {
+    const refused = await spool.request('PATCH', `/v1/emails/${other}`, { key, body: { scheduledAt } });
+    assert.equal(refused.status, 404);
+    assert.equal((await spool.request('POST', `/v1/emails/${other}/cancel`, { key })).status, 404);
+    const moved = await spool.request('PATCH', `/v1/emails/${own}`, { key, body: { scheduledAt } });
+    assert.equal(moved.body.scheduledAt, scheduledAt);
+  }
+  assert.equal((await spool.request('GET', `/v1/emails/${other}`)).body.status, 'queued');
+  const canceled = await spool.request('POST', `/v1/emails/${own}/cancel`, { key: keys.sending_access });
+  assert.equal(canceled.body.status, 'canceled');
+});
+
+test('it does not learn by an Idempotency-Key what another key has sent from elsewhere', async () => {
+  for (const [path, body] of [
+    ['/v1/emails', emailBody()],
+    ['/v1/emails/batch', { emails: [emailBody()] }],
+  ] as const) {
+    const ask = (key: string) =>
+      spool.request('POST', path, { key, body, headers: { 'idempotency-key': `shared ${path}` } });
+    const first = await ask(spool.testKey);
+    assert.equal(first.status, 200);
+    const refused = await ask(keys.sending_access);
+    assert.deepEqual([refused.status, refused.body.error.type], [403, 'restricted_api_key']);
+    assert.deepEqual((await ask(spool.testKey)).body, first.body);
+  }
+});
+
+test('it repeats what it has sent itself', async () => {
+  const body = { emails: [emailBody({ from: `ada@${SENDER_DOMAIN}` }), emailBody()] };
+  const headers = { 'idempotency-key': 'its own' };
+  const ask = () => spool.request('POST', '/v1/emails/batch', { key: keys.sending_access, body, headers });
+  const first = await ask();
+  assert.deepEqual(
+    first.body.data.map(({ status }: { status: string }) => status),
+    ['queued', 'failed'],
+  );
+  const again = await ask();
+  assert.deepEqual([again.headers['idempotency-replayed'], again.body], ['true', first.body]);
+});
