@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { type Blobs, openBlobs } from './blobs/blobs.ts';
 import type { Config } from './config.ts';
-import { type Db, openDatabase } from './db/database.ts';
+import { type DatabaseOptions, type Db, openDatabase } from './db/database.ts';
+import { openSealer } from './db/installation/master-key.ts';
 import { READER_THREADS } from './db/reader-pool.ts';
-import { holdsSealedSecrets } from './db/sealed.ts';
 import { createHtmlText, type HtmlText } from './mail/message/html-text.ts';
 import { ClockWatch } from './system/clock-watch.ts';
-import { createSealer, loadMasterKey, type Sealer } from './system/seal.ts';
+import type { Sealer } from './system/seal.ts';
 import { createSystem, type System } from './system/system.ts';
 
 export type App = System & {
@@ -22,10 +22,13 @@ export type App = System & {
   clockWatch: Pick<ClockWatch, 'behindMs' | 'look'>;
 };
 
-/** @throws LockedError, NewerSchemaError, MissingKeyError */
+export type OpenOptions = Pick<DatabaseOptions, 'newDatabase'>;
+
+/** @throws LockedError, DataDirectoryError, NewerSchemaError, MissingKeyError, WrongKeyError */
 export async function openApp(
   config: Config,
   overrides: Partial<System> = {},
+  options: OpenOptions = {},
 ): Promise<App & AsyncDisposable> {
   const system = createSystem(
     {
@@ -42,21 +45,22 @@ export async function openApp(
     synchronous: config.faults.synchronous,
     readers: READER_THREADS,
     crashAt: config.faults.crashAt,
+    ...options,
   });
   if (config.faults.synchronous !== 'FULL')
     system.log.warn({}, 'commits are not flushed: acknowledged mail can be lost');
   try {
-    const key = loadMasterKey(config.dataDir, await holdsSealedSecrets(db.read));
+    const sealer = await openSealer(db, config.dataDir);
     const htmlText = createHtmlText(system);
     return {
       ...system,
       config,
       db,
       blobs: openBlobs(system, db, config.dataDir),
-      sealer: createSealer(key),
+      sealer,
       htmlText,
       epoch: randomUUID(),
-      clockWatch: new ClockWatch(system.clock, system.clock.now()),
+      clockWatch: new ClockWatch(system.clock, db.installation.wallAt),
       [Symbol.asyncDispose]: async () => {
         await htmlText.close();
         await db.close();

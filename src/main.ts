@@ -3,7 +3,7 @@
  * listed here.
  */
 import { createApiServer } from './api.ts';
-import { type App, openApp } from './app.ts';
+import { type App, type OpenOptions, openApp } from './app.ts';
 import { contactExport } from './audiences/contacts/export.ts';
 import { contactImport } from './audiences/contacts/import.ts';
 import { createAudienceSweep } from './audiences/worker.ts';
@@ -34,8 +34,12 @@ export type Daemon = {
 /** engine.md 4: finish the dots, requeue the rest. */
 const DRAIN_MS = 30_000;
 
-export async function startDaemon(config: Config, overrides: Partial<System> = {}): Promise<Daemon> {
-  const app = await openApp(config, overrides);
+export async function startDaemon(
+  config: Config,
+  overrides: Partial<System> = {},
+  options: OpenOptions = {},
+): Promise<Daemon> {
+  const app = await openApp(config, overrides, options);
   try {
     // All threads before the first request: short of file descriptors, none could load its code any more.
     await Promise.all([recoverQueue(app), app.db.startReaders()]);

@@ -74,7 +74,15 @@ function pathOf(command: Command): string {
 }
 
 /** What an operator can act on is one line; anything else is a bug, and its stack is what helps. */
-const ACTIONABLE = ['CommandError', 'ConfigError', 'LockedError', 'MissingKeyError', 'NewerSchemaError'];
+const ACTIONABLE = [
+  'CommandError',
+  'ConfigError',
+  'DataDirectoryError',
+  'LockedError',
+  'MissingKeyError',
+  'NewerSchemaError',
+  'WrongKeyError',
+];
 
 function explain(error: unknown): string {
   // By name: an error that comes from a database thread has lost its class.

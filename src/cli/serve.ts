@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
+import { describeFindings } from '../db/installation/report.ts';
 import { contextOf, globalOptions } from './context.ts';
 import { curlLine } from './curl.ts';
 import { dataDirWarning } from './data-dir-warning.ts';
@@ -12,36 +13,49 @@ import type { FirstStart } from './first-start.ts';
 import { explainStartFailure } from './start-failure.ts';
 import type { Terminal } from './terminal.ts';
 
+type ServeOptions = { newDatabase?: boolean };
+
+const NEW_DATABASE =
+  'make a new database in a data directory that has lost its own, and keep the other files there';
+
 export function addServeCommands(program: Command, terminal: Terminal): void {
   program
     .command('serve')
     .description('Run the daemon. Without a configuration file: for development, on 127.0.0.1.')
-    .action((_: object, command: Command) =>
-      serve(terminal, contextOf(command, terminal).config, globalOptions(command)),
+    .option('--new-database', NEW_DATABASE)
+    .action((options: ServeOptions, command: Command) =>
+      serve(terminal, contextOf(command, terminal).config, { ...globalOptions(command), ...options }),
     );
   program
     .command('dev')
     .description('Run the daemon for development: "serve" without a configuration file.')
-    .action((_: object, command: Command) => {
+    .option('--new-database', NEW_DATABASE)
+    .action((options: ServeOptions, command: Command) => {
       if (globalOptions(command).config !== undefined)
         throw new UsageError('dev takes no --config: use serve');
       const { POSTRIDER_CONFIG: _file, ...env } = terminal.env;
-      return serve(terminal, contextOf(command, { ...terminal, env }).config, globalOptions(command));
+      const { config } = contextOf(command, { ...terminal, env });
+      return serve(terminal, config, { ...globalOptions(command), ...options });
     });
 }
 
 /** Resolves when the daemon has drained and stopped. */
-async function serve(terminal: Terminal, config: Config, { json }: { json?: true }): Promise<void> {
+async function serve(
+  terminal: Terminal,
+  config: Config,
+  { json, newDatabase = false }: ServeOptions & { json?: true },
+): Promise<void> {
   const stopped = terminal.untilStopped();
   const warning = dataDirWarning(config);
   if (warning !== undefined) terminal.complain(warning);
-  const daemon = await start(config);
+  const daemon = await start(config, { newDatabase });
   try {
     const { prepareFirstStart } = await import('./first-start.ts');
     const first = await prepareFirstStart(daemon.app, {
       showKey: config.development || terminal.interactive,
     });
     const { address } = daemon;
+    for (const line of describeFindings(daemon.app.db.installation)) terminal.complain(line);
     const testKey = first.kind === 'key-made' ? first.testKey : undefined;
     terminal.print(json ? JSON.stringify({ address, testKey }) : welcome(address, config, first));
     await stopped;
@@ -50,11 +64,11 @@ async function serve(terminal: Terminal, config: Config, { json }: { json?: true
   }
 }
 
-async function start(config: Config) {
+async function start(config: Config, options: { newDatabase: boolean }) {
   // Loaded here, so that the other commands do not wait for it.
   const { startDaemon } = await import('../main.ts');
   try {
-    return await startDaemon(config);
+    return await startDaemon(config, {}, options);
   } catch (error) {
     throw explainStartFailure(error, config);
   }

@@ -8,6 +8,8 @@ import type { Kysely } from 'kysely';
 import type { System } from '../system/system.ts';
 import { openReading, type Synchronous } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
+import { reportInstallation } from './installation/report.ts';
+import type { StartedInstallation } from './installation/session.ts';
 import { lockDirectory } from './lock.ts';
 import type { Read, Write } from './operation.ts';
 import { ReaderPool } from './reader-pool.ts';
@@ -35,6 +37,8 @@ export type Db = {
   readonly pendingBytes: number;
   /** Milliseconds the oldest of them has waited, 0 when there is none: how far the writer is behind. */
   readonly lagMs: number;
+  /** The identity of this database, and what was found of it and its data directory at the start. */
+  readonly installation: StartedInstallation;
   close(): Promise<void>;
 };
 
@@ -45,8 +49,11 @@ export type DatabaseOptions = {
   synchronous: Synchronous;
   readers: number;
   crashAt: WriterOptions['crashAt'];
+  /** Makes a database in a directory that is in use and has none. Default: that is refused. */
+  newDatabase?: boolean;
 };
 
+/** @throws LockedError, DataDirectoryError, NewerSchemaError */
 export async function openDatabase(
   system: Pick<System, 'clock' | 'log'>,
   options: DatabaseOptions,
@@ -63,11 +70,15 @@ export async function openDatabase(
       ...shared,
       synchronous: options.synchronous,
       nowMs: system.clock.now(),
+      newDatabase: options.newDatabase ?? false,
       crashAt: options.crashAt,
     } satisfies WriterOptions);
+    const installation = writer.greeting as StartedInstallation;
+    reportInstallation(system.log, installation);
     const readers = new ReaderPool(system.clock, shared, options.readers);
     const connection = openReading(file);
     return {
+      installation,
       read: kyselyOn(connection),
       failed: Promise.race([writer.failed, readers.failed]),
       get pendingWrites() {

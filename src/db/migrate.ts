@@ -5,9 +5,17 @@ import { initial } from './migrations/0001-initial.ts';
 import { marketing } from './migrations/0002-marketing.ts';
 import { webhookReplays } from './migrations/0003-webhook-replays.ts';
 import { importStatus } from './migrations/0004-import-status.ts';
+import { installation } from './migrations/0006-installation.ts';
 import { returnPath } from './migrations/0008-return-path.ts';
 
-const MIGRATIONS: readonly Migration[] = [initial, marketing, webhookReplays, importStatus, returnPath];
+const MIGRATIONS: readonly Migration[] = [
+  initial,
+  marketing,
+  webhookReplays,
+  importStatus,
+  installation,
+  returnPath,
+];
 
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';

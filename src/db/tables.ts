@@ -15,6 +15,7 @@ import type {
   TemplateRow,
   TopicRow,
 } from './marketing-tables.ts';
+import type { InstallationRow, MigrationRow, StartRow } from './own-tables.ts';
 
 export type Mode = 'live' | 'test';
 
@@ -352,12 +353,6 @@ export type InboundRouteRow = {
   updatedAt: number;
 };
 
-/** Written by db/writer-thread.ts: the one write of each start, which proves the disk takes writes. */
-export type StartRow = { at: number };
-
-/** Written by db/migrate.ts. */
-export type MigrationRow = { id: string; appliedAt: number };
-
 export type Tables = {
   plans: PlanRow;
   tenants: TenantRow;
@@ -390,4 +385,5 @@ export type Tables = {
   inboundRoutes: InboundRouteRow;
   migrations: MigrationRow;
   starts: StartRow;
+  installation: InstallationRow;
 };

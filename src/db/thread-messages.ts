@@ -9,6 +9,8 @@ export type WriterOptions = {
   /** URL of the module whose import defines every operation. */
   operationsModule: string;
   nowMs: number;
+  /** The operator wants a database made where there is none (db/installation/judge.ts). */
+  newDatabase: boolean;
   crashAt: CrashPointName | undefined;
 };
 

@@ -21,6 +21,8 @@ type Pending = {
 export class DatabaseThread {
   /** Resolves, with the reason, only if the thread ends without having been closed. */
   readonly failed: Promise<Error>;
+  /** What the thread said when it was ready. */
+  readonly greeting: unknown;
   #reportFailure: (error: Error) => void = () => {};
   readonly #worker: Worker;
   readonly #clock: Pick<Clock, 'elapsed'>;
@@ -33,9 +35,10 @@ export class DatabaseThread {
   #outbox: Request[] = [];
   #lastId = 0;
 
-  private constructor(worker: Worker, clock: Pick<Clock, 'elapsed'>) {
+  private constructor(worker: Worker, clock: Pick<Clock, 'elapsed'>, greeting: unknown) {
     this.#worker = worker;
     this.#clock = clock;
+    this.greeting = greeting;
     this.failed = new Promise((resolve) => {
       this.#reportFailure = resolve;
     });
@@ -49,12 +52,12 @@ export class DatabaseThread {
     workerData: unknown,
   ): Promise<DatabaseThread> {
     const worker = new Worker(module, { workerData });
-    const thread = new DatabaseThread(worker, clock);
-    await new Promise<void>((resolve, reject) => {
-      worker.once('message', () => resolve());
+    const greeting = await new Promise<unknown>((resolve, reject) => {
+      worker.once('message', resolve);
       worker.once('error', reject);
       worker.once('exit', () => reject(new Error('the database thread ended while starting')));
     });
+    const thread = new DatabaseThread(worker, clock, greeting);
     worker.on('message', (answers: Answer[]) => thread.#settle(answers));
     worker.on('error', (error) => thread.#end(error as Error));
     worker.on('exit', () => thread.#end(new Error('the database thread has ended')));

@@ -10,6 +10,8 @@ import { sendAnswers } from './answers.ts';
 import { checkpointWhenLong, openWriting } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
 import { flushPath } from './flush-files.ts';
+import { openInstallation } from './installation/session.ts';
+import { advanceInstallation } from './installation/store.ts';
 import { migrate } from './migrate.ts';
 import { endOnBrokenStorage } from './storage-failure.ts';
 import type { Request, WriterOptions } from './thread-messages.ts';
@@ -24,10 +26,13 @@ const port = parentPort;
 const crashPoint = createCrashPoint(options.crashAt);
 
 await import(options.operationsModule);
+const installation = openInstallation(options);
 const database = openWriting(options.file, options.synchronous);
 const commitGroup = createGroupCommit(database, kyselyOn(database), reach);
+installation.judge(database);
 migrate(database, options.nowMs);
 makeDurable(database);
+const started = installation.begin(database);
 
 let waiting: Request[] = [];
 let busy = false;
@@ -37,7 +42,7 @@ port.on('message', (requests: Request[] | 'close') => {
   else waiting.push(...requests);
   if (!busy) setImmediate(drain);
 });
-port.postMessage({ ready: true });
+port.postMessage(started);
 
 async function drain(): Promise<void> {
   if (busy) return;
@@ -65,8 +70,11 @@ function checkpoint(database: Database): void {
 
 /** At start: after this the database, its WAL and their names survive a power cut. */
 function makeDurable(database: Database): void {
-  database.exec('DELETE FROM starts');
-  database.prepare('INSERT INTO starts VALUES (?)').run(options.nowMs);
+  database.transaction(() => {
+    database.exec('DELETE FROM starts');
+    database.prepare('INSERT INTO starts VALUES (?)').run(options.nowMs);
+    installation.record(database);
+  })();
   database.pragma('wal_checkpoint(TRUNCATE)');
   flushPath(`${options.file}-wal`);
   flushPath(dirname(options.file));
@@ -74,7 +82,8 @@ function makeDurable(database: Database): void {
 }
 
 function close(): void {
-  database.pragma('wal_checkpoint(TRUNCATE)');
+  const [checkpoint] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  if (checkpoint?.busy === 0) installation.end(database);
   database.close();
   port.close();
 }
@@ -84,5 +93,6 @@ function reach(group: readonly Request[], moment: 'before' | 'after'): void {
     if (ACCEPTING.has(operation) && moment === 'before') crashPoint('accept-before-commit');
     if (operation === 'queue.settle')
       crashPoint(moment === 'before' ? 'settle-before-commit' : 'settle-after-commit');
+    if (operation === advanceInstallation.name && moment === 'after') installation.follow(database);
   }
 }

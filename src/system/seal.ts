@@ -3,28 +3,26 @@
  * value copied to another row does not open. The sealed text names its key, so that keys can be rotated.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeFlushed } from './write-flushed.ts';
 
 export type Sealer = {
   /** `place` must be the same when it is opened; use tenant id and row id. */
   seal(secret: string, place: readonly string[]): string;
+  /** Whether the value names this key. Only `open` proves that it opens. */
+  hasSealed(sealed: string): boolean;
   /** @throws Error when the value was changed, moved, or sealed with another key */
   open(sealed: string, place: readonly string[]): string;
 };
 
 export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
+}
+
+/** The master key is there, and it is not the one the secrets were sealed with. */
+export class WrongKeyError extends Error {
+  override readonly name = 'WrongKeyError';
 }
 
 const KEY_BYTES = 32;
@@ -41,11 +39,12 @@ export function createSealer(key: Uint8Array): Sealer {
       const body = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return `${FORMAT}.${keyId}.${body.toString('base64')}`;
     },
+    hasSealed: (sealed) => sealed.startsWith(`${FORMAT}.${keyId}.`),
     open(sealed, place) {
       const [format, sealedWith, body] = sealed.split('.');
       if (format !== FORMAT || body === undefined) throw new Error('not a sealed value');
       if (sealedWith !== keyId)
-        throw new Error(`sealed with key ${sealedWith}, but the master key is ${keyId}`);
+        throw new WrongKeyError(`sealed with key ${sealedWith}, but the master key is ${keyId}`);
       const bytes = Buffer.from(body, 'base64');
       if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('not a sealed value');
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
@@ -66,6 +65,7 @@ function associatedData(place: readonly string[]): Buffer {
  * Reads the master key of a data directory, or makes it, mode 0600 and flushed.
  *
  * @throws MissingKeyError when it is missing and `isNeeded`: a new one would not open what was sealed
+ * @throws WrongKeyError when the file holds anything but a key
  */
 export function loadMasterKey(directory: string, isNeeded = false): Buffer {
   const file = join(directory, 'master.key');
@@ -76,20 +76,10 @@ export function loadMasterKey(directory: string, isNeeded = false): Buffer {
     writeFlushed(file, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
   }
   const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
-  if (key.length !== KEY_BYTES) throw new Error(`${file} does not hold a key of ${KEY_BYTES} bytes in hex`);
+  if (key.length !== KEY_BYTES) {
+    throw new WrongKeyError(
+      `${file} does not hold a key of ${KEY_BYTES} bytes in hex: put back the key this database was made with`,
+    );
+  }
   return key;
-}
-
-/** Written whole under another name first: a crash leaves no file, or the key. */
-function writeFlushed(file: string, text: string): void {
-  const temporary = `${file}.new`;
-  rmSync(temporary, { force: true });
-  const descriptor = openSync(temporary, 'wx', 0o600);
-  writeSync(descriptor, text);
-  fsyncSync(descriptor);
-  closeSync(descriptor);
-  renameSync(temporary, file);
-  const directory = openSync(dirname(file), 'r');
-  fsyncSync(directory);
-  closeSync(directory);
 }

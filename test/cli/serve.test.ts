@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -154,6 +154,45 @@ test('a master key that is missing is one line', async () => {
   const terminal = fakeTerminal(env);
   assert.equal(await runProgram(['serve'], terminal), 1);
   assert.match(terminal.errors, /^error: \/.+master\.key is missing: put back the key .+\n$/);
+});
+
+test('a wrong master key, and a database that is missing, are one line for the daemon and for commands', async () => {
+  const env = environment();
+  await whileServing(env, async () => {});
+  const dataDir = env['POSTRIDER_DATA_DIR'] ?? '';
+  const refused = async (args: string[]) => {
+    const terminal = fakeTerminal(env);
+    assert.equal(await runProgram(args, terminal), 1);
+    return terminal.errors;
+  };
+  const key = readFileSync(join(dataDir, 'master.key'));
+  writeFileSync(join(dataDir, 'master.key'), 'ab'.repeat(32));
+  for (const args of [['serve'], ['tenant', 'list']]) {
+    assert.match(
+      await refused(args),
+      /^error: \/.+master\.key is not the key that .+: put back that key.+\n$/,
+    );
+  }
+  writeFileSync(join(dataDir, 'master.key'), key);
+  const away = join(temporaryDirectory('serve'), 'postrider.db');
+  copyFileSync(join(dataDir, 'postrider.db'), away);
+  rmSync(join(dataDir, 'postrider.db'));
+  for (const args of [['serve'], ['tenant', 'list']]) {
+    assert.match(await refused(args), /^error: \/.+postrider\.db is missing, but .+ --new-database.+\n$/);
+  }
+  await whileServing(
+    env,
+    async ({ output, errors }) => {
+      assert.match(output, /^Test key/m);
+      assert.match(errors, /^Warning: a new database was made in a data directory that was in use\.$/m);
+    },
+    ['serve', '--new-database'],
+  );
+  copyFileSync(away, join(dataDir, 'postrider.db'));
+  await whileServing(env, async ({ output, errors }) => {
+    assert.doesNotMatch(output, /Test key/);
+    assert.match(errors, /^Warning: postrider\.db is an older copy: .+\nThe database was last used .+\n$/);
+  });
 });
 
 test('as a process: answers commands, and SIGTERM drains and ends with 0', async () => {

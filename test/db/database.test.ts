@@ -169,11 +169,11 @@ test('writes of one turn share a commit', async (t) => {
   const db = await openTestDatabase(t, { directory });
   const frames = () =>
     Math.max(0, statSync(join(directory, 'postrider.db-wal')).size - WAL_HEADER_BYTES) / WAL_FRAME_BYTES;
-  assert.equal(frames(), 0);
+  const started = frames();
   await db.commit(addPlan, 'alone');
-  const single = frames();
+  const single = frames() - started;
   await Promise.all(Array.from({ length: 200 }, (_, index) => db.commit(addPlan, `p${index}`)));
-  const together = frames() - single;
+  const together = frames() - started - single;
   assert.ok(single >= 1);
   assert.ok(together < 40, `200 writes together took ${together} pages; one commit each takes at least 200`);
 });

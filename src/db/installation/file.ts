@@ -1,0 +1,71 @@
+/**
+ * `installation.json` in the data directory: which database belongs to this directory, and how far that one had come.
+ * Only the writer thread writes it, and always after the database, so a crash between the two never makes the database
+ * look like an old copy.
+ */
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCode } from '../../system/errors.ts';
+import { writeFlushed } from '../../system/write-flushed.ts';
+import { DataDirectoryError } from './data-directory-error.ts';
+
+export type InstallationFile = {
+  id: string;
+  /** The database has at least this generation (`InstallationRow`). */
+  generation: number;
+  /** Wall time of the last change, in epoch milliseconds. For people. */
+  usedAt: number;
+  /**
+   * Bytes that `postrider.db-wal` has at least while the database is in use. Null after a clean stop, when everything is
+   * in `postrider.db` itself, and during a start.
+   */
+  walBytes: number | null;
+};
+
+/** @throws DataDirectoryError when the file holds anything else */
+export function readInstallationFile(directory: string): InstallationFile | undefined {
+  const path = installationPath(directory);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  const value = parse(text);
+  if (isInstallationFile(value)) return value;
+  throw new DataDirectoryError(
+    `${path} is damaged: put it back from a backup, or remove it if ${join(directory, 'postrider.db')} belongs to this directory`,
+  );
+}
+
+export function writeInstallationFile(directory: string, file: InstallationFile): void {
+  writeFlushed(installationPath(directory), `${JSON.stringify(file, null, 2)}\n`);
+}
+
+/** Bytes of a file; undefined when it does not exist. Looks at its name alone: opening it would drop SQLite's locks. */
+export function fileBytes(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
+
+export function installationPath(directory: string): string {
+  return join(directory, 'installation.json');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isInstallationFile(value: unknown): value is InstallationFile {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, generation, usedAt, walBytes } = value as Record<string, unknown>;
+  return (
+    typeof id === 'string' &&
+    [generation, usedAt].every(Number.isSafeInteger) &&
+    (walBytes === null || Number.isSafeInteger(walBytes))
+  );
+}

@@ -1,0 +1,93 @@
+/**
+ * Judges at start whether a database and its data directory belong together. What is missing or foreign is refused,
+ * because the blob sweep would take every file that a wrong database does not name. What is only older is reported: a
+ * restored backup is legitimate.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { InstallationRow } from '../own-tables.ts';
+import { DataDirectoryError } from './data-directory-error.ts';
+import type { InstallationFile } from './file.ts';
+
+/**
+ * `older-copy`: the database lacks what was written after the copy was made. `wal-missing`, `wal-cut`: the last stop was
+ * not clean, and the WAL that must be there is not, or has lost its end. `new-database`: made because the operator said so.
+ */
+export type Finding = 'older-copy' | 'wal-missing' | 'wal-cut' | 'new-database';
+
+export type FoundFiles = {
+  directory: string;
+  /** Bytes of `postrider.db` and of its WAL before anything was opened; undefined: there is no such file. */
+  databaseBytes: number | undefined;
+  walBytes: number | undefined;
+  file: InstallationFile | undefined;
+  /** The operator wants a database where there is none. */
+  newDatabase: boolean;
+};
+
+/**
+ * Before SQLite opens the database, which would make one where none is.
+ * @throws DataDirectoryError
+ */
+export function requireDatabaseFile(found: FoundFiles): void {
+  if (found.databaseBytes === undefined) requirePermission(found, 'missing');
+  if (found.databaseBytes === 0) requirePermission(found, 'empty');
+}
+
+/** @throws DataDirectoryError */
+export function requireSchema(found: FoundFiles, hasSchema: boolean): void {
+  if (!hasSchema) requirePermission(found, 'empty');
+  else if (found.newDatabase) {
+    throw new DataDirectoryError(
+      `${databaseOf(found)} is there, and --new-database never replaces one: move it away first, or start without that option`,
+    );
+  }
+}
+
+/** @throws DataDirectoryError when both have an id and the ids differ */
+export function requireSameInstallation(
+  { directory, file }: FoundFiles,
+  row: { id: string } | undefined,
+): void {
+  if (!file || !row || file.id === row.id) return;
+  const other = join(directory, 'installation.json');
+  throw new DataDirectoryError(
+    `${join(directory, 'postrider.db')} belongs to another installation (${row.id}) than ${other} (${file.id}): put back the database of this directory; or, if this database and the files beside it belong together, remove ${other}`,
+  );
+}
+
+export function findingsOf(
+  found: FoundFiles,
+  row: InstallationRow | undefined,
+  hasSchema: boolean,
+): Finding[] {
+  const { file, walBytes, newDatabase, directory } = found;
+  if (!hasSchema) return newDatabase && tracesOf(directory).length > 0 ? ['new-database'] : [];
+  if (!file) return [];
+  const findings: Finding[] = [];
+  if ((row?.generation ?? 0) < file.generation) findings.push('older-copy');
+  if (file.walBytes !== null && (walBytes ?? -1) < file.walBytes)
+    findings.push(walBytes === undefined ? 'wal-missing' : 'wal-cut');
+  return findings;
+}
+
+/** A first start that a crash cut short has left none of these: each is made after the database is durable. */
+function tracesOf(directory: string): string[] {
+  const blobs = join(directory, 'blobs');
+  return [
+    ...['installation.json', 'master.key'].filter((name) => existsSync(join(directory, name))),
+    ...(existsSync(blobs) && readdirSync(blobs).length > 0 ? ['blobs'] : []),
+  ];
+}
+
+function requirePermission(found: FoundFiles, state: 'missing' | 'empty'): void {
+  const traces = tracesOf(found.directory);
+  if (traces.length === 0 || found.newDatabase) return;
+  throw new DataDirectoryError(
+    `${databaseOf(found)} is ${state}, but ${found.directory} is in use (it has ${traces.join(', ')}): put back its database, or make a new one with "postrider serve --new-database", which keeps the other files`,
+  );
+}
+
+function databaseOf({ directory }: FoundFiles): string {
+  return join(directory, 'postrider.db');
+}

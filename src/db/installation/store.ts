@@ -1,0 +1,58 @@
+/** The one row of `installation`, by which a database and its data directory know each other. */
+import type { Database } from 'better-sqlite3';
+import { defineWrite } from '../operation.ts';
+import type { InstallationRow } from '../own-tables.ts';
+
+/** Whether the schema was ever made: an empty file, or one that somebody emptied, has none. */
+export function hasSchema(database: Database): boolean {
+  return hasTable(database, 'migrations');
+}
+
+/** Undefined in a database of the version before. */
+export function findInstallation(database: Database): InstallationRow | undefined {
+  if (!hasTable(database, 'installation')) return undefined;
+  return database.prepare<[], InstallationRow>('SELECT * FROM installation').get();
+}
+
+export function getInstallation(database: Database): InstallationRow {
+  const row = findInstallation(database);
+  if (!row) throw new Error('the database has no installation');
+  return row;
+}
+
+export function putInstallation(database: Database, row: InstallationRow): void {
+  const { id, generation, wallAt, canary, keepFilesUntil } = row;
+  database.exec('DELETE FROM installation');
+  database
+    .prepare('INSERT INTO installation VALUES (?, ?, ?, ?, ?)')
+    .run(id, generation, wallAt, canary, keepFilesUntil);
+}
+
+/** Part of each start: from here on the database file is an older copy when its WAL is taken away. */
+export function raiseGeneration(database: Database): void {
+  database.exec('UPDATE installation SET generation = generation + 1');
+}
+
+/** Stores the wall time. Right after its commit the writer thread writes `installation.json`. */
+export const advanceInstallation = defineWrite(
+  'installation.advance',
+  async (tx, { now }: { now: number }): Promise<void> => {
+    await tx
+      .updateTable('installation')
+      .set((set) => ({ generation: set('generation', '+', 1), wallAt: now }))
+      .execute();
+  },
+);
+
+/** Keeps a text sealed with the master key, by which a wrong key is recognised at every later start. */
+export const storeCanary = defineWrite(
+  'installation.storeCanary',
+  async (tx, { canary }: { canary: string }): Promise<void> => {
+    await tx.updateTable('installation').set({ canary }).execute();
+  },
+);
+
+function hasTable(database: Database, name: string): boolean {
+  const found = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name);
+  return found !== undefined;
+}

@@ -1,0 +1,26 @@
+/** Small files that must be whole after a power cut. */
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/**
+ * Replaces the file, mode 0600. The text is written and flushed under another name first, and the name is flushed too:
+ * a crash leaves the file as it was before, or as it is now.
+ */
+export function writeFlushed(file: string, text: string): void {
+  const temporary = `${file}.new`;
+  rmSync(temporary, { force: true });
+  const descriptor = openSync(temporary, 'wx', 0o600);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, file);
+  const directory = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}

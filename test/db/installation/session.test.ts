@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { advanceInstallation } from '../../../src/db/installation/store.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { openTestDatabase, temporaryDirectory } from '../open.ts';
+import { addPlan } from '../operations.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
+const WEEK_MS = 7 * 86_400_000;
+
+type Options = { newDatabase?: boolean };
+
+function open(t: TestContext, directory: string, options: Options = {}) {
+  return openTestDatabase(t, { directory, readers: 0, clock: createFakeClock(NOW), ...options });
+}
+
+/** What the start of a database in this directory finds; it is closed again. */
+async function findings(
+  t: TestContext,
+  directory: string,
+  options: Options = {},
+): Promise<readonly string[]> {
+  const db = await open(t, directory, options);
+  await db.close();
+  return db.installation.findings;
+}
+
+/** A directory whose database was used and closed. */
+async function usedDirectory(t: TestContext): Promise<string> {
+  const directory = temporaryDirectory();
+  const db = await open(t, directory);
+  await db.commit(addPlan, 'first');
+  await db.close();
+  writeFileSync(join(directory, 'master.key'), 'anything');
+  return directory;
+}
+
+/** The files as a kill of the process would leave them, at this moment. */
+async function afterKill(t: TestContext): Promise<string> {
+  const directory = temporaryDirectory();
+  const db = await open(t, directory);
+  await db.commit(addPlan, 'first');
+  await db.commit(advanceInstallation, { now: NOW });
+  await db.commit(addPlan, 'second');
+  const image = temporaryDirectory();
+  for (const name of ['postrider.db', 'postrider.db-wal', 'installation.json'])
+    copyFileSync(join(directory, name), join(image, name));
+  await db.close();
+  return image;
+}
+
+function databaseOf(directory: string): string {
+  return join(directory, 'postrider.db');
+}
+
+function edit(directory: string, sql: string): void {
+  const database = new Sqlite(databaseOf(directory));
+  database.exec(sql);
+  database.close();
+}
+
+function mark(directory: string): { id: string; generation: number; walBytes: number | null } {
+  return JSON.parse(readFileSync(join(directory, 'installation.json'), 'utf8'));
+}
+
+test('a database and its directory carry one id; a stop says that nothing is in the WAL', async (t) => {
+  const directory = temporaryDirectory();
+  const db = await open(t, directory);
+  const { id } = db.installation;
+  assert.deepEqual(db.installation.findings, []);
+  const started = mark(directory);
+  assert.equal(started.id, id);
+  assert.equal(started.walBytes, statSync(`${databaseOf(directory)}-wal`).size);
+  await db.commit(advanceInstallation, { now: NOW });
+  const advanced = mark(directory);
+  assert.ok(advanced.generation > started.generation);
+  assert.equal(advanced.walBytes, statSync(`${databaseOf(directory)}-wal`).size);
+  await db.close();
+  assert.equal(mark(directory).walBytes, null);
+  assert.equal(statSync(join(directory, 'installation.json')).mode & 0o777, 0o600);
+  const again = await open(t, directory);
+  assert.deepEqual([again.installation.id, again.installation.findings], [id, []]);
+});
+
+test('a directory of the version before is taken over without a word', async (t) => {
+  const directory = await usedDirectory(t);
+  edit(directory, "DROP TABLE installation; DELETE FROM migrations WHERE id = '0006-installation'");
+  rmSync(join(directory, 'installation.json'));
+  const db = await open(t, directory);
+  assert.deepEqual(db.installation.findings, []);
+  assert.equal(db.installation.keepFilesUntil, null);
+  assert.equal(mark(directory).id, db.installation.id);
+});
+
+test('a database is at home in a directory that has lost its installation file', async (t) => {
+  const directory = await usedDirectory(t);
+  const { id } = mark(directory);
+  rmSync(join(directory, 'installation.json'));
+  assert.deepEqual(await findings(t, directory), []);
+  assert.equal(mark(directory).id, id);
+});
+
+test('after a kill nothing is reported, however often starts are killed', async (t) => {
+  const image = await afterKill(t);
+  const db = await open(t, image);
+  assert.deepEqual(db.installation.findings, []);
+  const next = temporaryDirectory();
+  cpSync(image, next, { recursive: true });
+  await db.close();
+  assert.deepEqual(await findings(t, next), []);
+});
+
+test('a WAL that is missing or cut after a kill is reported, once, and files are kept for a week', async (t) => {
+  const wal = (directory: string) => `${databaseOf(directory)}-wal`;
+  const damages: [string, (directory: string) => void][] = [
+    ['wal-missing', (directory) => rmSync(wal(directory))],
+    ['wal-cut', (directory) => truncateSync(wal(directory), 0)],
+  ];
+  for (const [expected, damage] of damages) {
+    const image = await afterKill(t);
+    damage(image);
+    const db = await open(t, image);
+    assert.deepEqual(db.installation.findings, ['older-copy', expected]);
+    assert.equal(db.installation.keepFilesUntil, NOW + WEEK_MS);
+    await db.close();
+    const again = await open(t, image);
+    assert.deepEqual(again.installation.findings, []);
+    assert.equal(again.installation.keepFilesUntil, NOW + WEEK_MS);
+  }
+});
+
+test('a WAL that has lost its last frames is reported', async (t) => {
+  const image = await afterKill(t);
+  truncateSync(`${databaseOf(image)}-wal`, (mark(image).walBytes ?? 0) - 1);
+  assert.deepEqual(await findings(t, image), ['older-copy', 'wal-cut']);
+});
+
+test('what was written after the last mark may be cut off by a power cut, and is not reported', async (t) => {
+  const image = await afterKill(t);
+  truncateSync(`${databaseOf(image)}-wal`, mark(image).walBytes ?? 0);
+  assert.deepEqual(await findings(t, image), []);
+});
+
+test('a start that was refused after a kill leaves nothing to report', async (t) => {
+  const image = await afterKill(t);
+  edit(image, "INSERT INTO migrations VALUES ('9999-from-the-future', 0)");
+  // As a daemon that was killed leaves it: the WAL is there.
+  writeFileSync(`${databaseOf(image)}-wal`, Buffer.alloc(mark(image).walBytes ?? 0));
+  await assert.rejects(open(t, image), /written by a newer version/);
+  rmSync(`${databaseOf(image)}-wal`, { force: true });
+  edit(image, "DELETE FROM migrations WHERE id = '9999-from-the-future'");
+  assert.deepEqual(await findings(t, image), []);
+});
+
+test('an older copy of the database is started with, and reported', async (t) => {
+  const directory = await usedDirectory(t);
+  const backup = join(temporaryDirectory(), 'backup.db');
+  copyFileSync(databaseOf(directory), backup);
+  assert.deepEqual(await findings(t, directory), []);
+  copyFileSync(backup, databaseOf(directory));
+  const db = await open(t, directory);
+  assert.deepEqual(db.installation.findings, ['older-copy']);
+  assert.equal(db.installation.keepFilesUntil, NOW + WEEK_MS);
+});
+
+test('the database of another installation is refused, until the operator says that the two belong together', async (t) => {
+  const [one, other] = [await usedDirectory(t), await usedDirectory(t)];
+  copyFileSync(databaseOf(other), databaseOf(one));
+  const before = readFileSync(databaseOf(one));
+  await assert.rejects(open(t, one), {
+    name: 'DataDirectoryError',
+    message:
+      /postrider\.db belongs to another installation \(.+\) than .+installation\.json \(.+\): .+ remove /,
+  });
+  assert.deepEqual(readFileSync(databaseOf(one)), before);
+  rmSync(join(one, 'installation.json'));
+  assert.deepEqual(await findings(t, one), []);
+});
+
+test('a directory in use without its database, or with an emptied one, is refused and left alone', async (t) => {
+  const empties: [RegExp, (directory: string) => void][] = [
+    [
+      /postrider\.db is missing, but .+ \(it has installation\.json, master\.key\): .+--new-database/,
+      (directory) => rmSync(databaseOf(directory)),
+    ],
+    [/postrider\.db is empty/, (directory) => truncateSync(databaseOf(directory), 0)],
+    [
+      /postrider\.db is empty/,
+      (directory) => {
+        rmSync(databaseOf(directory));
+        edit(directory, 'PRAGMA journal_mode = WAL');
+      },
+    ],
+  ];
+  for (const [message, empty] of empties) {
+    const directory = await usedDirectory(t);
+    empty(directory);
+    writeFileSync(`${databaseOf(directory)}-wal`, 'of the database that was here');
+    await assert.rejects(open(t, directory), { name: 'DataDirectoryError', message });
+    rmSync(`${databaseOf(directory)}-wal`, { force: true });
+    assert.deepEqual(await findings(t, directory, { newDatabase: true }), ['new-database']);
+  }
+});
+
+test('blobs alone, or a master key alone, say that a directory is in use', async (t) => {
+  for (const trace of ['blobs/ab', 'master.key']) {
+    const directory = temporaryDirectory();
+    mkdirSync(join(directory, trace), { recursive: true });
+    await assert.rejects(open(t, directory), /postrider\.db is missing/);
+    assert.ok(!existsSync(databaseOf(directory)));
+  }
+});
+
+test('what a first start that was cut short leaves is no directory in use', async (t) => {
+  for (const contents of [undefined, '']) {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, 'lock.db'), '');
+    mkdirSync(join(directory, 'blobs'));
+    if (contents === undefined) edit(directory, 'PRAGMA journal_mode = WAL');
+    else writeFileSync(databaseOf(directory), contents);
+    assert.deepEqual(await findings(t, directory), []);
+  }
+});
+
+test('a new database is made only when there is none; the old one can come back', async (t) => {
+  const directory = await usedDirectory(t);
+  await assert.rejects(open(t, directory, { newDatabase: true }), /--new-database never replaces one/);
+  const away = join(temporaryDirectory(), 'away.db');
+  copyFileSync(databaseOf(directory), away);
+  rmSync(databaseOf(directory));
+  writeFileSync(`${databaseOf(directory)}-wal`, 'of the database that was here');
+  const db = await open(t, directory, { newDatabase: true });
+  assert.equal(db.installation.keepFilesUntil, NOW + WEEK_MS);
+  await db.close();
+  const kept = readdirSync(directory).find((name) => name.startsWith('postrider.db-wal.kept-'));
+  assert.equal(readFileSync(join(directory, kept ?? ''), 'utf8'), 'of the database that was here');
+  copyFileSync(away, databaseOf(directory));
+  const back = await open(t, directory);
+  assert.deepEqual(back.installation.findings, ['older-copy']);
+  assert.equal(
+    (await back.read.selectFrom('plans').select('name').where('name', '=', 'first').execute()).length,
+    1,
+  );
+});
+
+test('an installation file that says nothing is refused, not overwritten', async (t) => {
+  for (const text of ['', '{', '{"id":1}', 'null']) {
+    const directory = await usedDirectory(t);
+    writeFileSync(join(directory, 'installation.json'), text);
+    await assert.rejects(open(t, directory), {
+      name: 'DataDirectoryError',
+      message: /installation\.json is damaged/,
+    });
+    assert.equal(readFileSync(join(directory, 'installation.json'), 'utf8'), text);
+  }
+});
