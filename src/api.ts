@@ -1,15 +1,14 @@
 /** The public HTTP API: every feature's routes under /v1, behind a key, and what is served without one. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import type { App } from './app.ts';
 import { registerAudiencesApi } from './audiences/api.ts';
 import { registerContactsApi } from './audiences/contacts/api.ts';
 import { registerContactFiles } from './audiences/contacts/csv-api.ts';
 import { registerSegmentsApi } from './audiences/segments/api.ts';
 import { registerBroadcastsApi } from './broadcasts/api.ts';
+import type { Config } from './config.ts';
 import { registerDomainsApi } from './domains/api.ts';
 import { registerEmailsApi } from './emails/api.ts';
-import { EVENT_TYPES, type EventType } from './events/store.ts';
 import { registerExportsApi } from './exports/api.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import { serveMetrics } from './http/metrics.ts';
@@ -31,12 +30,15 @@ import { saysQuota, showQuota } from './tenants/quota-headers.ts';
 import { registerTopicsApi } from './topics/api.ts';
 import { VERSION } from './version.ts';
 import { registerWebhookApi } from './webhooks/api.ts';
-import { payload } from './webhooks/deliver.ts';
-import { sampleData } from './webhooks/sample.ts';
+import { describeEvents } from './webhooks/describe-events.ts';
 
 export async function createApiServer(app: App): Promise<FastifyInstance> {
   const bodies = createByteBudget();
-  const server = await createHttpServer(app, describeApi(), { metrics: app.metrics, bodies, holderOf });
+  const server = await createHttpServer(app, describeApi(app.config), {
+    metrics: app.metrics,
+    bodies,
+    holderOf,
+  });
   if (app.config.http.metrics) serveMetrics(server, app.metrics, 'local');
   server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok', version: VERSION }));
   serveDocument(server, '/v1/openapi.json');
@@ -72,15 +74,17 @@ export async function createApiServer(app: App): Promise<FastifyInstance> {
 }
 
 /** What the OpenAPI document says of the API as a whole. */
-function describeApi(): ApiDescription {
+function describeApi({ hostname }: Pick<Config, 'hostname'>): ApiDescription {
   return {
     title: 'Postrider',
     description: ABOUT,
     version: VERSION,
     license: { name: 'MIT', identifier: 'MIT' },
+    // RFC 2142 5: every host that sends mail has a postmaster.
+    contact: { name: 'The operator of this server', email: `postmaster@${hostname}` },
     tags: TAGS,
     headers: QUOTA_HEADERS,
-    webhooks: EVENT_TYPES.map(describeEvent),
+    webhooks: describeEvents(),
   };
 }
 
@@ -145,26 +149,6 @@ const QUOTA_HEADERS: SomeHeaders = {
   },
   isOn: saysQuota,
 };
-
-/** Midnight of a day long past: an example must not change with each start. */
-const EXAMPLE_TIME_MS = Date.UTC(2026, 2, 1);
-
-/** An event as endpoints receive it. Its `data` is shown by the same samples that test posts carry. */
-function describeEvent(type: EventType) {
-  const data = JSON.stringify(sampleData(type, EXAMPLE_TIME_MS));
-  const id = `evt_${'0'.repeat(26)}` as const;
-  const schema = Type.Object({
-    id: Type.String({ description: 'The same for each try of this post, to recognise repetitions by.' }),
-    type: Type.Enum([type]),
-    createdAt: Type.String({ description: 'When it happened.' }),
-    mode: Type.Enum(['live', 'test']),
-    data: Type.Object({}),
-  });
-  return {
-    ...{ name: type, tag: 'Webhooks', summary: `\`${type}\` is posted to endpoints that ask for it`, schema },
-    example: JSON.parse(payload({ id, type, mode: 'live', createdAt: EXAMPLE_TIME_MS, data })),
-  };
-}
 
 /** Every route that takes a body is behind a key. */
 function holderOf(request: FastifyRequest): string {

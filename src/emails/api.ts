@@ -134,6 +134,7 @@ function registerRetrieve(server: FastifyInstance, app: EmailsApp): void {
       schema: {
         operationId: 'getEmail',
         summary: 'Retrieve an email',
+        description: 'Returns the email with its content, the state of each recipient and its events.',
         tags,
         ...paramsOf(ONE),
         response: { 200: emailSchema },

@@ -34,6 +34,7 @@ export type ApiDescription = {
   version: string;
   /** `identifier`: of the SPDX list. */
   license?: { name: string; identifier: string };
+  contact?: { name: string; email: string };
   /** In the order of the document. */
   tags?: readonly { name: string; description: string }[];
   headers?: SomeHeaders;
@@ -43,7 +44,9 @@ export type ApiDescription = {
 
 export type WebhookDescription = {
   name: string;
+  operationId: string;
   summary: string;
+  description: string;
   tag: string;
   schema: object;
   example: unknown;
@@ -117,12 +120,14 @@ function describe(
 }
 
 function describePost(
-  { summary, tag, schema, example }: WebhookDescription,
+  { operationId, summary, description, tag, schema, example }: WebhookDescription,
   reference: (schema: object) => object,
 ): object {
   return {
     post: {
+      operationId,
       summary,
+      description,
       tags: [tag],
       security: [],
       requestBody: {

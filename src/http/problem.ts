@@ -52,8 +52,18 @@ export const problemSchema = Type.Object(
       ),
       details: Type.Optional(
         Type.Object(
-          {},
-          { description: 'More for programs, by code: such as the id of what exists already.' },
+          {
+            id: Type.Optional(Type.String({ description: '`already_exists`: the id of what exists.' })),
+            scheduledEmails: Type.Optional(
+              Type.Integer({ description: '`domain_in_use`: emails that are scheduled from the domain.' }),
+            ),
+            limit: Type.Optional(Type.Integer({ description: '`quota_exceeded`: emails a month.' })),
+            used: Type.Optional(Type.Integer({ description: '`quota_exceeded`: emails of this month.' })),
+            resetsAt: Type.Optional(
+              Type.String({ description: '`quota_exceeded`: when the next month begins.' }),
+            ),
+          },
+          { description: 'More for programs; each code has its own fields.' },
         ),
       ),
       requestId: Type.String({ description: 'The same as the header X-Request-Id.' }),

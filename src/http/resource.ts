@@ -50,21 +50,23 @@ type ListAbout<Query, Item> = About & {
   item?: { schema: TObject; show: (item: Item) => unknown };
 };
 
+type Verb = 'create' | 'list' | 'get' | 'update' | 'delete';
+
 type Items<Item> = { items: readonly Item[]; hasMore: boolean };
 
 export function resourceRoutes<Row extends { id: string }>(server: FastifyInstance, resource: Resource<Row>) {
   const { name, plural = `${name}s`, path, prefix, schema, show } = resource;
   const one = `${path}/:id`;
   const common = (
-    verb: string,
+    verb: Verb,
     phrase: string,
-    { summary, description, refuses = [], anyKey = false }: About,
+    { summary, description = describeVerb(verb, name, plural), refuses = [], anyKey = false }: About,
   ) => ({
     config: { refuses, anyKey },
     schema: {
       operationId: `${verb}${camelCase(name)}`,
       summary: summary ?? `${phrase} ${articleFor(name)} ${name}`,
-      ...(description !== undefined && { description }),
+      description,
       tags: [resource.tag],
     },
   });
@@ -89,7 +91,7 @@ export function resourceRoutes<Row extends { id: string }>(server: FastifyInstan
       ) => Promise<Items<Item>>,
     ): void {
       const { config, schema: shared } = common('list', 'List', {
-        ...{ summary: `List ${plural}` },
+        summary: `List ${plural}`,
         ...about,
       });
       const item = about.item ?? { schema, show: show as (item: unknown) => unknown };
@@ -113,10 +115,7 @@ export function resourceRoutes<Row extends { id: string }>(server: FastifyInstan
       about: About & { body: Body },
       run: (request: Ask<Static<Body>>) => Promise<Row>,
     ): void {
-      const { config, schema: shared } = common('update', 'Update', {
-        description: 'What is left out stays as it is.',
-        ...about,
-      });
+      const { config, schema: shared } = common('update', 'Update', about);
       const schemas = { ...shared, ...paramsOf(one), body: about.body, response: { 200: schema } };
       const preValidation = refuseImmutable([schema], about.body);
       server.patch(one, { config, preValidation, schema: schemas }, async (request) =>
@@ -137,6 +136,21 @@ export function resourceRoutes<Row extends { id: string }>(server: FastifyInstan
       });
     },
   };
+}
+
+function describeVerb(verb: Verb, name: string, plural: string): string {
+  switch (verb) {
+    case 'create':
+      return `Returns the whole ${name}, with its id.`;
+    case 'list':
+      return `Returns a page of ${plural}, the newest first.`;
+    case 'get':
+      return `Returns the ${name} with this id.`;
+    case 'update':
+      return 'What is left out stays as it is.';
+    case 'delete':
+      return `Deletes the ${name} for good.`;
+  }
 }
 
 /** The schema of a path's parameters, if it has any: each the id of what the path names before it. */

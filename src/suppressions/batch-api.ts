@@ -58,6 +58,8 @@ export function registerSuppressionBatches(server: FastifyInstance, app: BatchAp
       schema: {
         operationId: 'deleteSuppressions',
         summary: 'Take up to 100 addresses off the list',
+        description:
+          'Each address is taken off by itself; the answer has one item for each, in the same order.',
         tags,
         body: removalBatchSchema,
         response: { 200: removedBatchSchema },

@@ -27,12 +27,24 @@ export type ErrorCode =
 /** One thing wrong with a request: where (`to[3]`), and what. */
 export type Issue = { path: string; message: string };
 
+/** What a refusal tells programs besides its code; `http/problem.ts` describes the same fields. */
+export type ErrorDetails = {
+  /** Id of the record that exists already. */
+  id?: string;
+  scheduledEmails?: number;
+  /** Emails a month that the plan allows. */
+  limit?: number;
+  used?: number;
+  /** ISO 8601. */
+  resetsAt?: string;
+};
+
 export type AppErrorOptions = {
   cause?: unknown;
   /** The field the refusal is about, as the caller spells it. */
   param?: string;
   issues?: readonly Issue[];
-  details?: Readonly<Record<string, unknown>>;
+  details?: Readonly<ErrorDetails>;
   /** Seconds; becomes the `Retry-After` header. */
   retryAfterSeconds?: number;
   /** What the daemon has run out of. Callers do not see it; `/healthz` reports it. */

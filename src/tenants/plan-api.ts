@@ -15,6 +15,7 @@ export function registerPlanApi(server: FastifyInstance, app: Pick<App, 'db' | '
       schema: {
         operationId: 'getPlan',
         summary: 'Retrieve the plan and what is used of it',
+        description: 'Returns the limits of the plan and the emails counted in this calendar month (UTC).',
         tags: ['Plan'],
         response: { 200: planUsageSchema },
       },

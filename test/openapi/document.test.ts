@@ -53,7 +53,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   assert.equal(validator.version, '3.1');
 });
 
-test('every operation has an id of its own, a summary and one of the tags', () => {
+test('every operation has an id of its own, a summary, a description and one of the tags', () => {
   const ids = operations().map(({ operation }) => operation.operationId);
   const tags = document.tags.map(({ name }) => name);
   assert.deepEqual(
@@ -66,6 +66,10 @@ test('every operation has an id of its own, a summary and one of the tags', () =
   );
   assert.deepEqual(
     without(({ operation }) => /^[A-Z]\S* .*[^.]$/.test(operation.summary ?? '')),
+    [],
+  );
+  assert.deepEqual(
+    without(({ operation }) => /^[A-Z`][\s\S]*[.:!]$/.test(operation.description ?? '')),
     [],
   );
   assert.deepEqual(
@@ -234,14 +238,19 @@ test('every reference leads somewhere, and every component is referred to', () =
 
 test('every event is said, as endpoints receive it', () => {
   const { webhooks = {} } = document;
+  const ids = new Set<string>();
   assert.ok(Object.keys(webhooks).includes('email.delivered'));
   for (const [type, item] of Object.entries(webhooks)) {
-    const { requestBody } = (item as { post: { requestBody: Body } }).post;
+    const { operationId, requestBody } = (item as { post: { operationId: string; requestBody: Body } }).post;
+    assert.match(operationId, /^receive[A-Z]\w+$/);
+    ids.add(operationId);
     const { schema, example } = requestBody.content['application/json'] ?? { schema: {} };
     const validate = conformance.validator(schema, 'named');
     assert.ok(validate(example), `${type} ${JSON.stringify(validate.errors)}`);
     assert.equal((example as { type: string }).type, type);
+    assert.ok(!validate({ ...(example as object), data: {} }), `the data of ${type} has no fields`);
   }
+  assert.equal(ids.size, Object.keys(webhooks).length);
 });
 
 test('it is public, names no host, and is answered from memory with a tag', async () => {

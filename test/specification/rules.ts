@@ -79,7 +79,7 @@ export const RULES: readonly Section[] = [
       ],
       'data carries emailId, to (a string) and from (a string)': [
         'webhooks/email-events.test.ts: email.queued, email.sent and email.delivered are posted, with emailId, to and from',
-        'webhooks/sample.test.ts: a sample of each type has the fields of the real event',
+        'webhooks/sample.test.ts: a sample of each type has the fields of the real event, which are those of its schema',
       ],
       'X-Service-Signature is t=<unix>,v1=<hex>': [
         'webhooks/signature.test.ts: the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown',

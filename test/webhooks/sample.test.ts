@@ -1,9 +1,11 @@
 /** A test post is only worth something if the real ones look like it. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { Value } from 'typebox/value';
 import type { Verdict } from '../../src/domains/check.ts';
 import { recordCheck } from '../../src/domains/store.ts';
 import { EVENT_TYPES, type EventType } from '../../src/events/store.ts';
+import { eventDataSchema } from '../../src/webhooks/event-schemas.ts';
 import { sampleData } from '../../src/webhooks/sample.ts';
 import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 
@@ -77,18 +79,23 @@ function shapeOf(value: unknown, name = ''): unknown {
   return Object.fromEntries(fields.toSorted());
 }
 
-test('a sample of each type has the fields of the real event', async () => {
+test('a sample of each type has the fields of the real event, which are those of its schema', async () => {
   await makeMailEvents();
   await makeContactEvents();
   await makeSuppressionEvents();
   await makeDomainEvents();
   const events = await spool.app.db.read.selectFrom('events').select(['type', 'data']).execute();
   for (const { type, data } of events) {
+    assert.deepEqual([...Value.Errors(eventDataSchema(type as EventType), JSON.parse(data))], [], type);
     assert.deepEqual(
       shapeOf(JSON.parse(data)),
       shapeOf(sampleData(type as EventType, spool.clock.now())),
       type,
     );
+  }
+  for (const type of EVENT_TYPES) {
+    const fields = Object.keys(eventDataSchema(type).properties).toSorted();
+    assert.deepEqual(fields, Object.keys(sampleData(type, 0)).toSorted(), type);
   }
   assert.deepEqual([...new Set(events.map(({ type }) => type))].toSorted(), EVENT_TYPES.toSorted());
 });

@@ -70,6 +70,8 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
   const schema = {
     operationId: 'createContact',
     summary: 'Create a contact',
+    description:
+      'Returns the whole contact. An address is in an audience once: `?upsert=true` updates the contact that has it.',
     tags: ['Contacts'],
     ...paramsOf(PATH),
     querystring: Type.Object({

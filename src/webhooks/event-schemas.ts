@@ -1,0 +1,122 @@
+/**
+ * The shape of each event's `data`, as endpoints receive it (specification 6, api.md 1.8). The document of the API shows
+ * these schemas, and tests hold every recorded event against them.
+ */
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { contactSchema } from '../audiences/contacts/schemas.ts';
+import type { EventType } from '../events/store.ts';
+import { suppressionSchema } from '../suppressions/schemas.ts';
+
+const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
+const text = (description: string) => Type.String({ description });
+const time = (description: string) => Type.String({ description: `${description}, in ISO 8601 and UTC.` });
+
+/** Fields of every event about an email and one of its recipients. */
+const email = {
+  emailId: text('The id of the email, as `POST /v1/emails` returned it.'),
+  to: text('The recipient that the event is about: one address without a name.'),
+  from: text('The sender: one address without a name.'),
+  subject: Type.String(),
+  messageId: text('The `Message-ID` field of the message, in angle brackets.'),
+  tags: Type.Unsafe<Record<string, string>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'The tags of the email.',
+  }),
+  broadcastId: nullable(text('The broadcast that the email is part of.')),
+  templateId: nullable(text('The template that the email was made from.')),
+  createdAt: time('When the email was accepted'),
+};
+
+const delivery = Type.Object(
+  {
+    smtpResponse: text('The final reply of the receiving server.'),
+    mx: nullable(text('The name of the receiving server.')),
+    tls: nullable(text('The version of TLS, such as `TLSv1.3`; null for a connection in plain text.')),
+    durationMs: Type.Integer({ description: 'Duration of the attempt in milliseconds.' }),
+  },
+  { description: 'The successful attempt.' },
+);
+
+const delay = Type.Object(
+  {
+    diagnostic: text('The reply of the receiving server, or the reason why none was reached.'),
+    attempt: Type.Integer({ description: 'Number of the attempt, from 1.' }),
+    nextAttemptAt: time('When delivery is tried again'),
+    expiresAt: time('When the email bounces if it is still not delivered'),
+  },
+  { description: 'The attempt that was deferred.' },
+);
+
+const bounce = Type.Object(
+  {
+    type: Type.Enum(['permanent', 'transient', 'undetermined'], {
+      description: '`permanent` exactly when the address was added to the suppressions.',
+    }),
+    subType: Type.Enum([
+      ...['NoEmail', 'MailboxFull', 'MessageTooLarge', 'ContentRejected', 'AttachmentRejected', 'General'],
+    ]),
+    smtpCode: nullable(Type.Integer({ description: 'The reply code, such as 550.' })),
+    enhancedCode: nullable(text('The enhanced status code (RFC 3463), such as `5.1.1`.')),
+    diagnostic: nullable(text('The reply of the receiving server, or the reason why none was reached.')),
+    source: Type.Enum(['smtp', 'dsn'], { description: 'An SMTP reply or a delivery status notification.' }),
+  },
+  { description: 'Why the recipient bounced.' },
+);
+
+const complaint = Type.Object(
+  {
+    feedbackType: text('The type of the report (RFC 5965 3.1), such as `abuse`.'),
+    userAgent: nullable(text('The program that made the report.')),
+    arrivedAt: time('When the report arrived'),
+  },
+  { description: 'The report of the recipient.' },
+);
+
+const reader = {
+  ip: nullable(text('The address that the request came from.')),
+  userAgent: nullable(text('The program that made the request.')),
+  bot: Type.Boolean({ description: 'True when a scanner or a proxy probably made the request.' }),
+};
+const open = Type.Object({ timestamp: time('When the message was opened'), ...reader });
+const click = Type.Object({
+  timestamp: time('When the link was followed'),
+  link: text('The link as the email has it.'),
+  ...reader,
+});
+
+const domain = {
+  domainId: Type.String(),
+  name: text('The name of the domain.'),
+  status: Type.Enum(['verified', 'failed']),
+};
+
+/** The same fields as the record that the API shows; the schema has no title of its own, since the event gives it one. */
+const contact = contactSchema.properties;
+const suppression = suppressionSchema.properties;
+
+const PROPERTIES = {
+  'email.queued': email,
+  'email.sent': email,
+  'email.delivered': { ...email, delivery },
+  'email.bounced': { ...email, bounce },
+  'email.complained': { ...email, complaint },
+  'email.opened': { ...email, open },
+  'email.clicked': { ...email, click },
+  'email.delivery_delayed': { ...email, delay },
+  'email.suppressed': email,
+  'email.canceled': email,
+  'domain.verified': domain,
+  'domain.failed': domain,
+  'contact.created': contact,
+  'contact.updated': contact,
+  'contact.deleted': contact,
+  'contact.unsubscribed': contact,
+  'suppression.added': suppression,
+  'suppression.removed': suppression,
+} as const satisfies Record<EventType, TProperties>;
+
+/** The schema of the `data` of this type of event. Every field is always present. */
+export function eventDataSchema(type: EventType): TObject {
+  return Type.Object(PROPERTIES[type]);
+}
