@@ -1,22 +1,22 @@
 /**
- * Fetching attachments (api.md 1.2): once, when the email is accepted, so that what is sent no longer changes; not too many
- * at a time, nor of one tenant; and each in the room that request bodies have, for it may hold 25 MiB.
+ * Fetches attachments (api.md 1.2) once, when the email is accepted, so that what is sent no longer changes. The number of
+ * downloads at the same time is bounded, and shared among tenants. Each counts in the budget of request bodies, since it may
+ * hold 25 MiB.
  */
 import type { App } from '../app.ts';
 import type { ApiKeyRow } from '../db/tables.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import { download } from '../system/download.ts';
 import { AppError, invalid } from '../system/errors.ts';
+import { Shares } from '../system/shares.ts';
 
 /** api.md 1.2. */
 const MOST_REDIRECTS = 3;
 const TIMEOUT_MS = 10_000;
 /** Of all files of one email together (security.md 2.26). */
 export const TOTAL_TIMEOUT_MS = 15_000;
-/** Of all requests together. */
-export const MOST_DOWNLOADS = 16;
-/** A quarter: one whose files come from a host that hangs leaves the rest to the others. */
-export const MOST_DOWNLOADS_OF_TENANT = MOST_DOWNLOADS / 4;
+/** Maximum number of downloads at the same time. A tenant whose files come from a host that hangs has its share of them alone. */
+export const MAX_DOWNLOADS = 16;
 /** Seconds. A file has come, or failed to, in a few. */
 const RETRY_AFTER_SECONDS = 2;
 
@@ -48,7 +48,7 @@ export type Downloads = {
 export type DownloadsApp = Pick<App, 'fetch' | 'clock' | 'metrics'> & { bodies: ByteBudget };
 
 export function createDownloads(app: DownloadsApp): Downloads {
-  const slots = createSlots();
+  const slots = new Shares<ApiKeyRow['tenantId']>(MAX_DOWNLOADS);
   const busy = (): AppError => {
     app.metrics.shedRequests.inc({ reason: 'downloads' });
     return new AppError('unavailable', 'Too many attachments are being fetched', {
@@ -71,28 +71,8 @@ export function createDownloads(app: DownloadsApp): Downloads {
             throw invalid(path, `\`${path}\` could not be fetched: ${result.reason}`);
         }
       } finally {
-        slots.giveBack(tenantId);
+        slots.release(tenantId);
       }
-    },
-  };
-}
-
-function createSlots() {
-  let running = 0;
-  const runningOf = new Map<string, number>();
-  return {
-    take(tenantId: string): boolean {
-      const own = runningOf.get(tenantId) ?? 0;
-      if (running >= MOST_DOWNLOADS || own >= MOST_DOWNLOADS_OF_TENANT) return false;
-      running++;
-      runningOf.set(tenantId, own + 1);
-      return true;
-    },
-    giveBack(tenantId: string): void {
-      const own = (runningOf.get(tenantId) ?? 0) - 1;
-      running--;
-      if (own > 0) runningOf.set(tenantId, own);
-      else runningOf.delete(tenantId);
     },
   };
 }

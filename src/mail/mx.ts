@@ -1,9 +1,11 @@
 /**
  * Where mail for a domain goes (RFC 5321 5.1): its MX hosts in order of preference, or the domain itself, as addresses
- * to try one after the other. Only DNS speaks here; whether an address may be dialled is decided where it is dialled.
+ * to try one after the other. Addresses that must not be dialled are left out here as if DNS did not have them, so that no
+ * diagnostic tells the sender of the mail which names have private addresses; the dial refuses them once more.
  */
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
+import { NO_PUBLIC_ADDRESS } from '../system/blocklist.ts';
 import { TimeoutError, withTimeout } from '../system/clock.ts';
 import { type DnsAnswer, isHostName, type MxRecord } from '../system/dns.ts';
 import { type Random, shuffle } from '../system/random.ts';
@@ -30,7 +32,7 @@ export type MxPlan =
   /** Not known now: to be tried again, never a verdict on an address (security.md finding 9). */
   | { kind: 'unresolved'; reason: string };
 
-export type MxWorld = Pick<System, 'clock' | 'dns' | 'random'> & {
+export type MxWorld = Pick<System, 'clock' | 'dns' | 'random' | 'targets'> & {
   /** `hostname`: this machine's. */
   config: { hostname: string };
 };
@@ -137,11 +139,11 @@ function siteOf(names: readonly string[]): string {
 
 type Found = { addresses: string[]; reason: string; ttlMs: number };
 
-/** A host's addresses, both families in turn, IPv4 first: a machine without IPv6 then loses no time. */
+/** A host's public addresses, both families in turn, IPv4 first: a machine without IPv6 then loses no time. */
 async function lookUp(world: MxWorld, name: string): Promise<Found> {
   const [a, aaaa] = await Promise.all([world.dns.a(name), world.dns.aaaa(name)]);
   return {
-    addresses: interleave(found(world.random, a), found(world.random, aaaa)),
+    addresses: world.targets.keepAllowed(name, interleave(found(world.random, a), found(world.random, aaaa))),
     reason: `${name}: ${whyNone(a, aaaa)}`,
     ttlMs: Math.min(holdsMs(a), holdsMs(aaaa)),
   };
@@ -165,5 +167,5 @@ function interleave(first: readonly string[], second: readonly string[]): string
 
 function whyNone(...answers: readonly DnsAnswer<string>[]): string {
   const failed = answers.find((answer) => answer.kind === 'failed');
-  return failed ? `lookup failed (${failed.reason})` : 'has no address';
+  return failed ? `lookup failed (${failed.reason})` : NO_PUBLIC_ADDRESS;
 }

@@ -16,7 +16,7 @@ export type Route =
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
 export async function chooseRoute(
-  app: Pick<App, 'config' | 'dns' | 'random' | 'clock'>,
+  app: Pick<App, 'config' | 'dns' | 'random' | 'clock' | 'targets'>,
   { mode, domain }: LaneName,
 ): Promise<Route> {
   if (mode === 'test' || isSimulatorDomain(app.config, domain))

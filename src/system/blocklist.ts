@@ -8,28 +8,57 @@ import ipaddr from 'ipaddr.js';
 export type TargetGuard = {
   /** Whether a connection to this IP literal is allowed. Text that is not an IP address never is. */
   allows(address: string): boolean;
+  /** Keeps the addresses of `host` that may be connected to. The others are reported to `onRefused`, and to nobody else. */
+  keepAllowed(host: string, addresses: readonly string[]): string[];
 };
+
+/**
+ * Everything a tenant learns about a host that cannot be connected to: whether the host does not exist, has no address or
+ * has only private ones is the same to it. Otherwise tenants could map the machine's network by names of their choice.
+ */
+export const NO_PUBLIC_ADDRESS = 'has no public address';
+
+/** The host has no address that may be connected to. `host` is what the caller named, never what it resolves to. */
+export class RefusedTargetError extends Error {
+  override readonly name = 'RefusedTargetError';
+
+  constructor(host: string) {
+    super(`${host} ${NO_PUBLIC_ADDRESS}`);
+  }
+}
 
 /** All that has ever been assigned for global unicast (RFC 3587 2, IANA's IPv6 address space registry). */
 const GLOBAL_UNICAST = '2000::/3';
 
-export function createTargetGuard(options: {
+export type TargetGuardOptions = {
+  /** CIDRs that may be connected to although they are private. */
   allow: readonly string[];
+  /** This machine's own addresses. */
   own: readonly string[];
-}): TargetGuard {
+  /** Tells the operator which addresses of a host were refused. */
+  onRefused?: (host: string, addresses: readonly string[]) => void;
+};
+
+export function createTargetGuard(options: TargetGuardOptions): TargetGuard {
   const allowed = blockList(options.allow);
   const globalUnicast = blockList([GLOBAL_UNICAST]);
   const own = blockList(options.own.map((address) => `${address}/${isIP(address) === 4 ? 32 : 128}`));
+  const allows = (address: string) => {
+    if (isIP(address) === 0) return false;
+    const plain = unwrap(address);
+    const family = isIP(plain) === 4 ? 'ipv4' : 'ipv6';
+    if (allowed.check(plain, family)) return true;
+    if (own.check(plain, family)) return false;
+    return (
+      ipaddr.parse(plain).range() === 'unicast' && (family === 'ipv4' || globalUnicast.check(plain, family))
+    );
+  };
   return {
-    allows(address) {
-      if (isIP(address) === 0) return false;
-      const plain = unwrap(address);
-      const family = isIP(plain) === 4 ? 'ipv4' : 'ipv6';
-      if (allowed.check(plain, family)) return true;
-      if (own.check(plain, family)) return false;
-      return (
-        ipaddr.parse(plain).range() === 'unicast' && (family === 'ipv4' || globalUnicast.check(plain, family))
-      );
+    allows,
+    keepAllowed(host, addresses) {
+      const refused = addresses.filter((address) => !allows(address));
+      if (refused.length > 0) options.onRefused?.(host, refused);
+      return addresses.filter(allows);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Opens TCP connections to IP addresses. The one place sockets to peers are born, so the guard cannot be forgotten. */
 import { connect, type Socket } from 'node:net';
-import type { TargetGuard } from './blocklist.ts';
+import { RefusedTargetError, type TargetGuard } from './blocklist.ts';
 import { type Clock, TimeoutError } from './clock.ts';
 
 export type DialTarget = {
@@ -14,15 +14,12 @@ export type DialTarget = {
  * `socket.destroyed` and `socket.errored`, and is never uncaught. */
 export type Dial = (target: DialTarget) => Promise<Socket>;
 
-export class RefusedTargetError extends Error {
-  override readonly name = 'RefusedTargetError';
-}
-
 export function createDial(guard: TargetGuard, clock: Clock): Dial {
   return (target) =>
     new Promise((resolve, reject) => {
-      if (!guard.allows(target.address)) {
-        reject(new RefusedTargetError(`${target.address} is not a public address`));
+      if (guard.keepAllowed(target.address, [target.address]).length === 0) {
+        // The peer's address is not named here: this text may reach the sender of the mail.
+        reject(new RefusedTargetError('the host'));
         return;
       }
       const socket = connect({ host: target.address, port: target.port, noDelay: true });

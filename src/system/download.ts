@@ -3,7 +3,8 @@
  * first URL, one time limit for all, and a body that is never held beyond its limit. Whether an address may be connected to is
  * decided in `fetch.ts`, for every hop anew (security.md 2.26).
  */
-import { type HttpResponse, NoRoomError } from './fetch.ts';
+import { RefusedTargetError } from './blocklist.ts';
+import { type HttpResponse, NoRoomError } from './fetch/answer.ts';
 import type { System } from './system.ts';
 
 export type DownloadRequest = {
@@ -18,11 +19,8 @@ export type DownloadRequest = {
 
 export type Download =
   | { kind: 'ok'; bytes: Buffer }
-  /**
-   * `reason`: for the caller to read, as in "it could not be fetched: <reason>". `cause`: for the log alone; it would tell
-   * strangers what names and hosts there are inside.
-   */
-  | { kind: 'refused'; reason: string; cause?: unknown }
+  /** `reason`: for the caller to read, as in "it could not be fetched: <reason>". It tells nothing of names and hosts inside. */
+  | { kind: 'refused'; reason: string }
   /** There is too little room at the moment; the file may be fine. */
   | { kind: 'no-room' };
 
@@ -67,7 +65,8 @@ async function follow(
     } catch (error) {
       if (error instanceof NoRoomError) return { kind: 'no-room' };
       if (error instanceof Error && error.name === 'TimeoutError') return tooSlow;
-      return { kind: 'refused', reason: 'its server could not be reached, or broke off', cause: error };
+      if (error instanceof RefusedTargetError) return refused(error.message);
+      return refused('its server could not be reached, or broke off');
     }
   }
   return refused(`there are more than ${mostRedirects} redirects`);
@@ -86,11 +85,27 @@ function readUrl(text: string, base?: URL): URL | string {
 
 function judge(response: HttpResponse, maxBytes: number): Download {
   if (response.status !== 200) return refused(`it was answered with status ${response.status}`);
-  // Asked for without (`accept-encoding: identity`): what came is not the file.
-  const encoding = header(response, 'content-encoding') ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') return refused('it is sent compressed');
+  const coding = foreignCoding(response);
+  if (coding !== undefined)
+    return refused(`it was sent compressed (${coding}), although the request asked for it as it is`);
   if (response.truncated) return refused(`it is larger than ${maxBytes} bytes`);
   return { kind: 'ok', bytes: response.body };
+}
+
+/** Codings that leave the bytes as they are. The connection has taken the framing of `chunked` off already. */
+const PLAIN_CODINGS = { 'Content-Encoding': ['identity'], 'Transfer-Encoding': ['chunked', 'identity'] };
+
+/**
+ * The header that says that these bytes are not the file, but another form of it. Requests ask for `identity`, so such a file
+ * is refused: decoding it here would need limits of its own against bombs, for the sake of servers that ignore the request.
+ */
+function foreignCoding({ headers }: HttpResponse): string | undefined {
+  for (const [name, plain] of Object.entries(PLAIN_CODINGS)) {
+    // A list may be spread over several fields (RFC 9110 5.3).
+    const codings = [headers[name.toLowerCase()]].flat().join(',').toLowerCase().split(',');
+    if (codings.some((coding) => coding.trim() !== '' && !plain.includes(coding.trim()))) return name;
+  }
+  return undefined;
 }
 
 function header({ headers }: HttpResponse, name: string): string | undefined {

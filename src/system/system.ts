@@ -3,7 +3,7 @@
  * parts of it and nothing else.
  */
 import { networkInterfaces } from 'node:os';
-import { createTargetGuard } from './blocklist.ts';
+import { createTargetGuard, type TargetGuard } from './blocklist.ts';
 import { type Clock, realClock } from './clock.ts';
 import { type CrashPoint, type CrashPointName, createCrashPoint } from './crash-point.ts';
 import { createDial, type Dial } from './dial.ts';
@@ -17,6 +17,8 @@ import { type Random, realRandom } from './random.ts';
 export type System = {
   clock: Clock;
   dns: Dns;
+  /** Judges the addresses that DNS names before any of them is dialled. `dial` and `fetch` ask it too. */
+  targets: TargetGuard;
   dial: Dial;
   fetch: Fetch;
   log: Log;
@@ -37,13 +39,20 @@ export type SystemOptions = {
 export function createSystem(options: SystemOptions, overrides: Partial<System> = {}): System {
   const clock = overrides.clock ?? realClock;
   const dns = overrides.dns ?? createDns({ clock, servers: options.dnsServers });
-  const guard = createTargetGuard({ allow: options.allowTargets, own: ownAddresses() });
+  const log = overrides.log ?? createLog(options.logLevel);
+  const targets = createTargetGuard({
+    allow: options.allowTargets,
+    own: ownAddresses(),
+    onRefused: (host, addresses) =>
+      log.info({ host, addresses }, 'addresses that are not public were refused'),
+  });
   return {
     clock,
     dns,
-    dial: createDial(guard, clock),
-    fetch: createFetch(guard, dns),
-    log: createLog(options.logLevel),
+    targets,
+    dial: createDial(targets, clock),
+    fetch: createFetch(targets, dns),
+    log,
     random: realRandom,
     notices: createNotices(),
     metrics: createMetrics(clock),

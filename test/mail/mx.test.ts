@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { planMx } from '../../src/mail/mx.ts';
+import { createTargetGuard, type TargetGuard } from '../../src/system/blocklist.ts';
 import type { DnsAnswer, DnsLookups, MxRecord } from '../../src/system/dns.ts';
+import { ANY_TARGET } from '../support/any-target.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 
@@ -24,8 +26,9 @@ function answer<T>(records: Records<T> | undefined, ttlMs = ADDRESS_TTL_MS): Dns
 }
 
 const config = { hostname: 'Me.example' };
+const targets = ANY_TARGET;
 
-function planFor(zone: Zone, random: () => number = () => 0.999) {
+function planFor(zone: Zone, random: () => number = () => 0.999, guard: TargetGuard = targets) {
   const mx = answer(zone.mx, MX_TTL_MS);
   const records: DnsAnswer<MxRecord> =
     mx.kind === 'found'
@@ -43,10 +46,12 @@ function planFor(zone: Zone, random: () => number = () => 0.999) {
     cname: async () => answer<string>(undefined),
   };
   const dns = { ...lookups, fresh: lookups };
-  return planMx({ dns, random, clock: createFakeClock(0), config }, 'example.com').then((plan) => ({
-    plan,
-    looked,
-  }));
+  return planMx({ dns, random, targets: guard, clock: createFakeClock(0), config }, 'example.com').then(
+    (plan) => ({
+      plan,
+      looked,
+    }),
+  );
 }
 
 test('hosts come in order of preference, each with both families in turn', async () => {
@@ -201,7 +206,7 @@ test('a domain whose best host is this machine has nowhere to go, in any spellin
   }
   const clock = createFakeClock(0);
   const own = zoneDns('me.example A 192.0.2.9');
-  const implicit = await planMx({ dns: own, random: () => 0, clock, config }, 'me.example');
+  const implicit = await planMx({ dns: own, random: () => 0, clock, config, targets }, 'me.example');
   assert.deepEqual(implicit, { kind: 'loop' });
 });
 
@@ -219,7 +224,7 @@ test('a host that is an alias is followed to its addresses', async () => {
     mail.example.com   90 CNAME host.example.net
     host.example.net  200 A     192.0.2.1
   `);
-  const world = { dns, random: () => 0, clock: createFakeClock(0), config };
+  const world = { dns, random: () => 0, clock: createFakeClock(0), config, targets };
   assert.deepEqual(await planMx(world, 'example.com'), {
     kind: 'hosts',
     hosts: [{ name: 'mail.example.com', addresses: ['192.0.2.1'] }],
@@ -257,7 +262,7 @@ test('the site of a domain with very many hosts is short, and still its own', as
 test('a plan holds as long as the least of its records, and half a minute at least', async () => {
   const ttl = async (mxSeconds: number, aSeconds: number) => {
     const dns = zoneDns(`x.example ${mxSeconds} MX 0 h.example\nh.example ${aSeconds} A 192.0.2.1`);
-    const world = { dns, random: () => 0, clock: createFakeClock(0), config };
+    const world = { dns, random: () => 0, clock: createFakeClock(0), config, targets };
     const plan = await planMx(world, 'x.example');
     return plan.kind === 'hosts' ? plan.ttlMs : plan.kind;
   };
@@ -270,7 +275,7 @@ test('a resolver that takes its time is given up after a minute, and nothing is 
   const never = () => new Promise<never>(() => {});
   const lookups = { mx: never, a: never, aaaa: never, txt: never, cname: never };
   const plan = planMx(
-    { dns: { ...lookups, fresh: lookups }, random: () => 0, clock, config },
+    { dns: { ...lookups, fresh: lookups }, random: () => 0, clock, config, targets },
     'slow.example',
   );
   await clock.advance(59_999);
@@ -309,4 +314,26 @@ test('no set of records makes a plan that is empty, repeats an address or exceed
     ),
     { numRuns: 200 },
   );
+});
+
+test('addresses that are not public are left out as if DNS did not have them, and only the operator learns of them', async () => {
+  const refused: [string, readonly string[]][] = [];
+  const onRefused = (host: string, addresses: readonly string[]) => refused.push([host, addresses]);
+  const guard = createTargetGuard({ allow: [], own: ['198.41.0.4'], onRefused });
+  const mx = [one(10, 'inside.example'), one(20, 'own.example')];
+  const aaaa = { 'inside.example': ['fd00::1', '::ffff:10.0.0.2'] };
+  const a = { 'inside.example': ['10.0.0.1'], 'own.example': ['198.41.0.4'] };
+  const inside = await planFor({ mx, a, aaaa }, undefined, guard);
+  assert.deepEqual(inside, await planFor({ mx }, undefined, guard), 'as where neither host has an address');
+  assert.deepEqual(inside.plan, {
+    kind: 'unresolved',
+    reason: 'inside.example: has no public address; own.example: has no public address',
+  });
+  assert.deepEqual(refused, [
+    ['inside.example', ['10.0.0.1', 'fd00::1', '::ffff:10.0.0.2']],
+    ['own.example', ['198.41.0.4']],
+  ]);
+  const mixed = { ...a, 'inside.example': ['10.0.0.1', '10.0.0.2', '10.0.0.3', '8.8.8.8'] };
+  const { plan } = await planFor({ mx, a: mixed, aaaa }, undefined, guard);
+  assert.deepEqual(plan.kind === 'hosts' && plan.hosts, [{ name: 'inside.example', addresses: ['8.8.8.8'] }]);
 });

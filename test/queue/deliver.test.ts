@@ -8,8 +8,8 @@ import { settle } from '../../src/queue/settle.ts';
 import { simulateDelivery } from '../../src/queue/simulate.ts';
 import { transact } from '../../src/queue/transact.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
-import { createTargetGuard } from '../../src/system/blocklist.ts';
-import { createDial, RefusedTargetError } from '../../src/system/dial.ts';
+import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
+import { createDial } from '../../src/system/dial.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { startCommandServer } from '../support/command-server.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
@@ -248,6 +248,45 @@ test('private addresses are never dialled: the mail waits', async () => {
   for (const id of ids) assert.equal((await spool.email(id)).recipients[0].status, 'deferred');
   assert.equal(refused.length, 3);
   assert.ok(refused.every((error) => error instanceof RefusedTargetError));
+});
+
+test('a domain inside is deferred in the same words as one without an address, and only public hosts are dialled', async () => {
+  const dialled: string[] = [];
+  const spool = await openSpool({
+    system: {
+      targets: createTargetGuard({ allow: ['127.0.0.2/32'], own: [] }),
+      dial: ({ address }) => {
+        dialled.push(address);
+        return Promise.reject(new Error('nobody listens'));
+      },
+    },
+  });
+  opened.push(spool);
+  spool.addZone(`
+    inside.example  MX    10 mx.inside.example
+    nowhere.example MX    10 mx.nowhere.example
+    mixed.example   MX    10 mx.inside.example
+    mixed.example   MX    20 mx.mixed.example
+    mx.inside.example  A    10.0.0.1
+    mx.inside.example  AAAA fd00::1
+    mx.nowhere.example TXT  "x"
+    mx.mixed.example   A    127.0.0.1
+    mx.mixed.example   A    127.0.0.2
+    bare.example       A    192.168.0.1
+  `);
+  const said = async (domain: string) => {
+    const id = await spool.accept(`a@${domain}`);
+    await spool.deliverDue();
+    const [{ status, diagnostic }] = (await spool.email(id)).recipients;
+    return [status, diagnostic?.replace(`mx.${domain}`, 'HOST').replace(domain, 'HOST')];
+  };
+  const neutral = ['deferred', 'DNS: HOST: has no public address'];
+  assert.deepEqual(await said('inside.example'), neutral);
+  assert.deepEqual(await said('nowhere.example'), neutral);
+  assert.deepEqual(await said('bare.example'), neutral);
+  assert.deepEqual(dialled, []);
+  await said('mixed.example');
+  assert.deepEqual([...new Set(dialled)], ['127.0.0.2']);
 });
 
 test('what a crash left in flight is retried, its doubt counted, and held at the fifth', async () => {

@@ -14,6 +14,7 @@ import { type Id, newId } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
+import { ANY_TARGET } from './any-target.ts';
 import { conforming } from './conformance.ts';
 import { zoneDns } from './zone-dns.ts';
 
@@ -69,6 +70,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   });
   const app = await openApp(config, {
     dns: zoneDns(''),
+    targets: ANY_TARGET,
     dial: noWayOut,
     fetch: noWayOut,
     ...options.system,

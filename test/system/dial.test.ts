@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
 import { realClock } from '../../src/system/clock.ts';
-import { createDial, RefusedTargetError } from '../../src/system/dial.ts';
+import { createDial } from '../../src/system/dial.ts';
 
 const dial = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), realClock);
 

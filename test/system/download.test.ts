@@ -5,6 +5,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
+import { gzipSync } from 'node:zlib';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { realClock } from '../../src/system/clock.ts';
 import { type Download, download } from '../../src/system/download.ts';
@@ -146,23 +147,25 @@ test('a redirect is checked like the first URL', async (context) => {
     ['https://files.example:465/', 'a redirect uses port 465, a mail port'],
     ['https://[', 'a redirect leads nowhere'],
     ['', 'a redirect leads nowhere'],
-    ['https://10.0.0.1/', 'its server could not be reached, or broke off'],
-    ['https://169.254.169.254/latest/meta-data/', 'its server could not be reached, or broke off'],
-    ['https://[::ffff:10.0.0.1]/', 'its server could not be reached, or broke off'],
-    ['https://inside.example/', 'its server could not be reached, or broke off'],
-    ['https://rebound.example/', 'its server could not be reached, or broke off'],
+    ['https://10.0.0.1/', '10.0.0.1 has no public address'],
+    ['https://169.254.169.254/latest/meta-data/', '169.254.169.254 has no public address'],
+    ['https://[::ffff:10.0.0.1]/', '::ffff:a00:1 has no public address'],
+    ['https://inside.example/', 'inside.example has no public address'],
+    ['https://rebound.example/', 'rebound.example has no public address'],
+    ['https://nowhere.example/', 'nowhere.example has no public address'],
   ] as const) {
     to = location;
     assert.equal(await reason(get(`https://files.example:${port}/`)), why, location);
   }
-  assert.equal(seen.length, 10, 'each stopped at its first hop');
+  assert.equal(seen.length, 11, 'each stopped at its first hop');
 });
 
-test('why a server could not be reached is for the log and not for the caller', async () => {
-  const answer = await get('https://inside.example/');
-  assert.ok(answer.kind === 'refused');
-  assert.equal(answer.reason, 'its server could not be reached, or broke off');
-  assert.match(String(answer.cause), /inside\.example is not a public address/);
+test('nothing of what a name leads to inside is told', async () => {
+  const said = async (name: string, port = 443) =>
+    (await reason(get(`https://${name}:${port}/`))).replace(name, 'NAME');
+  assert.equal(await said('inside.example'), 'NAME has no public address');
+  assert.equal(await said('inside.example', 8443), await said('inside.example', 1));
+  assert.equal(await said('inside.example'), await said('nowhere.example'));
 });
 
 test('three redirects are followed, and no fourth', async (context) => {
@@ -274,11 +277,54 @@ test('a length that lies, either way, is no file', async (context) => {
   assert.equal((await get(url(500))).kind, 'ok');
 });
 
-test('a file sent compressed, though it was asked for as it is, is refused', async (context) => {
-  const { port } = await serve(context, (_request, response) => {
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end('x');
+const compressed = (header: string) =>
+  `it was sent compressed (${header}), although the request asked for it as it is`;
+
+test('a file with a Content-Encoding is refused, whatever it is and wherever in the list', async (context) => {
+  const asked: unknown[] = [];
+  const { port } = await serve(context, (request, response) => {
+    asked.push(request.headers['accept-encoding']);
+    const codings = decodeURIComponent(request.url?.slice(1) ?? '').split(';');
+    response.setHeader('content-encoding', codings).end(gzipSync('the file'));
   });
-  assert.equal(await reason(get(`https://files.example:${port}/`)), 'it is sent compressed');
+  const url = (codings: string) => `https://files.example:${port}/${encodeURIComponent(codings)}`;
+  for (const codings of ['gzip', 'X-GZIP', 'br', 'zstd', 'identity, gzip', 'identity;gzip', 'nonsense']) {
+    assert.equal(await reason(get(url(codings))), compressed('Content-Encoding'), codings);
+  }
+  for (const codings of ['identity', 'Identity', 'identity;identity', '']) {
+    assert.equal(await reason(get(url(codings))), 'ok', codings);
+  }
+  assert.deepEqual([...new Set(asked)], ['identity']);
+});
+
+test('a file with a Transfer-Encoding that compresses is refused', async (context) => {
+  const file = gzipSync('the file');
+  const chunk = Buffer.concat([
+    Buffer.from(`${file.length.toString(16)}\r\n`),
+    file,
+    Buffer.from('\r\n0\r\n\r\n'),
+  ]);
+  const sockets = new Set<Socket>();
+  const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('data', (data) => {
+      const coding = decodeURIComponent(/^GET \/(\S*)/.exec(String(data))?.[1] ?? '');
+      const fields = coding.split(';').map((one) => `Transfer-Encoding: ${one}\r\n`);
+      socket.write(`HTTP/1.1 200 OK\r\n${fields.join('')}\r\n`);
+      socket.end(coding.endsWith('hunked') ? chunk : file);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const ended = (coding: string) =>
+    reason(get(`https://files.example:${port}/${encodeURIComponent(coding)}`));
+  for (const coding of ['gzip, chunked', 'gzip;chunked', 'GZIP', 'deflate,chunked', 'x-gzip']) {
+    assert.equal(await ended(coding), compressed('Transfer-Encoding'), coding);
+  }
+  assert.equal(await ended('Chunked'), 'ok');
 });
 
 test('a certificate nobody vouches for, or for another name, is refused', async (context) => {

@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createTargetGuard } from '../../src/system/blocklist.ts';
-import { RefusedTargetError } from '../../src/system/dial.ts';
+import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
 import type { Dns, DnsAnswer } from '../../src/system/dns.ts';
-import { createFetch, type HttpRequest, NoRoomError, UnresolvedHostError } from '../../src/system/fetch.ts';
+import { UnresolvedHostError } from '../../src/system/fetch/addresses.ts';
+import { MAX_INFORMATIONAL_RESPONSES, NoRoomError } from '../../src/system/fetch/answer.ts';
+import { createFetch, type HttpRequest } from '../../src/system/fetch.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 
 type Receiver = { port: number; requests: number; connections: number; open: Set<Socket> };
@@ -194,19 +195,36 @@ test('localhost and names in it are this machine, without DNS and only where the
   assert.equal(receiver.requests, 4);
 });
 
-test('a host that DNS does not know is told from one it cannot look up now', async () => {
-  const dns = zoneDns('empty.example TXT "x"\nhalf.example A 192.0.2.1');
+test('a host that DNS does not know is told from one it cannot look up now, and not from one inside', async () => {
+  const dns = zoneDns(
+    'empty.example TXT "x"\nhalf.example A 192.0.2.1\ninside.example A 10.0.0.1\nboth.example A 10.0.0.1\nboth.example AAAA fd00::1',
+  );
   dns.fail('down.example', 'ESERVFAIL');
-  for (const [host, message] of [
-    ['nothing.example', 'nothing.example has no address'],
-    ['empty.example', 'empty.example has no address'],
-    ['down.example', 'down.example could not be looked up (ESERVFAIL)'],
-  ]) {
-    await assert.rejects(open(LOOPBACK, dns)(post(`http://${host}/`)), (error) => {
-      assert.ok(error instanceof UnresolvedHostError);
-      assert.equal(error.message, message);
-      return true;
-    });
+  const unresolved = 'UnresolvedHostError: down.example could not be looked up (ESERVFAIL)';
+  for (const [host, text] of [
+    ['nothing.example', 'RefusedTargetError: nothing.example has no public address'],
+    ['empty.example', 'RefusedTargetError: empty.example has no public address'],
+    ['inside.example', 'RefusedTargetError: inside.example has no public address'],
+    ['both.example', 'RefusedTargetError: both.example has no public address'],
+    ['localhost', 'RefusedTargetError: localhost has no public address'],
+    ['10.0.0.1', 'RefusedTargetError: 10.0.0.1 has no public address'],
+    ['[fd00::1]', 'RefusedTargetError: fd00::1 has no public address'],
+    ['down.example', unresolved],
+  ] as const) {
+    for (const port of [80, 1]) {
+      const error: unknown = await open([], dns)(post(`http://${host}:${port}/`)).catch((reason) => reason);
+      assert.equal(String(error), text);
+      assert.ok(error instanceof Error && error.cause === undefined);
+      assert.ok(text !== unresolved || error instanceof UnresolvedHostError);
+    }
+  }
+});
+
+test('a name inside fails like one without addresses also while one family cannot be looked up', async () => {
+  const failing: Names['aaaa'] = async () => ({ kind: 'failed', reason: 'ESERVFAIL' });
+  for (const addresses of [[], ['10.0.0.1']]) {
+    const fetch = open([], { ...names(addresses), aaaa: failing });
+    await assert.rejects(fetch(post('http://a.example/')), UnresolvedHostError, String(addresses));
   }
 });
 
@@ -373,4 +391,98 @@ test('no HTTP at all, endless header lines and a broken connection are errors', 
   for (const path of ['/junk', '/headers', '/short', '/reset']) {
     await assert.rejects(open()(post(`http://127.0.0.1:${port}${path}`)), Error, path);
   }
+});
+
+/** A server that answers the first bytes of each connection with `head`, and then `more` for as long as it is read. */
+async function flood(context: TestContext, head: string, more: string) {
+  const seen = { writtenBytes: 0, open: new Set<Socket>(), port: 0 };
+  const server = createTcpServer((socket) => {
+    seen.open.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => seen.open.delete(socket));
+    socket.once('data', () => {
+      socket.write(head);
+      const pour = () => {
+        while (!socket.destroyed) {
+          seen.writtenBytes += more.length;
+          if (!socket.write(more)) return void socket.once('drain', pour);
+        }
+      };
+      pour();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => {
+    for (const socket of seen.open) socket.destroy();
+    server.close();
+  });
+  seen.port = (server.address() as AddressInfo).port;
+  return seen;
+}
+
+const OK_HEAD = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${OK_HEAD}transfer-encoding: chunked\r\n\r\n`;
+const INFORMATIONAL = /more than 5 informational responses/;
+const FLOODS: [what: string, head: string, more: string, error: RegExp, mostBytes: number][] = [
+  ['102 Processing', '', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(500), INFORMATIONAL, 20e6],
+  ['103 Early Hints', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n', INFORMATIONAL, 20e6],
+  ['headers', OK_HEAD, `x: ${'y'.repeat(4_000)}\r\n`, /Headers Overflow/, 20e6],
+  ['headers of one letter', OK_HEAD, 'x: y\r\n'.repeat(1_000), /Headers Overflow/, 20e6],
+  ['trailers', `${CHUNKED}0\r\n`, `x: ${'y'.repeat(4_000)}\r\n`, /Headers Overflow/, 20e6],
+  ['chunk extensions', `${CHUNKED}1`, `;x=${'y'.repeat(50_000)}`, /sent more than 67108864 bytes/, 120e6],
+  ['tiny chunks', CHUNKED, '1\r\nx\r\n'.repeat(5_000), /more than 100000 pieces/, 20e6],
+];
+for (const [what, head, more, error, mostBytes] of FLOODS) {
+  test(`an answer of endless ${what} is broken off long before its time is up`, async (context) => {
+    const server = await flood(context, head, more);
+    const limits = { maxResponseBytes: 25 * 1024 * 1024, timeoutMs: 600_000 };
+    await assert.rejects(open()(post(`http://127.0.0.1:${server.port}/`, limits)), error);
+    await allClosed({ ...server, requests: 0, connections: 0 });
+    assert.ok(server.writtenBytes < mostBytes, `${server.writtenBytes} bytes were taken`);
+  });
+}
+
+test('a few informational responses come before an answer, on every request of a connection', async (context) => {
+  const receiver = await receive(context, (_request, response) => {
+    for (let count = 0; count < MAX_INFORMATIONAL_RESPONSES; count++) response.writeProcessing();
+    response.end('fine');
+  });
+  const fetch = open();
+  for (let count = 0; count < 3; count++) {
+    const { status, body } = await fetch(post(`http://127.0.0.1:${receiver.port}/`));
+    assert.deepEqual([status, String(body)], [200, 'fine']);
+    await new Promise((done) => setImmediate(done));
+  }
+  assert.equal(receiver.connections, 1);
+});
+
+test('a request never waits for the connections of others to the same host', async (context) => {
+  const receiver = await receive(context, (request, response) => {
+    if (request.url === '/honest') response.end('fine');
+  });
+  const fetch = open();
+  const hanging = Array.from({ length: 100 }, () =>
+    fetch(post(`http://127.0.0.1:${receiver.port}/hangs`, { timeoutMs: 600_000 })).catch(() => {}),
+  );
+  const { status } = await fetch(post(`http://127.0.0.1:${receiver.port}/honest`, { timeoutMs: 600_000 }));
+  assert.equal(status, 200);
+  for (const socket of receiver.open) socket.destroy();
+  await Promise.all(hanging);
+});
+
+test('a connection is not kept while more than 128 are open', async (context) => {
+  const gate = Promise.withResolvers<void>();
+  const receiver = await receive(context, async (_request, response) => {
+    await gate.promise;
+    response.end();
+  });
+  const fetch = open();
+  const url = `http://127.0.0.1:${receiver.port}/`;
+  const posts = Array.from({ length: 150 }, () => fetch(post(url, { timeoutMs: 600_000 })));
+  while (receiver.requests < 150) await new Promise((done) => setImmediate(done));
+  gate.resolve();
+  await Promise.all(posts);
+  while (receiver.open.size > 128) await new Promise((done) => setImmediate(done));
+  assert.equal(receiver.open.size, 128);
 });

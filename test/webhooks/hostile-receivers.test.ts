@@ -132,6 +132,20 @@ test('endless header fields are not read', async () => {
   assert.ok(writtenBytes < 20_000_000, `${writtenBytes} octets were taken`);
 });
 
+test('informational responses without end are broken off, and the endpoint is suspended', async () => {
+  let writtenBytes = 0;
+  const { row, openSockets } = await postTo({
+    server: createTcpServer((socket) => {
+      flood(socket, 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(1_000), (bytes) => {
+        writtenBytes += bytes;
+      });
+    }),
+  });
+  assert.deepEqual([...heard({ row }), openSockets], ['pending', null, 1, 0]);
+  assert.equal(row.error, 'the server sent more than 5 informational responses and no answer');
+  assert.ok(writtenBytes < 20_000_000, `${writtenBytes} octets were taken`);
+});
+
 test('of an endless body 4 KB are kept, the post has succeeded, and the connection is closed', async () => {
   let writtenBytes = 0;
   const { row, openSockets } = await postTo({
@@ -186,19 +200,27 @@ test('a receiver with a certificate nobody vouches for gets nothing', async () =
   assert.equal(requests, 0);
 });
 
-test('a name that does not exist says so, and is tried again', () =>
-  inWorld(async (world) => {
-    const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
-    world.knobs.fetch = createFetch(guard, zoneDns(''));
-    await world.createEndpoint({ url: 'https://nowhere.test/' });
-    await world.record();
-    world.start();
-    await until(world, 'the first post has ended', async () => (await world.deliveries())[0]?.epoch === null);
-    await until(world, 'it has an error', async () => (await world.deliveries())[0]?.error !== null);
-    const [row] = await world.deliveries();
-    assert.deepEqual([row?.state, row?.attempts], ['pending', 1]);
-    assert.match(row?.error ?? '', /nowhere\.test/);
-  }));
+for (const zone of ['', 'nowhere.test A 10.0.0.1', 'nowhere.test AAAA fd00::1']) {
+  test(`a delivery and a test to a name say the same, whether it leads nowhere or inside: "${zone}"`, () =>
+    inWorld(async (world) => {
+      world.knobs.fetch = createFetch(createTargetGuard({ allow: [], own: [] }), zoneDns(zone));
+      const { id } = await world.createEndpoint({ url: 'https://nowhere.test/' });
+      await world.record();
+      world.start();
+      const errorOf = async () => (await world.deliveries())[0]?.error ?? null;
+      await until(world, 'it has an error', async () => (await errorOf()) !== null);
+      const [row] = await world.deliveries();
+      assert.deepEqual(
+        [row?.state, row?.attempts, row?.responseStatus, row?.error],
+        ['pending', 1, null, 'nowhere.test has no public address'],
+      );
+      const { body } = await world.test.request('POST', `/v1/webhooks/${id}/test`);
+      assert.deepEqual(body, {
+        ...{ delivered: false, responseStatus: null, responseTimeMs: null },
+        error: 'nowhere.test has no public address',
+      });
+    }));
+}
 
 /** Writes as fast as the other side reads, until it no longer does. */
 function flood(socket: Socket, text: string, onWritten: (bytes: number) => void): void {

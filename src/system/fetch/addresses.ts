@@ -1,0 +1,56 @@
+/**
+ * The addresses a request may go to. Names are looked up in `Dns`, so no thread of the pool waits for a slow resolver, and
+ * the address that is judged is the one that is connected to, whatever DNS says a moment later.
+ */
+import type { LookupAddress } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { RefusedTargetError, type TargetGuard } from '../blocklist.ts';
+import type { Dns, DnsAnswer } from '../dns.ts';
+
+/** DNS could not be asked. A name that DNS does not know is a `RefusedTargetError`. */
+export class UnresolvedHostError extends Error {
+  override readonly name = 'UnresolvedHostError';
+}
+
+/** Drops every address the guard refuses, and fails when none is left. */
+export function guardedLookup(guard: TargetGuard, dns: Pick<Dns, 'a' | 'aaaa'>): LookupFunction {
+  return (host, options, callback) => {
+    publicAddresses(guard, dns, host).then(
+      ([first, ...others]) => {
+        if (options.all) callback(null, [first, ...others]);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, ''),
+    );
+  };
+}
+
+/** RFC 6761 6.3: `localhost` and every name in it is this machine, and DNS is not asked. */
+const LOCALHOST = /^(?:.+\.)?localhost\.?$/i;
+const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
+
+/**
+ * A name without addresses and one with private addresses alone fail alike, after the same questions to DNS.
+ * @throws RefusedTargetError, UnresolvedHostError
+ */
+async function publicAddresses(
+  guard: TargetGuard,
+  dns: Pick<Dns, 'a' | 'aaaa'>,
+  host: string,
+): Promise<[LookupAddress, ...LookupAddress[]]> {
+  const answers: DnsAnswer<string>[] = LOCALHOST.test(host)
+    ? []
+    : await Promise.all([dns.a(host), dns.aaaa(host)]);
+  const addresses = LOCALHOST.test(host) ? LOOPBACK : answers.flatMap(recordsOf);
+  const [first, ...others] = guard
+    .keepAllowed(host, addresses)
+    .map((address) => ({ address, family: isIP(address) }));
+  if (first) return [first, ...others];
+  const failure = answers.find((answer) => answer.kind === 'failed');
+  if (failure) throw new UnresolvedHostError(`${host} could not be looked up (${failure.reason})`);
+  throw new RefusedTargetError(host);
+}
+
+function recordsOf(answer: DnsAnswer<string>): readonly string[] {
+  return answer.kind === 'found' ? answer.records : [];
+}

@@ -1,0 +1,134 @@
+/**
+ * Reads the answer to one request, within limits: a server decides what it sends, so everything it may send without end has
+ * a bound here, and the time of the whole is bounded by the caller. What is neither header nor body (chunk extensions,
+ * trailers) is bounded with the connection (`connection.ts`).
+ */
+import type { Dispatcher } from 'undici';
+
+export type HttpResponse = {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer;
+  /** The body was longer than `maxResponseBytes`. */
+  truncated: boolean;
+};
+
+export class NoRoomError extends Error {
+  override readonly name = 'NoRoomError';
+}
+
+/** The answer goes on without getting anywhere. */
+export class UnreasonableAnswerError extends Error {
+  override readonly name = 'UnreasonableAnswerError';
+}
+
+/**
+ * Maximum number of informational (1xx) responses before the answer. RFC 9110 15.2 sets none; servers send one `103 Early
+ * Hints`, or a `102 Processing` every few seconds, and no request takes longer than 15 seconds.
+ */
+export const MAX_INFORMATIONAL_RESPONSES = 5;
+/**
+ * Maximum number of pieces a body comes in. Each costs a few microseconds of the main thread, however small it is. 25 MiB in
+ * the smallest packets in use (536 bytes, RFC 1122 3.3.3) are 50,000.
+ */
+export const MAX_BODY_PARTS = 100_000;
+/** Initial buffer for a body without Content-Length; it doubles each time it fills up. */
+const FIRST_BYTES = 64 * 1024;
+
+export type AnswerLimits = {
+  /** The body is cut here. */
+  maxBytes: number;
+  /** Reserves memory for the next part of the body. The caller releases it. Returns false when there is none. */
+  takeRoom: (bytes: number) => boolean;
+};
+
+/** What undici calls for one request, and what comes of it. */
+export class AnswerReader implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<HttpResponse>;
+  readonly #limits: AnswerLimits;
+  readonly #settle: PromiseWithResolvers<HttpResponse>;
+  #controller: Dispatcher.DispatchController | undefined;
+  #aborted: Error | undefined;
+  #informational = 0;
+  #status = 0;
+  #headers: HttpResponse['headers'] = {};
+  #parts = 0;
+  #held: Buffer = Buffer.alloc(0);
+  #sizeBytes = 0;
+
+  constructor(limits: AnswerLimits) {
+    this.#limits = limits;
+    this.#settle = Promise.withResolvers();
+    this.answer = this.#settle.promise;
+  }
+
+  /** Ends the request, also while its connection is being opened. */
+  abort(reason: Error): void {
+    this.#aborted = reason;
+    this.#settle.reject(reason);
+    this.#controller?.abort(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#aborted) controller.abort(this.#aborted);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: HttpResponse['headers'],
+  ): void {
+    if (status >= 200) {
+      this.#status = status;
+      this.#headers = headers;
+      return;
+    }
+    this.#informational += 1;
+    if (this.#informational > MAX_INFORMATIONAL_RESPONSES) {
+      throw new UnreasonableAnswerError(
+        `the server sent more than ${MAX_INFORMATIONAL_RESPONSES} informational responses and no answer`,
+      );
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, part: Buffer): void {
+    const { maxBytes } = this.#limits;
+    this.#parts += 1;
+    if (this.#parts > MAX_BODY_PARTS) {
+      throw new UnreasonableAnswerError(`the body came in more than ${MAX_BODY_PARTS} pieces`);
+    }
+    const comes = this.#sizeBytes + part.length;
+    if (comes > this.#held.length && this.#held.length < maxBytes) this.#grow(comes);
+    this.#sizeBytes += part.copy(this.#held, this.#sizeBytes);
+    if (comes <= maxBytes) return;
+    this.#finish(true);
+    controller.abort(new Error('no more of the body is wanted'));
+  }
+
+  onResponseEnd(): void {
+    this.#finish(false);
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#settle.reject(error);
+  }
+
+  /** Holds the body in one buffer: as large as it is announced to be, or doubled when that is not known. */
+  #grow(neededBytes: number): void {
+    const announced = Number(this.#headers['content-length'] ?? FIRST_BYTES);
+    const wanted = Math.max(neededBytes, this.#held.length === 0 ? announced : this.#held.length * 2);
+    const sizeBytes = Math.min(wanted, this.#limits.maxBytes);
+    if (!this.#limits.takeRoom(sizeBytes - this.#held.length)) {
+      throw new NoRoomError('there is no room for the answer');
+    }
+    const larger = Buffer.allocUnsafeSlow(sizeBytes);
+    this.#held.copy(larger);
+    this.#held = larger;
+  }
+
+  #finish(truncated: boolean): void {
+    const body = truncated ? this.#held : this.#held.subarray(0, this.#sizeBytes);
+    this.#settle.resolve({ status: this.#status, headers: this.#headers, body, truncated });
+  }
+}

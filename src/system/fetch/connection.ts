@@ -1,0 +1,80 @@
+/** Opens the connections requests are made on: only to addresses the guard allows, and none that is flooded stays open. */
+import { isIP, type Socket } from 'node:net';
+import { buildConnector } from 'undici';
+import { RefusedTargetError, type TargetGuard } from '../blocklist.ts';
+import type { Dns } from '../dns.ts';
+import { guardedLookup } from './addresses.ts';
+import { UnreasonableAnswerError } from './answer.ts';
+
+export type Connections = {
+  connect: buildConnector.connector;
+  /** Connections that are open or being opened. */
+  readonly open: number;
+};
+
+export type ConnectionOptions = {
+  guard: TargetGuard;
+  dns: Pick<Dns, 'a' | 'aaaa'>;
+  certificateAuthorities: string | undefined;
+};
+
+/** Before the request's own time limit, so that it is told from a slow answer. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/**
+ * Maximum number of bytes one request may bring in, whatever they are: more than twice the largest file that is wanted
+ * (25 MiB), so that only chunk extensions and the like reach it. The parser takes about 50 ms for so many.
+ */
+const MAX_BYTES_PER_REQUEST = 64 * 1024 * 1024;
+
+export function createConnections({ guard, dns, certificateAuthorities }: ConnectionOptions): Connections {
+  let open = 0;
+  const connect = buildConnector({
+    lookup: guardedLookup(guard, dns),
+    timeout: CONNECT_TIMEOUT_MS,
+    allowH2: false,
+    ...(certificateAuthorities !== undefined && { ca: certificateAuthorities }),
+  });
+  return {
+    get open() {
+      return open;
+    },
+    connect(options, callback) {
+      const host = options.hostname.replace(/^\[|\]$/g, '');
+      // For an IP literal Node never calls `lookup` (security.md finding 7).
+      if (isIP(host) !== 0 && guard.keepAllowed(host, [host]).length === 0) {
+        callback(new RefusedTargetError(host), null);
+        return;
+      }
+      open += 1;
+      connect(options, (...[error, socket]) => {
+        if (error) {
+          open -= 1;
+          callback(error, null);
+          return;
+        }
+        socket.once('close', () => {
+          open -= 1;
+        });
+        limitBytes(socket);
+        callback(null, socket);
+      });
+    },
+  };
+}
+
+/** Each request writes to the socket, so whatever comes in between two writes belongs to one of them. */
+function limitBytes(socket: Socket): void {
+  let writtenBytes = 0;
+  let readBytes = 0;
+  let readBeforeBytes = 0;
+  socket.on('readable', () => {
+    if (socket.bytesWritten !== writtenBytes) {
+      writtenBytes = socket.bytesWritten;
+      readBeforeBytes = readBytes;
+    }
+    readBytes = socket.bytesRead;
+    if (readBytes - readBeforeBytes > MAX_BYTES_PER_REQUEST) {
+      socket.destroy(new UnreasonableAnswerError(`the server sent more than ${MAX_BYTES_PER_REQUEST} bytes`));
+    }
+  });
+}
