@@ -38,7 +38,6 @@ export async function createApiServer(app: App): Promise<FastifyInstance> {
     metrics: app.metrics,
     bodies,
     holderOf,
-    trustedProxies: app.config.http.trustedProxies,
   });
   if (app.config.http.metrics) serveMetrics(server, app.metrics, 'local');
   server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok', version: VERSION }));
@@ -153,7 +152,7 @@ const QUOTA_HEADERS: SomeHeaders = {
 
 /** Every route that takes a body is behind a key. */
 function holderOf(request: FastifyRequest): string {
-  return findPlannedCaller(request)?.caller.tenantId ?? request.clientAddress;
+  return findPlannedCaller(request)?.caller.tenantId ?? request.ip;
 }
 
 function overloadCheck({ db, metrics }: Pick<App, 'db' | 'metrics'>) {

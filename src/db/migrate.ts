@@ -7,6 +7,7 @@ import { webhookReplays } from './migrations/0003-webhook-replays.ts';
 import { importStatus } from './migrations/0004-import-status.ts';
 import { installation } from './migrations/0006-installation.ts';
 import { returnPath } from './migrations/0008-return-path.ts';
+import { webhookSuspension } from './migrations/0009-webhook-suspension.ts';
 
 const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -15,6 +16,7 @@ const MIGRATIONS: readonly Migration[] = [
   importStatus,
   installation,
   returnPath,
+  webhookSuspension,
 ];
 
 export class NewerSchemaError extends Error {

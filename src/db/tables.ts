@@ -301,6 +301,10 @@ export type WebhookEndpointRow = {
   failingSince: number | null;
   /** When the owner was told of it; null: not yet. */
   warnedAt: number | null;
+  /** Failed posts since the last success; those that failed while it was suspended count as one. */
+  consecutiveFailures: number;
+  /** Nothing is posted to it until then. Null: its last post succeeded, or none was made yet. */
+  suspendedUntil: number | null;
   secretSealed: string;
   /** The secret before this one, which signs too until then: only while a rotation asked for overlap. */
   previousSecretSealed: string | null;

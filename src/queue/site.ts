@@ -253,7 +253,7 @@ export class Site {
       ...delivery,
       claimedAt,
       tries: 0,
-      brokenOff: undefined,
+      brokenOff: false,
       prepare: () => {
         prepared ??= this.#prepare(delivery);
         return prepared;

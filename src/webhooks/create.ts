@@ -22,6 +22,7 @@ export async function createEndpoint(
     ...{ id, tenantId, mode, url, description: description ?? null },
     events: eventList(events),
     ...{ status: 'enabled', disabledReason: null, disabledAt: null, failingSince: null, warnedAt: null },
+    ...{ consecutiveFailures: 0, suspendedUntil: null },
     secretSealed: app.sealer.seal(secret, [tenantId, id]),
     ...{ previousSecretSealed: null, previousSecretUntil: null },
     ...{ createdAt: now, updatedAt: now },

@@ -1,4 +1,4 @@
-/** When a post that failed is made again (api.md 1.8). */
+/** When a post that failed is made again (api.md 1.8), and when its endpoint is posted to again at all. */
 import { jitter } from '../system/backoff.ts';
 import type { Random } from '../system/random.ts';
 
@@ -30,4 +30,14 @@ export function retryDelayMs(
   const delayMs = RETRY_DELAYS_MS[attempts - 1];
   if (delayMs === undefined) return undefined;
   return Math.max(jitter(random, delayMs, JITTER_SHARE), Math.min(retryAfterMs, MOST_RETRY_AFTER_MS));
+}
+
+/** Four posts a second at most to an endpoint that refuses each at once, however many are due to it. */
+const FIRST_SUSPENSION_MS = 250;
+/** A receiver that has recovered gets its posts within a minute. */
+const MAX_SUSPENSION_MS = MINUTE_MS;
+
+/** How long an endpoint is left alone after its `failures`-th failed post in a row: twice as long each time. */
+export function suspensionMs(failures: number): number {
+  return Math.min(FIRST_SUSPENSION_MS * 2 ** (failures - 1), MAX_SUSPENSION_MS);
 }

@@ -70,6 +70,10 @@ const endpointFields = {
   failingSince: Type.Union([Type.String(), Type.Null()], {
     description: 'Since when no post has succeeded; null while they do.',
   }),
+  suspendedUntil: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Nothing is posted before this time, because the last post failed: a quarter of a second at first, twice as long after each failure, at most a minute. Null while posts succeed.',
+  }),
   previousSecretExpiresAt: Type.Union([Type.String(), Type.Null()], {
     description: 'Until when posts are signed with the secret before this one, too; null when they are not.',
   }),
@@ -86,6 +90,7 @@ const SHOWN_EXAMPLE = {
   disabledReason: null,
   disabledAt: null,
   failingSince: null,
+  suspendedUntil: null,
   previousSecretExpiresAt: null,
   description: 'The shop',
   createdAt: '2026-03-01T09:00:00.000Z',
@@ -107,7 +112,7 @@ export const secretEndpointSchema = Type.Object(
 );
 
 export function showEndpoint(row: WebhookEndpointRow, nowMs: number): Static<typeof endpointSchema> {
-  const { previousSecretUntil } = row;
+  const { previousSecretUntil, suspendedUntil } = row;
   const overlaps = previousSecretUntil !== null && nowMs < previousSecretUntil;
   return {
     id: row.id,
@@ -117,6 +122,7 @@ export function showEndpoint(row: WebhookEndpointRow, nowMs: number): Static<typ
     disabledReason: row.disabledReason,
     disabledAt: isoTimeOrNull(row.disabledAt),
     failingSince: isoTimeOrNull(row.failingSince),
+    suspendedUntil: suspendedUntil !== null && suspendedUntil > nowMs ? isoTime(suspendedUntil) : null,
     previousSecretExpiresAt: overlaps ? isoTime(previousSecretUntil) : null,
     description: row.description,
     createdAt: isoTime(row.createdAt),

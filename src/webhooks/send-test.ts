@@ -6,6 +6,7 @@ import type { App } from '../app.ts';
 import type { EventType } from '../events/store.ts';
 import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import { Shares } from '../system/shares.ts';
 import { errorOf, type PostingApp, payload, post } from './deliver.ts';
 import { sampleData } from './sample.ts';
 import type { TestResult } from './schemas.ts';
@@ -13,12 +14,18 @@ import { getEndpoint, type Owner } from './store.ts';
 
 export type SendTest = (owner: Owner, id: string, type: EventType) => Promise<TestResult>;
 
+/** Maximum number of tests at the same time, shared among tenants: each may hold a connection for 15 seconds. */
+const MAX_TESTS = 32;
+
 /** A caller that asked again in a loop would hold a connection for 15 s each time, so an endpoint is tested once at a time. */
 export function createSendTest(app: PostingApp & Pick<App, 'db'>): SendTest {
   const underWay = new Set<string>();
+  const slots = new Shares<Owner['tenantId']>(MAX_TESTS);
   return async (owner, id, type) => {
     const endpoint = await getEndpoint(app.db.read, owner, id);
-    if (underWay.has(id)) throw tooSoon();
+    if (underWay.has(id)) throw tooSoon('A test of this endpoint is under way; wait for its end');
+    if (!slots.take(owner.tenantId))
+      throw tooSoon('Many tests of endpoints are under way; wait for the end of one');
     underWay.add(id);
     try {
       const now = app.clock.now();
@@ -35,12 +42,11 @@ export function createSendTest(app: PostingApp & Pick<App, 'db'>): SendTest {
       };
     } finally {
       underWay.delete(id);
+      slots.release(owner.tenantId);
     }
   };
 }
 
-function tooSoon(): AppError {
-  return new AppError('rate_limited', 'A test of this endpoint is under way; wait for its end', {
-    retryAfterSeconds: 1,
-  });
+function tooSoon(message: string): AppError {
+  return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
 }

@@ -12,8 +12,15 @@ import {
   type LeaseToken,
   settleLeased,
 } from './deliveries/store.ts';
-import { MOST_ATTEMPTS } from './schedule.ts';
-import { disableEndpoint, type EndpointById, findEndpoint, noteFailing, noteSuccess } from './store.ts';
+import { MOST_ATTEMPTS, suspensionMs } from './schedule.ts';
+import {
+  disableEndpoint,
+  type EndpointById,
+  type Failing,
+  findEndpoint,
+  noteFailing,
+  noteSuccess,
+} from './store.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -79,10 +86,21 @@ async function settleFailure(tx: Tx, endpoint: EndpointById, now: number): Promi
     return 'disabled';
   }
   const warns = endpoint.warnedAt === null && now - failingSince >= WARN_AFTER_MS;
-  if (endpoint.failingSince === null || warns) {
-    await noteFailing(tx, { id: endpoint.id, failingSince, warnedAt: warns ? now : endpoint.warnedAt });
-  }
+  await noteFailing(tx, {
+    ...{ id: endpoint.id, failingSince, warnedAt: warns ? now : endpoint.warnedAt },
+    ...suspend(endpoint, now),
+  });
   return warns ? 'warned' : 'none';
+}
+
+/** Posts that were made at the same time and fail together count as one failure. */
+function suspend(
+  { consecutiveFailures, suspendedUntil }: EndpointById,
+  now: number,
+): Pick<Failing, 'consecutiveFailures' | 'suspendedUntil'> {
+  if (suspendedUntil !== null && suspendedUntil > now) return { consecutiveFailures, suspendedUntil };
+  const failures = consecutiveFailures + 1;
+  return { consecutiveFailures: failures, suspendedUntil: now + suspensionMs(failures) };
 }
 
 async function hasFailedTooLong(

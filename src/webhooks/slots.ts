@@ -1,10 +1,13 @@
 /**
- * Who may post next. There are so many posts at the same time and no more, and a receiver that never answers keeps each
- * for 15 seconds: so the slots go to the endpoints that hold the fewest, one whose last post failed has but one, and all
- * of those together never take the last quarter. However many receivers are dead, the others are served.
+ * Decides which endpoints are posted to next. The number of posts at the same time is bounded, and a receiver that never
+ * answers keeps each for 15 seconds. So slots go to the tenants that hold the fewest, and of each to its endpoints that hold
+ * the fewest. No tenant takes the last of them (`system/shares.ts`), an endpoint whose last post failed has one slot, and all
+ * of those together never take the last quarter. However many receivers are dead, and whosever they are, the others are served.
  */
+import { mayTakeAnother } from '../system/shares.ts';
 import type { EndpointId, WaitingEndpoint } from './deliveries/store.ts';
 import type { Claim } from './lease.ts';
+import type { Receiver } from './store.ts';
 
 /** Posts at the same time. */
 export const IN_FLIGHT = 256;
@@ -14,18 +17,27 @@ const IN_FLIGHT_PER_FAILING_ENDPOINT = 1;
 /** To all endpoints together whose last post failed. */
 const IN_FLIGHT_FAILING = 192;
 
-/** Posts under way, by endpoint. */
-export class Slots {
-  readonly #held = new Map<EndpointId, number>();
+type TenantId = WaitingEndpoint['tenantId'];
+type Limits = { limit: number; perEndpoint: number };
+/** A tenant while slots are given out: what it holds and was given, and its endpoints of which something is due. */
+type Candidate = { held: number; endpoints: WaitingEndpoint[] };
 
-  take(id: EndpointId): void {
-    this.#held.set(id, this.#heldBy(id) + 1);
+/** Posts under way, by endpoint and by tenant. */
+export class Slots {
+  readonly #byEndpoint = new Counts<EndpointId>();
+  readonly #byTenant = new Counts<TenantId>();
+  #taken = 0;
+
+  take({ id, tenantId }: Pick<Receiver, 'id' | 'tenantId'>): void {
+    this.#byEndpoint.add(id, 1);
+    this.#byTenant.add(tenantId, 1);
+    this.#taken += 1;
   }
 
-  free(id: EndpointId): void {
-    const left = this.#heldBy(id) - 1;
-    if (left > 0) this.#held.set(id, left);
-    else this.#held.delete(id);
+  free({ id, tenantId }: Pick<Receiver, 'id' | 'tenantId'>): void {
+    this.#byEndpoint.add(id, -1);
+    this.#byTenant.add(tenantId, -1);
+    this.#taken -= 1;
   }
 
   /**
@@ -35,65 +47,114 @@ export class Slots {
    */
   share(waiting: readonly WaitingEndpoint[], { now, limit }: { now: number; limit: number }): Claim[] {
     const due = waiting.filter(({ dueAt }) => dueAt <= now);
-    return this.#give(waiting, due, { limit, levels: IN_FLIGHT_PER_ENDPOINT });
+    return this.#give(waiting, due, { limit, perEndpoint: IN_FLIGHT_PER_ENDPOINT });
   }
 
   /**
-   * The same once more, of endpoints that were read a while ago: one slot each, to those that have none, and were given
-   * none since. What is due to the others may be gone.
+   * Gives out slots once more among endpoints that were read a while ago: one slot each, to those that have none, and were
+   * given none since. What is due to the others may be gone.
    */
   shareRest(
     waiting: readonly WaitingEndpoint[],
     { now, limit, given }: { now: number; limit: number; given: ReadonlySet<EndpointId> },
   ): Claim[] {
     const rest = waiting.filter(({ endpointId, dueAt }) => dueAt <= now && !given.has(endpointId));
-    return this.#give(waiting, rest, { limit, levels: 1 });
+    return this.#give(waiting, rest, { limit, perEndpoint: 1 });
   }
 
+  /** In rounds: each gives one slot to every tenant that holds the fewest. */
   #give(
     waiting: readonly WaitingEndpoint[],
     due: readonly WaitingEndpoint[],
-    { limit, levels }: { limit: number; levels: number },
+    { limit, perEndpoint }: Limits,
   ): Claim[] {
-    const granted = new Map<EndpointId, number>();
+    const granted = new Counts<EndpointId>();
     let left = limit;
+    let free = IN_FLIGHT - this.#taken;
     let leftFailing = this.#roomForFailing(waiting);
-    for (let level = 0; level < levels; level += 1) {
-      for (const { endpointId, failing } of due) {
+    let candidates = this.#candidates(due);
+    while (left > 0 && candidates.length > 0) {
+      const fewest = candidates.reduce((least, { held }) => Math.min(least, held), IN_FLIGHT);
+      const served = new Set<Candidate>();
+      for (const tenant of candidates) {
         if (left <= 0) break;
-        const already = granted.get(endpointId) ?? 0;
-        if (this.#heldBy(endpointId) + already !== level || level >= mostFor(failing)) continue;
-        if (failing) {
-          if (leftFailing <= 0) continue;
-          leftFailing -= 1;
-        }
-        granted.set(endpointId, already + 1);
+        if (tenant.held > fewest || !mayTakeAnother({ held: tenant.held, free })) continue;
+        const endpoint = this.#pick(tenant, granted, { perEndpoint, leftFailing });
+        if (!endpoint) continue;
+        granted.add(endpoint.endpointId, 1);
+        if (endpoint.failing) leftFailing -= 1;
+        tenant.held += 1;
         left -= 1;
+        free -= 1;
+        served.add(tenant);
       }
+      candidates = candidates.filter((tenant) => tenant.held > fewest || served.has(tenant));
     }
     return [...granted].map(([endpointId, count]) => ({ endpointId, limit: count }));
+  }
+
+  /** Those that waited longest first. */
+  #candidates(due: readonly WaitingEndpoint[]): Candidate[] {
+    const byTenant = Map.groupBy(due, ({ tenantId }) => tenantId);
+    return [...byTenant].map(([tenantId, endpoints]) => ({ held: this.#byTenant.of(tenantId), endpoints }));
+  }
+
+  /** The tenant's endpoint that holds the fewest slots, and among equals the one that waited longest. */
+  #pick(
+    { endpoints }: Candidate,
+    granted: Counts<EndpointId>,
+    { perEndpoint, leftFailing }: { perEndpoint: number; leftFailing: number },
+  ): WaitingEndpoint | undefined {
+    let best: WaitingEndpoint | undefined;
+    let fewest = perEndpoint;
+    for (const endpoint of endpoints) {
+      const held = this.#byEndpoint.of(endpoint.endpointId) + granted.of(endpoint.endpointId);
+      if (held >= fewest || held >= mostFor(endpoint.failing)) continue;
+      if (endpoint.failing && leftFailing <= 0) continue;
+      best = endpoint;
+      fewest = held;
+    }
+    return best;
   }
 
   /** The first that could be given a slot when it falls due; for the others the end of a post is the moment to look. */
   next(waiting: readonly WaitingEndpoint[]): WaitingEndpoint | undefined {
     const roomForFailing = this.#roomForFailing(waiting) > 0;
+    const free = IN_FLIGHT - this.#taken;
     return waiting.find(
-      ({ endpointId, failing }) =>
-        this.#heldBy(endpointId) < mostFor(failing) && (!failing || roomForFailing),
+      ({ endpointId, tenantId, failing }) =>
+        this.#byEndpoint.of(endpointId) < mostFor(failing) &&
+        mayTakeAnother({ held: this.#byTenant.of(tenantId), free }) &&
+        (!failing || roomForFailing),
     );
   }
 
   #roomForFailing(waiting: readonly WaitingEndpoint[]): number {
     let room = IN_FLIGHT_FAILING;
-    for (const { endpointId, failing } of waiting) if (failing) room -= this.#heldBy(endpointId);
+    for (const { endpointId, failing } of waiting) if (failing) room -= this.#byEndpoint.of(endpointId);
     return room;
-  }
-
-  #heldBy(id: EndpointId): number {
-    return this.#held.get(id) ?? 0;
   }
 }
 
 function mostFor(failing: 0 | 1): number {
   return failing ? IN_FLIGHT_PER_FAILING_ENDPOINT : IN_FLIGHT_PER_ENDPOINT;
+}
+
+/** Numbers by key; what is not there is 0. */
+class Counts<Key> {
+  readonly #counts = new Map<Key, number>();
+
+  of(key: Key): number {
+    return this.#counts.get(key) ?? 0;
+  }
+
+  add(key: Key, change: number): void {
+    const count = this.of(key) + change;
+    if (count === 0) this.#counts.delete(key);
+    else this.#counts.set(key, count);
+  }
+
+  [Symbol.iterator](): Iterator<[Key, number]> {
+    return this.#counts.entries();
+  }
 }

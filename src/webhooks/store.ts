@@ -71,14 +71,24 @@ export const changeEndpoint = defineWrite(
   },
 );
 
-type Standing = Pick<
+type Standing = Pick<WebhookEndpointRow, 'status' | 'disabledReason' | 'disabledAt' | keyof Failing>;
+
+/** What is kept of the failures since the last success. */
+export type Failing = Pick<
   WebhookEndpointRow,
-  'status' | 'disabledReason' | 'disabledAt' | 'failingSince' | 'warnedAt'
+  'failingSince' | 'warnedAt' | 'consecutiveFailures' | 'suspendedUntil'
 >;
+
+const NOT_FAILING: Failing = {
+  failingSince: null,
+  warnedAt: null,
+  consecutiveFailures: 0,
+  suspendedUntil: null,
+};
 
 const IN_GOOD_STANDING = {
   ...{ status: 'enabled', disabledReason: null, disabledAt: null },
-  ...{ failingSince: null, warnedAt: null },
+  ...NOT_FAILING,
 } as const satisfies Standing;
 
 /** Failures are forgotten when the endpoint is enabled, be it once more, and when another receiver takes its place. */
@@ -86,7 +96,7 @@ function standing(before: WebhookEndpointRow, patch: EndpointPatch, now: number)
   if (patch.status === 'enabled') return IN_GOOD_STANDING;
   const moved = patch.url !== undefined && patch.url !== before.url;
   return {
-    ...(moved && { failingSince: null, warnedAt: null }),
+    ...(moved && NOT_FAILING),
     ...(patch.status === 'disabled' &&
       before.status === 'enabled' && { disabledReason: 'manual', disabledAt: now }),
   };
@@ -165,7 +175,8 @@ export async function listSubscribers(tx: Tx, { tenantId, mode }: Owner): Promis
 const endpointById = statement((db, param: Param<{ id: EndpointId }>) =>
   db
     .selectFrom('webhookEndpoints')
-    .select(['id', 'tenantId', 'url', 'status', 'failingSince', 'warnedAt'])
+    .select(['id', 'tenantId', 'url', 'status'])
+    .select(['failingSince', 'warnedAt', 'consecutiveFailures', 'suspendedUntil'])
     .select(['secretSealed', 'previousSecretSealed', 'previousSecretUntil'])
     .where('id', '=', param('id')),
 );
@@ -175,7 +186,7 @@ export type Receiver = Pick<
   WebhookEndpointRow,
   'id' | 'tenantId' | 'url' | 'secretSealed' | 'previousSecretSealed' | 'previousSecretUntil'
 >;
-export type EndpointById = Receiver & Pick<WebhookEndpointRow, 'status' | 'failingSince' | 'warnedAt'>;
+export type EndpointById = Receiver & Pick<WebhookEndpointRow, 'status'> & Failing;
 
 /** For the workers, which serve all tenants. */
 export function findEndpoint(tx: Tx, id: EndpointId): Promise<EndpointById | undefined> {
@@ -185,31 +196,44 @@ export function findEndpoint(tx: Tx, id: EndpointId): Promise<EndpointById | und
 const clearFailing = statement((db, param: Param<{ id: EndpointId }>) =>
   db
     .updateTable('webhookEndpoints')
-    .set({ failingSince: null, warnedAt: null })
+    .set(NOT_FAILING)
     .where('id', '=', param('id'))
     .where('failingSince', 'is not', null),
 );
 
-/** A post succeeded. */
+/** A post succeeded: the failures before it are forgotten, and the endpoint is suspended no longer. */
 export async function noteSuccess(tx: Tx, id: EndpointId): Promise<void> {
   await clearFailing.all(tx, { id });
 }
 
-const setFailing = statement(
-  (db, param: Param<Pick<WebhookEndpointRow, 'id' | 'failingSince' | 'warnedAt'>>) =>
-    db
-      .updateTable('webhookEndpoints')
-      .set({ failingSince: param('failingSince'), warnedAt: param('warnedAt') })
-      .where('id', '=', param('id')),
+const setFailing = statement((db, param: Param<Pick<WebhookEndpointRow, 'id'> & Failing>) =>
+  db
+    .updateTable('webhookEndpoints')
+    .set({
+      failingSince: param('failingSince'),
+      warnedAt: param('warnedAt'),
+      consecutiveFailures: param('consecutiveFailures'),
+      suspendedUntil: param('suspendedUntil'),
+    })
+    .where('id', '=', param('id')),
 );
 
-/** A post failed, as others before it since `failingSince`. */
-export async function noteFailing(
-  tx: Tx,
-  failure: Pick<WebhookEndpointRow, 'id' | 'failingSince' | 'warnedAt'>,
-): Promise<void> {
+/** A post failed. */
+export async function noteFailing(tx: Tx, failure: Pick<WebhookEndpointRow, 'id'> & Failing): Promise<void> {
   await setFailing.all(tx, failure);
 }
+
+/**
+ * Ends the suspension of every endpoint when the daemon starts: receivers may have recovered, and the clock may have been
+ * set back since.
+ */
+export const endSuspensions = defineWrite('webhooks.endSuspensions', async (tx: Tx): Promise<void> => {
+  await tx
+    .updateTable('webhookEndpoints')
+    .set({ suspendedUntil: null })
+    .where('suspendedUntil', 'is not', null)
+    .execute();
+});
 
 /** Disabled by us; what waits for it is skipped. */
 export async function disableEndpoint(

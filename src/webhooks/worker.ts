@@ -16,11 +16,11 @@ import {
   sweepDeliveries,
   type WaitingEndpoint,
 } from './deliveries/store.ts';
-import { type LeasedDelivery, leaseDeliveries } from './lease.ts';
+import { type Claim, type LeasedDelivery, leaseDeliveries } from './lease.ts';
 import { retryDelayMs } from './schedule.ts';
 import { type Aftermath, type Settlement, settleDelivery } from './settle.ts';
 import { IN_FLIGHT, Slots } from './slots.ts';
-import { forgetPreviousSecrets } from './store.ts';
+import { endSuspensions, forgetPreviousSecrets } from './store.ts';
 
 /** Longer than a post may take, so that nothing is posted twice at the same time. */
 const LEASE_MS = 60_000;
@@ -36,6 +36,18 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
   /** Since they were read: reading a thousand takes milliseconds of this thread, so they are served first. */
   const given = new Set<EndpointId>();
   let released = false;
+
+  async function nextClaims(now: number, limit: number): Promise<Claim[]> {
+    let claims = slots.shareRest(waiting, { now, limit, given });
+    if (claims.length === 0) {
+      waiting = await listWaitingEndpoints(app.db.read);
+      given.clear();
+      claims = slots.share(waiting, { now, limit });
+    }
+    for (const { endpointId } of claims) given.add(endpointId);
+    return claims;
+  }
+
   return {
     name: 'webhooks',
     wakeOn: ['webhooks'],
@@ -44,24 +56,21 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
       const now = app.clock.now();
       if (!released) await releaseAll(app, now);
       released = true;
-      let claims = slots.shareRest(waiting, { now, limit, given });
-      if (claims.length === 0) {
-        waiting = await listWaitingEndpoints(app.db.read);
-        given.clear();
-        claims = slots.share(waiting, { now, limit });
+      for (;;) {
+        const claims = await nextClaims(now, limit);
+        if (claims.length === 0) return [];
+        const lease = { now, until: now + LEASE_MS, epoch: app.epoch, claims };
+        const leased = await app.db.commit(leaseDeliveries, lease);
+        for (const { endpoint } of leased) slots.take(endpoint);
+        // Where nothing was leased, what was read is out of date: endpoints were suspended, disabled or deleted since.
+        if (leased.length > 0) return leased;
       }
-      if (claims.length === 0) return [];
-      for (const { endpointId } of claims) given.add(endpointId);
-      const lease = { now, until: now + LEASE_MS, epoch: app.epoch, claims };
-      const leased = await app.db.commit(leaseDeliveries, lease);
-      for (const { endpoint } of leased) slots.take(endpoint.id);
-      return leased;
     },
     async run(delivery) {
       try {
         await deliver(app, delivery);
       } finally {
-        slots.free(delivery.endpoint.id);
+        slots.free(delivery.endpoint);
       }
     },
     /** Asked right after a lease that took nothing, so what was read still holds; a notice has it looked at anew. */
@@ -69,9 +78,12 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
   };
 }
 
-/** What an earlier start of the daemon was posting when it ended need not wait for the end of its lease. */
+/** What an earlier start of the daemon was posting when it ended need not wait for the end of its lease, nor of a suspension. */
 async function releaseAll(app: WebhookApp, now: number): Promise<void> {
-  const count = await app.db.commit(releaseAbandoned, { now, epoch: app.epoch });
+  const [count] = await Promise.all([
+    app.db.commit(releaseAbandoned, { now, epoch: app.epoch }),
+    app.db.commit(endSuspensions, undefined),
+  ]);
   if (count > 0) app.log.warn({ count }, 'webhook posts were interrupted, and are made again');
 }
 

@@ -62,6 +62,5 @@ async function accept(number: number): Promise<void> {
     detached: { find: () => undefined, hash: () => undefined },
     idempotencyKey: undefined,
     holdText: () => () => {},
-    requireValidKey: async () => {},
   });
 }

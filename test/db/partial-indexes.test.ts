@@ -49,6 +49,8 @@ const endpoint = {
   disabledAt: null,
   failingSince: null,
   warnedAt: null,
+  consecutiveFailures: 0,
+  suspendedUntil: null,
   secretSealed: '',
   previousSecretSealed: null,
   previousSecretUntil: null,

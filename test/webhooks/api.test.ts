@@ -30,6 +30,7 @@ test('an endpoint is created enabled, with its secret, and answers to its id wit
     disabledReason: null,
     disabledAt: null,
     failingSince: null,
+    suspendedUntil: null,
     previousSecretExpiresAt: null,
     description: 'Büro',
     createdAt: shown.createdAt,

@@ -113,6 +113,27 @@ test('an endpoint is tested once at a time, others beside it', () =>
     assert.equal((await send(world, id)).status, 200);
   }));
 
+test('a tenant that tests many endpoints at once leaves room for others', () =>
+  inWorld(async (world) => {
+    const other = await world.test.addTenant(`tests ${world.startMs}`);
+    const { id: quick } = await world.createEndpoint({ key: other.testKey });
+    const gate = Promise.withResolvers<{ status: number }>();
+    world.answer(({ url }) => (url.includes('slow') ? gate.promise : {}));
+    const tests = [];
+    for (let index = 0; index < 16; index += 1) {
+      const { id } = await world.createEndpoint({ url: `https://slow.example/${index}` });
+      tests.push(send(world, id));
+    }
+    await until(world, 'they are under way', () => world.posts.length === 16);
+    const { id } = await world.createEndpoint();
+    assert.deepEqual((await send(world, id)).status, 429);
+    const answer = await world.test.request('POST', `/v1/webhooks/${quick}/test`, { key: other.testKey });
+    assert.equal(answer.body.delivered, true);
+    gate.resolve({ status: 200 });
+    for (const { status } of await Promise.all(tests)) assert.equal(status, 200);
+    assert.equal((await send(world, id)).status, 200);
+  }));
+
 test('a key that may only read or send may not test', () =>
   inWorld(async (world) => {
     const { createApiKey } = await import('../../src/tenants/keys.ts');

@@ -4,19 +4,30 @@ import type { EndpointId, WaitingEndpoint } from '../../src/webhooks/deliveries/
 import { IN_FLIGHT, Slots } from '../../src/webhooks/slots.ts';
 
 const NOW = 1_000;
-const waiting = (name: string, failing: 0 | 1 = 0): WaitingEndpoint => ({
+/** Each of a tenant of its own, unless that is said. */
+const waiting = (name: string, failing: 0 | 1 = 0, tenant = name): WaitingEndpoint => ({
   endpointId: `wh_${name}`,
+  tenantId: `ten_${tenant}`,
   dueAt: NOW,
   failing,
 });
 const many = (prefix: string, count: number, failing: 0 | 1 = 0) =>
   Array.from({ length: count }, (_, index) => waiting(`${prefix}${index}`, failing));
+const ofTenant = (tenant: string, count: number, failing: 0 | 1 = 0) =>
+  Array.from({ length: count }, (_, index) => waiting(`${tenant}${index}`, failing, tenant));
+const holder = (name: string) => ({ id: `wh_${name}`, tenantId: `ten_${name}` }) as const;
+
+function receiverOf(endpoints: readonly WaitingEndpoint[], id: EndpointId) {
+  const tenantId = endpoints.find(({ endpointId }) => endpointId === id)?.tenantId;
+  assert.ok(tenantId);
+  return { id, tenantId };
+}
 
 /** Takes what is shared out, as the worker does. */
 function grant(slots: Slots, endpoints: readonly WaitingEndpoint[], limit: number): Map<EndpointId, number> {
   const claims = slots.share(endpoints, { now: NOW, limit });
   for (const claim of claims)
-    for (let count = 0; count < claim.limit; count += 1) slots.take(claim.endpointId);
+    for (let count = 0; count < claim.limit; count += 1) slots.take(receiverOf(endpoints, claim.endpointId));
   return new Map(claims.map((claim) => [claim.endpointId, claim.limit]));
 }
 
@@ -26,7 +37,7 @@ test('an endpoint has four slots at most, and gets one back for each that ends',
   assert.deepEqual([...grant(slots, one, 10)], [['wh_a', 4]]);
   assert.deepEqual([...grant(slots, one, 10)], []);
   assert.equal(slots.next(one), undefined);
-  slots.free('wh_a');
+  slots.free(holder('a'));
   assert.equal(slots.next(one), one[0]);
   assert.deepEqual([...grant(slots, one, 10)], [['wh_a', 1]]);
 });
@@ -70,7 +81,7 @@ test('an endpoint that began to fail with four posts under way waits until they 
   const failing = [waiting('a', 1)];
   for (let left = 3; left >= 0; left -= 1) {
     assert.deepEqual([...grant(slots, failing, 1)], []);
-    slots.free('wh_a');
+    slots.free(holder('a'));
   }
   assert.deepEqual([...grant(slots, failing, 1)], [['wh_a', 1]]);
 });
@@ -129,4 +140,43 @@ test('the rest of those that waited get one slot each, if they have none and wer
   const held = grant(slots, failing, IN_FLIGHT).size;
   assert.ok(held < IN_FLIGHT, 'as many as those that fail may have');
   assert.equal(rest(IN_FLIGHT, failing).length, 3);
+});
+
+const heldBy = (granted: Map<EndpointId, number>, tenant: string) =>
+  [...granted].reduce((sum, [id, count]) => (id.startsWith(`wh_${tenant}`) ? sum + count : sum), 0);
+
+test('a tenant alone has half of the slots, and what it leaves is for whoever comes next', () => {
+  const slots = new Slots();
+  const first = ofTenant('a', 100);
+  assert.equal(heldBy(grant(slots, first, IN_FLIGHT), 'a'), 128);
+  assert.equal(slots.next(first), undefined, 'until a post ends');
+  const second = grant(slots, [...first, ...ofTenant('b', 100)], IN_FLIGHT);
+  assert.deepEqual([heldBy(second, 'a'), heldBy(second, 'b')], [0, 64]);
+  const third = grant(slots, [...first, ...ofTenant('c', 1)], IN_FLIGHT);
+  assert.deepEqual([...third], [['wh_c0', 4]]);
+});
+
+test('tenants that come together have equal shares, however many endpoints each has and whichever is longer due', () => {
+  const granted = grant(
+    new Slots(),
+    [...ofTenant('a', 500), ...ofTenant('b', 50), ...ofTenant('c', 2)],
+    IN_FLIGHT,
+  );
+  assert.deepEqual([heldBy(granted, 'a'), heldBy(granted, 'b'), heldBy(granted, 'c')], [83, 83, 8]);
+  const few = grant(new Slots(), [...ofTenant('a', 500), waiting('b')], 2);
+  assert.deepEqual([...few.keys()], ['wh_a0', 'wh_b']);
+});
+
+test('a slot that comes free goes to the tenant that holds the fewest', () => {
+  const slots = new Slots();
+  const hanging = ofTenant('a', 50);
+  grant(slots, hanging, IN_FLIGHT);
+  slots.free(receiverOf(hanging, 'wh_a0'));
+  assert.deepEqual([...grant(slots, [...hanging, waiting('b')], 1)], [['wh_b', 1]]);
+});
+
+test('what waits for deleted endpoints is taken up too', () => {
+  const deleted = { ...waiting('gone'), tenantId: null };
+  const claims = new Slots().share([deleted], { now: NOW, limit: 5 });
+  assert.deepEqual(claims, [{ endpointId: 'wh_gone', limit: 4 }]);
 });

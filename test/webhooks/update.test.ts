@@ -101,13 +101,16 @@ for (const [name, body, failingSince] of [
       const { id } = await world.createEndpoint();
       await world.side
         .updateTable('webhookEndpoints')
-        .set({ failingSince: 7, warnedAt: 8 })
+        .set({ failingSince: 7, warnedAt: 8, consecutiveFailures: 9, suspendedUntil: world.startMs + 1 })
         .where('id', '=', id)
         .execute();
       const answer = await patch(world, id, body);
       assert.equal(answer.body.failingSince, failingSince === null ? null : iso(failingSince));
       const row = await world.side.selectFrom('webhookEndpoints').selectAll().executeTakeFirstOrThrow();
-      assert.equal(row.warnedAt, failingSince === null ? null : 8);
+      assert.deepEqual(
+        [row.warnedAt, row.consecutiveFailures, answer.body.suspendedUntil],
+        failingSince === null ? [null, 0, null] : [8, 9, iso(world.startMs + 1)],
+      );
     }));
 }
 

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { HttpRequest } from '../../src/system/fetch.ts';
 import { newId } from '../../src/system/ids.ts';
+import { releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
+import { suspensionMs } from '../../src/webhooks/schedule.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { DATA, ended, inWorld, only, until, type WebhookWorld } from './webhook-world.ts';
@@ -324,6 +326,7 @@ test('of an endpoint whose last post failed one post at a time is made, until on
     const gate = Promise.withResolvers<{ status: number }>();
     const others = Promise.withResolvers<{ status: number }>();
     world.answer(() => (world.posts.length === 2 ? gate.promise : others.promise));
+    await world.clock.advance(SECOND);
     for (let count = 0; count < 8; count += 1) await world.record();
     await until(world, 'one is under way', () => world.posts.length === 2);
     await world.clock.advance(5 * SECOND);
@@ -339,11 +342,12 @@ test('of an endpoint whose last post failed one post at a time is made, until on
 test('endpoints that wait are read once for as many as there are, and those that got nothing are served next', () =>
   inWorld(async (world) => {
     const { app, tenantId } = world.test;
-    const rows = Array.from({ length: 300 }, (_, index) => {
+    const rows = Array.from({ length: 120 }, (_, index) => {
       const id = newId('wh', index);
       return {
         ...{ id, tenantId, mode: 'test' as const, url: '', events: '[]', status: 'enabled' as const },
-        ...{ secretSealed: app.sealer.seal('whsec_', [tenantId, id]), createdAt: 0, updatedAt: 0 },
+        ...{ secretSealed: app.sealer.seal('whsec_', [tenantId, id]), consecutiveFailures: 0 },
+        ...{ createdAt: 0, updatedAt: 0 },
       };
     });
     await world.side.insertInto('webhookEndpoints').values(rows).execute();
@@ -372,13 +376,98 @@ test('endpoints that wait are read once for as many as there are, and those that
       served.push(...leased.map(({ endpoint }) => endpoint.id));
       return leased;
     };
-    const [first] = await lease(250);
+    const [first] = await lease(100);
     assert.ok(first);
     await work.run(first);
+    await lease(10);
+    await lease(10);
+    assert.deepEqual([served.length, reads], [120, 1]);
+    assert.equal(new Set(served).size, 120, 'one each, also to the one whose post has ended');
     await lease(40);
-    await lease(40);
-    assert.deepEqual([served.length, reads], [300, 1]);
-    assert.equal(new Set(served).size, 300, 'one each, also to the one whose post has ended');
-    await lease(40);
-    assert.deepEqual([served[300], reads], [first.endpoint.id, 2]);
+    assert.deepEqual([served[120], reads], [first.endpoint.id, 2]);
+  }));
+
+/** Records so many events at once, and lets the fan-out make their deliveries. */
+async function recordMany(world: WebhookWorld, count: number, key?: { tenantId: `ten_${string}` }) {
+  for (let index = 0; index < count; index += 1) await world.record(key);
+}
+
+/** Moves the clock on in small steps, in each of which the worker's writes are done: they are done in their order. */
+async function advanceUntil(world: WebhookWorld, check: () => boolean): Promise<void> {
+  const { db, epoch } = world.test.app;
+  for (let step = 0; step < 500 && !check(); step += 1) {
+    await db.commit(releaseAbandoned, { now: world.clock.now(), epoch });
+    await world.clock.advance(50);
+  }
+  assert.ok(check());
+}
+
+test('an endpoint that refuses at once is left alone for longer and longer, however much is due to it', () =>
+  inWorld(async (world) => {
+    const { id } = await world.createEndpoint();
+    const times: number[] = [];
+    world.answer(() => {
+      times.push(world.clock.now());
+      return { status: 500 };
+    });
+    await recordMany(world, 40);
+    world.start();
+    const shown = async () => (await world.test.request('GET', `/v1/webhooks/${id}`)).body.suspendedUntil;
+    await until(world, 'the first posts have failed', async () => (await shown()) !== null);
+    assert.equal(await shown(), new Date(world.startMs + 250).toISOString());
+    const together = times.length;
+    assert.ok(together <= 4, 'those that are made at the same time');
+    await advanceUntil(world, () => times.length >= together + 5);
+    const gaps = times.slice(together).map((at, index) => at - (times[together + index - 1] ?? 0));
+    for (const [index, leastMs] of [250, 500, 1_000, 2_000, 4_000].entries()) {
+      assert.ok((gaps[index] ?? 0) >= leastMs, `${gaps}`);
+    }
+    world.answer(() => ({ status: 200 }));
+    const posts = world.posts.length;
+    await advanceUntil(world, () => world.posts.length > posts);
+    await until(world, 'one success ends the suspension, and all that is due follows', async () => {
+      const rows = await world.deliveries();
+      return rows.filter(({ state }) => state === 'delivered').length >= 30;
+    });
+    assert.equal(await shown(), null);
+  }));
+
+test('a suspension is a minute at most', () => {
+  assert.deepEqual(
+    [1, 2, 8, 9, 500, 5_000].map((failures) => suspensionMs(failures)),
+    [250, 500, 32_000, MINUTE, MINUTE, MINUTE],
+  );
+});
+
+test('a start of the daemon ends all suspensions, also those of a clock that has been set back', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    await world.side
+      .updateTable('webhookEndpoints')
+      .set({ failingSince: 1, consecutiveFailures: 9, suspendedUntil: world.startMs + 24 * HOUR })
+      .execute();
+    await world.record();
+    world.start();
+    await ended(world);
+    assert.equal((await only(world)).state, 'delivered');
+  }));
+
+test('posts of one tenant that hang leave room for those of another', () =>
+  inWorld(async (world) => {
+    const other = await world.test.addTenant(`other ${world.startMs}`);
+    for (let index = 0; index < 50; index += 1) {
+      await world.createEndpoint({ url: `https://slow.example/${index}` });
+    }
+    await world.createEndpoint({ url: 'https://quick.example/', key: other.testKey });
+    const hang = Promise.withResolvers<{ status: number }>();
+    world.answer(({ url }) => (url.includes('slow') ? hang.promise : {}));
+    await recordMany(world, 6);
+    world.start();
+    await until(world, 'the first has its share', () => world.posts.length === 128);
+    await recordMany(world, 20, other);
+    const quick = () => world.posts.filter(({ url }) => url.includes('quick')).length;
+    await until(world, 'the other has everything', () => quick() === 20);
+    assert.equal(world.posts.length, 148, 'and the first no more than its share');
+    hang.resolve({ status: 200 });
+    await ended(world);
   }));

@@ -96,9 +96,12 @@ export async function endPending(
   await endPendingStatement.all(tx, { ...(why === 'disabled' ? DISABLED : DELETED), endpointId, now });
 }
 
-/** An endpoint that something is still to be posted to, and when the first of it falls due or its lease runs out. */
+/** An endpoint that something is still to be posted to. */
 export type WaitingEndpoint = {
   endpointId: EndpointId;
+  /** Null: the endpoint was deleted. */
+  tenantId: WebhookEndpointRow['tenantId'] | null;
+  /** When the first delivery falls due or its lease runs out, but not before the endpoint's suspension ends. */
   dueAt: number;
   /** 1: its last post failed. */
   failing: 0 | 1;
@@ -115,12 +118,13 @@ const waitingEndpoints = statement((db) => ({
                  WHERE later.state = 'pending' AND later.endpointId > waiting.endpointId)
           FROM waiting WHERE waiting.endpointId IS NOT NULL
       )
-      SELECT endpointId,
-             (SELECT min(one.dueAt) FROM webhookDeliveries AS one
-               WHERE one.state = 'pending' AND one.endpointId = waiting.endpointId) AS dueAt,
-             EXISTS (SELECT 1 FROM webhookEndpoints
-                      WHERE id = waiting.endpointId AND failingSince IS NOT NULL) AS failing
-        FROM waiting WHERE endpointId IS NOT NULL
+      SELECT endpointId, endpoint.tenantId AS tenantId,
+             max((SELECT min(one.dueAt) FROM webhookDeliveries AS one
+                   WHERE one.state = 'pending' AND one.endpointId = waiting.endpointId),
+                 coalesce(endpoint.suspendedUntil, 0)) AS dueAt,
+             endpoint.failingSince IS NOT NULL AS failing
+        FROM waiting LEFT JOIN webhookEndpoints AS endpoint ON endpoint.id = waiting.endpointId
+       WHERE endpointId IS NOT NULL
        ORDER BY dueAt`.compile(db),
 }));
 
