@@ -38,6 +38,7 @@ export async function createApiServer(app: App): Promise<FastifyInstance> {
     metrics: app.metrics,
     bodies,
     holderOf,
+    trustedProxies: app.config.http.trustedProxies,
   });
   if (app.config.http.metrics) serveMetrics(server, app.metrics, 'local');
   server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok', version: VERSION }));
@@ -152,7 +153,7 @@ const QUOTA_HEADERS: SomeHeaders = {
 
 /** Every route that takes a body is behind a key. */
 function holderOf(request: FastifyRequest): string {
-  return findPlannedCaller(request)?.caller.tenantId ?? request.ip;
+  return findPlannedCaller(request)?.caller.tenantId ?? request.clientAddress;
 }
 
 function overloadCheck({ db, metrics }: Pick<App, 'db' | 'metrics'>) {

@@ -31,6 +31,11 @@ export const configSchema = section('Postrider configuration', {
   http: section('The HTTP API.', {
     address: Type.String({ default: '127.0.0.1', description: 'Address to listen on.' }),
     port: port(8025, 'Port to listen on; 0 takes any free one.'),
+    trustedProxies: Type.Array(Type.String(), {
+      default: [],
+      description:
+        'Exact addresses of reverse proxies, such as 127.0.0.1. For connections from them alone, X-Forwarded-For names the client, as the allowed addresses of API keys and the limits for each address need it.',
+    }),
     metrics: Type.Boolean({
       default: false,
       description:
@@ -264,12 +269,8 @@ function check(
       `${origins.get('webhooks.signatureHeader')}: "webhooks.signatureHeader": a post has this header already`,
     );
   }
-  const notAddress = config.domains.addresses.find((address) => isIP(address) === 0 || address.includes('%'));
-  if (notAddress !== undefined) {
-    throw new ConfigError(
-      `${origins.get('domains.addresses')}: "domains.addresses": ${notAddress} is not an IP address`,
-    );
-  }
+  requireAddresses('domains.addresses', config.domains.addresses, origins);
+  requireAddresses('http.trustedProxies', config.http.trustedProxies, origins);
   try {
     blockList(config.outbound.allowTargets);
   } catch (error) {
@@ -277,6 +278,16 @@ function check(
       `${origins.get('outbound.allowTargets')}: "outbound.allowTargets": ${errorMessage(error)}`,
     );
   }
+}
+
+function requireAddresses(
+  key: string,
+  addresses: readonly string[],
+  origins: ReadonlyMap<string, string>,
+): void {
+  const wrong = addresses.find((address) => isIP(address) === 0 || address.includes('%'));
+  if (wrong === undefined) return;
+  throw new ConfigError(`${origins.get(key)}: "${key}": ${wrong} is not an IP address`);
 }
 
 function faultSettings(env: ConfigSource['env']): FaultSettings {

@@ -15,7 +15,7 @@ import { VERSION } from './version.ts';
 
 export type ControlSocket = { close(): Promise<void> };
 
-type ControlApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'dns' | 'notices' | 'metrics'>;
+type ControlApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'notices' | 'metrics'>;
 
 /** sun_path holds 108 bytes with its NUL on Linux and 104 elsewhere (unix(7), sys/un.h). */
 const MOST_PATH_BYTES = 103;
@@ -30,6 +30,7 @@ export async function createControlServer(app: ControlApp): Promise<HttpServer> 
   serveMetrics(server, app.metrics, 'all');
   registerTenantAdmin(server, app);
   registerDomainAdmin(server, app);
+  server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;
 }
 

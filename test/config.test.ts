@@ -27,7 +27,7 @@ function refused(load: () => unknown, ...parts: string[]): void {
 test('without a file it is a development configuration on 127.0.0.1', () => {
   const config = loadConfig({ env: {} });
   assert.equal(config.development, true);
-  assert.deepEqual(config.http, { address: '127.0.0.1', port: 8025, metrics: false });
+  assert.deepEqual(config.http, { address: '127.0.0.1', port: 8025, trustedProxies: [], metrics: false });
   assert.ok(isAbsolute(config.dataDir));
   assert.deepEqual(config.faults, { crashAt: undefined, synchronous: 'FULL' });
 });
@@ -37,7 +37,7 @@ test('a file is read over the defaults and the environment over the file', () =>
   const config = loadConfig({ file, env: { POSTRIDER_HTTP_PORT: '81' } });
   assert.equal(config.development, false);
   assert.equal(config.hostname, 'mail.example.com');
-  assert.deepEqual(config.http, { address: '0.0.0.0', port: 81, metrics: false });
+  assert.deepEqual(config.http, { address: '0.0.0.0', port: 81, trustedProxies: [], metrics: false });
   assert.equal(config.delivery.connectionsPerSite, 20);
 });
 
@@ -136,6 +136,12 @@ test('what a schema cannot say is checked too', () => {
       () => loadConfig({ env: { POSTRIDER_DOMAINS_ADDRESSES: `192.0.2.1,${address},::1` } }),
       'POSTRIDER_DOMAINS_ADDRESSES',
       '"domains.addresses"',
+      `${address} is not an IP address`,
+    );
+    refused(
+      () => loadConfig({ env: { POSTRIDER_HTTP_TRUSTED_PROXIES: `192.0.2.1,${address}` } }),
+      'POSTRIDER_HTTP_TRUSTED_PROXIES',
+      '"http.trustedProxies"',
       `${address} is not an IP address`,
     );
   }

@@ -8,11 +8,13 @@ import { createHash, type Hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { BlobRow } from '../db/tables.ts';
-import { AppError, errorMessage } from '../system/errors.ts';
+import { AppError, errorCode, errorMessage } from '../system/errors.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
-import { FileWriter, fileChunks, fileHead, fileSize, removeFile, sweepFiles } from './files.ts';
+import { FileWriter, fileChunks, fileHead, fileSize, removeFile } from './files.ts';
 import { findBlob, isFileInUse, type StoredBytes } from './store.ts';
+import { SWEEP_AGE_MS, type Swept, sweepFiles } from './sweep.ts';
+import { restoreFromTrash } from './trash.ts';
 
 export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
@@ -43,16 +45,14 @@ export type Blobs = {
    * another row names the same bytes or another request has prepared them too; then the sweep decides.
    */
   discard(bytes: StoredBytes): Promise<void>;
-  /** Deletes files that no row names: those of requests that a crash cut off before their commit. */
-  sweep(): Promise<number>;
+  /** Moves files that no row names to the trash, unless they are suspiciously many and it is not `forced`. */
+  sweep(options?: { forced: boolean }): Promise<Swept>;
 };
 
 /** Up to here bytes live in the database (engine.md 4, spool tables). */
 export const INLINE_BYTES = 256 * 1024;
 /** Hashed at a time, between two waits for the disk: a fraction of a millisecond. */
 const SLICE_BYTES = 256 * 1024;
-/** A younger file may belong to a request that has not committed yet. */
-const SWEEP_AGE_MS = 3_600_000;
 
 export function openBlobs(system: Pick<System, 'clock' | 'log'>, db: Db, dataDir: string): Blobs {
   const root = join(dataDir, 'blobs');
@@ -76,22 +76,26 @@ export function openBlobs(system: Pick<System, 'clock' | 'log'>, db: Db, dataDir
       const row = await findBlob(db.read, id);
       if (!row) throw new Error(`blob ${id} does not exist`);
       if (row.data !== null) return inDatabase(row, bufferOf(row.data));
-      const sizeBytes = await fileSize(root, row.sha256);
+      const sizeBytes = await findSize(root, row.sha256);
       if (sizeBytes !== row.sizeBytes) throw new Error(`blob ${id} has ${sizeBytes} bytes in its file`);
       return inFile(row, root);
     },
     async discard({ sha256, data }) {
       if (data !== null || (await isFileInUse(db.read, sha256))) return;
-      if (prepared.get(sha256)?.times !== 1) return;
+      if ((prepared.get(sha256)?.times ?? 1) !== 1) return;
       prepared.delete(sha256);
       await removeFile(root, sha256);
     },
-    sweep() {
+    sweep({ forced } = { forced: false }) {
+      const now = system.clock.now();
       const preparedBefore = system.clock.elapsed() - SWEEP_AGE_MS;
       for (const [sha256, { at }] of prepared) if (at < preparedBefore) prepared.delete(sha256);
-      return sweepFiles(root, system.clock.now() - SWEEP_AGE_MS, async (sha256) => {
-        const inUse = await isFileInUse(db.read, sha256);
-        return inUse || prepared.has(sha256);
+      const isKeeping = (db.installation.keepFilesUntil ?? now) > now;
+      return sweepFiles(root, {
+        now,
+        isNamed: (sha256) => isFileInUse(db.read, sha256),
+        isPrepared: (sha256) => prepared.has(sha256),
+        mode: forced ? 'force' : isKeeping ? 'keep' : 'normal',
       });
     },
   };
@@ -112,6 +116,16 @@ function createFailureReport({ clock, log }: Pick<System, 'clock' | 'log'>): (er
     }
     throw error;
   };
+}
+
+/** A file that a sweep under another database took away comes back when it is asked for. */
+async function findSize(root: string, sha256: string): Promise<number> {
+  try {
+    return await fileSize(root, sha256);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT' || !restoreFromTrash(root, sha256)) throw error;
+    return fileSize(root, sha256);
+  }
 }
 
 type Stored = Pick<BlobRow, 'sha256' | 'sizeBytes' | 'eightBit' | 'data'>;

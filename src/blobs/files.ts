@@ -4,7 +4,7 @@
  * all. What a crash leaves in `partial` is swept like any other file that no row names.
  */
 import { randomUUID } from 'node:crypto';
-import { renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { endOnBrokenStorage, isDiskFull } from '../db/storage-failure.ts';
@@ -13,6 +13,8 @@ import { AppError, errorCode } from '../system/errors.ts';
 /** Small pieces are gathered up to here before they are written. */
 const WRITE_BYTES = 64 * 1024;
 const READ_BYTES = 128 * 1024;
+/** Folder of files that are being written, and of those that are being removed. */
+export const PARTIAL = 'partial';
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -31,7 +33,7 @@ export class FileWriter {
   }
 
   static async open(root: string): Promise<FileWriter> {
-    const temporary = join(root, 'partial', randomUUID());
+    const temporary = join(root, PARTIAL, randomUUID());
     return refusing(temporary, async () => {
       await mkdir(dirname(temporary), { recursive: true, mode: FOLDER_MODE });
       return new FileWriter(root, temporary, await open(temporary, 'wx', FILE_MODE));
@@ -141,36 +143,22 @@ export async function* fileChunks(root: string, sha256: string, end: number): As
 
 /**
  * The name is free as soon as it is called, so nothing can be prepared between the caller's look and that; the bytes go in
- * the thread pool, because a large file takes tens of milliseconds.
+ * the thread pool, because a large file takes tens of milliseconds. A file that is not there is removed already.
  */
 export async function removeFile(root: string, sha256: string): Promise<void> {
-  const nameless = join(root, 'partial', randomUUID());
-  renameSync(pathOf(root, sha256), nameless);
+  const nameless = join(root, PARTIAL, randomUUID());
+  mkdirSync(dirname(nameless), { recursive: true, mode: FOLDER_MODE });
+  try {
+    renameSync(pathOf(root, sha256), nameless);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return;
+    throw error;
+  }
   await rm(nameless, { force: true });
 }
 
-/** Removes files that were last changed before `beforeMs` and are not needed; answers how many. */
-export async function sweepFiles(
-  root: string,
-  beforeMs: number,
-  isNeeded: (name: string) => Promise<boolean>,
-): Promise<number> {
-  let removed = 0;
-  for (const folder of await list(root)) {
-    for (const name of await list(join(root, folder))) {
-      const path = join(root, folder, name);
-      const changedMs = await changedAt(path);
-      if (changedMs === undefined || changedMs >= beforeMs || (await isNeeded(name))) continue;
-      // At once, not in the thread pool: nothing can be prepared between the answer and this.
-      rmSync(path, { force: true });
-      removed++;
-    }
-  }
-  return removed;
-}
-
-/** Undefined when it is gone: a temporary file took its real name. */
-async function changedAt(path: string): Promise<number | undefined> {
+/** Undefined when it is gone: it was renamed meanwhile. */
+export async function changedAt(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).mtimeMs;
   } catch (error) {
@@ -179,7 +167,8 @@ async function changedAt(path: string): Promise<number | undefined> {
   }
 }
 
-async function list(path: string): Promise<string[]> {
+/** Names in a folder; none when it does not exist. */
+export async function listFolder(path: string): Promise<string[]> {
   try {
     return await readdir(path);
   } catch (error) {
@@ -188,6 +177,6 @@ async function list(path: string): Promise<string[]> {
   }
 }
 
-function pathOf(root: string, sha256: string): string {
+export function pathOf(root: string, sha256: string): string {
   return join(root, sha256.slice(0, 2), sha256);
 }

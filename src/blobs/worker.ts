@@ -1,16 +1,47 @@
-/** Housekeeping of blobs: files that no message names are removed, once an hour. */
+/** Housekeeping of blobs: once an hour, files that no message names go to the trash, and old ones from there. */
 import type { Clock } from '../system/clock.ts';
+import type { Log } from '../system/log.ts';
+import type { Metrics } from '../system/metrics.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import type { Blobs } from './blobs.ts';
 
+type SweepApp = {
+  clock: Clock;
+  blobs: Blobs;
+  log: Pick<Log, 'info' | 'warn' | 'error'>;
+  metrics: Pick<Metrics, 'counter'>;
+};
+
 const PERIOD_MS = 3_600_000;
 
-export function createBlobSweep(app: { clock: Clock; blobs: Blobs }): Work<'run'> {
-  return periodic(app.clock, {
+export function createBlobSweep({ clock, blobs, log, metrics }: SweepApp): Work<'run'> {
+  const moved = metrics.counter('blob_files_trashed_total', 'Files no message names, moved to blobs/trash.');
+  const stopped = metrics.counter(
+    'blob_sweeps_stopped_total',
+    'Sweeps stopped because they would take too many files.',
+  );
+  return periodic(clock, {
     name: 'blob sweep',
     periodMs: PERIOD_MS,
     async run() {
-      await app.blobs.sweep();
+      const swept = await blobs.sweep();
+      moved.inc(swept.moved);
+      if (swept.restored > 0)
+        log.warn(
+          { restored: swept.restored },
+          'files were put back from blobs/trash: messages name them again',
+        );
+      if (swept.moved > 0 || swept.removed > 0)
+        log.info(
+          { moved: swept.moved, removed: swept.removed },
+          'files that no message names went to blobs/trash',
+        );
+      if (!swept.stopped) return;
+      stopped.inc();
+      log.error(
+        swept.stopped,
+        'no file was swept: the database names too few of those in blobs/. Put back the right postrider.db, or run "postrider blobs sweep" if this is the right one',
+      );
     },
   });
 }

@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
+import { addBlobCommands } from './blobs.ts';
 import { addConfigCommands } from './config.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDomainCommands } from './domain.ts';
@@ -22,6 +23,7 @@ const COMMANDS: readonly AddCommands[] = [
   addPlanCommands,
   addKeyCommands,
   addDomainCommands,
+  addBlobCommands,
   addConfigCommands,
   addVersionCommand,
 ];

@@ -5,6 +5,7 @@
 import type { Config } from '../config.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
 import type { DnsAnswer, DnsLookups } from '../system/dns.ts';
+import { cleanForeignText } from '../system/foreign-text.ts';
 import {
   bounceDomain,
   dkimName,
@@ -35,9 +36,8 @@ export type Verdicts = Record<RecordKind, Verdict> & {
 
 /** RFC 7208 4.6.4. */
 const SPF_LOOKUP_LIMIT = 10;
-/** What is shown of a stranger's answer. */
-const MOST_FOUND = 10;
-const FOUND_LIMIT_CHARACTERS = 1_000;
+/** Maximum number of records that are stored and shown of one answer. Our own limit. */
+const MAX_FOUND = 10;
 
 /** Asks for all of them at once. `dns` is not to answer from memory: records are checked because they have changed. */
 export async function checkRecords(
@@ -204,5 +204,5 @@ function wrong(found: readonly string[], error: string): Verdict {
 }
 
 function shown(found: readonly string[]): string[] {
-  return found.slice(0, MOST_FOUND).map((text) => text.slice(0, FOUND_LIMIT_CHARACTERS).toWellFormed());
+  return found.slice(0, MAX_FOUND).map((text) => cleanForeignText(text));
 }

@@ -12,7 +12,7 @@ import { listEnvelope, pageRequest } from '../http/page.ts';
 import { paramsOf } from '../http/resource.ts';
 import { listRecipients } from '../queue/store.ts';
 import { notFound } from '../system/errors.ts';
-import { type Caller, callerOf } from '../tenants/authenticate.ts';
+import { type Caller, callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { type Batch, MOST_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
@@ -83,6 +83,7 @@ function registerSend(server: FastifyInstance, app: SendApp): void {
         detached: detachedOf(request),
         idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
         holdText: holdTextFor(request),
+        requireValidKey: keyCheckOf(request),
       });
       if (replayed) reply.header('idempotency-replayed', 'true');
       return response;
@@ -119,6 +120,7 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         detached: detachedOf(request),
         idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
         holdText: holdTextFor(request),
+        requireValidKey: keyCheckOf(request),
       });
       if (replayed) reply.header('idempotency-replayed', 'true');
       return response;

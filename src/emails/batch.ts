@@ -9,7 +9,7 @@ import type { Detached } from '../http/large-strings.ts';
 import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import { nextTurn } from '../system/next-turn.ts';
-import type { Caller } from '../tenants/authenticate.ts';
+import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { type Acceptance, acceptBatch, asFailure, type BatchFailure, type SentBatch } from './accept.ts';
 import { commitStored } from './commit.ts';
 import type { Answer } from './idempotency/store.ts';
@@ -30,6 +30,7 @@ export type Batch = {
   detached: Detached;
   idempotencyKey: string | undefined;
   holdText: HoldText;
+  requireValidKey: RequireValidKey;
 };
 
 /** Of all files that a batch has fetched: half of what a request may take to arrive. */
@@ -52,6 +53,7 @@ export async function sendBatch(app: SendApp, caller: Caller, batch: Batch): Pro
     const input = { asker: { tenantId, mode, now }, items, idempotency };
     return commitStored(app, acceptBatch, input, {
       blobs: blobsOf(items),
+      requireValidKey: batch.requireValidKey,
       unusedBy: ({ data }) => blobsOf(items.filter((_, index) => data[index]?.status === 'failed')),
     });
   });

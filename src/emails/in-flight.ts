@@ -30,6 +30,7 @@ export function createInFlight(clock: Clock): InFlight {
         const timeoutMs = deadline - clock.elapsed();
         const end = await withTimeout(clock, timeoutMs, 'another request', other.ended).catch(asRefusal);
         if (other.requestHash !== requestHash) continue;
+        if ('error' in end && isOfItsApiKey(end.error)) continue;
         if ('error' in end) throw end.error;
         return { response: end.answer.response as Response, replayed: true };
       }
@@ -46,6 +47,11 @@ export function createInFlight(clock: Clock): InFlight {
       }
     },
   };
+}
+
+/** What one API key is refused for says nothing of another key with the same request. */
+function isOfItsApiKey(error: unknown): boolean {
+  return error instanceof AppError && ['invalid_api_key', 'restricted_api_key'].includes(error.code);
 }
 
 function asRefusal(error: unknown): never {

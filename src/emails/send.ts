@@ -3,7 +3,7 @@
  * transaction and wake the workers.
  */
 import type { Detached } from '../http/large-strings.ts';
-import type { Caller } from '../tenants/authenticate.ts';
+import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { acceptEmail, type Sent } from './accept.ts';
 import { type CommitApp, commitStored } from './commit.ts';
 import type { Answer } from './idempotency/store.ts';
@@ -22,16 +22,17 @@ export type Send = {
   detached: Detached;
   idempotencyKey: string | undefined;
   holdText: HoldText;
+  requireValidKey: RequireValidKey;
 };
 
 /**
- * @throws AppError validation_error, idempotency_conflict, idempotency_in_progress, restricted_api_key,
+ * @throws AppError validation_error, idempotency_conflict, idempotency_in_progress, invalid_api_key, restricted_api_key,
  * domain_not_verified, suppressed_recipient, quota_exceeded, unavailable
  */
 export async function sendEmail(
   app: SendApp,
   caller: Caller,
-  { body, detached, idempotencyKey, holdText }: Send,
+  { body, detached, idempotencyKey, holdText, requireValidKey }: Send,
 ): Promise<Answer<Sent>> {
   const now = app.clock.now();
   const request = readSendRequest(body, { findContent: detached.find, now });
@@ -39,7 +40,7 @@ export async function sendEmail(
   const idempotency = idempotencyKey === undefined ? undefined : claimKey(idempotencyKey, hash(), now);
   return answerOnce(app, caller, idempotency, async () => {
     const acceptance = await prepareEmail(app, caller, request, { holdText });
-    const stored = { blobs: [acceptance.blob], unusedBy: () => [] };
+    const stored = { blobs: [acceptance.blob], unusedBy: () => [], requireValidKey };
     return commitStored(app, acceptEmail, { acceptance, idempotency }, stored);
   });
 }

@@ -234,10 +234,10 @@ async function removeExport(
 /** In one write. */
 const SWEEP_JOBS = 100;
 
-/** Removes those that ended before, and their files. Answers how many: 0 when all is done. */
+/** Removes exports that ended before. Returns what each had as its file, for the caller to discard; empty when all is done. */
 export const sweepExports = defineWrite(
   'exports.sweep',
-  async (tx, { before }: { before: number }): Promise<number> => {
+  async (tx, { before }: { before: number }): Promise<(StoredBytes | undefined)[]> => {
     const jobs = await tx
       .selectFrom('exports')
       .select(['id', 'blobId'])
@@ -245,7 +245,8 @@ export const sweepExports = defineWrite(
       .orderBy('finishedAt')
       .limit(SWEEP_JOBS)
       .execute();
-    for (const job of jobs) await removeExport(tx, job);
-    return jobs.length;
+    const files: (StoredBytes | undefined)[] = [];
+    for (const job of jobs) files.push(await removeExport(tx, job));
+    return files;
   },
 );

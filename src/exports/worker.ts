@@ -31,16 +31,17 @@ export function startExports(
 const KEPT_MS = 7 * 86_400_000;
 const SWEEP_PERIOD_MS = 3_600_000;
 
-export function createExportSweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
+export function createExportSweep(app: Pick<App, 'db' | 'clock' | 'blobs'>): Work<'run'> {
   return periodic(app.clock, {
     name: 'export sweep',
     periodMs: SWEEP_PERIOD_MS,
     async run() {
       const before = app.clock.now() - KEPT_MS;
-      let removed: number;
-      do {
-        removed = await app.db.commit(sweepExports, { before });
-      } while (removed > 0);
+      for (;;) {
+        const files = await app.db.commit(sweepExports, { before });
+        if (files.length === 0) return;
+        for (const file of files) if (file) await app.blobs.discard(file);
+      }
     },
   });
 }

@@ -12,6 +12,7 @@ import type { Metrics } from '../system/metrics.ts';
 import type { System } from '../system/system.ts';
 import { discardBody, holdBodies } from './body.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
+import { readClientAddresses } from './client-address.ts';
 import { readCsvBodies } from './csv-body.ts';
 import { holdContinue } from './expect-continue.ts';
 import { refuseFields } from './field-refusals.ts';
@@ -48,14 +49,21 @@ export type HttpOptions = {
   metrics?: Metrics;
   /** Room for bodies; servers of one process may share it. */
   bodies?: ByteBudget;
-  /** Whose share of that room a body counts to; by default its peer's. */
+  /** Whose share of that room a body counts to; by default that of its client's address. */
   holderOf?: (request: FastifyRequest) => string;
+  /** Exact addresses of proxies whose `X-Forwarded-For` names the client; none by default. */
+  trustedProxies?: readonly string[];
 };
 
 export async function createHttpServer(
   system: Pick<System, 'clock' | 'log'>,
   about: ApiDescription,
-  { metrics, bodies = createByteBudget(), holderOf = ({ ip }) => ip }: HttpOptions = {},
+  {
+    metrics,
+    bodies = createByteBudget(),
+    holderOf = ({ clientAddress }) => clientAddress,
+    trustedProxies = [],
+  }: HttpOptions = {},
 ): Promise<HttpServer> {
   const server = Fastify({
     logger: false,
@@ -74,6 +82,7 @@ export async function createHttpServer(
     },
   });
   endRequestsOnClose(server, system.clock);
+  readClientAddresses(server, trustedProxies);
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     requireHost(request);

@@ -10,7 +10,7 @@ import { TimeoutError, withTimeout } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 import type { Claimed } from './deliver.ts';
 import { crashOn, judgeFailure } from './judge.ts';
-import { NO_REPORT, type Outcome, type Peer } from './outcome.ts';
+import { NO_REPORT, type Outcome, type Peer, type Report } from './outcome.ts';
 import type { Hosts } from './route.ts';
 
 export type SmtpApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
@@ -62,13 +62,16 @@ const NOBODY_ANSWERED: Outcome = {
   report: { ...NO_REPORT, phase: 'connect', text: 'No host of the domain could be reached' },
 };
 
-/** `deadline`: on the monotonic clock. A host's own final refusal ends the search; anything else passes on. */
+/**
+ * Tries the hosts in turn. A host's own final refusal ends the search; anything else passes on to the next host.
+ * `deadline` is on the monotonic clock.
+ */
 export async function connect(
   app: SmtpApp,
   hosts: Hosts,
   { claimed, addresses, deadline }: { claimed: Claimed; addresses: Addresses; deadline: number },
 ): Promise<Connected> {
-  let outcome = NOBODY_ANSWERED;
+  let outcome = claimed.brokenOff ?? NOBODY_ANSWERED;
   let wasTried = false;
   for (const { name, address } of worthTrying(app, hosts, { claimed, addresses })) {
     if (app.clock.elapsed() >= deadline) break;
@@ -80,10 +83,16 @@ export async function connect(
     }
     // What we lack ourselves says nothing of the place, which is not made to rest for it.
     wasTried ||= opened.failure.kind !== 'local';
-    outcome = judgeFailure(peer, opened.failure);
-    if (outcome.kind !== 'deferred') break;
+    const judged = judgeFailure(peer, opened.failure);
+    if (judged.kind !== 'deferred') return { kind: 'closed', outcome: judged, wasTried };
+    if (wasReached(judged.report) || !wasReached(outcome.report)) outcome = judged;
   }
   return { kind: 'closed', outcome, wasTried };
+}
+
+/** What a host said or did once it was connected tells the sender more than a later host that cannot be connected to. */
+function wasReached({ phase }: { phase: Report['phase'] }): boolean {
+  return phase !== 'connect' && phase !== 'local';
 }
 
 /** Where every host has broken off, only the mail that met with it waits: the next one may fare better. */
@@ -118,14 +127,19 @@ async function climb(
   };
   if (addresses.needsPlainText(address, app.clock.elapsed()))
     return openSmtp(app, { ...options, tls: 'none' });
-  let opened = await openSmtp(app, { ...options, tls: 'opportunistic' });
-  if (!isTlsFailure(opened)) return opened;
-  opened = await openSmtp(app, { ...options, tls: 'reduced' });
-  if (!isTlsFailure(opened)) return opened;
-  if (attempts < PLAIN_TEXT_FROM_ATTEMPT && age < PLAIN_TEXT_FROM_AGE_MS) return opened;
-  opened = await openSmtp(app, { ...options, tls: 'none' });
-  if (opened.ok) addresses.rememberPlainText(address, app.clock.elapsed());
-  return opened;
+  const first = await openSmtp(app, { ...options, tls: 'opportunistic' });
+  if (!isTlsFailure(first)) return first;
+  const second = await openSmtp(app, { ...options, tls: 'reduced' });
+  if (!isTlsFailure(second)) return moreTelling(first, second);
+  if (attempts < PLAIN_TEXT_FROM_ATTEMPT && age < PLAIN_TEXT_FROM_AGE_MS) return second;
+  const third = await openSmtp(app, { ...options, tls: 'none' });
+  if (third.ok) addresses.rememberPlainText(address, app.clock.elapsed());
+  return moreTelling(second, third);
+}
+
+/** A host that turns away a second connection in a row has still said why the first one failed. */
+function moreTelling(before: OpenedSmtp, now: OpenedSmtp): OpenedSmtp {
+  return now.ok || wasReached(now.failure) ? now : before;
 }
 
 function isTlsFailure(opened: OpenedSmtp): boolean {

@@ -173,8 +173,8 @@ class SmtpConversation {
   }
 }
 
-function again(claimed: Claimed, recipients: RecipientRow[], brokeOff: boolean): Claimed {
-  return { ...claimed, recipients, tries: claimed.tries + 1, brokenOff: claimed.brokenOff || brokeOff };
+function again(claimed: Claimed, recipients: RecipientRow[], brokeOff: Outcome | undefined): Claimed {
+  return { ...claimed, recipients, tries: claimed.tries + 1, brokenOff: brokeOff ?? claimed.brokenOff };
 }
 
 function hostsOf(route: Route) {

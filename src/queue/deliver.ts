@@ -8,7 +8,7 @@ import type { SigningKeys } from '../domains/signing-key.ts';
 import { sleep } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 import type { Delivery } from './claim.ts';
-import { NO_REPORT, type Verdict, verdictForAll } from './outcome.ts';
+import { NO_REPORT, type Outcome, type Verdict, verdictForAll } from './outcome.ts';
 import type { PreparedMessage } from './prepare.ts';
 import { retryDelayMs } from './schedule.ts';
 import { type Settlement, settle } from './settle.ts';
@@ -21,8 +21,8 @@ export type Claimed = Delivery & {
   claimedAt: number;
   /** Sessions it was handed to, and came back from untouched. */
   tries: number;
-  /** One of them broke off in the middle of it. */
-  brokenOff: boolean;
+  /** What the last session reported that broke off in the middle of this delivery. Undefined when none did. */
+  brokenOff: Outcome | undefined;
   /** Asked for when somebody is about to send it; made once. */
   prepare(): Promise<PreparedMessage>;
 };

@@ -4,6 +4,7 @@
 import type { RecipientRow } from '../db/tables.ts';
 import type { SmtpFailure, SmtpPhase } from '../mail/smtp/failure.ts';
 import { replyText, type SmtpReply } from '../mail/smtp/reply.ts';
+import { cleanForeignText } from '../system/foreign-text.ts';
 
 /** What is known of an attempt, for the attempt's row, the API and the events. */
 export type Report = {
@@ -60,7 +61,29 @@ export function reportReply(peer: Peer, phase: SmtpPhase, reply: SmtpReply): Rep
   };
 }
 
+/** The phases of a session in the words of a diagnostic. */
+const PHASE_NAMES: Record<SmtpPhase, string> = {
+  connect: 'connecting',
+  banner: 'greeting',
+  ehlo: 'EHLO',
+  starttls: 'STARTTLS',
+  mail: 'MAIL FROM',
+  rcpt: 'RCPT TO',
+  data: 'DATA',
+  body: 'message',
+  dot: 'end of message',
+  quit: 'QUIT',
+};
+
+/** A peer that gave no reply is named with the phase: `mx.example.net (RCPT TO): the peer closed the connection`. */
 export function reportFailure(peer: Peer, failure: SmtpFailure): Report {
   if (failure.kind === 'reply') return reportReply(peer, failure.phase, failure.reply);
-  return { ...peer, phase: failure.phase, smtpCode: null, enhancedCode: null, text: failure.message };
+  const text = `${peer.mx} (${PHASE_NAMES[failure.phase]}): ${failure.message}`;
+  return { ...peer, phase: failure.phase, smtpCode: null, enhancedCode: null, text };
+}
+
+/** The form in which `settle` stores an outcome. Its text is copied into the recipient, the attempt, the event and the
+ * suppression, and a stranger may have written it. */
+export function storable<Kept extends Outcome>(outcome: Kept): Kept {
+  return { ...outcome, report: { ...outcome.report, text: cleanForeignText(outcome.report.text) } };
 }

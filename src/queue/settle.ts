@@ -5,7 +5,7 @@ import { addSuppression } from '../suppressions/change.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
 import { type BounceSubType, bounceSubType } from './bounce-subtype.ts';
-import type { Aftermath, Outcome, Report, Verdict } from './outcome.ts';
+import { type Aftermath, type Outcome, type Report, storable, type Verdict } from './outcome.ts';
 import {
   changeRecipient,
   getMessage,
@@ -65,7 +65,7 @@ async function settleRecipient(
   result: Result,
   { now, durationMs }: Settlement,
 ): Promise<void> {
-  const outcome = expire(message, result.verdict.outcome, now);
+  const outcome = storable(expire(message, result.verdict.outcome, now));
   await insertAttempt(tx, attemptRow(recipient, outcome, now, durationMs));
   switch (outcome.kind) {
     case 'delivered':

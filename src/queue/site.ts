@@ -253,7 +253,7 @@ export class Site {
       ...delivery,
       claimedAt,
       tries: 0,
-      brokenOff: false,
+      brokenOff: undefined,
       prepare: () => {
         prepared ??= this.#prepare(delivery);
         return prepared;

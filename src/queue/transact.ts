@@ -5,7 +5,7 @@ import type { RecipientResult, Transaction, TransactionResult } from '../mail/sm
 import type { OpenSession } from './connect.ts';
 import type { Attempt, Claimed } from './deliver.ts';
 import { crashOn, judge } from './judge.ts';
-import type { Verdict } from './outcome.ts';
+import type { Outcome, Verdict } from './outcome.ts';
 
 /** From the claim to the last reply; below the lease (claim.ts), so that a stuck peer never makes two deliveries. */
 export const DELIVERY_DEADLINE_MS = 45 * 60_000;
@@ -15,8 +15,9 @@ const MOST_TRIES = 8;
 export type Transacted = Attempt & {
   /** Recipients nobody has decided about, and for whom another session may: the peer has not had the whole message. */
   undecided: RecipientRow[];
-  /** The peer broke off in the middle of this very delivery, so another of the place's hosts is the better choice. */
-  brokeOff: boolean;
+  /** What happened when the peer broke off in the middle of this very delivery. Another host of the site is then the better
+   * choice; where there is none, this is the outcome. */
+  brokeOff: Outcome | undefined;
 };
 
 export type Turn = {
@@ -54,13 +55,13 @@ function judgeAll(
 ): Omit<Transacted, 'signature'> {
   const verdicts = new Map<RecipientRow['id'], Verdict>();
   const undecided: RecipientRow[] = [];
-  let brokeOff = false;
+  let brokeOff: Outcome | undefined;
   for (const [index, recipient] of claimed.recipients.entries()) {
     const result = results[index];
     if (!result) throw new Error('the SMTP client gave fewer results than recipients');
     if (!usable && isUndecided(result, isFirst) && claimed.tries < MOST_TRIES) {
       undecided.push(recipient);
-      brokeOff ||= result.kind === 'failed' && !result.untried;
+      if (result.kind === 'failed' && !result.untried) brokeOff ??= judge(peer, result);
     } else {
       verdicts.set(recipient.id, { outcome: judge(peer, result) });
     }

@@ -46,7 +46,15 @@ type PlannedCaller = {
   caller: Caller;
   plan: Pick<PlanRow, 'monthlyEmails' | 'requestsPerSecond'>;
   key: Pick<ApiKeyRow, 'permission' | 'domainId' | 'allowedIps' | 'expiresAt'>;
+  requireValidKey: RequireValidKey;
 };
+
+/**
+ * Checks once more that the key of a request is neither revoked nor expired. It costs no query as long as no key changes.
+ *
+ * @throws AppError invalid_api_key
+ */
+export type RequireValidKey = () => Promise<void>;
 
 const callers = new WeakMap<FastifyRequest, PlannedCaller>();
 
@@ -58,6 +66,11 @@ export function callerOf(request: FastifyRequest): Caller {
 export function hasLimits(request: FastifyRequest): boolean {
   const { permission, domainId, allowedIps, expiresAt } = plannedCallerOf(request).key;
   return permission !== 'full_access' || domainId !== null || allowedIps !== null || expiresAt !== null;
+}
+
+/** For work that goes on after the body has arrived: to be called right before its commit. */
+export function keyCheckOf(request: FastifyRequest): RequireValidKey {
+  return plannedCallerOf(request).requireValidKey;
 }
 
 function plannedCallerOf(request: FastifyRequest): PlannedCaller {
@@ -85,16 +98,21 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
   // So that requests for nothing there is come by here: they are refused (http/methods.ts) before this is called.
   scope.setNotFoundHandler(() => {});
   const recognise = async (request: FastifyRequest, reply: FastifyReply) => {
-    const key = await findKey(app, knownKeys, request.headers.authorization);
+    const { authorization } = request.headers;
+    const key = await findKey(app, knownKeys, authorization);
     // Before anything is counted: who has no more than the key takes nothing from its owner's allowance.
-    if (!allowsPeer(key, request.ip)) {
-      throw new AppError('restricted_api_key', `This API key may not be used from ${request.ip}`);
+    if (!allowsPeer(key, request.clientAddress)) {
+      throw new AppError(
+        'restricted_api_key',
+        `This API key may not be used from the address ${request.clientAddress}`,
+      );
     }
     const { tenantId, mode, domainId, requestsPerSecond, monthlyEmails } = key;
     callers.set(request, {
       caller: { tenantId, mode, keyId: key.id, domainId },
       plan: { requestsPerSecond, monthlyEmails },
       key,
+      requireValidKey: async () => void (await findKey(app, knownKeys, authorization)),
     });
     if (requestsPerSecond !== null) {
       requireAllowance(reply, rateLimit.take(tenantId, requestsPerSecond));
@@ -117,6 +135,12 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
       app.db.note(recordKeyUse, { id: key.id, now });
     }
   });
+  scope.addHook('preHandler', requireValidKeyForWrites);
+}
+
+/** A body may take minutes to arrive. A key that was revoked or has expired by then must not change anything. */
+async function requireValidKeyForWrites(request: FastifyRequest): Promise<void> {
+  if (!isRead(request)) await plannedCallerOf(request).requireValidKey();
 }
 
 /** Whoever asks for what there is nothing of hears so, with whatever key; but not more often than the plan allows. */

@@ -7,6 +7,7 @@ import type { EventRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
 import type { HttpResponse } from '../system/fetch/answer.ts';
+import { cleanForeignText } from '../system/foreign-text.ts';
 import { VERSION } from '../version.ts';
 import type { DeliveryId } from './deliveries/store.ts';
 import { signPayload, signStandard } from './signature.ts';
@@ -108,7 +109,7 @@ function judge(
 
 /** Whatever it claims to be, as UTF-8. A character that was cut in two at the end is left out. */
 function readText(body: Buffer, truncated: boolean): string {
-  return new TextDecoder().decode(body, { stream: truncated });
+  return cleanForeignText(new TextDecoder().decode(body, { stream: truncated }), MOST_RESPONSE_BYTES);
 }
 
 /** RFC 9110 10.2.3: seconds or a date; anything else is as good as absent. */
@@ -123,5 +124,5 @@ function readRetryAfter(header: string | string[] | undefined, nowMs: number): n
 /** Several addresses tried in vain give an error without a message of its own. */
 function describe(error: unknown): string {
   const text = errorMessage(error) || errorCode(error) || 'unknown';
-  return text.slice(0, MOST_ERROR_CHARACTERS);
+  return cleanForeignText(text, MOST_ERROR_CHARACTERS);
 }

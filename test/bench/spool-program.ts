@@ -62,5 +62,6 @@ async function accept(number: number): Promise<void> {
     detached: { find: () => undefined, hash: () => undefined },
     idempotencyKey: undefined,
     holdText: () => () => {},
+    requireValidKey: async () => {},
   });
 }

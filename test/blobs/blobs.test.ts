@@ -41,10 +41,10 @@ function open(dataDir = temporaryDirectory()) {
   return { blobs: openBlobs({ clock, log }, db, dataDir), clock, dataDir, log, logged };
 }
 
-/** Every file below `blobs/`, from there. */
+/** Every file below `blobs/` but for the trash, from there. */
 function files(dataDir: string): string[] {
   return readdirSync(join(dataDir, 'blobs'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => statSync(join(dataDir, 'blobs', path)).isFile())
+    .filter((path) => !path.startsWith('trash') && statSync(join(dataDir, 'blobs', path)).isFile())
     .sort();
 }
 
@@ -339,9 +339,9 @@ test('a file that a crash left half written is never read, and is swept when it 
   writeFileSync(join(dataDir, 'blobs', torn), 'half');
   assert.deepEqual(await readAll(blobs, row.id), large(6));
   setAge(dataDir, torn, HOUR_MS - 1_000);
-  assert.equal(await blobs.sweep(), 0);
+  assert.equal((await blobs.sweep()).moved, 0);
   setAge(dataDir, torn, HOUR_MS + 1_000);
-  assert.equal(await blobs.sweep(), 1);
+  assert.equal((await blobs.sweep()).moved, 1);
   assert.deepEqual(files(dataDir), [path]);
 });
 
@@ -352,7 +352,7 @@ test('the sweep keeps what a row names, however old, and takes what none does', 
   await db.commit(keepBlob, used);
   const unused = await earlier.prepare([large(8)]);
   for (const path of files(dataDir)) setAge(dataDir, path, 100 * HOUR_MS);
-  assert.equal(await open(dataDir).blobs.sweep(), 1);
+  assert.equal((await open(dataDir).blobs.sweep()).moved, 1);
   assert.deepEqual(
     files(dataDir).map((path) => path.slice(3)),
     [used.sha256],
@@ -365,9 +365,9 @@ test('an old file that is prepared again is kept for the commit that may follow'
   const row = await blobs.prepare([large(9)]);
   const [path = ''] = files(dataDir);
   setAge(dataDir, path, 100 * HOUR_MS);
-  assert.equal(await blobs.sweep(), 0);
+  assert.equal((await blobs.sweep()).moved, 0);
   await clock.advance(2 * HOUR_MS);
-  assert.equal(await blobs.sweep(), 1);
+  assert.equal((await blobs.sweep()).moved, 1);
   assert.equal(row.data, null);
 });
 
@@ -379,7 +379,7 @@ test('a file that was just prepared is kept when the wall clock is set forward b
   const [path = ''] = files(dataDir);
   setAge(dataDir, path, 0);
   wallMs = 24 * HOUR_MS;
-  assert.equal(await blobs.sweep(), 0);
+  assert.equal((await blobs.sweep()).moved, 0);
 });
 
 test('a file that is discarded is gone at once, and can be prepared again', async () => {
@@ -428,5 +428,5 @@ test('of preparing and discarding the same bytes in any mixture, what was commit
 });
 
 test('sweeping before anything was stored finds nothing', async () => {
-  assert.equal(await open().blobs.sweep(), 0);
+  assert.equal((await open().blobs.sweep()).moved, 0);
 });

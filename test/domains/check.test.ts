@@ -210,6 +210,12 @@ test('RETURN_PATH: the CNAME whose target holds no SPF record waits for the oper
   }
 });
 
+test('what strangers publish loses the characters that hide or reorder text before it is kept', () => {
+  const verdict = judgeSpf(found('v=spf1 \u202einclude:evil.example\x1b[2J \u200b-all\0'), INCLUDE);
+  assert.ok('found' in verdict);
+  assert.deepEqual(verdict.found, ['v=spf1 include:evil.example[2J -all']);
+});
+
 test('what strangers publish is cut before it is kept', () => {
   const verdict = judgeSpf(
     found(...Array.from({ length: 50 }, () => `v=spf1 ${'😀'.repeat(2_000)}`)),

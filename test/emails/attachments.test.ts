@@ -3,8 +3,9 @@ import { after, before, test } from 'node:test';
 import { simpleParser } from 'mailparser';
 import type { HttpResponse } from '../../src/system/fetch/answer.ts';
 import type { Fetch, HttpRequest } from '../../src/system/fetch.ts';
+import { createApiKey, revokeKey } from '../../src/tenants/keys.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
-import { emailBody, rawMessage, senderOf } from './fixtures.ts';
+import { blobFiles, countRows, emailBody, rawMessage, senderOf } from './fixtures.ts';
 
 const MIB = 1024 * 1024;
 
@@ -295,6 +296,23 @@ test('a file that cannot be fetched refuses the email, and names the attachment'
   web.set('https://other.example/b', {});
   await accepted({ attachments: [{ filename: 'a', path: 'https://files.example/moved' }] });
 });
+
+for (const path of ['/v1/emails', '/v1/emails/batch']) {
+  test(`a key that is revoked while files are fetched stores nothing (${path})`, async () => {
+    const { tenantId } = spool;
+    const limits = { name: 'leaked', mode: 'test', permission: 'sending_access', expiresAt: null } as const;
+    const { key, token } = await createApiKey(spool.app, { tenantId, ...limits });
+    web.set('https://files.example/slow', { body: Buffer.alloc(MIB, 'x') });
+    const before = [await countRows(spool.app), blobFiles(spool)];
+    onFetch = async () => void (await revokeKey(spool.app, key.id));
+    const email = emailBody({ attachments: [{ filename: 'a', path: 'https://files.example/slow' }] });
+    const body = path.endsWith('batch') ? { emails: [email] } : email;
+    const refused = await spool.request('POST', path, { key: token, body });
+    onFetch = async () => {};
+    assert.deepEqual([refused.status, refused.body.error.type], [401, 'invalid_api_key']);
+    assert.deepEqual([await countRows(spool.app), blobFiles(spool)], before);
+  });
+}
 
 test('of what is fetched no more is read than still fits into 25 MiB', async () => {
   web.set('https://files.example/large', { body: Buffer.alloc(13 * MIB) });

@@ -56,6 +56,19 @@ test('the same request once more gets the refusal of the first', async () => {
   await Promise.all([one, two]);
 });
 
+for (const code of ['invalid_api_key', 'restricted_api_key'] as const) {
+  test(`a first request that its API key was refused for (${code}) says nothing of the next`, async () => {
+    const inFlight = createInFlight(createFakeClock(0));
+    const first = slow();
+    const refusal = new AppError(code, 'revoked meanwhile');
+    const one = assert.rejects(inFlight.run(flight('a', 'h'), first.work), refusal);
+    const two = inFlight.run(flight('a', 'h'), async () => fresh('of another API key'));
+    first.reject(refusal);
+    await one;
+    assert.deepEqual(await two, fresh('of another API key'));
+  });
+}
+
 test('another request with the key begins when the first has ended, however it ended', async () => {
   const clock = createFakeClock(0);
   const inFlight = createInFlight(clock);

@@ -95,7 +95,7 @@ export async function openSpool(
         ...delivery,
         claimedAt: clock.elapsed(),
         tries: 0,
-        brokenOff: false,
+        brokenOff: undefined,
         prepare: () => prepareMessage(app, delivery.message),
       }));
     },

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import type { Permission } from '../../src/db/tables.ts';
+import type { ApiKeyRow, Permission } from '../../src/db/tables.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { callerOf, type Need, requireApiKey } from '../../src/tenants/authenticate.ts';
 import { createApiKey, type NewKey, revokeKey } from '../../src/tenants/keys.ts';
 import { listApiKeys, setTenantPlan } from '../../src/tenants/store.ts';
+import { head, listen, open, post } from '../http/connection.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
@@ -13,16 +14,30 @@ const START = Date.UTC(2030, 0, 1);
 const clock = createFakeClock(START);
 const NEEDS: readonly Need[] = ['send', 'emails', 'read', 'write', 'any'];
 
+const PROXY = '10.0.0.1';
+
 let house: TestApp;
 /** One route for each need, and one that names none. */
 let probe: FastifyInstance;
+/** Runs when a request's head has been answered for and its body is about to be read. */
+let onBody = (): void => {};
+let changes = 0;
 before(async () => {
   house = await openTestApp({ system: { clock } });
-  probe = await createHttpServer(house.app, { title: 'Probe', description: '', version: '0' });
+  probe = await createHttpServer(
+    house.app,
+    { title: 'Probe', description: '', version: '0' },
+    { trustedProxies: [PROXY] },
+  );
   requireApiKey(probe, house.app);
   for (const needs of NEEDS) {
     probe.get(`/${needs}`, { config: { needs } }, async (request) => callerOf(request));
   }
+  probe.addHook('preParsing', async () => onBody());
+  probe.post('/change', async (request) => {
+    changes += 1;
+    return request.body;
+  });
   probe.route({ method: ['GET', 'POST'], url: '/unsaid', handler: async (request) => callerOf(request) });
 });
 after(async () => {
@@ -235,3 +250,47 @@ test('a key in the query string or in another header is no key', async () => {
   });
   assert.equal(response.statusCode, 401);
 });
+
+test('behind a trusted proxy it is the forwarded address that a key allows; from elsewhere nobody can claim one', async () => {
+  const { token } = await newKey({ allowedIps: ['192.0.2.7'] });
+  const from = async (remoteAddress: string, forwardedFor: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': forwardedFor };
+    return (await probe.inject({ url: '/read', headers, remoteAddress })).statusCode;
+  };
+  assert.equal(await from(PROXY, '192.0.2.7'), 200);
+  assert.equal(await from(PROXY, '192.0.2.7, 192.0.2.8'), 403, 'the client itself wrote the first address');
+  assert.equal(await from(PROXY, 'unknown'), 403);
+  assert.equal(await from('10.0.0.2', '192.0.2.7'), 403);
+  assert.equal(await from('192.0.2.8', '192.0.2.7'), 403);
+});
+
+for (const [how, ends] of [
+  ['revoked', (key: ApiKeyRow) => revokeKey(house.app, key.id)],
+  ['expired', () => clock.advance(1_000)],
+] as const) {
+  test(`a key that is ${how} while the body arrives changes nothing`, async () => {
+    const { key, token } = await newKey({ expiresAt: clock.now() + 1_000 });
+    const client = await open(await listening());
+    const authorization = `Authorization: Bearer ${token}\r\n`;
+    client.write(post('/change', '{}', authorization));
+    assert.equal((await client.answer()).status, 200);
+    const begun = new Promise<void>((resolve) => {
+      onBody = resolve;
+    });
+    const before = changes;
+    client.write(head('/change', 2, authorization));
+    await begun;
+    await ends(key);
+    client.write('{}');
+    const { status, body } = await client.answer();
+    assert.deepEqual([status, JSON.parse(body).error.type], [401, 'invalid_api_key']);
+    assert.equal(changes, before);
+    client.socket.destroy();
+  });
+}
+
+let port: Promise<number> | undefined;
+function listening(): Promise<number> {
+  port ??= listen(probe);
+  return port;
+}

@@ -65,7 +65,12 @@ test('a delivery shows what it was about, what was answered, and when it is trie
 test('a post without an answer has no response, but an error', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
-    world.answer(() => new Error('connect ETIMEDOUT'));
+    world.answer(
+      () =>
+        new Error(
+          'write EPROTO 40A7F1D2B77F0000:error:0A00010B:SSL routines:tls_get_more_records:wrong version number:../deps/openssl/tls_common.c:354:\n',
+        ),
+    );
     await world.record();
     world.start();
     await settled(world);
@@ -73,15 +78,16 @@ test('a post without an answer has no response, but an error', () =>
     const { responseStatus, responseTimeMs, responseBody, error } = shown;
     assert.deepEqual(
       [responseStatus, responseTimeMs, responseBody, error],
-      [null, null, null, 'connect ETIMEDOUT'],
+      [null, null, null, 'write EPROTO wrong version number'],
     );
   }));
 
 const BODIES: [name: string, body: Buffer, shown: string, truncated?: true][] = [
-  ['is text', Buffer.from('{"ok":true}\n'), '{"ok":true}\n'],
+  ['is text', Buffer.from('{"ok":true}\n'), '{"ok":true}'],
   ['is empty', Buffer.alloc(0), ''],
   ['holds octets that are not UTF-8', Buffer.from([0x61, 0xff, 0xfe, 0x62]), 'a\ufffd\ufffdb'],
-  ['holds a NUL', Buffer.from('a\0b'), 'a\0b'],
+  ['has lines', Buffer.from('one\r\ntwo'), 'one two'],
+  ['holds characters that hide or reorder text', Buffer.from('a\0\x1b[31m\u202eb\u200bc'), 'a[31mbc'],
   ['ends within a character', Buffer.from([0x61, 0xc3]), 'a\ufffd'],
   ['was cut within a character', Buffer.from([0x61, 0xc3]), 'a', true],
   ['was cut between characters', Buffer.from('aé'), 'aé', true],

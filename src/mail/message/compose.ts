@@ -4,11 +4,20 @@
  * not part of a composition: they live in the envelope alone (RFC 5322 3.6.3).
  */
 import type { Mailbox } from '../address.ts';
-import { type Base64Source, base64Lines } from './base64.ts';
-import { chooseBoundary, type Entity, type Multipart, multipart, textEntity, wholeBody } from './entity.ts';
+import type { Base64Source } from './base64.ts';
+import {
+  chooseBoundary,
+  type Entity,
+  type LeafEntity,
+  type Multipart,
+  multipart,
+  textEntity,
+  wholeBody,
+} from './entity.ts';
+import { encodeFile } from './file-body.ts';
 import { cleanFilename, filenameParameters } from './filename.ts';
 import { addressField, customField, parameterField, structuredField, textField } from './headers.ts';
-import { parseMediaType, writeParameter } from './media-type.ts';
+import { type MediaType, parseMediaType, writeParameter } from './media-type.ts';
 
 export type Attachment = {
   /** As given; made a plain name before it is written. */
@@ -99,13 +108,15 @@ function ownField({ name, value }: { name: string; value: string }): string {
 function rootEntity({ text, html, attachments, boundarySeed }: Composition): Entity {
   const page = html === undefined ? undefined : textEntity('html', html);
   const plain = text === undefined && page ? undefined : textEntity('plain', text ?? '');
-  const texts = [plain, page].filter((part) => part !== undefined);
-  const nest = (subtype: Multipart['subtype'], parts: readonly Entity[], parameters: string[] = []) =>
-    multipart(parts, { subtype, parameters, boundary: chooseBoundary(`${subtype}:${boundarySeed}`, texts) });
-
   const isInline = ({ contentId }: Attachment) => page !== undefined && contentId !== undefined;
   const inline = attachments.filter(isInline).map((part) => attachmentEntity(part, 'inline'));
-  const others = attachments.filter((part) => !isInline(part));
+  const others = attachments
+    .filter((part) => !isInline(part))
+    .map((part) => attachmentEntity(part, 'attachment'));
+  const leaves = [plain, page, ...inline, ...others].filter((part) => part !== undefined);
+  const nest = (subtype: Multipart['subtype'], parts: readonly Entity[], parameters: string[] = []) =>
+    multipart(parts, { subtype, parameters, boundary: chooseBoundary(`${subtype}:${boundarySeed}`, leaves) });
+
   // RFC 2387 3.1: the type is that of the first part, which the others belong to.
   const shown = page && inline.length > 0 ? nest('related', [page, ...inline], ['type="text/html"']) : page;
   // RFC 2046 5.1.4: the plainest form first.
@@ -113,34 +124,43 @@ function rootEntity({ text, html, attachments, boundarySeed }: Composition): Ent
   const [first = textEntity('plain', '')] = forms;
   const content = forms.length > 1 ? nest('alternative', forms) : first;
   if (others.length === 0) return content;
-  return nest('mixed', [content, ...others.map((part) => attachmentEntity(part, 'attachment'))]);
+  return nest('mixed', [content, ...others]);
 }
 
 /** @throws RangeError when its type or its id is none */
-function attachmentEntity(attachment: Attachment, disposition: 'attachment' | 'inline'): Entity {
+function attachmentEntity(attachment: Attachment, disposition: 'attachment' | 'inline'): LeafEntity {
   const { contentId, content } = attachment;
   if (contentId !== undefined && !isContentId(contentId)) throw new RangeError('the content id is not one');
   const { filename, name } = filenameParameters(cleanFilename(attachment.filename));
+  const media = mediaTypeOf(attachment.contentType);
+  const { encoding, pieces, holds } = encodeFile(media.type, content);
   return {
     fields:
-      parameterField('Content-Type', [...typeParameters(attachment.contentType), name]) +
-      structuredField('Content-Transfer-Encoding', 'base64') +
+      parameterField('Content-Type', [...writeMediaType(media), name]) +
+      structuredField('Content-Transfer-Encoding', encoding) +
       (contentId === undefined ? '' : structuredField('Content-ID', `<${contentId}>`)) +
       parameterField('Content-Disposition', [disposition, filename]),
-    body: () => base64Lines(content),
+    body: pieces,
+    holds,
   };
 }
 
-/** The type and its parameters, `name` left out: ours is the file's. A message or a multipart must not be in base64
- * (RFC 2045 6.4, RFC 2046 5.2), and only in base64 do the bytes arrive as they were given. */
-function typeParameters(contentType: string): string[] {
+const OCTET_STREAM: MediaType = { type: 'application', subtype: 'octet-stream', parameters: [] };
+
+/** A message or a multipart must not be in base64 (RFC 2045 6.4, RFC 2046 5.2), and only encoded do the bytes arrive as
+ * they were given. @throws RangeError */
+function mediaTypeOf(contentType: string): MediaType {
   const media = parseMediaType(contentType);
   if (!media) throw new RangeError('the content type is not one');
-  if (media.type === 'message' || media.type === 'multipart') return ['application/octet-stream'];
-  const parameters = media.parameters.filter((parameter) => parameter.name !== 'name');
+  return media.type === 'message' || media.type === 'multipart' ? OCTET_STREAM : media;
+}
+
+/** The type and its parameters. `name` is left out, because the file's own is written. */
+function writeMediaType({ type, subtype, parameters }: MediaType): string[] {
+  const others = parameters.filter((parameter) => parameter.name !== 'name');
   return [
-    `${media.type}/${media.subtype}`,
-    ...parameters.map((parameter) => writeParameter(parameter.name, parameter.value)),
+    `${type}/${subtype}`,
+    ...others.map((parameter) => writeParameter(parameter.name, parameter.value)),
   ];
 }
 

@@ -3,7 +3,7 @@
  * header fields at once and writes its body when asked, piece by piece.
  */
 import { createHash } from 'node:crypto';
-import { encodeBody } from './body.ts';
+import { type EncodedBody, encodeBody } from './body.ts';
 import { parameterField, structuredField } from './headers.ts';
 
 export type Entity = {
@@ -12,19 +12,19 @@ export type Entity = {
   body(): Iterable<Buffer>;
 };
 
-/** `unencoded`: its bytes, where they stand as they are and could hold a boundary. */
-export type TextEntity = Entity & { unencoded: Buffer | undefined };
+/** An entity without parts. */
+export type LeafEntity = Entity & Pick<EncodedBody, 'holds'>;
 
 const CRLF = Buffer.from('\r\n', 'latin1');
 
-export function textEntity(subtype: 'plain' | 'html', text: string): TextEntity {
-  const { encoding, pieces, unencoded } = encodeBody(text);
+export function textEntity(subtype: 'plain' | 'html', text: string): LeafEntity {
+  const { encoding, pieces, holds } = encodeBody(text);
   return {
     fields:
       structuredField('Content-Type', `text/${subtype}; charset=utf-8`) +
       structuredField('Content-Transfer-Encoding', encoding),
     body: pieces,
-    unencoded,
+    holds,
   };
 }
 
@@ -58,11 +58,11 @@ function* multipartBody(children: readonly Entity[], boundary: string): Generato
 }
 
 /** RFC 2046 5.1.1: a boundary must not appear in what it encloses. `=_` cannot stand in an encoded part; all others of
- * the message are searched, enclosed or not. The same seed and texts give the same boundary. */
-export function chooseBoundary(seed: string, texts: readonly TextEntity[]): string {
+ * the message are searched, enclosed or not. The same seed and leaves give the same boundary. */
+export function chooseBoundary(seed: string, leaves: readonly LeafEntity[]): string {
   for (let round = 0; ; round++) {
     const boundary = `=_${createHash('sha256').update(`${round}:${seed}`).digest('hex').slice(0, 32)}`;
-    if (!texts.some(({ unencoded }) => unencoded?.includes(boundary))) return boundary;
+    if (!leaves.some((leaf) => leaf.holds(boundary))) return boundary;
   }
 }
 

@@ -1,12 +1,11 @@
 /**
- * File names of attachments. What is written is a name alone, never a path, and it is written so that the readers people
- * use show it: ASCII as a plain quoted string in `filename` and `name`. Beyond ASCII, `filename*` (RFC 2231 4) is what
- * Gmail, Apple Mail, Thunderbird, mutt and Outlook read. Older ones look at `name` of the Content-Type and expect
- * encoded-words in it. RFC 2047 5 does not provide for them there, yet Gmail, Outlook and Thunderbird write them too,
- * and a reader of RFC 2231 never looks. There is no plain `filename` next to `filename*`: RFC 2231 does not say which
- * of the two wins, and readers differ. Nor are long names cut into `filename*0*`: the limit below keeps them in a line.
+ * File names of attachments. A name is written without its path, in the way that most readers understand. ASCII is a plain
+ * quoted string in `filename` and `name`. Any other name is `filename*` in UTF-8 (RFC 2231 4), which Gmail, Apple Mail,
+ * Thunderbird, mutt and Outlook read, and `name` of the Content-Type holds an ASCII likeness for readers that do not know
+ * RFC 2231. An encoded-word would be wrong in a quoted string (RFC 2047 5). There is no plain `filename` beside
+ * `filename*`: RFC 2231 does not say which of the two wins, and Python's email package, for one, takes the plain one.
+ * Long names are not cut into `filename*0*`, since the limit below keeps them in a line.
  */
-import { encodeWords } from './encoded-word.ts';
 
 /** What file systems take. As `%XX` it stays below the 998 characters of a line. */
 const FILENAME_LIMIT_BYTES = 255;
@@ -33,12 +32,23 @@ export function cleanFilename(text: string): string {
 /** The parameters of a Content-Disposition (RFC 2183 2.3) and of a Content-Type that say a clean name. */
 export function filenameParameters(name: string): { filename: string; name: string } {
   if (/^[ -~]*$/.test(name) && !name.includes('=?')) {
-    const quoted = `"${name.replace(/["\\]/g, '\\$&')}"`;
+    const quoted = quote(name);
     return { filename: `filename=${quoted}`, name: `name=${quoted}` };
   }
   let extended = '';
   for (const byte of Buffer.from(name, 'utf8')) extended += EXTENDED_FORMS[byte];
-  return { filename: `filename*=utf-8''${extended}`, name: `name="${encodeWords(name)}"` };
+  return { filename: `filename*=utf-8''${extended}`, name: `name=${quote(asciiLikeness(name))}` };
+}
+
+function quote(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** Letters without their accents, `_` for everything else that is not ASCII, and nothing that looks like an encoded-word. */
+function asciiLikeness(name: string): string {
+  // Canonical decomposition: it never makes more letters of one, so the length stays within the limit.
+  const letters = name.normalize('NFD').replace(/\p{M}/gu, '');
+  return cleanFilename(letters.replace(/[^ -~]+/g, '_').replaceAll('=?', '_?'));
 }
 
 function shorten(name: string): string {

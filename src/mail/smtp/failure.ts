@@ -41,13 +41,27 @@ export function protocolError(phase: SmtpPhase, message: string): SmtpError {
 /** What connect(2) and socket(2) answer when files, memory or ports have run out here. */
 const LACKS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
+/** What the errors of connect(2), read(2) and write(2) mean to somebody who does not know their names. */
+const WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the host refused the connection',
+  ECONNRESET: 'the host reset the connection',
+  EPIPE: 'the host closed the connection',
+  ETIMEDOUT: 'the host did not answer',
+  EHOSTUNREACH: 'there is no route to the host',
+  ENETUNREACH: 'there is no route to the network of the host',
+};
+
 /** The failure behind an error of a socket or timer. */
 export function networkError(phase: SmtpPhase, error: unknown): SmtpError {
   const code = errorCode(error);
   const kind = error instanceof TimeoutError ? 'timeout' : LACKS.has(code ?? '') ? 'local' : 'connection';
+  return new SmtpError({ phase, kind, message: describe(error, code) }, error);
+}
+
+function describe(error: unknown, code: string | undefined): string {
   const message = errorMessage(error);
-  return new SmtpError(
-    { phase, kind, message: code && !message.includes(code) ? `${code}: ${message}` : message },
-    error,
-  );
+  if (code === undefined) return message;
+  const words = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
+  if (words !== undefined) return `${words} (${code})`;
+  return message.includes(code) ? message : `${code}: ${message}`;
 }

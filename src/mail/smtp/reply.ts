@@ -1,39 +1,58 @@
 /**
  * Replies of an SMTP server (RFC 5321 4.2), read from bytes as they come. A peer may send anything, and any amount of
- * it: lines and replies have limits, text is made printable.
+ * it: lines and replies have limits, of a long reply only the beginning is kept, and its text is cleaned.
  */
+import { StringDecoder } from 'node:string_decoder';
+import { cleanForeignText, MAX_FOREIGN_TEXT_CHARACTERS } from '../../system/foreign-text.ts';
 
 export type SmtpReply = {
   code: number;
   /** RFC 3463, as `5.1.1`; only where its class agrees with the code (RFC 2034 4). */
   enhanced: string | undefined;
-  /** The text of each line, without the code, with the enhanced code. */
+  /** The text of each line, without the code, with the enhanced code. Of a long reply, the beginning (`keptBytes`). */
   lines: string[];
 };
 
 /** RFC 5321 4.5.3.1.5 allows 512 octets; some servers quote whole policies. */
 export const REPLY_LINE_LIMIT_BYTES = 4_096;
-/** All unread replies of a connection together; 100 recipients with verbose answers stay far below. */
-export const REPLIES_LIMIT_BYTES = 256 * 1024;
+/** Maximum size of one reply on the wire, over all its lines. Our own limit: a reply without end must end the session. */
+export const MAX_REPLY_BYTES = 256 * 1024;
+/** Maximum memory for the kept text of the unread replies of one connection. 100 recipients stay below it, whatever the
+ * peer answers to each. */
+export const MAX_UNREAD_BYTES = 256 * 1024;
+/** Kept bytes of a reply that reports success. The answer to EHLO names one extension in each line, and all are wanted. */
+const MAX_KEPT_BYTES_OF_SUCCESS = 4_096;
+/** Kept bytes of any other reply. Nothing more is stored of it. */
+const MAX_KEPT_BYTES = MAX_FOREIGN_TEXT_CHARACTERS;
+/** Three digits and the separator. */
+const CODE_BYTES = 4;
+/** Quoted of a line that is no reply. */
+const MAX_QUOTED_CHARACTERS = 64;
 
 const LF = 0x0a;
+const DIGIT_2 = 0x32;
 /** RFC 5321 4.2: three digits, then a space or, where more lines follow, a hyphen; or the digits alone. */
 const REPLY_LINE = /^([2-5][0-9]{2})(?:([ -])(.*))?$/su;
 const ENHANCED = /^([245])\.[0-9]{1,3}\.[0-9]{1,3}(?= |$)/;
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 
 /** The bytes are no SMTP reply, or more than the limits allow. Nothing after them can be understood. */
 export class ReplyFormatError extends Error {
   override readonly name = 'ReplyFormatError';
 }
 
+type OpenReply = {
+  reply: SmtpReply;
+  /** On the wire, so far. */
+  sizeBytes: number;
+  keptBytes: number;
+};
+
 /** Collects bytes into replies. Reading them (`next`) makes room for more. */
 export class ReplyReader {
   #rest: Buffer | undefined;
-  readonly #replies: { reply: SmtpReply; sizeBytes: number }[] = [];
+  readonly #replies: OpenReply[] = [];
   #unreadBytes = 0;
-  #open: SmtpReply | undefined;
-  #openBytes = 0;
+  #open: OpenReply | undefined;
 
   /** @throws ReplyFormatError */
   push(chunk: Buffer): void {
@@ -51,7 +70,7 @@ export class ReplyReader {
   next(): SmtpReply | undefined {
     const first = this.#replies.shift();
     if (!first) return undefined;
-    this.#unreadBytes -= first.sizeBytes;
+    this.#unreadBytes -= first.keptBytes;
     return first.reply;
   }
 
@@ -67,39 +86,63 @@ export class ReplyReader {
   #takeLine(bytes: Buffer, start: number, end: number): void {
     const sizeBytes = end - start + 1;
     if (sizeBytes > REPLY_LINE_LIMIT_BYTES) throw new ReplyFormatError('a reply line is too long');
-    this.#unreadBytes += sizeBytes;
-    if (this.#unreadBytes > REPLIES_LIMIT_BYTES) throw new ReplyFormatError('too many reply lines');
-    const line = parseReplyLine(bytes.toString('utf8', start, end));
-    const reply = this.#open ?? { code: line.code, enhanced: enhancedCode(line), lines: [] };
+    const before = this.#open;
+    // The first digit is the same on every line of a reply.
+    const limitBytes = bytes[start] === DIGIT_2 ? MAX_KEPT_BYTES_OF_SUCCESS : MAX_KEPT_BYTES;
+    const leftBytes = Math.max(limitBytes - (before?.keptBytes ?? 0), 0);
+    const keptEnd = Math.min(end, start + CODE_BYTES + leftBytes);
+    const line = parseReplyLine(decode(bytes, start, { keptEnd, end }));
+    const open = before ?? openReply(line);
     // RFC 5321 4.2.1: every line of a reply has the same code.
-    if (line.code !== reply.code)
-      throw new ReplyFormatError(`a reply changes from ${reply.code} to ${line.code}`);
-    reply.lines.push(line.text);
-    this.#openBytes += sizeBytes;
-    this.#open = line.continues ? reply : undefined;
-    if (line.continues) return;
-    this.#replies.push({ reply, sizeBytes: this.#openBytes });
-    this.#openBytes = 0;
+    if (line.code !== open.reply.code)
+      throw new ReplyFormatError(`a reply changes from ${open.reply.code} to ${line.code}`);
+    open.sizeBytes += sizeBytes;
+    if (open.sizeBytes > MAX_REPLY_BYTES)
+      throw new ReplyFormatError(`a reply is longer than ${MAX_REPLY_BYTES} bytes`);
+    if (leftBytes > 0) this.#keep(open, line.text, keptEnd - start);
+    this.#open = line.continues ? open : undefined;
+    if (!line.continues) this.#replies.push(open);
+  }
+
+  #keep(open: OpenReply, text: string, sizeBytes: number): void {
+    open.reply.lines.push(text);
+    open.keptBytes += sizeBytes;
+    this.#unreadBytes += sizeBytes;
+    if (this.#unreadBytes > MAX_UNREAD_BYTES)
+      throw new ReplyFormatError(`more than ${MAX_UNREAD_BYTES} bytes of replies came unasked`);
   }
 }
 
 type ReplyLine = { code: number; continues: boolean; text: string };
 
+function openReply(line: ReplyLine): OpenReply {
+  return { reply: { code: line.code, enhanced: enhancedCode(line), lines: [] }, sizeBytes: 0, keptBytes: 0 };
+}
+
+/** A fresh string of the kept bytes alone, so that no longer one stays in memory behind it. */
+function decode(bytes: Buffer, start: number, { keptEnd, end }: { keptEnd: number; end: number }): string {
+  if (keptEnd === end) return bytes.toString('utf8', start, end);
+  // Leaves out a character that the cut goes through.
+  return new StringDecoder('utf8').write(bytes.subarray(start, keptEnd));
+}
+
 function parseReplyLine(line: string): ReplyLine {
   const match = REPLY_LINE.exec(line.endsWith('\r') ? line.slice(0, -1) : line);
   if (!match)
-    throw new ReplyFormatError(`not an SMTP reply: ${JSON.stringify(printable(line.slice(0, 64)))}`);
+    throw new ReplyFormatError(
+      `not an SMTP reply: ${JSON.stringify(cleanForeignText(line, MAX_QUOTED_CHARACTERS))}`,
+    );
   const [, code, separator, text = ''] = match;
-  return { code: Number(code), continues: separator === '-', text: printable(text) };
+  return {
+    code: Number(code),
+    continues: separator === '-',
+    text: cleanForeignText(text, REPLY_LINE_LIMIT_BYTES),
+  };
 }
 
 function enhancedCode(line: ReplyLine): string | undefined {
   const match = ENHANCED.exec(line.text);
   return match && match[1] === String(Math.floor(line.code / 100)) ? match[0] : undefined;
-}
-
-function printable(text: string): string {
-  return text.replace(UNPRINTABLE, '?').trimEnd();
 }
 
 /** One line for people: `550 5.1.1 No such user here`. An enhanced code repeated on each line is shown once. */

@@ -210,6 +210,45 @@ test('neither Bcc nor a line break can get into the header', () => {
 });
 
 const contentId = fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/).filter((id) => !/^\.|\.$|\.\./.test(id));
+const textFileTypes = ['text/plain', 'text/csv; charset=utf-8', 'Text/Calendar; method=REQUEST'];
+const textFileBytes = fc
+  .array(
+    fc.constantFrom(
+      ...[
+        'a line',
+        '=',
+        ' ',
+        '\t',
+        '.',
+        '\r\n',
+        '\r\n',
+        '\n',
+        '\r',
+        'From ',
+        'é',
+        '\0',
+        '\f',
+        '--',
+        '='.repeat(80),
+      ],
+      ...['x'.repeat(100), 'y'.repeat(998), 'z'.repeat(999)],
+    ),
+    { maxLength: 30 },
+  )
+  .map((parts) => new Uint8Array(Buffer.from(parts.join(''))));
+const anyFile = fc.oneof(
+  fc.record({
+    type: fc.constantFrom('image/png', 'application/pdf', 'application/x-thing; version="1; 2"'),
+    contentId: fc.option(contentId, { nil: undefined }),
+    bytes: fc.uint8Array({ maxLength: 400 }),
+  }),
+  // Readers show an inline text, and make it one with the others, so an attached one alone is given back as bytes.
+  fc.record({
+    type: fc.constantFrom(...textFileTypes),
+    contentId: fc.constant(undefined),
+    bytes: fc.oneof(textFileBytes, fc.uint8Array({ maxLength: 400 })),
+  }),
+);
 const anyAttachment = fc
   .record({
     filename: fc.oneof(
@@ -225,13 +264,12 @@ const anyAttachment = fc
         'a;b=c, d.txt',
       ),
     ),
-    type: fc.constantFrom('image/png', 'application/pdf', 'application/x-thing; version="1; 2"'),
-    contentId: fc.option(contentId, { nil: undefined }),
-    bytes: fc.uint8Array({ maxLength: 400 }),
+    file: anyFile,
     isBase64: fc.boolean(),
   })
-  .map(({ type, bytes, isBase64, ...rest }): Attachment & { bytes: Uint8Array } => ({
-    ...rest,
+  .map(({ file: { type, bytes, contentId }, isBase64, filename }): Attachment & { bytes: Uint8Array } => ({
+    filename,
+    contentId,
     contentType: type,
     bytes,
     content: isBase64
@@ -260,7 +298,7 @@ test('an independent parser reads back attachments and inline parts, with names,
           ...parts.attachments.filter((part) => !isInline(part)),
         ].map((part) => [
           cleanFilename(part.filename),
-          part.contentType.replace(/;.*/, ''),
+          part.contentType.replace(/;.*/, '').toLowerCase(),
           part.contentId,
           isInline(part),
           Buffer.from(part.bytes).toString('hex'),
@@ -358,6 +396,17 @@ test('no boundary stands anywhere but where it delimits, however hard a text tri
     }
     text += boundaries.map((boundary) => `\n--${boundary}\n--${boundary}--\n`).join('');
   }
+});
+
+test('a text file that stands as it is holds no boundary either', () => {
+  const fileOf = (text: string) =>
+    attachment({ contentType: 'text/plain', content: { kind: 'bytes', bytes: Buffer.from(text) } });
+  const boundaryOf = (text: string) =>
+    /boundary="(.*)"/.exec(textOf(composition({ attachments: [fileOf(text)] })))?.[1] ?? '';
+  const first = boundaryOf('a');
+  const second = boundaryOf(`--${first}\r\n`);
+  assert.notEqual(second, first);
+  assert.notEqual(boundaryOf(`--${first}\r\n--${second}--\r\n`), second);
 });
 
 test('every message with attachments is lines of at most 998 ASCII octets, each ended by CRLF', () => {

@@ -42,14 +42,35 @@ test('cleaning what is clean changes nothing', () => {
   );
 });
 
-test('ASCII names are quoted strings; others are RFC 2231, with encoded-words for readers that do not know it', () => {
+test('ASCII names are quoted strings; others are RFC 2231, with an ASCII likeness for readers that do not know it', () => {
   assert.deepEqual(filenameParameters('a "b".txt'), {
     filename: 'filename="a \\"b\\".txt"',
     name: 'name="a \\"b\\".txt"',
   });
   assert.deepEqual(filenameParameters('naïve *1*.pdf'), {
     filename: "filename*=utf-8''na%C3%AFve%20%2A1%2A.pdf",
-    name: 'name="=?UTF-8?Q?na=C3=AFve_*1*=2Epdf?="',
+    name: 'name="naive *1*.pdf"',
   });
+  assert.equal(filenameParameters('Größe "名前" 👩‍🚀.pdf').name, 'name="Gro_e \\"_\\" _.pdf"');
+  assert.equal(filenameParameters('.\u0301.').name, 'name="attachment"', 'what is left would be a folder');
   assert.match(filenameParameters('=?utf-8?Q?x?=.txt').filename, /^filename\*=utf-8''/);
+});
+
+test('no name is written as an encoded-word, and every line is printable and short enough', () => {
+  const anyName = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc
+      .array(fc.constantFrom('=', '?', '\u2260', 'é', '"', '\\', 'x'), { maxLength: 300 })
+      .map((all) => all.join('')),
+  );
+  fc.assert(
+    fc.property(anyName, (text) => {
+      const { filename, name } = filenameParameters(cleanFilename(text));
+      for (const parameter of [filename, name]) {
+        assert.match(parameter, /^[ -~]{1,899}$/);
+        assert.ok(!parameter.includes('=?'));
+      }
+    }),
+    { numRuns: 1_000 },
+  );
 });

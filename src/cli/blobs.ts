@@ -1,0 +1,20 @@
+/** `postrider blobs`: the files of large messages. */
+import type { Command } from 'commander';
+import type { Swept } from '../blobs/sweep.ts';
+import { withControl } from './context.ts';
+import type { Terminal } from './terminal.ts';
+
+export function addBlobCommands(program: Command, terminal: Terminal): void {
+  const blobs = program.command('blobs').description('Files of large messages, in the data directory.');
+  blobs
+    .command('sweep')
+    .description(
+      'Move every file that no message names to blobs/trash, however many: this is the right database.',
+    )
+    .action((_: object, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const swept = await control.request<Swept>('POST', '/blobs/sweep');
+        show(swept, () => `${swept.moved} files moved to blobs/trash, where they stay for a week`);
+      }),
+    );
+}

@@ -1,0 +1,55 @@
+/**
+ * The address a request comes from: that of the connection's peer. Behind a proxy the peer is the proxy, and the client is
+ * named in `X-Forwarded-For`, a header that anybody can write. It is read only when the peer is a configured proxy, and
+ * only as far as configured proxies have written it. No other forwarding header is read.
+ */
+import { isIP } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import ipaddr from 'ipaddr.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** An IP address, `UNKNOWN_ADDRESS`, or empty for a UNIX socket. */
+    readonly clientAddress: string;
+  }
+}
+
+/** Stands for a client whose proxy named it by something that is no IP address. No allowed address equals it. */
+export const UNKNOWN_ADDRESS = 'unknown';
+
+/** Gives every request of the server its `clientAddress`. `trustedProxies`: exact IP addresses. */
+export function readClientAddresses(server: FastifyInstance, trustedProxies: readonly string[]): void {
+  const trusted = new Set(trustedProxies.map(plainAddress));
+  server.decorateRequest('clientAddress', {
+    getter() {
+      const peer = this.raw.socket.remoteAddress ?? '';
+      if (trusted.size === 0 || !trusted.has(plainAddress(peer))) return peer;
+      return readForwardedFor(this.headers['x-forwarded-for'], trusted) ?? peer;
+    },
+  });
+}
+
+/**
+ * Each proxy appends the peer that it saw, so the list is read from its end. The first entry that is no trusted proxy is
+ * the client: whatever stands before it is what the client itself has written.
+ */
+function readForwardedFor(
+  header: string | string[] | undefined,
+  trusted: ReadonlySet<string>,
+): string | undefined {
+  const entries = [header ?? []].flat().join(',').split(',');
+  let address: string | undefined;
+  for (const entry of entries.reverse()) {
+    const text = entry.trim();
+    if (text === '') continue;
+    if (isIP(text) === 0) return UNKNOWN_ADDRESS;
+    address = plainAddress(text);
+    if (!trusted.has(address)) return address;
+  }
+  return address;
+}
+
+/** One text for all forms of an address: `::ffff:192.0.2.1` is `192.0.2.1`. Other text stays as it is. */
+function plainAddress(text: string): string {
+  return isIP(text) === 0 ? text : ipaddr.process(text).toString();
+}
