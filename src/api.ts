@@ -11,6 +11,7 @@ import { registerDomainsApi } from './domains/api.ts';
 import { registerEmailsApi } from './emails/api.ts';
 import { registerExportsApi } from './exports/api.ts';
 import { createByteBudget } from './http/byte-budget.ts';
+import { serveHealth, type VitalSigns } from './http/health.ts';
 import { serveMetrics } from './http/metrics.ts';
 import type { SomeHeaders } from './http/openapi/answers.ts';
 import type { ApiDescription } from './http/openapi.ts';
@@ -41,14 +42,20 @@ export async function createApiServer(app: App): Promise<FastifyInstance> {
     trustedProxies: app.config.http.trustedProxies,
   });
   if (app.config.http.metrics) serveMetrics(server, app.metrics, 'local');
-  server.get('/healthz', { schema: { hide: true } }, async () => ({ status: 'ok', version: VERSION }));
+  app.metrics.gauge(
+    'disk_free_bytes',
+    'Free space on the disk of the data directory.',
+    () => app.disk.freeBytes ?? 0,
+  );
+  serveHealth(server, VERSION, () => vitalSigns(app));
   serveDocument(server, '/v1/openapi.json');
   serveReferencePage(server, 'Postrider API');
   await server.register(
     (v1, _options, done) => {
       requireApiKey(v1, app);
       showQuota(v1, app);
-      shedWrites(v1, overloadCheck(app), app.metrics);
+      const isDiskLow = () => app.disk.isBelowReserve;
+      shedWrites(v1, { isOverloaded: overloadCheck(app), isDiskLow, metrics: app.metrics });
       registerEmailsApi(v1, { ...app, bodies });
       registerDomainsApi(v1, app);
       registerImportsApi(v1, app);
@@ -163,4 +170,15 @@ function overloadCheck({ db, metrics }: Pick<App, 'db' | 'metrics'>) {
     pendingBytes: () => db.pendingBytes,
     loopDelayMs: () => metrics.loopDelay.meanMs,
   });
+}
+
+function vitalSigns({ db, disk, clockWatch }: Pick<App, 'db' | 'disk' | 'clockWatch'>): VitalSigns {
+  return {
+    writerLagMs: db.lagMs,
+    writerSilentMs: db.writerSilentMs,
+    readerSilentMs: db.readerSilentMs,
+    isDiskFull: disk.isFull,
+    isDiskBelowReserve: disk.isBelowReserve,
+    clockBehindMs: clockWatch.behindMs,
+  };
 }

@@ -7,6 +7,7 @@ import { openSealer } from './db/installation/master-key.ts';
 import { READER_THREADS } from './db/reader-pool.ts';
 import { createHtmlText, type HtmlText } from './mail/message/html-text.ts';
 import { ClockWatch } from './system/clock-watch.ts';
+import { DiskSpace } from './system/disk-space.ts';
 import type { Sealer } from './system/seal.ts';
 import { createSystem, type System } from './system/system.ts';
 
@@ -20,9 +21,13 @@ export type App = System & {
   epoch: string;
   /** Reports how far the wall clock is behind the latest time the daemon has seen. */
   clockWatch: Pick<ClockWatch, 'behindMs' | 'look'>;
+  /** Free space on the disk of the data directory. */
+  disk: DiskSpace;
 };
 
 export type OpenOptions = Pick<DatabaseOptions, 'newDatabase'>;
+
+const BYTES_PER_MEGABYTE = 1024 * 1024;
 
 /** @throws LockedError, DataDirectoryError, NewerSchemaError, MissingKeyError, WrongKeyError */
 export async function openApp(
@@ -39,6 +44,7 @@ export async function openApp(
     },
     overrides,
   );
+  const disk = new DiskSpace(system, config.dataDir, config.storage.reserveMegabytes * BYTES_PER_MEGABYTE);
   const db = await openDatabase(system, {
     directory: config.dataDir,
     operationsModule: operationsModule(),
@@ -46,17 +52,20 @@ export async function openApp(
     readers: READER_THREADS,
     crashAt: config.faults.crashAt,
     ...options,
+    onDiskFull: disk.reportFull,
   });
   if (config.faults.synchronous !== 'FULL')
     system.log.warn({}, 'commits are not flushed: acknowledged mail can be lost');
   try {
     const sealer = await openSealer(db, config.dataDir);
     const htmlText = createHtmlText(system);
+    await disk.look();
     return {
       ...system,
       config,
       db,
-      blobs: openBlobs(system, db, config.dataDir),
+      disk,
+      blobs: openBlobs({ ...system, disk }, db, config.dataDir),
       sealer,
       htmlText,
       epoch: randomUUID(),

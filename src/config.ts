@@ -28,6 +28,15 @@ export const configSchema = section('Postrider configuration', {
     default: defaultDataDir(),
     description: 'Directory of the database, blobs and keys.',
   }),
+  storage: section('The disk of the data directory.', {
+    reserveMegabytes: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 512,
+      description:
+        'Free space, in megabytes, below which nothing new is accepted (503) while delivery goes on. At most a tenth of the disk is kept free, however large this is; 0 keeps nothing free.',
+    }),
+  }),
   http: section('The HTTP API.', {
     address: Type.String({ default: '127.0.0.1', description: 'Address to listen on.' }),
     port: port(8025, 'Port to listen on; 0 takes any free one.'),

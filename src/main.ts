@@ -49,7 +49,7 @@ export async function startDaemon(
       await api.close();
       throw error;
     });
-    const workers = [app.metrics.watchLoop(), ...startWorkers(app)];
+    const workers = [app.metrics.watchLoop(), app.disk.watch(), ...startWorkers(app)];
     endOnFailure(app);
     app.log.info({ address }, 'serving');
     return { address, app, stop: () => drain(app, [api, control], workers) };

@@ -8,6 +8,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { BlobRow } from '../db/tables.ts';
+import type { DiskSpace } from '../system/disk-space.ts';
 import { AppError, errorCode, errorMessage } from '../system/errors.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
@@ -54,7 +55,9 @@ export const INLINE_BYTES = 256 * 1024;
 /** Hashed at a time, between two waits for the disk: a fraction of a millisecond. */
 const SLICE_BYTES = 256 * 1024;
 
-export function openBlobs(system: Pick<System, 'clock' | 'log'>, db: Db, dataDir: string): Blobs {
+export type BlobSystem = Pick<System, 'clock' | 'log'> & { disk: Pick<DiskSpace, 'reportFull'> };
+
+export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
   const root = join(dataDir, 'blobs');
   const report = createFailureReport(system);
   /**
@@ -105,10 +108,11 @@ export function openBlobs(system: Pick<System, 'clock' | 'log'>, db: Db, dataDir
 const REPORT_PERIOD_MS = 60_000;
 
 /** Passes an error on. A file that could not be written is an operator's to mend: it is logged, once a minute at most. */
-function createFailureReport({ clock, log }: Pick<System, 'clock' | 'log'>): (error: unknown) => never {
+function createFailureReport({ clock, log, disk }: BlobSystem): (error: unknown) => never {
   let reportedAt = Number.NEGATIVE_INFINITY;
   return (error) => {
     const cause = error instanceof AppError ? error.cause : undefined;
+    if (error instanceof AppError && error.options.shortage === 'disk') disk.reportFull();
     if (cause !== undefined && clock.elapsed() - reportedAt >= REPORT_PERIOD_MS) {
       reportedAt = clock.elapsed();
       const reason = errorMessage(cause);

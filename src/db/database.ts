@@ -39,6 +39,10 @@ export type Db = {
   readonly lagMs: number;
   /** The identity of this database, and what was found of it and its data directory at the start. */
   readonly installation: StartedInstallation;
+  /** Milliseconds in which the writer has answered nothing although writes wait; 0 when none does. */
+  readonly writerSilentMs: number;
+  /** The same of the reader thread that has been silent longest. */
+  readonly readerSilentMs: number;
   close(): Promise<void>;
 };
 
@@ -51,6 +55,8 @@ export type DatabaseOptions = {
   crashAt: WriterOptions['crashAt'];
   /** Makes a database in a directory that is in use and has none. Default: that is refused. */
   newDatabase?: boolean;
+  /** Called for each write that is refused because the disk is full. */
+  onDiskFull?: () => void;
 };
 
 /** @throws LockedError, DataDirectoryError, NewerSchemaError */
@@ -75,6 +81,7 @@ export async function openDatabase(
     } satisfies WriterOptions);
     const installation = writer.greeting as StartedInstallation;
     reportInstallation(system.log, installation);
+    if (options.onDiskFull) writer.onDiskFull = options.onDiskFull;
     const readers = new ReaderPool(system.clock, shared, options.readers);
     const connection = openReading(file);
     return {
@@ -89,6 +96,12 @@ export async function openDatabase(
       },
       get lagMs() {
         return writer.lagMs;
+      },
+      get writerSilentMs() {
+        return writer.silentMs;
+      },
+      get readerSilentMs() {
+        return readers.silentMs;
       },
       commit: <Input, Result>(write: Write<Input, Result>, input: Input) =>
         writer.run(write.name, input) as Promise<Result>,

@@ -15,6 +15,7 @@ export class ReaderPool {
   readonly #options: ReaderOptions;
   readonly #size: number;
   #threads: Promise<DatabaseThread[]> | undefined;
+  #running: readonly DatabaseThread[] = [];
 
   constructor(clock: Pick<Clock, 'elapsed'>, options: ReaderOptions, size: number) {
     this.#clock = clock;
@@ -23,6 +24,11 @@ export class ReaderPool {
     this.failed = new Promise((resolve) => {
       this.#reportFailure = resolve;
     });
+  }
+
+  /** The longest silence of a reader that has reads to do (db/thread.ts). */
+  get silentMs(): number {
+    return Math.max(0, ...this.#running.map(({ silentMs }) => silentMs));
   }
 
   async start(): Promise<void> {
@@ -62,6 +68,7 @@ export class ReaderPool {
       throw failure.reason;
     }
     for (const thread of threads) void thread.failed.then(this.#reportFailure);
+    this.#running = threads;
     return threads;
   }
 }

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import { inputBytes } from './input-bytes.ts';
-import { type Answer, decodeError, type Request } from './thread-messages.ts';
+import { type Answer, decodeError, type EncodedError, type Request } from './thread-messages.ts';
 
 /** Beyond this the caller is told to come back rather than made to wait (engine.md 4, group commit). */
 export const MOST_PENDING = 2_000;
@@ -30,6 +30,10 @@ export class DatabaseThread {
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
   readonly #exited: Promise<void>;
+  /** When the thread last answered, on the monotonic clock. */
+  #answeredAt = 0;
+  /** Called for each request that was refused because the disk is full. */
+  onDiskFull: () => void = () => {};
   /** Why nothing can be run any more. */
   #ended: Error | undefined;
   #outbox: Request[] = [];
@@ -76,6 +80,12 @@ export class DatabaseThread {
   get lagMs(): number {
     const [oldest] = this.#pending.values();
     return oldest ? this.#clock.elapsed() - oldest.since : 0;
+  }
+
+  /** Milliseconds without any answer while requests wait for one; 0 when none does. */
+  get silentMs(): number {
+    const [oldest] = this.#pending.values();
+    return oldest ? this.#clock.elapsed() - Math.max(oldest.since, this.#answeredAt) : 0;
   }
 
   run(operation: string, input: unknown): Promise<unknown> {
@@ -130,11 +140,18 @@ export class DatabaseThread {
   }
 
   #settle(answers: readonly Answer[]): void {
+    this.#answeredAt = this.#clock.elapsed();
     for (const answer of answers) {
       const pending = this.#take(answer.id);
-      if ('error' in answer) pending?.reject(decodeError(answer.error));
+      if ('error' in answer) pending?.reject(this.#readError(answer.error));
       else pending?.resolve(answer.value);
     }
+  }
+
+  #readError(encoded: EncodedError): Error {
+    const error = decodeError(encoded);
+    if (error instanceof AppError && error.options.shortage === 'disk') this.onDiskFull();
+    return error;
   }
 
   #take(id: number): Pending | undefined {

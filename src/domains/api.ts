@@ -52,7 +52,10 @@ function registerVerify(server: FastifyInstance, app: DomainApp): void {
     ...paramsOf(path),
     response: { 200: domainSchema },
   };
-  server.post<{ Params: { id: string } }>(path, { schema }, async (request) =>
-    showDomain(app.config, await verifyDomain(app, callerOf(request).tenantId, request.params.id)),
+  server.post<{ Params: { id: string } }>(
+    path,
+    { config: { worksOnLowDisk: true }, schema },
+    async (request) =>
+      showDomain(app.config, await verifyDomain(app, callerOf(request).tenantId, request.params.id)),
   );
 }

@@ -174,7 +174,7 @@ function registerCancel(server: FastifyInstance, app: EmailsApp): void {
   server.post<{ Params: { id: string } }>(
     CANCEL,
     {
-      config: { needs: 'send', refuses: ['invalid_state'] },
+      config: { needs: 'send', refuses: ['invalid_state'], worksOnLowDisk: true },
       schema: {
         operationId: 'cancelEmail',
         summary: 'Cancel an email',

@@ -11,7 +11,7 @@ import { AppError } from '../system/errors.ts';
 import type { ExportHandler, ExportSource } from './handler.ts';
 import { endExport, requireRoom } from './store.ts';
 
-export type ExportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log'>;
+export type ExportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 
 /** What became of the run. `stopped`: the daemon ends, and the next start begins anew. `stale`: the job had ended. */
 type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
@@ -45,7 +45,7 @@ async function fail({ db, clock }: ExportApp, { id }: ExportRow, error: string):
 }
 
 async function writeFile(
-  { db, blobs, clock }: ExportApp,
+  { db, blobs, clock, disk }: ExportApp,
   source: ExportSource,
   { id }: ExportRow,
   isStopping: () => boolean,
@@ -56,6 +56,7 @@ async function writeFile(
     let after: string | undefined;
     do {
       if (isStopping()) throw new AppError('unavailable', 'The daemon ends');
+      disk.requireReserve();
       const slice = await source.readSlice(after);
       rows += slice.rows;
       if (slice.csv !== '') yield Buffer.from(slice.csv);

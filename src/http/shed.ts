@@ -8,6 +8,13 @@ import type { Metrics } from '../system/metrics.ts';
 
 /** What there is too much of, or undefined. Asked for every write: must cost nothing. */
 export type OverloadCheck = () => OverloadReason | undefined;
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A POST that is taken although free disk space is below the reserve: it frees, stops or protects something. */
+    worksOnLowDisk?: boolean;
+  }
+}
+
 export type OverloadReason = 'writer_lag' | 'pending_writes' | 'pending_bytes' | 'event_loop';
 
 /** A caller that waits longer for its 200 has often given up, and asks again. */
@@ -19,7 +26,12 @@ export const MOST_PENDING_BYTES = 32 * 1024 * 1024;
 export const MOST_LOOP_DELAY_MS = 200;
 const RETRY_AFTER_SECONDS = 2;
 
+/** The disk does not empty in seconds. */
+const LOW_DISK_RETRY_AFTER_SECONDS = 30;
+
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+/** Methods that add something. A PATCH changes what is there, and a DELETE takes it away. */
+const ADDING = new Set(['POST', 'PUT']);
 
 export function createOverloadCheck(load: {
   /** How long the oldest write that is not durable yet has waited. */
@@ -38,20 +50,35 @@ export function createOverloadCheck(load: {
   };
 }
 
-/** For every route registered on `scope` after this. */
-export function shedWrites(
-  scope: FastifyInstance,
-  isOverloaded: OverloadCheck,
-  metrics?: Pick<Metrics, 'shedRequests'>,
-): void {
+export type Shedding = {
+  isOverloaded: OverloadCheck;
+  /** True when free disk space is below the reserve. Asked for every write: must cost nothing. */
+  isDiskLow: () => boolean;
+  metrics?: Pick<Metrics, 'shedRequests'>;
+};
+
+/** Refuses writes on every route that is registered on `scope` after this, while there is a reason to. */
+export function shedWrites(scope: FastifyInstance, { isOverloaded, isDiskLow, metrics }: Shedding): void {
   scope.addHook('onRequest', (request, _reply, done) => {
-    const reason = WRITES.has(request.method) ? isOverloaded() : undefined;
+    if (!WRITES.has(request.method)) return done();
+    const addsBulk = ADDING.has(request.method) && request.routeOptions.config.worksOnLowDisk !== true;
+    const reason = isOverloaded() ?? (addsBulk && isDiskLow() ? 'disk_reserve' : undefined);
     if (reason === undefined) return done();
     metrics?.shedRequests.inc({ reason });
-    done(
-      new AppError('unavailable', 'Too much to do at the moment; try again shortly', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      }),
-    );
+    done(reason === 'disk_reserve' ? lowDisk() : overloaded());
   });
+}
+
+function overloaded(): AppError {
+  return new AppError('unavailable', 'Too much to do at the moment; try again shortly', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+function lowDisk(): AppError {
+  return new AppError(
+    'unavailable',
+    'The disk of the server is nearly full: nothing new is accepted until its operator has freed some space',
+    { retryAfterSeconds: LOW_DISK_RETRY_AFTER_SECONDS },
+  );
 }

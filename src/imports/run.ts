@@ -22,7 +22,7 @@ export const LEASE_MS = 60_000;
 /** Ours: the fields of a contact, its topics (api.md 1.6), and as many properties as any one contact may have, five times. */
 export const MOST_COLUMNS = 604;
 
-export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log'>;
+export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 
 /** What became of the run. `stopped`: the daemon ends, and the next start goes on. `stale`: somebody else has gone on. */
 type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
@@ -155,6 +155,7 @@ async function commitBatch(
   const { app, handler, job, isStopping } = run;
   if (size === 0) return undefined;
   if (isStopping()) return 'stopped';
+  app.disk.requireReserve();
   const until = app.clock.now() + LEASE_MS;
   const batch: ImportBatch<unknown> = { id: job.id, from: run.rows, rows, errors, processedBytes, until };
   const result = await app.db.commit(handler.write, batch);

@@ -54,6 +54,7 @@ function registerAdd(server: FastifyInstance, app: SuppressionApp): void {
   server.post<{ Body: NewSuppression }>(
     '/suppressions',
     {
+      config: { worksOnLowDisk: true },
       schema: {
         operationId: 'createSuppression',
         summary: 'Suppress an address',

@@ -28,6 +28,7 @@ export function registerSuppressionBatches(server: FastifyInstance, app: BatchAp
   server.post<{ Body: { suppressions: readonly unknown[] } }>(
     '/suppressions/batch',
     {
+      config: { worksOnLowDisk: true },
       validatorCompiler,
       schema: {
         operationId: 'createSuppressions',
@@ -55,6 +56,7 @@ export function registerSuppressionBatches(server: FastifyInstance, app: BatchAp
   server.post<{ Body: RemovalBatch }>(
     '/suppressions/batch/delete',
     {
+      config: { worksOnLowDisk: true },
       schema: {
         operationId: 'deleteSuppressions',
         summary: 'Take up to 100 addresses off the list',

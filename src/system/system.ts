@@ -7,6 +7,7 @@ import { createTargetGuard, type TargetGuard } from './blocklist.ts';
 import { type Clock, realClock } from './clock.ts';
 import { type CrashPoint, type CrashPointName, createCrashPoint } from './crash-point.ts';
 import { createDial, type Dial } from './dial.ts';
+import { type StatDisk, statDisk } from './disk-space.ts';
 import { createDns, type Dns } from './dns.ts';
 import { createFetch, type Fetch } from './fetch.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
@@ -26,6 +27,7 @@ export type System = {
   notices: Notices;
   metrics: Metrics;
   crashPoint: CrashPoint;
+  statDisk: StatDisk;
 };
 
 export type SystemOptions = {
@@ -57,6 +59,7 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
     notices: createNotices(),
     metrics: createMetrics(clock),
     crashPoint: createCrashPoint(options.crashAt),
+    statDisk,
     ...overrides,
   };
 }

@@ -82,7 +82,7 @@ function registerRotation(
   server.post<ById & { Body: Rotation | undefined }>(
     path,
     {
-      config: { bodyOptional: true },
+      config: { bodyOptional: true, worksOnLowDisk: true },
       schema: {
         operationId: 'rotateWebhookSecret',
         summary: 'Replace the secret of a webhook endpoint',
@@ -107,7 +107,7 @@ function registerTest(server: FastifyInstance, app: WebhookApp): void {
   server.post<ById & { Body: TestBody | undefined }>(
     path,
     {
-      config: { bodyOptional: true },
+      config: { bodyOptional: true, worksOnLowDisk: true },
       schema: {
         operationId: 'testWebhookEndpoint',
         summary: 'Post a sample event to a webhook endpoint',

@@ -36,9 +36,12 @@ after(() => db.close());
 
 function open(dataDir = temporaryDirectory()) {
   const clock = createFakeClock(NOW);
+  const full = { count: 0 };
   const logged: string[] = [];
   const log = pino({ level: 'error', base: null }, { write: (line) => void logged.push(line) });
-  return { blobs: openBlobs({ clock, log }, db, dataDir), clock, dataDir, log, logged };
+  const disk = { reportFull: () => void full.count++ };
+  const blobs = openBlobs({ clock, log, disk }, db, dataDir);
+  return { blobs, clock, dataDir, system: { log, disk }, logged, full };
 }
 
 /** Every file below `blobs/` but for the trash, from there. */
@@ -233,7 +236,7 @@ test('pieces that fail leave neither file nor descriptor, and their error is tol
 });
 
 test('a full disk is a refusal to come back from, and nothing stays behind', async (t) => {
-  const { blobs, dataDir } = open();
+  const { blobs, dataDir, full: reports } = open();
   const anyFile = await openFile('/dev/null', 'r');
   const handles = Object.getPrototypeOf(anyFile);
   await anyFile.close();
@@ -250,6 +253,7 @@ test('a full disk is a refusal to come back from, and nothing stays behind', asy
     assert.equal(files(dataDir).filter((path) => path.startsWith('partial')).length, 0, step);
     assert.deepEqual(openFiles(dataDir), [], step);
   }
+  assert.equal(reports.count, 3);
 });
 
 test('a folder that cannot be written is a refusal, and the log names it once a minute', async () => {
@@ -372,9 +376,9 @@ test('an old file that is prepared again is kept for the commit that may follow'
 });
 
 test('a file that was just prepared is kept when the wall clock is set forward by a day', async () => {
-  const { clock, dataDir, log } = open();
+  const { clock, dataDir, system } = open();
   let wallMs = 0;
-  const blobs = openBlobs({ log, clock: { ...clock, now: () => clock.now() + wallMs } }, db, dataDir);
+  const blobs = openBlobs({ ...system, clock: { ...clock, now: () => clock.now() + wallMs } }, db, dataDir);
   await blobs.prepare([large(9)]);
   const [path = ''] = files(dataDir);
   setAge(dataDir, path, 0);

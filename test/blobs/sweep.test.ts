@@ -40,7 +40,7 @@ function open(dataDir = temporaryDirectory(), keepFilesUntil: number | null = nu
   const held = { ...db, installation: { ...db.installation, keepFilesUntil } };
   return {
     clock,
-    blobs: openBlobs({ clock, log: createLog('silent') }, held, dataDir),
+    blobs: openBlobs({ clock, log: createLog('silent'), disk: { reportFull() {} } }, held, dataDir),
     root: join(dataDir, 'blobs'),
   };
 }

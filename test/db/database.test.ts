@@ -200,7 +200,8 @@ test('every connection flushes its commits', async () => {
 });
 
 test('a full disk is a refusal to come back later, and writes succeed again when there is room', async (t) => {
-  const db = await openTestDatabase(t);
+  let reports = 0;
+  const db = await openTestDatabase(t, { onDiskFull: () => void reports++ });
   await db.commit(limitPages, 4);
   const group = await Promise.allSettled([
     db.commit(addBlob, { id: 'small', sizeBytes: 10 }),
@@ -211,6 +212,7 @@ test('a full disk is a refusal to come back later, and writes succeed again when
   assert.ok(large.reason.options.retryAfterSeconds > 0);
   const stored = await db.read.selectFrom('blobs').select('id').execute();
   assert.deepEqual(stored, small?.status === 'fulfilled' ? [{ id: 'blob_small' }] : []);
+  assert.equal(reports, group.filter(({ status }) => status === 'rejected').length);
   await db.commit(limitPages, null);
   await db.commit(addBlob, { id: 'later', sizeBytes: 200_000 });
   assert.equal(await db.query(countPlans, null), FIRST_PLANS);
@@ -255,6 +257,23 @@ test('the lag is the age of the oldest write that has no answer', async (t) => {
   void db.commit(addPlan, 'lag c');
   elapsedMs += 5;
   assert.equal(db.lagMs, 5);
+});
+
+test('a thread is silent while it has work and answers nothing, however long it had none before', async (t) => {
+  let elapsedMs = 0;
+  const clock = { ...createFakeClock(0), elapsed: () => elapsedMs };
+  const db = await openTestDatabase(t, { clock, readers: 1 });
+  await db.startReaders();
+  elapsedMs = 100_000;
+  assert.deepEqual([db.writerSilentMs, db.readerSilentMs], [0, 0], 'idle');
+  const write = db.commit(addPlan, 'silent');
+  const read = db.query(countPlans, null);
+  // The read is handed over in the next microtask.
+  await Promise.resolve();
+  elapsedMs += 7;
+  assert.deepEqual([db.writerSilentMs, db.readerSilentMs], [7, 7]);
+  await Promise.all([write, read]);
+  assert.deepEqual([db.writerSilentMs, db.readerSilentMs], [0, 0]);
 });
 
 test('closing waits for every write asked for before it, and refuses later ones', async (t) => {

@@ -56,6 +56,12 @@ export async function openTestDatabase(
     get lagMs() {
       return db.lagMs;
     },
+    get writerSilentMs() {
+      return db.writerSilentMs;
+    },
+    get readerSilentMs() {
+      return db.readerSilentMs;
+    },
     close,
   };
 }

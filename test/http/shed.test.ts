@@ -40,7 +40,7 @@ test('an overloaded daemon refuses writes with when to come back, and answers re
   let reason: OverloadReason | undefined;
   const { send } = await serve({}, (server) => {
     void server.register((scope, _options, done) => {
-      shedWrites(scope, () => reason, metrics);
+      shedWrites(scope, { isOverloaded: () => reason, isDiskLow: () => false, metrics });
       scope.route({
         method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
         url: '/v',
@@ -66,5 +66,31 @@ test('an overloaded daemon refuses writes with when to come back, and answers re
   );
   assert.match((await metrics.show()).text, /^postrider_http_requests_shed_total\{reason="writer_lag"\} 4$/m);
   reason = undefined;
+  assert.equal((await send({ method: 'POST', url: '/v' })).status, 200);
+});
+
+test('below the reserve of the disk nothing is added, and what changes, frees or stops something is done', async () => {
+  const metrics = createMetrics(createFakeClock(0));
+  let isLow = true;
+  const { send } = await serve({}, (server) => {
+    void server.register((scope, _options, done) => {
+      shedWrites(scope, { isOverloaded: () => undefined, isDiskLow: () => isLow, metrics });
+      const handler = async () => ({});
+      scope.route({ method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], url: '/v', handler });
+      scope.route({ method: 'POST', url: '/v/cancel', config: { worksOnLowDisk: true }, handler });
+      done();
+    });
+  });
+  for (const method of ['GET', 'PATCH', 'DELETE'] as const)
+    assert.equal((await send({ method, url: '/v' })).status, 200, method);
+  assert.equal((await send({ method: 'POST', url: '/v/cancel' })).status, 200);
+  for (const method of ['POST', 'PUT'] as const) {
+    const { status, headers, body } = await send({ method, url: '/v' });
+    assert.deepEqual([status, body.error.type], [503, 'unavailable'], method);
+    assert.match(body.error.message, /disk .* nearly full/);
+    assert.equal(headers['retry-after'], '30');
+  }
+  assert.match((await metrics.show()).text, /shed_total\{reason="disk_reserve"\} 2$/m);
+  isLow = false;
   assert.equal((await send({ method: 'POST', url: '/v' })).status, 200);
 });

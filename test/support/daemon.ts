@@ -143,6 +143,8 @@ function environment(dataDir: string, options: DaemonOptions): Record<string, st
   }
   env['POSTRIDER_DATA_DIR'] = dataDir;
   env['POSTRIDER_HTTP_PORT'] = '0';
+  // The disks of tests are small or well used: a reserve would refuse what a test is about.
+  env['POSTRIDER_STORAGE_RESERVE_MEGABYTES'] = '0';
   if (options.crashAt !== undefined) env['POSTRIDER_CRASH_AT'] = options.crashAt;
   return { ...env, ...options.env };
 }

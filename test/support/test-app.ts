@@ -73,6 +73,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     targets: ANY_TARGET,
     dial: noWayOut,
     fetch: noWayOut,
+    statDisk: roomyDisk,
     ...options.system,
   });
   const server = conforming(await createApiServer(app));
@@ -91,6 +92,11 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** The machine of a test may have a full disk of its own. */
+async function roomyDisk() {
+  return { freeBytes: 2 ** 40, totalBytes: 2 ** 41 };
 }
 
 function noWayOut(): Promise<never> {

@@ -1,0 +1,112 @@
+/**
+ * Free space on the disk of the data directory. Below a reserve the daemon accepts nothing that adds bulk, so that the
+ * mail it has already accepted can still be delivered and its outcome stored.
+ */
+import { statfs } from 'node:fs/promises';
+import type { Clock } from './clock.ts';
+import { AppError, errorMessage } from './errors.ts';
+import type { Log } from './log.ts';
+
+export type DiskUsage = { freeBytes: number; totalBytes: number };
+
+/** Space that a user without privileges can still use on the file system of `path`. */
+export type StatDisk = (path: string) => Promise<DiskUsage>;
+
+export const statDisk: StatDisk = async (path) => {
+  const { bsize, bavail, blocks } = await statfs(path);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+};
+
+type World = { clock: Clock; log: Log; statDisk: StatDisk };
+
+/** Often enough to notice a disk that fills at 50 MB/s well before a reserve of 512 MB is used up. */
+const LOOK_PERIOD_MS = 5_000;
+/** The reserve is never more than this share of the disk: a small disk would otherwise accept nothing at all. */
+const MAX_RESERVE_SHARE = 0.1;
+/** With less free space not even one transaction fits. */
+const MIN_USABLE_BYTES = 1024 * 1024;
+/** A write that failed for want of space counts for this long. A used-up quota does not show in the free space. */
+const FAILURE_COUNTS_MS = 30_000;
+
+export class DiskSpace {
+  readonly #system: World;
+  readonly #directory: string;
+  readonly #maxReserveBytes: number;
+  #usage: DiskUsage | undefined;
+  /** On the monotonic clock. */
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #isBelowReserve = false;
+
+  /** @param maxReserveBytes the reserve on a large disk; 0 for none */
+  constructor(system: World, directory: string, maxReserveBytes: number) {
+    this.#system = system;
+    this.#directory = directory;
+    this.#maxReserveBytes = maxReserveBytes;
+  }
+
+  /** Undefined before the first look, and where the file system does not say. */
+  get freeBytes(): number | undefined {
+    return this.#usage?.freeBytes;
+  }
+
+  /** True when nothing that adds bulk should be accepted. Reading it costs nothing. */
+  get isBelowReserve(): boolean {
+    return this.#isBelowReserve;
+  }
+
+  /** True when hardly anything can be written. */
+  get isFull(): boolean {
+    if (this.#system.clock.elapsed() - this.#failedAt < FAILURE_COUNTS_MS) return true;
+    return this.#usage !== undefined && this.#usage.freeBytes < MIN_USABLE_BYTES;
+  }
+
+  /** @throws AppError unavailable below the reserve: for background work that adds bulk */
+  requireReserve(): void {
+    if (!this.#isBelowReserve) return;
+    throw new AppError('unavailable', 'Free disk space is below the reserve (storage.reserveMegabytes)');
+  }
+
+  /** Notes that a write failed for want of space. */
+  readonly reportFull = (): void => {
+    this.#failedAt = this.#system.clock.elapsed();
+  };
+
+  /** Asks the file system. A failure leaves what was known before. */
+  async look(): Promise<void> {
+    try {
+      this.#usage = await this.#system.statDisk(this.#directory);
+    } catch (error) {
+      this.#system.log.warn({ reason: errorMessage(error) }, 'the free disk space is not known');
+      return;
+    }
+    const { freeBytes, totalBytes } = this.#usage;
+    const reserveBytes = Math.min(this.#maxReserveBytes, totalBytes * MAX_RESERVE_SHARE);
+    const isBelow = freeBytes < reserveBytes;
+    if (isBelow === this.#isBelowReserve) return;
+    this.#isBelowReserve = isBelow;
+    const figures = { directory: this.#directory, freeBytes, reserveBytes: Math.round(reserveBytes) };
+    if (isBelow) {
+      this.#system.log.warn(figures, 'free disk space is below the reserve: nothing new is accepted');
+    } else {
+      this.#system.log.info(figures, 'free disk space is above the reserve again');
+    }
+  }
+
+  /** Looks again and again; the answer ends it. */
+  watch(): { stop(): void } {
+    const { clock } = this.#system;
+    let isStopped = false;
+    const lookOn = () => {
+      void this.look().then(() => {
+        if (!isStopped) timer = clock.after(LOOK_PERIOD_MS, lookOn);
+      });
+    };
+    let timer = clock.after(LOOK_PERIOD_MS, lookOn);
+    return {
+      stop() {
+        isStopped = true;
+        timer.cancel();
+      },
+    };
+  }
+}
