@@ -25,6 +25,9 @@ import { endSuspensions, forgetPreviousSecrets } from './store.ts';
 /** Longer than a post may take, so that nothing is posted twice at the same time. */
 const LEASE_MS = 60_000;
 
+/** Maximum number of leases in a row that take nothing, before the worker rests for a moment. */
+const MAX_LEASE_TRIES = 3;
+
 export type WebhookApp = Pick<
   App,
   'db' | 'clock' | 'random' | 'config' | 'sealer' | 'fetch' | 'crashPoint' | 'log' | 'epoch'
@@ -56,7 +59,7 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
       const now = app.clock.now();
       if (!released) await releaseAll(app, now);
       released = true;
-      for (;;) {
+      for (let tries = 0; tries < MAX_LEASE_TRIES; tries += 1) {
         const claims = await nextClaims(now, limit);
         if (claims.length === 0) return [];
         const lease = { now, until: now + LEASE_MS, epoch: app.epoch, claims };
@@ -65,6 +68,7 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
         // Where nothing was leased, what was read is out of date: endpoints were suspended, disabled or deleted since.
         if (leased.length > 0) return leased;
       }
+      return [];
     },
     async run(delivery) {
       try {
