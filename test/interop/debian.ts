@@ -5,6 +5,9 @@ import { installPackages } from '../support/debian.ts';
 const PACKAGES = {
   curl: '/usr/bin/curl',
   postfix: '/usr/lib/postfix/sbin/master',
+  python3: '/usr/bin/python3',
+  rspamd: '/usr/bin/rspamd',
+  spamassassin: '/usr/bin/spamassassin',
   opendkim: '/usr/sbin/opendkim',
   openssl: '/usr/bin/openssl',
   strace: '/usr/bin/strace',
