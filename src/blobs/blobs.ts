@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { BlobRow } from '../db/tables.ts';
 import type { DiskSpace } from '../system/disk-space.ts';
-import { AppError, errorCode, errorMessage } from '../system/errors.ts';
+import { AppError, errorMessage } from '../system/errors.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
-import { FileWriter, fileChunks, fileHead, fileSize, removeFile } from './files.ts';
+import { checkedChunks, checkFile, checkInline } from './check.ts';
+import { FileWriter, fileHead, removeFile } from './files.ts';
 import { findBlob, isFileInUse, type StoredBytes } from './store.ts';
 import { SWEEP_AGE_MS, type Swept, sweepFiles } from './sweep.ts';
-import { restoreFromTrash } from './trash.ts';
 
 export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
@@ -27,7 +27,8 @@ export type BlobContent = {
   inline: Buffer | undefined;
   /** The bytes before `end`; fewer when there are no more. */
   head(end: number): Promise<Buffer>;
-  /** All bytes in order. The file is closed when the last was read, and when the reader stops before. */
+  /** All bytes in order. The file is closed when the last was read, and when the reader stops before.
+   * @throws DamagedBlobError before the last bytes of a file that is not what was stored */
   chunks(): AsyncIterable<Buffer>;
 };
 
@@ -39,7 +40,8 @@ export type Blobs = {
    * @throws AppError unavailable, when there is no room; and whatever the pieces throw. Nothing stays behind then.
    */
   prepare(pieces: Pieces): Promise<BlobRow>;
-  /** @throws Error when there is no such blob, or its file is not there whole */
+  /** @throws Error when there is no such blob. @throws DamagedBlobError when its bytes are not there, or not all, or were
+   * changed in the database; those of a file are compared while they are read */
   open(id: Id<'blob'>): Promise<BlobContent>;
   /**
    * Of a row that was not and will not be committed, or that names them no more: the file is deleted at once, unless
@@ -78,9 +80,11 @@ export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
     async open(id) {
       const row = await findBlob(db.read, id);
       if (!row) throw new Error(`blob ${id} does not exist`);
-      if (row.data !== null) return inDatabase(row, bufferOf(row.data));
-      const sizeBytes = await findSize(root, row.sha256);
-      if (sizeBytes !== row.sizeBytes) throw new Error(`blob ${id} has ${sizeBytes} bytes in its file`);
+      if (row.data !== null) {
+        checkInline(row, row.data);
+        return inDatabase(row, bufferOf(row.data));
+      }
+      await checkFile(root, row);
       return inFile(row, root);
     },
     async discard({ sha256, data }) {
@@ -120,16 +124,6 @@ function createFailureReport({ clock, log, disk }: BlobSystem): (error: unknown)
     }
     throw error;
   };
-}
-
-/** A file that a sweep under another database took away comes back when it is asked for. */
-async function findSize(root: string, sha256: string): Promise<number> {
-  try {
-    return await fileSize(root, sha256);
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT' || !restoreFromTrash(root, sha256)) throw error;
-    return fileSize(root, sha256);
-  }
 }
 
 type Stored = Pick<BlobRow, 'sha256' | 'sizeBytes' | 'eightBit' | 'data'>;
@@ -208,7 +202,7 @@ function inFile({ sha256, sizeBytes, eightBit }: Facts, root: string): BlobConte
     isEightBit: eightBit === 1,
     inline: undefined,
     head: (end) => fileHead(root, sha256, Math.min(end, sizeBytes)),
-    chunks: () => fileChunks(root, sha256, sizeBytes),
+    chunks: () => checkedChunks(root, { sha256, sizeBytes }),
   };
 }
 

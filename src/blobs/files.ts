@@ -9,6 +9,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { dirname, join } from 'node:path';
 import { endOnBrokenStorage, isDiskFull } from '../db/storage-failure.ts';
 import { AppError, errorCode } from '../system/errors.ts';
+import { DamagedBlobError } from './damaged.ts';
 
 /** Small pieces are gathered up to here before they are written. */
 const WRITE_BYTES = 64 * 1024;
@@ -115,8 +116,7 @@ export async function fileSize(root: string, sha256: string): Promise<number> {
   return (await stat(pathOf(root, sha256))).size;
 }
 
-/** Its first `end` bytes.
- * @throws Error when it has fewer */
+/** Its first `end` bytes. @throws DamagedBlobError when it has fewer */
 export async function fileHead(root: string, sha256: string, end: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of fileChunks(root, sha256, end)) pieces.push(piece);
@@ -124,7 +124,7 @@ export async function fileHead(root: string, sha256: string, end: number): Promi
 }
 
 /** Its first `end` bytes in order, each piece in memory of its own, so that a socket may hold it.
- * @throws Error when it has fewer */
+ * @throws DamagedBlobError when it has fewer */
 export async function* fileChunks(root: string, sha256: string, end: number): AsyncGenerator<Buffer> {
   const file = await open(pathOf(root, sha256), 'r');
   try {
@@ -132,7 +132,8 @@ export async function* fileChunks(root: string, sha256: string, end: number): As
     while (at < end) {
       const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, end - at));
       const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-      if (bytesRead === 0) throw new Error(`the file of blob ${sha256} ends at ${at} of ${end} bytes`);
+      if (bytesRead === 0)
+        throw new DamagedBlobError(pathOf(root, sha256), `the file ends at ${at} of ${end} bytes`);
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

@@ -219,8 +219,39 @@ test('a file that lost its end is an error before a byte of it is read, and whil
   const [path = ''] = files(dataDir);
   truncateSync(join(dataDir, 'blobs', path), INLINE_BYTES);
   await assert.rejects(collect(content.chunks()), /ends at 262144 of 524290 bytes/);
-  await assert.rejects(blobs.open(row.id), /has 262144 bytes/);
+  await assert.rejects(blobs.open(row.id), /has 262144 bytes instead of 524290/);
   assert.deepEqual(openFiles(dataDir), []);
+});
+
+test('a file that holds other bytes gives all but its last chunk, and an error that names it', async () => {
+  const { blobs, dataDir } = open();
+  const whole = Buffer.concat([large(1), large(2)]);
+  const row = await blobs.prepare([whole]);
+  await db.commit(keepBlob, row);
+  const [path = ''] = files(dataDir);
+  const place = join(dataDir, 'blobs', path);
+  for (const at of [0, whole.length >> 1, whole.length - 1]) {
+    const damaged = Buffer.from(whole);
+    damaged[at] = 0xff;
+    writeFileSync(place, damaged);
+    const content = await blobs.open(row.id);
+    let readBytes = 0;
+    const reading = (async () => {
+      for await (const piece of content.chunks()) readBytes += piece.length;
+    })();
+    await assert.rejects(reading, { name: 'DamagedBlobError', place });
+    assert.ok(readBytes < whole.length, `${readBytes} bytes were handed over`);
+  }
+  writeFileSync(place, whole);
+  assert.ok((await readAll(blobs, row.id)).equals(whole));
+  assert.deepEqual(openFiles(dataDir), []);
+});
+
+test('bytes that were changed in the database are an error before one of them is read', async () => {
+  const { blobs } = open();
+  const row = await blobs.prepare([Buffer.from('Hello')]);
+  await db.commit(keepBlob, { ...row, data: Buffer.from('Jello') });
+  await assert.rejects(blobs.open(row.id), { name: 'DamagedBlobError', place: 'the database' });
 });
 
 test('pieces that fail leave neither file nor descriptor, and their error is told as it is', async () => {
@@ -331,7 +362,7 @@ test('a blob that does not exist, or lost its file, is an error and never empty'
   const row = await blobs.prepare([large(5)]);
   await db.commit(keepBlob, row);
   renameSync(join(dataDir, 'blobs'), join(dataDir, 'elsewhere'));
-  await assert.rejects(blobs.open(row.id), /ENOENT/);
+  await assert.rejects(blobs.open(row.id), /DamagedBlobError: the file is missing/);
 });
 
 test('a file that a crash left half written is never read, and is swept when it is old', async () => {

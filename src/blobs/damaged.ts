@@ -1,0 +1,11 @@
+/** The stored bytes of a message are missing, too short or not those that were stored. Trying again does not help. */
+export class DamagedBlobError extends Error {
+  override readonly name = 'DamagedBlobError';
+  /** Where an operator finds them: a file of the data directory, or the database. */
+  readonly place: string;
+
+  constructor(place: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.place = place;
+  }
+}
