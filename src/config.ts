@@ -133,6 +133,11 @@ export const configSchema = section('Postrider configuration', {
       default: 'info',
       description: 'debug, info, warn, error or silent.',
     }),
+    mail: Type.Boolean({
+      default: true,
+      description:
+        'Log a line, at info, for each email that is accepted and for each attempt to deliver it. They name senders and recipients.',
+    }),
   }),
 });
 

@@ -9,6 +9,7 @@ import type { App } from './app.ts';
 import { registerDomainAdmin } from './domains/admin-api.ts';
 import { serveMetrics } from './http/metrics.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
+import { registerQueueAdmin } from './queue/admin-api.ts';
 import { errorCode } from './system/errors.ts';
 import { registerTenantAdmin } from './tenants/admin-api.ts';
 import { VERSION } from './version.ts';
@@ -30,6 +31,7 @@ export async function createControlServer(app: ControlApp): Promise<HttpServer> 
   serveMetrics(server, app.metrics, 'all');
   registerTenantAdmin(server, app);
   registerDomainAdmin(server, app);
+  registerQueueAdmin(server, app);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;
 }

@@ -13,7 +13,9 @@ import { openControlSocket } from './control-socket.ts';
 import { createDomainCheckWork, createDomainSweep } from './domains/worker.ts';
 import { createIdempotencySweep } from './emails/worker.ts';
 import { createExportSweep, startExports } from './exports/worker.ts';
+import { createShedLog } from './http/shed-log.ts';
 import { createImportSweep, startImports } from './imports/worker.ts';
+import { createTrialWork } from './queue/held/trial.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
 import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
@@ -71,6 +73,7 @@ function startWorkers(app: App): RunningWork[] {
   return [
     startDelivering(app),
     startWork(app, createRecoveryWork(app)),
+    startWork(app, createTrialWork(app)),
     startWork(app, createFanOutWork(app)),
     startWork(app, createWebhookWork(app)),
     startWork(app, createReplayWork(app)),
@@ -84,6 +87,7 @@ function startWorkers(app: App): RunningWork[] {
     startWork(app, createAudienceSweep(app)),
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
+    ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];
 }
 

@@ -9,6 +9,7 @@ import { addDomainCommands } from './domain.ts';
 import { UsageError } from './errors.ts';
 import { addKeyCommands } from './key.ts';
 import { addPlanCommands } from './plan.ts';
+import { addQueueCommands } from './queue.ts';
 import { addServeCommands } from './serve.ts';
 import { addTenantCommands } from './tenant.ts';
 import type { Terminal } from './terminal.ts';
@@ -23,6 +24,7 @@ const COMMANDS: readonly AddCommands[] = [
   addPlanCommands,
   addKeyCommands,
   addDomainCommands,
+  addQueueCommands,
   addBlobCommands,
   addConfigCommands,
   addVersionCommand,

@@ -5,6 +5,7 @@ import { initial } from './migrations/0001-initial.ts';
 import { marketing } from './migrations/0002-marketing.ts';
 import { webhookReplays } from './migrations/0003-webhook-replays.ts';
 import { importStatus } from './migrations/0004-import-status.ts';
+import { held } from './migrations/0005-held.ts';
 import { installation } from './migrations/0006-installation.ts';
 import { returnPath } from './migrations/0008-return-path.ts';
 import { webhookSuspension } from './migrations/0009-webhook-suspension.ts';
@@ -14,6 +15,7 @@ const MIGRATIONS: readonly Migration[] = [
   marketing,
   webhookReplays,
   importStatus,
+  held,
   installation,
   returnPath,
   webhookSuspension,

@@ -162,10 +162,10 @@ export type RecipientRow = {
   lane: string;
   state: RecipientState;
   /** When it may next be tried; in flight, when its lease ends, on the monotonic clock of the start it belongs to. Null
-   * once ended. */
+   * once it has ended or is held, and while a suspect waits for its trial (queue/trial.ts). */
   dueAt: number | null;
   attempts: number;
-  /** Times a crash left it in flight. */
+  /** Number of crashes that interrupted its delivery since the last attempt that was settled. */
   doubts: number;
   /** The start of the daemon that leased it. */
   epoch: string | null;
@@ -186,7 +186,7 @@ export type AttemptRow = {
   tenantId: Id<'ten'>;
   at: number;
   durationMs: number;
-  outcome: 'delivered' | 'deferred' | 'bounced' | 'recovered';
+  outcome: 'delivered' | 'deferred' | 'bounced' | 'held' | 'recovered';
   phase: string;
   mx: string | null;
   address: string | null;

@@ -178,7 +178,9 @@ function registerCancel(server: FastifyInstance, app: EmailsApp): void {
       schema: {
         operationId: 'cancelEmail',
         summary: 'Cancel an email',
-        description: 'As long as no delivery was tried. Answers the email, `canceled`.',
+        description:
+          'Works as long as no delivery was tried, and when all that is left of the email is held or was not tried: then ' +
+          'recipients who have it keep it. Answers the email.',
         tags,
         ...paramsOf(CANCEL),
         response: { 200: emailSchema },

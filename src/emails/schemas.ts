@@ -184,6 +184,7 @@ export const RECIPIENT_STATUSES = [
   'queued',
   'sent',
   'deferred',
+  'held',
   'delivered',
   'bounced',
   'complained',

@@ -89,7 +89,9 @@ const attachmentSchema = Type.Object({
 const recipientSchema = Type.Object({
   email: Type.String({ description: 'The bare address.' }),
   type: Type.Enum(['to', 'cc', 'bcc']),
-  status: Type.Enum([...RECIPIENT_STATUSES]),
+  status: Type.Enum([...RECIPIENT_STATUSES], {
+    description: '`held`: not tried again until an operator releases it; `diagnostic` says why.',
+  }),
   attempts: Type.Integer({ description: 'How often delivery was tried.' }),
   lastEventAt: timestamp('Of its latest event.'),
   smtpCode: nullable(Type.Integer(), 'Of the latest answer of the receiving server.'),
@@ -139,7 +141,7 @@ const emailFields = {
 };
 
 const EXAMPLE_COUNTS = {
-  ...{ queued: 0, sent: 0, deferred: 0, delivered: 1 },
+  ...{ queued: 0, sent: 0, deferred: 0, held: 0, delivered: 1 },
   ...{ bounced: 0, complained: 0, suppressed: 0, canceled: 0 },
 } satisfies Record<RecipientStatus, number>;
 
@@ -278,6 +280,7 @@ function countRecipients(recipients: readonly RecipientRow[]): Record<RecipientS
     queued: count('queued'),
     sent: count('sent'),
     deferred: count('deferred'),
+    held: count('held'),
     delivered: count('delivered'),
     bounced: count('bounced'),
     complained: count('complained'),

@@ -16,6 +16,7 @@ export const EVENT_TYPES = [
   'email.delivery_delayed',
   'email.suppressed',
   'email.canceled',
+  'email.held',
   'domain.verified',
   'domain.failed',
   'contact.created',

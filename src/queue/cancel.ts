@@ -1,4 +1,4 @@
-/** Taking mail back, or putting it off: as long as nobody has tried to deliver any of it (api.md 1.2, cancel). */
+/** Taking mail back, or putting it off: as long as nobody has tried to deliver any of it, or while the rest is held. */
 import type { Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
@@ -11,14 +11,20 @@ import {
   type SpooledMessage,
 } from './store.ts';
 
-/** Part of a write; the caller knows that the tenant has the message. @throws AppError invalid_state */
+/**
+ * Part of a write; the caller knows that the tenant has the message. What was delivered or bounced before stays as it is.
+ * @throws AppError invalid_state
+ */
 export async function cancelMessage(
   tx: Tx,
   { messageId, now }: { messageId: string; now: number },
 ): Promise<void> {
-  const { message, all, open } = await getUntouched(tx, messageId, 'canceled');
+  const message = await getMessage(tx, messageId);
+  const all = await listRecipients(tx, messageId);
+  const open = all.filter(isOpen);
+  if (!isUntouched(all) && !isStoppedByHold(open)) throw tooLate(message, 'canceled');
   for (const recipient of open) {
-    const patch = { state: 'canceled', dueAt: null, epoch: null } as const;
+    const patch = { state: 'canceled', dueAt: null, epoch: null, doubts: 0 } as const;
     await changeRecipient(tx, message, recipient, patch, {
       now,
       event: { type: 'email.canceled', details: {} },
@@ -29,29 +35,41 @@ export async function cancelMessage(
 
 export type Rescheduling = { messageId: string; now: number; datedAt: number; expiresAt: number };
 
-/** The same for another time. @throws AppError invalid_state */
+/** Moves a message that nobody has tried to another time. @throws AppError invalid_state */
 export async function rescheduleMessage(
   tx: Tx,
   { messageId, now, datedAt, expiresAt }: Rescheduling,
 ): Promise<void> {
-  const { message, open } = await getUntouched(tx, messageId, 'rescheduled');
-  for (const recipient of open) await changeRecipient(tx, message, recipient, { dueAt: datedAt }, { now });
+  const message = await getMessage(tx, messageId);
+  const all = await listRecipients(tx, messageId);
+  if (!isUntouched(all)) throw tooLate(message, 'rescheduled');
+  for (const recipient of all.filter(isOpen))
+    await changeRecipient(tx, message, recipient, { dueAt: datedAt }, { now });
   await redateMessage(tx, { id: message.id, datedAt, expiresAt });
 }
 
-async function getUntouched(
-  tx: Tx,
-  messageId: string,
-  wish: string,
-): Promise<{ message: SpooledMessage; all: RecipientRow[]; open: RecipientRow[] }> {
-  const message = await getMessage(tx, messageId);
-  const all = await listRecipients(tx, messageId);
-  const open = all.filter((recipient) => recipient.state === 'ready');
-  const isUntouched = all.every(
-    ({ state, attempts }) => (state === 'ready' || state === 'suppressed') && attempts === 0,
-  );
-  if (isUntouched && open.length > 0) return { message, all, open };
-  throw new AppError(
+function isOpen({ state }: RecipientRow): boolean {
+  return state === 'ready' || state === 'deferred' || state === 'in_flight' || state === 'held';
+}
+
+function isUntried({ state, attempts }: RecipientRow): boolean {
+  return state === 'ready' && attempts === 0;
+}
+
+/** True when nobody was tried, and somebody was to be. */
+function isUntouched(all: readonly RecipientRow[]): boolean {
+  const isSpared = ({ state, attempts }: RecipientRow) => state === 'suppressed' && attempts === 0;
+  return all.some(isUntried) && all.every((recipient) => isUntried(recipient) || isSpared(recipient));
+}
+
+/** True when the rest of the delivery waits for an operator: nothing of it is on its way or may have just arrived. */
+function isStoppedByHold(open: readonly RecipientRow[]): boolean {
+  const isHeld = ({ state }: RecipientRow) => state === 'held';
+  return open.some(isHeld) && open.every((recipient) => isHeld(recipient) || isUntried(recipient));
+}
+
+function tooLate(message: SpooledMessage, wish: string): AppError {
+  return new AppError(
     'invalid_state',
     message.status === 'canceled'
       ? 'The email is canceled already'

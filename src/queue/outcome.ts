@@ -5,6 +5,7 @@ import type { RecipientRow } from '../db/tables.ts';
 import type { SmtpFailure, SmtpPhase } from '../mail/smtp/failure.ts';
 import { replyText, type SmtpReply } from '../mail/smtp/reply.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
+import type { HoldReason } from './held/hold.ts';
 
 /** What is known of an attempt, for the attempt's row, the API and the events. */
 export type Report = {
@@ -25,7 +26,9 @@ export type Outcome =
   /** `retryAfterMs` overrides the schedule where a rule asks for its own pace. */
   | { kind: 'deferred'; report: Report; retryAfterMs?: number }
   /** `permanent` says the address itself is no good, and suppresses it (decisions.md 5). */
-  | { kind: 'bounced'; report: Report; bounce: 'permanent' | 'transient' | 'undetermined' };
+  | { kind: 'bounced'; report: Report; bounce: 'permanent' | 'transient' | 'undetermined' }
+  /** Another attempt would do harm; the mail waits for an operator (held/hold.ts). */
+  | { kind: 'held'; report: Report; reason: HoldReason };
 
 /** What follows a simulated delivery. */
 export type Aftermath = 'complained' | 'opened' | 'clicked';

@@ -1,7 +1,9 @@
 /** What a crash left in flight, put back: at the start of the daemon, and for leases that ran out in this one. */
-import { defineWrite } from '../db/operation.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
+import { type HeldRecipient, holdRecipient } from './held/hold.ts';
+import { listDoubted, MAX_DOUBTS, releasedDueAt } from './held/suspect.ts';
 import {
   changeRecipient,
   getMessage,
@@ -11,10 +13,16 @@ import {
   refreshStatus,
 } from './store.ts';
 
-/** The fifth time a recipient is found in flight after a crash it is probably what crashes us (engine.md 0). */
-const MOST_DOUBTS = 5;
 /** Recovered mail does not all leave in the first second. */
 const RECOVERY_SPREAD_MS = 5_000;
+
+const INTERRUPTED = `The daemon ended during ${MAX_DOUBTS} attempts to deliver this; an operator can release it`;
+
+export type Recovered = {
+  /** Number of recipients that will be retried. */
+  retried: number;
+  held: HeldRecipient[];
+};
 
 /**
  * Puts back what a crash left in flight: to be retried, its doubt counted, or held for the operator when it keeps
@@ -25,33 +33,44 @@ export const recoverAbandoned = defineWrite(
   async (
     tx,
     { now, elapsed, epoch }: { now: number; elapsed: number; epoch: string },
-  ): Promise<{ retried: number; held: number }> => {
+  ): Promise<Recovered> => {
     const abandoned = await listAbandoned(tx, epoch, elapsed);
-    let held = 0;
+    const doubted = new Set(listDoubted(abandoned));
+    const held: HeldRecipient[] = [];
     for (const [index, recipient] of abandoned.entries()) {
-      const message = await getMessage(tx, recipient.messageId);
-      const all = (await listRecipients(tx, message.id)).map((one) =>
-        one.id === recipient.id ? recipient : one,
-      );
-      const doubts = recipient.doubts + 1;
-      const hold = doubts >= MOST_DOUBTS;
-      if (hold) held++;
-      const dueAt = now + Math.round((RECOVERY_SPREAD_MS * index) / abandoned.length);
-      await insertAttempt(tx, recoveredAttempt(recipient, now));
-      await changeRecipient(
-        tx,
-        message,
-        recipient,
-        { state: hold ? 'held' : 'ready', doubts, epoch: null, dueAt: hold ? null : dueAt },
-        { now },
-      );
-      await refreshStatus(tx, message, all);
+      const one = await recover(tx, recipient, {
+        now,
+        dueAt: now + Math.round((RECOVERY_SPREAD_MS * index) / abandoned.length),
+        doubts: recipient.doubts + (doubted.has(recipient) ? 1 : 0),
+      });
+      if (one) held.push(one);
     }
-    return { retried: abandoned.length - held, held };
+    return { retried: abandoned.length - held.length, held };
   },
 );
 
-function recoveredAttempt(recipient: RecipientRow, now: number) {
+async function recover(
+  tx: Tx,
+  recipient: RecipientRow,
+  { now, dueAt, doubts }: { now: number; dueAt: number; doubts: number },
+): Promise<HeldRecipient | undefined> {
+  const message = await getMessage(tx, recipient.messageId);
+  const others = await listRecipients(tx, message.id);
+  let held: HeldRecipient | undefined;
+  await insertAttempt(tx, interruptedAttempt(recipient, now));
+  if (doubts >= MAX_DOUBTS) {
+    const hold = { reason: 'interrupted', diagnostic: INTERRUPTED, doubts, now } as const;
+    held = await holdRecipient(tx, { message, recipient }, hold);
+  } else {
+    const patch = { state: 'ready', doubts, epoch: null, dueAt: releasedDueAt(doubts, dueAt) } as const;
+    await changeRecipient(tx, message, recipient, patch, { now });
+  }
+  const all = others.map((other) => (other.id === recipient.id ? recipient : other));
+  await refreshStatus(tx, message, all);
+  return held;
+}
+
+function interruptedAttempt(recipient: RecipientRow, now: number) {
   return {
     id: newId('att', now),
     recipientId: recipient.id,

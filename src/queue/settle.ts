@@ -5,6 +5,7 @@ import { addSuppression } from '../suppressions/change.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
 import { type BounceSubType, bounceSubType } from './bounce-subtype.ts';
+import { holdRecipient } from './held/hold.ts';
 import { type Aftermath, type Outcome, type Report, storable, type Verdict } from './outcome.ts';
 import {
   changeRecipient,
@@ -38,17 +39,21 @@ export type Settlement = {
 /** decisions.md 16: at the first deferral, then at most every four hours for a recipient. */
 const DELAY_NOTICE_EVERY_MS = 4 * 3_600_000;
 
-export const settle = defineWrite('queue.settle', async (tx, settlement: Settlement): Promise<void> => {
+/** Answers the recipients whose attempt it settled. */
+export const settle = defineWrite('queue.settle', async (tx, settlement: Settlement) => {
   const message = await getMessage(tx, settlement.messageId);
   message.signature ??= settlement.signature;
   const all = await listRecipients(tx, message.id);
   const recipients = new Map(all.map((recipient) => [recipient.id, recipient]));
+  const settled: RecipientRow['id'][] = [];
   for (const result of settlement.results) {
     const recipient = recipients.get(result.recipientId);
     if (!recipient || !isOfThisClaim(recipient, result, settlement)) continue;
     await settleRecipient(tx, message, recipient, result, settlement);
+    settled.push(recipient.id);
   }
   await refreshStatus(tx, message, all);
+  return settled;
 });
 
 /** A lease that ran out was given to somebody else: the earlier attempt no longer has a say. */
@@ -93,16 +98,32 @@ async function settleRecipient(
     case 'deferred':
       await defer(tx, message, recipient, outcome, {
         now,
-        delayMs: outcome.retryAfterMs ?? result.retryDelayMs,
+        dueAt: nextAttemptAt(message, outcome, { now, retryDelayMs: result.retryDelayMs }),
       });
+      return;
+    case 'held':
+      await holdRecipient(
+        tx,
+        { message, recipient },
+        { reason: outcome.reason, diagnostic: outcome.report.text, doubts: 0, now },
+      );
   }
 }
 
 /** A deferral after the message's time is a soft bounce with the last words heard (RFC 3463 X.4.7, api.md 1.3). */
-function expire(message: SpooledMessage, outcome: Outcome, now: number): Outcome {
+export function expire(message: Pick<SpooledMessage, 'expiresAt'>, outcome: Outcome, now: number): Outcome {
   if (outcome.kind !== 'deferred' || now < message.expiresAt) return outcome;
   const report = { ...outcome.report, enhancedCode: '4.4.7', text: `Expired. Last: ${outcome.report.text}` };
   return { kind: 'bounced', report, bounce: 'transient' };
+}
+
+/** The last attempt is made when the message's time is up, not up to four hours before. */
+export function nextAttemptAt(
+  { expiresAt }: Pick<SpooledMessage, 'expiresAt'>,
+  { retryAfterMs }: Extract<Outcome, { kind: 'deferred' }>,
+  { now, retryDelayMs }: { now: number; retryDelayMs: number },
+): number {
+  return Math.min(now + (retryAfterMs ?? retryDelayMs), Math.max(expiresAt, now));
 }
 
 function whatWasSaid(report: Report) {
@@ -114,7 +135,7 @@ async function end(
   tx: Tx,
   message: SpooledMessage,
   recipient: RecipientRow,
-  outcome: Exclude<Outcome, { kind: 'deferred' }>,
+  outcome: Extract<Outcome, { kind: 'delivered' | 'bounced' }>,
   now: number,
   event: RecipientEvent,
 ): Promise<void> {
@@ -151,10 +172,8 @@ async function defer(
   message: SpooledMessage,
   recipient: RecipientRow,
   outcome: Extract<Outcome, { kind: 'deferred' }>,
-  { now, delayMs }: { now: number; delayMs: number },
+  { now, dueAt }: { now: number; dueAt: number },
 ): Promise<void> {
-  // The last attempt is made when the time is up, not up to four hours before.
-  const dueAt = Math.min(now + delayMs, Math.max(message.expiresAt, now));
   const notify = recipient.delayNoticeAt === null || now - recipient.delayNoticeAt >= DELAY_NOTICE_EVERY_MS;
   const event: RecipientEvent = {
     type: 'email.delivery_delayed',

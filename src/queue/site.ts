@@ -251,6 +251,7 @@ export class Site {
     let prepared: Promise<PreparedMessage> | undefined;
     return {
       ...delivery,
+      site: this.key,
       claimedAt,
       tries: 0,
       brokenOff: undefined,

@@ -23,9 +23,8 @@ export function recipientStatus(recipient: Pick<RecipientRow, 'state' | 'attempt
       return recipient.attempts === 0 ? 'queued' : 'deferred';
     case 'in_flight':
       return 'sent';
-    case 'held':
-      return 'deferred';
     case 'deferred':
+    case 'held':
     case 'delivered':
     case 'bounced':
     case 'complained':

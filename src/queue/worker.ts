@@ -1,8 +1,10 @@
 /** The queue's background work: delivering what is due, and putting back what was left in flight. */
 import type { App } from '../app.ts';
 import { createSigningKeys } from '../domains/signing-key.ts';
+import { logHeld } from '../events/mail-log.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { Dispatcher } from './dispatch.ts';
+import { countHeld } from './held/store.ts';
 import { recoverAbandoned } from './recover.ts';
 
 /**
@@ -10,6 +12,9 @@ import { recoverAbandoned } from './recover.ts';
  * must hold up nobody else.
  */
 export function startDelivering(app: App): Dispatcher {
+  app.metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
+    countHeld(app.db.read),
+  );
   const dispatcher = new Dispatcher({ ...app, signingKeys: createSigningKeys(app) });
   dispatcher.start();
   return dispatcher;
@@ -31,12 +36,15 @@ export async function recoverQueue(
   app: Pick<App, 'db' | 'clock' | 'epoch' | 'log' | 'notices'>,
 ): Promise<void> {
   const { clock, epoch } = app;
-  const recovered = await app.db.commit(recoverAbandoned, {
+  const { retried, held } = await app.db.commit(recoverAbandoned, {
     now: clock.now(),
     elapsed: Math.round(clock.elapsed()),
     epoch,
   });
-  if (recovered.retried === 0 && recovered.held === 0) return;
-  app.log.warn(recovered, 'mail was left in flight');
+  if (retried + held.length === 0) return;
+  app.log.warn({ retried, held: held.length }, 'mail was left in flight');
+  for (const recipient of held) logHeld(app, recipient);
   app.notices.notify('queue');
+  app.notices.notify('suspects');
+  app.notices.notify('events');
 }

@@ -24,7 +24,7 @@ export type Metrics = {
     options: { buckets: readonly number[]; labels?: readonly Label[] },
   ): Histogram<Label>;
   /** A value asked for whenever the metrics are; of two readers with one name, the later. */
-  gauge(name: string, help: string, read: () => number): void;
+  gauge(name: string, help: string, read: () => number | Promise<number>): void;
   /** Event-loop delay while the loop is watched: of the last whole second. */
   readonly loopDelay: LoopDelay;
   /** Begins to measure the event loop; the answer ends it. */
@@ -60,13 +60,13 @@ export function createMetrics(clock: Clock): Metrics {
       help: string,
       { buckets, labels = [] }: { buckets: readonly number[]; labels?: readonly Label[] },
     ) => new Histogram({ name: PREFIX + name, help, buckets: [...buckets], labelNames: labels, registers }),
-    gauge(name: string, help: string, read: () => number): void {
+    gauge(name: string, help: string, read: () => number | Promise<number>): void {
       registry.removeSingleMetric(PREFIX + name);
       const gauge: Gauge = new Gauge({
         name: PREFIX + name,
         help,
         registers,
-        collect: () => gauge.set(read()),
+        collect: async () => gauge.set(await read()),
       });
     },
   };

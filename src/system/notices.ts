@@ -5,6 +5,7 @@
 
 export type NoticeName =
   | 'queue'
+  | 'suspects'
   | 'events'
   | 'webhooks'
   | 'blobs'

@@ -64,6 +64,17 @@ const bounce = Type.Object(
   { description: 'Why the recipient bounced.' },
 );
 
+const hold = Type.Object(
+  {
+    reason: Type.Enum(['interrupted', 'damaged'], {
+      description:
+        '`interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing or was changed.',
+    }),
+    diagnostic: text('The reason in words.'),
+  },
+  { description: 'Why the email is not tried again until an operator releases it.' },
+);
+
 const complaint = Type.Object(
   {
     feedbackType: text('The type of the report (RFC 5965 3.1), such as `abuse`.'),
@@ -106,6 +117,7 @@ const PROPERTIES = {
   'email.delivery_delayed': { ...email, delay },
   'email.suppressed': email,
   'email.canceled': email,
+  'email.held': { ...email, hold },
   'domain.verified': domain,
   'domain.failed': domain,
   'contact.created': contact,

@@ -96,6 +96,13 @@ function sampleDetails(type: EmailEventType, nowMs: number): object {
           expiresAt: isoTime(nowMs + 48 * 60 * MINUTE_MS),
         },
       };
+    case 'email.held':
+      return {
+        hold: {
+          reason: 'interrupted',
+          diagnostic: 'The daemon ended during 5 attempts to deliver this; an operator can release it',
+        },
+      };
     case 'email.bounced':
       return {
         bounce: {

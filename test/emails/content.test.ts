@@ -212,7 +212,7 @@ test('what was not asked for is shown as such', async () => {
     [null, null, null, null],
   );
   assert.deepEqual(email.recipientCounts, {
-    ...{ queued: 1, sent: 0, deferred: 0, delivered: 0 },
+    ...{ queued: 1, sent: 0, deferred: 0, held: 0, delivered: 0 },
     ...{ bounced: 0, complained: 0, suppressed: 0, canceled: 0 },
   });
 });

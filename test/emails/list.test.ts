@@ -268,7 +268,7 @@ test('what is put back to be tried again, held, or on its way is found as it is 
   const { testKey: key, liveKey } = await spool.addTenant('states');
   const states = [
     ['ready', 1, 'deferred'],
-    ['held', 5, 'deferred'],
+    ['held', 5, 'held'],
     ['deferred', 1, 'deferred'],
     ['in_flight', 1, 'sent'],
     ['ready', 0, 'queued'],

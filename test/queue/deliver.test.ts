@@ -289,26 +289,6 @@ test('a domain inside is deferred in the same words as one without an address, a
   assert.deepEqual([...new Set(dialled)], ['127.0.0.2']);
 });
 
-test('what a crash left in flight is retried, its doubt counted, and held at the fifth', async () => {
-  const spool = await openSpool();
-  opened.push(spool);
-  const id = await spool.accept('bob@rcpt.example');
-  for (let crash = 1; crash <= 5; crash++) {
-    await spool.clock.advance(10_000);
-    const claimed = await spool.claim(`start ${crash}`);
-    assert.equal(claimed.length, 1, `claim ${crash}`);
-    await recoverQueue({ ...spool.app, epoch: `start ${crash + 1}` });
-  }
-  await spool.clock.advance(HOUR_MS);
-  assert.deepEqual(await spool.claim(), [], 'held');
-  const email = await spool.email(id);
-  assert.deepEqual(
-    [email.status, email.recipients[0].status, email.recipients[0].attempts],
-    ['sent', 'deferred', 5],
-  );
-  assert.equal(eventTypes(email).filter((type) => type === 'email.sent').length, 1);
-});
-
 test('a wall clock that jumps ahead does not end the lease of what is on its way', async () => {
   const spool = await openSpool();
   opened.push(spool);

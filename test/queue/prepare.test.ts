@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { startTrial } from '../../src/queue/held/trial.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 
@@ -18,6 +19,8 @@ after(() => spool.close());
 async function returnPaths(): Promise<string[]> {
   await spool.clock.advance(10_000);
   start += 1;
+  // Two crashes make a suspect, which waits for its trial.
+  await spool.app.db.commit(startTrial, { now: spool.clock.now() });
   const claimed = await spool.claim(`start ${start}`);
   const prepared = await Promise.all(claimed.map((one) => one.prepare()));
   await recoverQueue({ ...spool.app, epoch: `start ${start + 1}` });

@@ -37,6 +37,6 @@ test('the spool keeps its own words: recipients show the API states', () => {
   assert.equal(recipientStatus({ state: 'ready', attempts: 0 }), 'queued');
   assert.equal(recipientStatus({ state: 'ready', attempts: 2 }), 'deferred');
   assert.equal(recipientStatus({ state: 'in_flight', attempts: 1 }), 'sent');
-  assert.equal(recipientStatus({ state: 'held', attempts: 5 }), 'deferred');
+  assert.equal(recipientStatus({ state: 'held', attempts: 5 }), 'held');
   assert.equal(recipientStatus({ state: 'suppressed', attempts: 0 }), 'suppressed');
 });

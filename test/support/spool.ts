@@ -5,9 +5,11 @@ import type { App } from '../../src/app.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
 import type { Claimed } from '../../src/queue/deliver.ts';
+import { countHeld } from '../../src/queue/held/store.ts';
+import { createTrialWork } from '../../src/queue/held/trial.ts';
 import { prepareMessage } from '../../src/queue/prepare.ts';
 import { listDueInLane, listDueLanes } from '../../src/queue/store.ts';
-import { startDelivering } from '../../src/queue/worker.ts';
+import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import type { System } from '../../src/system/system.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { openTestApp, type TestApp } from './test-app.ts';
@@ -29,6 +31,8 @@ export type Spool = TestApp & {
   settled(): Promise<void>;
   /** Claims everything due now, as a start of the daemon with this epoch would; nothing is delivered. */
   claim(epoch?: string): Promise<Claimed[]>;
+  /** Lets every claim of what is due end in a crash until a recipient is held. */
+  crashUntilHeld(): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
   email(id: string): Promise<any>;
 };
@@ -82,25 +86,46 @@ export async function openSpool(
       await dispatcher.stop(STOP_MS);
     },
     settled: () => settled(testApp.app),
-    async claim(epoch = testApp.app.epoch) {
-      const { db } = testApp.app;
-      const now = clock.now();
-      const leasedUntil = leaseFrom(clock.elapsed());
-      const lanes = await db.query(listDueLanes, { after: -1, until: now });
-      const inLanes = lanes.map((lane) => listDueInLane(db.read, { lane, now, limit: 100, except: [] }));
-      const messageIds = [...new Set((await Promise.all(inLanes)).flat())];
-      const deliveries = await db.commit(claimDeliveries, { now, epoch, leasedUntil, messageIds, lanes });
-      const app = { ...testApp.app, signingKeys: createSigningKeys(testApp.app) };
-      return deliveries.map((delivery) => ({
-        ...delivery,
-        claimedAt: clock.elapsed(),
-        tries: 0,
-        brokenOff: undefined,
-        prepare: () => prepareMessage(app, delivery.message),
-      }));
-    },
+    claim: (epoch) => claimDue(testApp.app, epoch),
+    crashUntilHeld: () => crashUntilHeld(testApp.app, clock),
     email: async (id) => (await request('GET', `/v1/emails/${id}`, { key })).body,
   };
+}
+
+async function claimDue(app: App, epoch = app.epoch): Promise<Claimed[]> {
+  const { db, clock } = app;
+  const now = clock.now();
+  const leasedUntil = leaseFrom(clock.elapsed());
+  const lanes = await db.query(listDueLanes, { after: -1, until: now });
+  const inLanes = lanes.map((lane) => listDueInLane(db.read, { lane, now, limit: 100, except: [] }));
+  const messageIds = [...new Set((await Promise.all(inLanes)).flat())];
+  const deliveries = await db.commit(claimDeliveries, { now, epoch, leasedUntil, messageIds, lanes });
+  const signingApp = { ...app, signingKeys: createSigningKeys(app) };
+  return deliveries.map((delivery) => ({
+    ...delivery,
+    site: 'test',
+    claimedAt: clock.elapsed(),
+    tries: 0,
+    brokenOff: undefined,
+    prepare: () => prepareMessage(signingApp, delivery.message),
+  }));
+}
+
+/** Longer than recovered mail is spread over. */
+const RECOVERED_MS = 10_000;
+/** Enough to hold one of a few recipients. */
+const MOST_CRASHES = 50;
+
+async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {
+  const before = await countHeld(app.db.read);
+  for (let crash = 1; (await countHeld(app.db.read)) === before; crash++) {
+    assert.ok(crash <= MOST_CRASHES, 'nothing is held');
+    await clock.advance(RECOVERED_MS);
+    const trials = createTrialWork(app);
+    for (const trial of await trials.lease(1)) await trials.run(trial);
+    assert.ok((await claimDue(app, `crash ${crash}`)).length > 0, 'nothing is due');
+    await recoverQueue(app);
+  }
 }
 
 const STOP_MS = 30_000;

@@ -30,6 +30,8 @@ async function makeMailEvents(): Promise<void> {
   const later = new Date(spool.clock.now() + DAY).toISOString();
   const id = await spool.accept(at('delivered'), { scheduledAt: later });
   await call('POST', `/emails/${id}/cancel`);
+  await spool.accept(at('delivered'), { tags: { plan: 'pro' } });
+  await spool.crashUntilHeld();
 }
 
 async function makeContactEvents(): Promise<void> {

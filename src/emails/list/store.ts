@@ -284,7 +284,8 @@ function standings(status: Exclude<RecipientStatus, 'delivered'>): Standing[] {
     case 'sent':
       return [isInFlight];
     case 'deferred':
-      return [inState('deferred'), inState('held'), isPutBack];
+      return [inState('deferred'), isPutBack];
+    case 'held':
     case 'bounced':
     case 'complained':
     case 'suppressed':

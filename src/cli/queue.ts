@@ -1,0 +1,45 @@
+/** `postrider queue`: mail that waits for the operator. */
+import type { Command } from 'commander';
+import type { showHeld } from '../queue/admin-api.ts';
+import { withControl } from './context.ts';
+import { UsageError } from './errors.ts';
+import { formatList } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+type HeldList = { total: number; recipients: ReturnType<typeof showHeld>[] };
+
+export function addQueueCommands(program: Command, terminal: Terminal): void {
+  const queue = program
+    .command('queue')
+    .description('Mail that is held: it is not tried until it is released.');
+  queue
+    .command('list')
+    .description('Held mail, the oldest first.')
+    .action((_: object, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const held = await control.request<HeldList>('GET', '/held');
+        show(held, () => table(held));
+      }),
+    );
+  queue
+    .command('release')
+    .description(
+      'Try held mail again. What crashed the daemon is tried alone, and held again if it does so once more.',
+    )
+    .argument('[email]', 'its id')
+    .option('--all', 'everything that is held')
+    .action((email: string | undefined, { all }: { all?: true }, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        if ((email === undefined) === (all === undefined))
+          throw new UsageError('name one email, or give --all');
+        const done = await control.request<{ released: number }>('POST', '/held/release', { emailId: email });
+        show(done, () => `Released ${done.released} ${done.released === 1 ? 'recipient' : 'recipients'}`);
+      }),
+    );
+}
+
+function table({ total, recipients }: HeldList): string {
+  const rows = recipients.map((one) => [one.emailId, one.tenantId, one.to, one.heldAt, one.diagnostic ?? '']);
+  const listed = formatList(['email', 'tenant', 'to', 'held at', 'why'], rows, 'Nothing is held.');
+  return total > recipients.length ? `${listed}\n(${recipients.length} of ${total})` : listed;
+}

@@ -1,0 +1,65 @@
+/** The queue for the operator: served on the control socket alone, never on a network port. */
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { App } from '../app.ts';
+import { isoTime } from '../system/clock.ts';
+import { AppError } from '../system/errors.ts';
+import { releaseHeld } from './held/hold.ts';
+import { countHeld, type HeldRow, listHeld, listHeldEmails } from './held/store.ts';
+
+/** Maximum number of held recipients in one answer. */
+const MAX_LISTED = 1_000;
+/** Emails that are released between two looks at what is held. */
+const EMAILS_PER_PAGE = 100;
+
+type QueueApp = Pick<App, 'db' | 'clock' | 'notices'>;
+
+/** Without an email, all are released. */
+const releaseSchema = Type.Object({ emailId: Type.Optional(Type.String()) });
+
+export function registerQueueAdmin(server: FastifyInstance, app: QueueApp): void {
+  server.get('/held', async () => ({
+    total: await countHeld(app.db.read),
+    recipients: (await listHeld(app.db.read, MAX_LISTED)).map(showHeld),
+  }));
+  server.post<{ Body: Static<typeof releaseSchema> }>(
+    '/held/release',
+    { schema: { body: releaseSchema } },
+    async ({ body: { emailId } }) => {
+      const released = emailId === undefined ? await releaseAll(app) : await release(app, emailId);
+      app.notices.notify('queue');
+      app.notices.notify('suspects');
+      return { released };
+    },
+  );
+}
+
+export function showHeld({ messageId, tenantId, mode, address, attempts, diagnostic, lastEventAt }: HeldRow) {
+  const heldAt = isoTime(lastEventAt);
+  return { emailId: messageId, tenantId, mode, to: address, attempts, heldAt, diagnostic };
+}
+
+function release({ db, clock }: QueueApp, emailId: string): Promise<number> {
+  return db.commit(releaseHeld, { emailId, now: clock.now() });
+}
+
+/** Each email in a write of its own, so that other writes are not kept waiting. */
+async function releaseAll(app: QueueApp): Promise<number> {
+  let released = 0;
+  for (let after: string | undefined = ''; after !== undefined; ) {
+    const emailIds: string[] = await listHeldEmails(app.db.read, { after, limit: EMAILS_PER_PAGE });
+    for (const emailId of emailIds) released += await releaseIfHeld(app, emailId);
+    after = emailIds.at(-1);
+  }
+  return released;
+}
+
+/** Somebody may have canceled or released it since it was listed. */
+async function releaseIfHeld(app: QueueApp, emailId: string): Promise<number> {
+  try {
+    return await release(app, emailId);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_state') return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,83 @@
+/** Reads of the recipients that are held, and of the suspects that may come to be (suspect.ts). queue/store.ts writes them. */
+import { sql } from 'kysely';
+import type { Tx } from '../../db/operation.ts';
+import { statement } from '../../db/statement.ts';
+import type { RecipientRow } from '../../db/tables.ts';
+
+/** Literal, because SQLite takes a partial index (`recipientsSuspect`) only when it can see that its condition holds. The
+ * number is `SUSPECT_DOUBTS`. */
+const isSuspect = sql<boolean>`doubts >= 2 AND state IN ('ready', 'in_flight')`;
+
+type Suspect = Pick<RecipientRow, 'messageId' | 'lane'>;
+
+const waitingSuspect = statement((db) =>
+  db
+    .selectFrom('recipients')
+    .select(['messageId', 'lane'])
+    .where(isSuspect)
+    .where('dueAt', 'is', null)
+    .orderBy('doubts')
+    .orderBy('id')
+    .limit(1),
+);
+
+/** The suspect whose trial is next: among those with the fewest doubts, the oldest. */
+export function findWaitingSuspect(tx: Tx): Promise<Suspect | undefined> {
+  return waitingSuspect.first(tx, {});
+}
+
+const suspectOnTrial = statement((db) =>
+  db.selectFrom('recipients').select('id').where(isSuspect).where('dueAt', 'is not', null).limit(1),
+);
+
+/** True while a suspect is due or in flight. */
+export async function hasTrial(tx: Tx): Promise<boolean> {
+  return (await suspectOnTrial.first(tx, {})) !== undefined;
+}
+
+/** Literal, for the partial index `recipientsHeld`. */
+const isHeld = sql<boolean>`recipients.state = 'held'`;
+
+const heldCount = statement((db) =>
+  db
+    .selectFrom('recipients')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where(isHeld),
+);
+
+export async function countHeld(tx: Tx): Promise<number> {
+  return (await heldCount.first(tx, {}))?.count ?? 0;
+}
+
+export type HeldRow = Pick<
+  RecipientRow,
+  'messageId' | 'tenantId' | 'mode' | 'address' | 'attempts' | 'diagnostic' | 'lastEventAt'
+>;
+
+/** Held recipients of all tenants, the oldest emails first. */
+export function listHeld(tx: Tx, limit: number): Promise<HeldRow[]> {
+  return tx
+    .selectFrom('recipients')
+    .select(['messageId', 'tenantId', 'mode', 'address', 'attempts', 'diagnostic', 'lastEventAt'])
+    .where(isHeld)
+    .orderBy('messageId')
+    .limit(limit)
+    .execute();
+}
+
+/** Ids of emails that come after `after` and have held recipients, in order. */
+export async function listHeldEmails(
+  tx: Tx,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('recipients')
+    .select('messageId')
+    .distinct()
+    .where(isHeld)
+    .where('messageId', '>', after)
+    .orderBy('messageId')
+    .limit(limit)
+    .execute();
+  return rows.map(({ messageId }) => messageId);
+}

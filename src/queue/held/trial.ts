@@ -1,0 +1,61 @@
+/**
+ * Trials: suspects (suspect.ts) become due one at a time, so that a crash points at one of them. Other mail goes on beside
+ * a trial and may still crash the daemon; it then becomes a suspect itself before it can get another one held.
+ */
+import type { App } from '../../app.ts';
+import { defineWrite } from '../../db/operation.ts';
+import type { Work } from '../../system/worker.ts';
+import { changeRecipient, getMessage, listRecipients } from '../store.ts';
+import { findWaitingSuspect, hasTrial } from './store.ts';
+import { isSuspect } from './suspect.ts';
+
+/** The next suspect does not wait longer than this for one whose host hangs. A crash comes sooner, as a rule. */
+const TRIAL_MS = 30_000;
+
+/**
+ * Makes one suspect due: the one with the fewest doubts, so that whoever has been caught beside a crash leaves first. The
+ * recipients that share its message and its lane travel with it. Answers how many became due.
+ */
+export const startTrial = defineWrite(
+  'queue.startTrial',
+  async (tx, { now }: { now: number }): Promise<number> => {
+    const suspect = await findWaitingSuspect(tx);
+    if (!suspect) return 0;
+    const message = await getMessage(tx, suspect.messageId);
+    const recipients = (await listRecipients(tx, message.id)).filter(
+      (one) => one.lane === suspect.lane && one.state === 'ready' && one.dueAt === null && isSuspect(one),
+    );
+    for (const recipient of recipients)
+      await changeRecipient(tx, message, recipient, { dueAt: now }, { now });
+    return recipients.length;
+  },
+);
+
+/** Starts the next trial when the last one has been settled or has lasted `TRIAL_MS`. */
+export function createTrialWork({
+  db,
+  clock,
+  notices,
+}: Pick<App, 'db' | 'clock' | 'notices'>): Work<'trial'> {
+  /** On the monotonic clock. An earlier start of the daemon may have left a trial behind. */
+  let lastsUntil = clock.elapsed() + TRIAL_MS;
+  return {
+    name: 'queue trials',
+    wakeOn: ['suspects'],
+    concurrency: 1,
+    async lease() {
+      if (!(await findWaitingSuspect(db.read))) return [];
+      const isOnTrial = clock.elapsed() < lastsUntil && (await hasTrial(db.read));
+      return isOnTrial ? [] : ['trial'];
+    },
+    async run() {
+      await db.commit(startTrial, { now: clock.now() });
+      lastsUntil = clock.elapsed() + TRIAL_MS;
+      notices.notify('queue');
+    },
+    async nextDueAt() {
+      if (!(await findWaitingSuspect(db.read))) return undefined;
+      return clock.now() + lastsUntil - clock.elapsed();
+    },
+  };
+}

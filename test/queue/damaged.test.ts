@@ -1,0 +1,74 @@
+/** Mail whose stored bytes are not what they were. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { releaseHeld } from '../../src/queue/held/hold.ts';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { createDial } from '../../src/system/dial.ts';
+import type { Log } from '../../src/system/log.ts';
+import { startSmtpSink } from '../support/smtp-sink.ts';
+import { openSpool } from '../support/spool.ts';
+
+/** Larger than what is stored inline. */
+const FILE = { filename: 'data.bin', content: Buffer.alloc(400_000, 7).toString('base64') };
+const HELD =
+  'The stored message is damaged and is not delivered; an operator can release it once it is restored';
+const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
+
+const logged: { place?: string; emailId?: string; message: string }[] = [];
+const error = (fields: object, message: string) => logged.push({ ...fields, message });
+const log = { debug() {}, info() {}, warn() {}, error, fatal() {}, child: () => log } as unknown as Log;
+const sink = await startSmtpSink({ keepRaw: true });
+const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
+const spool = await openSpool({
+  smtpPort: sink.port,
+  env: { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8' },
+  system: { dial: createDial(guard, CLOCKLESS), log },
+});
+after(async () => {
+  await spool.close();
+  await sink.close();
+});
+spool.addZone('rcpt.example A 127.0.0.1');
+
+function files(): string[] {
+  return readdirSync(spool.dataDir, { recursive: true, encoding: 'utf8', withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+const damages: Record<string, (path: string) => void> = {
+  'holds other bytes': (path) => {
+    const bytes = readFileSync(path);
+    bytes[bytes.length - 5] = 0x41;
+    writeFileSync(path, bytes);
+  },
+  'lost its end': (path) => truncateSync(path, 1_000),
+  'is missing': (path) => renameSync(path, join(spool.dataDir, 'elsewhere')),
+};
+
+for (const [damage, inflict] of Object.entries(damages)) {
+  test(`mail whose file ${damage} is not delivered but held, and delivered once it is restored`, async () => {
+    const before = sink.messages.length;
+    const known = files();
+    const beside = await spool.accept('ann@rcpt.example');
+    const id = await spool.accept('bob@rcpt.example', { attachments: [FILE] });
+    const path = files().find((file) => !known.includes(file)) ?? '';
+    const whole = readFileSync(path);
+    inflict(path);
+    await spool.deliverDue();
+    const { status, recipients } = await spool.email(id);
+    assert.deepEqual([status, recipients[0].status, recipients[0].diagnostic], ['sent', 'held', HELD]);
+    assert.equal((await spool.email(beside)).status, 'delivered');
+    assert.equal(sink.messages.length, before + 1, 'the receiver saw no final dot');
+    const line = logged.find(({ emailId }) => emailId === id);
+    assert.deepEqual([line?.message, line?.place], ['a stored message is damaged', path]);
+    writeFileSync(path, whole);
+    await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
+    await spool.deliverDue();
+    assert.equal((await spool.email(id)).status, 'delivered');
+    const raw = sink.messages.at(-1)?.raw;
+    assert.ok(raw?.subarray(-whole.length).equals(whole), 'what is delivered is what was stored');
+  });
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { runProgram } from '../../../src/cli/program.ts';
+import { openControlSocket } from '../../../src/control-socket.ts';
+import { countHeld, findWaitingSuspect } from '../../../src/queue/held/store.ts';
+import { createTrialWork } from '../../../src/queue/held/trial.ts';
+import { recoverQueue, startDelivering } from '../../../src/queue/worker.ts';
+import type { Log } from '../../../src/system/log.ts';
+import { startWork } from '../../../src/system/worker.ts';
+import { fakeTerminal } from '../../support/fake-terminal.ts';
+import { eventTypes, openSpool } from '../../support/spool.ts';
+
+const lines: [object, string][] = [];
+const write = (line: object, message: string) => lines.push([line, message]);
+const log = {
+  debug() {},
+  info() {},
+  warn: write,
+  error() {},
+  fatal() {},
+  child: () => log,
+} as unknown as Log;
+const spool = await openSpool({ system: { log } });
+const control = await openControlSocket(spool.app);
+after(async () => {
+  await control.close();
+  await spool.close();
+});
+const { app, clock, liveKey: key } = spool;
+const DELIVERED = 'delivered@simulator.mx.postrider.example';
+/** Only a test that fails waits this long. */
+const PATIENCE_MS = 30_000;
+const DAY_MS = 24 * 3_600_000;
+const WHY = 'The daemon ended during 5 attempts to deliver this; an operator can release it';
+
+const cancel = (id: string) => spool.request('POST', `/v1/emails/${id}/cancel`, { key });
+
+async function listed(recipientStatus: string): Promise<string[]> {
+  const { body } = await spool.request('GET', `/v1/emails?recipientStatus=${recipientStatus}`, { key });
+  return body.data.map(({ id }: { id: string }) => id);
+}
+
+async function heldEmail(to: string | string[] = DELIVERED): Promise<string> {
+  const id = await spool.accept(to);
+  await spool.crashUntilHeld();
+  return id;
+}
+
+async function queue(...args: string[]) {
+  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: spool.dataDir });
+  const code = await runProgram(['queue', ...args], terminal);
+  return { code, output: terminal.output, errors: terminal.errors };
+}
+
+/** Delivers what is due, and what its trial makes due. */
+async function deliverAll(): Promise<void> {
+  const trials = startWork(app, createTrialWork(app));
+  const dispatcher = startDelivering(app);
+  const deadline = performance.now() + PATIENCE_MS;
+  while (await findWaitingSuspect(app.db.read)) {
+    assert.ok(performance.now() < deadline, 'a suspect still waits for its trial');
+    await turn();
+  }
+  await spool.settled();
+  await dispatcher.stop(1_000);
+  await trials.stop(1_000);
+}
+
+test('held mail is shown with its reason, found, counted, logged and told by an event', async () => {
+  const id = await heldEmail();
+  const email = await spool.email(id);
+  const [recipient] = email.recipients;
+  assert.deepEqual(
+    [email.status, recipient.status, recipient.attempts, recipient.diagnostic],
+    ['sent', 'held', 5, WHY],
+  );
+  assert.deepEqual([email.recipientCounts.held, email.recipientCounts.deferred], [1, 0]);
+  assert.deepEqual(eventTypes(email), ['email.queued', 'email.sent', 'email.held']);
+  assert.deepEqual([await listed('held'), await listed('deferred')], [[id], []]);
+  assert.deepEqual(lines.at(-1), [
+    {
+      ...{ emailId: id, tenantId: spool.tenantId, mode: 'live', to: DELIVERED, attempt: 5 },
+      reason: 'interrupted',
+      diagnostic: WHY,
+    },
+    'mail held',
+  ]);
+  await spool.deliverDue();
+  assert.match((await app.metrics.show()).text, /^postrider_queue_held_recipients 1$/m);
+  assert.equal((await cancel(id)).body.status, 'canceled');
+  assert.match((await app.metrics.show()).text, /^postrider_queue_held_recipients 0$/m);
+});
+
+test('an email is canceled when all that is left of it is held, and who has it keeps it', async () => {
+  const id = await spool.accept([DELIVERED, 'bob@rcpt.example']);
+  await spool.deliverDue();
+  const { recipients } = await spool.email(id);
+  assert.deepEqual(
+    recipients.map(({ status }: { status: string }) => status),
+    ['delivered', 'deferred'],
+  );
+  assert.equal((await cancel(id)).status, 409, 'bob may still have it');
+  await clock.advance(DAY_MS);
+  await spool.crashUntilHeld();
+  const { status, body } = await cancel(id);
+  assert.deepEqual([status, body.status], [200, 'delivered']);
+  assert.deepEqual(
+    body.recipients.map(({ status }: { status: string }) => status),
+    ['delivered', 'canceled'],
+  );
+  assert.equal((await cancel(id)).status, 409, 'nothing is left');
+});
+
+test('held mail is not rescheduled', async () => {
+  const id = await heldEmail();
+  const body = { scheduledAt: new Date(clock.now() + DAY_MS).toISOString() };
+  const answer = await spool.request('PATCH', `/v1/emails/${id}`, { key, body });
+  assert.deepEqual([answer.status, answer.body.error.type], [409, 'invalid_state']);
+  await cancel(id);
+});
+
+test('an operator lists held mail and releases it, one email or all of it', async () => {
+  assert.match((await queue('list')).output, /^Nothing is held\.$/m);
+  const ids = [await heldEmail(), await heldEmail(), await heldEmail()];
+  const { output } = await queue('list');
+  assert.match(output, /^EMAIL +TENANT +TO +HELD AT +WHY\n/);
+  for (const id of ids)
+    assert.match(output, new RegExp(`^${id} +${spool.tenantId} +${DELIVERED} .* ${WHY}$`, 'm'));
+  const json = JSON.parse((await queue('list', '--json')).output);
+  assert.deepEqual([json.total, json.recipients[0].emailId], [3, ids[0]]);
+  const one = await queue('release', ids[0] ?? '');
+  assert.deepEqual([one.code, one.output.trim()], [0, 'Released 1 recipient']);
+  const all = await queue('release', '--all');
+  assert.deepEqual([all.code, all.output.trim()], [0, 'Released 2 recipients']);
+  await deliverAll();
+  for (const id of ids) assert.equal((await spool.email(id)).status, 'delivered');
+});
+
+test('what is not held cannot be released, and a release names one email or all', async () => {
+  const id = await spool.accept(DELIVERED);
+  for (const [args, code, message] of [
+    [[id], 1, /No recipient of this email is held/],
+    [['em_01khq3z5vgxw1r8t6n2m4c9b7d'], 1, /Email not found/],
+    [[], 2, /name one email, or give --all/],
+    [[id, '--all'], 2, /name one email, or give --all/],
+  ] as const) {
+    const answer = await queue('release', ...args);
+    assert.equal(answer.code, code);
+    assert.match(answer.errors, message);
+  }
+  await cancel(id);
+});
+
+test('released mail is tried alone, lives for another day, and one more crash holds it again', async () => {
+  const id = await heldEmail('bob@rcpt.example');
+  await clock.advance(7 * DAY_MS);
+  assert.equal((await queue('release', id)).code, 0);
+  assert.deepEqual(await spool.claim(), [], 'it waits for its trial');
+  const trials = createTrialWork(app);
+  for (const trial of await trials.lease(1)) await trials.run(trial);
+  assert.equal((await spool.claim('crash')).length, 1);
+  await recoverQueue(app);
+  assert.equal((await spool.email(id)).recipients[0].status, 'held');
+  assert.equal((await queue('release', id)).code, 0);
+  await deliverAll();
+  assert.equal((await spool.email(id)).recipients[0].status, 'deferred', 'it has not expired');
+  assert.equal(await countHeld(app.db.read), 0);
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  countHeld,
+  findWaitingSuspect,
+  hasTrial,
+  listHeld,
+  listHeldEmails,
+} from '../../../src/queue/held/store.ts';
+import { explain } from '../../support/explain.ts';
+
+test('what is held, and what is suspected, is found by an index that holds nothing else', async () => {
+  for (const [query, index] of [
+    [countHeld, 'recipientsHeld'],
+    [(tx) => listHeld(tx, 10), 'recipientsHeld'],
+    [(tx) => listHeldEmails(tx, { after: '', limit: 10 }), 'recipientsHeld'],
+    [findWaitingSuspect, 'recipientsSuspect'],
+    [hasTrial, 'recipientsSuspect'],
+  ] as const satisfies [Parameters<typeof explain>[0], string][]) {
+    const plan = await explain(query);
+    assert.match(plan.join('\n'), new RegExp(`USING (COVERING )?INDEX ${index}\\b`));
+    assert.doesNotMatch(plan.join('\n'), /TEMP B-TREE/);
+  }
+});

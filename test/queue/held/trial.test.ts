@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createSigningKeys } from '../../../src/domains/signing-key.ts';
+import { type Claimed, deliver } from '../../../src/queue/deliver.ts';
+import { createTrialWork } from '../../../src/queue/held/trial.ts';
+import { simulateDelivery } from '../../../src/queue/simulate.ts';
+import { recoverQueue } from '../../../src/queue/worker.ts';
+import { newId } from '../../../src/system/ids.ts';
+import { openSpool } from '../../support/spool.ts';
+
+const spool = await openSpool();
+after(() => spool.close());
+const { app, clock } = spool;
+const AT_SIMULATOR = '@simulator.mx.postrider.example';
+const TRIAL_MS = 30_000;
+
+/** What a daemon does between a start and a crash, or until nothing is left to do. */
+async function live(crasher: string, arrivals: () => Promise<void> = async () => {}) {
+  const epoch = newId('req', clock.now());
+  const start = { ...app, epoch };
+  await recoverQueue(start);
+  await clock.advance(10_000);
+  const trials = createTrialWork(start);
+  for (;;) {
+    await arrivals();
+    const claimed = await spool.claim(epoch);
+    if (claimed.some(({ message }) => message.id === crasher)) return 'crashed';
+    for (const one of claimed) await settle(start, one);
+    const [trial] = await trials.lease(1);
+    if (trial) await trials.run(trial);
+    else if (claimed.length === 0) return 'idle';
+  }
+}
+
+function settle(start: typeof app, claimed: Claimed): Promise<void> {
+  const verdicts = simulateDelivery(app.config, claimed);
+  const world = { ...start, signingKeys: createSigningKeys(app) };
+  return deliver(world, claimed, async () => ({ verdicts, signature: null }));
+}
+
+function doubts(): Promise<{ messageId: string; doubts: number; state: string }[]> {
+  return app.db.read
+    .selectFrom('recipients')
+    .select(['messageId', 'doubts', 'state'])
+    .where('doubts', '>', 0)
+    .orderBy('doubts', 'desc')
+    .orderBy('messageId')
+    .execute();
+}
+
+test('of many deliveries in flight, only the one that crashes the daemon five times is held', async () => {
+  const ids: string[] = [];
+  for (let index = 0; index < 60; index++) ids.push(await spool.accept(`delivered+${index}${AT_SIMULATOR}`));
+  const crasher = ids[37] ?? '';
+  for (let life = 1; life <= 5; life++) assert.equal(await live(crasher), 'crashed', `life ${life}`);
+  assert.equal(await live(crasher), 'idle', 'nothing crashes a daemon that holds it');
+  for (const id of ids) {
+    const { recipients } = await spool.email(id);
+    assert.equal(recipients[0].status, id === crasher ? 'held' : 'delivered');
+  }
+  await spool.request('POST', `/v1/emails/${crasher}/cancel`, { key: spool.liveKey });
+  assert.deepEqual(await doubts(), []);
+});
+
+test('mail that arrives while a suspect is tried is delivered, and is not held with it', async () => {
+  const crasher = await spool.accept(`delivered${AT_SIMULATOR}`);
+  const others: string[] = [];
+  const arrivals = async () => {
+    if (others.length < 30) others.push(await spool.accept(`delivered+${others.length}${AT_SIMULATOR}`));
+  };
+  while ((await live(crasher, arrivals)) === 'crashed');
+  assert.equal((await spool.email(crasher)).recipients[0].status, 'held');
+  assert.ok(others.length >= 6, 'some arrived in each life');
+  for (const id of others) assert.equal((await spool.email(id)).recipients[0].status, 'delivered');
+});
+
+test('suspects are tried one at a time, and the next one no later than half a minute after', async () => {
+  for (const name of ['one', 'two', 'three']) await spool.accept(`delivered+${name}${AT_SIMULATOR}`);
+  for (const epoch of ['first', 'second']) {
+    assert.equal((await spool.claim(epoch)).length, 3);
+    await recoverQueue(app);
+    await clock.advance(10_000);
+  }
+  assert.deepEqual(await spool.claim(), [], 'none is due before its trial');
+  const trials = createTrialWork(app);
+  const next = async () => {
+    for (const trial of await trials.lease(1)) await trials.run(trial);
+    return spool.claim();
+  };
+  const first = await next();
+  assert.equal(first.length, 1);
+  assert.deepEqual(await next(), [], 'the first is in flight');
+  const due = await trials.nextDueAt();
+  assert.equal(due, clock.now() + TRIAL_MS);
+  for (const one of first) await settle(app, one);
+  const second = await next();
+  assert.equal(second.length, 1, 'the first is settled');
+  await clock.advance(TRIAL_MS);
+  const third = await next();
+  assert.equal(third.length, 1, 'the second takes long');
+  await recoverQueue({ ...app, epoch: 'after a crash' });
+  assert.deepEqual(
+    (await doubts()).filter(({ state }) => state === 'ready'),
+    [
+      { messageId: third[0]?.message.id, doubts: 3, state: 'ready' },
+      { messageId: second[0]?.message.id, doubts: 2, state: 'ready' },
+    ],
+    'the one tried last is doubted',
+  );
+});

@@ -1,0 +1,72 @@
+/** Mail that crashes the daemon, with real processes that end at a crash point as by kill -9. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type DaemonProcess,
+  DaemonStartError,
+  startDaemonProcess,
+  temporaryDirectory,
+} from '../support/daemon.ts';
+
+const DELIVERED = 'delivered@simulator.localhost';
+const CRASH_AT = 'claim-after-commit';
+const WAIT_MS = 30_000;
+const POLL_MS = 20;
+
+const dataDir = temporaryDirectory('held');
+let key: string | undefined;
+let daemon: DaemonProcess | undefined;
+after(() => daemon?.kill('SIGKILL'));
+
+const email = (id: string) => ({
+  ...{ from: 'hello@sandbox.localhost', to: DELIVERED, subject: id, text: 'Hi', type: 'transactional' },
+});
+
+/** One start that ends with the first mail it claims. */
+async function crash(use: (daemon: DaemonProcess) => Promise<unknown> = async () => {}): Promise<void> {
+  try {
+    daemon = await startDaemonProcess({ dataDir, crashAt: CRASH_AT });
+    key ??= daemon.testKey;
+    // It may end before it answers.
+    await use(daemon).catch(() => {});
+    assert.equal((await daemon.exited).signal, 'SIGKILL');
+  } catch (error) {
+    // What it recovers may reach the point before it listens.
+    if (!(error instanceof DaemonStartError) || error.exit?.signal !== 'SIGKILL') throw error;
+  }
+}
+
+type Shown = { id: string; subject: string; status: string };
+
+async function list(running: DaemonProcess, filter: string): Promise<Shown[]> {
+  const { body } = await running.request('GET', `/v1/emails?${filter}`, key);
+  return (body as { data: Shown[] }).data;
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  while (!(await holds())) {
+    assert.ok(performance.now() < deadline, `waited in vain for ${what}`);
+    await sleep(POLL_MS);
+  }
+}
+
+test('mail that ends the daemon five times is held at the sixth start, others leave, and an operator releases it', async () => {
+  await crash((first) => first.request('POST', '/v1/emails', key, email('crashes')));
+  for (let start = 2; start <= 5; start++) await crash();
+  const healthy = await startDaemonProcess({ dataDir });
+  daemon = healthy;
+  assert.deepEqual(
+    (await list(healthy, 'recipientStatus=held')).map(({ subject, status }) => [subject, status]),
+    [['crashes', 'sent']],
+  );
+  assert.match(healthy.output(), /"reason":"interrupted".*"mail held"/);
+  await healthy.request('POST', '/v1/emails', key, email('another'));
+  await until('the other email', async () => (await list(healthy, 'status=delivered')).length === 1);
+  const held = (await healthy.cli(['queue', 'list'])) as { recipients: { emailId: string }[] };
+  assert.deepEqual(await healthy.cli(['queue', 'release', held.recipients[0]?.emailId ?? '']), {
+    released: 1,
+  });
+  await until('both emails', async () => (await list(healthy, 'status=delivered')).length === 2);
+});
