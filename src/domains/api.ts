@@ -11,7 +11,7 @@ import { type Domain, getDomain, listDomains } from './store.ts';
 import { updateDomain } from './update.ts';
 import { verifyDomain } from './verify.ts';
 
-type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns' | 'sealer'>;
+type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns' | 'sealer' | 'log'>;
 
 export function registerDomainsApi(server: FastifyInstance, app: DomainApp): void {
   const creating = { ...app, keyPairs: createKeyPairs() };

@@ -1,11 +1,12 @@
 /** Asks DNS for the records of a domain and writes down what it said. */
 import type { App } from '../app.ts';
+import { logDomain } from '../events/mail-log.ts';
 import { notFound } from '../system/errors.ts';
 import { checkRecords } from './check.ts';
 import type { PublishingDomain } from './records.ts';
 import { type Checked, type Domain, getDomain, recordCheck } from './store.ts';
 
-export type CheckingApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns'>;
+export type CheckingApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns' | 'log'>;
 
 /** On demand, which begins the search anew: the domain as it is after the check. @throws AppError not_found */
 export async function verifyDomain(
@@ -26,10 +27,21 @@ export async function checkDomain(
   { isAsked }: { isAsked: boolean },
 ): Promise<Checked | undefined> {
   const verdicts = await checkRecords({ dns: app.dns.fresh, config: app.config }, domain);
+  const now = app.clock.now();
   const checked = await app.db.commit(recordCheck, {
     ...{ id: domain.id, tenantId: domain.tenantId, verdicts, isAsked },
-    ...{ now: app.clock.now(), spread: app.random() },
+    ...{ now, spread: app.random() },
   });
   if (checked?.event) app.notices.notify('events');
+  if (checked) logChange(app, checked, now);
   return checked;
+}
+
+/** Writes to the mail log that a domain has become verified, has begun to fail, or has failed for good. */
+function logChange(app: CheckingApp, { domain, event }: Checked, now: number): void {
+  const { id: domainId, tenantId, name, status, verifiedAt, failingSince } = domain;
+  const line = { domainId, tenantId, name, status };
+  if (event === 'domain.verified') logDomain(app, 'verified', line);
+  else if (verifiedAt !== null && (event === 'domain.failed' || failingSince === now))
+    logDomain(app, 'lapsed', line);
 }

@@ -15,7 +15,7 @@ const SWEEP_PERIOD_MS = 3_600_000;
 /** Longer than a request lasts: mail that was being accepted at the time of the deletion is in the spool by then. */
 const ACCEPTING_MS = 3_600_000;
 
-export function createDomainCheckWork(app: CheckingApp & Pick<App, 'log'>): Work<LeasedDomain> {
+export function createDomainCheckWork(app: CheckingApp): Work<LeasedDomain> {
   return {
     name: 'domain checks',
     wakeOn: [],
@@ -27,10 +27,7 @@ export function createDomainCheckWork(app: CheckingApp & Pick<App, 'log'>): Work
       return app.db.commit(leaseChecks, { now, until: now + LEASE_MS, limit });
     },
     async run(domain) {
-      const checked = await checkDomain(app, domain, { isAsked: false });
-      if (!checked?.event) return;
-      const { id, name, status } = checked.domain;
-      app.log.info({ domainId: id, name, status }, 'domain changed its state');
+      await checkDomain(app, domain, { isAsked: false });
     },
     nextDueAt: () => findNextCheck(app.db.read),
   };

@@ -4,14 +4,13 @@
  * of them (no room, no disk) refuses the request.
  */
 import { discardAll } from '../blobs/discard-on-refusal.ts';
-import type { BlobRow } from '../db/tables.ts';
 import type { Detached } from '../http/large-strings.ts';
 import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import { nextTurn } from '../system/next-turn.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { type Acceptance, acceptBatch, asFailure, type BatchFailure, type SentBatch } from './accept.ts';
-import { commitStored } from './commit.ts';
+import { blobsOf, commitStored } from './commit.ts';
 import type { Answer } from './idempotency/store.ts';
 import { hashJson, hashRequest } from './idempotency.ts';
 import { answerOnce, claimKey } from './once.ts';
@@ -52,9 +51,9 @@ export async function sendBatch(app: SendApp, caller: Caller, batch: Batch): Pro
     const { tenantId, mode } = caller;
     const input = { asker: { tenantId, mode, now }, items, idempotency };
     return commitStored(app, acceptBatch, input, {
-      blobs: blobsOf(items),
+      acceptances: acceptancesIn(items),
+      takenBy: ({ data }) => acceptancesIn(items.filter((_, index) => data[index]?.status === 'queued')),
       requireValidKey: batch.requireValidKey,
-      unusedBy: ({ data }) => blobsOf(items.filter((_, index) => data[index]?.status === 'failed')),
     });
   });
 }
@@ -89,7 +88,7 @@ async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise
     }
     return items;
   } catch (error) {
-    await discardAll(app.blobs, blobsOf(items));
+    await discardAll(app.blobs, blobsOf(acceptancesIn(items)));
     throw error;
   }
 }
@@ -131,8 +130,8 @@ function createMadeText(holdText: HoldText) {
   };
 }
 
-function blobsOf(items: readonly Item[]): BlobRow[] {
-  return items.flatMap((item) => ('blob' in item ? [item.blob] : []));
+function acceptancesIn(items: readonly Item[]): Acceptance[] {
+  return items.filter((item) => 'blob' in item);
 }
 
 /** Gives everybody else a turn of the event loop when the last one was long enough ago. */

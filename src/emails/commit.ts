@@ -3,35 +3,53 @@ import type { App } from '../app.ts';
 import { discardAll, discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { Write } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
+import { logAccepted } from '../events/mail-log.ts';
+import { isoTime } from '../system/clock.ts';
 import type { RequireValidKey } from '../tenants/authenticate.ts';
+import type { Acceptance } from './accept.ts';
 import type { Answer } from './idempotency/store.ts';
 
-export type CommitApp = Pick<App, 'db' | 'blobs' | 'notices' | 'crashPoint'>;
+export type CommitApp = Pick<App, 'db' | 'blobs' | 'notices' | 'crashPoint' | 'log' | 'config'>;
 
 /**
  * Bytes that were stored for nothing, because the transaction refused them or there was an answer already, go at once.
  *
- * @param stored.unusedBy those of `blobs` that this answer leaves without an email
- * @param stored.requireValidKey asked right before the transaction: files may have taken a minute to arrive
+ * @param prepared.takenBy those of `acceptances` that this answer has made emails of
+ * @param prepared.requireValidKey asked right before the transaction: files may have taken a minute to arrive
  */
 export async function commitStored<Input, Response>(
   app: CommitApp,
   write: Write<Input, Answer<Response>>,
   input: Input,
-  stored: {
-    blobs: readonly BlobRow[];
-    unusedBy: (response: Response) => readonly BlobRow[];
+  prepared: {
+    acceptances: readonly Acceptance[];
+    takenBy: (response: Response) => readonly Acceptance[];
     requireValidKey: RequireValidKey;
   },
 ): Promise<Answer<Response>> {
-  const answer = await discardOnRefusal(app.blobs, stored.blobs, async () => {
-    await stored.requireValidKey();
+  const { acceptances, takenBy, requireValidKey } = prepared;
+  const answer = await discardOnRefusal(app.blobs, blobsOf(acceptances), async () => {
+    await requireValidKey();
     return app.db.commit(write, input);
   });
-  await discardAll(app.blobs, answer.replayed ? stored.blobs : stored.unusedBy(answer.response));
+  const taken = new Set(answer.replayed ? [] : takenBy(answer.response));
+  const unused = acceptances.filter((acceptance) => !taken.has(acceptance));
+  await discardAll(app.blobs, blobsOf(unused));
   if (answer.replayed) return answer;
   app.crashPoint('accept-after-commit');
+  for (const acceptance of taken) logAcceptance(app, acceptance);
   app.notices.notify('queue');
   app.notices.notify('events');
   return answer;
+}
+
+export function blobsOf(acceptances: readonly Acceptance[]): BlobRow[] {
+  return acceptances.map(({ blob }) => blob);
+}
+
+function logAcceptance(app: CommitApp, { message, recipients, blob, email }: Acceptance): void {
+  const { id: emailId, tenantId, mode, sender: from } = message;
+  const scheduledAt = email.scheduledAt === null ? null : isoTime(email.scheduledAt);
+  const size = { recipients: recipients.length, sizeBytes: blob.sizeBytes };
+  logAccepted(app, { emailId, tenantId, mode, from, ...size, scheduledAt });
 }

@@ -40,7 +40,7 @@ export async function sendEmail(
   const idempotency = idempotencyKey === undefined ? undefined : claimKey(idempotencyKey, hash(), now);
   return answerOnce(app, caller, idempotency, async () => {
     const acceptance = await prepareEmail(app, caller, request, { holdText });
-    const stored = { blobs: [acceptance.blob], unusedBy: () => [], requireValidKey };
-    return commitStored(app, acceptEmail, { acceptance, idempotency }, stored);
+    const prepared = { acceptances: [acceptance], takenBy: () => [acceptance], requireValidKey };
+    return commitStored(app, acceptEmail, { acceptance, idempotency }, prepared);
   });
 }

@@ -14,7 +14,7 @@ import { isSuspect } from './held/suspect.ts';
 import { NO_REPORT, type Outcome, type Verdict, verdictForAll } from './outcome.ts';
 import type { PreparedMessage } from './prepare.ts';
 import { retryDelayMs } from './schedule.ts';
-import { expire, nextAttemptAt, type Result, type Settlement, settle } from './settle.ts';
+import { finalOutcome, nextAttemptAt, type Result, type Settlement, settle } from './settle.ts';
 
 export type DeliveryApp = App & { signingKeys: SigningKeys };
 
@@ -72,7 +72,7 @@ function logSettled(
   { message, recipients, site }: Claimed,
   { settlement: { now, durationMs }, result }: { settlement: Settlement; result: Result },
 ): void {
-  const outcome = expire(message, result.verdict.outcome, now);
+  const outcome = finalOutcome(message, result.verdict.outcome, now);
   const { mx: host, smtpCode: code, text: diagnostic, address, tls, enhancedCode } = outcome.report;
   const to = recipients.find(({ id }) => id === result.recipientId)?.address ?? '';
   const mail = { emailId: message.id, tenantId: message.tenantId, mode: message.mode, to };

@@ -70,7 +70,7 @@ async function settleRecipient(
   result: Result,
   { now, durationMs }: Settlement,
 ): Promise<void> {
-  const outcome = storable(expire(message, result.verdict.outcome, now));
+  const outcome = finalOutcome(message, result.verdict.outcome, now);
   await insertAttempt(tx, attemptRow(recipient, outcome, now, durationMs));
   switch (outcome.kind) {
     case 'delivered':
@@ -110,8 +110,17 @@ async function settleRecipient(
   }
 }
 
+/** The outcome as it is stored and logged. */
+export function finalOutcome(
+  message: Pick<SpooledMessage, 'expiresAt'>,
+  outcome: Outcome,
+  now: number,
+): Outcome {
+  return storable(expire(message, outcome, now));
+}
+
 /** A deferral after the message's time is a soft bounce with the last words heard (RFC 3463 X.4.7, api.md 1.3). */
-export function expire(message: Pick<SpooledMessage, 'expiresAt'>, outcome: Outcome, now: number): Outcome {
+function expire(message: Pick<SpooledMessage, 'expiresAt'>, outcome: Outcome, now: number): Outcome {
   if (outcome.kind !== 'deferred' || now < message.expiresAt) return outcome;
   const report = { ...outcome.report, enhancedCode: '4.4.7', text: `Expired. Last: ${outcome.report.text}` };
   return { kind: 'bounced', report, bounce: 'transient' };
