@@ -10,12 +10,17 @@ import { createAudienceSweep } from './audiences/worker.ts';
 import { createBlobSweep } from './blobs/worker.ts';
 import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
+import { followClock, type MoveDueTimes, startInstallationWork } from './db/installation/worker.ts';
+import { moveDueChecks } from './domains/store.ts';
 import { createDomainCheckWork, createDomainSweep } from './domains/worker.ts';
 import { createIdempotencySweep } from './emails/worker.ts';
+import { moveDueExports } from './exports/store.ts';
 import { createExportSweep, startExports } from './exports/worker.ts';
 import { createShedLog } from './http/shed-log.ts';
+import { moveDueImports } from './imports/store.ts';
 import { createImportSweep, startImports } from './imports/worker.ts';
 import { createTrialWork } from './queue/held/trial.ts';
+import { moveQueue } from './queue/set-back.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
 import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
@@ -23,6 +28,7 @@ import type { System } from './system/system.ts';
 import { type RunningWork, startWork } from './system/worker.ts';
 import { createReplayWork } from './webhooks/deliveries/replay.ts';
 import { createFanOutWork } from './webhooks/fan-out.ts';
+import { moveWebhooks } from './webhooks/set-back.ts';
 import { createDeliverySweep, createWebhookWork } from './webhooks/worker.ts';
 
 export type Daemon = {
@@ -32,6 +38,15 @@ export type Daemon = {
   /** Takes nothing new, lets what runs finish for up to 30 s, and closes. */
   stop(): Promise<void>;
 };
+
+/** What a clock that was set back takes along. */
+export const MOVES_OF_DUE_TIMES: readonly MoveDueTimes[] = [
+  moveQueue,
+  moveWebhooks,
+  (db, setBack) => db.commit(moveDueImports, setBack),
+  (db, setBack) => db.commit(moveDueExports, setBack),
+  (db, setBack) => db.commit(moveDueChecks, setBack),
+];
 
 /** engine.md 4: finish the dots, requeue the rest. */
 const DRAIN_MS = 30_000;
@@ -43,6 +58,7 @@ export async function startDaemon(
 ): Promise<Daemon> {
   const app = await openApp(config, overrides, options);
   try {
+    await followClock(app, MOVES_OF_DUE_TIMES);
     // All threads before the first request: short of file descriptors, none could load its code any more.
     await Promise.all([recoverQueue(app), app.db.startReaders()]);
     const api = await createApiServer(app);
@@ -71,6 +87,7 @@ function endOnFailure(app: App): void {
 
 function startWorkers(app: App): RunningWork[] {
   return [
+    startInstallationWork(app, MOVES_OF_DUE_TIMES),
     startDelivering(app),
     startWork(app, createRecoveryWork(app)),
     startWork(app, createTrialWork(app)),

@@ -178,7 +178,7 @@ export type RecipientRow = {
   lastEventAt: number;
 };
 
-/** Written by queue/store.ts: one row for each attempt, for people who ask why. */
+/** Written by queue/attempts/store.ts: one row for each attempt, for people who ask why. */
 export type AttemptRow = {
   id: Id<'att'>;
   recipientId: Id<'rcp'>;

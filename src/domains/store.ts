@@ -3,6 +3,7 @@
  * operator who publishes its key.
  */
 import { sql } from 'kysely';
+import type { SetBack } from '../db/due-times.ts';
 import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
@@ -204,6 +205,15 @@ export const leaseChecks = defineWrite(
     return domains;
   },
 );
+
+/** Moves the next checks, and the ends of leases, with a clock that was set back. */
+export const moveDueChecks = defineWrite('domains.moveDue', async (tx, { now, setBackMs }: SetBack) => {
+  await tx
+    .updateTable('domains')
+    .set({ nextCheckAt: sql`max(${now}, nextCheckAt - ${setBackMs})` })
+    .where('nextCheckAt', '>', now)
+    .execute();
+});
 
 const nextCheck = statement((db, _param: Param<object>) =>
   db

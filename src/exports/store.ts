@@ -1,5 +1,7 @@
 /** Exports: all SQL, and the only writer of their table. Live and test keys share them. */
+import { sql } from 'kysely';
 import { emptyBlob, insertBlob, type StoredBytes } from '../blobs/store.ts';
+import type { SetBack } from '../db/due-times.ts';
 import type { ExportRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
@@ -163,6 +165,15 @@ export const releaseExports = defineWrite('exports.release', async (tx, { now }:
     .returning('id')
     .execute();
   return released.length;
+});
+
+/** Moves due times, and the ends of leases, with a clock that was set back. */
+export const moveDueExports = defineWrite('exports.moveDue', async (tx, { now, setBackMs }: SetBack) => {
+  await tx
+    .updateTable('exports')
+    .set({ dueAt: sql`max(${now}, dueAt - ${setBackMs})` })
+    .where('dueAt', '>', now)
+    .execute();
 });
 
 export const deferExport = defineWrite(

@@ -1,5 +1,7 @@
 /** Imports and the rows of theirs that were not taken: all SQL, and the only writer of their tables. Live and test keys share them. */
+import { sql } from 'kysely';
 import { emptyBlob, insertBlob, type StoredBytes } from '../blobs/store.ts';
+import type { SetBack } from '../db/due-times.ts';
 import type { ImportErrorRow, ImportRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
@@ -143,6 +145,15 @@ export const releaseImports = defineWrite('imports.release', async (tx, { now }:
     .returning('id')
     .execute();
   return released.length;
+});
+
+/** Moves due times, and the ends of leases, with a clock that was set back. */
+export const moveDueImports = defineWrite('imports.moveDue', async (tx, { now, setBackMs }: SetBack) => {
+  await tx
+    .updateTable('imports')
+    .set({ dueAt: sql`max(${now}, dueAt - ${setBackMs})` })
+    .where('dueAt', '>', now)
+    .execute();
 });
 
 export const deferImport = defineWrite(

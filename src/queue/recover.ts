@@ -2,16 +2,10 @@
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
+import { insertAttempt } from './attempts/store.ts';
 import { type HeldRecipient, holdRecipient } from './held/hold.ts';
 import { listDoubted, MAX_DOUBTS, releasedDueAt } from './held/suspect.ts';
-import {
-  changeRecipient,
-  getMessage,
-  insertAttempt,
-  listAbandoned,
-  listRecipients,
-  refreshStatus,
-} from './store.ts';
+import { changeRecipient, getMessage, listAbandoned, listRecipients, refreshStatus } from './store.ts';
 
 /** Recovered mail does not all leave in the first second. */
 const RECOVERY_SPREAD_MS = 5_000;

@@ -1,16 +1,17 @@
 /** The end of an attempt: each recipient's new state, its attempt row, its event and what follows, in one transaction. */
+
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { addSuppression } from '../suppressions/change.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
+import { insertAttempt } from './attempts/store.ts';
 import { type BounceSubType, bounceSubType } from './bounce-subtype.ts';
 import { holdRecipient } from './held/hold.ts';
 import { type Aftermath, type Outcome, type Report, storable, type Verdict } from './outcome.ts';
 import {
   changeRecipient,
   getMessage,
-  insertAttempt,
   listRecipients,
   type RecipientEvent,
   refreshStatus,

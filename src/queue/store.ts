@@ -1,11 +1,12 @@
 /**
- * The spool's tables: messages, recipients, attempts. All their SQL; every change of a recipient's state goes through
+ * The spool's tables: messages and recipients. All their SQL; every change of a recipient's state goes through
  * `changeRecipient`, which keeps the email's status and the event log in step (decisions.md 19).
  */
 import { sql } from 'kysely';
-import { defineRead, type Tx } from '../db/operation.ts';
+import { MOVED_ROWS, movedBack, type SetBack } from '../db/due-times.ts';
+import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { AttemptRow, DomainRow, EmailRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
+import type { DomainRow, EmailRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
@@ -208,6 +209,46 @@ export async function findNextDue(tx: Tx, after: number): Promise<number | undef
   return (await nextDue.first(tx, { after }))?.dueAt ?? undefined;
 }
 
+export type DueRow = { id: RecipientRow['id']; dueAt: number };
+type LaterDue = DueRow & { until: number };
+
+const laterDue = statement((db, param: Param<LaterDue>) =>
+  db
+    .selectFrom('recipients')
+    .innerJoin('messages', 'messages.id', 'recipients.messageId')
+    .select(['recipients.id', 'dueAt', 'datedAt', 'messages.createdAt'])
+    .where(isWaiting)
+    .where('dueAt', '<=', constant(param('until')))
+    .where(sql<boolean>`(dueAt, recipients.id) > (${constant(param('dueAt'))}, ${constant(param('id'))})`)
+    .orderBy('dueAt')
+    .orderBy('recipients.id')
+    .limit(MOVED_ROWS),
+);
+
+const setDueAt = statement((db, param: Param<DueRow>) =>
+  db
+    .updateTable('recipients')
+    .set({ dueAt: param('dueAt') })
+    .where('id', '=', param('id')),
+);
+
+/** Moves due times after `after` with the clock. Scheduled mail stays: its date is the caller's. Returns the last row of a full slice. */
+export const moveDueRecipients = defineWrite(
+  'queue.moveDue',
+  async (
+    tx,
+    { after, until, ...setBack }: SetBack & { after: DueRow; until: number },
+  ): Promise<DueRow | undefined> => {
+    const rows = await laterDue.all(tx, { ...after, until });
+    for (const { id, dueAt, datedAt, createdAt } of rows) {
+      const isScheduled = dueAt === datedAt && datedAt !== createdAt;
+      if (dueAt !== null && !isScheduled) await setDueAt.all(tx, { id, dueAt: movedBack(dueAt, setBack) });
+    }
+    const last = rows[MOVED_ROWS - 1];
+    return last && last.dueAt !== null ? { id: last.id, dueAt: last.dueAt } : undefined;
+  },
+);
+
 type RecipientPatch = Pick<
   RecipientRow,
   | 'id'
@@ -329,29 +370,6 @@ export async function redateMessage(
   date: Pick<MessageRow, 'id' | 'datedAt' | 'expiresAt'>,
 ): Promise<void> {
   await moveMessage.all(tx, date);
-}
-
-const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>
-  db.insertInto('attempts').values({
-    id: param('id'),
-    recipientId: param('recipientId'),
-    messageId: param('messageId'),
-    tenantId: param('tenantId'),
-    at: param('at'),
-    durationMs: param('durationMs'),
-    outcome: param('outcome'),
-    phase: param('phase'),
-    mx: param('mx'),
-    address: param('address'),
-    tls: param('tls'),
-    smtpCode: param('smtpCode'),
-    enhancedCode: param('enhancedCode'),
-    reply: param('reply'),
-  }),
-);
-
-export async function insertAttempt(tx: Tx, attempt: AttemptRow): Promise<void> {
-  await insertAttemptRow.all(tx, attempt);
 }
 
 /** Recipients an earlier start of the daemon left in flight, or whose lease has run out in this one. `elapsed`: on the

@@ -23,7 +23,7 @@ import { createSendTest } from './send-test.ts';
 import { deleteEndpoint, getEndpoint, listEndpoints } from './store.ts';
 import { updateEndpoint } from './update.ts';
 
-type WebhookApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer' | 'fetch' | 'notices'>;
+type WebhookApp = Pick<App, 'clockWatch' | 'db' | 'clock' | 'config' | 'sealer' | 'fetch' | 'notices'>;
 type ById = { Params: { id: string } };
 type WithSecret = WebhookEndpointRow & { secret: string };
 

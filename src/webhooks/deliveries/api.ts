@@ -22,7 +22,7 @@ import {
 } from './schemas.ts';
 import { getEventOf } from './store.ts';
 
-type DeliveriesApp = Pick<App, 'db' | 'clock' | 'notices'>;
+type DeliveriesApp = Pick<App, 'db' | 'clock' | 'notices' | 'clockWatch'>;
 
 const TAG = 'Webhooks';
 const ACCEPTED = 'Accepted; the posts are made afterwards';

@@ -79,14 +79,15 @@ export type Replay = {
  * @throws AppError not_found, invalid_state
  */
 export async function replayAll(
-  app: Pick<App, 'db' | 'clock' | 'notices'>,
+  app: Pick<App, 'db' | 'clock' | 'notices' | 'clockWatch'>,
   of: OfEndpoint,
   { since, states }: Replay,
 ): Promise<number> {
   const now = app.clock.now();
   const window: Window = {
     afterId: firstIdAt('whd', Math.max(since, now - KEPT_MS)),
-    beforeId: firstIdAt('whd', now + 1),
+    // Ids begin with the time: a clock that was set back has made later ones.
+    beforeId: firstIdAt('whd', now + app.clockWatch.behindMs + 1),
   };
   const endpoint = await getEndpoint(app.db.read, of.owner, of.endpointId);
   requireEnabled(endpoint);

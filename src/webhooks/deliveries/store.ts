@@ -3,6 +3,7 @@
  * until it ends as delivered, failed or skipped; while a post is under way it is leased to this start of the daemon.
  */
 import { sql } from 'kysely';
+import { MOVED_ROWS, movedBack, type SetBack } from '../../db/due-times.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from '../../db/tables.ts';
@@ -204,6 +205,43 @@ const giveUpStatement = statement((db, param: Param<{ id: DeliveryId; attempts: 
 export async function giveUpUnsettled(tx: Tx, id: DeliveryId, attempts: number): Promise<void> {
   await giveUpStatement.all(tx, { id, attempts, error: 'The last attempt was interrupted' });
 }
+
+export type PendingRow = Pick<WebhookDeliveryRow, 'id' | 'endpointId'> & { dueAt: number };
+
+const pendingAfter = statement((db, param: Param<PendingRow>) =>
+  db
+    .selectFrom('webhookDeliveries')
+    .select(['id', 'endpointId', 'dueAt'])
+    .where(isPending)
+    .where(
+      sql<boolean>`(endpointId, dueAt, id) > (${constant(param('endpointId'))}, ${constant(param('dueAt'))}, ${constant(param('id'))})`,
+    )
+    .orderBy('endpointId')
+    .orderBy('dueAt')
+    .orderBy('id')
+    .limit(MOVED_ROWS),
+);
+
+const setDueAt = statement((db, param: Param<{ id: DeliveryId; dueAt: number }>) =>
+  db
+    .updateTable('webhookDeliveries')
+    .set({ dueAt: param('dueAt') })
+    .where('id', '=', param('id')),
+);
+
+/** Moves due times, and the ends of leases, with a clock that was set back. Returns the last row of a full slice. */
+export const moveDueDeliveries = defineWrite(
+  'webhooks.moveDue',
+  async (tx, { after, ...setBack }: SetBack & { after: PendingRow }): Promise<PendingRow | undefined> => {
+    const rows = await pendingAfter.all(tx, after);
+    for (const { id, dueAt } of rows) {
+      if (dueAt !== null && dueAt > setBack.now)
+        await setDueAt.all(tx, { id, dueAt: movedBack(dueAt, setBack) });
+    }
+    const last = rows[MOVED_ROWS - 1];
+    return last && last.dueAt !== null ? { ...last, dueAt: last.dueAt } : undefined;
+  },
+);
 
 const releaseStatement = statement((db, param: Param<{ now: number; epoch: string }>) =>
   db

@@ -1,0 +1,56 @@
+/**
+ * The minute hand of the installation: stores the wall time, and notices a clock that was set back, at the start against
+ * the stored time and then against the monotonic clock.
+ */
+import type { ClockWatch } from '../../system/clock-watch.ts';
+import { errorMessage } from '../../system/errors.ts';
+import type { System } from '../../system/system.ts';
+import { periodic, type RunningWork, startWork } from '../../system/worker.ts';
+import type { Db } from '../database.ts';
+import type { SetBack } from '../due-times.ts';
+import { advanceInstallation } from './store.ts';
+
+type ClockApp = Pick<System, 'clock' | 'log' | 'notices'> & { db: Db; clockWatch: Pick<ClockWatch, 'look'> };
+
+/** Moves the due times of one feature with a clock that was set back. */
+export type MoveDueTimes = (db: Db, setBack: SetBack) => Promise<void>;
+
+/** A kill may come this long after the time was stored, so a set-back may be taken for so much shorter. Our own limit. */
+const PERIOD_MS = 60_000;
+
+/** Looks at the clock, and moves what was due with it. Run once before the workers start. */
+export async function followClock(app: ClockApp, moves: readonly MoveDueTimes[]): Promise<void> {
+  const setBackMs = app.clockWatch.look();
+  if (setBackMs === 0) return;
+  app.log.error(
+    { setBackMs },
+    'the clock was set back: what waits to be sent or tried again moves with it, scheduled mail waits for its time',
+  );
+  const setBack = { now: app.clock.now(), setBackMs };
+  await Promise.all(moves.map((move) => move(app.db, setBack)));
+  for (const name of ['queue', 'webhooks', 'imports', 'exports'] as const) app.notices.notify(name);
+}
+
+/** Its `stop` stores the time once more. */
+export function startInstallationWork(app: ClockApp, moves: readonly MoveDueTimes[]): RunningWork {
+  const advance = () => app.db.commit(advanceInstallation, { now: app.clock.now() });
+  const running = startWork(
+    app,
+    periodic(app.clock, {
+      name: 'installation',
+      periodMs: PERIOD_MS,
+      async run() {
+        await followClock(app, moves);
+        await advance();
+      },
+    }),
+  );
+  return {
+    async stop(graceMs) {
+      await running.stop(graceMs);
+      await advance().catch((error) =>
+        app.log.warn({ reason: errorMessage(error) }, 'the time of the stop could not be stored'),
+      );
+    },
+  };
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { openApp } from '../../../src/app.ts';
+import { loadConfig } from '../../../src/config.ts';
+import { advanceInstallation } from '../../../src/db/installation/store.ts';
+import { followClock, startInstallationWork } from '../../../src/db/installation/worker.ts';
+import { MOVES_OF_DUE_TIMES, startDaemon } from '../../../src/main.ts';
+import { ClockWatch } from '../../../src/system/clock-watch.ts';
+import { nextTurn } from '../../../src/system/next-turn.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { openTestApp, type TestApp } from '../../support/test-app.ts';
+import { temporaryDirectory } from '../open.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** More than two writes move. */
+const MANY = 1_200;
+
+/** Accepts mail and moves nothing: it has no workers. Its clock is an hour ahead of `NOW`. */
+let open: TestApp;
+before(async () => {
+  open = await openTestApp({ system: { clock: createFakeClock(NOW + HOUR_MS) } });
+});
+after(() => open.close());
+
+async function accept(subject: string, more: object = {}): Promise<string> {
+  const body = {
+    from: 'hello@sandbox.mx.postrider.example',
+    to: 'delivered@simulator.mx.postrider.example',
+    subject,
+    text: subject,
+    type: 'transactional',
+    ...more,
+  };
+  const { status, body: answer } = await open.request('POST', '/v1/emails', { body });
+  assert.equal(status, 200);
+  return answer.id;
+}
+
+/** The data directory as a kill leaves it. */
+function image(edit: (database: Sqlite.Database) => void = () => {}): string {
+  const directory = temporaryDirectory();
+  cpSync(open.dataDir, directory, { recursive: true });
+  const database = new Sqlite(join(directory, 'postrider.db'));
+  database.pragma('foreign_keys = OFF');
+  edit(database);
+  // As the kill left it: the WAL was not copied back.
+  database.close();
+  return directory;
+}
+
+function insert(database: Sqlite.Database, table: string, row: object): void {
+  const names = Object.keys(row);
+  const values = names.map((name) => `@${name}`);
+  database.prepare(`INSERT INTO ${table} (${names}) VALUES (${values})`).run(row);
+}
+
+function configOf(directory: string) {
+  const env = { POSTRIDER_HOSTNAME: 'mx.postrider.example', POSTRIDER_LOG_LEVEL: 'silent' };
+  return loadConfig({ env: { ...env, POSTRIDER_DATA_DIR: directory, POSTRIDER_HTTP_PORT: '0' } });
+}
+
+test('after a start with the clock an hour back, mail that was due leaves at once, and scheduled mail does not', async () => {
+  const due = await accept('due');
+  const scheduled = await accept('scheduled', { scheduledAt: new Date(NOW + 1.5 * HOUR_MS).toISOString() });
+  await open.app.db.commit(advanceInstallation, { now: NOW + HOUR_MS });
+  const daemon = await startDaemon(configOf(image()), { clock: createFakeClock(NOW) });
+  try {
+    const { db, clockWatch } = daemon.app;
+    assert.equal(clockWatch.behindMs, HOUR_MS);
+    const statusOf = async (id: string) =>
+      (await db.read.selectFrom('messages').select('status').where('id', '=', id).executeTakeFirst())?.status;
+    while ((await statusOf(due)) !== 'delivered') await nextTurn();
+    assert.equal(await statusOf(scheduled), 'queued');
+    const { dueAt } = await db.read
+      .selectFrom('recipients')
+      .select('dueAt')
+      .where('messageId', '=', scheduled)
+      .executeTakeFirstOrThrow();
+    assert.equal(dueAt, NOW + 1.5 * HOUR_MS);
+  } finally {
+    await daemon.stop();
+  }
+});
+
+test('everything that waits moves with the clock, however much of it, and only what waits', async () => {
+  const id = await accept('waits');
+  const clock = createFakeClock(NOW);
+  const setBack = { now: NOW, setBackMs: HOUR_MS };
+  /** Before and after, in minutes from `NOW`. */
+  const moved: [number, number][] = [
+    [-5, -5],
+    [0, 0],
+    [30, 0],
+    [60, 0],
+    [65, 5],
+  ];
+  const directory = image((database) => {
+    const recipient = database.prepare('SELECT * FROM recipients WHERE messageId = ?').get(id) as object;
+    database.exec('DELETE FROM recipients');
+    const { tenantId } = open;
+    const job = { tenantId, kind: 'suppressions', status: 'queued', createdAt: 0, rows: 0 };
+    const counts = { sizeBytes: 0, processedBytes: 0, created: 0, updated: 0, skipped: 0, failed: 0 };
+    const delivery = {
+      tenantId,
+      eventId: 'evt_1',
+      endpointId: 'wh_1',
+      state: 'pending',
+      attempts: 1,
+      createdAt: 0,
+    };
+    for (const [minutes] of moved) {
+      const dueAt = NOW + minutes * MINUTE_MS;
+      insert(database, 'recipients', { ...recipient, id: `rcp_${minutes}`, dueAt, state: 'deferred' });
+      insert(database, 'imports', { ...job, ...counts, id: `imp_${minutes}`, dueAt, options: '{}' });
+      insert(database, 'exports', { ...job, id: `exp_${minutes}`, dueAt, filter: '{}' });
+      insert(database, 'webhookDeliveries', { ...delivery, id: `whd_${minutes}`, dueAt });
+    }
+    // More with one due time than one write moves.
+    const dueAt = NOW + 10 * MINUTE_MS;
+    for (let index = 0; index < MANY; index++) {
+      const endpointId = `wh_${index % 3}`;
+      insert(database, 'recipients', { ...recipient, id: `rcp_m${index}`, dueAt });
+      insert(database, 'webhookDeliveries', { ...delivery, endpointId, id: `whd_m${index}`, dueAt });
+    }
+    insert(database, 'recipients', { ...recipient, id: 'rcp_done', dueAt: null, state: 'delivered' });
+    insert(database, 'recipients', {
+      ...recipient,
+      id: 'rcp_flight',
+      dueAt: NOW + HOUR_MS,
+      state: 'in_flight',
+    });
+  });
+  const again = await openApp(configOf(directory), { clock });
+  try {
+    const { db } = again;
+    for (const move of MOVES_OF_DUE_TIMES) await move(db, setBack);
+    const minutesOf = (dueAt: number | null | undefined) => ((dueAt ?? Number.NaN) - NOW) / MINUTE_MS;
+    for (const [before, expected] of moved) {
+      const find = async (
+        table: 'recipients' | 'webhookDeliveries' | 'imports' | 'exports',
+        rowId: string,
+      ) => {
+        const row = await db.read
+          .selectFrom(table)
+          .select('dueAt')
+          .where('id', '=', rowId as never)
+          .executeTakeFirst();
+        assert.equal(minutesOf(row?.dueAt), expected, `${rowId} of ${table}`);
+      };
+      await find('recipients', `rcp_${before}`);
+      await find('webhookDeliveries', `whd_${before}`);
+      await find('imports', `imp_${before}`);
+      await find('exports', `exp_${before}`);
+    }
+    for (const [table, count] of [
+      ['recipients', MANY + 4],
+      ['webhookDeliveries', MANY + 4],
+    ] as const) {
+      const due = await db.read.selectFrom(table).select('id').where('dueAt', '<=', NOW).execute();
+      assert.equal(due.length, count, table);
+    }
+    const flight = await db.read
+      .selectFrom('recipients')
+      .select('dueAt')
+      .where('id', '=', 'rcp_flight')
+      .executeTakeFirst();
+    assert.equal(flight?.dueAt, NOW + HOUR_MS);
+  } finally {
+    await again[Symbol.asyncDispose]();
+  }
+});
+
+test('a domain is checked when it was to be', async () => {
+  const { body } = await open.request('POST', '/v1/domains', { body: { name: 'sender.example' } });
+  const at = async () =>
+    (
+      await open.app.db.read
+        .selectFrom('domains')
+        .select('nextCheckAt')
+        .where('id', '=', body.id)
+        .executeTakeFirst()
+    )?.nextCheckAt ?? 0;
+  const before = await at();
+  const setBack = { now: NOW, setBackMs: HOUR_MS };
+  for (const move of MOVES_OF_DUE_TIMES) await move(open.app.db, setBack);
+  assert.equal(await at(), before - HOUR_MS);
+});
+
+test('a clock that is set back while the daemon runs is noticed within a minute; the time is stored each minute and at the stop', async () => {
+  const base = createFakeClock(NOW + HOUR_MS);
+  let offsetMs = 0;
+  const clock = { ...base, now: () => base.now() + offsetMs };
+  const lines: string[] = [];
+  const notices: string[] = [];
+  const moves: object[] = [];
+  const { db } = open.app;
+  const app = {
+    ...open.app,
+    clock,
+    clockWatch: new ClockWatch(clock, NOW + HOUR_MS),
+    log: { ...open.app.log, error: (fields: object) => void lines.push(JSON.stringify(fields)) },
+    notices: { notify: (name: string) => void notices.push(name), listen: () => () => {} },
+  } as unknown as Parameters<typeof startInstallationWork>[0];
+  const move = async (_: unknown, setBack: object) => void moves.push(setBack);
+  const stored = async () =>
+    (await db.read.selectFrom('installation').select('wallAt').executeTakeFirstOrThrow()).wallAt;
+  await followClock(app, [move]);
+  assert.deepEqual([moves, lines], [[], []]);
+  const work = startInstallationWork(app, [move]);
+  await base.advance(MINUTE_MS);
+  while ((await stored()) !== NOW + HOUR_MS + MINUTE_MS) await nextTurn();
+  offsetMs = -HOUR_MS;
+  await base.advance(MINUTE_MS);
+  while ((await stored()) !== NOW + 2 * MINUTE_MS) await nextTurn();
+  assert.deepEqual(moves, [{ now: NOW + 2 * MINUTE_MS, setBackMs: HOUR_MS }]);
+  assert.deepEqual(lines, [`{"setBackMs":${HOUR_MS}}`]);
+  assert.deepEqual(notices, ['queue', 'webhooks', 'imports', 'exports']);
+  offsetMs += 1_000;
+  await work.stop(1_000);
+  assert.equal(await stored(), NOW + 2 * MINUTE_MS + 1_000);
+  assert.equal(moves.length, 1);
+});
