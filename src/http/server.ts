@@ -74,6 +74,8 @@ export async function createHttpServer(
     routerOptions: { maxParamLength: MOST_PARAM_CHARACTERS },
     genReqId: () => newId('req', system.clock.now()),
     forceCloseConnections: 'idle',
+    // Fastify's own answer while it closes has neither our envelope nor Retry-After.
+    return503OnClosing: false,
     http: { requireHostHeader: false },
     clientErrorHandler: answerMalformed(system.clock),
     frameworkErrors: (error, request, reply) => {
@@ -81,12 +83,12 @@ export async function createHttpServer(
       sendProblem(system.log, error, request, reply);
     },
   });
-  endRequestsOnClose(server, system.clock);
   readClientAddresses(server, trustedProxies);
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     requireHost(request);
   });
+  endRequestsOnClose(server, system.clock);
   refuseExpectations(server, system.clock);
   if (metrics) countRequests(server, metrics, bodies);
   rejectMethod(server, () => notFound('Path'));
@@ -115,8 +117,22 @@ export async function createHttpServer(
 /** A request that drips in must not hold up the end of the daemon: what is not answered by then is cut. */
 const CLOSE_GRACE_MS = 5_000;
 
+/** A restart takes seconds. */
+const CLOSING_RETRY_AFTER_SECONDS = 5;
+
 function endRequestsOnClose(server: HttpServer, clock: Clock): void {
+  let isClosing = false;
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing) reply.header('connection', 'close');
+    done(null, payload);
+  });
+  server.addHook('onRequest', (_request, _reply, done) => {
+    if (!isClosing) return done();
+    const retryAfterSeconds = CLOSING_RETRY_AFTER_SECONDS;
+    done(new AppError('unavailable', 'The daemon is stopping; try again shortly', { retryAfterSeconds }));
+  });
   server.addHook('preClose', async () => {
+    isClosing = true;
     clock.after(CLOSE_GRACE_MS, () => server.server.closeAllConnections());
   });
 }

@@ -28,3 +28,24 @@ test('a request that never ends does not hold up the end of the daemon', async (
   await stop;
   socket.destroy();
 });
+
+test('a request that arrives while the daemon drains is refused in the envelope, with the time to come back', async () => {
+  const dataDir = temporaryDirectory('drain');
+  const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' };
+  const daemon = await startDaemon(loadConfig({ env }));
+  const socket = connect(Number(new URL(daemon.address).port), '127.0.0.1');
+  await once(socket, 'connect');
+  // The connection is not idle, since the beginning of a request has arrived on it.
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /v1/emails HTTP/1.1\r\nHost: x\r\n');
+  await once(socket, 'data');
+  const stopped = daemon.stop();
+  const answer: Buffer[] = [];
+  socket.on('data', (part) => answer.push(part));
+  socket.write('\r\n');
+  await Promise.all([once(socket, 'close'), stopped]);
+  const text = Buffer.concat(answer).toString();
+  assert.match(text, /^HTTP\/1\.1 503 [\s\S]*retry-after: 5\r\n/);
+  assert.match(text, /connection: close\r\n/i);
+  assert.match(text, /x-request-id: req_/);
+  assert.match(text, /"type":"unavailable","message":"The daemon is stopping; try again shortly"/);
+});
