@@ -27,7 +27,9 @@ const HALVES: Record<string, string> = {
   'a message without recipients':
     'SELECT id FROM messages WHERE id NOT IN (SELECT messageId FROM recipients)',
   'a message without its blob': 'SELECT id FROM messages WHERE blobId NOT IN (SELECT id FROM blobs)',
-  'a blob without a message': 'SELECT id FROM blobs WHERE id NOT IN (SELECT blobId FROM messages)',
+  'a blob that nothing names': `SELECT id FROM blobs WHERE sizeBytes > 0 AND id NOT IN (SELECT blobId FROM messages
+     UNION SELECT blobId FROM imports WHERE blobId IS NOT NULL
+     UNION SELECT blobId FROM exports WHERE blobId IS NOT NULL)`,
   'a key that answers with an email that is not there': `SELECT key FROM idempotency
      WHERE json_extract(response, '$.id') NOT IN (SELECT id FROM emails)`,
   'an email without its first event': `SELECT id FROM emails

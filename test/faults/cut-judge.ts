@@ -8,12 +8,15 @@ import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { auditDataDirectory } from './audit.ts';
 import { mountImage } from './disk/volatile-disk.ts';
 import { acceptedId } from './load.ts';
+import { patiently } from './patience.ts';
 import { firstId, type Submission } from './submission.ts';
 import { daemonEnvironment, readMasterKey, type TakenCut } from './taken-cut.ts';
 
 export type CutVerdict = {
   moment: TakenCut['moment'];
   acknowledged: number;
+  /** Resources besides emails that were acknowledged before the cut. */
+  promised: number;
   withFile: number;
   /** At the moment of the cut, and the pieces of them that did not survive. */
   pendingWrites: number;
@@ -40,6 +43,7 @@ export async function judgeCut(cut: TakenCut, mountPoint: string): Promise<CutVe
     return {
       moment: cut.moment,
       acknowledged: cut.acknowledged.length,
+      promised: cut.promised.length,
       withFile: cut.acknowledged.filter(({ kind }) => kind === 'file').length,
       pendingWrites: cut.pendingWrites,
       lostPieces: cut.lostPieces,
@@ -77,13 +81,19 @@ async function faultsOfRestart(cut: TakenCut, dataDir: string): Promise<string[]
   return faults;
 }
 
-async function faultsOfApi({ acknowledged, load }: TakenCut, daemon: DaemonProcess, key: string) {
-  const faults: string[] = [];
+async function faultsOfApi(cut: TakenCut, daemon: DaemonProcess, key: string): Promise<string[]> {
+  const { acknowledged, load, ledger, promised, stored } = cut;
+  const faults = await ledger.faults(daemon, key, promised);
+  for (const path of stored) {
+    const { status } = await patiently(() => daemon.request('GET', path, key));
+    if (status !== 200) faults.push(`GET ${path} answers ${status}`);
+  }
+  const send = (submission: Submission) => patiently(() => load.send(daemon, key, submission));
   for (const submission of acknowledged.slice(-API_SAMPLE)) {
     const id = firstId(submission);
-    const { status } = await daemon.request('GET', `/v1/emails/${id}`, key);
+    const { status } = await patiently(() => daemon.request('GET', `/v1/emails/${id}`, key));
     if (status !== 200) faults.push(`GET of an acknowledged email answers ${status}`);
-    if (acceptedId(await load.send(daemon, key, submission)) !== id) {
+    if (acceptedId(await send(submission)) !== id) {
       faults.push('a repeated Idempotency-Key is not answered with the same email');
     }
   }
@@ -95,6 +105,6 @@ async function faultsOfApi({ acknowledged, load }: TakenCut, daemon: DaemonProce
     cancellation: 'none',
     answeredIds: [],
   };
-  if (acceptedId(await load.send(daemon, key, fresh)) === undefined) faults.push('new mail is not accepted');
+  if (acceptedId(await send(fresh)) === undefined) faults.push('new mail is not accepted');
   return faults;
 }

@@ -10,7 +10,7 @@ import { type CutVerdict, judgeCut } from './cut-judge.ts';
 import { createVolatileDisk, type VolatileDisk } from './disk/volatile-disk.ts';
 import { seededRandom } from './seeded-random.ts';
 import { MIXED } from './submission.ts';
-import { createTestKeyLoad, daemonEnvironment, takeCut } from './taken-cut.ts';
+import { createClients, daemonEnvironment, takeCut } from './taken-cut.ts';
 
 export type IoErrorOptions = { program: string; directory: string; seed: number };
 
@@ -19,6 +19,7 @@ const DISK_BYTES = 256 * 1024 * 1024;
 const CLIENTS = 16;
 const LOAD_MS = 500;
 const MOST_SUBMISSIONS = 5_000;
+const MAX_CHANGES = 20;
 const END_TIMEOUT_MS = 10_000;
 
 export async function runIoErrors(options: IoErrorOptions): Promise<CutVerdict[]> {
@@ -33,8 +34,11 @@ export async function runIoErrors(options: IoErrorOptions): Promise<CutVerdict[]
 }
 
 async function failUnderLoad(options: IoErrorOptions, kind: (typeof KINDS)[number]): Promise<CutVerdict> {
-  const disk = await createVolatileDisk(options.program, join(options.directory, 'disk'), DISK_BYTES);
-  const load = createTestKeyLoad(seededRandom(options.seed), MIXED);
+  const disk = await createVolatileDisk(options.program, join(options.directory, 'disk'), {
+    sizeBytes: DISK_BYTES,
+  });
+  const clients = createClients(seededRandom(options.seed), MIXED);
+  const { load, ledger } = clients;
   const enough = new AbortController();
   let daemon: DaemonProcess | undefined;
   try {
@@ -43,7 +47,7 @@ async function failUnderLoad(options: IoErrorOptions, kind: (typeof KINDS)[numbe
     const key = daemon.testKey ?? '';
     const { signal } = enough;
     const running = load.run({ daemon, key, clients: CLIENTS, pauseMs: 0, signal, most: MOST_SUBMISSIONS });
-    await sleep(LOAD_MS);
+    await Promise.all([sleep(LOAD_MS), ledger.run({ daemon, key, signal, most: MAX_CHANGES })]);
     await fail(disk, kind);
     const ended = await Promise.race([daemon.exited.then(() => true), sleep(END_TIMEOUT_MS, false)]);
     enough.abort();
@@ -51,9 +55,9 @@ async function failUnderLoad(options: IoErrorOptions, kind: (typeof KINDS)[numbe
     await running;
     const path = join(options.directory, 'cut.image');
     const onlyFlushed = { path, survival: 0, grainBytes: 4096, seed: 1, delayWrites: 0 };
-    const cut = await takeCut(disk, onlyFlushed, daemon, load);
+    const cut = await takeCut(disk, onlyFlushed, { moment: 'error', daemon, clients });
     disk.remove();
-    const verdict = await judgeCut({ ...cut, moment: 'error' }, join(options.directory, 'after'));
+    const verdict = await judgeCut(cut, join(options.directory, 'after'));
     if (!ended) verdict.faults.push(`the daemon lived on after a failed ${kind}`);
     return verdict;
   } finally {

@@ -28,6 +28,7 @@ export type KillVerdict = Reckoning & { deaths: Death[] };
 const CLIENTS = 4;
 const CLIENT_PAUSE_MS = 25;
 const MOST_SUBMISSIONS_OF_A_LIFE = 150;
+const MAX_CHANGES_OF_A_LIFE = 10;
 /** Share of kills at named points; the others come at random times. */
 const NAMED_SHARE = 0.6;
 const KILL_AFTER_MS = { low: 100, high: 1_500 };
@@ -107,12 +108,18 @@ async function workUntilEnd(world: World, daemon: DaemonProcess, plan: Plan): Pr
     signal: over.signal,
     most: MOST_SUBMISSIONS_OF_A_LIFE,
   });
+  const changing = world.ledger.run({
+    daemon,
+    key: world.key,
+    signal: over.signal,
+    most: MAX_CHANGES_OF_A_LIFE,
+  });
   const waitMs = plan.kind === 'point' ? REACH_TIMEOUT_MS : plan.afterMs;
   const endedByItself = await Promise.race([daemon.exited.then(() => true), sleep(waitMs, false)]);
   if (!endedByItself) await daemon.kill('SIGKILL');
   const endedAtMs = Date.now();
   over.abort();
-  await running;
+  await Promise.all([running, changing]);
   const exit = await daemon.exited;
   if (exit.signal !== 'SIGKILL') throw new Error(`the daemon ended by itself:\n${daemon.output()}`);
   await world.endLife(endedAtMs);

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess, DaemonResponse } from '../support/daemon.ts';
+import { asksForPatience } from './patience.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { bodyOf, createSubmission, firstId, type Mix, type Submission } from './submission.ts';
 
@@ -133,9 +134,9 @@ export class Load {
     }
   }
 
-  #noteRefusal(what: string, { status, headers, body }: DaemonResponse): void {
-    const asksForPatience = status === 429 || status === 503;
-    if (asksForPatience && headers['retry-after'] !== undefined) this.refused += 1;
+  #noteRefusal(what: string, answer: DaemonResponse): void {
+    const { status, body } = answer;
+    if (asksForPatience(answer)) this.refused += 1;
     else this.refusals.push(`${what}: ${status} ${withoutIds(JSON.stringify(body))}`);
   }
 

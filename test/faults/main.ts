@@ -8,6 +8,8 @@
  */
 import { parseArgs } from 'node:util';
 import { runClockJumps } from './clock-jump.ts';
+import { runCutDeliveries } from './cut-delivery.ts';
+import { runDataDirectories } from './data-directory.ts';
 import type { DeadlyVerdict } from './deaths.ts';
 import { checkVolatileDisk } from './disk/check.ts';
 import { buildVolatileDisk } from './disk/volatile-disk.ts';
@@ -22,7 +24,9 @@ import {
   describeCuts,
   describeDeaths,
   describeKills,
+  describeReckoning,
   describeSiege,
+  describeTerminations,
   lostIn,
   unreached,
   wrongIn,
@@ -39,12 +43,30 @@ import {
 } from './requirements.ts';
 import { seededRandom } from './seeded-random.ts';
 import type { SiegeVerdict } from './siege.ts';
+import { runTerminations } from './terminate.ts';
 import { workingDirectory } from './undo.ts';
 
-const SHORT = { runs: 2, cutsPerRun: 5, controlRuns: 2, kills: 30, cycles: 2, limitMinutes: 10 };
-const FULL = { runs: 8, cutsPerRun: 5, controlRuns: 4, kills: 200, cycles: 20, limitMinutes: 60 };
+const SHORT = {
+  runs: 2,
+  deliveries: 1,
+  cutsPerRun: 4,
+  controlRuns: 2,
+  kills: 22,
+  cycles: 2,
+  limitMinutes: 11,
+};
+const FULL = {
+  runs: 8,
+  deliveries: 4,
+  cutsPerRun: 5,
+  controlRuns: 4,
+  kills: 200,
+  cycles: 20,
+  limitMinutes: 60,
+};
 /** One of each jump. */
 const LEAST_JUMPS = 3;
+const TERMINATIONS_PER_CYCLE = 3;
 
 type Result = { ok: boolean; lines: string[] };
 type Settings = typeof SHORT & { seed: number };
@@ -58,9 +80,14 @@ const TRACKS: Record<string, Part>[] = [
     'disk-check': { lacking: lackingForPowerCuts, run: checkDisk },
     'power-cut': { lacking: lackingForPowerCuts, run: cutPower },
     control: { lacking: lackingForPowerCuts, run: cutPowerUnsafely },
+    'cut-delivery': { lacking: lackingForPowerCuts, run: cutDeliveries },
     'io-error': { lacking: lackingForPowerCuts, run: breakDisk },
   },
-  { kill: { lacking: lackingForKills, run: killAgainAndAgain } },
+  {
+    kill: { lacking: lackingForKills, run: killAgainAndAgain },
+    terminate: { lacking: lackingForKills, run: terminateAgainAndAgain },
+    'data-directory': { lacking: lackingForKills, run: tamperWithData },
+  },
   {
     'full-disk': { lacking: lackingForFullDisks, run: fillDisk },
     'few-files': { lacking: lackingForFewFiles, run: takeFiles },
@@ -188,6 +215,27 @@ async function killAgainAndAgain(settings: Settings): Promise<Result> {
   const verdict = await runKills(settings);
   const wrong = [...wrongIn(verdict), ...unreached(verdict)];
   return { ok: wrong.length === 0, lines: describeKills(verdict) };
+}
+
+async function cutDeliveries(place: Place): Promise<Result> {
+  const verdicts = await runCutDeliveries({ ...(await withDisk(place)), runs: place.deliveries });
+  return {
+    ok: verdicts.every((verdict) => wrongIn(verdict).length === 0),
+    lines: verdicts.flatMap(describeReckoning),
+  };
+}
+
+async function terminateAgainAndAgain({ cycles, seed }: Place): Promise<Result> {
+  const verdict = await runTerminations({
+    cycles: cycles * TERMINATIONS_PER_CYCLE,
+    random: seededRandom(seed),
+  });
+  return { ok: wrongIn(verdict).length === 0, lines: describeTerminations(verdict) };
+}
+
+async function tamperWithData({ directory, seed }: Place): Promise<Result> {
+  const { cases, faults } = await runDataDirectories({ directory, random: seededRandom(seed) });
+  return { ok: faults.length === 0, lines: [`${cases.length} cases: ${cases.join(', ')}`, ...faults] };
 }
 
 async function fillDisk({ directory, cycles, seed }: Place): Promise<Result> {

@@ -1,19 +1,28 @@
 /**
- * Power cuts under load. The daemon keeps its data on a disk with a volatile cache and is sent mail by many clients;
- * again and again the disk writes what a cut at that moment would leave. On every such image a new daemon must
- * start, and every email acknowledged before the cut must be there with its bytes. The same test with commits that are
- * not flushed must find losses, or it proves nothing.
+ * Power cuts. The daemon keeps its data on a disk with a volatile cache, is sent mail by many clients and changed by
+ * others; again and again the disk writes what a cut at that moment would leave: during the first start, under load, while
+ * it drains, during the start after another cut, and during a migration. On every such image a new daemon must start,
+ * and everything acknowledged before the cut must be there with its bytes. The same test with commits that are not
+ * flushed must find losses, or it proves nothing.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
+import { previousVersion, writePreviousVersion } from '../support/previous-version.ts';
 import { type CutVerdict, judgeCut } from './cut-judge.ts';
-import { type Cut, createVolatileDisk } from './disk/volatile-disk.ts';
-import type { Load } from './load.ts';
+import { type Cut, createVolatileDisk, type VolatileDisk } from './disk/volatile-disk.ts';
 import { type SeededRandom, seededRandom } from './seeded-random.ts';
 import { MIXED } from './submission.ts';
-import { createTestKeyLoad, daemonEnvironment, type TakenCut, takeCut } from './taken-cut.ts';
+import {
+  type Clients,
+  createClients,
+  daemonEnvironment,
+  type Moment,
+  type TakenCut,
+  takeCut,
+} from './taken-cut.ts';
 
 export type PowerCutOptions = {
   /** The compiled disk. */
@@ -21,7 +30,7 @@ export type PowerCutOptions = {
   /** For images; needs a few hundred megabytes. */
   directory: string;
   seed: number;
-  /** Each on a new disk, with one cut during the first start. */
+  /** Each on a new disk, with one cut during the first start, one while it drains, and one after another cut. */
   runs: number;
   /** Cuts under load in each run. */
   cutsPerRun: number;
@@ -30,87 +39,154 @@ export type PowerCutOptions = {
 
 const DISK_BYTES = 1024 * 1024 * 1024;
 const CLIENTS = 24;
-/** Of one run; keeps the disk from filling. */
-const MOST_SUBMISSIONS = 20_000;
+/** Maximum number of requests of one run, which keeps the disk from filling. */
+const MAX_SUBMISSIONS = 20_000;
+const MAX_CHANGES = 300;
 /** The flush of an attachment's file takes the database's unflushed commits along and would spoil the control. */
 const MIXES = { FULL: MIXED, NORMAL: { ...MIXED, file: 0 } };
 /** From a disk with a battery to a slow one, in turn. */
 const FLUSH_LATENCIES_US = [0, 1_000, 4_000];
 const SURVIVALS = [0, 0.5, 0.95];
-const MOST_DELAY_WRITES = 30;
+const MAX_DELAY_WRITES = 30;
 const GAP_MS = { low: 50, high: 900 };
 /** About as long as a first start takes. */
 const START_MS = 1_500;
+/** About as long as a drain under this load takes. */
+const DRAIN_MS = 400;
+
+type Run = PowerCutOptions & { random: SeededRandom; latencyUs: number };
 
 export async function runPowerCuts(options: PowerCutOptions): Promise<CutVerdict[]> {
   const random = seededRandom(options.seed);
   const verdicts: CutVerdict[] = [];
-  for (let run = 0; run < options.runs; run++) {
-    const directory = join(options.directory, `cuts-${options.synchronous.toLowerCase()}-${run}`);
+  for (let number = 0; number < options.runs; number++) {
+    const directory = join(options.directory, `cuts-${options.synchronous.toLowerCase()}-${number}`);
     mkdirSync(directory);
-    const latencyUs = FLUSH_LATENCIES_US[run % FLUSH_LATENCIES_US.length] ?? 0;
-    const cuts = await collectCuts({ ...options, directory }, latencyUs, random);
+    const latencyUs = FLUSH_LATENCIES_US[number % FLUSH_LATENCIES_US.length] ?? 0;
+    const run = { ...options, directory, random, latencyUs };
+    const cuts = await cutOneLife(run);
+    if (options.synchronous === 'FULL') cuts.push(await cutMigration(run), await cutAgain(run, cuts));
     for (const cut of cuts) verdicts.push(await judgeCut(cut, join(directory, 'after')));
     rmSync(directory, { recursive: true });
   }
   return verdicts;
 }
 
-async function collectCuts(
-  options: PowerCutOptions,
-  latencyUs: number,
-  random: SeededRandom,
-): Promise<TakenCut[]> {
-  const disk = await createVolatileDisk(options.program, join(options.directory, 'disk'), DISK_BYTES);
-  const load = createTestKeyLoad(random, MIXES[options.synchronous]);
+/** Cuts during the first start, under load, and while the daemon drains. */
+async function cutOneLife(run: Run): Promise<TakenCut[]> {
+  const clients = createClients(run.random, MIXES[run.synchronous]);
   const cuts: TakenCut[] = [];
-  const take = async (daemon: DaemonProcess | undefined) => {
-    const image = join(options.directory, `cut-${cuts.length}.image`);
-    cuts.push(await takeCut(disk, randomCut(image, random, daemon !== undefined), daemon, load));
-  };
-  await disk.setFlushLatency(latencyUs);
-  const dataDir = join(disk.mountPoint, 'data');
-  const starting = startDaemonProcess({ dataDir, env: daemonEnvironment(options.synchronous) });
-  try {
-    await Promise.race([sleep(random.between(0, START_MS)), starting]);
-    await take(undefined);
-    const daemon = await starting;
-    await cutUnderLoad(daemon, load, options.cutsPerRun, random, () => take(daemon));
-  } finally {
-    const daemon = await starting.catch(() => undefined);
-    await daemon?.kill('SIGKILL');
-    disk.remove();
-  }
+  await withDisk(run, { name: 'life', content: { sizeBytes: DISK_BYTES } }, async (disk, dataDir) => {
+    const take = async (moment: Moment, daemon: DaemonProcess | undefined) => {
+      const cut = randomCut(imageOf(run, `cut-${cuts.length}`), run.random, moment === 'load');
+      cuts.push(await takeCut(disk, cut, { moment, daemon, clients }));
+    };
+    const starting = startDaemonProcess({ dataDir, env: daemonEnvironment(run.synchronous) });
+    try {
+      await Promise.race([sleep(run.random.between(0, START_MS)), starting]);
+      await take('start', undefined);
+      await cutUnderLoad(await starting, clients, { ...run, take });
+    } finally {
+      const daemon = await starting.catch(() => undefined);
+      await daemon?.kill('SIGKILL');
+    }
+  });
   return cuts;
 }
 
 async function cutUnderLoad(
   daemon: DaemonProcess,
-  load: Load,
-  cuts: number,
-  random: SeededRandom,
-  take: () => Promise<void>,
+  { load, ledger }: Clients,
+  options: Run & { take: (moment: Moment, daemon: DaemonProcess) => Promise<void> },
 ): Promise<void> {
   if (daemon.testKey === undefined) throw new Error(`no test key was shown:\n${daemon.output()}`);
   const enough = new AbortController();
-  const running = load.run({
-    daemon,
-    key: daemon.testKey,
-    clients: CLIENTS,
-    pauseMs: 0,
-    signal: enough.signal,
-    most: MOST_SUBMISSIONS,
-  });
+  const work = { daemon, key: daemon.testKey, signal: enough.signal };
+  const running = Promise.all([
+    load.run({ ...work, clients: CLIENTS, pauseMs: 0, most: MAX_SUBMISSIONS }),
+    ledger.run({ ...work, most: MAX_CHANGES }),
+  ]);
+  const { random, take } = options;
   try {
-    for (let cut = 0; cut < cuts; cut++) {
+    for (let cut = 0; cut < options.cutsPerRun; cut++) {
       await sleep(random.between(GAP_MS.low, GAP_MS.high));
-      await take();
+      await take('load', daemon);
     }
+    const drained = daemon.kill('SIGTERM');
+    await Promise.race([drained, sleep(random.between(0, DRAIN_MS))]);
+    await take('drain', daemon);
+    await drained;
   } finally {
     enough.abort();
     await running;
   }
-  if (load.refusals.length > 0) throw new Error(`refused under load: ${load.refusals[0]}`);
+  const [refusal] = [...load.refusals, ...ledger.refusals];
+  if (refusal !== undefined) throw new Error(`refused under load: ${refusal}`);
+}
+
+/** A second cut, during the start on what the first one left. */
+async function cutAgain(run: Run, cuts: readonly TakenCut[]): Promise<TakenCut> {
+  const loaded = cuts.filter(({ moment }) => moment === 'load');
+  const first = loaded[Math.floor(run.random.share() * loaded.length)];
+  if (!first) throw new Error('there is no cut under load to cut again after');
+  const { load, ledger } = first;
+  const cut = await cutStart(run, { name: 'second', content: { image: first.image } }, { load, ledger });
+  const { acknowledged, promised, testKey, masterKey } = first;
+  return { ...cut, acknowledged, promised, testKey, masterKey };
+}
+
+/** A cut during the start on a database that the previous version wrote. */
+async function cutMigration(run: Run): Promise<TakenCut> {
+  const clients = createClients(run.random, MIXED, 'migrated');
+  const prepare = (dataDir: string) => {
+    writePreviousVersion(dataDir);
+    execFileSync('sync', ['--file-system', dataDir]);
+  };
+  const start: Start = { name: 'migration', content: { sizeBytes: DISK_BYTES }, prepare };
+  const { key, ids } = previousVersion();
+  const emails = ['email', 'bounced', 'file', 'scheduled'].map((name) => `/v1/emails/${ids[name]}`);
+  const stored = [...emails, `/v1/templates/${ids['template']}`, `/v1/webhooks/${ids['webhook']}`];
+  return { ...(await cutStart(run, start, clients)), testKey: key, stored };
+}
+
+type Start = {
+  name: 'second' | 'migration';
+  content: { sizeBytes: number } | { image: string };
+  /** Fills the data directory before the daemon starts. */
+  prepare?: (dataDir: string) => void;
+};
+
+async function cutStart(run: Run, start: Start, clients: Clients): Promise<TakenCut> {
+  return withDisk(run, start, async (disk, dataDir) => {
+    start.prepare?.(dataDir);
+    const starting = startDaemonProcess({ dataDir, env: daemonEnvironment(run.synchronous) });
+    try {
+      await Promise.race([sleep(run.random.between(0, START_MS)), starting]);
+      const cut = randomCut(imageOf(run, start.name), run.random, false);
+      return await takeCut(disk, cut, { moment: start.name, daemon: undefined, clients });
+    } finally {
+      const daemon = await starting.catch(() => undefined);
+      await daemon?.kill('SIGKILL');
+    }
+  });
+}
+
+async function withDisk<Result>(
+  run: Run,
+  { name, content }: { name: string; content: Start['content'] },
+  use: (disk: VolatileDisk, dataDir: string) => Promise<Result>,
+): Promise<Result> {
+  const disk = await createVolatileDisk(run.program, join(run.directory, `disk-${name}`), content);
+  try {
+    await disk.setFlushLatency(run.latencyUs);
+    return await use(disk, join(disk.mountPoint, 'data'));
+  } finally {
+    disk.remove();
+  }
+}
+
+function imageOf({ directory }: Run, name: string): string {
+  return join(directory, `${name}.image`);
 }
 
 function randomCut(path: string, random: SeededRandom, underLoad: boolean): Cut {
@@ -120,6 +196,6 @@ function randomCut(path: string, random: SeededRandom, underLoad: boolean): Cut 
     grainBytes: random.share() < 0.5 ? 512 : 4096,
     seed: random.seed(),
     // Half of the cuts fall into the middle of a flush, where the disk has the most to forget.
-    delayWrites: underLoad && random.share() < 0.5 ? Math.ceil(random.between(0, MOST_DELAY_WRITES)) : 0,
+    delayWrites: underLoad && random.share() < 0.5 ? Math.ceil(random.between(0, MAX_DELAY_WRITES)) : 0,
   };
 }

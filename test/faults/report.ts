@@ -5,6 +5,7 @@ import type { Reckoning } from './finish.ts';
 import { faultsOf } from './judge.ts';
 import type { KillVerdict } from './kill.ts';
 import type { SiegeVerdict } from './siege.ts';
+import type { TerminateVerdict } from './terminate.ts';
 
 const MOST_FAULTS_SHOWN = 10;
 
@@ -19,7 +20,8 @@ export function describeCuts(verdicts: readonly CutVerdict[]): string[] {
   const faults = verdicts.flatMap((verdict) => verdict.faults);
   return [
     moments.map(([moment, some]) => `${some?.length} cuts (${moment})`).join(', '),
-    `acknowledged before them: ${sum((one) => one.acknowledged)}, of which with a large file: ${sum((one) => one.withFile)}`,
+    `acknowledged before them: ${sum((one) => one.acknowledged)}, of which with a large file: ${sum((one) => one.withFile)}; ` +
+      `other resources: ${sum((one) => one.promised)}`,
     `unflushed writes at the cuts: ${sum((one) => one.pendingWrites)}, pieces of them lost: ${sum((one) => one.lostPieces)}`,
     `acknowledged and missing: ${sum((one) => one.missing)}, unreadable: ${sum((one) => one.unreadable)}, ` +
       `canceled and not canceled: ${sum((one) => one.uncanceled)}`,
@@ -58,6 +60,13 @@ export function describeSiege(verdict: SiegeVerdict): string[] {
   ];
 }
 
+export function describeTerminations(verdict: TerminateVerdict): string[] {
+  return [
+    `${verdict.cycles} times; slowest end: ${Math.round(verdict.slowestEndMs)} ms`,
+    ...describeReckoning(verdict),
+  ];
+}
+
 export function describeDeaths(verdict: DeadlyVerdict): string[] {
   return [
     `${verdict.cycles} times; slowest end: ${Math.round(verdict.slowestEndMs)} ms`,
@@ -66,11 +75,11 @@ export function describeDeaths(verdict: DeadlyVerdict): string[] {
   ];
 }
 
-function describeReckoning(reckoning: Reckoning): string[] {
-  const { acknowledged, withFile, canceled, repeated, received, judgement } = reckoning;
+export function describeReckoning(reckoning: Reckoning): string[] {
+  const { acknowledged, withFile, canceled, promised, repeated, received, judgement } = reckoning;
   return [
     `acknowledged: ${acknowledged}, of which with a large file: ${withFile}, canceled: ${canceled}; ` +
-      `requests repeated: ${repeated}`,
+      `requests repeated: ${repeated}; other resources: ${promised}`,
     `received: ${received}, of which again after an end: ${judgement.duplicates}; ` +
       `lost: ${judgement.lost.length}, unexplained duplicates: ${judgement.unexplained.length}`,
     ...describeFaults(wrongIn(reckoning)),

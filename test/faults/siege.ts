@@ -36,6 +36,8 @@ const CLIENTS = 6;
 const PAUSE_MS = 10;
 const CALM_SUBMISSIONS = 20;
 const MOST_SUBMISSIONS_OF_A_FAULT = 150;
+const CALM_CHANGES = 5;
+const MAX_CHANGES_OF_A_FAULT = 15;
 const RECOVERY_TIMEOUT_MS = 60_000;
 
 export async function besiege(world: World, siege: Siege): Promise<SiegeVerdict> {
@@ -71,14 +73,17 @@ function figures({ load, arrived }: World) {
   return { accepted: acknowledged.length, refused, gone, arrived: arrived() };
 }
 
-async function sendCalmly({ load, key }: World, daemon: DaemonProcess): Promise<void> {
+async function sendCalmly({ load, ledger, key }: World, daemon: DaemonProcess): Promise<void> {
   const { signal } = new AbortController();
-  await load.run({ daemon, key, clients: CLIENTS, pauseMs: 0, signal, most: CALM_SUBMISSIONS });
+  await Promise.all([
+    load.run({ daemon, key, clients: CLIENTS, pauseMs: 0, signal, most: CALM_SUBMISSIONS }),
+    ledger.run({ daemon, key, signal, most: CALM_CHANGES }),
+  ]);
 }
 
 /** Load for as long as the fault lasts. */
 async function suffer(
-  { load, key }: World,
+  { load, ledger, key }: World,
   siege: Siege,
   daemon: DaemonProcess,
   cycle: number,
@@ -95,11 +100,12 @@ async function suffer(
     most,
     persistent: true,
   });
+  const changing = ledger.run({ daemon, key, signal, most: MAX_CHANGES_OF_A_FAULT });
   try {
     const [faults = []] = await Promise.all([siege.inspect?.(daemon, cycle), sleep(siege.lastsMs)]);
     return faults;
   } finally {
     over.abort();
-    await running;
+    await Promise.all([running, changing]);
   }
 }

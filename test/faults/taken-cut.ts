@@ -3,49 +3,71 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DaemonProcess } from '../support/daemon.ts';
 import type { Cut, VolatileDisk } from './disk/volatile-disk.ts';
+import { Ledger, type LedgerSnapshot } from './ledger.ts';
 import { Load } from './load.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import type { Mix, Submission } from './submission.ts';
 
+/**
+ * When the power goes: during the first start, when nothing was acknowledged yet; under load; while the daemon drains after
+ * SIGTERM; during the start after another cut; during the start on a database of the previous version; after a failed write.
+ */
+export type Moment = 'start' | 'load' | 'drain' | 'second' | 'migration' | 'error';
+
 export type TakenCut = {
   image: string;
-  /** `start`: during the daemon's first start, when nothing was acknowledged yet. */
-  moment: 'start' | 'load' | 'error';
+  moment: Moment;
   testKey: string | undefined;
   masterKey: string | undefined;
   acknowledged: readonly Submission[];
   load: Load;
+  ledger: Ledger;
+  /** What the ledger held before the cut. */
+  promised: LedgerSnapshot;
+  /** Paths of the API that must answer with 200 besides. */
+  stored: readonly string[];
   pendingWrites: number;
   lostPieces: number;
 };
+
+/** Those who send email, and those who change everything else. */
+export type Clients = { load: Load; ledger: Ledger };
 
 const HOSTNAME = 'mail.test';
 
 export async function takeCut(
   disk: VolatileDisk,
   cut: Cut,
-  daemon: DaemonProcess | undefined,
-  load: Load,
+  { moment, daemon, clients }: { moment: Moment; daemon: DaemonProcess | undefined; clients: Clients },
 ): Promise<TakenCut> {
+  const { load, ledger } = clients;
   // What counts is settled before the cut is asked for: an answer read later proves nothing about it.
   const acknowledged = structuredClone(load.acknowledged);
+  const promised = ledger.snapshot();
   const masterKey = daemon === undefined ? undefined : readMasterKey(daemon.dataDir);
   const { pendingWrites, lostPieces } = await disk.cut(cut);
   return {
     image: cut.path,
-    moment: daemon === undefined ? 'start' : 'load',
+    moment,
     testKey: daemon?.testKey,
     masterKey,
     acknowledged,
     load,
+    ledger,
+    promised,
+    stored: [],
     pendingWrites,
     lostPieces,
   };
 }
 
-export function createTestKeyLoad(random: SeededRandom, mix: Mix): Load {
+/** Clients for the first test key of a data directory. */
+export function createClients(random: SeededRandom, mix: Mix, name = 'cut'): Clients {
   const from = `load@sandbox.${HOSTNAME}`;
-  return new Load({ random, name: 'cut', from, recipientDomain: 'example.test', mix });
+  return {
+    load: new Load({ random, name, from, recipientDomain: 'example.test', mix }),
+    ledger: new Ledger(random, name),
+  };
 }
 
 export function daemonEnvironment(synchronous: 'FULL' | 'NORMAL'): Record<string, string> {

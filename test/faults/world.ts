@@ -10,6 +10,7 @@ import { createLiveSender } from '../support/live-sender.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import type { Receipt } from './judge.ts';
+import { Ledger } from './ledger.ts';
 import { Load } from './load.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { attachmentsIn, MIXED, type Mix } from './submission.ts';
@@ -30,6 +31,7 @@ export type World = {
   /** Live, of a verified domain. */
   key: string;
   load: Load;
+  ledger: Ledger;
   /** Ids of emails the API has shown as delivered, or as canceled where that was asked for. */
   settled: Set<string>;
   /** How many emails were accepted that are none of the load's. */
@@ -40,7 +42,8 @@ export type World = {
   endOfLifeMs: number[];
   /** Messages the sink has taken. */
   arrived(): number;
-  start(crashAt?: string): Promise<DaemonProcess>;
+  /** By default on its own data directory. */
+  start(crashAt?: string, directory?: string): Promise<DaemonProcess>;
   /** Call when a daemon is gone, with the time of its end: waits until the sink has read all it left in its sockets. */
   endLife(endedAtMs: number): Promise<void>;
   /** Ends everything, the daemon too. */
@@ -90,14 +93,19 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       recipientDomain: RECIPIENT_DOMAIN,
       mix: options.mix ?? MIXED,
     }),
+    ledger: new Ledger(random, name),
     settled: new Set<string>(),
     others: 0,
     webhooks,
     receipts,
     endOfLifeMs,
     arrived: () => receipts.length + sink.messages.length,
-    async start(crashAt?: string) {
-      last = await startDaemonProcess({ dataDir, env, ...(crashAt === undefined ? {} : { crashAt }) });
+    async start(crashAt?: string, directory = dataDir) {
+      last = await startDaemonProcess({
+        dataDir: directory,
+        env,
+        ...(crashAt === undefined ? {} : { crashAt }),
+      });
       return last;
     },
     async endLife(endedAtMs: number) {

@@ -226,13 +226,19 @@ async function send(
       ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
       ...options.headers,
     },
-    body: options.body === undefined ? null : JSON.stringify(options.body),
+    body: encode(options.body),
     headersTimeout: REQUEST_TIMEOUT_MS,
     bodyTimeout: REQUEST_TIMEOUT_MS,
     dispatcher: agent,
   });
   const text = await response.body.text();
   return { status: response.statusCode, headers: response.headers, body: parse(text) };
+}
+
+/** A string is sent as it is, for bodies that are no JSON. */
+function encode(body: unknown): string | null {
+  if (body === undefined) return null;
+  return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 function parse(text: string): unknown {

@@ -21,7 +21,7 @@ const CASES = [
 
 /** @throws AssertionError when the instrument is broken */
 export async function checkVolatileDisk(program: string, directory: string): Promise<void> {
-  const disk = await createVolatileDisk(program, join(directory, 'check'), DISK_BYTES);
+  const disk = await createVolatileDisk(program, join(directory, 'check'), { sizeBytes: DISK_BYTES });
   try {
     const file = join(disk.mountPoint, 'file');
     const flushed = openSync(file, 'w');

@@ -51,16 +51,20 @@ export async function buildVolatileDisk(directory: string): Promise<string> {
   return program;
 }
 
-/** Makes a new disk with an empty ext4 on it, its files in `directory`, which must not exist yet. */
+/**
+ * Makes a disk, its files in `directory`, which must not exist yet: new with an empty ext4 of `sizeBytes` on it, or with a
+ * copy of what another disk held.
+ */
 export async function createVolatileDisk(
   program: string,
   directory: string,
-  sizeBytes: number,
+  content: { sizeBytes: number } | { image: string },
 ): Promise<VolatileDisk> {
   const [image, fuse, mountPoint] = ['image', 'fuse', 'mounted'].map((name) => join(directory, name));
   if (!image || !fuse || !mountPoint) throw new Error('unreachable');
   for (const path of [fuse, mountPoint]) mkdirSync(path, { recursive: true });
-  await makeExt4(image, sizeBytes);
+  if ('image' in content) await run('cp', ['--sparse=always', content.image, image]);
+  else await makeExt4(image, content.sizeBytes);
   const server = await startServer(program, fuse, image);
   const detach = await attachLoop(join(fuse, 'disk'));
   const unmount = await mount([detach.device, mountPoint]);

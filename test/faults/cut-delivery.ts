@@ -1,0 +1,93 @@
+/**
+ * Delivery and webhooks after a power cut. A daemon that really delivers loses its power under load; on what the disk
+ * kept, a new daemon must deliver every acknowledged email that the cut caught on its way, and post the event of each.
+ * The receiving server and the webhook receiver outlive the cut, as they would in another place.
+ */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createVolatileDisk, mountImage } from './disk/volatile-disk.ts';
+import { finish, type Reckoning } from './finish.ts';
+import { type SeededRandom, seededRandom } from './seeded-random.ts';
+import { createWorld, type World } from './world.ts';
+
+export type CutDeliveryOptions = { program: string; directory: string; seed: number; runs: number };
+
+const DISK_BYTES = 512 * 1024 * 1024;
+const CLIENTS = 6;
+const CLIENT_PAUSE_MS = 20;
+const MAX_SUBMISSIONS = 400;
+const MAX_CHANGES = 20;
+const CUT_AFTER_MS = { low: 500, high: 2_500 };
+
+export async function runCutDeliveries(options: CutDeliveryOptions): Promise<Reckoning[]> {
+  const random = seededRandom(options.seed);
+  const verdicts: Reckoning[] = [];
+  for (let run = 0; run < options.runs; run++) {
+    const directory = join(options.directory, `cut-delivery-${run}`);
+    mkdirSync(directory);
+    verdicts.push(await cutAndDeliver({ ...options, directory, random }));
+    rmSync(directory, { recursive: true });
+  }
+  return verdicts;
+}
+
+type Run = CutDeliveryOptions & { random: SeededRandom };
+
+async function cutAndDeliver({ program, directory, random }: Run): Promise<Reckoning> {
+  const disk = await createVolatileDisk(program, join(directory, 'disk'), { sizeBytes: DISK_BYTES });
+  const image = join(directory, 'cut.image');
+  const world = await createWorld({ random, name: 'cutdelivery', dataDir: join(disk.mountPoint, 'data') });
+  let unmount: (() => void) | undefined;
+  try {
+    await workUntilCut(world, random, async () => {
+      await disk.cut({
+        path: image,
+        survival: random.share(),
+        grainBytes: 4096,
+        seed: random.seed(),
+        delayWrites: 0,
+      });
+    });
+    disk.remove();
+    const mounted = join(directory, 'after');
+    unmount = await mountImage(image, mounted);
+    const after = { ...world, dataDir: join(mounted, 'data') };
+    return withoutRepeats(await finish(after, await world.start(undefined, after.dataDir)));
+  } finally {
+    await world.close();
+    unmount?.();
+    disk.remove();
+  }
+}
+
+/** What was acknowledged after the cut counts as never answered, and is asked for again. */
+async function workUntilCut(world: World, random: SeededRandom, cut: () => Promise<void>): Promise<void> {
+  const { load, ledger } = world;
+  const daemon = await world.start();
+  const over = new AbortController();
+  const work = { daemon, key: world.key, signal: over.signal };
+  const running = load.run({ ...work, clients: CLIENTS, pauseMs: CLIENT_PAUSE_MS, most: MAX_SUBMISSIONS });
+  await ledger.run({ ...work, most: MAX_CHANGES });
+  await sleep(random.between(CUT_AFTER_MS.low, CUT_AFTER_MS.high));
+  const promised = new Set(load.acknowledged);
+  const cancellations = new Map(load.acknowledged.map((one) => [one, one.cancellation]));
+  await cut();
+  await daemon.kill('SIGKILL');
+  over.abort();
+  await running;
+  for (const late of load.acknowledged.filter((one) => !promised.has(one))) load.forget(late);
+  for (const [submission, cancellation] of cancellations) {
+    if (submission.cancellation !== cancellation) submission.cancellation = 'asked';
+  }
+  await world.endLife(Date.now());
+}
+
+/**
+ * The daemon went on for a moment after the image was taken, so that a message it delivered then is delivered again, and
+ * one whose cancellation it confirmed then may be sent.
+ */
+function withoutRepeats(reckoning: Reckoning): Reckoning {
+  const judgement = { ...reckoning.judgement, unexplained: [], changed: [], uncanceled: [] };
+  return { ...reckoning, judgement };
+}

@@ -1,0 +1,174 @@
+/**
+ * Clients that make, change and delete everything that is no single email, and a ledger of every change that the daemon
+ * acknowledged. After a fault the API must show each resource in a state that is at least as new as the acknowledged one,
+ * and no newer than the last one that was ever asked for.
+ */
+import type { DaemonProcess, DaemonResponse } from '../support/daemon.ts';
+import { DELETED, KINDS, type Kind, type Step } from './ledger-kinds.ts';
+import { asksForPatience, patiently } from './patience.ts';
+import type { SeededRandom } from './seeded-random.ts';
+
+/** One resource. Versions count its states: 1 is created, 2 changed, DELETED deleted. */
+type Entry = {
+  kind: Kind;
+  number: number;
+  id: string;
+  /** The newest version that was answered with success. */
+  acknowledged: number;
+  /** The newest version that was ever asked for. */
+  attempted: number;
+};
+
+/** What was acknowledged at one moment; the entry itself may have gone on since. */
+export type LedgerSnapshot = readonly { entry: Entry; acknowledged: number }[];
+
+export type LedgerRun = {
+  daemon: DaemonProcess;
+  key: string;
+  /** Ends the run; the request on its way is waited for. */
+  signal: AbortSignal;
+  /** Maximum number of requests of this run. */
+  most: number;
+};
+
+/** Share of requests that make something new; the others change or delete what is there. */
+const CREATION_SHARE = 0.6;
+const CLIENTS = 2;
+
+export class Ledger {
+  /** Answers that must not happen under load, in words. */
+  readonly refusals: string[] = [];
+  readonly #entries: Entry[] = [];
+  readonly #random: SeededRandom;
+  readonly #name: string;
+  #audienceId: string | undefined;
+  #count = 0;
+  #emails = 0;
+
+  constructor(random: SeededRandom, name: string) {
+    this.#random = random;
+    this.#name = name;
+  }
+
+  /** Emails of batches that were acknowledged, and of those that got no answer and may have been accepted. */
+  get emails(): { acknowledged: number; unanswered: number } {
+    const batches = this.#entries.filter(({ kind }) => kind.name === 'batch');
+    const unanswered = batches.filter(({ acknowledged, attempted }) => acknowledged < attempted);
+    return {
+      acknowledged: this.#emails,
+      unanswered: unanswered.reduce((sum, { kind }) => sum + kind.emails, 0),
+    };
+  }
+
+  get acknowledged(): number {
+    return this.#entries.filter(({ acknowledged }) => acknowledged > 0).length;
+  }
+
+  snapshot(): LedgerSnapshot {
+    return this.#entries
+      .filter(({ acknowledged }) => acknowledged > 0)
+      .map((entry) => ({ entry, acknowledged: entry.acknowledged }));
+  }
+
+  /** Works until the signal, the limit, or the first request without an answer. */
+  async run(run: LedgerRun): Promise<void> {
+    this.#audienceId ??= await this.#createAudience(run);
+    if (this.#audienceId === undefined) return;
+    const last = { left: run.most };
+    await Promise.all(Array.from({ length: CLIENTS }, () => this.#client(run, last)));
+  }
+
+  /** Compares what the daemon shows with the snapshot; by default with everything acknowledged so far. */
+  async faults(daemon: DaemonProcess, key: string, snapshot = this.snapshot()): Promise<string[]> {
+    const faults: string[] = [];
+    for (const { entry, acknowledged } of snapshot) {
+      const { kind, attempted } = entry;
+      const shown = await kind.observe(this.#askWith(daemon, key), this.#place(entry));
+      if (typeof shown === 'string') faults.push(`${kind.name}: ${shown}`);
+      else if (shown < acknowledged) faults.push(`${kind.name}: version ${shown} instead of ${acknowledged}`);
+      else if (shown > attempted) faults.push(`${kind.name}: version ${shown}, which nobody asked for`);
+    }
+    return faults;
+  }
+
+  async #createAudience({ daemon, key }: LedgerRun): Promise<string | undefined> {
+    try {
+      const name = `Audience of ${this.#name}`;
+      const { status, body } = await daemon.request('POST', '/v1/audiences', key, { name });
+      return status === 201 ? (body as { id: string }).id : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #client(run: LedgerRun, last: { left: number }): Promise<void> {
+    while (!run.signal.aborted && last.left-- > 0) {
+      if (!(await this.#step(run))) return;
+    }
+  }
+
+  /** Makes one request; false when no answer came. */
+  async #step({ daemon, key }: LedgerRun): Promise<boolean> {
+    const entry = this.#random.share() < CREATION_SHARE ? this.#create() : (this.#choose() ?? this.#create());
+    if (!entry) return true;
+    const version = nextVersion(entry);
+    const step = entry.kind.steps[version];
+    if (!step) return true;
+    entry.attempted = version;
+    try {
+      this.#note(entry, version, await this.#ask(daemon, key, step(this.#place(entry))));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #note(entry: Entry, version: number, answer: DaemonResponse): void {
+    const { status, body } = answer;
+    if (status >= 200 && status < 300) {
+      entry.acknowledged = version;
+      if (version === 1) entry.id = entry.kind.idOf(body);
+      if (entry.kind.name === 'batch') this.#emails += entry.kind.emails;
+    } else if (asksForPatience(answer)) {
+      entry.attempted = entry.acknowledged;
+    } else this.refusals.push(`${entry.kind.name} version ${version}: ${status} ${JSON.stringify(body)}`);
+  }
+
+  #create(): Entry | undefined {
+    const open = KINDS.filter((kind) => this.#entries.filter((one) => one.kind === kind).length < kind.most);
+    const kind = open[Math.floor(this.#random.share() * open.length)];
+    if (!kind) return undefined;
+    this.#count += 1;
+    const entry: Entry = { kind, number: this.#count, id: '', acknowledged: 0, attempted: 0 };
+    this.#entries.push(entry);
+    return entry;
+  }
+
+  /** A resource whose last change was answered and that has another change before it. */
+  #choose(): Entry | undefined {
+    const settled = this.#entries.filter(
+      (entry) =>
+        entry.acknowledged === entry.attempted &&
+        entry.acknowledged !== DELETED &&
+        entry.kind.steps[nextVersion(entry)] !== undefined,
+    );
+    return settled[Math.floor(this.#random.share() * settled.length)];
+  }
+
+  #place({ id, number }: Entry) {
+    return { id, audienceId: this.#audienceId ?? '', name: `${this.#name}-${number}` };
+  }
+
+  #askWith(daemon: DaemonProcess, key: string) {
+    return (step: Step) => patiently(() => this.#ask(daemon, key, step));
+  }
+
+  #ask(daemon: DaemonProcess, key: string, { method, path, body, headers }: Step): Promise<DaemonResponse> {
+    return daemon.request(method, `/v1${path}`, key, body, headers);
+  }
+}
+
+function nextVersion({ kind, acknowledged }: Entry): number {
+  const next = acknowledged + 1;
+  return kind.steps[next] ? next : DELETED;
+}

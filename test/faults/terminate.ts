@@ -1,0 +1,61 @@
+/**
+ * SIGTERM under load, again and again. The daemon finishes what is on the wire and ends by itself with success; whoever got
+ * no answer, or was asked to come back, repeats the request at the next life. Nothing is lost, and since no delivery is
+ * cut off, nothing arrives twice.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { finish, type Reckoning } from './finish.ts';
+import type { SeededRandom } from './seeded-random.ts';
+import { createWorld, type World } from './world.ts';
+
+export type TerminateOptions = { random: SeededRandom; cycles: number };
+export type TerminateVerdict = Reckoning & { cycles: number; slowestEndMs: number };
+
+const CLIENTS = 6;
+const CLIENT_PAUSE_MS = 10;
+const MAX_SUBMISSIONS_OF_A_LIFE = 150;
+const MAX_CHANGES_OF_A_LIFE = 10;
+const TERMINATE_AFTER_MS = { low: 50, high: 1_500 };
+
+export async function runTerminations({ random, cycles }: TerminateOptions): Promise<TerminateVerdict> {
+  const world = await createWorld({ random, name: 'terminate' });
+  try {
+    let slowestEndMs = 0;
+    for (let cycle = 0; cycle < cycles; cycle++) {
+      const afterMs = random.between(TERMINATE_AFTER_MS.low, TERMINATE_AFTER_MS.high);
+      slowestEndMs = Math.max(slowestEndMs, await liveAndTerminate(world, afterMs));
+    }
+    const reckoning = await finish(world, await world.start());
+    const { duplicates } = reckoning.judgement;
+    const faults = duplicates > 0 ? [`${duplicates} messages arrived again after a clean stop`] : [];
+    return { ...reckoning, cycles, slowestEndMs, faults: [...reckoning.faults, ...faults] };
+  } finally {
+    await world.close();
+  }
+}
+
+/** Resolves with the time from SIGTERM to the end. */
+async function liveAndTerminate(world: World, afterMs: number): Promise<number> {
+  const daemon = await world.start();
+  const over = new AbortController();
+  const work = { daemon, key: world.key, signal: over.signal };
+  const running = Promise.all([
+    world.load.run({
+      ...work,
+      clients: CLIENTS,
+      pauseMs: CLIENT_PAUSE_MS,
+      most: MAX_SUBMISSIONS_OF_A_LIFE,
+    }),
+    world.ledger.run({ ...work, most: MAX_CHANGES_OF_A_LIFE }),
+  ]);
+  await sleep(afterMs);
+  const began = performance.now();
+  try {
+    await daemon.stop();
+  } finally {
+    over.abort();
+    await running;
+  }
+  await world.endLife(Date.now());
+  return performance.now() - began;
+}
