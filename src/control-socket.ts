@@ -18,6 +18,11 @@ export type ControlSocket = { close(): Promise<void> };
 
 type ControlApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'notices' | 'metrics'>;
 
+/** The socket cannot be opened, in words for the operator. */
+export class ControlSocketError extends Error {
+  override readonly name = 'ControlSocketError';
+}
+
 /** sun_path holds 108 bytes with its NUL on Linux and 104 elsewhere (unix(7), sys/un.h). */
 const MOST_PATH_BYTES = 103;
 
@@ -38,7 +43,7 @@ export async function createControlServer(app: ControlApp): Promise<HttpServer> 
 
 /**
  * Serves the admin API on the socket of `config.dataDir`, mode 0600. The caller holds the lock on that directory.
- * @throws Error when something answers there already, or the path is taken by what is not a socket
+ * @throws ControlSocketError when something answers there already, or the path is taken by what is not a socket
  */
 export async function openControlSocket(app: ControlApp): Promise<ControlSocket> {
   const server = await createControlServer(app);
@@ -70,7 +75,7 @@ export function controlSocketPath(dataDir: string): { path: string; release(): v
   const path = join(directory, 'control.sock');
   if (Buffer.byteLength(path) <= MOST_PATH_BYTES) return { path, release() {} };
   if (!existsSync('/proc/self/fd'))
-    throw new Error(`${path} is too long for a socket: choose a dataDir of fewer characters`);
+    throw new ControlSocketError(`${path} is too long for a socket: choose a dataDir of fewer characters`);
   const descriptor = openSync(directory, 'r');
   return { path: `/proc/self/fd/${descriptor}/control.sock`, release: () => closeSync(descriptor) };
 }
@@ -79,8 +84,17 @@ export function controlSocketPath(dataDir: string): { path: string; release(): v
 async function removeStale(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return;
-  if (!found.isSocket()) throw new Error(`${path} is in the way: it is not a socket`);
-  if (await answers(path)) throw new Error(`another process answers on ${path}`);
+  if (!found.isSocket()) {
+    const kind = found.isDirectory() ? 'a folder' : 'a file';
+    throw new ControlSocketError(
+      `${path} is in the way: it is ${kind}, not a socket. Move it away; the daemon makes its control socket there`,
+    );
+  }
+  if (await answers(path)) {
+    throw new ControlSocketError(
+      `another process answers on ${path}, although no other daemon uses this data directory. Find it with "ss -lxp", stop it or move it elsewhere, and start again`,
+    );
+  }
   unlinkSync(path);
 }
 

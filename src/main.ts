@@ -2,15 +2,18 @@
  * The composition root: config -> app -> listeners and workers -> wait -> drain. What the daemon consists of is what is
  * listed here.
  */
+import { join } from 'node:path';
 import { createApiServer } from './api.ts';
 import { type App, type OpenOptions, openApp } from './app.ts';
 import { contactExport } from './audiences/contacts/export.ts';
 import { contactImport } from './audiences/contacts/import.ts';
 import { createAudienceSweep } from './audiences/worker.ts';
+import { requireWritableFolders } from './blobs/files.ts';
 import { createBlobSweep } from './blobs/worker.ts';
 import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
 import { followClock, type MoveDueTimes, startInstallationWork } from './db/installation/worker.ts';
+import { adviseOnStorage } from './db/storage-advice.ts';
 import { moveDueChecks } from './domains/store.ts';
 import { createDomainCheckWork, createDomainSweep } from './domains/worker.ts';
 import { createIdempotencySweep } from './emails/worker.ts';
@@ -24,6 +27,7 @@ import { moveQueue } from './queue/set-back.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
 import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
+import { errorCode } from './system/errors.ts';
 import type { System } from './system/system.ts';
 import { type RunningWork, startWork } from './system/worker.ts';
 import { createReplayWork } from './webhooks/deliveries/replay.ts';
@@ -58,6 +62,7 @@ export async function startDaemon(
 ): Promise<Daemon> {
   const app = await openApp(config, overrides, options);
   try {
+    requireWritableFolders(app.config.dataDir);
     await followClock(app, MOVES_OF_DUE_TIMES);
     // All threads before the first request: short of file descriptors, none could load its code any more.
     await Promise.all([recoverQueue(app), app.db.startReaders()]);
@@ -80,8 +85,10 @@ export async function startDaemon(
 /** Without its database the daemon could only refuse; its supervisor can do better. */
 function endOnFailure(app: App): void {
   void app.db.failed.then((error) => {
-    app.log.fatal({ err: error }, 'a database thread has died');
-    throw error;
+    const advice = adviseOnStorage(error, join(app.config.dataDir, 'postrider.db'));
+    if (advice === undefined) app.log.fatal({ err: error }, 'a database thread has died');
+    else app.log.fatal({ code: errorCode(error) }, `storage failed: ${advice}`);
+    process.exit(1);
   });
 }
 

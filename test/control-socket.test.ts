@@ -74,7 +74,7 @@ test('leaves alone what is not a socket', async () => {
   const { app, dataDir } = await testApp();
   const socket = join(dataDir, 'control.sock');
   writeFileSync(socket, 'precious');
-  await assert.rejects(openControlSocket(app), /is in the way: it is not a socket/);
+  await assert.rejects(openControlSocket(app), /is in the way: it is a file, not a socket\. Move it away/);
   assert.equal(statSync(socket).size, 8);
 });
 

@@ -4,7 +4,7 @@
  * all. What a crash leaves in `partial` is swept like any other file that no row names.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, renameSync, statSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { endOnBrokenStorage, isDiskFull } from '../db/storage-failure.ts';
@@ -18,6 +18,21 @@ const READ_BYTES = 128 * 1024;
 export const PARTIAL = 'partial';
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
+
+/**
+ * Called at start, so that a folder which another user made is noticed before the first large message.
+ *
+ * @throws Error with the code of the file system when a folder of blobs cannot be written, or is none
+ */
+export function requireWritableFolders(dataDir: string): void {
+  const root = join(dataDir, 'blobs');
+  for (const folder of [root, join(root, 'partial')]) {
+    const found = statSync(folder, { throwIfNoEntry: false });
+    if (!found) return;
+    // Behind a file in the place of a folder there is ENOTDIR.
+    accessSync(`${folder}/.`, constants.W_OK | constants.X_OK);
+  }
+}
 
 export class FileWriter {
   readonly #root: string;

@@ -2,12 +2,14 @@
  * The CLI's way to the admin API. A running daemon answers on its control socket; with none running the same routes are
  * served inside this process, on the database itself and under its lock. Commands cannot tell the difference.
  */
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Client } from 'undici';
 import { openApp } from '../app.ts';
 import type { Config } from '../config.ts';
 import { answers, controlSocketPath, createControlServer } from '../control-socket.ts';
+import { errorMessage } from '../system/errors.ts';
 import { CommandError } from './errors.ts';
 
 export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -40,19 +42,32 @@ async function connectToDaemon(dataDir: string): Promise<ControlClient | undefin
   });
   return {
     async request<Answer>(method: ControlMethod, path: string, body?: object) {
-      const response = await client.request({
-        method,
-        path,
-        headers: body === undefined ? {} : { 'content-type': 'application/json' },
-        body: body === undefined ? null : JSON.stringify(body),
-      });
-      return readAnswer<Answer>(response.statusCode, await response.body.text());
+      try {
+        const response = await client.request({
+          method,
+          path,
+          headers: body === undefined ? {} : { 'content-type': 'application/json' },
+          body: body === undefined ? null : JSON.stringify(body),
+        });
+        return readAnswer<Answer>(response.statusCode, await response.body.text());
+      } catch (error) {
+        if (error instanceof CommandError || isConnectFailure(error)) throw error;
+        throw new CommandError(
+          `${join(dataDir, 'control.sock')} does not answer as a daemon does (${errorMessage(error)}): is another program using it? "ss -lxp" shows which`,
+          { cause: error },
+        );
+      }
     },
     async close() {
       await client.close();
       place.release();
     },
   };
+}
+
+/** True when the socket could not even be opened, as for want of permission: explained with the data directory. */
+function isConnectFailure(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }
 
 /** A data directory that does not exist has no socket either. */

@@ -81,6 +81,7 @@ function pathOf(command: Command): string {
 const ACTIONABLE = [
   'CommandError',
   'ConfigError',
+  'ControlSocketError',
   'DataDirectoryError',
   'LockedError',
   'MissingKeyError',

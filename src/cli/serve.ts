@@ -53,6 +53,8 @@ async function serve(
     const { prepareFirstStart } = await import('./first-start.ts');
     const first = await prepareFirstStart(daemon.app, {
       showKey: config.development || terminal.interactive,
+    }).catch((error: unknown) => {
+      throw explainStartFailure(error, config);
     });
     const { address } = daemon;
     for (const line of describeFindings(daemon.app.db.installation)) terminal.complain(line);

@@ -1,8 +1,11 @@
 /**
- * What keeps the daemon, or a command, from starting and is the operator's to mend, in one line each: an address that cannot
- * be listened on; a data directory that cannot be used, most often because it or a file in it was made by another user.
+ * Explains in one line each what keeps the daemon, or a command, from starting and is the operator's to mend: an address
+ * that cannot be listened on; a disk that is full or fails, and a database that is damaged; a data directory that cannot
+ * be used, most often because it or a file in it was made by another user.
  */
+import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { adviseOnStorage, fileOf } from '../db/storage-advice.ts';
 import { errorCode } from '../system/errors.ts';
 import { CommandError } from './errors.ts';
 
@@ -18,6 +21,8 @@ export function explainStartFailure(
   if (!(error instanceof Error) || code === undefined) return error;
   const message = 'syscall' in error && error.syscall === 'listen' ? ofListening(code, http) : undefined;
   if (message !== undefined) return new CommandError(message, { cause: error });
+  const advice = adviseOnStorage(error, fileOf(error) ?? join(dataDir, 'postrider.db'));
+  if (advice !== undefined) return new CommandError(advice, { cause: error });
   if (!UNUSABLE.test(code)) return error;
   return new CommandError(
     `cannot use the data directory ${dataDir} (${error.message}): start as the user it belongs to, or set POSTRIDER_DATA_DIR (dataDir)`,

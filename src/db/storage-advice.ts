@@ -1,6 +1,9 @@
 /** What an operator reads when storage fails: the file, what is wrong with it, and what to do. */
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { errorCode, errorMessage } from '../system/errors.ts';
+
+/** The lock of a data directory (db/lock.ts). */
+export const LOCK_FILE = 'lock.db';
 
 /**
  * One line of advice, or undefined when the error is not about storage.
@@ -10,6 +13,9 @@ import { errorCode, errorMessage } from '../system/errors.ts';
 export function adviseOnStorage(error: unknown, file: string): string | undefined {
   const code = errorCode(error) ?? '';
   const message = errorMessage(error);
+  if (basename(file) === LOCK_FILE && /^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
+    return `${file} is damaged (${code}). It holds nothing but a lock: delete it and start again`;
+  }
   if (/^SQLITE_NOTADB/.test(code)) {
     return `${file} is not a database: its header is damaged, or another program has written to it (${code}). Move it away and put a backup in its place`;
   }
@@ -29,4 +35,11 @@ export function adviseOnStorage(error: unknown, file: string): string | undefine
     return `reading or writing ${file} failed (${code}: ${message}). Check the disk (dmesg, smartctl) and whether it is mounted read-only before you start again`;
   }
   return undefined;
+}
+
+/** The file that an error names, if it names one: Node sets `path`, the lock of the data directory sets `file`. */
+export function fileOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  if ('file' in error && typeof error.file === 'string') return error.file;
+  return 'path' in error && typeof error.path === 'string' ? error.path : undefined;
 }

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -127,6 +136,67 @@ test('a data directory that cannot be used is one line, for the daemon and for c
     assert.match(terminal.errors, /^error: cannot use the data directory \/.+ \(.+file.+\): .+\n$/);
   }
 });
+
+/** Runs `args` on the directory, and answers the one line of its failure. */
+async function failureOf(dataDir: string, args = ['serve']): Promise<string> {
+  const terminal = fakeTerminal(environment({ POSTRIDER_DATA_DIR: dataDir }));
+  assert.equal(await runProgram(args, terminal), 1);
+  assert.equal(terminal.output, '');
+  assert.match(terminal.errors, /^error: [^\n]+\n$/);
+  return terminal.errors;
+}
+
+test('what keeps the daemon from starting is one line with the file and with what to do', async () => {
+  const dataDir = temporaryDirectory('serve');
+  const inside = (name: string) => join(dataDir, name);
+  assert.equal(
+    await runProgram(['tenant', 'list'], fakeTerminal(environment({ POSTRIDER_DATA_DIR: dataDir }))),
+    0,
+  );
+
+  writeFileSync(inside('control.sock'), 'precious');
+  assert.match(await failureOf(dataDir), /control\.sock is in the way: it is a file, not a socket/);
+  rmSync(inside('control.sock'));
+  mkdirSync(inside('control.sock'));
+  assert.match(await failureOf(dataDir), /control\.sock is in the way: it is a folder, not a socket/);
+  rmSync(inside('control.sock'), { recursive: true });
+
+  const stranger = createServer((socket) =>
+    socket
+      .on('error', () => {})
+      .resume()
+      .end('220 hello\r\n'),
+  );
+  await new Promise<void>((resolve) => stranger.listen(inside('control.sock'), resolve));
+  assert.match(await failureOf(dataDir), /another process answers on \/.+control\.sock.+ss -lxp/);
+  assert.match(
+    await failureOf(dataDir, ['tenant', 'list']),
+    /control\.sock does not answer as a daemon does/,
+  );
+  await new Promise((resolve) => stranger.close(resolve));
+
+  writeFileSync(inside('blobs'), 'in the way');
+  assert.match(await failureOf(dataDir), /cannot use the data directory .+ENOTDIR.+blobs/);
+  rmSync(inside('blobs'));
+
+  writeFileSync(inside('lock.db'), 'not a database, and longer than its header would be. '.repeat(20));
+  assert.match(await failureOf(dataDir), /lock\.db is damaged .+ delete it and start again/);
+  rmSync(inside('lock.db'));
+
+  overwrite(inside('postrider.db'), { position: 100, bytes: Buffer.alloc(8, 0xff) });
+  assert.match(
+    await failureOf(dataDir),
+    /postrider\.db is damaged \(SQLITE_CORRUPT.+ put a backup in its place/,
+  );
+  overwrite(inside('postrider.db'), { position: 0, bytes: Buffer.alloc(100, 0xff) });
+  assert.match(await failureOf(dataDir), /postrider\.db is not a database: its header is damaged/);
+});
+
+function overwrite(path: string, { position, bytes }: { position: number; bytes: Buffer }): void {
+  const descriptor = openSync(path, 'r+');
+  writeSync(descriptor, bytes, 0, bytes.length, position);
+  closeSync(descriptor);
+}
 
 test('a data directory in use is one line', async () => {
   const { dataDir, close } = await openTestApp();

@@ -6,7 +6,9 @@ import { loadConfig } from '../../src/config.ts';
 
 const CONFIG = loadConfig({ env: { POSTRIDER_DATA_DIR: '/srv/mail', POSTRIDER_HTTP_PORT: '80' } });
 
-function explained(fields: { code?: string; syscall?: string; message?: string }): string {
+type Fields = { code?: string; syscall?: string; message?: string; file?: string; path?: string };
+
+function explained(fields: Fields): string {
   const error = Object.assign(new Error(fields.message ?? 'no'), fields);
   const result = explainStartFailure(error, CONFIG);
   return result instanceof CommandError ? result.message : `unexplained: ${result === error}`;
@@ -25,11 +27,35 @@ test('no permission is about the port when it was refused there, and else about 
 
 test('SQLite cannot open what another user made', () => {
   assert.match(explained({ code: 'SQLITE_CANTOPEN' }), /^cannot use the data directory /);
-  assert.match(explained({ code: 'SQLITE_READONLY_DIRECTORY' }), /^cannot use the data directory /);
+});
+
+test('what is wrong with storage is said with the file and with what to do', () => {
+  for (const [code, message] of [
+    ['SQLITE_NOTADB', /^\/srv\/mail\/postrider\.db is not a database: .+ put a backup in its place$/],
+    ['SQLITE_CORRUPT', /^\/srv\/mail\/postrider\.db is damaged .+ put a backup in its place; "sqlite3 /],
+    ['SQLITE_READONLY', /^\/srv\/mail\/postrider\.db cannot be written .+: see chown and chmod$/],
+    ['SQLITE_READONLY_DIRECTORY', /^\/srv\/mail\/postrider\.db cannot be written /],
+    ['SQLITE_FULL', /^the disk of \/srv\/mail is full \(SQLITE_FULL\)\. Free some space/],
+    ['SQLITE_IOERR_SHMSIZE', /^the disk of \/srv\/mail is full /],
+    ['ENOSPC', /^the disk of \/srv\/mail is full /],
+    ['EDQUOT', /^the disk quota of \/srv\/mail is used up \(EDQUOT\)\. Raise the quota/],
+    ['SQLITE_IOERR_READ', /^reading or writing \/srv\/mail\/postrider\.db failed .+ Check the disk/],
+  ] as const) {
+    assert.match(explained({ code }), message, code);
+  }
+});
+
+test('the file that an error names is the one the message is about', () => {
+  const lock = explained({ code: 'SQLITE_NOTADB', file: '/srv/mail/lock.db' });
+  assert.match(lock, /^\/srv\/mail\/lock\.db is damaged .+ delete it and start again$/);
+  assert.match(
+    explained({ code: 'EIO', path: '/srv/mail/blobs/ab' }),
+    /writing \/srv\/mail\/blobs\/ab failed/,
+  );
 });
 
 test('what nobody can act on stays as it is', () => {
-  assert.equal(explained({ code: 'SQLITE_CORRUPT' }), 'unexplained: true');
+  assert.equal(explained({ code: 'SQLITE_CONSTRAINT' }), 'unexplained: true');
   assert.equal(explained({ code: 'EMFILE', syscall: 'listen' }), 'unexplained: true');
   assert.equal(explained({}), 'unexplained: true');
 });
