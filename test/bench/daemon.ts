@@ -1,4 +1,5 @@
 /** The daemon of a row: `bin/postrider serve` with default settings, a DNS of ours, and all its mail going to 127.0.0.1. */
+import { join } from 'node:path';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { createLiveSender, type LiveSender } from '../support/live-sender.ts';
@@ -20,6 +21,7 @@ export type Settings = {
   smtpPort: number;
   /** Default: the daemon's own. */
   connectionsPerSite?: number;
+  mailLog?: boolean;
 };
 
 const RECIPIENT_ZONE = `
@@ -32,7 +34,7 @@ export function startDns(): Promise<DnsServer> {
 
 export function environment(
   dns: DnsServer,
-  { smtpPort, connectionsPerSite }: Settings,
+  { smtpPort, connectionsPerSite, mailLog = true }: Settings,
 ): Record<string, string> {
   return {
     POSTRIDER_HOSTNAME: 'postrider.test',
@@ -40,6 +42,7 @@ export function environment(
     POSTRIDER_DNS_SERVERS: dns.address,
     POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
     POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+    POSTRIDER_LOG_MAIL: String(mailLog),
     ...(connectionsPerSite === undefined
       ? {}
       : { POSTRIDER_DELIVERY_CONNECTIONS_PER_SITE: String(connectionsPerSite) }),
@@ -54,7 +57,12 @@ export function createSender(daemon: DaemonProcess, dns: DnsServer): Promise<Liv
 /** From nothing to a daemon that a tenant may send with. */
 export async function startPostrider(settings: Settings): Promise<Postrider> {
   const dns = await startDns();
-  const daemon = await startDaemonProcess({ dataDir: settings.dataDir, env: environment(dns, settings) });
+  const daemon = await startDaemonProcess({
+    dataDir: settings.dataDir,
+    env: environment(dns, settings),
+    // Its logs are on, as by default, and cost the load nothing.
+    outputFile: join(settings.dataDir, 'log'),
+  });
   const stop = async () => {
     await daemon.kill('SIGKILL');
     await dns.close();

@@ -4,7 +4,7 @@
  * the test process exits, and temporary data directories go with it.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,8 @@ export type DaemonOptions = {
   dataDir?: string;
   /** A name of `src/system/crash-point.ts`; the daemon ends there as by `kill -9`. */
   crashAt?: string;
+  /** Both outputs go to this file, as under a supervisor, and cost this process nothing. Default: pipes. */
+  outputFile?: string;
   startTimeoutMs?: number;
 };
 
@@ -103,13 +105,13 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
   const dataDir = options.dataDir ?? temporaryDirectory('data');
   const env = environment(dataDir, options);
   // A process group of its own: a signal reaches the daemon also where a shell stands between.
-  const child = spawn(PROGRAM, ['serve'], { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = startChild(env, options.outputFile);
   running.add(child);
   const exited = new Promise<DaemonExit>((resolve) => {
     child.once('error', () => resolve({ code: 127, signal: null }));
     child.once('exit', (code, signal) => resolve({ code, signal }));
   }).finally(() => running.delete(child));
-  const output = collectOutput(child);
+  const output = outputOf(child, options.outputFile);
   const address = await waitForAddress(child, exited, output, options.startTimeoutMs ?? START_TIMEOUT_MS);
   const agent = new Agent({ connections: CONNECTIONS, pipelining: 1 });
   void exited.then(() => agent.destroy());
@@ -136,6 +138,14 @@ export async function startDaemonProcess(options: DaemonOptions = {}): Promise<D
   };
 }
 
+function startChild(env: Record<string, string>, outputFile: string | undefined): ChildProcess {
+  const file = outputFile === undefined ? undefined : openSync(outputFile, 'a');
+  const output = file ?? 'pipe';
+  const child = spawn(PROGRAM, ['serve'], { env, detached: true, stdio: ['ignore', output, output] });
+  if (file !== undefined) closeSync(file);
+  return child;
+}
+
 function environment(dataDir: string, options: DaemonOptions): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
@@ -158,7 +168,8 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function collectOutput(child: ChildProcess): () => string {
+function outputOf(child: ChildProcess, outputFile: string | undefined): () => string {
+  if (outputFile !== undefined) return () => readFileSync(outputFile, 'utf8').slice(-OUTPUT_KEPT);
   let text = '';
   const append = (part: Buffer) => {
     text = (text + part.toString()).slice(-OUTPUT_KEPT);
@@ -180,10 +191,13 @@ async function waitForAddress(
       const address = find();
       if (address === undefined) return;
       child.stdout?.off('data', look);
+      clearInterval(timer);
       // The test key is printed next to the address, perhaps in a later chunk.
       setTimeout(() => resolve(address), KEY_LINE_GRACE_MS);
     };
     child.stdout?.on('data', look);
+    // A file tells of nothing by itself.
+    const timer = child.stdout ? undefined : setInterval(look, FILE_POLL_MS).unref();
   });
   const first = await Promise.race([found, exited, after(timeoutMs)]);
   if (typeof first === 'string') return first;
@@ -196,6 +210,7 @@ async function waitForAddress(
 }
 
 const KEY_LINE_GRACE_MS = 50;
+const FILE_POLL_MS = 20;
 
 function after(delayMs: number): Promise<undefined> {
   return new Promise((resolve) => setTimeout(() => resolve(undefined), delayMs).unref());
