@@ -73,6 +73,9 @@ async function faultsOfRestart(cut: TakenCut, dataDir: string): Promise<string[]
       faults.push('the master key is another');
     }
     if (key !== undefined) faults.push(...(await faultsOfApi(cut, daemon, key)));
+    // What a cut may take is nothing that was recorded: the start must not call it a copy, or miss a part of its WAL.
+    const alarm = /^Warning: .*$/m.exec(daemon.output());
+    if (alarm) faults.push(`a false alarm at start: ${alarm[0]}`);
     await daemon.stop();
   } catch (error) {
     faults.push(String(error));
