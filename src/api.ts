@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import { registerDomainsApi } from './domains/api.ts';
 import { registerEmailsApi } from './emails/api.ts';
 import { registerExportsApi } from './exports/api.ts';
+import { createAddressLimit } from './http/address-limit.ts';
 import { createByteBudget } from './http/byte-budget.ts';
 import { serveHealth, type VitalSigns } from './http/health.ts';
 import { serveMetrics } from './http/metrics.ts';
@@ -35,11 +36,13 @@ import { describeEvents } from './webhooks/describe-events.ts';
 
 export async function createApiServer(app: App): Promise<FastifyInstance> {
   const bodies = createByteBudget();
+  const addresses = createAddressLimit(app.clock);
   const server = await createHttpServer(app, describeApi(app.config), {
     metrics: app.metrics,
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
+    unauthenticated: { limit: addresses, isAuthenticated: (request) => !!findPlannedCaller(request) },
   });
   if (app.config.http.metrics) serveMetrics(server, app.metrics, 'local');
   app.metrics.gauge(
@@ -52,7 +55,7 @@ export async function createApiServer(app: App): Promise<FastifyInstance> {
   serveReferencePage(server, 'Postrider API');
   await server.register(
     (v1, _options, done) => {
-      requireApiKey(v1, app);
+      requireApiKey(v1, app, addresses);
       showQuota(v1, app);
       const isDiskLow = () => app.disk.isBelowReserve;
       shedWrites(v1, { isOverloaded: overloadCheck(app), isDiskLow, metrics: app.metrics });

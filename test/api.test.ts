@@ -37,6 +37,39 @@ test('metrics are on the HTTP listener when asked for, and on the control socket
   }
 });
 
+test('whatever is asked for without a valid key counts to its address, and what is asked for with one does not', async () => {
+  const world = await openTestApp({ system: { clock: createFakeClock(Date.UTC(2030, 0, 1)) } });
+  const limited = (await world.request('POST', '/v1/api-keys', {
+    body: { name: 'a', permission: 'read_only', allowedIps: ['192.0.2.9'] },
+  })) as { body: { token: string } };
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+  const unknown = [
+    ...[
+      '/healthz',
+      '/docs',
+      '/docs/swagger-ui.css',
+      '/v1/openapi.json',
+      '/',
+      '/none',
+      '/metrics',
+      '/v1/emails',
+    ].map((url) => ({ url, headers: {} })),
+    { url: '/v1/emails', headers: bearer(`svc_dev_${'x'.repeat(40)}`) },
+    { url: '/v1/none', headers: bearer('nonsense') },
+    { url: '/v1/topics', headers: bearer(limited.body.token) },
+  ];
+  const remoteAddress = '198.51.100.1';
+  const ask = async (request: { url: string; headers: Record<string, string> }) =>
+    (await world.server.inject({ ...request, remoteAddress })).statusCode;
+  // One of each, and then as many more as the burst has left.
+  for (const request of unknown) assert.notEqual(await ask(request), 429, request.url);
+  for (let count = unknown.length; count < 500; count++)
+    assert.equal(await ask({ url: '/healthz', headers: {} }), 200, `the ${count}th`);
+  for (const request of unknown) assert.equal(await ask(request), 429, request.url);
+  assert.equal(await ask({ url: '/v1/topics', headers: bearer(world.testKey) }), 200);
+  await world.close();
+});
+
 test('large bodies of one tenant, announced and never sent, leave room for those of another', async (context) => {
   const world = await openTestApp();
   context.after(() => world.close());

@@ -14,8 +14,6 @@ export async function whileAwaited<Result>(
   const leave = (): void =>
     departure.abort(new AppError('request_timeout', 'Nobody waits for the answer any more'));
   if (socket.destroyed) leave();
-  // Requests may be pipelined, and all of them wait for the one connection: Node would take more than ten for a leak.
-  socket.setMaxListeners(0);
   socket.once('close', leave);
   try {
     return await run(departure.signal);

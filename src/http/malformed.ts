@@ -8,6 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../system/clock.ts';
 import { AppError, type ErrorCode, errorCode } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
+import { inTurn } from './pipeline.ts';
 import { problemOf } from './problem.ts';
 
 type Malformed = { status: number; type: ErrorCode; message: string };
@@ -25,10 +26,10 @@ export function answerMalformed(clock: WallClock) {
 
 /** `Expect` with anything but `100-continue` (RFC 9110 10.1.1). */
 export function refuseExpectations(server: FastifyInstance, clock: WallClock): void {
-  server.server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
+  server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const message = 'The only expectation this server meets is 100-continue';
     const { status, headers, body } = answerTo({ status: 417, type: 'validation_error', message }, clock);
-    response.writeHead(status, headers).end(body);
+    inTurn(request, response, () => void response.writeHead(status, headers).end(body));
   });
 }
 

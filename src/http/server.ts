@@ -2,6 +2,7 @@
  * The HTTP server every API hangs on: JSON in, JSON out, strict schemas, a request id on every answer, one error
  * envelope, OpenAPI from the same schemas. It knows nothing of the product.
  */
+import type { Server } from 'node:http';
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv';
 import fastJson, { type AnySchema as AnswerSchema } from 'fast-json-stringify';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
@@ -10,6 +11,7 @@ import { AppError, invalid, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Metrics } from '../system/metrics.ts';
 import type { System } from '../system/system.ts';
+import { closeWhenExceeded, type LimitOptions, limitUnauthenticated } from './address-limit.ts';
 import { discardBody, holdBodies } from './body.ts';
 import { type ByteBudget, createByteBudget } from './byte-budget.ts';
 import { readClientAddresses } from './client-address.ts';
@@ -22,6 +24,7 @@ import { rejectMethod } from './methods.ts';
 import { countRequests } from './metrics.ts';
 import { propertiesOf, rejectNearMisses } from './near-misses.ts';
 import { type ApiDescription, describeRoutes } from './openapi.ts';
+import { createPipelineServer } from './pipeline.ts';
 import { sendProblem } from './problem.ts';
 
 declare module 'fastify' {
@@ -51,6 +54,8 @@ export type HttpOptions = {
   bodies?: ByteBudget;
   /** Whose share of that room a body counts to; by default that of its client's address. */
   holderOf?: (request: FastifyRequest) => string;
+  /** Limits requests of unknown senders; without it they are not limited. */
+  unauthenticated?: Omit<LimitOptions, 'onRefusal'>;
   /** Exact addresses of proxies whose `X-Forwarded-For` names the client; none by default. */
   trustedProxies?: readonly string[];
 };
@@ -63,20 +68,18 @@ export async function createHttpServer(
     bodies = createByteBudget(),
     holderOf = ({ clientAddress }) => clientAddress,
     trustedProxies = [],
+    unauthenticated,
   }: HttpOptions = {},
 ): Promise<HttpServer> {
   const server = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
-    connectionTimeout: CONNECTION_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
     routerOptions: { maxParamLength: MOST_PARAM_CHARACTERS },
     genReqId: () => newId('req', system.clock.now()),
     forceCloseConnections: 'idle',
     // Fastify's own answer while it closes has neither our envelope nor Retry-After.
     return503OnClosing: false,
-    http: { requireHostHeader: false },
+    serverFactory: (handle) => listener(handle),
     clientErrorHandler: answerMalformed(system.clock),
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
@@ -91,6 +94,10 @@ export async function createHttpServer(
   endRequestsOnClose(server, system.clock);
   refuseExpectations(server, system.clock);
   if (metrics) countRequests(server, metrics, bodies);
+  if (unauthenticated) {
+    const onRefusal = () => metrics?.shedRequests.inc({ reason: 'unauthenticated' });
+    limitUnauthenticated(server, { ...unauthenticated, onRefusal });
+  }
   rejectMethod(server, () => notFound('Path'));
   holdContinue(server);
   limitBodies(server);
@@ -103,7 +110,7 @@ export async function createHttpServer(
   checkSchemas(server);
   writeAnswers(server);
   server.setErrorHandler((error, request, reply) => {
-    discardBody(request, reply);
+    if (!closeWhenExceeded(request, reply)) discardBody(request, reply);
     return sendProblem(system.log, error, request, reply);
   });
   refuseFields(server);
@@ -111,6 +118,14 @@ export async function createHttpServer(
   rejectNearMisses(server);
   rejectRepetition(server);
   describeRoutes(server, about);
+  return server;
+}
+
+function listener(handle: Parameters<typeof createPipelineServer>[1]): Server {
+  const server = createPipelineServer({ requireHostHeader: false }, handle);
+  server.setTimeout(CONNECTION_TIMEOUT_MS);
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   return server;
 }
 

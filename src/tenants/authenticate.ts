@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { ApiKeyRow, Mode, Permission, PlanRow } from '../db/tables.ts';
+import { type AddressLimit, createAddressLimit } from '../http/address-limit.ts';
 import { AppError } from '../system/errors.ts';
 import { allowsPeer } from './allowed-ips.ts';
 import { readToken } from './keys.ts';
@@ -88,25 +89,38 @@ type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
 
 /**
  * Every route registered on `scope` after this needs a key; `config.needs` says for what (default: `read` for what is
- * got, else `write`). Requests of tenants whose plan limits them are counted here, before anything costs more.
+ * got, else `write`). Requests of tenants whose plan limits them are counted here, before anything costs more; requests
+ * whose key is refused are counted to their address.
  */
-export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
+export function requireApiKey(
+  scope: FastifyInstance,
+  app: KeyApp,
+  addresses: AddressLimit = createAddressLimit(app.clock),
+): void {
   const recordedAt = new LRUCache<string, number>({ max: MOST_RECORDED_KEYS });
   const knownKeys = createKnownKeys(app);
   const rateLimit = createRateLimit(app.clock);
   scope.addHook('onClose', async () => knownKeys.close());
   // So that requests for nothing there is come by here: they are refused (http/methods.ts) before this is called.
   scope.setNotFoundHandler(() => {});
-  const recognise = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { authorization } = request.headers;
-    const key = await findKey(app, knownKeys, authorization);
+  const identify = async ({ headers, clientAddress }: FastifyRequest) => {
+    const key = await findKey(app, knownKeys, headers.authorization);
     // Before anything is counted: who has no more than the key takes nothing from its owner's allowance.
-    if (!allowsPeer(key, request.clientAddress)) {
+    if (!allowsPeer(key, clientAddress)) {
       throw new AppError(
         'restricted_api_key',
-        `This API key may not be used from the address ${request.clientAddress}`,
+        `This API key may not be used from the address ${clientAddress}`,
       );
     }
+    return key;
+  };
+  const recognise = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { authorization } = request.headers;
+    const key = await identify(request).catch((error: unknown) => {
+      // A request for nothing there is has not been counted yet, whatever its key; it is counted when it is refused.
+      if (error instanceof AppError && !request.is404) addresses.charge(request);
+      throw error;
+    });
     const { tenantId, mode, domainId, requestsPerSecond, monthlyEmails } = key;
     callers.set(request, {
       caller: { tenantId, mode, keyId: key.id, domainId },

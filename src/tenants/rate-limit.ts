@@ -3,8 +3,8 @@
  * seconds' worth, so that a burst after a pause passes. A batch is one request.
  */
 import type { FastifyReply } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import type { TenantRow } from '../db/tables.ts';
+import { createTokenBuckets } from '../http/token-buckets.ts';
 import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 
@@ -26,21 +26,15 @@ export type Allowance = {
 };
 
 const BURST_SECONDS = 2;
-/** A bucket that is dropped comes back full: beyond so many tenants at work at once, some get more than their plan says. */
-const MOST_BUCKETS = 10_000;
+/** Maximum number of tenants whose requests are counted. With more of them at work at once, some get more than their plan says. */
+const MAX_TENANTS = 10_000;
 
 export function createRateLimit(clock: Pick<Clock, 'elapsed'>): RateLimit {
-  const buckets = new LRUCache<string, { tokens: number; atMs: number }>({ max: MOST_BUCKETS });
+  const buckets = createTokenBuckets(clock, MAX_TENANTS);
   return {
     take(tenantId, requestsPerSecond) {
-      const atMs = clock.elapsed();
       const burst = requestsPerSecond * BURST_SECONDS;
-      const before = buckets.get(tenantId) ?? { tokens: burst, atMs };
-      const refilled = before.tokens + ((atMs - before.atMs) / 1_000) * requestsPerSecond;
-      const held = Math.min(burst, refilled);
-      const allowed = held >= 1;
-      const tokens = allowed ? held - 1 : held;
-      buckets.set(tenantId, { tokens, atMs });
+      const { allowed, tokens } = buckets.take(tenantId, { tokensPerSecond: requestsPerSecond, burst });
       return {
         allowed,
         requestsPerSecond,

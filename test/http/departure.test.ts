@@ -6,9 +6,6 @@ import { AppError } from '../../src/system/errors.ts';
 import { listen, open, post } from './connection.ts';
 import { serve } from './serve.ts';
 
-/** More than an emitter has listeners before Node warns. */
-const PIPELINED = 12;
-
 for (const leave of ['end', 'destroy'] as const) {
   test(`what is worked on for a client that has left is told so (${leave})`, async () => {
     let begun = (): void => {};
@@ -70,33 +67,6 @@ test('who waits is answered, and the connection keeps nothing of it', async () =
     await server.close();
   }
   assert.ok(signals.every(({ aborted }) => !aborted));
-});
-
-test('many requests that are pipelined are no leak to warn of', async () => {
-  const warnings: Error[] = [];
-  const note = (warning: Error) => warnings.push(warning);
-  process.on('warning', note);
-  const all = Promise.withResolvers<void>();
-  let begun = 0;
-  const { server } = await serve({}, (routes) => {
-    routes.post('/slow', (request) =>
-      whileAwaited(request, async () => {
-        begun += 1;
-        if (begun === PIPELINED) all.resolve();
-        await all.promise;
-        return {};
-      }),
-    );
-  });
-  try {
-    const client = await open(await listen(server));
-    client.write(post('/slow', '{}').repeat(PIPELINED));
-    for (let index = 0; index < PIPELINED; index++) assert.equal((await client.answer()).status, 200);
-    assert.deepEqual(warnings, []);
-  } finally {
-    process.off('warning', note);
-    await server.close();
-  }
 });
 
 test('for a client that left before, nothing is begun', async () => {

@@ -56,6 +56,15 @@ for (const [name, bytes, status] of MALFORMED) {
   });
 }
 
+test('bytes that are no HTTP are refused once, however many there are', async () => {
+  let errors = 0;
+  const count = () => void errors++;
+  server.server.on('clientError', count);
+  await exchange('EHLO a.example\r\n\r\n'.repeat(100));
+  server.server.off('clientError', count);
+  assert.equal(errors, 1);
+});
+
 test('a client older than HTTP/1.1 need not say for which host', async () => {
   assert.equal((await exchange(get([], '1.0'))).status, 200);
 });

@@ -1,0 +1,94 @@
+/**
+ * Reading of a connection, one request head at a time. Node's HTTP parser takes whole chunks of up to 64 KiB, which hold
+ * thousands of small requests, and makes an object of each before the first is answered. Here the bytes of a chunk are
+ * kept back and parsed up to the end of one head, or as far as the body of a request reaches; the socket is not read while
+ * bytes are kept back.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** RFC 9112 2.1. Node's parser accepts no other line ends. */
+const END_OF_HEAD = '\r\n\r\n';
+/** Bytes before the end of the shortest head, `GET / HTTP/1.1`. Line ends before a request are skipped (RFC 9112 2.2). */
+const MIN_HEAD_BYTES = 14;
+/** Bytes parsed at once of a chunked body, whose end is not known. They may hold a few heads besides. */
+const CHUNKED_PIECE_BYTES = 4 * 1024;
+
+type Parse = (bytes: Buffer) => void;
+
+export class ReadAhead {
+  readonly #socket: Socket;
+  readonly #parse: Parse;
+  /** Whether another request may be parsed now. */
+  readonly #mayParse: () => boolean;
+  /** Bytes that have arrived and are not parsed yet. */
+  #unparsed: Buffer | undefined;
+  /** Bytes of the latest request's body that are not parsed yet. */
+  #bodyBytesLeft = 0;
+  #latest: IncomingMessage | undefined;
+  #isLast = false;
+  /** The socket was paused here, not by Node. */
+  #isHeld = false;
+
+  /** `socket`: one that an HTTP server has just accepted. */
+  constructor(socket: Socket, mayParse: () => boolean) {
+    const [parse] = socket.listeners('data');
+    if (!parse) throw new Error('the HTTP server does not listen for the data of its connection');
+    this.#socket = socket;
+    this.#parse = (bytes) => parse.call(socket, bytes);
+    this.#mayParse = mayParse;
+    // A second listener ends the direct path from the socket to the parser; then the first one is not needed any more.
+    socket.on('data', (chunk: Buffer) => {
+      this.#unparsed = this.#unparsed ? Buffer.concat([this.#unparsed, chunk]) : chunk;
+      this.#advance();
+    });
+    socket.off('data', parse as Parse);
+    socket.on('resume', () => this.#advance());
+  }
+
+  /** The head of this request was parsed. `isLast`: the connection ends with it (RFC 9112 9.6). */
+  began(request: IncomingMessage, isLast: boolean): void {
+    this.#latest = request;
+    this.#isLast = isLast;
+    this.#bodyBytesLeft = Number(request.headers['content-length'] ?? 0);
+  }
+
+  /** To be called when `mayParse` may have become true. */
+  resume(): void {
+    if (!this.#isHeld || !this.#mayParse()) return;
+    this.#isHeld = false;
+    this.#socket.resume();
+  }
+
+  /** Node pauses a socket too, when a body is not read or an answer not taken, and resumes it: then this goes on. */
+  #advance(): void {
+    while (this.#unparsed && this.#mayParse()) {
+      if (this.#socket.isPaused()) return;
+      this.#isHeld = false;
+      const end = this.#pieceEnd(this.#unparsed);
+      const piece = this.#unparsed.subarray(0, end);
+      this.#unparsed = end < this.#unparsed.length ? this.#unparsed.subarray(end) : undefined;
+      // After its end, of which bytes that are no HTTP are one cause, a connection answers nothing more.
+      if (!this.#isOver() && !this.#socket.writableEnded) this.#parse(piece);
+    }
+    if (this.#mayParse() || this.#socket.isPaused()) return;
+    this.#isHeld = true;
+    this.#socket.pause();
+  }
+
+  /** The last request was parsed whole: whatever follows is not read as a request. */
+  #isOver(): boolean {
+    return this.#isLast && this.#latest?.complete === true;
+  }
+
+  #pieceEnd(bytes: Buffer): number {
+    if (this.#bodyBytesLeft > 0) {
+      const end = Math.min(bytes.length, this.#bodyBytesLeft);
+      this.#bodyBytesLeft -= end;
+      return end;
+    }
+    if (this.#latest?.complete === false) return Math.min(bytes.length, CHUNKED_PIECE_BYTES);
+    const endOfHead = bytes.indexOf(END_OF_HEAD, MIN_HEAD_BYTES);
+    return endOfHead < 0 ? bytes.length : endOfHead + END_OF_HEAD.length;
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * Token buckets by name: each holds at most `burst` tokens and gains some every second; a request takes one. The number of
+ * buckets is bounded, and the one that was used longest ago is dropped first. A dropped bucket comes back full.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../system/clock.ts';
+
+export type BucketSize = { tokensPerSecond: number; burst: number };
+
+export type TokenBuckets = {
+  /** Takes one token, if there is one. `tokens`: what the bucket holds then, in fractions. */
+  take(name: string, size: BucketSize): { allowed: boolean; tokens: number };
+};
+
+export function createTokenBuckets(clock: Pick<Clock, 'elapsed'>, maxBuckets: number): TokenBuckets {
+  const buckets = new LRUCache<string, { tokens: number; atMs: number }>({ max: maxBuckets });
+  return {
+    take(name, { tokensPerSecond, burst }) {
+      const atMs = clock.elapsed();
+      const before = buckets.get(name) ?? { tokens: burst, atMs };
+      const refilled = before.tokens + ((atMs - before.atMs) / 1_000) * tokensPerSecond;
+      const held = Math.min(burst, refilled);
+      const allowed = held >= 1;
+      const tokens = allowed ? held - 1 : held;
+      buckets.set(name, { tokens, atMs });
+      return { allowed, tokens };
+    },
+  };
+}

@@ -1,0 +1,157 @@
+/** A client that sends many requests at once, and does not wait for the answers. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { MAX_REQUESTS_AHEAD } from '../../src/http/pipeline.ts';
+import { head, listen, open, post } from './connection.ts';
+import { serve } from './serve.ts';
+
+type Gate = { opened: Promise<void>; open(): void };
+
+function gate(): Gate {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+}
+
+const began: string[] = [];
+let holdNumber = (_number: string): Promise<void> | void => {};
+const { server } = await serve({}, (routes) => {
+  routes.get<{ Params: { number: string } }>('/number/:number', async ({ params: { number } }) => {
+    began.push(number);
+    await holdNumber(number);
+    return { number };
+  });
+});
+/** Those of `names` that were begun, in order. */
+const begunOf = (...names: string[]) => began.filter((number) => names.includes(number));
+let parsed = 0;
+server.server.on('request', () => void parsed++);
+const port = await listen(server);
+after(() => server.close());
+
+const get = (path: string | number) => `GET /number/${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => `${index}`);
+
+/** An answer from another connection: what had arrived before is read by now. */
+async function roundTrip(): Promise<void> {
+  const other = await open(port);
+  other.write('GET /things/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+  assert.equal((await other.answer()).status, 200);
+  await other.closed;
+}
+
+test('no more than two requests are read ahead of the one that is answered, and all are answered in order', async () => {
+  const { opened, open: release } = gate();
+  holdNumber = () => opened;
+  const client = await open(port);
+  parsed = 0;
+  began.length = 0;
+  client.write(numbers(300).map(get).join(''));
+  for (let trip = 0; trip < 5; trip++) await roundTrip();
+  assert.equal(parsed - 5, 1 + MAX_REQUESTS_AHEAD);
+  assert.deepEqual(began, ['0']);
+  release();
+  holdNumber = () => {};
+  for (const number of numbers(300)) assert.equal((await client.answer()).body, `{"number":"${number}"}`);
+  assert.deepEqual(began, numbers(300));
+  client.socket.destroy();
+});
+
+test('while one connection has many requests waiting, others have their turn after each', async () => {
+  const [many, other] = [await open(port), await open(port)];
+  began.length = 0;
+  holdNumber = (number) => {
+    if (number === '0') other.write(get('other'));
+  };
+  many.write(numbers(1_000).map(get).join(''));
+  await other.answer();
+  holdNumber = () => {};
+  const place = began.indexOf('other');
+  assert.ok(place > 0 && place < 500, `after ${place} others`);
+  many.socket.destroy();
+  other.socket.destroy();
+});
+
+test('what was pipelined behind the answer that ends a connection is not done', async () => {
+  began.length = 0;
+  holdNumber = () => {};
+  const client = await open(port);
+  const last = get('last').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+  client.write(`${get('first')}${last}${get('never')}`);
+  for (const number of ['first', 'last'])
+    assert.equal((await client.answer()).body, `{"number":"${number}"}`);
+  await client.closed;
+  assert.deepEqual(begunOf('first', 'last', 'never'), ['first', 'last']);
+});
+
+test('what a client asked for and left before it was begun is not done', async () => {
+  const { opened, open: release } = gate();
+  began.length = 0;
+  holdNumber = () => opened;
+  const client = await open(port);
+  client.write([get('one'), get('two'), get('three')].join(''));
+  while (begunOf('one').length === 0) await roundTrip();
+  client.socket.resetAndDestroy();
+  for (let trip = 0; trip < 5; trip++) await roundTrip();
+  release();
+  holdNumber = () => {};
+  for (let trip = 0; trip < 5; trip++) await roundTrip();
+  assert.deepEqual(begunOf('one', 'two', 'three'), ['one']);
+});
+
+const chunked = (path: string, chunks: readonly string[]) =>
+  `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n` +
+  `${chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('')}0\r\n\r\n`;
+const named = (name: string) => JSON.stringify({ name });
+/** Heads, bodies and ends of lines in every order that they may follow each other. */
+const REQUESTS: readonly [bytes: string, answer: string][] = [
+  [get(1), '{"number":"1"}'],
+  [post('/things', named('a')), '{"got":{"name":"a"}}'],
+  [post('/things', named('b\r\n\r\n'.replaceAll('\r\n', ' '))), '{"got":{"name":"b  "}}'],
+  [chunked('/things', ['{"name":', '"c"}']), '{"got":{"name":"c"}}'],
+  [`\r\n${get(2)}`, '{"number":"2"}'],
+  [chunked('/things', [named('d'.repeat(9_000))]), `{"got":${named('d'.repeat(9_000))}}`],
+  [post('/things', `\r\n\r\n${named('e')}\r\n\r\n`), '{"got":{"name":"e"}}'],
+  [post('/things/9/send', ''), '{"got":null}'],
+  [head('/things/9/send', 0), '{"got":null}'],
+  [post('/things', named('f'.repeat(200_000))), `{"got":${named('f'.repeat(200_000))}}`],
+  [get(3), '{"number":"3"}'],
+];
+
+for (const pieceBytes of [1, 3, 17, 100, 4_096, 70_000, 1_000_000]) {
+  test(`requests are the same however they are cut on their way: ${pieceBytes} bytes at a time`, async () => {
+    holdNumber = () => {};
+    const large = pieceBytes < 100 ? 5_000 : 250_000;
+    const requests = REQUESTS.filter(([bytes]) => bytes.length < large);
+    const bytes = requests.map(([request]) => request).join('');
+    const client = await open(port);
+    client.socket.setNoDelay(true);
+    const answers = (async () => {
+      for (const [, expected] of requests) assert.equal((await client.answer()).body, expected);
+    })();
+    for (let at = 0; at < bytes.length; at += pieceBytes) {
+      client.write(bytes.slice(at, at + pieceBytes));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await answers;
+    client.socket.destroy();
+  });
+}
+
+test('a client that does not read its answers is not read either, and loses nothing', async () => {
+  const { server: own } = await serve({}, (routes) => {
+    routes.get('/large', async () => ({ text: 'x'.repeat(1_000_000) }));
+  });
+  try {
+    const client = await open(await listen(own));
+    client.socket.pause();
+    client.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(20));
+    client.write(post('/things', named('last')));
+    await roundTrip();
+    client.socket.resume();
+    for (let count = 0; count < 20; count++) assert.equal((await client.answer()).body.length, 1_000_011);
+    assert.equal((await client.answer()).body, '{"got":{"name":"last"}}');
+    client.socket.destroy();
+  } finally {
+    await own.close();
+  }
+});
