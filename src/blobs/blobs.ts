@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
 import type { BlobRow } from '../db/tables.ts';
 import type { DiskSpace } from '../system/disk-space.ts';
-import { AppError, errorMessage } from '../system/errors.ts';
+import { AppError, errorCode, errorMessage } from '../system/errors.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
 import { checkedChunks, checkFile, checkInline } from './check.ts';
@@ -120,7 +120,10 @@ function createFailureReport({ clock, log, disk }: BlobSystem): (error: unknown)
     if (cause !== undefined && clock.elapsed() - reportedAt >= REPORT_PERIOD_MS) {
       reportedAt = clock.elapsed();
       const reason = errorMessage(cause);
-      log.error({ reason }, 'a file of a message cannot be written; large messages are refused with 503');
+      log.error(
+        { code: errorCode(cause), reason },
+        'a file of a message cannot be written; large messages are refused with 503',
+      );
     }
     throw error;
   };

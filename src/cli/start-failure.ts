@@ -6,6 +6,7 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { adviseOnStorage, fileOf } from '../db/storage-advice.ts';
+import { recogniseQuota } from '../db/storage-failure.ts';
 import { errorCode } from '../system/errors.ts';
 import { CommandError } from './errors.ts';
 
@@ -21,7 +22,8 @@ export function explainStartFailure(
   if (!(error instanceof Error) || code === undefined) return error;
   const message = 'syscall' in error && error.syscall === 'listen' ? ofListening(code, http) : undefined;
   if (message !== undefined) return new CommandError(message, { cause: error });
-  const advice = adviseOnStorage(error, fileOf(error) ?? join(dataDir, 'postrider.db'));
+  const file = fileOf(error) ?? join(dataDir, 'postrider.db');
+  const advice = adviseOnStorage(recogniseQuota(error, file), file);
   if (advice !== undefined) return new CommandError(advice, { cause: error });
   if (!UNUSABLE.test(code)) return error;
   return new CommandError(

@@ -2,6 +2,7 @@
  * Refusals. An `AppError` is something the caller did, or must wait for; it carries a code of a closed union,
  * and `http/problem.ts` gives every code its status. Anything else that is thrown is a bug.
  */
+import { constants } from 'node:os';
 
 export type ErrorCode =
   | 'validation_error'
@@ -142,8 +143,12 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The `code` Node and SQLite put on their errors, such as `ECONNREFUSED` or `SQLITE_FULL`. */
+/** Node has no name for a used-up disk quota: it reports the number of the kernel, negated, and a code of its own. */
+const QUOTA_ERRNO = -constants.errno.EDQUOT;
+
+/** The `code` Node and SQLite put on their errors, such as `ECONNREFUSED` or `SQLITE_FULL`; `EDQUOT` for a used-up quota. */
 export function errorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  if ('errno' in error && error.errno === QUOTA_ERRNO) return 'EDQUOT';
   return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -298,7 +298,10 @@ test('a folder that cannot be written is a refusal, and the log names it once a 
     assert.equal(logged.length, lines);
     if (lines === 1) await clock.advance(30_000);
   }
-  assert.match(logged[0] ?? '', /"reason":"ENOTDIR: .*blobs.*"msg":"a file of a message cannot be written/);
+  assert.match(
+    logged[0] ?? '',
+    /"code":"ENOTDIR","reason":"ENOTDIR: .*blobs.*"msg":"a file of a message cannot be written/,
+  );
 });
 
 test('the pieces are closed when the file cannot be written', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { constants } from 'node:os';
 import { test } from 'node:test';
-import { invalid, tooMany } from '../../src/system/errors.ts';
+import { errorCode, invalid, tooMany } from '../../src/system/errors.ts';
 
 test('an issue says what is wrong without its path, the message as a whole sentence', () => {
   for (const [param, message, said] of [
@@ -26,4 +27,12 @@ test('of what there may be no more it says how many there are, and what to do if
     tooMany('audiences already', 1_000, 'delete one first').message,
     'There are 1000 audiences already, as many as there may be; delete one first',
   );
+});
+
+test('a used-up quota has its code, which Node does not give it', () => {
+  const errno = -constants.errno.EDQUOT;
+  for (const code of ['UNKNOWN', `Unknown system error ${errno}`]) {
+    assert.equal(errorCode(Object.assign(new Error('write'), { errno, code })), 'EDQUOT');
+  }
+  assert.equal(errorCode(Object.assign(new Error('write'), { errno: -1, code: 'EPERM' })), 'EPERM');
 });
