@@ -69,7 +69,9 @@ export const configSchema = section('Postrider configuration', {
       minimum: 1,
       maximum: 2_000,
       default: 500,
-      description: 'Connections to receiving mail servers at the same time.',
+      description:
+        'Connections to receiving mail servers at the same time. Tenants share them: one alone uses up to seven of ' +
+        'eight, and a quarter is for servers that have taken mail within the last hour.',
     }),
     connectionsPerSite: Type.Integer({
       minimum: 1,

@@ -53,14 +53,18 @@ const LONGEST_SITE_CHARACTERS = 1_000;
 /** Never rejects. */
 export async function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
   try {
-    return await withTimeout(world.clock, PLAN_TIMEOUT_MS, `resolving ${domain}`, plan(world, domain));
+    const bounded = { ...world, deadline: world.clock.elapsed() + PLAN_TIMEOUT_MS };
+    return await withTimeout(world.clock, PLAN_TIMEOUT_MS, `resolving ${domain}`, plan(bounded, domain));
   } catch (error) {
     if (error instanceof TimeoutError) return { kind: 'unresolved', reason: error.message };
     throw error;
   }
 }
 
-async function plan(world: MxWorld, domain: string): Promise<MxPlan> {
+/** `deadline`: on the monotonic clock. Nothing is looked up later, since nobody waits for it any more. */
+type BoundedWorld = MxWorld & { deadline: number };
+
+async function plan(world: BoundedWorld, domain: string): Promise<MxPlan> {
   const answer = await world.dns.mx(domain);
   switch (answer.kind) {
     case 'no-name':
@@ -80,7 +84,11 @@ async function plan(world: MxWorld, domain: string): Promise<MxPlan> {
 
 type MxRecords = { records: readonly MxRecord[]; ttlMs: number };
 
-function planFound(world: MxWorld, domain: string, { records, ttlMs }: MxRecords): Promise<MxPlan> | MxPlan {
+function planFound(
+  world: BoundedWorld,
+  domain: string,
+  { records, ttlMs }: MxRecords,
+): Promise<MxPlan> | MxPlan {
   const named = records.map(({ exchange, preference }) => ({ exchange: canonical(exchange), preference }));
   if (named.every(({ exchange }) => exchange === '')) return { kind: 'null-mx' };
   const relays = beforeThisHost(named, canonical(world.config.hostname));
@@ -113,13 +121,14 @@ function inOrder(random: Random, records: readonly MxRecord[]): string[] {
 }
 
 /** `names` are host names, each once. */
-async function planHosts(world: MxWorld, names: readonly string[], mxTtlMs: number): Promise<MxPlan> {
+async function planHosts(world: BoundedWorld, names: readonly string[], mxTtlMs: number): Promise<MxPlan> {
   const perHost = names.length > 1 ? ADDRESSES_PER_HOST_LIMIT : ADDRESSES_LIMIT;
   const hosts: MxHost[] = [];
   const reasons: string[] = [];
   let free = ADDRESSES_LIMIT;
   let ttlMs = mxTtlMs;
   for (const name of names.slice(0, LOOKUPS_LIMIT)) {
+    if (world.clock.elapsed() >= world.deadline) break;
     const found = await lookUp(world, name);
     const addresses = found.addresses.slice(0, Math.min(perHost, free));
     if (addresses.length === 0) reasons.push(found.reason);

@@ -5,7 +5,7 @@
  */
 import type { App } from '../app.ts';
 import { type OpenedSmtp, openSmtp, type SmtpOptions, type SmtpSession } from '../mail/smtp/client.ts';
-import { DEFAULT_SMTP_TIMEOUTS, LATER_SMTP_TIMEOUTS } from '../mail/smtp/timeouts.ts';
+import { DEFAULT_SMTP_TIMEOUTS, LATER_SMTP_TIMEOUTS, PRESSED_TIMEOUT_MS } from '../mail/smtp/timeouts.ts';
 import { TimeoutError, withTimeout } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 import type { Claimed } from './deliver.ts';
@@ -62,21 +62,26 @@ const NOBODY_ANSWERED: Outcome = {
   report: { ...NO_REPORT, phase: 'connect', text: 'No host of the domain could be reached' },
 };
 
-/**
- * Tries the hosts in turn. A host's own final refusal ends the search; anything else passes on to the next host.
- * `deadline` is on the monotonic clock.
- */
-export async function connect(
-  app: SmtpApp,
-  hosts: Hosts,
-  { claimed, addresses, deadline }: { claimed: Claimed; addresses: Addresses; deadline: number },
-): Promise<Connected> {
+type Opening = {
+  claimed: Claimed;
+  addresses: Addresses;
+  /** On the monotonic clock. */
+  deadline: number;
+  /** Whether a host that makes us wait is given up early (mail/smtp/timeouts.ts). */
+  isPressed: () => boolean;
+};
+
+/** Tries the hosts in turn. A host's own final refusal ends the search; anything else passes on to the next host. */
+export async function connect(app: SmtpApp, hosts: Hosts, opening: Opening): Promise<Connected> {
+  const { claimed, addresses, deadline, isPressed } = opening;
+  const startedAt = app.clock.elapsed();
   let outcome = claimed.brokenOff ?? NOBODY_ANSWERED;
   let wasTried = false;
   for (const { name, address } of worthTrying(app, hosts, { claimed, addresses })) {
-    if (app.clock.elapsed() >= deadline) break;
+    const now = app.clock.elapsed();
+    if (now >= deadline || (now - startedAt >= PRESSED_TIMEOUT_MS && isPressed())) break;
     const peer = { mx: name, address, tls: null };
-    const opened = await openBefore(app, deadline, peer, climb(app, peer, { claimed, addresses }));
+    const opened = await openBefore(app, deadline, peer, climb(app, peer, opening));
     if (opened.ok) {
       const tls = opened.session.tls?.version ?? null;
       return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
@@ -113,7 +118,7 @@ export function targets(hosts: Hosts): { name: string; address: string }[] {
 async function climb(
   app: SmtpApp,
   { mx, address }: { mx: string; address: string },
-  { claimed, addresses }: { claimed: Claimed; addresses: Addresses },
+  { claimed, addresses, isPressed }: Opening,
 ): Promise<OpenedSmtp> {
   const attempts = Math.max(...claimed.recipients.map((recipient) => recipient.attempts));
   const age = app.clock.now() - claimed.message.datedAt;
@@ -123,6 +128,7 @@ async function climb(
     serverName: mx,
     heloName: app.config.hostname,
     timeouts: attempts === 1 ? DEFAULT_SMTP_TIMEOUTS : LATER_SMTP_TIMEOUTS,
+    isPressed,
     onPhase: crashOn(app),
   };
   if (addresses.needsPlainText(address, app.clock.elapsed()))

@@ -10,6 +10,7 @@ import { judgeDeadEnd, type Route } from './route.ts';
 import { judgeSender } from './sender.ts';
 import { simulateDelivery } from './simulate.ts';
 import type { Site } from './site.ts';
+import type { Slot } from './slots.ts';
 import { DELIVERY_DEADLINE_MS, type Turn, transact } from './transact.ts';
 
 /** engine.md 4, connection lifecycle: 5 to 30 s. Short, because an idle connection counts against the peer's limits. */
@@ -19,17 +20,27 @@ const MESSAGES_PER_CONNECTION = 100;
 /** Deliveries of one conversation whose outcome is not on disk yet. A crash sends no more than these twice. */
 const MOST_UNSETTLED = 8;
 
-/** `mayGoOn` is asked after each delivery: others may need the connection more. */
-export function converse(app: DeliveryApp, site: Site, mayGoOn: () => boolean): Promise<void> {
-  switch (site.route.kind) {
+/** What a session may do while others wait for connections. */
+export type SessionPermit = {
+  slot: Slot;
+  /** Whether a peer that makes us wait is given up early (mail/smtp/timeouts.ts). */
+  isPressed(): boolean;
+  /** Asked after each delivery: false when others need the connection more, so that the session ends once it has
+   * carried what is claimed. `isConnected`: whether the session could go on without connecting again. */
+  mayGoOn(isConnected: boolean): boolean;
+};
+
+export function converse(app: DeliveryApp, site: Site, permit: SessionPermit): Promise<void> {
+  const { route } = site;
+  switch (route.kind) {
     case 'simulator':
-      return carryHere(app, site, (claimed) => simulateDelivery(app.config, claimed));
-    case 'dead-end': {
-      const { domain, plan } = site.route;
-      return carryHere(app, site, (claimed) => verdictForAll(claimed, judgeDeadEnd(domain, plan, claimed)));
-    }
+      return carryHere(app, site, permit, (claimed) => simulateDelivery(app.config, claimed));
+    case 'dead-end':
+      return carryHere(app, site, permit, (claimed) =>
+        verdictForAll(claimed, judgeDeadEnd(route.domain, route.plan, claimed)),
+      );
     case 'hosts':
-      return new SmtpConversation(app, site).run(mayGoOn);
+      return new SmtpConversation(app, site, permit).run();
   }
 }
 
@@ -38,71 +49,114 @@ const ITS_TURN_CAME_TOO_LATE: Outcome = {
   report: { ...NO_REPORT, phase: 'local', text: 'Not tried: mail before it took too long' },
 };
 
+const CONNECTION_NEEDED_ELSEWHERE: Outcome = {
+  kind: 'deferred',
+  report: {
+    ...NO_REPORT,
+    phase: 'local',
+    text: 'Not tried: the host did not answer for the mail before it, and other mail needed the connection',
+  },
+};
+
 type Judgement = ReturnType<typeof verdictForAll>;
 
 /** For what needs no connection. */
 async function carryHere(
   app: DeliveryApp,
   site: Site,
+  { slot, mayGoOn }: SessionPermit,
   judge: (claimed: Claimed) => Judgement,
 ): Promise<void> {
-  for (;;) {
-    const claimed = await site.take(0);
-    if (!claimed) return;
+  let next = await site.take(0, slot);
+  while (next) {
+    const claimed = next;
     await deliver(app, claimed, async () => ({ verdicts: judge(claimed), signature: null }));
-    site.pace.delivered();
+    slot.settled();
+    site.pace.delivered(app.clock.elapsed());
+    next = mayGoOn(false) ? await site.take(0, slot) : await site.takeLast(slot);
   }
 }
 
 class SmtpConversation {
   readonly #app: DeliveryApp;
   readonly #site: Site;
+  readonly #permit: SessionPermit;
   readonly #unsettled = new Set<Promise<void>>();
   #session: OpenSession | undefined;
   #carried = 0;
+  /** The peer did not let us in, or broke off. */
+  #isLost = false;
 
-  constructor(app: DeliveryApp, site: Site) {
+  constructor(app: DeliveryApp, site: Site, permit: SessionPermit) {
     this.#app = app;
     this.#site = site;
+    this.#permit = permit;
   }
 
-  async run(mayGoOn: () => boolean): Promise<void> {
+  async run(): Promise<void> {
+    const { slot } = this.#permit;
     try {
-      do {
-        await this.#leaveWornSession();
-        const claimed = await this.#site.take(this.#session ? IDLE_MS : 0);
-        if (!claimed) return;
+      let claimed = await this.#site.take(0, slot);
+      while (claimed) {
         await this.#handOver(claimed);
-      } while (mayGoOn());
+        await this.#leaveWornSession();
+        claimed = await this.#next();
+      }
     } finally {
       await this.#leave();
     }
   }
 
+  /** A session that has to give its connection up first carries what is claimed, or defers it if the peer hangs. */
+  async #next(): Promise<Claimed | undefined> {
+    const { slot, mayGoOn, isPressed } = this.#permit;
+    const isConnected = this.#session?.smtp.isOpen() ?? false;
+    if (this.#session && !isConnected) this.#isLost = true;
+    if (mayGoOn(isConnected)) return this.#site.take(this.#session ? IDLE_MS : 0, slot);
+    const mustLeave = this.#isLost && isPressed();
+    let claimed = await this.#site.takeLast(slot);
+    while (claimed && mustLeave) {
+      await this.#settle(claimed, CONNECTION_NEEDED_ELSEWHERE);
+      claimed = await this.#site.takeLast(slot);
+    }
+    return claimed;
+  }
+
+  async #settle(claimed: Claimed, outcome: Outcome): Promise<void> {
+    const verdicts = verdictForAll(claimed, outcome);
+    await deliver(this.#app, claimed, async () => ({ verdicts, signature: null }));
+    this.#permit.slot.settled();
+  }
+
   /** Resolves when the next delivery may be taken, which is before this one is answered and settled. */
   async #handOver(claimed: Claimed): Promise<void> {
+    const { slot } = this.#permit;
     let verdict: Outcome | undefined;
     try {
       verdict = await this.#beforeSending(claimed);
     } catch (error) {
-      return deliver(this.#app, claimed, () => Promise.reject(error));
+      await deliver(this.#app, claimed, () => Promise.reject(error));
+      slot.settled();
+      return;
     }
-    if (verdict) {
-      const verdicts = verdictForAll(claimed, verdict);
-      return deliver(this.#app, claimed, async () => ({ verdicts, signature: null }));
-    }
+    if (verdict) return this.#settle(claimed, verdict);
     const session = this.#session;
     if (!session || this.#site.isAbandoned) return;
     this.#carried++;
     this.#site.sending.add(claimed);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const turn = { isFirst: this.#carried === 1, onReady: resolve };
+    const turn = {
+      isFirst: this.#carried === 1,
+      onReady: resolve,
+      isPressed: this.#permit.isPressed,
+    };
     const done = deliver(this.#app, claimed, () => this.#send(session, claimed, turn))
       .catch((error) => this.#app.log.error({ err: error, messageId: claimed.message.id }, 'work failed'))
       .finally(() => {
         resolve();
         this.#unsettled.delete(done);
         this.#site.sending.delete(claimed);
+        slot.settled();
       });
     this.#unsettled.add(done);
     await promise;
@@ -127,7 +181,9 @@ class SmtpConversation {
   async #open(claimed: Claimed): Promise<Outcome | undefined> {
     const { route, addresses, pace } = this.#site;
     const deadline = claimed.claimedAt + DELIVERY_DEADLINE_MS;
-    const connected = await connect(this.#app, hostsOf(route), { claimed, addresses, deadline });
+    const { isPressed } = this.#permit;
+    const connected = await connect(this.#app, hostsOf(route), { claimed, addresses, deadline, isPressed });
+    this.#isLost = connected.kind === 'closed';
     if (connected.kind === 'closed') {
       if (connected.wasTried) pace.refused(connected.outcome, this.#app.clock.elapsed());
       return connected.outcome;
@@ -141,7 +197,10 @@ class SmtpConversation {
   async #send(session: OpenSession, claimed: Claimed, turn: Turn) {
     const { verdicts, signature, undecided, brokeOff } = await transact(this.#app, session, claimed, turn);
     const now = this.#app.clock.elapsed();
-    if (brokeOff) this.#site.addresses.avoid(session.peer.address, now);
+    if (brokeOff) {
+      this.#site.addresses.avoid(session.peer.address, now);
+      this.#site.pace.brokeOff();
+    }
     if (undecided.length > 0) this.#site.putBack(again(claimed, undecided, brokeOff));
     this.#learn(
       [...verdicts.values()].map(({ outcome }) => outcome),
@@ -155,7 +214,7 @@ class SmtpConversation {
   #learn(outcomes: readonly Outcome[], now: number): void {
     const goodbye = outcomes.find(({ report }) => report.smtpCode === 421);
     if (goodbye) this.#site.pace.refused(goodbye, now);
-    else if (outcomes.some(({ kind }) => kind === 'delivered')) this.#site.pace.delivered();
+    else if (outcomes.some(({ kind }) => kind === 'delivered')) this.#site.pace.delivered(now);
   }
 
   async #leaveWornSession(): Promise<void> {

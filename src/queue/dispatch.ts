@@ -1,19 +1,21 @@
 /**
- * The dispatcher: finds the lanes in which mail is due, learns where each leads, and opens conversations with those
- * places, the least served first, within one limit for all. It holds no mail itself; the database is the queue.
+ * The dispatcher: finds the lanes in which mail is due, learns which site each leads to, and asks for sessions with
+ * those sites (sessions.ts). It holds no mail itself; the database is the queue.
  */
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
+import { Shares } from '../system/shares.ts';
 import type { RunningWork } from '../system/worker.ts';
-import { converse } from './conversation.ts';
 import type { DeliveryApp } from './deliver.ts';
 import { InTurn } from './in-turn.ts';
 import { Lane } from './lane.ts';
 import { prepareMessage } from './prepare.ts';
 import { releaseUnsent } from './release.ts';
 import { chooseRoute, type Route } from './route.ts';
+import { type SessionEvents, Sessions } from './sessions.ts';
 import { Site, type SiteEvents } from './site.ts';
+import { Slots } from './slots.ts';
 import { findNextDue, listDueInLane, listDueLanes } from './store.ts';
 
 /** Mail may be committed this much later than it was dated: an attachment is fetched in up to 10 s (api.md 1.2). */
@@ -23,25 +25,27 @@ const FULL_SCAN_EVERY_MS = 30_000;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 /** Places remembered without mail for them: what was learnt of their pace and their TLS. */
 const MOST_SITES = 10_000;
-/** Domains looked up at the same time, as many as questions are asked (system/dns/ask.ts): who waits there is soon given
- * up, and the mail deferred. */
-const MOST_LOOKUPS = 128;
-/** Places looked at to find the least served. */
-const MOST_COMPARED = 64;
+/**
+ * Domains that are looked up at the same time. A lookup asks at most two questions at once, and `system/dns/ask.ts` has
+ * 128 under way, so no lookup waits for the questions of others. A tenant alone may have 48 lookups: another tenant's
+ * lookup starts at once, however many domains of the first have DNS servers that do not answer.
+ */
+const MAX_LOOKUPS = 64;
+const LOOKUPS_PER_FREE = 3;
+/** Sessions at the same time that need no connection: with the simulator, and with sites that DNS has ruled out. */
+const MAX_LOCAL_SESSIONS = 128;
 /** A route holds at least this long, whatever DNS says of it, and a verdict without hosts exactly. */
 const LEAST_ROUTE_MS = 30_000;
 
 export class Dispatcher implements RunningWork {
   readonly #app: DeliveryApp;
-  readonly #mostConnections: number;
+  readonly #remoteSessions: Sessions;
+  readonly #localSessions: Sessions;
   readonly #lanes = new Map<string, { lane: Lane; site: Site | undefined }>();
-  /** Those with mail or a conversation. */
+  /** Those with mail or a session. */
   readonly #sites = new Map<string, Site>();
   readonly #remembered = new LRUCache<string, Site>({ max: MOST_SITES });
-  /** Those that want another conversation, the longest waiting first. */
-  readonly #hungry = new Set<Site>();
-  readonly #conversations = new Map<Promise<void>, Site>();
-  readonly #lookups = new InTurn<Lane>(MOST_LOOKUPS, (lane) => this.#lead(lane));
+  readonly #lookups: InTurn<Lane>;
   #silence: () => void = () => {};
   #timer: Timer | undefined;
   #scanning: Promise<void> | undefined;
@@ -52,7 +56,17 @@ export class Dispatcher implements RunningWork {
 
   constructor(app: DeliveryApp) {
     this.#app = app;
-    this.#mostConnections = app.config.delivery.connections;
+    const events: SessionEvents = {
+      onEnd: (site) => this.#forgetIfEmpty(site),
+      countSites: () => this.#sites.size,
+    };
+    this.#remoteSessions = new Sessions(app, new Slots(app.config.delivery.connections), events);
+    this.#localSessions = new Sessions(app, new Slots(MAX_LOCAL_SESSIONS), events);
+    this.#lookups = new InTurn({
+      shares: new Shares(MAX_LOOKUPS, { perFree: LOOKUPS_PER_FREE }),
+      tenantOf: (lane) => lane.name.tenantId,
+      run: (lane) => this.#lead(lane),
+    });
   }
 
   start(): void {
@@ -67,7 +81,7 @@ export class Dispatcher implements RunningWork {
     const closed = [...this.#sites.values()].map((site) => site.close());
     const settled = this.#settled(closed);
     await Promise.race([settled, new Promise<void>((resolve) => this.#app.clock.after(graceMs, resolve))]);
-    if (this.#conversations.size > 0) await this.#release();
+    if (this.#running.length > 0) await this.#release();
   }
 
   /** What was claimed and is not on the wire is for the next start (engine.md 4, crash matrix). */
@@ -89,7 +103,11 @@ export class Dispatcher implements RunningWork {
   async #settled(closed: readonly Promise<void>[]): Promise<void> {
     await this.#scanning;
     await Promise.all(closed);
-    while (this.#conversations.size > 0) await Promise.all(this.#conversations.keys());
+    while (this.#running.length > 0) await Promise.all(this.#running);
+  }
+
+  get #running(): readonly Promise<void>[] {
+    return [...this.#remoteSessions.running, ...this.#localSessions.running];
   }
 
   #wake(): void {
@@ -191,9 +209,10 @@ export class Dispatcher implements RunningWork {
       onDone: (lane) => this.#lanes.delete(lane.key),
       onStale: (lane) => this.#lookups.addFirst(lane),
       onChange: (site) => {
-        this.#serve(site);
+        this.#sessionsOf(site).request(site);
         this.#forgetIfEmpty(site);
       },
+      isHeldBack: (tenantId, site) => this.#sessionsOf(site).isHeldBack(tenantId, site),
     };
     return new Site(this.#app, {
       route,
@@ -203,73 +222,12 @@ export class Dispatcher implements RunningWork {
     });
   }
 
-  #serve(site: Site): void {
-    if (!site.wantsConversation) return;
-    this.#hungry.add(site);
-    this.#openConversations();
-  }
-
-  #openConversations(): void {
-    for (;;) {
-      const site = this.#leastServed();
-      if (!site) return;
-      if (this.#conversations.size >= this.#mostConnections) {
-        // Its end comes back here.
-        this.#dismissIdle();
-        return;
-      }
-      this.#open(site);
-    }
-  }
-
-  /** Among those that have waited longest. */
-  #leastServed(): Site | undefined {
-    let best: Site | undefined;
-    let compared = 0;
-    for (const site of this.#hungry) {
-      if (!site.wantsConversation) {
-        this.#hungry.delete(site);
-        continue;
-      }
-      if (!best || site.conversations < best.conversations) best = site;
-      if (++compared === MOST_COMPARED) break;
-    }
-    return best;
-  }
-
-  #open(site: Site): void {
-    // Should it want one more, the others come first.
-    this.#hungry.delete(site);
-    this.#hungry.add(site);
-    site.conversations++;
-    const done = converse(this.#app, site, () => this.#mayGoOn(site))
-      .catch((error) => this.#app.log.error({ err: error, site: site.key }, 'a conversation failed'))
-      .finally(() => {
-        site.conversations--;
-        this.#conversations.delete(done);
-        if (site.wantsConversation) this.#hungry.add(site);
-        this.#openConversations();
-        this.#forgetIfEmpty(site);
-      });
-    this.#conversations.set(done, site);
-  }
-
-  /** Where others wait for a connection, a place with more than its share of them gives one up after a delivery. */
-  #mayGoOn(site: Site): boolean {
-    if (this.#conversations.size < this.#mostConnections) return true;
-    const othersWait = this.#hungry.size > (this.#hungry.has(site) ? 1 : 0);
-    if (!othersWait) return true;
-    const share = Math.max(1, Math.floor(this.#mostConnections / this.#sites.size));
-    return site.conversations <= share;
-  }
-
-  #dismissIdle(): void {
-    for (const site of this.#conversations.values()) if (site.dismissIdle()) return;
+  #sessionsOf({ route }: Site): Sessions {
+    return route.kind === 'hosts' ? this.#remoteSessions : this.#localSessions;
   }
 
   #forgetIfEmpty(site: Site): void {
     if (!site.isEmpty) return;
-    this.#hungry.delete(site);
     this.#sites.delete(site.key);
     if (site.route.kind === 'hosts') this.#remembered.set(site.key, site);
   }

@@ -1,44 +1,61 @@
-/** Things to be done, a few at a time: in the order they came, but for those that must not wait behind the others. */
-export class InTurn<Item> {
-  readonly #most: number;
-  readonly #run: (item: Item) => Promise<void>;
-  readonly #first = new Set<Item>();
-  readonly #waiting = new Set<Item>();
-  #running = 0;
+/**
+ * Work of which only so much runs at the same time, such as DNS lookups. Tenants take turns, and none holds so many
+ * places that another tenant would have to wait for one of its items to end (system/shares.ts). Within a tenant, items
+ * start in the order they came, after those that were added first.
+ */
+import type { Shares } from '../system/shares.ts';
+import { TenantLines } from './tenant-lines.ts';
 
-  /** `run` never rejects. */
-  constructor(most: number, run: (item: Item) => Promise<void>) {
-    this.#most = most;
-    this.#run = run;
+type Options<Item> = {
+  shares: Shares<string>;
+  tenantOf(item: Item): string;
+  /** Never rejects. */
+  run(item: Item): Promise<void>;
+};
+
+export class InTurn<Item> {
+  readonly #options: Options<Item>;
+  readonly #first = new TenantLines<Item>();
+  readonly #waiting = new TenantLines<Item>();
+
+  constructor(options: Options<Item>) {
+    this.#options = options;
   }
 
   add(item: Item): void {
-    this.#waiting.add(item);
+    this.#waiting.add(this.#options.tenantOf(item), item);
     this.#runWaiting();
   }
 
+  /** The item starts before all others of its tenant. */
   addFirst(item: Item): void {
-    this.#first.add(item);
+    this.#first.add(this.#options.tenantOf(item), item);
     this.#runWaiting();
   }
 
   #runWaiting(): void {
-    while (this.#running < this.#most) {
-      const next = take(this.#first) ?? take(this.#waiting);
-      if (next === undefined) return;
-      this.#running++;
-      void this.#run(next).finally(() => {
-        this.#running--;
+    for (;;) {
+      const next = this.#next(this.#first) ?? this.#next(this.#waiting);
+      if (!next) return;
+      const { item, tenantId } = next;
+      this.#options.shares.count(tenantId);
+      void this.#options.run(item).finally(() => {
+        this.#options.shares.release(tenantId);
         this.#runWaiting();
       });
     }
   }
-}
 
-function take<Item>(line: Set<Item>): Item | undefined {
-  for (const item of line) {
-    line.delete(item);
-    return item;
+  #next(lines: TenantLines<Item>): { item: Item; tenantId: string } | undefined {
+    if (this.#options.shares.free === 0) return undefined;
+    for (const tenantId of lines.tenants()) {
+      if (!this.#options.shares.mayTake(tenantId)) continue;
+      for (const item of lines.line(tenantId)) {
+        lines.remove(tenantId, item);
+        lines.moveLast(tenantId);
+        return { item, tenantId };
+      }
+    }
+    return undefined;
   }
-  return undefined;
 }

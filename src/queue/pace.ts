@@ -13,6 +13,11 @@ const FAILURES_BEFORE_REST = 5;
 const MINUTE_MS = 60_000;
 const REST_MINUTES = [2, 5, 15, 30] as const;
 const JITTER_SHARE = 0.1;
+/**
+ * How long a delivery shows that a site takes mail. The first failure ends it earlier, so the period only has to tell
+ * hosts that are in use from hosts nobody knows about; an hour covers the pauses of a tenant that sends now and then.
+ */
+const RECENT_DELIVERY_MS = 60 * MINUTE_MS;
 
 type Rest = { until: number; outcome: Outcome };
 
@@ -24,6 +29,7 @@ export class Pace {
   #failures = 0;
   #rests = 0;
   #rest: Rest | undefined;
+  #provenUntil = 0;
 
   constructor(most: number) {
     this.#most = most;
@@ -35,7 +41,13 @@ export class Pace {
     return this.#connections;
   }
 
-  delivered(): void {
+  /** Whether the site is known to take mail: it has delivered within the last hour, and nothing has failed since. */
+  isProven(now: number): boolean {
+    return now < this.#provenUntil;
+  }
+
+  delivered(now: number): void {
+    this.#provenUntil = now + RECENT_DELIVERY_MS;
     this.#deliveredInRound++;
     if (this.#deliveredInRound < this.#connections) return;
     this.#deliveredInRound = 0;
@@ -48,8 +60,14 @@ export class Pace {
     this.#rest = undefined;
   }
 
+  /** A host did not answer, or broke off, in the middle of a delivery. The next message may fare better. */
+  brokeOff(): void {
+    this.#provenUntil = 0;
+  }
+
   /** No host could be talked to, or one asked for less. */
   refused(outcome: Outcome, now: number): void {
+    this.#provenUntil = 0;
     this.#failures++;
     this.#deliveredInRound = 0;
     this.#connections = Math.max(1, Math.floor(this.#connections / 2));

@@ -1,6 +1,6 @@
 /**
- * A place mail goes to, with the lanes that lead there: the hosts of one or of a thousand domains, the simulator, or a
- * dead end. It hands claimed deliveries to the conversations with it, claims ahead of them, and knows its pace.
+ * A site that mail goes to, with the lanes that lead there: the hosts of one or of a thousand domains, the simulator, or
+ * a dead end. It hands claimed deliveries to its sessions, claims ahead of them, and knows its pace.
  */
 import type { App } from '../app.ts';
 import type { Timer } from '../system/clock.ts';
@@ -11,10 +11,11 @@ import type { Lane } from './lane.ts';
 import { Pace } from './pace.ts';
 import type { PreparedMessage } from './prepare.ts';
 import type { Route } from './route.ts';
+import type { Slot } from './slots.ts';
 import { Turns } from './turns.ts';
 
-/** Deliveries in memory ahead of each conversation: enough that none waits for a commit. */
-const AHEAD_PER_CONVERSATION = 2;
+/** Deliveries in memory ahead of each session: enough that none waits for a commit. */
+const AHEAD_PER_SESSION = 2;
 const LEAST_AHEAD = 4;
 /** In one claim. */
 const MOST_CLAIMED = 64;
@@ -30,8 +31,10 @@ export type SiteEvents = {
   onDone(lane: Lane): void;
   /** Its route has grown old. */
   onStale(lane: Lane): void;
-  /** There may be room, or work, for another conversation. */
+  /** The site may want another session, or none any more. */
   onChange(site: Site): void;
+  /** Whether the tenant has so many connections that nothing more is claimed for it here (slots.ts). */
+  isHeldBack(tenantId: string, site: Site): boolean;
 };
 
 /** Messages of the next turns, each with the lanes it was found in. */
@@ -45,8 +48,8 @@ export class Site {
   readonly addresses = new Addresses();
   readonly pace: Pace;
   route: Route;
-  /** Conversations with it. */
-  conversations = 0;
+  /** Sessions with it. */
+  sessions = 0;
   /** What is on the wire to it. */
   readonly sending = new Set<Claimed>();
   isAbandoned = false;
@@ -54,7 +57,9 @@ export class Site {
   readonly #prepare: Prepare;
   readonly #events: SiteEvents;
   readonly #lanes = new Turns();
-  readonly #waiters = new Set<(more: boolean) => void>();
+  /** Idle sessions, each with the function that ends its wait. */
+  readonly #waiters = new Map<(more: boolean) => void, Slot>();
+  readonly #isHeldBack = (tenantId: string): boolean => this.#events.isHeldBack(tenantId, this);
   #claimed: Claimed[] = [];
   #claiming: Promise<boolean> | undefined;
   #pause: Timer | undefined;
@@ -72,18 +77,33 @@ export class Site {
     this.#events = options.events;
   }
 
-  /** Whether another conversation would find something to do. */
-  get wantsConversation(): boolean {
-    return this.hasWork && this.#waiters.size === 0 && this.conversations < this.pace.connections;
+  /** Whether another session would find something to do. */
+  get wantsSession(): boolean {
+    return this.hasWork && this.#waiters.size === 0 && this.sessions < this.pace.connections;
   }
 
   get hasWork(): boolean {
     return this.#claimed.length > 0 || (this.#lanes.size > 0 && !this.#pause && !this.#isClosed);
   }
 
+  /** Whether the site has delivered recently. A site that needs no connection cannot keep anybody waiting. */
+  get isProven(): boolean {
+    return this.route.kind !== 'hosts' || this.pace.isProven(this.#app.clock.elapsed());
+  }
+
+  /** Tenants whose mail waits here. A tenant may come more than once. */
+  *tenants(): Iterable<string> {
+    for (const { message } of this.#claimed) yield message.tenantId;
+    yield* this.#lanes.tenants();
+  }
+
+  hasMailOf(tenantId: string): boolean {
+    return this.#lanes.has(tenantId) || this.#claimed.some(({ message }) => message.tenantId === tenantId);
+  }
+
   get isEmpty(): boolean {
     const hasMail = this.#claimed.length > 0 || this.#claiming !== undefined || this.#lanes.size > 0;
-    return !hasMail && this.conversations === 0;
+    return !hasMail && this.sessions === 0;
   }
 
   add(lane: Lane): void {
@@ -97,9 +117,9 @@ export class Site {
     this.wake();
   }
 
-  /** Wakes one conversation that waits, or asks for another one. */
+  /** Wakes one idle session, or asks for another one. */
   wake(): void {
-    for (const resume of this.#waiters) {
+    for (const resume of this.#waiters.keys()) {
       resume(true);
       return;
     }
@@ -109,9 +129,9 @@ export class Site {
   /** Claims nothing more, and resolves when nothing is being claimed; what is claimed is still handed out. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const lane of this.#lanes) this.#lanes.remove(lane);
+    for (const lane of this.#lanes.all()) this.#lanes.remove(lane);
     this.#pause?.cancel();
-    for (const resume of [...this.#waiters]) resume(false);
+    for (const resume of [...this.#waiters.keys()]) resume(false);
     await this.#claiming;
   }
 
@@ -121,31 +141,47 @@ export class Site {
     this.#claimed = [];
   }
 
-  /** Ends a conversation that waits for work; answers whether there was one. */
+  /** Ends an idle session whose mail is all settled. Answers whether there was one. */
   dismissIdle(): boolean {
-    for (const resume of this.#waiters) {
+    for (const [resume, slot] of this.#waiters) {
+      if (slot.charge) continue;
       resume(false);
       return true;
     }
     return false;
   }
 
-  /** The next delivery; undefined when there is none and none comes within `idleMs`. */
-  async take(idleMs: number): Promise<Claimed | undefined> {
+  /** The next delivery for the session in this slot; undefined when there is none and none comes within `idleMs`. */
+  async take(idleMs: number, slot: Slot): Promise<Claimed | undefined> {
     for (;;) {
-      const next = this.#claimed.shift();
+      const next = this.#takeClaimed(slot);
       if (next) {
-        this.#lookAhead();
+        if (this.#claimed.length < this.sessions) void this.#claimMore();
         return next;
       }
       if (await this.#claimMore()) continue;
-      if (!(await this.#wait(idleMs))) return undefined;
+      if (!(await this.#wait(idleMs, slot))) return undefined;
     }
   }
 
-  /** What comes next is claimed and signed while this one is being sent, and somebody else may begin with it. */
+  /** The next delivery for a session that is about to end: only what is claimed, and nothing if other sessions of the
+   * site can carry it. */
+  async takeLast(slot: Slot): Promise<Claimed | undefined> {
+    if (this.sessions > 1) return undefined;
+    await this.#claiming;
+    return this.#takeClaimed(slot);
+  }
+
+  #takeClaimed(slot: Slot): Claimed | undefined {
+    const next = this.#claimed.shift();
+    if (!next) return undefined;
+    slot.carry(next.message.tenantId, this.isProven);
+    this.#lookAhead();
+    return next;
+  }
+
+  /** The following delivery is signed while this one is being sent, and another session may begin with it. */
   #lookAhead(): void {
-    if (this.#claimed.length < this.conversations) void this.#claimMore();
     const [following] = this.#claimed;
     if (!following) return;
     // Whoever sends it sees the failure.
@@ -153,9 +189,9 @@ export class Site {
     this.wake();
   }
 
-  #wait(idleMs: number): Promise<boolean> {
-    // What came since the lanes were looked into has woken nobody.
-    if (this.hasWork) return Promise.resolve(true);
+  #wait(idleMs: number, slot: Slot): Promise<boolean> {
+    // Mail that came since the lanes were looked into has woken nobody.
+    if (this.#mayClaim || this.#claimed.length > 0) return Promise.resolve(true);
     if (idleMs === 0 || this.#isClosed) return Promise.resolve(false);
     return new Promise((resolve) => {
       const resume = (more: boolean) => {
@@ -164,8 +200,16 @@ export class Site {
         resolve(more);
       };
       const timer = this.#app.clock.after(idleMs, () => resume(false));
-      this.#waiters.add(resume);
+      this.#waiters.set(resume, slot);
+      slot.idle();
     });
+  }
+
+  /** Whether there are lanes of a tenant that is not held back. */
+  get #mayClaim(): boolean {
+    if (this.#pause || this.#isClosed) return false;
+    for (const tenantId of this.#lanes.tenants()) if (!this.#isHeldBack(tenantId)) return true;
+    return false;
   }
 
   /** One claim at a time. Answers whether it got anything; never rejects. */
@@ -173,7 +217,7 @@ export class Site {
     this.#claiming ??= this.#claim().finally(() => {
       this.#claiming = undefined;
       // Whoever asked for it may be gone.
-      if (this.conversations === 0) this.#events.onChange(this);
+      if (this.sessions === 0) this.#events.onChange(this);
     });
     return this.#claiming;
   }
@@ -199,10 +243,13 @@ export class Site {
   }
 
   #claimOf(picked: Picked): Claim {
-    const lanes = new Set([...picked.values()].flat().map((lane) => lane.key));
-    for (const lane of this.#lanes) {
-      if (lanes.size >= LANES_TOGETHER) break;
-      lanes.add(lane.key);
+    const found = [...picked.values()].flat();
+    const lanes = new Set(found.map((lane) => lane.key));
+    for (const tenantId of new Set(found.map((lane) => lane.name.tenantId))) {
+      for (const lane of this.#lanes.lanesOf(tenantId)) {
+        if (lanes.size >= LANES_TOGETHER) break;
+        lanes.add(lane.key);
+      }
     }
     return {
       now: this.#app.clock.now(),
@@ -215,12 +262,13 @@ export class Site {
 
   async #pick(picked: Picked): Promise<void> {
     if (this.#pause) return;
-    const ahead = Math.max(this.conversations * AHEAD_PER_CONVERSATION, LEAST_AHEAD);
+    const ahead = Math.max(this.sessions * AHEAD_PER_SESSION, LEAST_AHEAD);
     const wanted = Math.min(ahead - this.#claimed.length, MOST_CLAIMED);
     const fruitless = new Set<Lane>();
-    for (let looks = 1; picked.size < wanted && fruitless.size < this.#lanes.size; looks++) {
-      const lane = this.#lanes.next();
+    for (let looks = 1; picked.size < wanted; looks++) {
+      const lane = this.#lanes.next(this.#isHeldBack);
       if (!lane) return;
+      if (fruitless.has(lane) && fruitless.size >= this.#lanes.count(this.#isHeldBack)) return;
       if (this.#isStale(lane)) continue;
       const messageId = await lane.next();
       if (messageId !== undefined) picked.set(messageId, [...(picked.get(messageId) ?? []), lane]);

@@ -25,13 +25,15 @@ export type Turn = {
   isFirst: boolean;
   /** Called when the session can take the next delivery, at the latest when this one ends. */
   onReady: () => void;
+  /** While connections are scarce, a delivery that a peer broke off is not tried in another session at once. */
+  isPressed: () => boolean;
 };
 
 export async function transact(
   app: Pick<App, 'clock' | 'config' | 'crashPoint'>,
   { smtp, peer }: OpenSession,
   claimed: Claimed,
-  { isFirst, onReady }: Turn,
+  { isFirst, onReady, isPressed }: Turn,
 ): Promise<Transacted> {
   const { signature, content, returnPath } = await claimed.prepare();
   const transaction: Transaction = smtp.transact({
@@ -45,13 +47,19 @@ export async function transact(
   const timeLeftMs = claimed.claimedAt + DELIVERY_DEADLINE_MS - app.clock.elapsed();
   const timer = app.clock.after(timeLeftMs, () => smtp.close());
   const result = await transaction.result.finally(() => timer.cancel());
-  return { signature, ...judgeAll(claimed, peer, { ...result, isFirst }) };
+  const mayTryAgain = !result.usable && claimed.tries < MOST_TRIES && !isPressed();
+  return { signature, ...judgeAll(claimed, peer, { ...result, isFirst, mayTryAgain }) };
 }
 
 function judgeAll(
   claimed: Claimed,
   peer: OpenSession['peer'],
-  { recipients: results, usable, isFirst }: TransactionResult & { isFirst: boolean },
+  {
+    recipients: results,
+    usable,
+    isFirst,
+    mayTryAgain,
+  }: TransactionResult & { isFirst: boolean; mayTryAgain: boolean },
 ): Omit<Transacted, 'signature'> {
   const verdicts = new Map<RecipientRow['id'], Verdict>();
   const undecided: RecipientRow[] = [];
@@ -59,9 +67,9 @@ function judgeAll(
   for (const [index, recipient] of claimed.recipients.entries()) {
     const result = results[index];
     if (!result) throw new Error('the SMTP client gave fewer results than recipients');
-    if (!usable && isUndecided(result, isFirst) && claimed.tries < MOST_TRIES) {
+    if (!usable && result.kind === 'failed' && !result.untried) brokeOff ??= judge(peer, result);
+    if (mayTryAgain && isUndecided(result, isFirst)) {
       undecided.push(recipient);
-      if (result.kind === 'failed' && !result.untried) brokeOff ??= judge(peer, result);
     } else {
       verdicts.set(recipient.id, { outcome: judge(peer, result) });
     }

@@ -1,11 +1,19 @@
-/** The lanes of a place take turns: each message from the next lane, and four transactional ones to a broadcast. */
+/**
+ * The order in which the lanes of a site are served: four transactional messages to a broadcast one, and within each
+ * kind tenant after tenant, and lane after lane of the tenant. A tenant with mail for a thousand domains of one
+ * provider gets no more turns than a tenant with mail for one of them.
+ */
 import type { Lane } from './lane.ts';
+import { TenantLines } from './tenant-lines.ts';
 
 /** engine.md 4, selection: 8 to 2. */
 const TRANSACTIONAL_TURNS = 4;
 
 export class Turns {
-  readonly #lanes = { transactional: new Set<Lane>(), broadcast: new Set<Lane>() };
+  readonly #lanes = {
+    transactional: new TenantLines<Lane>(),
+    broadcast: new TenantLines<Lane>(),
+  };
   #turn = 0;
 
   get size(): number {
@@ -13,33 +21,59 @@ export class Turns {
   }
 
   add(lane: Lane): void {
-    this.#lanes[lane.name.kind].add(lane);
+    this.#lanes[lane.name.kind].add(lane.name.tenantId, lane);
   }
 
   remove(lane: Lane): void {
-    this.#lanes[lane.name.kind].delete(lane);
+    this.#lanes[lane.name.kind].remove(lane.name.tenantId, lane);
   }
 
-  /** The lane whose turn it is; it then stands last. */
-  next(): Lane | undefined {
+  has(tenantId: string): boolean {
+    return this.#lanes.transactional.has(tenantId) || this.#lanes.broadcast.has(tenantId);
+  }
+
+  /** Tenants with lanes; one with lanes of both kinds comes twice. */
+  *tenants(): Iterable<string> {
+    yield* this.#lanes.transactional.tenants();
+    yield* this.#lanes.broadcast.tenants();
+  }
+
+  *all(): Iterable<Lane> {
+    for (const tenantId of this.tenants()) yield* this.lanesOf(tenantId);
+  }
+
+  /** Number of lanes of the tenants that are not held back. */
+  count(isHeldBack: (tenantId: string) => boolean): number {
+    let count = 0;
+    for (const lanes of [this.#lanes.transactional, this.#lanes.broadcast]) {
+      for (const tenantId of lanes.tenants()) if (!isHeldBack(tenantId)) count += lanes.count(tenantId);
+    }
+    return count;
+  }
+
+  *lanesOf(tenantId: string): Iterable<Lane> {
+    yield* this.#lanes.transactional.line(tenantId);
+    yield* this.#lanes.broadcast.line(tenantId);
+  }
+
+  /** The lane whose turn it is, which then stands last. Tenants that are held back have no turn. */
+  next(isHeldBack: (tenantId: string) => boolean): Lane | undefined {
     this.#turn = (this.#turn + 1) % (TRANSACTIONAL_TURNS + 1);
     const { transactional, broadcast } = this.#lanes;
     const [first, second] = this.#turn === 0 ? [broadcast, transactional] : [transactional, broadcast];
-    return rotate(first) ?? rotate(second);
-  }
-
-  *[Symbol.iterator](): Iterator<Lane> {
-    yield* this.#lanes.transactional;
-    yield* this.#lanes.broadcast;
+    return takeTurn(first, isHeldBack) ?? takeTurn(second, isHeldBack);
   }
 }
 
-/** A set keeps the order of insertion. */
-function rotate(lanes: Set<Lane>): Lane | undefined {
-  for (const lane of lanes) {
-    lanes.delete(lane);
-    lanes.add(lane);
-    return lane;
+function takeTurn(lanes: TenantLines<Lane>, isHeldBack: (tenantId: string) => boolean): Lane | undefined {
+  for (const tenantId of lanes.tenants()) {
+    if (isHeldBack(tenantId)) continue;
+    for (const lane of lanes.line(tenantId)) {
+      lanes.remove(tenantId, lane);
+      lanes.add(tenantId, lane);
+      lanes.moveLast(tenantId);
+      return lane;
+    }
   }
   return undefined;
 }

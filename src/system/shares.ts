@@ -1,33 +1,65 @@
 /**
- * Slots that several owners share, each for a while. An owner gets another slot only while it holds fewer than are left free:
- * one owner alone has half of them, two have a third each, and a newcomer finds as many free as any of them holds.
+ * Slots that several owners share. What an owner holds cannot be taken back, such as the connection to a slow peer, so
+ * some slots always stay free for an owner that comes later: an owner gets another slot only while it holds at most
+ * `perFree` for each other slot that is free. With `perFree` 1, one owner alone has half of the slots, two have a third
+ * each, and a newcomer finds as many free as any of them holds; with 3, one owner alone has three quarters, and two have
+ * three sevenths each. Switches share their packet memory by this rule ("dynamic thresholds": Choudhury and Hahne,
+ * IEEE/ACM Transactions on Networking 6(2), 1998).
  */
-export function mayTakeAnother({ held, free }: { held: number; free: number }): boolean {
-  return held < free;
+type Situation = { held: number; free: number; perFree?: number };
+
+/** An owner without any slot may take the last one. */
+export function mayTakeAnother({ held, free, perFree = 1 }: Situation): boolean {
+  return free > 0 && held <= perFree * (free - 1);
 }
 
 export class Shares<Owner extends string> {
   readonly #total: number;
+  readonly #perFree: number;
   readonly #held = new Map<Owner, number>();
   #taken = 0;
 
-  constructor(total: number) {
+  constructor(total: number, { perFree = 1 }: { perFree?: number } = {}) {
     this.#total = total;
+    this.#perFree = perFree;
+  }
+
+  get free(): number {
+    return this.#total - this.#taken;
+  }
+
+  mayTake(owner: Owner): boolean {
+    return mayTakeAnother({ held: this.#heldBy(owner), free: this.free, perFree: this.#perFree });
+  }
+
+  /** Whether the owner holds more than its share, because others have come since: it could not take its last slot again.
+   * Nobody has to give up its only slot. */
+  isOver(owner: Owner): boolean {
+    const held = this.#heldBy(owner);
+    return held > 0 && !mayTakeAnother({ held: held - 1, free: this.free + 1, perFree: this.#perFree });
   }
 
   /** Returns false, and takes nothing, when the owner has its share. */
   take(owner: Owner): boolean {
-    const held = this.#held.get(owner) ?? 0;
-    if (!mayTakeAnother({ held, free: this.#total - this.#taken })) return false;
-    this.#held.set(owner, held + 1);
-    this.#taken += 1;
+    if (!this.mayTake(owner)) return false;
+    this.count(owner);
     return true;
   }
 
+  /** Takes a slot for the owner whatever its share is. */
+  count(owner: Owner): void {
+    this.#held.set(owner, this.#heldBy(owner) + 1);
+    this.#taken += 1;
+  }
+
   release(owner: Owner): void {
-    const left = (this.#held.get(owner) ?? 0) - 1;
+    const left = this.#heldBy(owner) - 1;
     this.#taken -= 1;
     if (left > 0) this.#held.set(owner, left);
     else this.#held.delete(owner);
+  }
+
+  #heldBy(owner: Owner): number {
+    return this.#held.get(owner) ?? 0;
   }
 }

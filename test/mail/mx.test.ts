@@ -288,6 +288,27 @@ test('a resolver that takes its time is given up after a minute, and nothing is 
   });
 });
 
+test('a lookup that was given up asks nothing more', async () => {
+  const clock = createFakeClock(0);
+  let asked = 0;
+  const slow = async (): Promise<DnsAnswer<string>> => {
+    asked++;
+    await new Promise<void>((resolve) => clock.after(20_000, resolve));
+    return { kind: 'failed', reason: 'ETIMEOUT' };
+  };
+  const records = Array.from({ length: 10 }, (_, index) => ({
+    preference: 1,
+    exchange: `mx${index}.example`,
+  }));
+  const mx = async (): Promise<DnsAnswer<MxRecord>> => ({ kind: 'found', records, ttlMs: 1 });
+  const lookups = { mx, a: slow, aaaa: slow, txt: slow, cname: slow };
+  const dns = { ...lookups, fresh: lookups };
+  const plan = planMx({ dns, random: () => 0, clock, config, targets }, 'slow.example');
+  await clock.advance(10 * 60_000);
+  assert.equal((await plan).kind, 'unresolved');
+  assert.equal(asked, 6, 'two addresses for each of three hosts');
+});
+
 test('no set of records makes a plan that is empty, repeats an address or exceeds five', async () => {
   const hosts = ['a.example', 'b.example', 'c.example', '.', '10.0.0.1'];
   const addresses = fc.uniqueArray(

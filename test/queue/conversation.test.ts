@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { Addresses } from '../../src/queue/connect.ts';
 import { converse } from '../../src/queue/conversation.ts';
 import type { Claimed } from '../../src/queue/deliver.ts';
 import { Pace } from '../../src/queue/pace.ts';
 import type { Site } from '../../src/queue/site.ts';
+import { Slots } from '../../src/queue/slots.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
 import { startCommandServer } from '../support/command-server.ts';
@@ -42,8 +44,9 @@ async function openWorld(dial: Dial): Promise<Spool> {
   return spool;
 }
 
-/** A place with one host and two connections, which has claimed all that is due and claims no more. */
-async function openPlace(spool: Spool, isAbandoned = false) {
+/** A place with one host and two connections, which has claimed all that is due and claims no more. `isPressed`: other
+ * mail waits for its connections. */
+async function openPlace(spool: Spool, { isAbandoned = false, isPressed = false } = {}) {
   const claimed: Claimed[] = await spool.claim();
   const pace = new Pace(2);
   const site = {
@@ -58,11 +61,14 @@ async function openPlace(spool: Spool, isAbandoned = false) {
     sending: new Set(),
     isAbandoned,
     take: async () => claimed.shift(),
+    takeLast: async () => claimed.shift(),
     putBack: (one: Claimed) => claimed.unshift(one),
   } as unknown as Site;
   const app = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
+  const slot = new Slots(2).open(spool.tenantId, false);
+  const permit = { slot, isPressed: () => isPressed, mayGoOn: () => !isPressed };
   const carryAll = async () => {
-    while (claimed.length > 0) await converse(app, site, () => true);
+    while (claimed.length > 0) await converse(app, site, permit);
   };
   return { pace, carryAll };
 }
@@ -121,6 +127,39 @@ test('a session that opens after the time to stop was up carries nothing', async
   });
   const spool = await openWorld(toPort(server.port));
   await spool.accept('bob@rcpt.example');
-  await (await openPlace(spool, true)).carryAll();
+  await (await openPlace(spool, { isAbandoned: true })).carryAll();
   assert.ok(verbs.includes('EHLO') && !verbs.includes('MAIL'), verbs.join());
+});
+
+test('while others need the connection, a host that hangs costs it, and its mail is deferred with the reason', async () => {
+  let asked = 0;
+  const server = await startServer((line) => {
+    if (!line.startsWith('RCPT')) return obliging(line);
+    asked++;
+    return '';
+  });
+  const spool = await openWorld(toPort(server.port));
+  const ids: string[] = [];
+  for (const name of ['ann', 'bob', 'cyd']) ids.push(await spool.accept(`${name}@rcpt.example`));
+  const { carryAll, pace } = await openPlace(spool, { isPressed: true });
+  pace.delivered(0);
+  const carried = carryAll();
+  while (asked === 0) await turn();
+  await spool.clock.advance(30_000);
+  await carried;
+  const texts: string[] = [];
+  for (const id of ids) {
+    const [recipient] = (await spool.email(id)).recipients;
+    assert.equal(recipient.status, 'deferred');
+    texts.push(recipient.diagnostic);
+  }
+  const left =
+    'Not tried: the host did not answer for the mail before it, and other mail needed the connection';
+  assert.deepEqual(texts, [
+    'mx.example (RCPT TO): the answer took longer than 30000 ms while connections were scarce',
+    left,
+    left,
+  ]);
+  assert.deepEqual([asked, server.connections()], [1, 1]);
+  assert.equal(pace.isProven(0), false);
 });

@@ -39,7 +39,8 @@ function simulate(spool: Spool): Carry {
 /** One session for one delivery, without the dispatcher. */
 async function carryToLoopback(spool: Spool, claimed: Claimed) {
   const hosts = [{ name: 'mx.rcpt.example', addresses: ['127.0.0.1'] }];
-  const options = { claimed, addresses: new Addresses(), deadline: Number.POSITIVE_INFINITY };
+  const isPressed = () => false;
+  const options = { claimed, addresses: new Addresses(), deadline: Number.POSITIVE_INFINITY, isPressed };
   const connected = await connect(spool.app, hosts, options);
   if (connected.kind === 'closed') {
     return { verdicts: verdictForAll(claimed, connected.outcome), signature: null };
@@ -47,6 +48,7 @@ async function carryToLoopback(spool: Spool, claimed: Claimed) {
   const transacted = await transact(spool.app, connected.session, claimed, {
     isFirst: true,
     onReady: () => {},
+    isPressed,
   });
   connected.session.smtp.close();
   return transacted;

@@ -227,9 +227,10 @@ test('of a reply of 240 KB at most 1,000 characters are kept, wherever it is sto
 async function outcomeOf(claimed: Claimed, address: string, addresses = new Addresses()): Promise<Outcome> {
   const hosts = [{ name: 'mx.example', addresses: [address] }];
   const deadline = Number.POSITIVE_INFINITY;
-  const connected = await connect(spool.app, hosts, { claimed, addresses, deadline });
+  const isPressed = () => false;
+  const connected = await connect(spool.app, hosts, { claimed, addresses, deadline, isPressed });
   if (connected.kind === 'closed') return connected.outcome;
-  const turn = { isFirst: true, onReady: () => {} };
+  const turn = { isFirst: true, onReady: () => {}, isPressed };
   const { verdicts, brokeOff } = await transact(spool.app, connected.session, claimed, turn);
   const [verdict] = verdicts.values();
   if (verdict) return verdict.outcome;

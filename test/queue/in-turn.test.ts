@@ -2,22 +2,53 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { InTurn } from '../../src/queue/in-turn.ts';
+import { Shares } from '../../src/system/shares.ts';
 
-test('so many at a time, in their order, and those in a hurry before the others', async () => {
+/** Items such as `a1`: of tenant `a`. Each runs until it is ended. */
+function openLine(limits: { capacity: number; perFree: number }) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const line = new InTurn<string>(2, (item) => {
-    begun.push(item);
-    return new Promise((resolve) => ends.set(item, resolve));
+  const line = new InTurn<string>({
+    shares: new Shares(limits.capacity, limits),
+    tenantOf: (item) => item.slice(0, 1),
+    run: (item) => {
+      begun.push(item);
+      return new Promise<void>((resolve) => ends.set(item, resolve));
+    },
   });
-  for (const item of ['a', 'b', 'c', 'd']) line.add(item);
-  line.addFirst('urgent');
-  assert.deepEqual(begun, ['a', 'b']);
-  ends.get('a')?.();
-  await turn();
-  assert.deepEqual(begun, ['a', 'b', 'urgent']);
-  ends.get('b')?.();
-  ends.get('urgent')?.();
-  await turn();
-  assert.deepEqual(begun, ['a', 'b', 'urgent', 'c', 'd']);
+  const end = async (item: string) => {
+    ends.get(item)?.();
+    await turn();
+  };
+  return { line, begun, end };
+}
+
+test('items run a few at a time, in their order, and those added first before the others', async () => {
+  const { line, begun, end } = openLine({ capacity: 3, perFree: 3 });
+  for (const item of ['a1', 'a2', 'a3', 'a4']) line.add(item);
+  line.addFirst('a0');
+  assert.deepEqual(begun, ['a1', 'a2']);
+  await end('a1');
+  assert.deepEqual(begun, ['a1', 'a2', 'a0']);
+  await end('a2');
+  await end('a0');
+  assert.deepEqual(begun, ['a1', 'a2', 'a0', 'a3', 'a4']);
+});
+
+test('a tenant with thousands of items that do not end leaves room for the next tenant', () => {
+  const { line, begun } = openLine({ capacity: 64, perFree: 3 });
+  for (let index = 0; index < 30_000; index++) line.add(`a${index}`);
+  assert.equal(begun.length, 48);
+  line.add('b1');
+  assert.equal(begun.at(-1), 'b1');
+});
+
+test('tenants take turns, however long the line of one of them is', async () => {
+  const { line, begun, end } = openLine({ capacity: 2, perFree: 3 });
+  for (const item of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) line.add(item);
+  assert.deepEqual(begun, ['a1', 'b1']);
+  await end('b1');
+  await end('c1');
+  await end('a1');
+  assert.deepEqual(begun, ['a1', 'b1', 'c1', 'a2']);
 });

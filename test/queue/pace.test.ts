@@ -18,7 +18,7 @@ test('a place begins with two connections and gets one more after each round, up
   const pace = new Pace(4);
   assert.equal(pace.connections, 2);
   const counts = Array.from({ length: 20 }, () => {
-    pace.delivered();
+    pace.delivered(0);
     return pace.connections;
   });
   assert.deepEqual(counts.slice(0, 5), [2, 3, 3, 3, 4]);
@@ -27,7 +27,7 @@ test('a place begins with two connections and gets one more after each round, up
 
 test('a refusal halves the connections, down to one', () => {
   const pace = new Pace(8);
-  for (let index = 0; index < 100; index++) pace.delivered();
+  for (let index = 0; index < 100; index++) pace.delivered(0);
   const counts = Array.from({ length: 4 }, () => {
     pace.refused(UNREACHABLE, 0);
     return pace.connections;
@@ -81,4 +81,18 @@ test('a connection ends the rest and forgets the failures', () => {
   assert.equal(pace.resting(NO_JITTER, 0, 1), undefined);
   fail(pace, 4);
   assert.equal(pace.resting(NO_JITTER, 0, 1), undefined);
+});
+
+test('a place is proven for an hour after a delivery, or until something fails', () => {
+  const pace = new Pace(8);
+  assert.equal(pace.isProven(0), false);
+  pace.delivered(0);
+  assert.equal(pace.isProven(60 * MINUTE_MS - 1), true);
+  assert.equal(pace.isProven(60 * MINUTE_MS), false);
+  pace.delivered(0);
+  pace.brokeOff();
+  assert.equal(pace.isProven(0), false);
+  pace.delivered(0);
+  fail(pace, 1);
+  assert.equal(pace.isProven(0), false);
 });

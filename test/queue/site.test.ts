@@ -6,6 +6,7 @@ import type { Db } from '../../src/db/database.ts';
 import type { Claim } from '../../src/queue/claim.ts';
 import { Lane, laneOf, type ReadLane } from '../../src/queue/lane.ts';
 import { Site, type SiteEvents } from '../../src/queue/site.ts';
+import { Slots } from '../../src/queue/slots.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const IDLE_MS = 5_000;
@@ -25,7 +26,7 @@ function openPlace(events: Partial<SiteEvents> = {}) {
   const commit = async (_write: unknown, claim: Claim) => {
     claims.push(claim);
     await disk.ready;
-    return claim.messageIds.map((id) => ({ message: { id }, recipients: [] }));
+    return claim.messageIds.map((id) => ({ message: { id, tenantId: 'ten_1' }, recipients: [] }));
   };
   const log = { error() {} } as unknown as App['log'];
   const notices = { notify() {}, listen: () => () => {} };
@@ -36,12 +37,15 @@ function openPlace(events: Partial<SiteEvents> = {}) {
       route: DEAD_END,
       mostConnections: 1,
       prepare: () => new Promise(() => {}),
-      events: { onDone() {}, onStale() {}, onChange() {}, ...events },
+      events: { onDone() {}, onStale() {}, onChange() {}, isHeldBack: () => false, ...events },
     },
   );
-  site.conversations = 1;
+  site.sessions = 1;
   return { site, clock, claims, disk };
 }
+
+const slots = new Slots(1_000);
+const slot = () => slots.open('ten_1', true);
 
 function lane(domain: string, read: ReadLane, routedUntil = Number.POSITIVE_INFINITY): Lane {
   const one = new Lane(laneOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_1' }, domain), read);
@@ -60,7 +64,7 @@ test('a lane in which nothing is due any more does not hide the mail of the next
   const { site } = openPlace();
   site.add(lane('empty.example', nothing));
   site.add(lane('full.example', holding('msg_1')));
-  const taken = await site.take(0);
+  const taken = await site.take(0, slot());
   assert.equal(taken?.message.id, 'msg_1');
 });
 
@@ -76,7 +80,7 @@ test('mail that comes the moment the lanes were found empty does not wait for an
     });
     site.add(lane('empty.example', nothing));
     let taken: string | undefined;
-    void site.take(IDLE_MS).then((claimed) => {
+    void site.take(IDLE_MS, slot()).then((claimed) => {
       taken = claimed?.message.id;
     });
     await turn();
@@ -92,11 +96,11 @@ test('lanes that cannot be read are read again a moment later, and nobody hears 
     return ['msg_1'].slice(0, limit);
   };
   site.add(lane('a.example', flaky));
-  assert.equal(await site.take(0), undefined);
+  assert.equal(await site.take(0, slot()), undefined);
   assert.equal(site.hasWork, false, 'not asked at once again, which nothing else could interrupt');
   await clock.advance(1_000);
   assert.equal(site.hasWork, true);
-  assert.equal((await site.take(0))?.message.id, 'msg_1');
+  assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
 });
 
 test('a lane does not move to another place in the middle of a claim', async () => {
@@ -110,10 +114,10 @@ test('a lane does not move to another place in the middle of a claim', async () 
       return [];
     }),
   );
-  assert.equal((await site.take(0))?.message.id, 'msg_1');
+  assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
   assert.deepEqual(stale, []);
-  assert.equal((await site.take(0))?.message.id, 'msg_2');
-  assert.equal(await site.take(0), undefined);
+  assert.equal((await site.take(0, slot()))?.message.id, 'msg_2');
+  assert.equal(await site.take(0, slot()), undefined);
   assert.deepEqual(stale, [moving]);
 });
 
@@ -121,24 +125,24 @@ test('mail that is claimed when the last conversation is gone asks for another o
   const changed: Site[] = [];
   const { site, disk } = openPlace({ onChange: (one) => changed.push(one) });
   site.add(lane('a.example', holding('msg_1', 'msg_2', 'msg_3', 'msg_4', 'msg_5')));
-  for (let count = 0; count < 3; count++) await site.take(0);
+  for (let count = 0; count < 3; count++) await site.take(0, slot());
   const { promise, resolve } = Promise.withResolvers<void>();
   disk.ready = promise;
-  await site.take(0);
+  await site.take(0, slot());
   await turn();
-  site.conversations = 0;
+  site.sessions = 0;
   changed.length = 0;
   resolve();
   await turn();
   assert.deepEqual(changed, [site]);
-  assert.equal(site.wantsConversation, true);
+  assert.equal(site.wantsSession, true);
 });
 
 test('a place that closes claims nothing of what it was looking into, and waits for what is being claimed', async () => {
   const { promise: read, resolve: answer } = Promise.withResolvers<string[]>();
   const { site, claims } = openPlace();
   site.add(lane('a.example', () => read));
-  const taken = site.take(IDLE_MS);
+  const taken = site.take(IDLE_MS, slot());
   await turn();
   const closed = site.close();
   answer(['msg_1']);
@@ -152,13 +156,13 @@ test('a place that closes is not at its end before what is being claimed is clai
   const { promise, resolve } = Promise.withResolvers<void>();
   disk.ready = promise;
   site.add(lane('a.example', holding('msg_1')));
-  const taken = site.take(0);
+  const taken = site.take(0, slot());
   await turn();
   let isClosed = false;
   const closed = site.close().then(() => {
     isClosed = true;
   });
-  site.conversations = 0;
+  site.sessions = 0;
   await turn();
   assert.deepEqual([isClosed, site.isEmpty], [false, false]);
   resolve();
@@ -170,20 +174,20 @@ test('a place that closes is not at its end before what is being claimed is clai
 test('a place that has closed takes no lane up again, and one that is abandoned hands nothing out', async () => {
   const { site } = openPlace();
   site.add(lane('a.example', holding('msg_1', 'msg_2', 'msg_3')));
-  assert.equal((await site.take(0))?.message.id, 'msg_1');
+  assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
   await site.close();
   let looks = 0;
   site.add(lane('late.example', async () => (++looks < 100 ? ['msg_4'] : [])));
-  assert.equal((await site.take(0))?.message.id, 'msg_2');
+  assert.equal((await site.take(0, slot()))?.message.id, 'msg_2');
   site.abandon();
-  assert.equal(await site.take(0), undefined);
+  assert.equal(await site.take(0, slot()), undefined);
   assert.ok(looks < 100, 'looked into without an end');
 });
 
 test('one idle conversation is dismissed at a time', async () => {
   const { site } = openPlace();
-  site.conversations = 2;
-  const idle = [site.take(IDLE_MS), site.take(IDLE_MS)];
+  site.sessions = 2;
+  const idle = [site.take(IDLE_MS, slot()), site.take(IDLE_MS, slot())];
   await turn();
   assert.equal(site.dismissIdle(), true);
   const stillIdle = await Promise.race([Promise.all(idle), turn('one is left')]);
@@ -198,7 +202,7 @@ test('thousands of lanes are looked into without holding up the event loop', asy
   for (let index = 0; index < 2_000; index++) site.add(lane(`d${index}.example`, nothing));
   let turns = 0;
   let isDone = false;
-  const taken = site.take(0).then(() => {
+  const taken = site.take(0, slot()).then(() => {
     isDone = true;
   });
   while (!isDone) {
@@ -207,4 +211,52 @@ test('thousands of lanes are looked into without holding up the event loop', asy
   }
   await taken;
   assert.ok(turns >= 20, `${turns} turns`);
+});
+
+test('nothing is claimed for a tenant that is held back, and an idle session does not spin over its mail', async () => {
+  let isHeldBack = true;
+  let asked = 0;
+  const { site, clock, claims } = openPlace({
+    isHeldBack() {
+      asked++;
+      assert.ok(asked < 1_000, 'asked without an end');
+      return isHeldBack;
+    },
+  });
+  site.add(lane('a.example', holding('msg_1')));
+  assert.equal(await site.take(0, slot()), undefined);
+  let taken: string | undefined;
+  void site.take(IDLE_MS, slot()).then((claimed) => {
+    taken = claimed?.message.id;
+  });
+  await clock.advance(IDLE_MS - 1);
+  assert.deepEqual([claims, taken], [[], undefined]);
+  isHeldBack = false;
+  site.wake();
+  await turn();
+  assert.equal(taken, 'msg_1');
+});
+
+test('a lane with nothing more to claim does not keep a claim looking while another tenant is held back', async () => {
+  const { site } = openPlace({ isHeldBack: (tenantId) => tenantId === 'ten_2' });
+  site.add(lane('a.example', holding('msg_1')));
+  const key = laneOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_2' }, 'b.example');
+  const other = new Lane(key, holding('msg_2'));
+  other.routedUntil = Number.POSITIVE_INFINITY;
+  site.add(other);
+  assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
+  assert.equal(await site.take(0, slot()), undefined);
+});
+
+test('an idle session whose last delivery is not settled is not dismissed', async () => {
+  const { site } = openPlace();
+  site.add(lane('a.example', holding('msg_1')));
+  const busy = slot();
+  await site.take(0, busy);
+  const idle = site.take(IDLE_MS, busy);
+  await turn();
+  assert.equal(site.dismissIdle(), false);
+  busy.settled();
+  assert.equal(site.dismissIdle(), true);
+  assert.equal(await idle, undefined);
 });

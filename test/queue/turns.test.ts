@@ -3,15 +3,21 @@ import { test } from 'node:test';
 import { Lane, laneOf } from '../../src/queue/lane.ts';
 import { Turns } from '../../src/queue/turns.ts';
 
-function lane(tenantId: string, kind: 'transactional' | 'broadcast' = 'transactional'): Lane {
-  return new Lane(laneOf({ mode: 'live', kind, tenantId }, 'a.example'), async () => []);
+const nobody = () => false;
+
+function lane(
+  tenantId: string,
+  kind: 'transactional' | 'broadcast' = 'transactional',
+  domain = 'a.example',
+): Lane {
+  return new Lane(laneOf({ mode: 'live', kind, tenantId }, domain), async () => []);
 }
 
 test('each lane has its turn, however much waits in the others', () => {
   const turns = new Turns();
   const [one, two, three] = [lane('ten_1'), lane('ten_2'), lane('ten_3')];
   for (const each of [one, two, three]) turns.add(each);
-  const order = Array.from({ length: 6 }, () => turns.next());
+  const order = Array.from({ length: 6 }, () => turns.next(nobody));
   assert.deepEqual(order, [one, two, three, one, two, three]);
 });
 
@@ -19,9 +25,9 @@ test('four transactional messages go before a broadcast one, and a broadcast alo
   const turns = new Turns();
   const letter = lane('ten_1', 'broadcast');
   turns.add(letter);
-  assert.deepEqual([turns.next(), turns.next()], [letter, letter]);
+  assert.deepEqual([turns.next(nobody), turns.next(nobody)], [letter, letter]);
   turns.add(lane('ten_1'));
-  const kinds = Array.from({ length: 10 }, () => turns.next()?.name.kind);
+  const kinds = Array.from({ length: 10 }, () => turns.next(nobody)?.name.kind);
   assert.equal(kinds.filter((kind) => kind === 'broadcast').length, 2);
 });
 
@@ -30,6 +36,34 @@ test('a lane that is done has no more turns', () => {
   const one = lane('ten_1');
   turns.add(one);
   turns.remove(one);
-  assert.equal(turns.next(), undefined);
+  assert.equal(turns.next(nobody), undefined);
   assert.equal(turns.size, 0);
+});
+
+test('a tenant with mail for many domains of a site has no more turns than one with mail for one of them', () => {
+  const turns = new Turns();
+  for (const kind of ['transactional', 'broadcast'] as const) {
+    for (let index = 0; index < 1_000; index++) turns.add(lane('ten_1', kind, `d${index}.example`));
+    turns.add(lane('ten_2', kind));
+  }
+  const order = Array.from({ length: 20 }, () => turns.next(nobody)?.name);
+  const broadcasts = order.filter((name) => name?.kind === 'broadcast');
+  assert.equal(broadcasts.length, 4);
+  assert.equal(broadcasts.filter((name) => name?.tenantId === 'ten_2').length, 2);
+  assert.equal(order.filter((name) => name?.tenantId === 'ten_2').length, 10);
+  assert.equal(new Set(order.filter((name) => name?.tenantId === 'ten_1')).size, 10, 'each lane in turn');
+});
+
+test('a tenant that is held back has no turn, and the others lose none', () => {
+  const turns = new Turns();
+  const [one, two] = [lane('ten_1'), lane('ten_2')];
+  turns.add(one);
+  turns.add(two);
+  const isHeldBack = (tenantId: string) => tenantId === 'ten_1';
+  assert.deepEqual([turns.next(isHeldBack), turns.next(isHeldBack)], [two, two]);
+  assert.equal(turns.count(isHeldBack), 1);
+  assert.equal(
+    turns.next(() => true),
+    undefined,
+  );
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { Shares } from '../../src/system/shares.ts';
 
 /** How many slots an owner gets when it asks for as many as it can have. */
@@ -35,4 +36,52 @@ test('a slot that was given back can be taken again', () => {
   shares.release('a');
   shares.release('b');
   assert.equal(takeAll(shares, 'c'), 1);
+});
+
+test('where an owner may hold several for each free one, it has more, and still leaves some', () => {
+  const shares = new Shares(375, { perFree: 3 });
+  assert.deepEqual(
+    ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((owner) => takeAll(shares, owner)),
+    [281, 70, 18, 4, 1, 1, 0],
+  );
+});
+
+test('owners that give back what is over their share end up with equal shares', () => {
+  const shares = new Shares(100, { perFree: 3 });
+  let first = takeAll(shares, 'a');
+  let second = 0;
+  for (let rounds = 0; rounds < 200; rounds++) {
+    if (shares.isOver('a')) {
+      shares.release('a');
+      first -= 1;
+    }
+    if (shares.take('b')) second += 1;
+  }
+  assert.ok(Math.abs(first - second) <= 4, `${first} and ${second}`);
+});
+
+test('a slot that may be taken is not over the share, and nobody has to give up its only one', () => {
+  const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean()), { maxLength: 200 });
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 40 }),
+      fc.integer({ min: 1, max: 8 }),
+      steps,
+      (total, perFree, all) => {
+        const shares = new Shares(total, { perFree });
+        const held = { a: 0, b: 0, c: 0 };
+        for (const [owner, takes] of all) {
+          if (takes && shares.take(owner)) {
+            held[owner] += 1;
+            assert.equal(shares.isOver(owner), false);
+          } else if (!takes && held[owner] > 0) {
+            shares.release(owner);
+            held[owner] -= 1;
+          }
+          assert.ok(shares.free >= 0);
+          if (held[owner] === 1) assert.equal(shares.isOver(owner), false);
+        }
+      },
+    ),
+  );
 });

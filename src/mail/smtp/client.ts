@@ -12,7 +12,7 @@ import { SmtpConnection } from './connection.ts';
 import type { Envelope } from './envelope.ts';
 import { networkError, protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
 import { replyText, type SmtpReply } from './reply.ts';
-import type { SmtpTimeouts } from './timeouts.ts';
+import { PRESSED_CONNECT_TIMEOUT_MS, type SmtpTimeouts } from './timeouts.ts';
 import { newSession, type Transaction, transact } from './transaction.ts';
 
 export type SmtpOptions = {
@@ -26,6 +26,9 @@ export type SmtpOptions = {
    * that broke off the first handshake. */
   tls: 'opportunistic' | 'reduced' | 'none';
   timeouts: SmtpTimeouts;
+  /** Whether connections are scarce, so that a peer that makes us wait is given up early (timeouts.ts). It is asked
+   * again during a wait. */
+  isPressed?: (() => boolean) | undefined;
   onPhase?: ((phase: SmtpPhase) => void) | undefined;
 };
 
@@ -62,13 +65,13 @@ export async function openSmtp(
   let connection: SmtpConnection | undefined;
   try {
     const socket = await connect(world, options);
-    connection = new SmtpConnection(world.clock, socket);
+    connection = new SmtpConnection(world.clock, socket, options.isPressed);
     await readBanner(connection, options);
     let extensions = await greet(connection, options);
     let tls: SmtpTls | undefined;
     if (options.tls !== 'none' && extensions.has('STARTTLS')) {
       const secure = await upgrade(world.clock, connection, options);
-      connection = new SmtpConnection(world.clock, secure);
+      connection = new SmtpConnection(world.clock, secure, options.isPressed);
       tls = describe(secure);
       // RFC 3207 4.2: what was learnt before the handshake is forgotten.
       extensions = await greet(connection, options);
@@ -86,9 +89,12 @@ export async function openSmtp(
 
 async function connect(world: Pick<System, 'dial'>, options: SmtpOptions): Promise<Socket> {
   if (!HELO_NAME.test(options.heloName)) throw protocolError('ehlo', 'the name for EHLO is not a host name');
-  const { address, port, timeouts } = options;
+  const { address, port, timeouts, isPressed } = options;
+  const timeoutMs = isPressed?.()
+    ? Math.min(timeouts.connectMs, PRESSED_CONNECT_TIMEOUT_MS)
+    : timeouts.connectMs;
   try {
-    const socket = await world.dial({ address, port, timeoutMs: timeouts.connectMs });
+    const socket = await world.dial({ address, port, timeoutMs });
     options.onPhase?.('connect');
     return socket;
   } catch (error) {

@@ -8,25 +8,35 @@ import { type Clock, TimeoutError } from '../../system/clock.ts';
 import { Deadline } from './deadline.ts';
 import { networkError, protocolError, type SmtpPhase } from './failure.ts';
 import { ReplyFormatError, ReplyReader, type SmtpReply } from './reply.ts';
+import { PRESSED_CHECK_MS, PRESSED_TIMEOUT_MS } from './timeouts.ts';
 
 /** As long as we wait for the answer to QUIT. */
 const LAST_LINE_MS = 2_000;
 
-type Waiting = { what: 'the answer' | 'sending'; timeoutMs: number; resolve: () => void };
+type Waiting = {
+  what: 'the answer' | 'sending';
+  /** On the monotonic clock. */
+  since: number;
+  timeoutMs: number;
+  resolve: () => void;
+};
 
 export class SmtpConnection {
   readonly #clock: Clock;
   readonly #socket: Socket;
   readonly #reader = new ReplyReader();
   readonly #deadline: Deadline;
+  readonly #isPressed: (() => boolean) | undefined;
   /** Why nothing more can come. Replies that came before are still read. */
   #ended: Error | undefined;
   #waiting: Waiting | undefined;
   #isCorked = false;
 
-  constructor(clock: Clock, socket: Socket) {
+  /** `isPressed`: whether connections are scarce, so that waits end early (timeouts.ts). */
+  constructor(clock: Clock, socket: Socket, isPressed?: () => boolean) {
     this.#clock = clock;
     this.#socket = socket;
+    this.#isPressed = isPressed;
     this.#deadline = new Deadline(clock, this.#onDeadline);
     socket.on('error', this.#onError);
     socket.on('close', this.#onClose);
@@ -60,7 +70,7 @@ export class SmtpConnection {
       const reply = this.#reader.next();
       if (reply) return reply;
       this.#throwIfEnded(phase);
-      await this.#wait('the answer', timeoutMs);
+      await this.#wait('the answer', phase, timeoutMs);
     }
   }
 
@@ -84,7 +94,7 @@ export class SmtpConnection {
   async write(phase: SmtpPhase, bytes: Uint8Array, timeoutMs: number): Promise<void> {
     this.#throwIfEnded(phase);
     if (this.send(bytes)) return;
-    await this.#wait('sending', timeoutMs);
+    await this.#wait('sending', phase, timeoutMs);
     this.#throwIfEnded(phase);
   }
 
@@ -115,10 +125,11 @@ export class SmtpConnection {
   }
 
   /** One deadline for what is waited for, however many packets it takes: a peer that drips gains nothing. */
-  #wait(what: Waiting['what'], timeoutMs: number): Promise<void> {
-    this.#deadline.set(timeoutMs);
+  #wait(what: Waiting['what'], phase: SmtpPhase, timeoutMs: number): Promise<void> {
+    const mayShrink = this.#isPressed !== undefined && phase !== 'dot';
+    this.#deadline.set(mayShrink ? Math.min(timeoutMs, PRESSED_TIMEOUT_MS) : timeoutMs);
     return new Promise((resolve) => {
-      this.#waiting = { what, timeoutMs, resolve };
+      this.#waiting = { what, since: this.#clock.elapsed(), timeoutMs, resolve };
     });
   }
 
@@ -145,8 +156,17 @@ export class SmtpConnection {
 
   readonly #onDeadline = (): void => {
     if (!this.#waiting) return;
-    const { what, timeoutMs } = this.#waiting;
-    this.#end(new TimeoutError(`${what} took longer than ${timeoutMs} ms`));
+    const { what, since, timeoutMs } = this.#waiting;
+    const waitedMs = this.#clock.elapsed() - since;
+    if (waitedMs >= timeoutMs) {
+      this.#end(new TimeoutError(`${what} took longer than ${timeoutMs} ms`));
+    } else if (this.#isPressed?.()) {
+      this.#end(
+        new TimeoutError(`${what} took longer than ${PRESSED_TIMEOUT_MS} ms while connections were scarce`),
+      );
+    } else {
+      this.#deadline.set(Math.min(PRESSED_CHECK_MS, timeoutMs - waitedMs));
+    }
   };
 
   readonly #onData = (chunk: Buffer): void => {

@@ -689,3 +689,39 @@ test('what a caller does wrong in onPhase is its own error, and closes the sessi
   await assert.rejects(send(session, failing), RangeError);
   assert.equal(session.isOpen(), false);
 });
+
+test('while connections are scarce no wait is long, but for the one after the final dot', async (t) => {
+  for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
+    const clock = createFakeClock(0);
+    const peer = await peerFor(t, {
+      [phase]: 'hang',
+      data: phase === 'dot' ? '354 go\r\n' : phase === 'data' ? 'hang' : '503 no\r\n',
+    });
+    let isPressed = false;
+    const session = await sessionWith(t, peer.port, { isPressed: () => isPressed }, clock);
+    let isDone = false;
+    const transacting = send(session, envelope()).finally(() => {
+      isDone = true;
+    });
+    await peer.reached(phase);
+    await clock.advance(100_000);
+    assert.equal(isDone, false, 'nothing is pressed yet');
+    isPressed = true;
+    await expectTimeout(clock, phase === 'dot' ? 500_000 : 1_000, () => isDone);
+    const [failed] = (await transacting).recipients;
+    assert.ok(failed?.kind === 'failed' && failed.failure.kind === 'timeout');
+    const limit = phase === 'dot' ? '600000 ms' : '30000 ms while connections were scarce';
+    assert.equal(failed.failure.message, `the answer took longer than ${limit}`);
+  }
+});
+
+test('while connections are scarce a host that drops packets is given up after ten seconds', async () => {
+  const timeouts: number[] = [];
+  const dial = ({ timeoutMs }: DialTarget) => {
+    timeouts.push(timeoutMs);
+    return Promise.reject(new Error('ECONNREFUSED'));
+  };
+  const world = { clock: createFakeClock(0), dial };
+  for (const isPressed of [() => true, () => false]) await openSmtp(world, optionsFor(25, { isPressed }));
+  assert.deepEqual(timeouts, [10_000, 30_000]);
+});

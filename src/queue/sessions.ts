@@ -1,0 +1,185 @@
+/**
+ * Opens sessions with the sites that have mail, within one limit for all of them: tenant after tenant, and of a tenant's
+ * sites the least served first. `slots.ts` says how many each tenant may have.
+ */
+import { converse, type SessionPermit } from './conversation.ts';
+import type { DeliveryApp } from './deliver.ts';
+import type { Site } from './site.ts';
+import type { Slot, Slots } from './slots.ts';
+import { TenantLines } from './tenant-lines.ts';
+
+/** Sites of a tenant that are compared to find the least served one. */
+const MAX_COMPARED = 64;
+
+export type SessionEvents = {
+  /** A session with the site has ended. */
+  onEnd(site: Site): void;
+  /** Number of sites with mail or a session. */
+  countSites(): number;
+};
+
+type Candidate = { tenantId: string; site: Site };
+
+export class Sessions {
+  readonly #app: DeliveryApp;
+  readonly #slots: Slots;
+  readonly #events: SessionEvents;
+  /** Sites that want another session. A site that no longer wants one is removed when it is looked at. */
+  readonly #proven = new TenantLines<Site>();
+  readonly #unproven = new TenantLines<Site>();
+  readonly #running = new Map<Promise<void>, Site>();
+  #open = 0;
+  #provenFirst = false;
+
+  constructor(app: DeliveryApp, slots: Slots, events: SessionEvents) {
+    this.#app = app;
+    this.#slots = slots;
+    this.#events = events;
+  }
+
+  /** The sessions that are open. */
+  get running(): readonly Promise<void>[] {
+    return [...this.#running.keys()];
+  }
+
+  /** Opens another session with the site, if it wants one, as soon as a tenant with mail there may have it. */
+  request(site: Site): void {
+    if (!site.wantsSession) return;
+    this.#enqueue(site);
+    this.#openWaiting();
+  }
+
+  /** Whether the tenant has so many sessions that no more of its mail is claimed at the site. */
+  isHeldBack(tenantId: string, site: Site): boolean {
+    return this.#slots.isOver(tenantId, site.isProven);
+  }
+
+  #enqueue(site: Site): void {
+    const { isProven } = site;
+    for (const tenantId of site.tenants()) {
+      this.#lines(!isProven).remove(tenantId, site);
+      this.#lines(isProven).add(tenantId, site);
+    }
+  }
+
+  #openWaiting(): void {
+    for (;;) {
+      const next = this.#next();
+      if (!next) return;
+      if (this.#open >= this.#slots.capacity) {
+        // The end of that session comes back here.
+        this.#dismissIdle();
+        return;
+      }
+      this.#start(next);
+    }
+  }
+
+  /** The session to open next. Proven sites and others take turns. */
+  #next(except?: Site): Candidate | undefined {
+    if (this.#provenFirst) return this.#nextOf(true, except) ?? this.#nextOf(false, except);
+    return this.#nextOf(false, except) ?? this.#nextOf(true, except);
+  }
+
+  #nextOf(isProven: boolean, except?: Site): Candidate | undefined {
+    for (const tenantId of this.#lines(isProven).tenants()) {
+      if (!this.#slots.mayOpen(tenantId, isProven)) continue;
+      const site = this.#leastServed(tenantId, isProven, except);
+      if (site) return { tenantId, site };
+    }
+    return undefined;
+  }
+
+  #leastServed(tenantId: string, isProven: boolean, except?: Site): Site | undefined {
+    const lines = this.#lines(isProven);
+    let best: Site | undefined;
+    let compared = 0;
+    for (const site of lines.line(tenantId)) {
+      if (!site.wantsSession || !site.hasMailOf(tenantId)) {
+        lines.remove(tenantId, site);
+        continue;
+      }
+      if (site.isProven !== isProven) {
+        this.#enqueue(site);
+        continue;
+      }
+      if (site === except) continue;
+      if (!best || site.sessions < best.sessions) best = site;
+      if (++compared === MAX_COMPARED) break;
+    }
+    return best;
+  }
+
+  #lines(isProven: boolean): TenantLines<Site> {
+    return isProven ? this.#proven : this.#unproven;
+  }
+
+  #hasWaiting(isProven: boolean): boolean {
+    for (const tenantId of this.#lines(isProven).tenants())
+      if (this.#leastServed(tenantId, isProven)) return true;
+    return false;
+  }
+
+  #start({ tenantId, site }: Candidate): void {
+    this.#provenFirst = !this.#provenFirst;
+    this.#leaveLine({ tenantId, site });
+    this.#lines(true).moveLast(tenantId);
+    this.#lines(false).moveLast(tenantId);
+    const slot = this.#slots.open(tenantId, site.isProven);
+    slot.onRest = () => this.#openWaiting();
+    site.sessions++;
+    this.#open++;
+    if (site.wantsSession) this.#enqueue(site);
+    const done = converse(this.#app, site, this.#permit(site, slot))
+      .catch((error) => this.#app.log.error({ err: error, site: site.key }, 'a session failed'))
+      .finally(() => {
+        site.sessions--;
+        this.#open--;
+        slot.close();
+        this.#running.delete(done);
+        this.#leaveLine({ tenantId, site });
+        if (site.wantsSession) this.#enqueue(site);
+        this.#openWaiting();
+        this.#events.onEnd(site);
+      });
+    this.#running.set(done, site);
+  }
+
+  /** Where the site wants one more session, the tenant's other sites come first. */
+  #leaveLine({ tenantId, site }: Candidate): void {
+    this.#lines(true).remove(tenantId, site);
+    this.#lines(false).remove(tenantId, site);
+  }
+
+  #permit(site: Site, slot: Slot): SessionPermit {
+    return {
+      slot,
+      isPressed: () => this.#isPressed(slot),
+      mayGoOn: (isConnected) => this.#mayGoOn(site, slot, isConnected),
+    };
+  }
+
+  /**
+   * Whether a session is to give up a peer that makes it wait: its tenant has all the connections it may have to sites
+   * that have not delivered recently, this is one of them, and other mail waits for a connection.
+   */
+  #isPressed({ charge }: Slot): boolean {
+    if (!charge || charge.isProven || this.#slots.mayOpen(charge.tenantId, false)) return false;
+    return this.#hasWaiting(true) || this.#hasWaiting(false);
+  }
+
+  /**
+   * Whether a session may take more mail than the site has claimed. If another site could use its connection, a session
+   * ends that would have to connect again, and so does one of a site with more than its part of all connections.
+   */
+  #mayGoOn(site: Site, slot: Slot, isConnected: boolean): boolean {
+    if (this.#proven.size === 0 && this.#unproven.size === 0) return true;
+    if (!slot.without(() => this.#next(site))) return true;
+    const part = Math.max(1, Math.floor(this.#slots.capacity / this.#events.countSites()));
+    return isConnected && site.sessions <= part;
+  }
+
+  #dismissIdle(): void {
+    for (const site of this.#running.values()) if (site.dismissIdle()) return;
+  }
+}
