@@ -14,6 +14,7 @@ import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
 import { checkedChunks, checkFile, checkInline } from './check.ts';
 import { FileWriter, fileHead, removeFile } from './files.ts';
+import { PreparedBlobs } from './prepared.ts';
 import { findBlob, isFileInUse, type StoredBytes } from './store.ts';
 import { SWEEP_AGE_MS, type Swept, sweepFiles } from './sweep.ts';
 
@@ -44,8 +45,8 @@ export type Blobs = {
    * changed in the database; those of a file are compared while they are read */
   open(id: Id<'blob'>): Promise<BlobContent>;
   /**
-   * Of a row that was not and will not be committed, or that names them no more: the file is deleted at once, unless
-   * another row names the same bytes or another request has prepared them too; then the sweep decides.
+   * Deletes the file of a blob that was never committed, or whose row no longer names it. The file stays when another row
+   * names the same bytes, or when another request has prepared them and may still commit; the sweep takes it later.
    */
   discard(bytes: StoredBytes): Promise<void>;
   /** Moves files that no row names to the trash, unless they are suspiciously many and it is not `forced`. */
@@ -62,20 +63,14 @@ export type BlobSystem = Pick<System, 'clock' | 'log'> & { disk: Pick<DiskSpace,
 export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
   const root = join(dataDir, 'blobs');
   const report = createFailureReport(system);
-  /**
-   * When the bytes of a hash were last prepared, on the monotonic clock, and how often: neither a sweep nor a request
-   * must take what the same bytes are about to name again, whatever the wall clock says of the file.
-   */
-  const prepared = new Map<string, { at: number; times: number }>();
+  const prepared = new PreparedBlobs();
   return {
     async prepare(pieces) {
       const now = system.clock.now();
-      const onHash = (sha256: string) => {
-        const times = (prepared.get(sha256)?.times ?? 0) + 1;
-        prepared.set(sha256, { at: system.clock.elapsed(), times });
-      };
+      const id = newId('blob', now);
+      const onHash = (sha256: string) => prepared.add({ id, sha256 }, system.clock.elapsed());
       const stored = await store(root, pieces, onHash).catch(report);
-      return { id: newId('blob', now), createdAt: now, ...stored };
+      return { id, createdAt: now, ...stored };
     },
     async open(id) {
       const row = await findBlob(db.read, id);
@@ -87,16 +82,15 @@ export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
       await checkFile(root, row);
       return inFile(row, root);
     },
-    async discard({ sha256, data }) {
-      if (data !== null || (await isFileInUse(db.read, sha256))) return;
-      if ((prepared.get(sha256)?.times ?? 1) !== 1) return;
-      prepared.delete(sha256);
+    async discard({ id, sha256, data }) {
+      if (data !== null) return;
+      prepared.delete({ id, sha256 });
+      if ((await isFileInUse(db.read, sha256)) || prepared.has(sha256)) return;
       await removeFile(root, sha256);
     },
     sweep({ forced } = { forced: false }) {
       const now = system.clock.now();
-      const preparedBefore = system.clock.elapsed() - SWEEP_AGE_MS;
-      for (const [sha256, { at }] of prepared) if (at < preparedBefore) prepared.delete(sha256);
+      prepared.deleteBefore(system.clock.elapsed() - SWEEP_AGE_MS);
       const isKeeping = (db.installation.keepFilesUntil ?? now) > now;
       return sweepFiles(root, {
         now,

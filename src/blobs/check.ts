@@ -33,12 +33,16 @@ export async function checkFile(root: string, { sha256, sizeBytes }: Facts): Pro
   }
 }
 
-/** A file that a sweep under another database took away comes back when it is asked for. */
+/**
+ * Puts a missing file back from the trash, where a sweep under another database may have moved it. The second look is also
+ * for a file that is not in the trash: another reader, or the sweep, may have put it back since the first look.
+ */
 async function findSize(root: string, sha256: string): Promise<number> {
   try {
     return await fileSize(root, sha256);
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT' || !restoreFromTrash(root, sha256)) throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
+    restoreFromTrash(root, sha256);
     return fileSize(root, sha256);
   }
 }

@@ -3,8 +3,8 @@ import type { Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 
-/** Where bytes are: in the row itself, or in the file of their hash. */
-export type StoredBytes = Pick<BlobRow, 'sha256' | 'data'>;
+/** A blob by its id, and where its bytes are: in the row itself, or in the file of their hash. */
+export type StoredBytes = Pick<BlobRow, 'id' | 'sha256' | 'data'>;
 
 const insert = statement((db, param: Param<BlobRow>) =>
   db.insertInto('blobs').values({
@@ -53,5 +53,5 @@ export async function emptyBlob(tx: Tx, id: BlobRow['id']): Promise<StoredBytes 
   const blob = await findBlob(tx, id);
   const empty = { sha256: '', sizeBytes: 0, data: new Uint8Array() };
   await tx.updateTable('blobs').set(empty).where('id', '=', id).execute();
-  return blob?.data === null ? { sha256: blob.sha256, data: null } : undefined;
+  return blob?.data === null ? { id, sha256: blob.sha256, data: null } : undefined;
 }

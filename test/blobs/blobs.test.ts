@@ -22,7 +22,7 @@ import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';
 import { openTestDatabase, temporaryDirectory } from '../db/open.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { keepBlob } from './operations.ts';
+import { emptyKept, keepBlob } from './operations.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.UTC(2030, 0, 1);
@@ -452,6 +452,42 @@ test('what another row names, or another request has prepared too, is not discar
   assert.equal(files(dataDir).length, 2);
   await db.commit(keepBlob, other);
   assert.deepEqual(await readAll(blobs, other.id), large(13));
+});
+
+test('a blob committed before a restart, or long ago, does not take the file of a request that has not committed', async () => {
+  const first = open();
+  const earlier = await first.blobs.prepare([large(16)]);
+  await db.commit(keepBlob, earlier);
+  const restarted = open(first.dataDir);
+  const pending = await restarted.blobs.prepare([large(16)]);
+  const emptied = await db.commit(emptyKept, earlier.id);
+  assert.ok(emptied);
+  await restarted.blobs.discard(emptied);
+  await db.commit(keepBlob, pending);
+  assert.deepEqual(await readAll(restarted.blobs, pending.id), large(16));
+  await first.clock.advance(2 * HOUR_MS);
+  await first.blobs.sweep();
+  const late = await first.blobs.prepare([large(16)]);
+  const emptiedLater = await db.commit(emptyKept, pending.id);
+  assert.ok(emptiedLater);
+  await first.blobs.discard(emptiedLater);
+  await db.commit(keepBlob, late);
+  assert.deepEqual(await readAll(first.blobs, late.id), large(16));
+});
+
+test('the file goes with the last blob that has named it, in whatever order they are discarded', async () => {
+  const { blobs, dataDir } = open();
+  const [one, other] = [await blobs.prepare([large(17)]), await blobs.prepare([large(17)])];
+  for (const row of [one, other]) await db.commit(keepBlob, row);
+  for (const [row, left] of [
+    [one, 1],
+    [other, 0],
+  ] as const) {
+    const emptied = await db.commit(emptyKept, row.id);
+    assert.ok(emptied);
+    await blobs.discard(emptied);
+    assert.equal(files(dataDir).length, left);
+  }
 });
 
 test('of preparing and discarding the same bytes in any mixture, what was committed is whole', async () => {

@@ -107,6 +107,19 @@ test('a file in the trash that a row names again comes back: when it is read, an
   await blobs.open(other.id);
 });
 
+test('many readers of a file in the trash all get it, whoever puts it back', async () => {
+  const { blobs, root } = open();
+  const [name = ''] = addUnnamed(root, 1);
+  assert.equal((await blobs.sweep()).moved, 1);
+  const row = rowOf(name);
+  await db.commit(keepBlob, row);
+  const opened = await Promise.all([1, 2, 3, 4].map(() => blobs.open(row.id)));
+  assert.deepEqual(
+    opened.map(({ sizeBytes }) => sizeBytes),
+    [36, 36, 36, 36],
+  );
+});
+
 test('a sweep that would take more than a handful and more than 5 % takes nothing, and says so', async () => {
   const { blobs, root } = open();
   await addNamed(root, 30);
