@@ -1,8 +1,9 @@
 /**
- * Mail that a daemon that stops had taken and did not send, put back for the next start. Nobody is in doubt about it, as
- * after a crash (recover.ts): stopping five times in a row must not hold it.
+ * Puts back the mail that a stopping daemon has claimed and not sent, so that the next start sends it. A clean stop adds no
+ * doubt, unlike a crash (recover.ts): stopping five times in a row must not hold mail. Suspects wait for their trials.
  */
 import { defineWrite } from '../db/operation.ts';
+import { releasedDueAt } from './held/suspect.ts';
 import { changeRecipient, getMessage, listInFlight, listRecipients, refreshStatus } from './store.ts';
 
 export type Release = {
@@ -23,7 +24,8 @@ export const releaseUnsent = defineWrite(
       const all = await listRecipients(tx, messageId);
       const recipient = all.find((one) => one.id === id);
       if (!recipient) continue;
-      await changeRecipient(tx, message, recipient, { state: 'ready', epoch: null, dueAt: now }, { now });
+      const patch = { state: 'ready', epoch: null, dueAt: releasedDueAt(recipient.doubts, now) } as const;
+      await changeRecipient(tx, message, recipient, patch, { now });
       await refreshStatus(tx, message, all);
     }
     return unsent.length;

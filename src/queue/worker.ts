@@ -5,6 +5,7 @@ import { logHeld } from '../events/mail-log.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { Dispatcher } from './dispatch.ts';
 import { countHeld } from './held/store.ts';
+import { withdrawTrials } from './held/trial.ts';
 import { recoverAbandoned } from './recover.ts';
 
 /**
@@ -27,14 +28,19 @@ export function createRecoveryWork(app: App): Work<'run'> {
   return periodic(app.clock, {
     name: 'queue recovery',
     periodMs: RECOVERY_PERIOD_MS,
-    run: () => recoverQueue(app),
+    run: () => recoverLeases(app),
   });
 }
 
-/** Also run once before the queue starts, for what an earlier start left behind. */
-export async function recoverQueue(
-  app: Pick<App, 'db' | 'clock' | 'epoch' | 'log' | 'notices'>,
-): Promise<void> {
+type RecoveryApp = Pick<App, 'db' | 'clock' | 'epoch' | 'log' | 'notices'>;
+
+/** Puts back what an earlier start of the daemon left behind. It runs once, before the queue starts. */
+export async function recoverQueue(app: RecoveryApp): Promise<void> {
+  await app.db.commit(withdrawTrials, { now: app.clock.now() });
+  await recoverLeases(app);
+}
+
+async function recoverLeases(app: RecoveryApp): Promise<void> {
   const { clock, epoch } = app;
   const { retried, held } = await app.db.commit(recoverAbandoned, {
     now: clock.now(),

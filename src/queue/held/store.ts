@@ -35,6 +35,20 @@ export async function hasTrial(tx: Tx): Promise<boolean> {
   return (await suspectOnTrial.first(tx, {})) !== undefined;
 }
 
+const dueSuspects = statement((db) =>
+  db
+    .selectFrom('recipients')
+    .select('messageId')
+    .where(isSuspect)
+    .where('state', '=', 'ready')
+    .where('dueAt', 'is not', null),
+);
+
+/** Ids of messages with suspects that are due and not in flight. */
+export async function listDueSuspects(tx: Tx): Promise<string[]> {
+  return [...new Set((await dueSuspects.all(tx, {})).map(({ messageId }) => messageId))];
+}
+
 /** Literal, for the partial index `recipientsHeld`. */
 const isHeld = sql<boolean>`recipients.state = 'held'`;
 

@@ -6,7 +6,7 @@ import type { App } from '../../app.ts';
 import { defineWrite } from '../../db/operation.ts';
 import type { Work } from '../../system/worker.ts';
 import { changeRecipient, getMessage, listRecipients } from '../store.ts';
-import { findWaitingSuspect, hasTrial } from './store.ts';
+import { findWaitingSuspect, hasTrial, listDueSuspects } from './store.ts';
 import { isSuspect } from './suspect.ts';
 
 /** The next suspect does not wait longer than this for one whose host hangs. A crash comes sooner, as a rule. */
@@ -28,6 +28,24 @@ export const startTrial = defineWrite(
     for (const recipient of recipients)
       await changeRecipient(tx, message, recipient, { dueAt: now }, { now });
     return recipients.length;
+  },
+);
+
+/**
+ * Ends the trials that an earlier start of the daemon began and whose mail it had not claimed, so that this start begins
+ * them one by one. A data directory of an earlier version may hold many suspects that are due at once.
+ */
+export const withdrawTrials = defineWrite(
+  'queue.withdrawTrials',
+  async (tx, { now }: { now: number }): Promise<void> => {
+    for (const messageId of await listDueSuspects(tx)) {
+      const message = await getMessage(tx, messageId);
+      for (const recipient of await listRecipients(tx, messageId)) {
+        const isDue = recipient.state === 'ready' && recipient.dueAt !== null;
+        if (isDue && isSuspect(recipient))
+          await changeRecipient(tx, message, recipient, { dueAt: null }, { now });
+      }
+    }
   },
 );
 

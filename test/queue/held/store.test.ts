@@ -4,6 +4,7 @@ import {
   countHeld,
   findWaitingSuspect,
   hasTrial,
+  listDueSuspects,
   listHeld,
   listHeldEmails,
 } from '../../../src/queue/held/store.ts';
@@ -16,6 +17,7 @@ test('what is held, and what is suspected, is found by an index that holds nothi
     [(tx) => listHeldEmails(tx, { after: '', limit: 10 }), 'recipientsHeld'],
     [findWaitingSuspect, 'recipientsSuspect'],
     [hasTrial, 'recipientsSuspect'],
+    [listDueSuspects, 'recipientsSuspect'],
   ] as const satisfies [Parameters<typeof explain>[0], string][]) {
     const plan = await explain(query);
     assert.match(plan.join('\n'), new RegExp(`USING (COVERING )?INDEX ${index}\\b`));

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { openWriting } from '../../../src/db/connection.ts';
 import { createSigningKeys } from '../../../src/domains/signing-key.ts';
 import { type Claimed, deliver } from '../../../src/queue/deliver.ts';
 import { createTrialWork } from '../../../src/queue/held/trial.ts';
+import { releaseUnsent } from '../../../src/queue/release.ts';
 import { simulateDelivery } from '../../../src/queue/simulate.ts';
 import { recoverQueue } from '../../../src/queue/worker.ts';
 import { newId } from '../../../src/system/ids.ts';
@@ -72,6 +75,39 @@ test('mail that arrives while a suspect is tried is delivered, and is not held w
   assert.equal((await spool.email(crasher)).recipients[0].status, 'held');
   assert.ok(others.length >= 6, 'some arrived in each life');
   for (const id of others) assert.equal((await spool.email(id)).recipients[0].status, 'delivered');
+});
+
+test('suspects that a clean stop or an earlier version left behind become due one at a time', async () => {
+  const ids = [];
+  for (const name of ['ann', 'bob', 'cid']) ids.push(await spool.accept(`delivered+${name}${AT_SIMULATOR}`));
+  for (const epoch of ['third', 'fourth']) {
+    assert.equal((await spool.claim(epoch)).length, 3);
+    await recoverQueue(app);
+    await clock.advance(10_000);
+  }
+  const makeDue = () => {
+    const database = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
+    database.prepare("UPDATE recipients SET dueAt = ? WHERE state = 'ready'").run(clock.now());
+    database.close();
+  };
+  makeDue();
+  assert.equal((await spool.claim('stopped')).length, 3);
+  const stop = { now: clock.now(), epoch: 'stopped', sending: [] };
+  assert.equal(await app.db.commit(releaseUnsent, stop), 3);
+  assert.deepEqual(await spool.claim(), [], 'a clean stop leaves none due');
+  makeDue();
+  await recoverQueue({ ...app, epoch: 'after an update' });
+  assert.deepEqual(await spool.claim(), [], 'none is due after a start');
+  const trials = createTrialWork(app);
+  for (const _ of ids) {
+    const [trial] = await trials.lease(1);
+    assert.ok(trial);
+    await trials.run(trial);
+    const claimed = await spool.claim();
+    assert.equal(claimed.length, 1);
+    for (const one of claimed) await settle(app, one);
+  }
+  for (const id of ids) assert.equal((await spool.email(id)).status, 'delivered');
 });
 
 test('suspects are tried one at a time, and the next one no later than half a minute after', async () => {
