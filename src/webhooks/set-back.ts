@@ -1,10 +1,15 @@
-/** Moves the due times of webhook posts with a wall clock that was set back. */
+/**
+ * Moves the due times of webhook posts with a wall clock that was set back. Suspensions end instead of moving: each lasts
+ * a minute at most, but on a clock that was set back it would last for as long as the clock was set back.
+ */
 import type { Db } from '../db/database.ts';
 import { inSlices, type SetBack } from '../db/due-times.ts';
 import { moveDueDeliveries, type PendingRow } from './deliveries/store.ts';
+import { endSuspensions } from './store.ts';
 
-export function moveWebhooks(db: Db, setBack: SetBack): Promise<void> {
-  return inSlices<PendingRow>({ endpointId: 'wh_', dueAt: 0, id: 'whd_' }, (after) =>
+export async function moveWebhooks(db: Db, setBack: SetBack): Promise<void> {
+  await inSlices<PendingRow>({ endpointId: 'wh_', dueAt: 0, id: 'whd_' }, (after) =>
     db.commit(moveDueDeliveries, { ...setBack, after }),
   );
+  await db.commit(endSuspensions, undefined);
 }

@@ -224,8 +224,8 @@ export async function noteFailing(tx: Tx, failure: Pick<WebhookEndpointRow, 'id'
 }
 
 /**
- * Ends the suspension of every endpoint when the daemon starts: receivers may have recovered, and the clock may have been
- * set back since.
+ * Ends the suspension of every endpoint. It runs when the daemon starts, since receivers may have recovered by then, and
+ * when the clock was set back, which would make suspensions last longer than they are allowed to.
  */
 export const endSuspensions = defineWrite('webhooks.endSuspensions', async (tx: Tx): Promise<void> => {
   await tx

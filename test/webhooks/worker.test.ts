@@ -5,6 +5,7 @@ import type { HttpRequest } from '../../src/system/fetch.ts';
 import { newId } from '../../src/system/ids.ts';
 import { releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { suspensionMs } from '../../src/webhooks/schedule.ts';
+import { moveWebhooks } from '../../src/webhooks/set-back.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { DATA, ended, inWorld, only, until, type WebhookWorld } from './webhook-world.ts';
@@ -450,6 +451,23 @@ test('a start of the daemon ends all suspensions, also those of a clock that has
     world.start();
     await ended(world);
     assert.equal((await only(world)).state, 'delivered');
+  }));
+
+test('a clock that is set back while the daemon runs ends all suspensions', () =>
+  inWorld(async (world) => {
+    await world.createEndpoint();
+    world.start();
+    await world.record();
+    await ended(world);
+    const { db, notices } = world.test.app;
+    await world.side
+      .updateTable('webhookEndpoints')
+      .set({ failingSince: 1, consecutiveFailures: 1, suspendedUntil: world.startMs + 24 * HOUR })
+      .execute();
+    await moveWebhooks(db, { now: world.clock.now(), setBackMs: 24 * HOUR });
+    await world.record();
+    notices.notify('webhooks');
+    await until(world, 'the second is posted', async () => world.posts.length === 2);
   }));
 
 test('posts of one tenant that hang leave room for those of another', () =>
