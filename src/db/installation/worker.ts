@@ -18,7 +18,10 @@ export type MoveDueTimes = (db: Db, setBack: SetBack) => Promise<void>;
 /** A kill may come this long after the time was stored, so a set-back may be taken for so much shorter. Our own limit. */
 const PERIOD_MS = 60_000;
 
-/** Looks at the clock, and moves what was due with it. Run once before the workers start. */
+/**
+ * Moves due times when the clock was set back, and then stores the new time. It runs once before the workers start. A
+ * start that fails later, such as on a port in use, must not move the due times again when it is repeated.
+ */
 export async function followClock(app: ClockApp, moves: readonly MoveDueTimes[]): Promise<void> {
   const setBackMs = app.clockWatch.look();
   if (setBackMs === 0) return;
@@ -29,6 +32,7 @@ export async function followClock(app: ClockApp, moves: readonly MoveDueTimes[])
   const setBack = { now: app.clock.now(), setBackMs };
   await Promise.all(moves.map((move) => move(app.db, setBack)));
   for (const name of ['queue', 'webhooks', 'imports', 'exports'] as const) app.notices.notify(name);
+  await app.db.commit(advanceInstallation, { now: setBack.now });
 }
 
 /** Its `stop` stores the time once more. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { cpSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
@@ -85,6 +87,31 @@ test('after a start with the clock an hour back, mail that was due leaves at onc
   } finally {
     await daemon.stop();
   }
+});
+
+test('starts that fail after the clock was set back move the due times once', async () => {
+  const id = await accept('deferred');
+  await open.app.db.commit(advanceInstallation, { now: NOW + HOUR_MS });
+  const directory = image((database) => {
+    database
+      .prepare("UPDATE recipients SET state = 'deferred', dueAt = ? WHERE messageId = ?")
+      .run(NOW + 3 * HOUR_MS, id);
+  });
+  const busy = createServer();
+  await once(busy.listen(0, '127.0.0.1'), 'listening');
+  try {
+    const config = configOf(directory);
+    const { port } = busy.address() as AddressInfo;
+    const inUse = { ...config, http: { ...config.http, port } };
+    for (const _ of [1, 2])
+      await assert.rejects(startDaemon(inUse, { clock: createFakeClock(NOW) }), { code: 'EADDRINUSE' });
+  } finally {
+    busy.close();
+  }
+  const database = new Sqlite(join(directory, 'postrider.db'), { readonly: true });
+  const dueAt = database.prepare('SELECT dueAt FROM recipients WHERE messageId = ?').pluck().get(id);
+  database.close();
+  assert.equal(dueAt, NOW + 2 * HOUR_MS);
 });
 
 test('everything that waits moves with the clock, however much of it, and only what waits', async () => {
