@@ -103,6 +103,7 @@ async function connect(world: Pick<System, 'dial'>, options: SmtpOptions): Promi
 }
 
 async function readBanner(connection: SmtpConnection, options: SmtpOptions): Promise<void> {
+  connection.expect(1);
   const banner = await connection.read('banner', options.timeouts.bannerMs);
   if (banner.code !== 220) throw unexpected('banner', banner);
   options.onPhase?.('banner');
@@ -166,7 +167,7 @@ async function command(
   line: string,
   timeoutMs: number,
 ): Promise<SmtpReply> {
-  connection.send(`${line}\r\n`);
+  connection.send(`${line}\r\n`, 1);
   return connection.read(phase, timeoutMs);
 }
 

@@ -74,9 +74,16 @@ export class SmtpConnection {
     }
   }
 
-  /** Sends a few bytes, in one packet with whatever else is sent before the event loop goes on. False when the peer's
-   * window has no more room. Where the connection has ended, the read that follows says so. */
-  send(bytes: string | Uint8Array): boolean {
+  /** Announces that the peer owes so many more replies. A peer that sends more than one beyond them ends the connection. */
+  expect(replies: number): void {
+    this.#reader.expect(replies);
+  }
+
+  /** Sends a few bytes, in one packet with whatever else is sent before the event loop goes on. `replies` is the number of
+   * commands in them, each of which the peer answers once. False when the peer's window has no more room. Where the
+   * connection has ended, the read that follows says so. */
+  send(bytes: string | Uint8Array, replies = 0): boolean {
+    this.expect(replies);
     if (!this.#isCorked) {
       this.#isCorked = true;
       this.#socket.cork();
@@ -92,10 +99,10 @@ export class SmtpConnection {
 
   /** As `send`, for any amount: resolves once there is room for more, or a reply has come meanwhile. @throws SmtpError */
   async write(phase: SmtpPhase, bytes: Uint8Array, timeoutMs: number): Promise<void> {
-    this.#throwIfEnded(phase);
+    this.#throwIfSilent(phase);
     if (this.send(bytes)) return;
     await this.#wait('sending', phase, timeoutMs);
-    this.#throwIfEnded(phase);
+    this.#throwIfSilent(phase);
   }
 
   /** Hands the socket over; this connection is at its end. Errors stay handled. */
@@ -116,6 +123,12 @@ export class SmtpConnection {
   endWith(line: string): void {
     this.#socket.end(line, () => this.destroy());
     this.#clock.after(LAST_LINE_MS, () => this.destroy());
+  }
+
+  /** A reply that came before the end is the better reason: a server that refuses a message early reads the rest of it as
+   * commands, and its many replies to those end the connection. */
+  #throwIfSilent(phase: SmtpPhase): void {
+    if (!this.#reader.hasReply) this.#throwIfEnded(phase);
   }
 
   #throwIfEnded(phase: SmtpPhase): void {

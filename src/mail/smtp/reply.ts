@@ -24,6 +24,8 @@ export const MAX_UNREAD_BYTES = 256 * 1024;
 const MAX_KEPT_BYTES_OF_SUCCESS = 4_096;
 /** Kept bytes of any other reply. Nothing more is stored of it. */
 const MAX_KEPT_BYTES = MAX_FOREIGN_TEXT_CHARACTERS;
+/** Number of replies that a peer may send beyond those it was asked for. A goodbye (421) to an idle session is one. */
+const MAX_UNASKED_REPLIES = 1;
 /** Three digits and the separator. */
 const CODE_BYTES = 4;
 /** Quoted of a line that is no reply. */
@@ -47,12 +49,22 @@ type OpenReply = {
   keptBytes: number;
 };
 
-/** Collects bytes into replies. Reading them (`next`) makes room for more. */
+/**
+ * Collects bytes into replies. A reply of a few bytes costs much more memory than it has bytes, so the number of unread
+ * replies is limited too: to those that are expected, and `MAX_UNASKED_REPLIES`.
+ */
 export class ReplyReader {
   #rest: Buffer | undefined;
   readonly #replies: OpenReply[] = [];
+  /** Number of replies that the peer was asked for and that were not read yet. */
+  #expectedReplies = 0;
   #unreadBytes = 0;
   #open: OpenReply | undefined;
+
+  /** Announces that the peer was asked for so many more replies. */
+  expect(replies: number): void {
+    this.#expectedReplies += replies;
+  }
 
   /** @throws ReplyFormatError */
   push(chunk: Buffer): void {
@@ -71,6 +83,7 @@ export class ReplyReader {
     const first = this.#replies.shift();
     if (!first) return undefined;
     this.#unreadBytes -= first.keptBytes;
+    this.#expectedReplies = Math.max(this.#expectedReplies - 1, 0);
     return first.reply;
   }
 
@@ -101,7 +114,13 @@ export class ReplyReader {
       throw new ReplyFormatError(`a reply is longer than ${MAX_REPLY_BYTES} bytes`);
     if (leftBytes > 0) this.#keep(open, line.text, keptEnd - start);
     this.#open = line.continues ? open : undefined;
-    if (!line.continues) this.#replies.push(open);
+    if (!line.continues) this.#finish(open);
+  }
+
+  #finish(open: OpenReply): void {
+    if (this.#replies.length >= this.#expectedReplies + MAX_UNASKED_REPLIES)
+      throw new ReplyFormatError('the peer sent replies that it was not asked for');
+    this.#replies.push(open);
   }
 
   #keep(open: OpenReply, text: string, sizeBytes: number): void {
@@ -109,7 +128,7 @@ export class ReplyReader {
     open.keptBytes += sizeBytes;
     this.#unreadBytes += sizeBytes;
     if (this.#unreadBytes > MAX_UNREAD_BYTES)
-      throw new ReplyFormatError(`more than ${MAX_UNREAD_BYTES} bytes of replies came unasked`);
+      throw new ReplyFormatError(`the unread replies are longer than ${MAX_UNREAD_BYTES} bytes`);
   }
 }
 

@@ -161,7 +161,10 @@ function begin(state: SessionState, envelope: Envelope): Commands {
   const rcpts = envelope.recipients.map(rcptCommand);
   state.needsReset = false;
   state.isUsed = true;
-  if (isPipelining(state)) connection.send(`${reset}${mail}${rcpts.join('')}DATA\r\n`);
+  if (isPipelining(state)) {
+    const commands = [...(reset === '' ? [] : [reset]), mail, ...rcpts, 'DATA\r\n'];
+    connection.send(commands.join(''), commands.length);
+  }
   return { reset, mail, rcpts };
 }
 
@@ -209,7 +212,7 @@ async function converse(
   const finalDot = await sendContent(connection, envelope, timeouts.blockMs);
   if (finalDot === undefined) return settleEarly(progress, await connection.read('body', timeouts.blockMs));
   progress.dotSent = connection.isOpen;
-  connection.send(finalDot);
+  connection.send(finalDot, 1);
   // RFC 5321 4.1.1.4: whatever the verdict, the transaction is over.
   state.needsReset = false;
   if (isPipelining(state)) markReady();
@@ -238,7 +241,7 @@ async function sendEnvelope(
   const pipelines = isPipelining(state);
   const ask = async (phase: SmtpPhase, command: string, timeoutMs: number): Promise<SmtpReply> => {
     if (!pipelines) {
-      connection.send(command);
+      connection.send(command, 1);
       if (command !== reset) await announce(state, envelope, [phase]);
     }
     const reply = await connection.read(phase, timeoutMs);
@@ -277,7 +280,7 @@ function expectReset(reply: SmtpReply): void {
 
 /** RFC 2920 3.1: DATA was accepted although every recipient was refused. A message without a byte ends it. */
 async function endWithBareDot({ connection, timeouts }: SessionState): Promise<boolean> {
-  connection.send('.\r\n');
+  connection.send('.\r\n', 1);
   return (await connection.read('dot', timeouts.dotMs)).code !== 421;
 }
 

@@ -18,6 +18,7 @@ import {
   peerFor,
   send,
   sessionWith,
+  settleSockets,
   summary,
   until,
   worldWith,
@@ -667,6 +668,31 @@ test('a goodbye to an idle session is told apart from a verdict on the message',
   assert.deepEqual(summary(result), ['failed mail reply untried']);
   assert.equal(result.usable, false);
   assert.equal(peer.commands.filter((line) => line.startsWith('MAIL')).length, 1);
+});
+
+test('a server that refuses a message early and takes the rest of it for commands has refused it', async (t) => {
+  const answers = `552 5.3.4 too big\r\n${'500 5.5.1 unknown command\r\n'.repeat(100)}`;
+  const { promise: stalled, resolve: stall } = Promise.withResolvers<void>();
+  const peer = await peerFor(t, { stall: () => stall() });
+  const session = await sessionWith(t, peer.port);
+  const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(200_000));
+  const sending = send(session, envelope({ message: inline(message) }));
+  await stalled;
+  // The client fills the window of the peer and then waits for it.
+  for (let round = 0; round < 20; round++) await settleSockets();
+  peer.say(answers);
+  assert.deepEqual(summary(await sending), ['refused body 552']);
+});
+
+test('an idle session whose peer sends two replies unasked is closed at once', async (t) => {
+  const peer = await peerFor(t);
+  const clock = createFakeClock(0);
+  const session = await sessionWith(t, peer.port, {}, clock);
+  assert.deepEqual(summary(await send(session, envelope())), ['accepted 250']);
+  peer.say('250\r\n250\r\n');
+  await until(() => !session.isOpen());
+  await settleSockets();
+  assert.equal(peer.closedConnections(), 1);
 });
 
 test('a flood of replies ends the session', async (t) => {

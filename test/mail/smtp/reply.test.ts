@@ -10,8 +10,17 @@ import {
   type SmtpReply,
 } from '../../../src/mail/smtp/reply.ts';
 
-function read(...chunks: (string | Buffer)[]): SmtpReply[] {
+/** More replies than any of these tests reads. */
+const MANY = 10_000;
+
+function readerOf(expectedReplies: number): ReplyReader {
   const reader = new ReplyReader();
+  reader.expect(expectedReplies);
+  return reader;
+}
+
+function read(...chunks: (string | Buffer)[]): SmtpReply[] {
+  const reader = readerOf(MANY);
   const replies: SmtpReply[] = [];
   for (const chunk of chunks) {
     reader.push(Buffer.from(chunk as string));
@@ -86,11 +95,30 @@ test('what is no reply is said so, and nothing else is ever thrown', () => {
 test('a peer cannot make us keep more than the limits', () => {
   assert.throws(() => read('x'.repeat(REPLY_LINE_LIMIT_BYTES + 1)), ReplyFormatError);
   assert.throws(() => read(`250 ${'x'.repeat(REPLY_LINE_LIMIT_BYTES)}\r\n`), ReplyFormatError);
-  const reader = new ReplyReader();
-  const flood = Buffer.from('250 ok\r\n'.repeat(1000));
+  const long = Buffer.from(`250 ${'x'.repeat(2_000)}\r\n`.repeat(10));
+  const reader = readerOf(MANY);
   assert.throws(() => {
-    for (let round = 0; round < 100; round++) reader.push(flood);
-  }, ReplyFormatError);
+    for (let round = 0; round < 100; round++) reader.push(long);
+  }, /the unread replies are longer than 262144 bytes/);
+});
+
+test('one reply more than was asked for is kept, a second one is refused, however short', () => {
+  for (const expected of [0, 1, 105]) {
+    const reader = readerOf(expected);
+    for (let count = 0; count <= expected; count++) reader.push(Buffer.from('250\n'));
+    assert.throws(() => reader.push(Buffer.from('250\n')), /replies that it was not asked for/);
+    let kept = 0;
+    while (reader.next()) kept += 1;
+    assert.equal(kept, expected + 1);
+  }
+});
+
+test('a reply that was read is no longer expected', () => {
+  const reader = readerOf(2);
+  reader.push(Buffer.from('250\n250\n'));
+  assert.ok(reader.next() && reader.next());
+  reader.push(Buffer.from('421 4.4.2 idle\n'));
+  assert.throws(() => reader.push(Buffer.from('250\n')), ReplyFormatError);
 });
 
 test('of a long reply the beginning is kept, and the rest is read over', () => {
