@@ -2,7 +2,7 @@
  * Describes what a schema found wrong, in words for people and with the caller's own field names (api.md 1.1). A schema
  * says with its `description` what a pattern means; the pattern itself is for programs.
  */
-import type { Issue } from '../system/errors.ts';
+import { type Issue, MAX_ISSUES } from '../system/errors.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
 /** One error of Ajv with `verbose`; the schemas have no `$ref`, so that `schemaPath` leads through all of them. */
@@ -16,27 +16,44 @@ export type Finding = {
   parentSchema?: Readonly<Record<string, unknown>>;
 };
 
+/** Maximum length of a JSON pointer that is looked at: its keys are the caller's, and may be as long as the body. */
+const MAX_POINTER_CHARACTERS = 2_000;
 /** A key is the caller's, and may be as long as the body. */
 const MOST_KEY_CHARACTERS = 100;
 
-/** A finding, or what became of all findings below a union of schemas. */
-type Told = Pick<Finding, 'keyword' | 'instancePath' | 'schemaPath'> & { types: string[]; issues: Issue[] };
+/**
+ * Findings that blame fields, in order: one finding, or those of a union's branch. `types` names the types of all branches
+ * where the value is of none of them.
+ */
+type Group = Pick<Finding, 'keyword' | 'instancePath' | 'schemaPath'> & {
+  blamed: readonly Finding[];
+  types?: readonly string[];
+};
+
+/** Findings kept of one branch of a union: several may blame one field, and no more than MAX_ISSUES fields are listed. */
+const MAX_BLAMED = 10 * MAX_ISSUES;
 
 /**
- * Turns the findings of one value into issues, each field once, in the order in which Ajv reports them (`allErrors`).
- * The result is never empty, since a schema that fails says why. A path is '' when the value as a whole is wrong.
+ * Turns the findings of one value into issues, each field once, at most MAX_ISSUES, in the order in which Ajv reports
+ * them (`allErrors`). The result is never empty, since a schema that fails says why. A path is '' when the value as a
+ * whole is wrong.
  *
- * Runs in linear time: a hostile body has as many findings as values.
+ * A hostile body has tens of thousands of findings, so nothing is put into words before it is known to be listed.
  */
 export function describeFindings(findings: readonly Finding[]): Issue[] {
-  const told: Told[] = [];
+  const groups: Group[] = [];
   for (const finding of findings) {
-    if (UNIONS.includes(finding.keyword)) told.push(describeUnion(finding, takeBranches(told, finding)));
-    else if (!UNTELLING.includes(finding.keyword)) told.push(describeOne(finding));
+    if (UNIONS.includes(finding.keyword)) groups.push(chooseBranch(finding, takeBranches(groups, finding)));
+    else if (!UNTELLING.includes(finding.keyword)) groups.push(groupOf(finding));
   }
   const issues = new Map<string, Issue>();
-  for (const issue of told.flatMap((one) => one.issues)) {
-    if (!issues.has(issue.path)) issues.set(issue.path, issue);
+  for (const { blamed, types } of groups) {
+    for (const finding of blamed) {
+      const path = pathOf(finding);
+      if (issues.has(path)) continue;
+      issues.set(path, { path, message: types ? `must be ${types.join(' or ')}` : wordsFor(finding) });
+      if (issues.size === MAX_ISSUES) return [...issues.values()];
+    }
   }
   return issues.size > 0 ? [...issues.values()] : [{ path: '', message: 'is not valid' }];
 }
@@ -46,49 +63,72 @@ const UNIONS = ['anyOf', 'oneOf'];
 /** Keywords that only say that something below them was found. */
 const UNTELLING = ['if', 'propertyNames'];
 
-function describeOne(finding: Finding): Told {
-  const { keyword, instancePath, schemaPath, params } = finding;
-  const types = keyword === 'type' ? [params['type']].flat().map(nameOfType) : [];
-  const message = types.length > 0 ? `must be ${types.join(' or ')}` : wordsFor(finding);
-  return { keyword, instancePath, schemaPath, types, issues: [{ path: pathOf(finding), message }] };
+function groupOf(finding: Finding): Group {
+  const { keyword, instancePath, schemaPath } = finding;
+  return { keyword, instancePath, schemaPath, blamed: [finding] };
 }
 
-/** Takes what was told of the branches of a union off the end of the list: Ajv reports them right before the union. */
-function takeBranches(told: Told[], union: Finding): Told[] {
-  let start = told.length;
-  while (start > 0 && told[start - 1]?.schemaPath.startsWith(`${union.schemaPath}/`)) start--;
-  return told.splice(start);
+/** Takes the groups of the branches of a union off the end of the list: Ajv reports them right before the union. */
+function takeBranches(groups: Group[], union: Finding): Group[] {
+  const prefix = `${union.schemaPath}/`;
+  let start = groups.length;
+  while (start > 0 && groups[start - 1]?.schemaPath.startsWith(prefix)) start--;
+  return groups.splice(start);
 }
 
 /**
  * A value that no branch allows is blamed for the branch that it came furthest in. Where it is of no branch's type, all
  * their types are named.
  */
-function describeUnion(union: Finding, branches: readonly Told[]): Told {
+function chooseBranch(union: Finding, branches: readonly Group[]): Group {
   const { keyword, instancePath, schemaPath } = union;
   const best = mostTelling(branches);
-  if (!best) return describeOne(union);
+  if (!best) return groupOf(union);
   if (best.keyword === 'type' && best.instancePath === instancePath) {
-    const types = [...new Set(branches.flatMap((branch) => branch.types))];
-    const issues = [{ path: pathOf(union), message: `must be ${types.join(' or ')}` }];
-    return { keyword: 'type', instancePath, schemaPath, types, issues };
+    const types = [...new Set(branches.flatMap(typesOf))];
+    return { keyword: 'type', instancePath, schemaPath, blamed: [union], types };
   }
   const branch = branchOf(best, union);
-  const issues = branches.filter((one) => branchOf(one, union) === branch).flatMap((one) => one.issues);
-  return { keyword, instancePath: best.instancePath, schemaPath, types: [], issues };
+  const blamed: Finding[] = [];
+  for (const group of branches) {
+    if (branchOf(group, union) !== branch) continue;
+    blamed.push(...group.blamed);
+    if (blamed.length >= MAX_BLAMED) break;
+  }
+  return { keyword, instancePath: best.instancePath, schemaPath, blamed };
 }
 
 /** The deepest finding tells most, and among those at one place a wrong type tells least. */
-function mostTelling(told: readonly Told[]): Told | undefined {
-  const score = ({ instancePath, keyword }: Told) =>
-    instancePath.split('/').length * 2 + (keyword === 'type' ? 0 : 1);
-  const [first, ...others] = told;
-  return first && others.reduce((best, one) => (score(one) > score(best) ? one : best), first);
+function mostTelling(groups: readonly Group[]): Group | undefined {
+  let best: Group | undefined;
+  let bestScore = -1;
+  for (const group of groups) {
+    const score = depthOf(group.instancePath) * 2 + (group.keyword === 'type' ? 0 : 1);
+    if (score > bestScore) [best, bestScore] = [group, score];
+  }
+  return best;
+}
+
+function depthOf(pointer: string): number {
+  let depth = 0;
+  const end = Math.min(pointer.length, MAX_POINTER_CHARACTERS);
+  for (let at = 0; at < end; at++) if (pointer[at] === '/') depth++;
+  return depth;
 }
 
 /** The position of the branch in its union: `1` of `#/properties/to/anyOf/1/items/type`. */
-function branchOf({ schemaPath }: Told, union: Finding): string | undefined {
-  return schemaPath.slice(union.schemaPath.length + 1).split('/')[0];
+function branchOf({ schemaPath }: Group, union: Finding): string {
+  const start = union.schemaPath.length + 1;
+  const end = schemaPath.indexOf('/', start);
+  return schemaPath.slice(start, end < 0 ? undefined : end);
+}
+
+function typesOf({ types, blamed: [finding] }: Group): readonly string[] {
+  return types ?? namesOfTypes(finding?.params['type']);
+}
+
+function namesOfTypes(type: unknown): string[] {
+  return type === undefined ? [] : [type].flat().map(nameOfType);
 }
 
 function pathOf({ instancePath, params, propertyName }: Finding): string {
@@ -100,6 +140,7 @@ function pathOf({ instancePath, params, propertyName }: Finding): string {
 /** `/attachments/1/path` is `attachments[1].path`. */
 function toPath(pointer: string): string {
   return pointer
+    .slice(0, MAX_POINTER_CHARACTERS)
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
@@ -115,6 +156,8 @@ function wordsFor({ keyword, params, parentSchema = {}, propertyName }: Finding)
   const limit = Number(params['limit']);
   if (propertyName !== undefined) return `is not a name that is allowed here${meaningOf(parentSchema)}`;
   switch (keyword) {
+    case 'type':
+      return `must be ${namesOfTypes(params['type']).join(' or ')}`;
     case 'required':
       return 'is required';
     case 'enum':

@@ -9,6 +9,11 @@ export const MOST_NESTING = 64;
 export const MOST_VALUES = 40_000;
 /** Each value may have a key. Counted by itself because a broken text need not have anything between its strings. */
 export const MOST_STRINGS = 2 * MOST_VALUES;
+/**
+ * Maximum size of a field name, with its quotes and escapes: 256 characters, the longest key of a tag, take at most 3 KiB.
+ * Refusals and error paths copy names, and escape each character.
+ */
+export const MAX_NAME_BYTES = 16 * 1024;
 /** Of a name, in what is said of it. */
 const MOST_SAID_BYTES = 100;
 
@@ -35,6 +40,8 @@ export function excessOf(json: Buffer): string | undefined {
       case QUOTE: {
         if (++strings > MOST_STRINGS) return `hold more than ${MOST_VALUES} values`;
         const end = endOfString(json, index);
+        if (isName && end - index > MAX_NAME_BYTES)
+          return `have a field name of more than ${MAX_NAME_BYTES / 1024} KiB`;
         if (isName && !isNew(json, index, end, open.at(-1))) {
           const name = json.toString('utf8', index + 1, Math.min(end, index + MOST_SAID_BYTES));
           return `name \`${name}\` twice in one object`;

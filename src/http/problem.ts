@@ -1,7 +1,7 @@
 /** The one error envelope of the API (api.md 1.1) and the status of each code. Anything unforeseen is a 500 that says nothing. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { AppError, type ErrorCode, type Issue, mergeRefusals, notFound } from '../system/errors.ts';
+import { AppError, type ErrorCode, notFound } from '../system/errors.ts';
 import type { Log } from '../system/log.ts';
 import { withFieldRefusals } from './field-refusals.ts';
 import { describeFindings, type Finding } from './findings.ts';
@@ -134,15 +134,8 @@ export function validationRefusal(
   findings: readonly object[],
   whole: 'body' | 'request' = 'request',
 ): AppError {
-  const [first, ...others] = describeFindings(findings as readonly Finding[]).map((issue) =>
-    refusalOf(issue, whole),
-  );
-  if (!first) throw new Error('a schema refused a value without a finding');
-  return mergeRefusals(first, ...others);
-}
-
-function refusalOf(issue: Issue, whole: 'body' | 'request'): AppError {
-  const { path, message } = issue;
-  if (path === '') return new AppError('validation_error', `The ${whole} ${message}`, { issues: [issue] });
-  return new AppError('validation_error', `\`${path}\` ${message}`, { param: path, issues: [issue] });
+  const issues = describeFindings(findings as readonly Finding[]);
+  const [{ path, message } = { path: '', message: 'is not valid' }] = issues;
+  if (path === '') return new AppError('validation_error', `The ${whole} ${message}`, { issues });
+  return new AppError('validation_error', `\`${path}\` ${message}`, { param: path, issues });
 }

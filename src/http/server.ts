@@ -3,7 +3,6 @@
  * envelope, OpenAPI from the same schemas. It knows nothing of the product.
  */
 import type { Server } from 'node:http';
-import { Ajv, type AnySchema, type ValidateFunction } from 'ajv';
 import fastJson, { type AnySchema as AnswerSchema } from 'fast-json-stringify';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import type { Clock } from '../system/clock.ts';
@@ -26,6 +25,7 @@ import { propertiesOf, rejectNearMisses } from './near-misses.ts';
 import { type ApiDescription, describeRoutes } from './openapi.ts';
 import { createPipelineServer } from './pipeline.ts';
 import { sendProblem } from './problem.ts';
+import { checkSchemas } from './validators.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -159,36 +159,7 @@ function limitBodies(server: HttpServer): void {
   });
 }
 
-/** Bodies are taken as they are; only query strings and paths, which are text by nature, are coerced. */
-function checkSchemas(server: HttpServer): void {
-  const options = {
-    strict: false,
-    allErrors: true,
-    removeAdditional: false,
-    useDefaults: true,
-    verbose: true,
-  };
-  const exact = new Ajv({ ...options, coerceTypes: false });
-  const coercing = new Ajv({ ...options, coerceTypes: true });
-  server.setValidatorCompiler<AnySchema>(({ schema, httpPart }) =>
-    compiledLate(httpPart === 'body' ? exact : coercing, schema),
-  );
-}
-
-/** At the first request that needs it: compiled at once, the schemas of all routes are half of what a start takes. */
-function compiledLate(ajv: Ajv, schema: AnySchema) {
-  let validate: ValidateFunction | undefined;
-  const check = (value: unknown) => {
-    validate ??= ajv.compile(schema);
-    const isValid = validate(value);
-    check.errors = validate.errors ?? null;
-    return isValid;
-  };
-  check.errors = null as NonNullable<ValidateFunction['errors']> | null;
-  return check;
-}
-
-/** The same for answers, with what Fastify would use itself. */
+/** Serialisers of answers are compiled when first needed, too, by the same library that Fastify uses. */
 function writeAnswers(server: HttpServer): void {
   server.setSerializerCompiler<AnswerSchema>(({ schema }) => {
     let write: ((value: unknown) => string) | undefined;

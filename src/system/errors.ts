@@ -64,8 +64,19 @@ export class AppError extends Error {
   }
 }
 
-/** `message`: a whole sentence; where it begins with the field in backticks, the issue has the path for that. */
+/** Maximum length of a field's name in a refusal: names are the caller's, and may be as long as the body. */
+const MAX_PARAM_CHARACTERS = 300;
+
+/**
+ * A refusal of one field.
+ *
+ * @param message a whole sentence; where it begins with the field in backticks, the issue has the path for that
+ */
 export function invalid(param: string, message: string): AppError {
+  if (param.length > MAX_PARAM_CHARACTERS) {
+    const short = `${param.slice(0, MAX_PARAM_CHARACTERS)}…`;
+    return invalid(short.slice(0, MAX_PARAM_CHARACTERS), message.replaceAll(param, short));
+  }
   const field = `\`${param}\``;
   const what = message.startsWith(field) ? message.slice(field.length).replace(/^:? /, '') : message;
   return new AppError('validation_error', message, { param, issues: [{ path: param, message: what }] });

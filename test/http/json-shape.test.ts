@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { endOfString, excessOf, MOST_NESTING, MOST_STRINGS, MOST_VALUES } from '../../src/http/json-shape.ts';
+import {
+  endOfString,
+  excessOf,
+  MAX_NAME_BYTES,
+  MOST_NESTING,
+  MOST_STRINGS,
+  MOST_VALUES,
+} from '../../src/http/json-shape.ts';
 
 const excess = (text: string) => excessOf(Buffer.from(text));
 
@@ -74,4 +81,11 @@ test('the same name in two objects, as a value, or in another case is no repetit
   ]) {
     assert.equal(excess(text), undefined, text);
   }
+});
+
+test('a field name is at most 16 KiB long', () => {
+  const named = (bytes: number) => Buffer.from(JSON.stringify({ a: { ['/'.repeat(bytes)]: 1 } }));
+  assert.equal(excessOf(named(MAX_NAME_BYTES - 1)), undefined);
+  assert.equal(excessOf(named(MAX_NAME_BYTES)), 'have a field name of more than 16 KiB');
+  assert.equal(excessOf(Buffer.from(JSON.stringify({ text: 'x'.repeat(MAX_NAME_BYTES) }))), undefined);
 });
