@@ -151,6 +151,5 @@ test('at most 20 wrong fields are listed', async () => {
 test('a body of very many values, or with a very long key, is refused for its first wrong field alone', async () => {
   const first = [{ path: 'whole', message: 'must be between 1 and 100' }];
   assert.deepEqual((await found({ unions: wrongItems(15_000), whole: 0 })).issues, first);
-  const [wrong, ...others] = (await found({ strict: { [LONG]: 1 }, whole: 0 })).issues;
-  assert.deepEqual([wrong?.message, others], ['is not a field', []]);
+  assert.deepEqual((await found({ strict: { [LONG]: 1 }, whole: 0 })).issues, first);
 });
