@@ -21,7 +21,7 @@ export type App = System & {
   epoch: string;
   /** Reports how far the wall clock is behind the latest time the daemon has seen. */
   clockWatch: Pick<ClockWatch, 'behindMs' | 'look'>;
-  /** Free space on the disk of the data directory. */
+  /** Reports the free space on the disk of the data directory. */
   disk: DiskSpace;
 };
 

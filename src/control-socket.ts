@@ -18,7 +18,7 @@ export type ControlSocket = { close(): Promise<void> };
 
 type ControlApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'notices' | 'metrics'>;
 
-/** The socket cannot be opened, in words for the operator. */
+/** Reports in words for the operator why the socket cannot be opened. */
 export class ControlSocketError extends Error {
   override readonly name = 'ControlSocketError';
 }
@@ -43,7 +43,7 @@ export async function createControlServer(app: ControlApp): Promise<HttpServer> 
 
 /**
  * Serves the admin API on the socket of `config.dataDir`, mode 0600. The caller holds the lock on that directory.
- * @throws ControlSocketError when something answers there already, or the path is taken by what is not a socket
+ * @throws ControlSocketError when a process answers on the path already, or the path is not a socket
  */
 export async function openControlSocket(app: ControlApp): Promise<ControlSocket> {
   const server = await createControlServer(app);

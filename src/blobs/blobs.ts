@@ -28,8 +28,10 @@ export type BlobContent = {
   inline: Buffer | undefined;
   /** The bytes before `end`; fewer when there are no more. */
   head(end: number): Promise<Buffer>;
-  /** All bytes in order. The file is closed when the last was read, and when the reader stops before.
-   * @throws DamagedBlobError before the last bytes of a file that is not what was stored */
+  /**
+   * Yields all bytes in order. The file is closed after the last byte was read, or when the reader stops early.
+   * @throws DamagedBlobError before the last bytes of a file that does not match its hash
+   */
   chunks(): AsyncIterable<Buffer>;
 };
 
@@ -41,15 +43,21 @@ export type Blobs = {
    * @throws AppError unavailable, when there is no room; and whatever the pieces throw. Nothing stays behind then.
    */
   prepare(pieces: Pieces): Promise<BlobRow>;
-  /** @throws Error when there is no such blob. @throws DamagedBlobError when its bytes are not there, or not all, or were
-   * changed in the database; those of a file are compared while they are read */
+  /**
+   * Opens a stored blob. The bytes of a file are compared with their hash while they are read.
+   * @throws Error when there is no such blob
+   * @throws DamagedBlobError when its bytes are missing, incomplete, or were changed in the database
+   */
   open(id: Id<'blob'>): Promise<BlobContent>;
   /**
    * Deletes the file of a blob that was never committed, or whose row no longer names it. The file stays when another row
    * names the same bytes, or when another request has prepared them and may still commit; the sweep takes it later.
    */
   discard(bytes: StoredBytes): Promise<void>;
-  /** Moves files that no row names to the trash, unless they are suspiciously many and it is not `forced`. */
+  /**
+   * Moves files that no row names to the trash. Stops without moving any when they are suspiciously many, unless
+   * `forced`.
+   */
   sweep(options?: { forced: boolean }): Promise<Swept>;
 };
 
@@ -102,10 +110,13 @@ export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
   };
 }
 
-/** Callers retry, so a folder that cannot be written would fill the log. */
+/** Limits the log: callers retry, so a folder that cannot be written would fill it. */
 const REPORT_PERIOD_MS = 60_000;
 
-/** Passes an error on. A file that could not be written is an operator's to mend: it is logged, once a minute at most. */
+/**
+ * Passes an error on. A file that cannot be written is a problem for the operator, so it is logged, at most once a
+ * minute.
+ */
 function createFailureReport({ clock, log, disk }: BlobSystem): (error: unknown) => never {
   let reportedAt = Number.NEGATIVE_INFINITY;
   return (error) => {

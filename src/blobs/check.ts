@@ -1,7 +1,7 @@
 /**
- * Bytes on their way out, compared with the SHA-256 they were stored under: SQLite and the file system do not notice when
- * a disk changes them. A file's last chunk is handed over only once the whole has proved right, so that nobody takes a
- * damaged message for a complete one.
+ * Compares outgoing bytes with the SHA-256 hash they were stored under: SQLite and the file system do not notice when a
+ * disk changes them. The last chunk of a file is yielded only after the whole file has proved right, so that nobody
+ * takes a damaged message for a complete one.
  */
 import { createHash, hash } from 'node:crypto';
 import type { BlobRow } from '../db/tables.ts';
@@ -12,8 +12,11 @@ import { restoreFromTrash } from './trash.ts';
 
 type Facts = Pick<BlobRow, 'sha256' | 'sizeBytes'>;
 
-/** Costs a few microseconds for a common message, and a tenth of a millisecond for the largest that is stored inline.
- * @throws DamagedBlobError */
+/**
+ * Checks the bytes of a blob that is stored in the database. This takes a few microseconds for a common message, and a
+ * tenth of a millisecond for the largest one.
+ * @throws DamagedBlobError
+ */
 export function checkInline({ sha256 }: Facts, bytes: Uint8Array): void {
   // An emptied blob (store.ts) has no hash.
   if (sha256 === '' || hash('sha256', bytes) === sha256) return;
@@ -47,7 +50,10 @@ async function findSize(root: string, sha256: string): Promise<number> {
   }
 }
 
-/** All bytes of the file. @throws DamagedBlobError before the last chunk, when they are not those that were stored */
+/**
+ * Yields all bytes of the file.
+ * @throws DamagedBlobError before the last chunk, when the bytes are not those that were stored
+ */
 export async function* checkedChunks(root: string, { sha256, sizeBytes }: Facts): AsyncGenerator<Buffer> {
   const seen = createHash('sha256');
   let leftBytes = sizeBytes;

@@ -1,7 +1,10 @@
-/** The stored bytes of a message are missing, too short or not those that were stored. Trying again does not help. */
+/**
+ * Reports that the stored bytes of a message are missing, too short, or not those that were stored. A retry does not
+ * help.
+ */
 export class DamagedBlobError extends Error {
   override readonly name = 'DamagedBlobError';
-  /** Where an operator finds them: a file of the data directory, or the database. */
+  /** Tells the operator where the bytes are stored: a file of the data directory, or the database. */
   readonly place: string;
 
   constructor(place: string, message: string, options?: ErrorOptions) {

@@ -1,11 +1,12 @@
-/** The commit that names stored bytes, and what becomes of their files when it fails. */
+/** Runs the commit that names stored bytes, and handles their files when it fails. */
 import type { BlobRow } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import type { Blobs } from './blobs.ts';
 
 /**
- * Runs `commit`. A refusal is certain: no row names the bytes, and their files are deleted at once. After any other error
- * the commit may have reached the disk, so the files stay; the sweep deletes them later if no row names them.
+ * Runs `commit`. After a refusal it is certain that no row names the bytes, so their files are deleted at once. After
+ * any other error the commit may have reached the disk, so the files stay; the sweep removes them later if no row names
+ * them.
  */
 export async function discardOnRefusal<Result>(
   blobs: Pick<Blobs, 'discard'>,

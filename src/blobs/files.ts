@@ -14,22 +14,22 @@ import { DamagedBlobError } from './damaged.ts';
 /** Small pieces are gathered up to here before they are written. */
 const WRITE_BYTES = 64 * 1024;
 const READ_BYTES = 128 * 1024;
-/** Folder of files that are being written, and of those that are being removed. */
+/** Folder of files that are being written or being removed. */
 export const PARTIAL = 'partial';
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /**
- * Called at start, so that a folder which another user made is noticed before the first large message.
- *
- * @throws Error with the code of the file system when a folder of blobs cannot be written, or is none
+ * Checks the folders of blobs. It is called at start, so that a folder which another user made is noticed before the
+ * first large message.
+ * @throws Error with the code of the file system when a path is not a folder, or cannot be written
  */
 export function requireWritableFolders(dataDir: string): void {
   const root = join(dataDir, 'blobs');
   for (const folder of [root, join(root, 'partial')]) {
     const found = statSync(folder, { throwIfNoEntry: false });
     if (!found) return;
-    // Behind a file in the place of a folder there is ENOTDIR.
+    // The file system reports ENOTDIR for this path when a file is in the place of the folder.
     accessSync(`${folder}/.`, constants.W_OK | constants.X_OK);
   }
 }
@@ -96,10 +96,10 @@ export class FileWriter {
   }
 }
 
-/** File system codes that pass by themselves or with an operator's help: the caller is told to come back. */
+/** File system errors that end by themselves or with an operator's help: the caller is told to retry. */
 const PASSING = new Set([
   ...['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'EROFS'],
-  // A folder of blobs that another user made, or a file in its place.
+  // The operator sees these codes when another user made a folder of blobs, or a file is in its place.
   ...['EACCES', 'EPERM', 'ENOTDIR', 'EEXIST'],
 ]);
 
@@ -131,15 +131,20 @@ export async function fileSize(root: string, sha256: string): Promise<number> {
   return (await stat(pathOf(root, sha256))).size;
 }
 
-/** Its first `end` bytes. @throws DamagedBlobError when it has fewer */
+/**
+ * Reads the first `end` bytes of a file.
+ * @throws DamagedBlobError when it has fewer
+ */
 export async function fileHead(root: string, sha256: string, end: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of fileChunks(root, sha256, end)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-/** Its first `end` bytes in order, each piece in memory of its own, so that a socket may hold it.
- * @throws DamagedBlobError when it has fewer */
+/**
+ * Yields the first `end` bytes of a file in order. Each chunk has its own memory, so that a socket may hold it.
+ * @throws DamagedBlobError when it has fewer
+ */
 export async function* fileChunks(root: string, sha256: string, end: number): AsyncGenerator<Buffer> {
   const file = await open(pathOf(root, sha256), 'r');
   try {
@@ -158,8 +163,9 @@ export async function* fileChunks(root: string, sha256: string, end: number): As
 }
 
 /**
- * The name is free as soon as it is called, so nothing can be prepared between the caller's look and that; the bytes go in
- * the thread pool, because a large file takes tens of milliseconds. A file that is not there is removed already.
+ * Removes a file. It frees the name synchronously, so no request can prepare the same bytes between the caller's check
+ * and the removal. The bytes are deleted in the thread pool, because a large file takes tens of milliseconds. A file
+ * that does not exist counts as removed.
  */
 export async function removeFile(root: string, sha256: string): Promise<void> {
   const nameless = join(root, PARTIAL, randomUUID());
@@ -173,7 +179,7 @@ export async function removeFile(root: string, sha256: string): Promise<void> {
   await rm(nameless, { force: true });
 }
 
-/** Undefined when it is gone: it was renamed meanwhile. */
+/** Returns the modification time; undefined when the file does not exist, because it was renamed in the meantime. */
 export async function changedAt(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).mtimeMs;
@@ -183,7 +189,7 @@ export async function changedAt(path: string): Promise<number | undefined> {
   }
 }
 
-/** Names in a folder; none when it does not exist. */
+/** Returns the names in a folder; none when the folder does not exist. */
 export async function listFolder(path: string): Promise<string[]> {
   try {
     return await readdir(path);

@@ -1,35 +1,45 @@
 /**
- * The sweep: files that no row names, such as those of requests that a crash cut off before their commit, go to the trash.
- * Where many are in no row the database is more likely wrong than the files: then the sweep stops and takes none.
+ * The sweep moves files that no row names to the trash, such as those of requests that a crash ended before their
+ * commit. When it finds many such files, the database is more likely wrong than the files, so the sweep stops and moves
+ * none.
  */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { changedAt, listFolder, PARTIAL } from './files.ts';
 import { clearTrash, moveToTrash, TRASH } from './trash.ts';
 
-/** A younger file may belong to a request that has not committed yet. */
+/** Minimum age of a swept file, in milliseconds: a younger file may belong to a request that has not committed yet. */
 export const SWEEP_AGE_MS = 3_600_000;
-/** Largest share of all files that a sweep takes. Our own limit. */
+/** Maximum share of all files that one sweep moves. Our own limit. */
 const MAX_SWEPT_SHARE = 0.05;
-/** A sweep of so few files is never stopped: a crash leaves a handful, and they are a large share of a few. Our own limit. */
+/**
+ * Maximum number of unnamed files that never stops a sweep: a crash leaves a handful, and a handful is a large share of
+ * a few. Our own limit.
+ */
 const MAX_HARMLESS_FILES = 10;
 
 export type SweepOptions = {
   now: number;
-  /** Whether a row names the file with this hash. */
+  /** Returns true when a row names the file with this hash. */
   isNamed: (name: string) => Promise<boolean>;
-  /** Whether the file is of a request that may still commit. Asked last, in the same turn as the file is moved. */
+  /**
+   * Returns true when the file belongs to a request that may still commit. The sweep calls it last, and moves the file
+   * in the same turn of the event loop.
+   */
   isPrepared: (name: string) => boolean;
-  /** `keep`: only puts files back. `force`: the operator says that the database is right, however many files it takes. */
+  /**
+   * `keep` only puts files back. `force` means that the operator says that the database is right; the sweep then has no
+   * limit.
+   */
   mode: 'normal' | 'keep' | 'force';
 };
 
 export type Swept = {
-  /** Files that went to the trash, came back from it, and were removed from it. */
+  /** Numbers of files that went to the trash, came back from it, and were removed from it. */
   moved: number;
   restored: number;
   removed: number;
-  /** Why no file was moved: there would have been at least so many, of so many in all. */
+  /** Reports why no file was moved: at least `unnamed` of all `files` would have gone to the trash. */
   stopped: { unnamed: number; files: number } | undefined;
 };
 
@@ -53,7 +63,7 @@ export async function sweepFiles(root: string, options: SweepOptions): Promise<S
   return { moved, ...trash, stopped: undefined };
 }
 
-/** What a crash left half written is of no use to anybody. */
+/** Deletes partly written files that a crash left behind. */
 async function removePartial(root: string, now: number): Promise<void> {
   const folder = join(root, PARTIAL);
   for (const name of await listFolder(folder)) {
@@ -69,7 +79,7 @@ async function countFiles(root: string): Promise<number> {
   return count;
 }
 
-/** Stops at the first file beyond `limit`. */
+/** Lists files that no row names. It stops at the first file beyond `limit`. */
 async function findUnnamed(
   root: string,
   { now, isNamed, isPrepared }: SweepOptions,
@@ -89,7 +99,7 @@ async function findUnnamed(
   return found;
 }
 
-/** Folders of whole files. */
+/** Lists the folders that hold complete files. */
 async function listPlaces(root: string): Promise<string[]> {
   return (await listFolder(root)).filter((folder) => folder !== PARTIAL && folder !== TRASH);
 }

@@ -1,6 +1,6 @@
 /**
- * `blobs/trash`: files that no row named when the sweep found them. They stay for a week, so that the wrong database takes
- * nothing away for good; as soon as a row names one of them again, it goes back to its place.
+ * `blobs/trash` holds files that no row named when the sweep found them. They stay for a week, so that a wrong database
+ * deletes nothing for good. As soon as a row names one of them again, the file goes back to its folder.
  */
 import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,19 +8,22 @@ import { errorCode } from '../system/errors.ts';
 import { changedAt, listFolder, pathOf } from './files.ts';
 
 export const TRASH = 'trash';
-/** How long a file stays in the trash. Our own limit. */
+/** Time for which a file stays in the trash, in milliseconds. Our own limit. */
 const KEPT_MS = 7 * 86_400_000;
 const FOLDER_MODE = 0o700;
 
-/** At once, not in the thread pool: nothing can be prepared between the caller's last question and this. */
+/**
+ * Moves a file to the trash. It runs synchronously, not in the thread pool, so no request can prepare the same bytes
+ * between the caller's last check and the move.
+ */
 export function moveToTrash(root: string, path: string, { name, now }: { name: string; now: number }): void {
   mkdirSync(join(root, TRASH), { recursive: true, mode: FOLDER_MODE });
-  // The time of a file in the trash is the time it came there.
+  // The modification time of a file in the trash is the time at which it was moved there.
   utimesSync(path, now / 1_000, now / 1_000);
   renameSync(path, join(root, TRASH, name));
 }
 
-/** Puts a file back in its place. Returns false when it is not in the trash. */
+/** Moves a file back from the trash to its folder. Returns false when it is not in the trash. */
 export function restoreFromTrash(root: string, sha256: string): boolean {
   const path = pathOf(root, sha256);
   mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
@@ -35,13 +38,13 @@ export function restoreFromTrash(root: string, sha256: string): boolean {
 
 export type TrashOptions = {
   now: number;
-  /** Whether a row names the file with this hash. */
+  /** Returns true when a row names the file with this hash. */
   isNamed: (name: string) => Promise<boolean>;
-  /** Nothing is removed, however old. */
+  /** True when no file is to be removed from the trash, however old it is. */
   keepAll: boolean;
 };
 
-/** Puts back what a row names, and removes what has been there for a week. */
+/** Puts back the files that a row names, and removes those that have been in the trash for a week. */
 export async function clearTrash(
   root: string,
   { now, isNamed, keepAll }: TrashOptions,

@@ -1,4 +1,7 @@
-/** Housekeeping of blobs: once an hour, files that no message names go to the trash, and old ones from there. */
+/**
+ * Housekeeping of blobs: once an hour, files that no message names go to the trash, and old files in the trash are
+ * removed.
+ */
 import type { Clock } from '../system/clock.ts';
 import type { Log } from '../system/log.ts';
 import type { Metrics } from '../system/metrics.ts';
@@ -15,7 +18,10 @@ type SweepApp = {
 const PERIOD_MS = 3_600_000;
 
 export function createBlobSweep({ clock, blobs, log, metrics }: SweepApp): Work<'run'> {
-  const moved = metrics.counter('blob_files_trashed_total', 'Files no message names, moved to blobs/trash.');
+  const moved = metrics.counter(
+    'blob_files_trashed_total',
+    'Files that no message names and that were moved to blobs/trash.',
+  );
   const stopped = metrics.counter(
     'blob_sweeps_stopped_total',
     'Sweeps stopped because they would take too many files.',
@@ -34,7 +40,7 @@ export function createBlobSweep({ clock, blobs, log, metrics }: SweepApp): Work<
       if (swept.moved > 0 || swept.removed > 0)
         log.info(
           { moved: swept.moved, removed: swept.removed },
-          'files that no message names went to blobs/trash',
+          'files that no message names were moved to blobs/trash',
         );
       if (!swept.stopped) return;
       stopped.inc();

@@ -1,4 +1,4 @@
-/** `postrider blobs`: the files of large messages. */
+/** The commands `postrider blobs` work on the files of large messages. */
 import type { Command } from 'commander';
 import type { Swept } from '../blobs/sweep.ts';
 import { withControl } from './context.ts';

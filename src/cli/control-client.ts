@@ -65,7 +65,10 @@ async function connectToDaemon(dataDir: string): Promise<ControlClient | undefin
   };
 }
 
-/** True when the socket could not even be opened, as for want of permission: explained with the data directory. */
+/**
+ * Returns true when the socket could not be opened at all, for example for lack of permission. The error then describes
+ * the data directory.
+ */
 function isConnectFailure(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }

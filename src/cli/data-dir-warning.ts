@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 
 /**
- * A configuration file without `dataDir` leads to the same default directory as a start without a file. Whoever tried
- * Postrider there first would serve the test tenant, its keys and its mail in production.
- *
+ * Warns about a configuration file without `dataDir`. Its default directory is the same as that of a start without a
+ * file, so an operator who tried Postrider there first would serve the test tenant, its keys and its mail in
+ * production.
  * @returns one line for people; undefined when there is nothing to warn about
  */
 export function dataDirWarning({

@@ -1,4 +1,4 @@
-/** `postrider queue`: mail that waits for the operator. */
+/** The commands `postrider queue` list and release mail that waits for the operator. */
 import type { Command } from 'commander';
 import type { showHeld } from '../queue/admin-api.ts';
 import { withControl } from './context.ts';
@@ -24,14 +24,14 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
   queue
     .command('release')
     .description(
-      'Try held mail again. What crashed the daemon is tried alone, and held again if it does so once more.',
+      'Try held mail again. Mail that crashed the daemon is tried alone, and held again if it crashes the daemon once more.',
     )
     .argument('[email]', 'its id')
-    .option('--all', 'everything that is held')
+    .option('--all', 'release all held mail')
     .action((email: string | undefined, { all }: { all?: true }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         if ((email === undefined) === (all === undefined))
-          throw new UsageError('name one email, or give --all');
+          throw new UsageError('give the id of one email, or --all');
         const done = await control.request<{ released: number }>('POST', '/held/release', { emailId: email });
         show(done, () => `Released ${done.released} ${done.released === 1 ? 'recipient' : 'recipients'}`);
       }),

@@ -1,7 +1,7 @@
 /**
- * Explains in one line each what keeps the daemon, or a command, from starting and is the operator's to mend: an address
- * that cannot be listened on; a disk that is full or fails, and a database that is damaged; a data directory that cannot
- * be used, most often because it or a file in it was made by another user.
+ * Explains in one line each error that keeps the daemon, or a command, from starting and that the operator can mend: an
+ * address that cannot be listened on; a disk that is full or fails; a database that is damaged; a data directory that
+ * cannot be used, most often because another user made it or a file in it.
  */
 import { join } from 'node:path';
 import type { Config } from '../config.ts';

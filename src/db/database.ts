@@ -37,11 +37,14 @@ export type Db = {
   readonly pendingBytes: number;
   /** Milliseconds the oldest of them has waited, 0 when there is none: how far the writer is behind. */
   readonly lagMs: number;
-  /** The identity of this database, and what was found of it and its data directory at the start. */
+  /** The identity of this database, and what the start found out about it and its data directory. */
   readonly installation: StartedInstallation;
-  /** Milliseconds in which the writer has answered nothing although writes wait; 0 when none does. */
+  /** Time in milliseconds for which the writer thread has answered nothing although writes wait; 0 when none waits. */
   readonly writerSilentMs: number;
-  /** The same of the reader thread that has been silent longest. */
+  /**
+   * Time in milliseconds for which a reader thread has answered nothing although reads wait; the longest of all
+   * readers.
+   */
   readonly readerSilentMs: number;
   close(): Promise<void>;
 };
@@ -53,7 +56,7 @@ export type DatabaseOptions = {
   synchronous: Synchronous;
   readers: number;
   crashAt: WriterOptions['crashAt'];
-  /** Makes a database in a directory that is in use and has none. Default: that is refused. */
+  /** Creates a database in a data directory that is in use and has none. Without it such a start is refused. */
   newDatabase?: boolean;
   /** Called for each write that is refused because the disk is full. */
   onDiskFull?: () => void;

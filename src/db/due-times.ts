@@ -1,10 +1,10 @@
 /**
- * A wall clock that was set back takes the due times along that were stored before: what was due is due again, and what
- * waits for a retry waits no longer than it was to. Each feature moves the rows of its own tables.
+ * Moves stored due times when the wall clock was set back: mail that was due stays due, and mail that waits for a retry
+ * waits no longer than planned. Each feature moves the rows of its own tables.
  */
 
 export type SetBack = {
-  /** Wall time after it was set back. */
+  /** Wall time after the clock was set back. */
   now: number;
   setBackMs: number;
 };
@@ -13,10 +13,13 @@ export function movedBack(dueAt: number, { now, setBackMs }: SetBack): number {
   return Math.max(now, dueAt - setBackMs);
 }
 
-/** Rows moved in one write: the other writes wait for no more than these. */
+/** Maximum number of rows moved in one write, so that other writes do not wait long. */
 export const MOVED_ROWS = 500;
 
-/** Runs a write on slice after slice, each from where the one before has ended, until there is no next. */
+/**
+ * Runs a write on one slice after another, each from the cursor that the slice before returned, until a slice returns
+ * none.
+ */
 export async function inSlices<Cursor>(
   first: Cursor,
   move: (after: Cursor) => Promise<Cursor | undefined>,

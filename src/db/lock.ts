@@ -9,8 +9,8 @@ export class LockedError extends Error {
 }
 
 /**
- * @throws LockedError when another process holds the directory; SQLite's own error, with `file`, when the lock cannot be
- * opened
+ * @throws LockedError when another process holds the directory; SQLite's own error, with `file`, when the lock cannot
+ * be opened
  */
 export function lockDirectory(directory: string): { release(): void } {
   const file = join(directory, LOCK_FILE);

@@ -1,19 +1,25 @@
-/** The data dictionary, continued: tables in which the database keeps what it needs to know of itself. */
+/** The data dictionary, continued: tables in which the database stores facts about itself. */
 
-/** Written by db/writer-thread.ts: the one write of each start, which proves the disk takes writes. */
+/** Written by db/writer-thread.ts. Each start makes this one write, which proves that the disk takes writes. */
 export type StartRow = { at: number };
 
-/** Written by db/installation/store.ts: one row. */
+/** Written by db/installation/store.ts. The table has one row. */
 export type InstallationRow = {
   /** The data directory carries the same id in `installation.json`. */
   id: string;
-  /** Grows with every start, every minute while the daemon runs, and with every stop: a copy of the database has an older one. */
+  /**
+   * Grows with every start, every minute while the daemon runs, and with every stop. An older copy of the database has
+   * a lower one.
+   */
   generation: number;
-  /** Wall time the daemon stored last. */
+  /** Wall time that the daemon stored last. */
   wallAt: number;
-  /** A known text, sealed with the master key. Null until the first start has made the key. */
+  /** A known text that is sealed with the master key. Null until the first start has made the key. */
   canary: string | null;
-  /** Until when files that no row names are kept, because this database may be the wrong one. Null: they are not. */
+  /**
+   * Time until which files that no row names are kept, because this database may be the wrong one. Null when they are
+   * not kept.
+   */
   keepFilesUntil: number | null;
 };
 

@@ -26,7 +26,7 @@ export class ReaderPool {
     });
   }
 
-  /** The longest silence of a reader that has reads to do (db/thread.ts). */
+  /** Returns the longest silence of a reader that has reads to do (db/thread.ts). */
   get silentMs(): number {
     return Math.max(0, ...this.#running.map(({ silentMs }) => silentMs));
   }

@@ -1,12 +1,12 @@
-/** What an operator reads when storage fails: the file, what is wrong with it, and what to do. */
+/** Describes storage failures to the operator: the file, what is wrong with it, and what to do. */
 import { basename, dirname } from 'node:path';
 import { errorCode, errorMessage } from '../system/errors.ts';
 
-/** The lock of a data directory (db/lock.ts). */
+/** File name of the lock of a data directory (db/lock.ts). */
 export const LOCK_FILE = 'lock.db';
 
 /**
- * One line of advice, or undefined when the error is not about storage.
+ * Returns one line of advice, or undefined when the error is not about storage.
  *
  * @param file the database file, or the file beside it that the error is about
  */
@@ -37,7 +37,9 @@ export function adviseOnStorage(error: unknown, file: string): string | undefine
   return undefined;
 }
 
-/** The file that an error names, if it names one: Node sets `path`, the lock of the data directory sets `file`. */
+/**
+ * Returns the file that an error names, if it names one: Node sets `path`, the lock of the data directory sets `file`.
+ */
 export function fileOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   if ('file' in error && typeof error.file === 'string') return error.file;

@@ -1,7 +1,8 @@
 /**
- * Sorts the errors of SQLite and of the file system. A refusal is certain: nothing of the write can appear later. A disk
- * that fails ends the process at once, because after one failed flush SQLite may answer ok to commits that are lost. So
- * does a COMMIT whose outcome is unknown: the only honest answer to it is none.
+ * Classifies the errors of SQLite and of the file system. A refusal is certain: no change of the write can appear
+ * later. A failed disk ends the process at once, because after one failed flush SQLite may report success for commits
+ * that are lost. A COMMIT with an unknown outcome ends the process too: neither success nor failure would be a true
+ * answer.
  */
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -10,8 +11,8 @@ import { AppError, errorCode, errorMessage } from '../system/errors.ts';
 import { adviseOnStorage } from './storage-advice.ts';
 
 /**
- * Codes of a full disk. SQLITE_FULL: the WAL or the database cannot grow (ENOSPC). SQLITE_IOERR_SHMSIZE: the `-shm` file
- * cannot, every 4,096 pages of WAL. EDQUOT: a quota is used up (see `recogniseQuota`).
+ * Codes of a full disk. SQLITE_FULL: the WAL or the database cannot grow (ENOSPC). SQLITE_IOERR_SHMSIZE: the `-shm`
+ * file cannot grow, which it does every 4,096 pages of WAL. EDQUOT: a quota is used up (see `recogniseQuota`).
  */
 const DISK_FULL: ReadonlySet<string> = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT']);
 
@@ -19,28 +20,28 @@ export function isDiskFull(code: string): boolean {
   return DISK_FULL.has(code);
 }
 
-/** True for a disk that failed. EIO is how the disk of the database fails a file beside it. */
+/** Returns true for a disk that failed. EIO is the code with which the same disk fails a file beside the database. */
 export function isBrokenStorage(code: string): boolean {
   return !isDiskFull(code) && /^(EIO|SQLITE_IOERR(_.*)?)$/.test(code);
 }
 
-/** True when the bytes of the database file make no sense: the disk works, and the file is damaged. */
+/** Returns true when the content of the database file is damaged although the disk works. */
 export function isDamagedDatabase(code: string): boolean {
   return /^SQLITE_(CORRUPT|NOTADB)(_.*)?$/.test(code);
 }
 
 /**
- * True when a COMMIT that failed with this code has certainly changed nothing. SQLite writes the frames of a transaction
- * into the WAL, the one that commits it last, then flushes the WAL, then grows `-shm`. A frame that could not be written
- * (SQLITE_FULL, EDQUOT) is before the commit; a failed flush or a `-shm` that cannot grow (SQLITE_IOERR_SHMSIZE) is after
- * it, and the next start may find the transaction committed.
+ * Returns true when a COMMIT that failed with this code has certainly changed nothing. SQLite writes the frames of a
+ * transaction into the WAL, the committing frame last, then flushes the WAL, then grows `-shm`. An error while a frame
+ * is written (SQLITE_FULL, EDQUOT) comes before the commit. A failed flush, or a `-shm` that cannot grow
+ * (SQLITE_IOERR_SHMSIZE), comes after it, and the next start may find the transaction committed.
  */
 export function isRolledBackCommit(code: string): boolean {
   return /^(SQLITE_FULL|EDQUOT|SQLITE_(BUSY|CONSTRAINT)(_.*)?)$/.test(code);
 }
 
 /**
- * Ends the process when the disk has failed; nobody who waits gets an answer.
+ * Ends the process when the disk has failed. Callers that wait get no answer.
  *
  * @param file the file that was written
  */
@@ -48,7 +49,7 @@ export function endOnBrokenStorage(error: unknown, file: string): void {
   if (isBrokenStorage(errorCode(error) ?? '')) endProcess(error, file);
 }
 
-/** Ends the process unless it is certain that the COMMIT which failed has changed nothing. */
+/** Ends the process unless it is certain that the failed COMMIT has changed nothing. */
 export function endOnUnknownOutcome(error: unknown, file: string): void {
   if (!isRolledBackCommit(errorCode(error) ?? '')) endProcess(error, file);
 }
@@ -60,12 +61,13 @@ function endProcess(error: unknown, file: string): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** A probe must not fit into what a quota still has for the last blocks of a file. */
+/** Size of the probe: it must not fit into the space that a quota leaves in the last blocks of a file. */
 const PROBE_BYTES = 64 * 1024;
 
 /**
- * Answers an error with the code EDQUOT when a used-up quota is behind it. SQLite keeps the errno to itself and reports a
- * quota as SQLITE_IOERR_WRITE, like a failed disk; a small file written beside the database tells the two apart.
+ * Returns an error with the code EDQUOT when a used-up quota caused `error`. SQLite does not expose the errno and
+ * reports a quota as SQLITE_IOERR_WRITE, like a failed disk; writing a small file beside the database tells the two
+ * apart.
  */
 export function recogniseQuota(error: unknown, file: string, write = writeProbe): unknown {
   if (errorCode(error) !== 'SQLITE_IOERR_WRITE') return error;
@@ -89,7 +91,10 @@ function writeProbe(directory: string): void {
   }
 }
 
-/** An error that passes by itself or with an operator's help becomes "come back later"; any other stays what it is. */
+/**
+ * Turns an error that ends by itself or with an operator's help into a refusal that asks the caller to retry. Any other
+ * error is returned unchanged.
+ */
 export function asRefusal(error: unknown): unknown {
   const code = errorCode(error) ?? '';
   if (isDiskFull(code)) {
@@ -105,7 +110,10 @@ export function asRefusal(error: unknown): unknown {
   return error;
 }
 
-/** File system and SQLite codes of what ends by itself or is an operator's to mend: background work is tried again. */
+/**
+ * Codes of the file system and of SQLite for problems that end by themselves or that an operator can mend: background
+ * work is retried.
+ */
 const PASSING =
   /^(EACCES|EAGAIN|EBUSY|EDQUOT|EINTR|EIO|EMFILE|ENFILE|ENOMEM|ENOSPC|EPERM|EROFS|ESTALE|ETIMEDOUT|SQLITE_(BUSY|CANTOPEN|FULL|INTERRUPT|IOERR|LOCKED|NOMEM|PROTOCOL|READONLY)(_.*)?)$/;
 

@@ -91,7 +91,10 @@ export type DomainRow = {
   checksSince: number;
   /** When its records are next checked, or until when the check is leased. Null: not until somebody asks. */
   nextCheckAt: number | null;
-  /** The domain of its mail's return paths while its optional RETURN_PATH record is right; null: ours is used. */
+  /**
+   * The domain of the return paths of its mail while its optional RETURN_PATH record is right. Null: the domain of this
+   * installation is used.
+   */
   returnPathHost: string | null;
   /** Hidden from all but the signer: mail still being retried needs the key. */
   deletedAt: number | null;
@@ -161,11 +164,14 @@ export type RecipientRow = {
   /** Who waits in line with it: queue/lane.ts. */
   lane: string;
   state: RecipientState;
-  /** When it may next be tried; in flight, when its lease ends, on the monotonic clock of the start it belongs to. Null
-   * once it has ended or is held, and while a suspect waits for its trial (queue/trial.ts). */
+  /**
+   * Time of the next attempt. In flight it is the time at which the lease ends, on the monotonic clock of the start
+   * that claimed it. Null once the recipient is final or held, and while a suspect waits for its trial
+   * (queue/held/trial.ts).
+   */
   dueAt: number | null;
   attempts: number;
-  /** Number of crashes that interrupted its delivery since the last attempt that was settled. */
+  /** Number of crashes that interrupted its delivery since the last settled attempt. */
   doubts: number;
   /** The start of the daemon that leased it. */
   epoch: string | null;
@@ -178,7 +184,9 @@ export type RecipientRow = {
   lastEventAt: number;
 };
 
-/** Written by queue/attempts/store.ts: one row for each attempt, for people who ask why. */
+/**
+ * Written by queue/attempts/store.ts. One row records one attempt, for people who ask why a delivery ended as it did.
+ */
 export type AttemptRow = {
   id: Id<'att'>;
   recipientId: Id<'rcp'>;
@@ -301,9 +309,9 @@ export type WebhookEndpointRow = {
   failingSince: number | null;
   /** When the owner was told of it; null: not yet. */
   warnedAt: number | null;
-  /** Failed posts since the last success; those that failed while it was suspended count as one. */
+  /** Number of failed posts since the last success. Posts that failed while the endpoint was suspended count as one. */
   consecutiveFailures: number;
-  /** Nothing is posted to it until then. Null: its last post succeeded, or none was made yet. */
+  /** Time before which nothing is posted to it. Null when its last post succeeded or none was made yet. */
   suspendedUntil: number | null;
   secretSealed: string;
   /** The secret before this one, which signs too until then: only while a rotation asked for overlap. */

@@ -9,7 +9,7 @@ export type WriterOptions = {
   /** URL of the module whose import defines every operation. */
   operationsModule: string;
   nowMs: number;
-  /** The operator wants a database made where there is none (db/installation/judge.ts). */
+  /** True when the operator wants a new database where there is none (db/installation/judge.ts). */
   newDatabase: boolean;
   crashAt: CrashPointName | undefined;
 };

@@ -21,7 +21,7 @@ type Pending = {
 export class DatabaseThread {
   /** Resolves, with the reason, only if the thread ends without having been closed. */
   readonly failed: Promise<Error>;
-  /** What the thread said when it was ready. */
+  /** The message with which the thread reported that it is ready. */
   readonly greeting: unknown;
   #reportFailure: (error: Error) => void = () => {};
   readonly #worker: Worker;
@@ -30,9 +30,9 @@ export class DatabaseThread {
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
   readonly #exited: Promise<void>;
-  /** When the thread last answered, on the monotonic clock. */
+  /** Time of the thread's last answer, on the monotonic clock. */
   #answeredAt = 0;
-  /** Called for each request that was refused because the disk is full. */
+  /** Is called for each request that was refused because the disk is full. */
   onDiskFull: () => void = () => {};
   /** Why nothing can be run any more. */
   #ended: Error | undefined;
@@ -82,7 +82,7 @@ export class DatabaseThread {
     return oldest ? this.#clock.elapsed() - oldest.since : 0;
   }
 
-  /** Milliseconds without any answer while requests wait for one; 0 when none does. */
+  /** Time in milliseconds for which the thread has answered nothing although requests wait; 0 when none waits. */
   get silentMs(): number {
     const [oldest] = this.#pending.values();
     return oldest ? this.#clock.elapsed() - Math.max(oldest.since, this.#answeredAt) : 0;

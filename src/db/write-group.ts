@@ -60,7 +60,10 @@ export function createGroupCommit(
   };
 }
 
-/** @throws only when nothing of the transaction can appear later; otherwise the process ends */
+/**
+ * Commits the transaction.
+ * @throws only when no change of the transaction can appear later; otherwise the process ends
+ */
 function commit(database: Database): void {
   try {
     database.exec('COMMIT');
@@ -72,9 +75,9 @@ function commit(database: Database): void {
 }
 
 /**
- * Answers the error that writes can be refused with. Ends the process when the disk has failed.
+ * Returns the error that the writes are refused with. Ends the process when the disk has failed.
  *
- * @throws the error itself when the database is damaged: the writer thread ends with it, and the process in its own words
+ * @throws the error itself when the database is damaged: it ends the writer thread, and the process then explains it
  */
 function survivable(database: Database, error: unknown): unknown {
   const failure = recogniseQuota(error, database.name);

@@ -36,7 +36,7 @@ export type Verdicts = Record<RecordKind, Verdict> & {
 
 /** RFC 7208 4.6.4. */
 const SPF_LOOKUP_LIMIT = 10;
-/** Maximum number of records that are stored and shown of one answer. Our own limit. */
+/** Maximum number of records of one answer that are stored and shown. Our own limit. */
 const MAX_FOUND = 10;
 
 /** Asks for all of them at once. `dns` is not to answer from memory: records are checked because they have changed. */
@@ -94,7 +94,7 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
   return { kind: 'verified', found: shown(records) };
 }
 
-/** RFC 7208 4.5: the version, then a space or the end. */
+/** RFC 7208 4.5: an SPF record begins with the version, followed by a space or the end. */
 function isSpfRecord(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text);
 }
@@ -143,7 +143,7 @@ function judgeTarget(aliases: readonly string[], texts: readonly string[], targe
   return absent(`The CNAME is right, but ${target} holds no key yet: ${remedy}`, aliases);
 }
 
-/** The owner's host must be a CNAME that leads to ours. */
+/** Judges the tracking host of the owner: it must be a CNAME that leads to our tracking host. */
 export function judgeTracking(answer: DnsAnswer<string>, target: string): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
   const aliases = textsOf(answer);
@@ -153,8 +153,8 @@ export function judgeTracking(answer: DnsAnswer<string>, target: string): Verdic
 }
 
 /**
- * A CNAME to our host for bounces. `text` has followed it to its end, where the operator publishes SPF: without that the
- * owner would gain nothing from the record.
+ * Judges the return path: it must be a CNAME to our host for bounces. `text` is the TXT answer at the end of that
+ * CNAME, where the operator publishes SPF: without SPF the owner would gain nothing from the record.
  */
 export function judgeReturnPath(alias: DnsAnswer<string>, text: DnsAnswer<string>, target: string): Verdict {
   const verdict = judgeTracking(alias, target);

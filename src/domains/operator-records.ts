@@ -53,7 +53,7 @@ export function operatorRecords(
     ...(addresses.length > 0 ? spfRecords(config, addresses) : []),
     {
       ...{ type: 'MX', name: bounceDomain(config), value: `10 ${host}` },
-      purpose: 'bounces come back to this machine; return paths of domains lead here',
+      purpose: 'bounces come back to this machine; the return paths of domains point to this name',
     },
     {
       type: 'CNAME',

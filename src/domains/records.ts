@@ -21,12 +21,12 @@ export type RecordToPublish = DnsRecord & {
   alternative?: DnsRecord;
 };
 
-/** A record that a domain works without. It is never part of `records` (decisions.md 38). */
+/** An optional record: the domain works without it. It is never part of `records` (decisions.md 38). */
 export type OptionalRecordToPublish = DnsRecord & { record: 'RETURN_PATH'; purpose: 'return_path' };
 
-/** RFC 5321 4.5.3.1.3: a path holds at most 256 octets, its angle brackets included. */
+/** Maximum length of an address. RFC 5321 4.5.3.1.3: a path holds at most 256 octets, its angle brackets included. */
 const MAX_ADDRESS_CHARACTERS = 254;
-/** `b+` and the return token of a message, 32 hexadecimal digits. */
+/** Length of the local part: `b+` and the return token of a message, which has 32 hexadecimal digits. */
 const RETURN_LOCAL_PART_CHARACTERS = 34;
 
 export type PublishingDomain = Pick<
@@ -60,7 +60,7 @@ export function recordsToPublish(
   ];
 }
 
-/** Only the return path so far, for a domain whose name is short enough to have one. */
+/** Returns the optional records: for now only the return path, for a domain whose name is short enough to have one. */
 export function optionalRecordsToPublish(
   config: Pick<Config, 'hostname'>,
   domain: Pick<DomainRow, 'name'>,
@@ -76,14 +76,17 @@ export function spfName(config: Pick<Config, 'hostname'>): string {
   return `_spf.${config.hostname.toLowerCase()}`;
 }
 
-/** The domain of return paths (decisions.md 24), unless the sender's domain has one of its own. */
+/**
+ * Returns the domain of return paths (decisions.md 24), which is used unless the sender's domain has one of its own.
+ */
 export function bounceDomain(config: Pick<Config, 'hostname'>): string {
   return `bounce.${config.hostname.toLowerCase()}`;
 }
 
 /**
- * The domain of the return paths of one domain's mail once it is a CNAME to `bounceDomain`: SPF then passes for a name
- * that is aligned with the From address (RFC 7489 3.1.2). Null when addresses there would be longer than RFC 5321 allows.
+ * Returns the domain of the return paths of one domain's mail. Once it is a CNAME to `bounceDomain`, SPF passes for a
+ * name that is aligned with the From address (RFC 7489 3.1.2). Null when addresses there would be longer than RFC 5321
+ * allows.
  */
 export function returnPathName({ name }: Pick<DomainRow, 'name'>): string | null {
   const host = `bounce.${name}`;

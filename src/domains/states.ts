@@ -20,7 +20,10 @@ export type Finding = {
   error: string | null;
 };
 
-/** `TRACKING` is null while no tracking host is set. Neither it nor `RETURN_PATH` has a say in the domain's status. */
+/**
+ * `TRACKING` is null while no tracking host is set. Neither `TRACKING` nor `RETURN_PATH` affects the status of the
+ * domain.
+ */
 export type Findings = Record<RecordKind, Finding> & { TRACKING: Finding | null; RETURN_PATH: Finding };
 
 export type DomainState = Pick<
@@ -92,8 +95,8 @@ export function maySend(domain: Pick<DomainRow, 'status' | 'failingSince'>, now:
 }
 
 /**
- * Whether mail leaves with the domain's own return path. Nobody checks the record of a domain that has failed, so the
- * last finding proves nothing there.
+ * Returns true when mail is sent with the domain's own return path. The records of a failed domain are not checked, so
+ * its last finding proves nothing.
  */
 export function usesReturnPath({ status, findings }: Pick<DomainState, 'status' | 'findings'>): boolean {
   return status !== 'failed' && findings.RETURN_PATH.status === 'verified';
@@ -189,8 +192,8 @@ function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: 
 }
 
 /**
- * The finding about an optional record. It lapses at once: a tracking host that leads elsewhere cannot track, and
- * receivers refuse a return path whose domain does not exist, while mail can do without either.
+ * Returns the finding about an optional record. It has no grace period: a tracking host that leads elsewhere cannot
+ * track, and receivers refuse a return path whose domain does not exist, while mail needs neither of the two.
  */
 function withoutGrace(known: Finding, verdict: Verdict | null, now: number): Finding {
   if (verdict === null) return known;

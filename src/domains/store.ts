@@ -172,7 +172,7 @@ async function writeDomain(tx: Tx, domain: Domain): Promise<Domain> {
   return domain;
 }
 
-/** Columns that follow from the others, for statements that cannot afford to read the findings. */
+/** Returns the columns that are derived from others, for statements that cannot afford to read the findings. */
 function derivedFrom(domain: Domain): Pick<DomainRow, 'returnPathHost'> {
   return { returnPathHost: usesReturnPath(domain) ? returnPathName(domain) : null };
 }
@@ -206,7 +206,7 @@ export const leaseChecks = defineWrite(
   },
 );
 
-/** Moves the next checks, and the ends of leases, with a clock that was set back. */
+/** Moves the next checks, and the ends of leases, when the wall clock was set back. */
 export const moveDueChecks = defineWrite('domains.moveDue', async (tx, { now, setBackMs }: SetBack) => {
   await tx
     .updateTable('domains')
@@ -286,9 +286,9 @@ export const listUnneeded = defineRead(
   },
 );
 
-/** Ids of the domains, deleted or not, that have mail in the spool. Reads all open mail. */
+/** Lists the ids of the domains, deleted or not, that have mail in the spool. It reads all open mail. */
 async function listDomainsWithOpenMail(tx: Tx): Promise<Set<DomainRow['id'] | null>> {
-  // Each condition is that of an index: recipientsDue, recipientsInFlight, recipientsHeld.
+  // Each condition is that of one index: recipientsDue, recipientsInFlight, recipientsHeld.
   const openMail = (state: ReturnType<typeof sql<boolean>>) =>
     tx
       .selectFrom('recipients')
@@ -313,7 +313,7 @@ export const purgeDomains = defineWrite(
 
 export type PublishedKey = Pick<DomainRow, 'id' | 'name' | 'selector' | 'publicKey' | 'deletedAt'>;
 
-/** Keys of the domains of all tenants, and of deleted ones that still have mail in the spool. */
+/** Lists the keys of the domains of all tenants, and of deleted domains that still have mail in the spool. */
 export const listPublishedKeys = defineRead(
   'domains.listPublishedKeys',
   async (tx, _input: object): Promise<PublishedKey[]> => {

@@ -7,7 +7,10 @@ import { periodic, type Work } from '../system/worker.ts';
 import { findNextCheck, type LeasedDomain, leaseChecks, listUnneeded, purgeDomains } from './store.ts';
 import { type CheckingApp, checkDomain } from './verify.ts';
 
-/** Maximum number of domains checked at once. Each asks up to seven questions, which spares the resolver after a long stop. */
+/**
+ * Maximum number of domains checked at once. Each check asks up to seven questions, so this limit protects the resolver
+ * after a long stop.
+ */
 const CONCURRENCY = 8;
 /** Longer than DNS takes to fail; after a crash it is the delay. */
 const LEASE_MS = 5 * 60_000;

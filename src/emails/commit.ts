@@ -12,10 +12,11 @@ import type { Answer } from './idempotency/store.ts';
 export type CommitApp = Pick<App, 'db' | 'blobs' | 'notices' | 'crashPoint' | 'log' | 'config'>;
 
 /**
- * Bytes that were stored for nothing, because the transaction refused them or there was an answer already, go at once.
+ * Commits prepared emails. Bytes that no email needs, because the transaction refused them or an earlier answer is
+ * repeated, are discarded at once.
  *
- * @param prepared.takenBy those of `acceptances` that this answer has made emails of
- * @param prepared.requireValidKey asked right before the transaction: files may have taken a minute to arrive
+ * @param prepared.takenBy returns the `acceptances` that became emails by this answer
+ * @param prepared.requireValidKey is called right before the transaction: downloads may have taken a minute
  */
 export async function commitStored<Input, Response>(
   app: CommitApp,

@@ -1,7 +1,7 @@
 /**
- * Fetches attachments (api.md 1.2) once, when the email is accepted, so that what is sent no longer changes. The number of
- * downloads at the same time is bounded, and shared among tenants. Each counts in the budget of request bodies, since it may
- * hold 25 MiB.
+ * Fetches attachments (api.md 1.2) once, when the email is accepted, so that later changes of the source have no
+ * effect. The number of concurrent downloads is bounded, and shared among tenants. Each download counts towards the
+ * budget of request bodies, since it may hold 25 MiB.
  */
 import type { App } from '../app.ts';
 import type { ApiKeyRow } from '../db/tables.ts';
@@ -15,7 +15,9 @@ const MOST_REDIRECTS = 3;
 const TIMEOUT_MS = 10_000;
 /** Of all files of one email together (security.md 2.26). */
 export const TOTAL_TIMEOUT_MS = 15_000;
-/** Maximum number of downloads at the same time. A tenant whose files come from a host that hangs has its share of them alone. */
+/**
+ * Maximum number of concurrent downloads. A tenant whose files come from a host that hangs uses up only its own share.
+ */
 export const MAX_DOWNLOADS = 16;
 /** Seconds. A file has come, or failed to, in a few. */
 const RETRY_AFTER_SECONDS = 2;

@@ -49,7 +49,7 @@ export function createInFlight(clock: Clock): InFlight {
   };
 }
 
-/** What one API key is refused for says nothing of another key with the same request. */
+/** Returns true for a refusal that concerns one API key: another key with the same request may be allowed. */
 function isOfItsApiKey(error: unknown): boolean {
   return error instanceof AppError && ['invalid_api_key', 'restricted_api_key'].includes(error.code);
 }

@@ -10,7 +10,7 @@ import { findEmailHead } from './store.ts';
 
 export type OnceApp = Pick<App, 'db' | 'clock'> & { inFlight: InFlight };
 
-/** @throws AppError idempotency_conflict, idempotency_in_progress, restricted_api_key; and whatever `accept` throws */
+/** @throws AppError idempotency_conflict, idempotency_in_progress, restricted_api_key; and any error of `accept` */
 export async function answerOnce<Response extends Sent | SentBatch>(
   app: OnceApp,
   caller: Caller,
@@ -30,8 +30,8 @@ export async function answerOnce<Response extends Sent | SentBatch>(
 }
 
 /**
- * Idempotency keys belong to a tenant, not to an API key. A key that is limited to one domain therefore repeats only
- * requests whose emails are all of that domain.
+ * Requires that the repeated emails are all of the key's domain, if it is limited to one: idempotency keys belong to a
+ * tenant, not to an API key.
  */
 async function requireOwnMail(app: OnceApp, caller: Caller, response: Sent | SentBatch): Promise<void> {
   const { tenantId, mode, domainId } = caller;

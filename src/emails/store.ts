@@ -76,12 +76,12 @@ const byId = statement((db, param: Param<Pick<EmailRow, 'id'>>) =>
     .where('emails.id', '=', param('id')),
 );
 
-/** An email the caller has found by `findEmailHead`, with its content. */
+/** Finds the content of an email that the caller has found by `findEmailHead`. */
 export function findEmail(tx: Tx, id: EmailRow['id']): Promise<EmailWithStatus | undefined> {
   return byId.first(tx, { id });
 }
 
-/** What tells whether a caller may see an email, and how large it is, without reading its content. */
+/** The fields that decide whether a caller may see an email, and its size, without its content. */
 export type EmailHead = Pick<EmailRow, 'id' | 'tenantId' | 'type'> & { contentBytes: number };
 
 const headById = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' | 'id'>>) =>
@@ -89,7 +89,7 @@ const headById = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' 
     .selectFrom('emails')
     .innerJoin('messages', 'messages.id', 'emails.id')
     .select(['emails.id', 'emails.tenantId', 'emails.type', 'messages.domainId'])
-    // SQLite knows the length of a column from the head of its row; the pages that hold the text are not read.
+    // SQLite takes the length of a column from the header of its row; it does not read the pages that hold the text.
     .select(
       sql<number>`ifnull(octet_length(emails.html), 0) + ifnull(octet_length(emails.text), 0)`.as(
         'contentBytes',
@@ -100,7 +100,7 @@ const headById = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' 
     .where('emails.mode', '=', param('mode')),
 );
 
-/** `domainId`: the one domain whose mail the caller may see; null for any. */
+/** Finds an email. `domainId` is the one domain whose mail the caller may see; null allows any. */
 export async function findEmailHead(
   tx: Tx,
   tenantId: EmailRow['tenantId'],

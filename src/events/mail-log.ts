@@ -1,14 +1,14 @@
 /**
- * The mail log: one line for each thing that happens to mail, as operators know it from other mail servers. A line is
- * written after its change is on disk, never before. Lines name addresses, and no secret, subject or body.
- * `log.mail: false` turns them off, but for held mail, which waits for an operator.
+ * The mail log writes one line for each step in the life of an email, in the manner of other mail servers. A line is
+ * written after its change is on disk, never before. Lines name addresses, and no secret, subject or body. `log.mail:
+ * false` turns them off, except for held mail, which waits for an operator.
  */
 import type { App } from '../app.ts';
 import type { Mode } from '../db/tables.ts';
 
 export type MailLogApp = Pick<App, 'log' | 'config'>;
 
-/** Whose mail a line is about. */
+/** Identifies the email that a line is about. */
 type OfEmail = { emailId: string; tenantId: string; mode: Mode };
 
 type Accepted = OfEmail & {
@@ -16,7 +16,7 @@ type Accepted = OfEmail & {
   /** Number of addresses that the email goes to. */
   recipients: number;
   sizeBytes: number;
-  /** ISO 8601; null: at once. */
+  /** ISO 8601; null when the email is to be sent at once. */
   scheduledAt: string | null;
 };
 
@@ -27,7 +27,10 @@ export function logAccepted(app: MailLogApp, line: Accepted): void {
 type Attempted = OfEmail & {
   to: string;
   attempt: number;
-  /** The mail servers it goes to (queue/site.ts), and the one that was talked to. */
+  /**
+   * `site` names the mail servers the email goes to (queue/site.ts); the other fields describe the server of this
+   * attempt.
+   */
   site: string;
   host: string | null;
   address: string | null;
@@ -44,7 +47,7 @@ const MESSAGES = {
   deferred: 'mail deferred',
 } as const;
 
-/** `nextAttemptAt`: ISO 8601, of mail that was deferred. */
+/** Logs one attempt. `nextAttemptAt` is set for deferred mail, in ISO 8601. */
 export function logAttempt(
   app: MailLogApp,
   outcome: keyof typeof MESSAGES,
@@ -55,14 +58,17 @@ export function logAttempt(
 
 type Held = OfEmail & { to: string; attempt: number; reason: string; diagnostic: string };
 
-/** Written whatever the settings of the mail log are: somebody has to do something about it. */
+/** Logs held mail regardless of `log.mail`, because somebody has to act on it. */
 export function logHeld(app: Pick<App, 'log'>, line: Held): void {
   app.log.warn(line, 'mail held');
 }
 
 type DomainState = { domainId: string; tenantId: string; name: string; status: string };
 
-/** `lapsed`: a domain that was verified is found without its records, or no mail is taken for it any more. */
+/**
+ * Logs a change of a domain. `lapsed`: the records of a verified domain are missing, or no more mail is accepted for
+ * it.
+ */
 export function logDomain(app: MailLogApp, event: 'verified' | 'lapsed', line: DomainState): void {
   if (app.config.log.mail) app.log.info(line, event === 'verified' ? 'domain verified' : 'domain lapsed');
 }

@@ -17,9 +17,9 @@ export type ExportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
 
 /**
- * Settles the job, unless it is to begin anew. `isStopping` is asked between slices.
+ * Runs and settles the job, unless it has to start again. `isStopping` is called between slices.
  *
- * @throws what may pass: a file or the database could not be used, and the job begins anew
+ * @throws errors that may pass: a file or the database could not be used, and the job starts again
  */
 export async function runExport(
   app: ExportApp,

@@ -167,7 +167,7 @@ export const releaseExports = defineWrite('exports.release', async (tx, { now }:
   return released.length;
 });
 
-/** Moves due times, and the ends of leases, with a clock that was set back. */
+/** Moves due times, and the ends of leases, when the wall clock was set back. */
 export const moveDueExports = defineWrite('exports.moveDue', async (tx, { now, setBackMs }: SetBack) => {
   await tx
     .updateTable('exports')
@@ -245,7 +245,10 @@ async function removeExport(
 /** In one write. */
 const SWEEP_JOBS = 100;
 
-/** Removes exports that ended before. Returns what each had as its file, for the caller to discard; empty when all is done. */
+/**
+ * Removes exports that ended before the given time. Returns the file of each, for the caller to discard; the list is
+ * empty when none is left.
+ */
 export const sweepExports = defineWrite(
   'exports.sweep',
   async (tx, { before }: { before: number }): Promise<(StoredBytes | undefined)[]> => {

@@ -11,17 +11,17 @@ import { Turns } from './turns.ts';
 
 /** As many as there are reader threads; and each import keeps the writer busy for a good part of its time. */
 const CONCURRENCY = 2;
-/** Pause after the first failed run of a job. It doubles with each further one. Our own values. */
+/** Delay after the first failed run of a job. It doubles with each further failure. Our own values. */
 const MIN_RETRY_DELAY_MS = 5_000;
 const MAX_RETRY_DELAY_MS = 300_000;
-/** Share of the pause by which it varies, so that jobs which failed together do not return together. */
+/** Share by which the delay varies, so that jobs which failed together are not retried together. */
 const RETRY_JITTER = 0.2;
 
 /** When the first job of a tenant that has not ended falls due. */
 export type WaitingTenant = { tenantId: TenantRow['id']; dueAt: number };
 export type Lease = { tenantIds: readonly TenantRow['id'][]; now: number; until: number };
 
-/** A job that a run could not finish: nobody leases it before `until`. */
+/** Defers a job that a run could not finish: nobody leases it before `until`. */
 export type Deferral<Id extends string = string> = { id: Id; until: number };
 
 type AnyJob = { id: string; tenantId: TenantRow['id'] };
@@ -37,9 +37,9 @@ export type Jobs<Job extends AnyJob> = {
   release: Write<{ now: number }, number>;
   defer: Write<Deferral<Job['id']>, unknown>;
   /**
-   * Settles the job, unless it is to be taken up later: `isStopping` is to be asked again and again.
+   * Runs and settles the job, unless it stops to be continued later. It must call `isStopping` regularly.
    *
-   * @throws whatever may succeed later, after which the job is run again
+   * @throws errors that may pass, after which the job is run again
    */
   run(job: Job, isStopping: () => boolean): Promise<void>;
 };
@@ -99,7 +99,7 @@ function createJobWork<Job extends AnyJob>(
 
 /** Defers jobs whose run failed. Failures are counted in memory: after a restart every job is tried at once. */
 function createRetry<Job extends AnyJob>({ db, clock, log, random }: JobsApp, jobs: Jobs<Job>) {
-  /** Failures in a row of each job that has not ended. */
+  /** Number of failures in a row of each job that has not ended. */
   const failures = new Map<Job['id'], number>();
   return {
     forget: (job: Job) => void failures.delete(job.id),
@@ -108,11 +108,8 @@ function createRetry<Job extends AnyJob>({ db, clock, log, random }: JobsApp, jo
       failures.set(id, failed + 1);
       const baseMs = Math.min(MIN_RETRY_DELAY_MS * 2 ** failed, MAX_RETRY_DELAY_MS);
       const delayMs = jitter(random, baseMs, RETRY_JITTER);
-      log.warn(
-        { err: error, work: jobs.name, jobId: id, delayMs },
-        'a job could not go on, and is tried again',
-      );
-      // When this write fails as well, the job falls due when its lease ends.
+      log.warn({ err: error, work: jobs.name, jobId: id, delayMs }, 'a job failed and will be retried');
+      // If this write fails as well, the job falls due when its lease ends.
       await db.commit(jobs.defer, { id, until: clock.now() + delayMs });
     },
   };

@@ -28,9 +28,10 @@ export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
 
 /**
- * Settles the job, unless it is to go on later. `isStopping` is asked between writes.
+ * Runs and settles the job, unless it stops to be continued later. `isStopping` is called between writes.
  *
- * @throws what may pass: a file or the database could not be used, and the job goes on behind the last rows it has taken
+ * @throws errors that may pass: a file or the database could not be used, and the job continues after the last rows it
+ * has taken
  */
 export async function runImport(
   app: ImportApp,

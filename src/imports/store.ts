@@ -147,7 +147,7 @@ export const releaseImports = defineWrite('imports.release', async (tx, { now }:
   return released.length;
 });
 
-/** Moves due times, and the ends of leases, with a clock that was set back. */
+/** Moves due times, and the ends of leases, when the wall clock was set back. */
 export const moveDueImports = defineWrite('imports.moveDue', async (tx, { now, setBackMs }: SetBack) => {
   await tx
     .updateTable('imports')

@@ -1,7 +1,7 @@
 /**
- * `installation.json` in the data directory: which database belongs to this directory, and how far that one had come.
- * Only the writer thread writes it, and always after the database, so a crash between the two never makes the database
- * look like an old copy.
+ * `installation.json` in the data directory records which database belongs to this directory, and which generation it
+ * has reached. Only the writer thread writes it, and always after the database, so a crash between the two never makes
+ * the database look like an old copy.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,18 +11,21 @@ import { DataDirectoryError } from './data-directory-error.ts';
 
 export type InstallationFile = {
   id: string;
-  /** The database has at least this generation (`InstallationRow`). */
+  /** Minimum generation of the database (`InstallationRow`). */
   generation: number;
   /** Wall time of the last change, in epoch milliseconds. For people. */
   usedAt: number;
   /**
-   * Bytes that `postrider.db-wal` has at least while the database is in use. Null after a clean stop, when everything is
-   * in `postrider.db` itself, and during a start.
+   * Minimum size of `postrider.db-wal` while the database is in use. Null after a clean stop, when everything is in
+   * `postrider.db` itself, and during a start.
    */
   walBytes: number | null;
 };
 
-/** @throws DataDirectoryError when the file holds anything else */
+/**
+ * Returns undefined when the file does not exist.
+ * @throws DataDirectoryError when the file is damaged
+ */
 export function readInstallationFile(directory: string): InstallationFile | undefined {
   const path = installationPath(directory);
   let text: string;
@@ -43,7 +46,10 @@ export function writeInstallationFile(directory: string, file: InstallationFile)
   writeFlushed(installationPath(directory), `${JSON.stringify(file, null, 2)}\n`);
 }
 
-/** Bytes of a file; undefined when it does not exist. Looks at its name alone: opening it would drop SQLite's locks. */
+/**
+ * Returns the size of a file; undefined when it does not exist. It does not open the file: that would drop SQLite's
+ * locks.
+ */
 export function fileBytes(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }

@@ -1,6 +1,6 @@
 /**
- * Judges at start whether a database and its data directory belong together. What is missing or foreign is refused,
- * because the blob sweep would take every file that a wrong database does not name. What is only older is reported: a
+ * Checks at start whether a database and its data directory belong together. A missing or foreign database is refused,
+ * because the blob sweep would take every file that a wrong database does not name. An older one is only reported: a
  * restored backup is legitimate.
  */
 import { existsSync, readdirSync } from 'node:fs';
@@ -10,23 +10,25 @@ import { DataDirectoryError } from './data-directory-error.ts';
 import type { InstallationFile } from './file.ts';
 
 /**
- * `older-copy`: the database lacks what was written after the copy was made. `wal-missing`, `wal-cut`: the last stop was
- * not clean, and the WAL that must be there is not, or has lost its end. `new-database`: made because the operator said so.
+ * `older-copy`: the database lacks everything that was written after the copy was made. `wal-missing`, `wal-cut`: the
+ * last stop was not clean, and the WAL is missing or has lost its end. `new-database`: the database was created because
+ * the operator asked for it.
  */
 export type Finding = 'older-copy' | 'wal-missing' | 'wal-cut' | 'new-database';
 
 export type FoundFiles = {
   directory: string;
-  /** Bytes of `postrider.db` and of its WAL before anything was opened; undefined: there is no such file. */
+  /** Sizes of `postrider.db` and of its WAL before anything was opened; undefined when the file does not exist. */
   databaseBytes: number | undefined;
   walBytes: number | undefined;
   file: InstallationFile | undefined;
-  /** The operator wants a database where there is none. */
+  /** True when the operator wants a new database where there is none. */
   newDatabase: boolean;
 };
 
 /**
- * Before SQLite opens the database, which would make one where none is.
+ * Requires that the database file is there. It runs before SQLite opens the database, which would create a missing
+ * file.
  * @throws DataDirectoryError
  */
 export function requireDatabaseFile(found: FoundFiles): void {
@@ -71,7 +73,10 @@ export function findingsOf(
   return findings;
 }
 
-/** A first start that a crash cut short has left none of these: each is made after the database is durable. */
+/**
+ * Lists the files that show that the directory is in use. A first start that a crash interrupted has left none of
+ * these: each is made after the database is durable.
+ */
 function tracesOf(directory: string): string[] {
   const blobs = join(directory, 'blobs');
   return [

@@ -1,6 +1,6 @@
 /**
- * Whether the master key is the one this database was sealed with. A known text is sealed at the first start, the canary,
- * and opened at each later one: with the wrong key no mail could be signed and no webhook posted.
+ * Checks that the master key is the one this database was sealed with. The first start seals a known text, the canary,
+ * and each later start opens it: with the wrong key no mail could be signed and no webhook posted.
  */
 import { join } from 'node:path';
 import { createSealer, loadMasterKey, type Sealer, WrongKeyError } from '../../system/seal.ts';
@@ -45,7 +45,7 @@ function wrongKey(directory: string, cause?: unknown): WrongKeyError {
   );
 }
 
-/** Any secret of a database that was made before there was a canary. */
+/** Finds any sealed secret of a database that was made before there was a canary. */
 async function findSealedSecret(db: Tx): Promise<string | undefined> {
   const domain = await db.selectFrom('domains').select('privateKeySealed').limit(1).executeTakeFirst();
   if (domain) return domain.privateKeySealed;

@@ -1,4 +1,4 @@
-/** What a start says of a database that may not be the right one: to the log, and in plain words to the operator. */
+/** Reports a database that may not be the right one: to the log, and in plain words to the operator. */
 import { isoTime } from '../../system/clock.ts';
 import type { Log } from '../../system/log.ts';
 import type { Finding } from './judge.ts';
@@ -6,11 +6,11 @@ import type { StartedInstallation } from './session.ts';
 
 const MESSAGES: Readonly<Record<Finding, string>> = {
   'older-copy':
-    'postrider.db is an older copy: what was accepted, sent or changed after it was made is not in it, and mail that has left since may leave again',
+    'postrider.db is an older copy: it does not hold what was accepted, sent or changed after the copy was made, and mail that was delivered since may be delivered again',
   'wal-missing':
-    'postrider.db-wal is missing although the last stop was not clean: what was not yet copied into postrider.db is lost, unless an SQLite tool has copied it since',
+    'postrider.db-wal is missing although the last stop was not clean: changes that were not yet copied into postrider.db are lost, unless an SQLite tool has copied them since',
   'wal-cut':
-    'postrider.db-wal is shorter than it was although the last stop was not clean: what its end held is lost',
+    'postrider.db-wal is shorter than it was although the last stop was not clean: the changes at its end are lost',
   'new-database': 'a new database was made in a data directory that was in use',
 };
 
@@ -29,7 +29,7 @@ export function reportInstallation(log: Pick<Log, 'error'>, installation: Starte
   }
 }
 
-/** Lines for the terminal; none when all is as the last stop left it. */
+/** Returns lines for the terminal; none when everything is as the last stop left it. */
 export function describeFindings({ findings, wallAt, keepFilesUntil }: StartedInstallation): string[] {
   if (findings.length === 0) return [];
   return [

@@ -1,6 +1,6 @@
 /**
- * The installation while the writer thread has the database open: judged at the start, recorded in the database and then in
- * `installation.json`, and marked as cleanly stopped once everything is in `postrider.db` itself.
+ * Follows the installation while the writer thread has the database open. It is checked at the start, recorded in the
+ * database and then in `installation.json`, and marked as cleanly stopped once everything is in `postrider.db` itself.
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
@@ -19,32 +19,44 @@ import {
 } from './judge.ts';
 import { findInstallation, getInstallation, hasSchema, putInstallation, raiseGeneration } from './store.ts';
 
-/** What the start of the database has found. `wallAt` is the time an earlier start stored. */
+/** The installation as the start of the database found it. `wallAt` is the time that an earlier start stored. */
 export type StartedInstallation = InstallationRow & {
   findings: readonly Finding[];
-  /** When the data directory was last used, as `installation.json` says. */
+  /** Time at which the data directory was last used, as `installation.json` says. */
   directoryUsedAt: number | undefined;
 };
 
 export type InstallationSession = {
-  /** Before migrations: refuses a database that does not belong here. @throws DataDirectoryError */
+  /**
+   * Refuses a database that does not belong to this directory. It runs before migrations.
+   * @throws DataDirectoryError
+   */
   judge(database: Database): void;
-  /** Part of the transaction that makes the start durable. */
+  /** Records the installation. It is part of the transaction that makes the start durable. */
   record(database: Database): void;
-  /** After that transaction is on disk, checkpoint and all: from here on the directory is in use. */
+  /**
+   * Writes `installation.json` after that transaction is on disk and checkpointed. From then on the directory is in
+   * use.
+   */
   begin(database: Database): StartedInstallation;
-  /** After each commit that advanced the installation. */
+  /** Updates `installation.json` after each commit that advanced the installation. */
   follow(database: Database): void;
-  /** After everything was copied back into the database file, and before the WAL is removed. */
+  /** Marks a clean stop after everything was copied back into the database file, and before the WAL is removed. */
   end(database: Database): void;
 };
 
-/** How long files that the database does not name are kept when it may be the wrong one. Our own limit. */
+/**
+ * Time for which files that the database does not name are kept when it may be the wrong one, in milliseconds. Our own
+ * limit.
+ */
 export const KEEP_FILES_MS = 7 * 86_400_000;
 
 type Options = { file: string; nowMs: number; newDatabase: boolean };
 
-/** Looks at the files before SQLite does. @throws DataDirectoryError */
+/**
+ * Reads the files before SQLite opens them.
+ * @throws DataDirectoryError
+ */
 export function openInstallation({ file: databaseFile, nowMs, newDatabase }: Options): InstallationSession {
   const directory = dirname(databaseFile);
   const wal = `${databaseFile}-wal`;
@@ -56,7 +68,7 @@ export function openInstallation({ file: databaseFile, nowMs, newDatabase }: Opt
     newDatabase,
   };
   requireDatabaseFile(found);
-  // SQLite removes the WAL of an empty database, and this one belongs to the database that was here.
+  // SQLite deletes the WAL of an empty database, and this WAL belongs to the database that was here.
   if (newDatabase && (found.databaseBytes ?? 0) === 0 && existsSync(wal))
     renameSync(wal, `${wal}.kept-${nowMs}`);
   let findings: Finding[] = [];
@@ -71,7 +83,8 @@ export function openInstallation({ file: databaseFile, nowMs, newDatabase }: Opt
       const row = findInstallation(database);
       requireSameInstallation(found, row);
       findings = findingsOf(found, row, isMade);
-      // The start shortens the WAL, and may be cut short itself: the next one must not miss what this one has seen.
+      // The start shortens the WAL, and a crash may interrupt the start: the next one must not report bytes as missing
+      // that this one has applied.
       if (found.file && found.file.walBytes !== null)
         writeInstallationFile(directory, { ...found.file, walBytes: null });
     },
@@ -95,7 +108,10 @@ export function openInstallation({ file: databaseFile, nowMs, newDatabase }: Opt
   };
 }
 
-/** A file that stays as it was says less than it could, and nothing wrong: no commit fails for it. */
+/**
+ * Runs a write whose failure does not fail the commit: an outdated file proves less than a current one, but nothing
+ * wrong.
+ */
 function tolerating(directory: string, write: () => void): void {
   try {
     write();

@@ -1,14 +1,14 @@
-/** The one row of `installation`, by which a database and its data directory know each other. */
+/** Reads and writes the one row of `installation`, which ties a database to its data directory. */
 import type { Database } from 'better-sqlite3';
 import { defineWrite } from '../operation.ts';
 import type { InstallationRow } from '../own-tables.ts';
 
-/** Whether the schema was ever made: an empty file, or one that somebody emptied, has none. */
+/** Returns true when the schema exists. A file that is empty, or that somebody emptied, has none. */
 export function hasSchema(database: Database): boolean {
   return hasTable(database, 'migrations');
 }
 
-/** Undefined in a database of the version before. */
+/** Returns undefined for a database of the version before. */
 export function findInstallation(database: Database): InstallationRow | undefined {
   if (!hasTable(database, 'installation')) return undefined;
   return database.prepare<[], InstallationRow>('SELECT * FROM installation').get();
@@ -28,7 +28,7 @@ export function putInstallation(database: Database, row: InstallationRow): void 
     .run(id, generation, wallAt, canary, keepFilesUntil);
 }
 
-/** Part of each start: from here on the database file is an older copy when its WAL is taken away. */
+/** Raises the generation at each start, so that a database file whose WAL is taken away counts as an older copy. */
 export function raiseGeneration(database: Database): void {
   database.exec('UPDATE installation SET generation = generation + 1');
 }
@@ -44,7 +44,7 @@ export const advanceInstallation = defineWrite(
   },
 );
 
-/** Keeps a text sealed with the master key, by which a wrong key is recognised at every later start. */
+/** Stores a text that was sealed with the master key; every later start recognises a wrong key by it. */
 export const storeCanary = defineWrite(
   'installation.storeCanary',
   async (tx, { canary }: { canary: string }): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * The minute hand of the installation: stores the wall time, and notices a clock that was set back, at the start against
- * the stored time and then against the monotonic clock.
+ * Stores the wall time every minute, and notices a clock that was set back: at the start against the stored time, and
+ * afterwards against the monotonic clock.
  */
 import type { ClockWatch } from '../../system/clock-watch.ts';
 import { errorMessage } from '../../system/errors.ts';
@@ -15,7 +15,10 @@ type ClockApp = Pick<System, 'clock' | 'log' | 'notices'> & { db: Db; clockWatch
 /** Moves the due times of one feature with a clock that was set back. */
 export type MoveDueTimes = (db: Db, setBack: SetBack) => Promise<void>;
 
-/** A kill may come this long after the time was stored, so a set-back may be taken for so much shorter. Our own limit. */
+/**
+ * Period in which the time is stored, in milliseconds. After a kill the stored time is at most this old, so a set-back
+ * may be measured too short by this much. Our own limit.
+ */
 const PERIOD_MS = 60_000;
 
 /**
@@ -27,7 +30,7 @@ export async function followClock(app: ClockApp, moves: readonly MoveDueTimes[])
   if (setBackMs === 0) return;
   app.log.error(
     { setBackMs },
-    'the clock was set back: what waits to be sent or tried again moves with it, scheduled mail waits for its time',
+    'the clock was set back: due times of deliveries and retries move with it, scheduled mail waits for its time',
   );
   const setBack = { now: app.clock.now(), setBackMs };
   await Promise.all(moves.map((move) => move(app.db, setBack)));
@@ -35,7 +38,7 @@ export async function followClock(app: ClockApp, moves: readonly MoveDueTimes[])
   await app.db.commit(advanceInstallation, { now: setBack.now });
 }
 
-/** Its `stop` stores the time once more. */
+/** Starts the periodic check. `stop` stores the time once more. */
 export function startInstallationWork(app: ClockApp, moves: readonly MoveDueTimes[]): RunningWork {
   const advance = () => app.db.commit(advanceInstallation, { now: app.clock.now() });
   const running = startWork(

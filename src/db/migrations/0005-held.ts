@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** Finds the deliveries that several crashes have interrupted, which are retried one at a time (queue/trial.ts). */
+/** Adds the index of deliveries that several crashes have interrupted and that are retried one at a time (queue/held/trial.ts). */
 export const held: Migration = {
   id: '0005-held',
   sql: `

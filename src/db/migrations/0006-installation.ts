@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** The identity of the database: the data directory carries the same in `installation.json`. */
+/** Adds the identity of the database; `installation.json` in the data directory carries the same. */
 export const installation: Migration = {
   id: '0006-installation',
   sql: `

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** Domains may have return paths of their own. Those that exist have not been asked about theirs yet. */
+/** Lets domains have return paths of their own. DNS has not been asked yet about those of existing domains. */
 export const returnPath: Migration = {
   id: '0008-return-path',
   sql: `

@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** After a failed post its endpoint is suspended for a short time, which grows with each failure in a row. */
+/** Suspends an endpoint for a short time after a failed post. The time grows with each failure in a row. */
 export const webhookSuspension: Migration = {
   id: '0009-webhook-suspension',
   sql: `

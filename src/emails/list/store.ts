@@ -22,7 +22,10 @@ export type EmailFilter = {
   recipientStatus?: RecipientStatus;
 };
 
-/** Whose emails, and which. `domainId`: only mail of this domain, which is all that a limited key sees. */
+/**
+ * Selects the emails of one tenant and mode. With `domainId` the list holds only mail of this domain, which is all that
+ * a limited key sees.
+ */
 export type Filters = {
   tenantId: EmailRow['tenantId'];
   mode: Mode;
@@ -193,8 +196,8 @@ function everyEmail(tx: Tx, { tenantId, mode }: Filters) {
 }
 
 /**
- * Mail of a domain is from its name, which has an index. The name alone is not enough: a domain that was deleted and added
- * again is another one. Mail of a domain whose row is gone has no name to be found by.
+ * Filters by domain through the sender's domain name, which has an index. The name alone is not enough: a domain that
+ * was deleted and added again is another one. Mail of a domain whose row is deleted cannot be found by name.
  */
 async function domainFilter(tx: Tx, list: Filters): Promise<Filter[]> {
   if (list.domainId === null) return [];

@@ -7,13 +7,16 @@ import type { EmailType } from '../schemas.ts';
 
 export type HeaderField = { name: string; value: string };
 
-/** The names of api.md 1.2. Where security.md 2.15 is stricter, it decides: all of `Content-*` is reserved, not four fields. */
+/**
+ * Reserved names of api.md 1.2. Security.md 2.15 is stricter and therefore wins: all of `Content-*` is reserved, not
+ * four fields.
+ */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['from', 'to', 'cc', 'bcc', 'reply-to', 'sender', 'subject', 'date', 'message-id', 'return-path'],
   ...['received', 'mime-version', 'dkim-signature', 'domainkey-signature', 'received-spf'],
   ...['authentication-results', 'x-authentication-results'],
-  // Receivers and their delivery agents write these to record for whom a message came; some filters and mail clients
-  // trust them.
+  // Receivers and their delivery agents write these fields to record the recipient of a message; some filters and mail
+  // clients trust them.
   ...['apparently-to', 'delivered-to', 'envelope-to', 'x-original-to'],
   // The receiver writes `BIMI-Indicator` once it has verified the logo. `BIMI-Selector` is free: it belongs to the author
   // of the message, who chooses one of the logos that the sending domain publishes.

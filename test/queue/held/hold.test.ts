@@ -142,8 +142,8 @@ test('what is not held cannot be released, and a release names one email or all'
   for (const [args, code, message] of [
     [[id], 1, /No recipient of this email is held/],
     [['em_01khq3z5vgxw1r8t6n2m4c9b7d'], 1, /Email not found/],
-    [[], 2, /name one email, or give --all/],
-    [[id, '--all'], 2, /name one email, or give --all/],
+    [[], 2, /give the id of one email, or --all/],
+    [[id, '--all'], 2, /give the id of one email, or --all/],
   ] as const) {
     const answer = await queue('release', ...args);
     assert.equal(answer.code, code);
