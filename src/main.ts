@@ -43,7 +43,7 @@ export type Daemon = {
   stop(): Promise<void>;
 };
 
-/** What a clock that was set back takes along. */
+/** Moves the due times of every feature when the wall clock was set back. */
 export const MOVES_OF_DUE_TIMES: readonly MoveDueTimes[] = [
   moveQueue,
   moveWebhooks,

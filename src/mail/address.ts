@@ -41,8 +41,10 @@ const NOT_LDH = /[^A-Za-z0-9.\u0080-\u{10ffff}-]/u;
 /** Soft hyphens, zero-width spaces: some programs drop them and some do not, so that one text is two domains. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
-/** `a@b.example`, `<a@b.example>` or `Name <a@b.example>`; undefined when `text` is anything else, or when its local part
- * could be taken for another address (`explainRefusal`). */
+/**
+ * Parses `a@b.example`, `<a@b.example>` or `Name <a@b.example>`. Returns undefined when `text` is anything else, or
+ * when its local part could be taken for another address (`explainRefusal`).
+ */
 export function parseMailbox(text: string): Mailbox | undefined {
   const mailbox = parseLegalMailbox(text);
   return mailbox && findAmbiguity(mailbox.localPart) === undefined ? mailbox : undefined;
@@ -135,10 +137,12 @@ function parseLocalPart(text: string): string | undefined {
   return DOT_ATOM.test(localPart) || QUOTED_LOCAL_PART.test(localPart) ? localPart : undefined;
 }
 
-/** Receiving programs disagree on these local parts: a reader may see another author, or a server another recipient, than
- * the one that was checked here. */
+/**
+ * Returns the reason when receiving programs disagree on this local part: a reader may see another author, or a server
+ * another recipient, than the one that was checked here.
+ */
 function findAmbiguity(localPart: string): string | undefined {
-  // RFC 2047 5: an encoded word never stands inside an addr-spec, but some programs decode it there all the same.
+  // RFC 2047 5: an encoded word must not be inside an addr-spec, but some programs decode it there nevertheless.
   if (localPart.includes('=?'))
     return 'must not have `=?` before the @: some programs decode it as other text';
   if (!localPart.startsWith('"')) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Where mail for a domain goes (RFC 5321 5.1): its MX hosts in order of preference, or the domain itself, as addresses
- * to try one after the other. Addresses that must not be dialled are left out here as if DNS did not have them, so that no
- * diagnostic tells the sender of the mail which names have private addresses; the dial refuses them once more.
+ * Resolves where mail for a domain goes (RFC 5321 5.1): its MX hosts in order of preference, or the domain itself, as
+ * addresses to try one after the other. Addresses that must not be dialled are left out as if DNS did not have them, so
+ * that no diagnostic tells the sender of the mail which names have private addresses; `dial` refuses them once more.
  */
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -61,7 +61,9 @@ export async function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
   }
 }
 
-/** `deadline`: on the monotonic clock. Nothing is looked up later, since nobody waits for it any more. */
+/**
+ * `deadline` is a time of the monotonic clock. Later lookups are not made, since the caller no longer waits for them.
+ */
 type BoundedWorld = MxWorld & { deadline: number };
 
 async function plan(world: BoundedWorld, domain: string): Promise<MxPlan> {
@@ -148,7 +150,10 @@ function siteOf(names: readonly string[]): string {
 
 type Found = { addresses: string[]; reason: string; ttlMs: number };
 
-/** A host's public addresses, both families in turn, IPv4 first: a machine without IPv6 then loses no time. */
+/**
+ * Returns a host's public addresses, IPv4 and IPv6 alternating, IPv4 first, so that a machine without IPv6 loses no
+ * time.
+ */
 async function lookUp(world: MxWorld, name: string): Promise<Found> {
   const [a, aaaa] = await Promise.all([world.dns.a(name), world.dns.aaaa(name)]);
   return {

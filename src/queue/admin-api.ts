@@ -1,4 +1,4 @@
-/** The queue for the operator: served on the control socket alone, never on a network port. */
+/** The queue's routes for the operator. They are served on the control socket alone, never on a network port. */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
@@ -9,12 +9,12 @@ import { countHeld, type HeldRow, listHeld, listHeldEmails } from './held/store.
 
 /** Maximum number of held recipients in one answer. */
 const MAX_LISTED = 1_000;
-/** Emails that are released between two looks at what is held. */
+/** Number of emails that are released before held mail is listed again. */
 const EMAILS_PER_PAGE = 100;
 
 type QueueApp = Pick<App, 'db' | 'clock' | 'notices'>;
 
-/** Without an email, all are released. */
+/** Without `emailId`, all held mail is released. */
 const releaseSchema = Type.Object({ emailId: Type.Optional(Type.String()) });
 
 export function registerQueueAdmin(server: FastifyInstance, app: QueueApp): void {
@@ -43,7 +43,7 @@ function release({ db, clock }: QueueApp, emailId: string): Promise<number> {
   return db.commit(releaseHeld, { emailId, now: clock.now() });
 }
 
-/** Each email in a write of its own, so that other writes are not kept waiting. */
+/** Releases each email in its own write, so that other writes are not kept waiting. */
 async function releaseAll(app: QueueApp): Promise<number> {
   let released = 0;
   for (let after: string | undefined = ''; after !== undefined; ) {
@@ -54,7 +54,7 @@ async function releaseAll(app: QueueApp): Promise<number> {
   return released;
 }
 
-/** Somebody may have canceled or released it since it was listed. */
+/** Releases one email. It may have been canceled or released since it was listed. */
 async function releaseIfHeld(app: QueueApp, emailId: string): Promise<number> {
   try {
     return await release(app, emailId);

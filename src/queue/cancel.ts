@@ -1,4 +1,4 @@
-/** Taking mail back, or putting it off: as long as nobody has tried to deliver any of it, or while the rest is held. */
+/** Cancels or reschedules mail, as long as no delivery was attempted, or while all that is left of it is held. */
 import type { Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
@@ -12,7 +12,8 @@ import {
 } from './store.ts';
 
 /**
- * Part of a write; the caller knows that the tenant has the message. What was delivered or bounced before stays as it is.
+ * Cancels what is left of a message, as part of a write; the caller has checked that the message belongs to the tenant.
+ * Recipients that were delivered or bounced before stay as they are.
  * @throws AppError invalid_state
  */
 export async function cancelMessage(
@@ -35,7 +36,10 @@ export async function cancelMessage(
 
 export type Rescheduling = { messageId: string; now: number; datedAt: number; expiresAt: number };
 
-/** Moves a message that nobody has tried to another time. @throws AppError invalid_state */
+/**
+ * Moves a message without any attempt to another time.
+ * @throws AppError invalid_state
+ */
 export async function rescheduleMessage(
   tx: Tx,
   { messageId, now, datedAt, expiresAt }: Rescheduling,
@@ -56,13 +60,16 @@ function isUntried({ state, attempts }: RecipientRow): boolean {
   return state === 'ready' && attempts === 0;
 }
 
-/** True when nobody was tried, and somebody was to be. */
+/** Returns true when no recipient was attempted and at least one is still to be. */
 function isUntouched(all: readonly RecipientRow[]): boolean {
   const isSpared = ({ state, attempts }: RecipientRow) => state === 'suppressed' && attempts === 0;
   return all.some(isUntried) && all.every((recipient) => isUntried(recipient) || isSpared(recipient));
 }
 
-/** True when the rest of the delivery waits for an operator: nothing of it is on its way or may have just arrived. */
+/**
+ * Returns true when the rest of the delivery waits for an operator: nothing of it is in flight or may have just
+ * arrived.
+ */
 function isStoppedByHold(open: readonly RecipientRow[]): boolean {
   const isHeld = ({ state }: RecipientRow) => state === 'held';
   return open.some(isHeld) && open.every((recipient) => isHeld(recipient) || isUntried(recipient));

@@ -65,13 +65,16 @@ const NOBODY_ANSWERED: Outcome = {
 type Opening = {
   claimed: Claimed;
   addresses: Addresses;
-  /** On the monotonic clock. */
+  /** A time of the monotonic clock. */
   deadline: number;
-  /** Whether a host that makes us wait is given up early (mail/smtp/timeouts.ts). */
+  /** Returns true when a host that makes us wait is to be given up early (mail/smtp/timeouts.ts). */
   isPressed: () => boolean;
 };
 
-/** Tries the hosts in turn. A host's own final refusal ends the search; anything else passes on to the next host. */
+/**
+ * Tries the hosts one after another. A host's final refusal ends the search; after any other failure the next host is
+ * tried.
+ */
 export async function connect(app: SmtpApp, hosts: Hosts, opening: Opening): Promise<Connected> {
   const { claimed, addresses, deadline, isPressed } = opening;
   const startedAt = app.clock.elapsed();
@@ -95,7 +98,10 @@ export async function connect(app: SmtpApp, hosts: Hosts, opening: Opening): Pro
   return { kind: 'closed', outcome, wasTried };
 }
 
-/** What a host said or did once it was connected tells the sender more than a later host that cannot be connected to. */
+/**
+ * Returns true when the host was connected to: what it said or did then tells the sender more than a later host that
+ * cannot be connected to.
+ */
 function wasReached({ phase }: { phase: Report['phase'] }): boolean {
   return phase !== 'connect' && phase !== 'local';
 }
@@ -143,7 +149,10 @@ async function climb(
   return moreTelling(second, third);
 }
 
-/** A host that turns away a second connection in a row has still said why the first one failed. */
+/**
+ * Returns the outcome of the later connection, unless the host could not be connected to again: the earlier failure then
+ * tells the sender more.
+ */
 function moreTelling(before: OpenedSmtp, now: OpenedSmtp): OpenedSmtp {
   return now.ok || wasReached(now.failure) ? now : before;
 }

@@ -20,13 +20,15 @@ const MESSAGES_PER_CONNECTION = 100;
 /** Deliveries of one conversation whose outcome is not on disk yet. A crash sends no more than these twice. */
 const MOST_UNSETTLED = 8;
 
-/** What a session may do while others wait for connections. */
+/** Permits a session to continue while other mail waits for connections. */
 export type SessionPermit = {
   slot: Slot;
-  /** Whether a peer that makes us wait is given up early (mail/smtp/timeouts.ts). */
+  /** Returns true when a peer that makes us wait is to be given up early (mail/smtp/timeouts.ts). */
   isPressed(): boolean;
-  /** Asked after each delivery: false when others need the connection more, so that the session ends once it has
-   * carried what is claimed. `isConnected`: whether the session could go on without connecting again. */
+  /**
+   * Is called after each delivery. Returns false when others need the connection more; the session then ends once it
+   * has delivered what is claimed. `isConnected` is true when the session can continue without connecting again.
+   */
   mayGoOn(isConnected: boolean): boolean;
 };
 
@@ -54,7 +56,7 @@ const CONNECTION_NEEDED_ELSEWHERE: Outcome = {
   report: {
     ...NO_REPORT,
     phase: 'local',
-    text: 'Not tried: the host did not answer for the mail before it, and other mail needed the connection',
+    text: 'Not tried: the host did not answer while it was sent another email, and other mail needed the connection',
   },
 };
 
@@ -84,7 +86,7 @@ class SmtpConversation {
   readonly #unsettled = new Set<Promise<void>>();
   #session: OpenSession | undefined;
   #carried = 0;
-  /** The peer did not let us in, or broke off. */
+  /** True when the peer refused the session or broke it off. */
   #isLost = false;
 
   constructor(app: DeliveryApp, site: Site, permit: SessionPermit) {
@@ -107,7 +109,10 @@ class SmtpConversation {
     }
   }
 
-  /** A session that has to give its connection up first carries what is claimed, or defers it if the peer hangs. */
+  /**
+   * Returns the next delivery. A session that has to give up its connection first delivers what is claimed, or defers
+   * it if the peer hangs.
+   */
   async #next(): Promise<Claimed | undefined> {
     const { slot, mayGoOn, isPressed } = this.#permit;
     const isConnected = this.#session?.smtp.isOpen() ?? false;

@@ -20,13 +20,13 @@ export type DeliveryApp = App & { signingKeys: SigningKeys };
 
 /** A claim that is on its way. */
 export type Claimed = Delivery & {
-  /** The key of the site it goes to. */
+  /** The key of the site that the delivery goes to. */
   site: string;
   /** On the monotonic clock. */
   claimedAt: number;
   /** Sessions it was handed to, and came back from untouched. */
   tries: number;
-  /** What the last session reported that broke off in the middle of this delivery. Undefined when none did. */
+  /** The outcome of the last session that broke off in the middle of this delivery. Undefined when none did. */
   brokenOff: Outcome | undefined;
   /** Asked for when somebody is about to send it; made once. */
   prepare(): Promise<PreparedMessage>;
@@ -66,7 +66,7 @@ export async function deliver(app: DeliveryApp, claimed: Claimed, carry: Carry):
     if (settled.has(result.recipientId)) logSettled(app, claimed, { settlement, result });
 }
 
-/** One line of the mail log for each recipient. */
+/** Writes one line of the mail log for each recipient. */
 function logSettled(
   app: DeliveryApp,
   { message, recipients, site }: Claimed,
@@ -106,7 +106,10 @@ function internalFailure(app: DeliveryApp, { message, recipients }: Claimed, err
 const DAMAGED =
   'The stored message is damaged and is not delivered; an operator can release it once it is restored';
 
-/** No receiver has seen the end of the message, so none has taken it. Its signature may be of damaged bytes, and is lost. */
+/**
+ * Holds a message whose stored bytes are damaged. No receiver has seen the end of the message, so none has accepted it.
+ * Its signature may cover damaged bytes, and is discarded.
+ */
 function holdDamaged(app: DeliveryApp, { message, recipients }: Delivery, error: DamagedBlobError): Attempt {
   const { place, message: damage } = error;
   app.log.error(

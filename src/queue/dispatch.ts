@@ -1,6 +1,6 @@
 /**
- * The dispatcher: finds the lanes in which mail is due, learns which site each leads to, and asks for sessions with
- * those sites (sessions.ts). It holds no mail itself; the database is the queue.
+ * The dispatcher finds the lanes in which mail is due, looks up the site of each, and requests sessions with those
+ * sites (sessions.ts). It holds no mail itself; the database is the queue.
  */
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '../system/clock.ts';
@@ -26,13 +26,16 @@ const PAUSE_AFTER_ERROR_MS = 1_000;
 /** Places remembered without mail for them: what was learnt of their pace and their TLS. */
 const MOST_SITES = 10_000;
 /**
- * Domains that are looked up at the same time. A lookup asks at most two questions at once, and `system/dns/ask.ts` has
- * 128 under way, so no lookup waits for the questions of others. A tenant alone may have 48 lookups: another tenant's
- * lookup starts at once, however many domains of the first have DNS servers that do not answer.
+ * Maximum number of concurrent lookups of domains. A lookup asks at most two questions at once, and `system/dns/ask.ts`
+ * runs 128 questions concurrently, so no lookup waits for the questions of others. A single tenant may have 48 lookups:
+ * a lookup of another tenant starts at once, however many domains of the first have DNS servers that do not answer.
  */
 const MAX_LOOKUPS = 64;
 const LOOKUPS_PER_FREE = 3;
-/** Sessions at the same time that need no connection: with the simulator, and with sites that DNS has ruled out. */
+/**
+ * Maximum number of concurrent sessions that need no connection: with the simulator, and with sites that DNS has ruled
+ * out.
+ */
 const MAX_LOCAL_SESSIONS = 128;
 /** A route holds at least this long, whatever DNS says of it, and a verdict without hosts exactly. */
 const LEAST_ROUTE_MS = 30_000;
@@ -42,7 +45,7 @@ export class Dispatcher implements RunningWork {
   readonly #remoteSessions: Sessions;
   readonly #localSessions: Sessions;
   readonly #lanes = new Map<string, { lane: Lane; site: Site | undefined }>();
-  /** Those with mail or a session. */
+  /** Sites with mail or a session. */
   readonly #sites = new Map<string, Site>();
   readonly #remembered = new LRUCache<string, Site>({ max: MOST_SITES });
   readonly #lookups: InTurn<Lane>;

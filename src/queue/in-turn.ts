@@ -1,7 +1,7 @@
 /**
- * Work of which only so much runs at the same time, such as DNS lookups. Tenants take turns, and none holds so many
- * places that another tenant would have to wait for one of its items to end (system/shares.ts). Within a tenant, items
- * start in the order they came, after those that were added first.
+ * Runs work with a concurrency limit, such as DNS lookups. Tenants are served round-robin, and none uses so much of the
+ * limit that another tenant would have to wait until one of its items ends (system/shares.ts). Within a tenant, items
+ * start in the order in which they came, after those that were added first.
  */
 import type { Shares } from '../system/shares.ts';
 import { TenantLines } from './tenant-lines.ts';
@@ -9,7 +9,7 @@ import { TenantLines } from './tenant-lines.ts';
 type Options<Item> = {
   shares: Shares<string>;
   tenantOf(item: Item): string;
-  /** Never rejects. */
+  /** Runs the item. The promise never rejects. */
   run(item: Item): Promise<void>;
 };
 
@@ -27,7 +27,7 @@ export class InTurn<Item> {
     this.#runWaiting();
   }
 
-  /** The item starts before all others of its tenant. */
+  /** Adds an item that starts before all others of its tenant. */
   addFirst(item: Item): void {
     this.#first.add(this.#options.tenantOf(item), item);
     this.#runWaiting();

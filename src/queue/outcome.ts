@@ -27,7 +27,7 @@ export type Outcome =
   | { kind: 'deferred'; report: Report; retryAfterMs?: number }
   /** `permanent` says the address itself is no good, and suppresses it (decisions.md 5). */
   | { kind: 'bounced'; report: Report; bounce: 'permanent' | 'transient' | 'undetermined' }
-  /** Another attempt would do harm; the mail waits for an operator (held/hold.ts). */
+  /** Another attempt would do harm, so the mail waits for an operator (held/hold.ts). */
   | { kind: 'held'; report: Report; reason: HoldReason };
 
 /** What follows a simulated delivery. */
@@ -64,7 +64,7 @@ export function reportReply(peer: Peer, phase: SmtpPhase, reply: SmtpReply): Rep
   };
 }
 
-/** The phases of a session in the words of a diagnostic. */
+/** Names of the phases of a session in a diagnostic. */
 const PHASE_NAMES: Record<SmtpPhase, string> = {
   connect: 'connecting',
   banner: 'greeting',
@@ -78,15 +78,20 @@ const PHASE_NAMES: Record<SmtpPhase, string> = {
   quit: 'QUIT',
 };
 
-/** A peer that gave no reply is named with the phase: `mx.example.net (RCPT TO): the peer closed the connection`. */
+/**
+ * Reports a failure without a reply, with the peer and the phase: `mx.example.net (RCPT TO): the peer closed the
+ * connection`.
+ */
 export function reportFailure(peer: Peer, failure: SmtpFailure): Report {
   if (failure.kind === 'reply') return reportReply(peer, failure.phase, failure.reply);
   const text = `${peer.mx} (${PHASE_NAMES[failure.phase]}): ${failure.message}`;
   return { ...peer, phase: failure.phase, smtpCode: null, enhancedCode: null, text };
 }
 
-/** The form in which `settle` stores an outcome. Its text is copied into the recipient, the attempt, the event and the
- * suppression, and a stranger may have written it. */
+/**
+ * Returns the outcome in the form in which `settle` stores it. Its text is copied into the recipient, the attempt, the
+ * event and the suppression, and another machine may have written it, so the text is cleaned.
+ */
 export function storable<Kept extends Outcome>(outcome: Kept): Kept {
   return { ...outcome, report: { ...outcome.report, text: cleanForeignText(outcome.report.text) } };
 }

@@ -14,8 +14,9 @@ const MINUTE_MS = 60_000;
 const REST_MINUTES = [2, 5, 15, 30] as const;
 const JITTER_SHARE = 0.1;
 /**
- * How long a delivery shows that a site takes mail. The first failure ends it earlier, so the period only has to tell
- * hosts that are in use from hosts nobody knows about; an hour covers the pauses of a tenant that sends now and then.
+ * Time for which a delivery proves that a site accepts mail, in milliseconds. The first failure ends it earlier, so the
+ * period only has to tell hosts that are in use from unknown ones; an hour covers the pauses of a tenant that sends now
+ * and then.
  */
 const RECENT_DELIVERY_MS = 60 * MINUTE_MS;
 
@@ -41,7 +42,10 @@ export class Pace {
     return this.#connections;
   }
 
-  /** Whether the site is known to take mail: it has delivered within the last hour, and nothing has failed since. */
+  /**
+   * Returns true when the site is known to accept mail: it has delivered within the last hour, and nothing has failed
+   * since.
+   */
   isProven(now: number): boolean {
     return now < this.#provenUntil;
   }
@@ -60,7 +64,9 @@ export class Pace {
     this.#rest = undefined;
   }
 
-  /** A host did not answer, or broke off, in the middle of a delivery. The next message may fare better. */
+  /**
+   * Records that a host did not answer, or broke off, in the middle of a delivery. The next message may still succeed.
+   */
   brokeOff(): void {
     this.#provenUntil = 0;
   }

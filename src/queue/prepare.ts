@@ -18,8 +18,9 @@ export type PreparedMessage = {
   signature: string;
   content: BlobContent;
   /**
-   * The envelope sender. Its local part is the same at every attempt, so bounces of any of them find the message; its
-   * domain is the one that DNS allowed when the attempt was claimed, since a name that has lapsed would be refused.
+   * The envelope sender. Its local part is the same at every attempt, so bounces of every attempt find the message. Its
+   * domain is the one that was verified when the attempt was claimed, since receivers refuse a domain that no longer
+   * exists.
    */
   returnPath: string;
 };

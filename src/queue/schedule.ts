@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 const RETRY_MINUTES = [1, 5, 10, 20, 40, 60, 120, 240] as const;
 const LAST_RETRY_MINUTES = 240;
 const JITTER_SHARE = 0.1;
-/** Longest time between two attempts. Mail that is due later than that is scheduled. */
+/** Maximum time between two attempts. Mail that is due later than that is scheduled mail. */
 export const MAX_RETRY_DELAY_MS = LAST_RETRY_MINUTES * MINUTE_MS * (1 + JITTER_SHARE);
 
 /** `attempts`: how many were made, the one that just failed among them. */

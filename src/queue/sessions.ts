@@ -1,6 +1,6 @@
 /**
- * Opens sessions with the sites that have mail, within one limit for all of them: tenant after tenant, and of a tenant's
- * sites the least served first. `slots.ts` says how many each tenant may have.
+ * Opens sessions with the sites that have mail, within one limit for all sites. Tenants are served round-robin, and the
+ * least served site of a tenant comes first. `slots.ts` decides how many sessions each tenant may have.
  */
 import { converse, type SessionPermit } from './conversation.ts';
 import type { DeliveryApp } from './deliver.ts';
@@ -8,11 +8,11 @@ import type { Site } from './site.ts';
 import type { Slot, Slots } from './slots.ts';
 import { TenantLines } from './tenant-lines.ts';
 
-/** Sites of a tenant that are compared to find the least served one. */
+/** Maximum number of sites of a tenant that are compared to find the least served one. */
 const MAX_COMPARED = 64;
 
 export type SessionEvents = {
-  /** A session with the site has ended. */
+  /** Is called when a session with the site has ended. */
   onEnd(site: Site): void;
   /** Number of sites with mail or a session. */
   countSites(): number;
@@ -24,7 +24,7 @@ export class Sessions {
   readonly #app: DeliveryApp;
   readonly #slots: Slots;
   readonly #events: SessionEvents;
-  /** Sites that want another session. A site that no longer wants one is removed when it is looked at. */
+  /** Sites that want another session. A site that no longer wants one is removed when its turn comes. */
   readonly #proven = new TenantLines<Site>();
   readonly #unproven = new TenantLines<Site>();
   readonly #running = new Map<Promise<void>, Site>();
@@ -37,19 +37,19 @@ export class Sessions {
     this.#events = events;
   }
 
-  /** The sessions that are open. */
+  /** Promises that settle when the open sessions end. */
   get running(): readonly Promise<void>[] {
     return [...this.#running.keys()];
   }
 
-  /** Opens another session with the site, if it wants one, as soon as a tenant with mail there may have it. */
+  /** Opens another session with the site, if the site wants one, as soon as a tenant with mail there may have it. */
   request(site: Site): void {
     if (!site.wantsSession) return;
     this.#enqueue(site);
     this.#openWaiting();
   }
 
-  /** Whether the tenant has so many sessions that no more of its mail is claimed at the site. */
+  /** Returns true when the tenant has so many sessions that no more of its mail is claimed at the site. */
   isHeldBack(tenantId: string, site: Site): boolean {
     return this.#slots.isOver(tenantId, site.isProven);
   }
@@ -67,7 +67,7 @@ export class Sessions {
       const next = this.#next();
       if (!next) return;
       if (this.#open >= this.#slots.capacity) {
-        // The end of that session comes back here.
+        // The end of the dismissed session calls this method again.
         this.#dismissIdle();
         return;
       }
@@ -75,7 +75,7 @@ export class Sessions {
     }
   }
 
-  /** The session to open next. Proven sites and others take turns. */
+  /** Returns the session to open next. Proven and unproven sites alternate. */
   #next(except?: Site): Candidate | undefined {
     if (this.#provenFirst) return this.#nextOf(true, except) ?? this.#nextOf(false, except);
     return this.#nextOf(false, except) ?? this.#nextOf(true, except);
@@ -145,7 +145,10 @@ export class Sessions {
     this.#running.set(done, site);
   }
 
-  /** Where the site wants one more session, the tenant's other sites come first. */
+  /**
+   * Removes the site from the queue of the tenant, so that other sites of the tenant come first if it wants one more
+   * session.
+   */
   #leaveLine({ tenantId, site }: Candidate): void {
     this.#lines(true).remove(tenantId, site);
     this.#lines(false).remove(tenantId, site);
@@ -160,8 +163,8 @@ export class Sessions {
   }
 
   /**
-   * Whether a session is to give up a peer that makes it wait: its tenant has all the connections it may have to sites
-   * that have not delivered recently, this is one of them, and other mail waits for a connection.
+   * Returns true when the session is to give up a peer that makes it wait: its tenant has all the connections that it
+   * may have to unproven sites, this is one of them, and other mail waits for a connection.
    */
   #isPressed({ charge }: Slot): boolean {
     if (!charge || charge.isProven || this.#slots.mayOpen(charge.tenantId, false)) return false;
@@ -169,8 +172,9 @@ export class Sessions {
   }
 
   /**
-   * Whether a session may take more mail than the site has claimed. If another site could use its connection, a session
-   * ends that would have to connect again, and so does one of a site with more than its part of all connections.
+   * Returns true when the session may take more mail than the site has claimed. If another site could use its
+   * connection, two kinds of sessions end: those that would have to connect again, and those of a site with more than
+   * its share of all connections.
    */
   #mayGoOn(site: Site, slot: Slot, isConnected: boolean): boolean {
     if (this.#proven.size === 0 && this.#unproven.size === 0) return true;

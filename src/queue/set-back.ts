@@ -1,4 +1,4 @@
-/** Moves the due times of waiting mail with a wall clock that was set back. */
+/** Moves the due times of waiting mail when the wall clock was set back. */
 import type { Db } from '../db/database.ts';
 import { inSlices, type SetBack } from '../db/due-times.ts';
 import { MAX_RETRY_DELAY_MS } from './schedule.ts';

@@ -40,7 +40,7 @@ export type Settlement = {
 /** decisions.md 16: at the first deferral, then at most every four hours for a recipient. */
 const DELAY_NOTICE_EVERY_MS = 4 * 3_600_000;
 
-/** Answers the recipients whose attempt it settled. */
+/** Settles an attempt and returns the recipients it settled. */
 export const settle = defineWrite('queue.settle', async (tx, settlement: Settlement) => {
   const message = await getMessage(tx, settlement.messageId);
   message.signature ??= settlement.signature;
@@ -111,7 +111,7 @@ async function settleRecipient(
   }
 }
 
-/** The outcome as it is stored and logged. */
+/** Returns the outcome as it is stored and logged. */
 export function finalOutcome(
   message: Pick<SpooledMessage, 'expiresAt'>,
   outcome: Outcome,
@@ -127,7 +127,9 @@ function expire(message: Pick<SpooledMessage, 'expiresAt'>, outcome: Outcome, no
   return { kind: 'bounced', report, bounce: 'transient' };
 }
 
-/** The last attempt is made when the message's time is up, not up to four hours before. */
+/**
+ * Returns the time of the next attempt. The last attempt is made when the message expires, not up to four hours before.
+ */
 export function nextAttemptAt(
   { expiresAt }: Pick<SpooledMessage, 'expiresAt'>,
   { retryAfterMs }: Extract<Outcome, { kind: 'deferred' }>,

@@ -1,6 +1,6 @@
 /**
- * A site that mail goes to, with the lanes that lead there: the hosts of one or of a thousand domains, the simulator, or
- * a dead end. It hands claimed deliveries to its sessions, claims ahead of them, and knows its pace.
+ * A site is a destination of mail, with the lanes that lead there: the hosts of one or of a thousand domains, the
+ * simulator, or a dead end. It claims deliveries ahead of its sessions, hands them out, and adapts its pace.
  */
 import type { App } from '../app.ts';
 import type { Timer } from '../system/clock.ts';
@@ -14,7 +14,7 @@ import type { Route } from './route.ts';
 import type { Slot } from './slots.ts';
 import { Turns } from './turns.ts';
 
-/** Deliveries in memory ahead of each session: enough that none waits for a commit. */
+/** Number of deliveries in memory ahead of each session, so that none waits for a commit. */
 const AHEAD_PER_SESSION = 2;
 const LEAST_AHEAD = 4;
 /** In one claim. */
@@ -31,9 +31,9 @@ export type SiteEvents = {
   onDone(lane: Lane): void;
   /** Its route has grown old. */
   onStale(lane: Lane): void;
-  /** The site may want another session, or none any more. */
+  /** Is called when the site may want another session, or wants none any more. */
   onChange(site: Site): void;
-  /** Whether the tenant has so many connections that nothing more is claimed for it here (slots.ts). */
+  /** Returns true when the tenant has so many connections that nothing more is claimed for it here (slots.ts). */
   isHeldBack(tenantId: string, site: Site): boolean;
 };
 
@@ -48,7 +48,7 @@ export class Site {
   readonly addresses = new Addresses();
   readonly pace: Pace;
   route: Route;
-  /** Sessions with it. */
+  /** Number of open sessions with the site. */
   sessions = 0;
   /** What is on the wire to it. */
   readonly sending = new Set<Claimed>();
@@ -77,7 +77,7 @@ export class Site {
     this.#events = options.events;
   }
 
-  /** Whether another session would find something to do. */
+  /** True when this site has mail waiting and may open another session. */
   get wantsSession(): boolean {
     return this.hasWork && this.#waiters.size === 0 && this.sessions < this.pace.connections;
   }
@@ -86,12 +86,15 @@ export class Site {
     return this.#claimed.length > 0 || (this.#lanes.size > 0 && !this.#pause && !this.#isClosed);
   }
 
-  /** Whether the site has delivered recently. A site that needs no connection cannot keep anybody waiting. */
+  /**
+   * True when the site has delivered recently. A site that needs no connection always counts as proven, since it cannot
+   * block anybody.
+   */
   get isProven(): boolean {
     return this.route.kind !== 'hosts' || this.pace.isProven(this.#app.clock.elapsed());
   }
 
-  /** Tenants whose mail waits here. A tenant may come more than once. */
+  /** Yields the tenants whose mail waits here. A tenant may occur more than once. */
   *tenants(): Iterable<string> {
     for (const { message } of this.#claimed) yield message.tenantId;
     yield* this.#lanes.tenants();
@@ -117,7 +120,7 @@ export class Site {
     this.wake();
   }
 
-  /** Wakes one idle session, or asks for another one. */
+  /** Wakes one idle session, or requests another one. */
   wake(): void {
     for (const resume of this.#waiters.keys()) {
       resume(true);
@@ -141,7 +144,7 @@ export class Site {
     this.#claimed = [];
   }
 
-  /** Ends an idle session whose mail is all settled. Answers whether there was one. */
+  /** Ends an idle session whose mail is all settled. Returns true when there was one. */
   dismissIdle(): boolean {
     for (const [resume, slot] of this.#waiters) {
       if (slot.charge) continue;
@@ -151,7 +154,10 @@ export class Site {
     return false;
   }
 
-  /** The next delivery for the session in this slot; undefined when there is none and none comes within `idleMs`. */
+  /**
+   * Returns the next delivery for the session in this slot; undefined when there is none and none comes within
+   * `idleMs`.
+   */
   async take(idleMs: number, slot: Slot): Promise<Claimed | undefined> {
     for (;;) {
       const next = this.#takeClaimed(slot);
@@ -164,8 +170,10 @@ export class Site {
     }
   }
 
-  /** The next delivery for a session that is about to end: only what is claimed, and nothing if other sessions of the
-   * site can carry it. */
+  /**
+   * Returns the next delivery for a session that is about to end: only one that is claimed, and none if other sessions
+   * of the site can deliver it.
+   */
   async takeLast(slot: Slot): Promise<Claimed | undefined> {
     if (this.sessions > 1) return undefined;
     await this.#claiming;
@@ -180,7 +188,9 @@ export class Site {
     return next;
   }
 
-  /** The following delivery is signed while this one is being sent, and another session may begin with it. */
+  /**
+   * Signs the following delivery while this one is being sent, and wakes or requests a session that may begin with it.
+   */
   #lookAhead(): void {
     const [following] = this.#claimed;
     if (!following) return;
@@ -190,7 +200,7 @@ export class Site {
   }
 
   #wait(idleMs: number, slot: Slot): Promise<boolean> {
-    // Mail that came since the lanes were looked into has woken nobody.
+    // Mail that arrived after the last claim has not woken any session.
     if (this.#mayClaim || this.#claimed.length > 0) return Promise.resolve(true);
     if (idleMs === 0 || this.#isClosed) return Promise.resolve(false);
     return new Promise((resolve) => {
@@ -205,7 +215,7 @@ export class Site {
     });
   }
 
-  /** Whether there are lanes of a tenant that is not held back. */
+  /** True when there are lanes of a tenant that is not held back. */
   get #mayClaim(): boolean {
     if (this.#pause || this.#isClosed) return false;
     for (const tenantId of this.#lanes.tenants()) if (!this.#isHeldBack(tenantId)) return true;

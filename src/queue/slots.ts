@@ -1,11 +1,11 @@
 /**
- * Which tenant may hold a connection. The peer decides how long a connection is held, and a session that is ended after
- * its final dot makes duplicates, so connections are shared out when they are opened:
+ * Decides which tenant may hold a connection. The peer decides how long a connection is held, and a session that is
+ * ended after its final dot makes duplicates, so connections are shared out when they are opened:
  *
  * - All connections are shared by tenants (system/shares.ts). A single tenant may hold seven of eight: it can use
- *   nearly everything while nobody else sends, and some are free for the next tenant.
- * - A quarter of the connections is for proven sites alone, which have delivered recently (pace.ts). Other sites, new
- *   ones among them, use the other three quarters, of which a single tenant may hold three of four: 281 of 500.
+ *   nearly all of them while nobody else sends, and some are free for the next tenant.
+ * - A quarter of the connections is reserved for proven sites, which have delivered recently (pace.ts). Other sites,
+ *   new ones among them, use the other three quarters, of which a single tenant may hold three of four: 281 of 500.
  *   However many hosts of a tenant hang, other tenants find connections for proven and for new sites.
  *
  * Bound: a tenant without a connection gets one at once, unless six others fill their shares with new sites that hang
@@ -15,11 +15,17 @@
  */
 import { Shares } from '../system/shares.ts';
 
-/** Kept for proven sites. */
+/** Share of the connections that is reserved for proven sites. */
 const RESERVED_PART = 1 / 4;
-/** Proven sites give a connection back within seconds, so that little has to stay free. */
+/**
+ * Maximum connections of one tenant for each free one. It is high, because proven sites give a connection back within
+ * seconds.
+ */
 const HELD_PER_FREE = 7;
-/** Sites without a recent delivery may hold a connection for minutes. */
+/**
+ * Maximum connections of one tenant to unproven sites for each free one. It is lower, because such a site may hold a
+ * connection for minutes.
+ */
 const HELD_PER_FREE_UNPROVEN = 3;
 
 export class Slots {
@@ -34,12 +40,12 @@ export class Slots {
     this.#unproven = new Shares(unproven, { perFree: HELD_PER_FREE_UNPROVEN });
   }
 
-  /** Whether the tenant may open one more connection, to a site that is proven or not. */
+  /** Returns true when the tenant may open one more connection, to a site that is proven or not. */
   mayOpen(tenantId: string, isProven: boolean): boolean {
     return this.#all.mayTake(tenantId) && (isProven || this.#unproven.mayTake(tenantId));
   }
 
-  /** Whether the tenant has more connections than its share, because other tenants have come since. */
+  /** Returns true when the tenant has more connections than its share, because other tenants have come since. */
   isOver(tenantId: string, isProven: boolean): boolean {
     return this.#all.isOver(tenantId) || (!isProven && this.#unproven.isOver(tenantId));
   }
@@ -52,15 +58,15 @@ export class Slots {
 type Charge = { tenantId: string; isProven: boolean };
 
 /**
- * The place of one session. It counts for the tenant whose mail the session took last, until that mail is settled and
- * the session waits for more; an idle session counts for nobody, since it is ended when somebody needs its connection.
+ * The slot of one session. It counts for the tenant whose mail the session took last, until that mail is settled and
+ * the session waits for more. An idle session counts for nobody, since it is ended when its connection is needed.
  */
 export class Slot {
   readonly #shares: { all: Shares<string>; unproven: Shares<string> };
   #charge: Charge | undefined;
   #unsettled = 0;
   #isIdle = false;
-  /** Called whenever the session comes to rest. */
+  /** Is called whenever the session becomes idle with all its mail settled. */
   onRest: () => void = () => {};
 
   constructor(shares: { all: Shares<string>; unproven: Shares<string> }, charge: Charge) {
@@ -68,12 +74,12 @@ export class Slot {
     this.#take(charge);
   }
 
-  /** Undefined while the session is at rest. */
+  /** Undefined while the session is idle and all its mail is settled. */
   get charge(): Readonly<Charge> | undefined {
     return this.#charge;
   }
 
-  /** The session has taken a delivery of the tenant. */
+  /** Records that the session has taken a delivery of the tenant. */
   carry(tenantId: string, isProven: boolean): void {
     this.#isIdle = false;
     this.#unsettled += 1;
@@ -82,13 +88,13 @@ export class Slot {
     this.#take({ tenantId, isProven });
   }
 
-  /** A delivery has its outcome. */
+  /** Records that a delivery has its outcome. */
   settled(): void {
     this.#unsettled -= 1;
     this.#restIfIdle();
   }
 
-  /** The session begins to wait for mail. */
+  /** Records that the session begins to wait for mail. */
   idle(): void {
     this.#isIdle = true;
     this.#restIfIdle();
@@ -98,7 +104,7 @@ export class Slot {
     this.#giveBack();
   }
 
-  /** The answer of `ask` as it would be without this session. */
+  /** Returns what `ask` would return if this session did not exist. */
   without<Answer>(ask: () => Answer): Answer {
     const charge = this.#charge;
     this.#giveBack();

@@ -1,6 +1,6 @@
 /**
- * The spool's tables: messages and recipients. All their SQL; every change of a recipient's state goes through
- * `changeRecipient`, which keeps the email's status and the event log in step (decisions.md 19).
+ * The tables of the spool: messages and recipients. All their SQL is here; every change of a recipient's state goes
+ * through `changeRecipient`, which keeps the email's status and the event log consistent (decisions.md 19).
  */
 import { sql } from 'kysely';
 import { MOVED_ROWS, movedBack, type SetBack } from '../db/due-times.ts';
@@ -102,7 +102,7 @@ export async function enqueue(
   }
 }
 
-/** A message with what its events show. */
+/** A message with the fields that its events show. */
 export type EventMessage = MessageRow & {
   subject: string | null;
   rfcMessageId: string | null;
@@ -232,7 +232,10 @@ const setDueAt = statement((db, param: Param<DueRow>) =>
     .where('id', '=', param('id')),
 );
 
-/** Moves due times after `after` with the clock. Scheduled mail stays: its date is the caller's. Returns the last row of a full slice. */
+/**
+ * Moves due times after `after` by the set-back. Scheduled mail keeps its time, which the caller chose. Returns the
+ * last row of a full slice.
+ */
 export const moveDueRecipients = defineWrite(
   'queue.moveDue',
   async (

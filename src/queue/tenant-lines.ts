@@ -1,13 +1,13 @@
 /**
- * Items that wait, in one line for each tenant. Tenants take turns, so that the length of one tenant's line does not
- * delay the others. Lanes, lookups and sites that need a connection wait in this way.
+ * Queues items, one queue for each tenant. Tenants are served round-robin, so a long queue of one tenant does not delay
+ * the others. Lanes, lookups and sites that need a connection are queued in this way.
  */
 
 export class TenantLines<Item> {
   readonly #lines = new Map<string, Set<Item>>();
   #size = 0;
 
-  /** Number of items in all lines. */
+  /** Number of items of all tenants. */
   get size(): number {
     return this.#size;
   }
@@ -21,17 +21,17 @@ export class TenantLines<Item> {
     return this.#lines.get(tenantId)?.size ?? 0;
   }
 
-  /** Tenants that have items, the one whose turn it is first. */
+  /** Yields the tenants that have items, starting with the one to be served next. */
   tenants(): Iterable<string> {
     return this.#lines.keys();
   }
 
-  /** The tenant's items, the longest waiting first. Items may be removed during the iteration. */
+  /** Yields the tenant's items, the longest waiting first. Items may be removed during the iteration. */
   line(tenantId: string): Iterable<Item> {
     return this.#lines.get(tenantId) ?? [];
   }
 
-  /** An item that already waits keeps its position. */
+  /** Adds an item. An item that is already queued keeps its position. */
   add(tenantId: string, item: Item): void {
     const line = this.#lines.get(tenantId) ?? new Set();
     if (line.has(item)) return;
@@ -47,7 +47,7 @@ export class TenantLines<Item> {
     if (line.size === 0) this.#lines.delete(tenantId);
   }
 
-  /** Ends the tenant's turn: all other tenants come before it. */
+  /** Moves the tenant behind all others. */
   moveLast(tenantId: string): void {
     const line = this.#lines.get(tenantId);
     if (!line) return;

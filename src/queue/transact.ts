@@ -15,8 +15,10 @@ const MOST_TRIES = 8;
 export type Transacted = Attempt & {
   /** Recipients nobody has decided about, and for whom another session may: the peer has not had the whole message. */
   undecided: RecipientRow[];
-  /** What happened when the peer broke off in the middle of this very delivery. Another host of the site is then the better
-   * choice; where there is none, this is the outcome. */
+  /**
+   * The outcome of a peer that broke off in the middle of this delivery. Another host of the site is then the better
+   * choice; where there is none, this is the outcome.
+   */
   brokeOff: Outcome | undefined;
 };
 
@@ -25,7 +27,10 @@ export type Turn = {
   isFirst: boolean;
   /** Called when the session can take the next delivery, at the latest when this one ends. */
   onReady: () => void;
-  /** While connections are scarce, a delivery that a peer broke off is not tried in another session at once. */
+  /**
+   * Returns true while connections are scarce: a delivery that a peer broke off is then not tried at once in another
+   * session.
+   */
   isPressed: () => boolean;
 };
 

@@ -1,7 +1,7 @@
 /**
- * The order in which the lanes of a site are served: four transactional messages to a broadcast one, and within each
- * kind tenant after tenant, and lane after lane of the tenant. A tenant with mail for a thousand domains of one
- * provider gets no more turns than a tenant with mail for one of them.
+ * The order in which the lanes of a site are served: four transactional messages for each broadcast message; within
+ * each kind the tenants round-robin, and the lanes of each tenant round-robin. A tenant with mail for a thousand
+ * domains of one provider is served as often as a tenant with mail for one of them.
  */
 import type { Lane } from './lane.ts';
 import { TenantLines } from './tenant-lines.ts';
@@ -32,7 +32,7 @@ export class Turns {
     return this.#lanes.transactional.has(tenantId) || this.#lanes.broadcast.has(tenantId);
   }
 
-  /** Tenants with lanes; one with lanes of both kinds comes twice. */
+  /** Yields the tenants with lanes; a tenant with lanes of both kinds occurs twice. */
   *tenants(): Iterable<string> {
     yield* this.#lanes.transactional.tenants();
     yield* this.#lanes.broadcast.tenants();
@@ -42,7 +42,7 @@ export class Turns {
     for (const tenantId of this.tenants()) yield* this.lanesOf(tenantId);
   }
 
-  /** Number of lanes of the tenants that are not held back. */
+  /** Returns the number of lanes of the tenants that are not held back. */
   count(isHeldBack: (tenantId: string) => boolean): number {
     let count = 0;
     for (const lanes of [this.#lanes.transactional, this.#lanes.broadcast]) {
@@ -56,7 +56,7 @@ export class Turns {
     yield* this.#lanes.broadcast.line(tenantId);
   }
 
-  /** The lane whose turn it is, which then stands last. Tenants that are held back have no turn. */
+  /** Returns the lane to serve next and moves it to the end. Tenants that are held back are skipped. */
   next(isHeldBack: (tenantId: string) => boolean): Lane | undefined {
     this.#turn = (this.#turn + 1) % (TRANSACTIONAL_TURNS + 1);
     const { transactional, broadcast } = this.#lanes;

@@ -61,7 +61,7 @@ export function registerSuppressionBatches(server: FastifyInstance, app: BatchAp
         operationId: 'deleteSuppressions',
         summary: 'Take up to 100 addresses off the list',
         description:
-          'Each address is taken off by itself; the answer has one item for each, in the same order.',
+          'Each address is removed independently; the response has one item for each, in the same order.',
         tags,
         body: removalBatchSchema,
         response: { 200: removedBatchSchema },

@@ -8,17 +8,23 @@ import ipaddr from 'ipaddr.js';
 export type TargetGuard = {
   /** Whether a connection to this IP literal is allowed. Text that is not an IP address never is. */
   allows(address: string): boolean;
-  /** Keeps the addresses of `host` that may be connected to. The others are reported to `onRefused`, and to nobody else. */
+  /**
+   * Returns the addresses of `host` that may be connected to. The others are reported to `onRefused`, and to nobody
+   * else.
+   */
   keepAllowed(host: string, addresses: readonly string[]): string[];
 };
 
 /**
- * Everything a tenant learns about a host that cannot be connected to: whether the host does not exist, has no address or
- * has only private ones is the same to it. Otherwise tenants could map the machine's network by names of their choice.
+ * The only thing a tenant learns about a host that cannot be connected to, whether the host does not exist, has no
+ * address or has only private ones. Otherwise tenants could map the machine's network with names of their choice.
  */
 export const NO_PUBLIC_ADDRESS = 'has no public address';
 
-/** The host has no address that may be connected to. `host` is what the caller named, never what it resolves to. */
+/**
+ * Reports that the host has no address that may be connected to. `host` is the name that the caller gave, never an
+ * address that it resolves to.
+ */
 export class RefusedTargetError extends Error {
   override readonly name = 'RefusedTargetError';
 
@@ -33,9 +39,9 @@ const GLOBAL_UNICAST = '2000::/3';
 export type TargetGuardOptions = {
   /** CIDRs that may be connected to although they are private. */
   allow: readonly string[];
-  /** This machine's own addresses. */
+  /** Addresses of this machine. */
   own: readonly string[];
-  /** Tells the operator which addresses of a host were refused. */
+  /** Reports to the operator which addresses of a host were refused. */
   onRefused?: (host: string, addresses: readonly string[]) => void;
 };
 

@@ -18,7 +18,7 @@ export function createDial(guard: TargetGuard, clock: Clock): Dial {
   return (target) =>
     new Promise((resolve, reject) => {
       if (guard.keepAllowed(target.address, [target.address]).length === 0) {
-        // The peer's address is not named here: this text may reach the sender of the mail.
+        // The error does not name the peer's address, because this text may reach the sender of the mail.
         reject(new RefusedTargetError('the host'));
         return;
       }

@@ -1,6 +1,6 @@
 /**
- * Free space on the disk of the data directory. Below a reserve the daemon accepts nothing that adds bulk, so that the
- * mail it has already accepted can still be delivered and its outcome stored.
+ * Watches the free space on the disk of the data directory. Below a reserve the daemon accepts nothing that adds bulk,
+ * so that the mail it has already accepted can still be delivered and its outcome stored.
  */
 import { statfs } from 'node:fs/promises';
 import type { Clock } from './clock.ts';
@@ -9,7 +9,7 @@ import type { Log } from './log.ts';
 
 export type DiskUsage = { freeBytes: number; totalBytes: number };
 
-/** Space that a user without privileges can still use on the file system of `path`. */
+/** Returns the space that a user without privileges can still use on the file system of `path`. */
 export type StatDisk = (path: string) => Promise<DiskUsage>;
 
 export const statDisk: StatDisk = async (path) => {
@@ -19,13 +19,19 @@ export const statDisk: StatDisk = async (path) => {
 
 type World = { clock: Clock; log: Log; statDisk: StatDisk };
 
-/** Often enough to notice a disk that fills at 50 MB/s well before a reserve of 512 MB is used up. */
+/**
+ * Period of the checks, in milliseconds. It is short enough to notice a disk that fills at 50 MB/s well before a
+ * reserve of 512 MB is used up.
+ */
 const LOOK_PERIOD_MS = 5_000;
-/** The reserve is never more than this share of the disk: a small disk would otherwise accept nothing at all. */
+/** Maximum reserve as a share of the disk: a small disk would otherwise accept nothing at all. */
 const MAX_RESERVE_SHARE = 0.1;
-/** With less free space not even one transaction fits. */
+/** Minimum free space with which a transaction still fits. */
 const MIN_USABLE_BYTES = 1024 * 1024;
-/** A write that failed for want of space counts for this long. A used-up quota does not show in the free space. */
+/**
+ * Time for which a write that failed for lack of space counts, in milliseconds. It covers a used-up quota, which does
+ * not show in the free space.
+ */
 const FAILURE_COUNTS_MS = 30_000;
 
 export class DiskSpace {
@@ -33,7 +39,7 @@ export class DiskSpace {
   readonly #directory: string;
   readonly #maxReserveBytes: number;
   #usage: DiskUsage | undefined;
-  /** On the monotonic clock. */
+  /** Time of the last failed write, on the monotonic clock. */
   #failedAt = Number.NEGATIVE_INFINITY;
   #isBelowReserve = false;
 
@@ -44,7 +50,7 @@ export class DiskSpace {
     this.#maxReserveBytes = maxReserveBytes;
   }
 
-  /** Undefined before the first look, and where the file system does not say. */
+  /** Undefined before the first check, and where the file system does not report it. */
   get freeBytes(): number | undefined {
     return this.#usage?.freeBytes;
   }
@@ -60,23 +66,26 @@ export class DiskSpace {
     return this.#usage !== undefined && this.#usage.freeBytes < MIN_USABLE_BYTES;
   }
 
-  /** @throws AppError unavailable below the reserve: for background work that adds bulk */
+  /**
+   * Is called by background work that adds bulk.
+   * @throws AppError unavailable below the reserve
+   */
   requireReserve(): void {
     if (!this.#isBelowReserve) return;
     throw new AppError('unavailable', 'Free disk space is below the reserve (storage.reserveMegabytes)');
   }
 
-  /** Notes that a write failed for want of space. */
+  /** Records that a write failed for lack of space. */
   readonly reportFull = (): void => {
     this.#failedAt = this.#system.clock.elapsed();
   };
 
-  /** Asks the file system. A failure leaves what was known before. */
+  /** Reads the free space from the file system. After a failure the last known value stays. */
   async look(): Promise<void> {
     try {
       this.#usage = await this.#system.statDisk(this.#directory);
     } catch (error) {
-      this.#system.log.warn({ reason: errorMessage(error) }, 'the free disk space is not known');
+      this.#system.log.warn({ reason: errorMessage(error) }, 'the free disk space could not be read');
       return;
     }
     const { freeBytes, totalBytes } = this.#usage;
@@ -92,7 +101,7 @@ export class DiskSpace {
     }
   }
 
-  /** Looks again and again; the answer ends it. */
+  /** Checks the free space periodically. The returned `stop` ends it. */
   watch(): { stop(): void } {
     const { clock } = this.#system;
     let isStopped = false;

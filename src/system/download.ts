@@ -19,7 +19,10 @@ export type DownloadRequest = {
 
 export type Download =
   | { kind: 'ok'; bytes: Buffer }
-  /** `reason`: for the caller to read, as in "it could not be fetched: <reason>". It tells nothing of names and hosts inside. */
+  /**
+   * `reason` is shown to the caller, as in "it could not be fetched: <reason>". It reveals nothing about internal names
+   * and hosts.
+   */
   | { kind: 'refused'; reason: string }
   /** There is too little room at the moment; the file may be fine. */
   | { kind: 'no-room' };
@@ -92,16 +95,17 @@ function judge(response: HttpResponse, maxBytes: number): Download {
   return { kind: 'ok', bytes: response.body };
 }
 
-/** Codings that leave the bytes as they are. The connection has taken the framing of `chunked` off already. */
+/** Codings that leave the bytes unchanged. The HTTP client has already decoded `chunked`. */
 const PLAIN_CODINGS = { 'Content-Encoding': ['identity'], 'Transfer-Encoding': ['chunked', 'identity'] };
 
 /**
- * The header that says that these bytes are not the file, but another form of it. Requests ask for `identity`, so such a file
- * is refused: decoding it here would need limits of its own against bombs, for the sake of servers that ignore the request.
+ * Returns the header that says that the bytes are another form of the file. Requests ask for `identity`, so such a file
+ * is refused: decoding it here would need its own limits against decompression bombs, only for servers that ignore the
+ * request.
  */
 function foreignCoding({ headers }: HttpResponse): string | undefined {
   for (const [name, plain] of Object.entries(PLAIN_CODINGS)) {
-    // A list may be spread over several fields (RFC 9110 5.3).
+    // A list may be split into several fields (RFC 9110 5.3).
     const codings = [headers[name.toLowerCase()]].flat().join(',').toLowerCase().split(',');
     if (codings.some((coding) => coding.trim() !== '' && !plain.includes(coding.trim()))) return name;
   }

@@ -28,15 +28,15 @@ export type ErrorCode =
 /** One thing wrong with a request: where (`to[3]`), and what. */
 export type Issue = { path: string; message: string };
 
-/** What a refusal tells programs besides its code; `http/problem.ts` describes the same fields. */
+/** Details of a refusal for programs, besides its code; `http/problem.ts` describes the same fields. */
 export type ErrorDetails = {
   /** Id of the record that exists already. */
   id?: string;
   scheduledEmails?: number;
-  /** Emails a month that the plan allows. */
+  /** Number of emails a month that the plan allows. */
   limit?: number;
   used?: number;
-  /** ISO 8601. */
+  /** Time at which the quota begins again, in ISO 8601. */
   resetsAt?: string;
 };
 
@@ -48,7 +48,7 @@ export type AppErrorOptions = {
   details?: Readonly<ErrorDetails>;
   /** Seconds; becomes the `Retry-After` header. */
   retryAfterSeconds?: number;
-  /** What the daemon has run out of. Callers do not see it; `/healthz` reports it. */
+  /** Resource that the daemon has run out of. Callers do not see it; `/healthz` reports it. */
   shortage?: 'disk';
 };
 
@@ -85,7 +85,7 @@ export function invalid(param: string, message: string): AppError {
 /** Maximum number of issues that one refusal lists (decisions.md 37). */
 export const MAX_ISSUES = 20;
 
-/** One refusal with the message and `param` of the first of several, and the issues of all, each field once. */
+/** Merges refusals into one with the message and `param` of the first, and the issues of all, each field once. */
 export function mergeRefusals(first: AppError, ...others: readonly AppError[]): AppError {
   const issues = new Map<string, Issue>();
   for (const issue of [first, ...others].flatMap(({ options }) => options.issues ?? [])) {
@@ -102,7 +102,7 @@ type Results<Readers> = {
 /**
  * Runs readers of one request that do not depend on each other, so that the caller learns of every wrong field at once.
  *
- * @returns what each reader returned, by its name
+ * @returns the result of each reader, by its name
  * @throws AppError validation_error with the issues of all readers that refused; any other error at once
  */
 export function readAll<Readers extends Readonly<Record<string, () => unknown>>>(
@@ -113,7 +113,7 @@ export function readAll<Readers extends Readonly<Record<string, () => unknown>>>
 }
 
 /**
- * Reads every item of a list, also after one was refused, until MAX_ISSUES items were.
+ * Reads every item of a list. It continues after a refused item until MAX_ISSUES items were refused.
  *
  * @throws AppError validation_error with the issues of all items that were refused; any other error at once
  */
@@ -154,10 +154,13 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Node has no name for a used-up disk quota: it reports the number of the kernel, negated, and a code of its own. */
+/** Node has no name for a used-up disk quota: it reports the negated errno of the kernel, with a code of its own. */
 const QUOTA_ERRNO = -constants.errno.EDQUOT;
 
-/** The `code` Node and SQLite put on their errors, such as `ECONNREFUSED` or `SQLITE_FULL`; `EDQUOT` for a used-up quota. */
+/**
+ * Returns the `code` that Node and SQLite put on their errors, such as `ECONNREFUSED` or `SQLITE_FULL`; `EDQUOT` for a
+ * used-up quota.
+ */
 export function errorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   if ('errno' in error && error.errno === QUOTA_ERRNO) return 'EDQUOT';

@@ -1,8 +1,8 @@
 /**
- * Outbound HTTP: one request, no redirects, a bounded answer. Every address is judged before it is connected to
- * (`fetch/addresses.ts`, `fetch/connection.ts`). A request never waits for a connection, since a receiver that hangs would
- * otherwise hold up everybody else's requests to the same host: how many run at the same time is bounded by the callers, who
- * know whose they are.
+ * Makes outbound HTTP requests: one request, no redirects, a bounded answer. Every address is checked before it is
+ * connected to (`fetch/addresses.ts`, `fetch/connection.ts`). A request never waits for a connection, since a receiver
+ * that hangs would otherwise delay all other requests to the same host. Callers bound the number of concurrent
+ * requests, since they know the tenant of each.
  */
 import { Agent } from 'undici';
 import type { TargetGuard } from './blocklist.ts';
@@ -15,17 +15,19 @@ export type HttpRequest = {
   url: string;
   headers: Readonly<Record<string, string>>;
   body?: string | Uint8Array;
-  /** From the first packet, or the first question to DNS, to the last byte of the answer. */
+  /** Time limit from the first packet, or the first question to DNS, to the last byte of the answer. */
   timeoutMs: number;
   /** The answer's body is cut here. */
   maxResponseBytes: number;
-  /** Reserves memory for the next part of the answer's body. The caller releases it. Returns false when there is none. */
+  /**
+   * Reserves memory for the next part of the response body. The caller releases it. Returns false when none is left.
+   */
   takeRoom?: (bytes: number) => boolean;
 };
 
 /**
- * @throws RefusedTargetError, UnresolvedHostError, NoRoomError, UnreasonableAnswerError, or what the connection or the time
- * limit ended with
+ * @throws RefusedTargetError, UnresolvedHostError, NoRoomError, UnreasonableAnswerError, or the error of the connection
+ * or of the time limit
  */
 export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
 
@@ -34,11 +36,17 @@ export type FetchOptions = {
   certificateAuthorities?: string;
 };
 
-/** Shorter than what servers commonly keep an idle connection for, and as long as a server may ask for. */
+/**
+ * Maximum time for which an idle connection is kept, in milliseconds: shorter than servers commonly keep one, even if
+ * the server allows more.
+ */
 const KEEP_ALIVE_MS = 10_000;
-/** While more connections than these are open, each is closed after its answer, so that idle ones cannot pile up. */
+/**
+ * Maximum number of open connections at which answered ones are kept: beyond it each is closed after its answer, so
+ * that idle ones do not accumulate.
+ */
 const MAX_KEPT_CONNECTIONS = 128;
-/** Of one response, its trailers included; Node's own limit. */
+/** Maximum size of the headers of one response, its trailers included. Node has the same limit. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
 export function createFetch(

@@ -1,15 +1,20 @@
 /**
- * Text that another machine wrote, made fit to be stored and shown: replies of mail servers, DNS records, TLS errors,
- * responses of webhook receivers. The result is one line of limited length, and no character in it hides or reorders what
- * a reader sees. The text is still a stranger's: it must be escaped wherever markup is made of it.
+ * Cleans text that another machine wrote, so that it can be stored and shown: replies of mail servers, DNS records, TLS
+ * errors, responses of webhook receivers. The result is one line of limited length, and no character in it hides or
+ * reorders what a reader sees. The text is still untrusted: it must be escaped in HTML and other markup.
  */
 
-/** Maximum length of a stored text from outside, in UTF-16 code units. Our own limit: RFC 5321 4.5.3.1.5 allows a reply line
- * 512 octets, and a diagnostic is copied into the recipient, the attempt, the event, its webhooks and the suppression. */
+/**
+ * Maximum length of a stored text from outside, in UTF-16 code units. Our own limit: RFC 5321 4.5.3.1.5 allows a reply
+ * line 512 octets, and a diagnostic is copied into the recipient, the attempt, the event, its webhooks and the
+ * suppression.
+ */
 export const MAX_FOREIGN_TEXT_CHARACTERS = 1_000;
 
-/** Everything that ends a line or a word: TAB, LF, VT, FF and CR (U+0009 to U+000D), NEL (U+0085), the line separator
- * (U+2028) and the paragraph separator (U+2029). A run of them becomes one space, so that words stay apart. */
+/**
+ * Characters that end a line or a word: TAB, LF, VT, FF and CR (U+0009 to U+000D), NEL (U+0085), the line separator
+ * (U+2028) and the paragraph separator (U+2029). A run of them becomes one space, so that words stay apart.
+ */
 const SEPARATORS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 
 /**
@@ -26,9 +31,11 @@ const SEPARATORS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
  */
 const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\ufff9-\ufffb]/gu;
 
-/** The line that `openssl errstr` formats, with the thread in front and the place in the source behind:
- * `40A7…:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert handshake failure:…/rec_layer_s3.c:1605:SSL alert number 40`.
- * Only the reason and the data at the end mean anything to a reader. */
+/**
+ * Matches the line that `openssl errstr` formats, with the thread in front and the source location at the end:
+ * `40A7…:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert handshake failure:…/rec_layer_s3.c:1605:SSL alert
+ * number 40`. Only the reason and the data at the end are useful to a reader.
+ */
 const OPENSSL_ERROR =
   /[0-9A-Fa-f]{1,32}:error:[0-9A-Fa-f]{1,16}:[^:\n]*:[^:\n]*:([^:\n]*):[^:\n]*:\d+:([^\n]*)/g;
 
@@ -36,7 +43,7 @@ const PRINTABLE_ASCII = /^[ -~]*$/;
 
 export function cleanForeignText(text: string, maxCharacters = MAX_FOREIGN_TEXT_CHARACTERS): string {
   const readable = text.includes(':error:') ? text.replace(OPENSSL_ERROR, keepReason) : text;
-  // Nearly every reply of a mail server is plain ASCII, and needs nothing else.
+  // Fast path: nearly every reply of a mail server is plain ASCII.
   const visible = PRINTABLE_ASCII.test(readable)
     ? readable
     : readable.replace(SEPARATORS, ' ').replace(HIDDEN, '').toWellFormed();
@@ -48,7 +55,7 @@ function keepReason(_line: string, reason: string, data: string): string {
   return detail === '' ? reason : `${reason} (${detail})`;
 }
 
-/** The ellipsis shows that something is missing. A character outside the BMP is never cut in two. */
+/** Shortens a text. The ellipsis shows that something is missing. A character outside the BMP is never split. */
 function shorten(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   return `${text.slice(0, maxCharacters - 1).replace(/[\ud800-\udbff]$/, '')}…`;

@@ -10,7 +10,7 @@ import { writeFlushed } from './write-flushed.ts';
 export type Sealer = {
   /** `place` must be the same when it is opened; use tenant id and row id. */
   seal(secret: string, place: readonly string[]): string;
-  /** Whether the value names this key. Only `open` proves that it opens. */
+  /** Returns true when the value names this key. Only `open` proves that it opens. */
   hasSealed(sealed: string): boolean;
   /** @throws Error when the value was changed, moved, or sealed with another key */
   open(sealed: string, place: readonly string[]): string;
@@ -20,7 +20,7 @@ export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
 }
 
-/** The master key is there, and it is not the one the secrets were sealed with. */
+/** Reports a master key that is not the one the secrets were sealed with. */
 export class WrongKeyError extends Error {
   override readonly name = 'WrongKeyError';
 }
@@ -62,9 +62,9 @@ function associatedData(place: readonly string[]): Buffer {
 }
 
 /**
- * Reads the master key of a data directory, or makes it, mode 0600 and flushed.
+ * Reads the master key of a data directory, or creates it, mode 0600 and flushed.
  *
- * @throws MissingKeyError when it is missing and `isNeeded`: a new one would not open what was sealed
+ * @throws MissingKeyError when the key is missing and `isNeeded`: a new one would not open existing secrets
  * @throws WrongKeyError when the file holds anything but a key
  */
 export function loadMasterKey(directory: string, isNeeded = false): Buffer {

@@ -18,7 +18,7 @@ import { type Random, realRandom } from './random.ts';
 export type System = {
   clock: Clock;
   dns: Dns;
-  /** Judges the addresses that DNS names before any of them is dialled. `dial` and `fetch` ask it too. */
+  /** Checks addresses that DNS names before any of them is dialled. `dial` and `fetch` use it too. */
   targets: TargetGuard;
   dial: Dial;
   fetch: Fetch;

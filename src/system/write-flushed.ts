@@ -1,10 +1,10 @@
-/** Small files that must be whole after a power cut. */
+/** Writes small files that must be complete after a power cut. */
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Replaces the file, mode 0600. The text is written and flushed under another name first, and the name is flushed too:
- * a crash leaves the file as it was before, or as it is now.
+ * Replaces the file, mode 0600. The text is written and flushed under another name first, and the rename is flushed
+ * too: a crash leaves either the old file or the new one.
  */
 export function writeFlushed(file: string, text: string): void {
   const temporary = `${file}.new`;

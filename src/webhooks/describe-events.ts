@@ -1,4 +1,4 @@
-/** The events for the document of the API: the body of each post, and an example of it. */
+/** Describes the events in the API document: the body of each post, and an example of it. */
 import { Type } from 'typebox';
 import { EVENT_TYPES, type EventType } from '../events/store.ts';
 import type { WebhookDescription } from '../http/openapi.ts';
@@ -6,7 +6,7 @@ import { payload } from './deliver.ts';
 import { eventDataSchema } from './event-schemas.ts';
 import { sampleData } from './sample.ts';
 
-/** A fixed time, since an example must not change with each start. */
+/** The time is fixed, since an example must not change with each start. */
 const EXAMPLE_TIME_MS = Date.UTC(2026, 2, 1);
 const EXAMPLE_ID = `evt_${'0'.repeat(26)}` as const;
 
@@ -18,10 +18,11 @@ function describeEvent(type: EventType): WebhookDescription {
   const schema = Type.Object(
     {
       id: Type.String({
-        description: 'The same in every attempt to post this event: recognise repetitions by it.',
+        description:
+          'Id of the event. It is the same in every attempt to post the event, so receivers can recognise repetitions by it.',
       }),
       type: Type.Enum([type]),
-      createdAt: Type.String({ description: 'When it happened, in ISO 8601 and UTC.' }),
+      createdAt: Type.String({ description: 'When the event happened, in ISO 8601 and UTC.' }),
       mode: Type.Enum(['live', 'test']),
       data: eventDataSchema(type),
       test: Type.Optional(
@@ -41,7 +42,7 @@ function describeEvent(type: EventType): WebhookDescription {
   };
 }
 
-/** `email.delivery_delayed` becomes `EmailDeliveryDelayed`. */
+/** Turns `email.delivery_delayed` into `EmailDeliveryDelayed`. */
 function pascalCase(type: EventType): string {
   return type.replace(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

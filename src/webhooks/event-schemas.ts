@@ -1,6 +1,6 @@
 /**
- * The shape of each event's `data`, as endpoints receive it (specification 6, api.md 1.8). The document of the API shows
- * these schemas, and tests hold every recorded event against them.
+ * The schema of each event's `data`, as endpoints receive it (specification 6, api.md 1.8). The API document shows
+ * these schemas, and tests compare every recorded event with them.
  */
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { contactSchema } from '../audiences/contacts/schemas.ts';
@@ -102,7 +102,7 @@ const domain = {
   status: Type.Enum(['verified', 'failed']),
 };
 
-/** The same fields as the record that the API shows; the schema has no title of its own, since the event gives it one. */
+/** Fields of the contact record that the API shows. The event gives the schema its title. */
 const contact = contactSchema.properties;
 const suppression = suppressionSchema.properties;
 
@@ -128,7 +128,7 @@ const PROPERTIES = {
   'suppression.removed': suppression,
 } as const satisfies Record<EventType, TProperties>;
 
-/** The schema of the `data` of this type of event. Every field is always present. */
+/** Returns the schema of the `data` of this type of event. Every field is always present. */
 export function eventDataSchema(type: EventType): TObject {
   return Type.Object(PROPERTIES[type]);
 }

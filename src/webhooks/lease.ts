@@ -37,7 +37,7 @@ export const leaseDeliveries = defineWrite(
     for (const { endpointId, limit } of claims) {
       const endpoint = await findEndpoint(tx, endpointId);
       if (endpoint?.status === 'enabled') {
-        // A post that was under way when the claims were made may have failed since.
+        // The endpoint may be suspended: a post that was in flight when the claims were made may have failed since.
         if (endpoint.suspendedUntil !== null && endpoint.suspendedUntil > lease.now) continue;
         leased.push(...(await leaseFor(tx, endpoint, { ...lease, limit })));
       } else {

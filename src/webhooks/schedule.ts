@@ -1,4 +1,4 @@
-/** When a post that failed is made again (api.md 1.8), and when its endpoint is posted to again at all. */
+/** Computes when a failed post is retried (api.md 1.8), and for how long its endpoint is suspended. */
 import { jitter } from '../system/backoff.ts';
 import type { Random } from '../system/random.ts';
 
@@ -32,12 +32,18 @@ export function retryDelayMs(
   return Math.max(jitter(random, delayMs, JITTER_SHARE), Math.min(retryAfterMs, MOST_RETRY_AFTER_MS));
 }
 
-/** Four posts a second at most to an endpoint that refuses each at once, however many are due to it. */
+/**
+ * First suspension, in milliseconds. An endpoint that refuses each post at once gets at most four posts a second,
+ * however many are due.
+ */
 const FIRST_SUSPENSION_MS = 250;
-/** A receiver that has recovered gets its posts within a minute. */
+/** Maximum suspension, in milliseconds. A receiver that has recovered gets its posts within a minute. */
 const MAX_SUSPENSION_MS = MINUTE_MS;
 
-/** How long an endpoint is left alone after its `failures`-th failed post in a row: twice as long each time. */
+/**
+ * Returns the time for which an endpoint is suspended after its `failures`-th failed post in a row: it doubles each
+ * time.
+ */
 export function suspensionMs(failures: number): number {
   return Math.min(FIRST_SUSPENSION_MS * 2 ** (failures - 1), MAX_SUSPENSION_MS);
 }

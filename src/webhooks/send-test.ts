@@ -14,7 +14,7 @@ import { getEndpoint, type Owner } from './store.ts';
 
 export type SendTest = (owner: Owner, id: string, type: EventType) => Promise<TestResult>;
 
-/** Maximum number of tests at the same time, shared among tenants: each may hold a connection for 15 seconds. */
+/** Maximum number of concurrent tests, shared among tenants: each may hold a connection for 15 seconds. */
 const MAX_TESTS = 32;
 
 /** A caller that asked again in a loop would hold a connection for 15 s each time, so an endpoint is tested once at a time. */
@@ -23,9 +23,9 @@ export function createSendTest(app: PostingApp & Pick<App, 'db'>): SendTest {
   const slots = new Shares<Owner['tenantId']>(MAX_TESTS);
   return async (owner, id, type) => {
     const endpoint = await getEndpoint(app.db.read, owner, id);
-    if (underWay.has(id)) throw tooSoon('A test of this endpoint is under way; wait for its end');
+    if (underWay.has(id)) throw tooSoon('A test of this endpoint is still running; wait until it ends');
     if (!slots.take(owner.tenantId))
-      throw tooSoon('Many tests of endpoints are under way; wait for the end of one');
+      throw tooSoon('Many tests of endpoints are running; wait until one of them ends');
     underWay.add(id);
     try {
       const now = app.clock.now();

@@ -93,7 +93,7 @@ async function settleFailure(tx: Tx, endpoint: EndpointById, now: number): Promi
   return warns ? 'warned' : 'none';
 }
 
-/** Posts that were made at the same time and fail together count as one failure. */
+/** Suspends the endpoint. Posts that were made at the same time and fail together count as one failure. */
 function suspend(
   { consecutiveFailures, suspendedUntil }: EndpointById,
   now: number,

@@ -1,8 +1,9 @@
 /**
- * Decides which endpoints are posted to next. The number of posts at the same time is bounded, and a receiver that never
- * answers keeps each for 15 seconds. So slots go to the tenants that hold the fewest, and of each to its endpoints that hold
- * the fewest. No tenant takes the last of them (`system/shares.ts`), an endpoint whose last post failed has one slot, and all
- * of those together never take the last quarter. However many receivers are dead, and whosever they are, the others are served.
+ * Decides which endpoints are posted to next. The number of concurrent posts is bounded, and a receiver that never
+ * answers keeps each for 15 seconds. Therefore slots go to the tenants that hold the fewest, and within a tenant to the
+ * endpoints that hold the fewest. No tenant takes the last slots (`system/shares.ts`), an endpoint whose last post
+ * failed has one slot, and all such endpoints together never take the last quarter. However many receivers are dead, of
+ * one tenant or of many, the others are served.
  */
 import { mayTakeAnother } from '../system/shares.ts';
 import type { EndpointId, WaitingEndpoint } from './deliveries/store.ts';
@@ -19,10 +20,13 @@ const IN_FLIGHT_FAILING = 192;
 
 type TenantId = WaitingEndpoint['tenantId'];
 type Limits = { limit: number; perEndpoint: number };
-/** A tenant while slots are given out: what it holds and was given, and its endpoints of which something is due. */
+/**
+ * A tenant while slots are given out: the number of slots it holds, new ones included, and its endpoints with due
+ * posts.
+ */
 type Candidate = { held: number; endpoints: WaitingEndpoint[] };
 
-/** Posts under way, by endpoint and by tenant. */
+/** Counts the posts in flight by endpoint and by tenant. */
 export class Slots {
   readonly #byEndpoint = new Counts<EndpointId>();
   readonly #byTenant = new Counts<TenantId>();
@@ -51,8 +55,8 @@ export class Slots {
   }
 
   /**
-   * Gives out slots once more among endpoints that were read a while ago: one slot each, to those that have none, and were
-   * given none since. What is due to the others may be gone.
+   * Gives out slots once more among endpoints that were read a while ago: one slot each, to endpoints that have none
+   * and were given none since. The due posts of the others may be settled already.
    */
   shareRest(
     waiting: readonly WaitingEndpoint[],
@@ -62,7 +66,7 @@ export class Slots {
     return this.#give(waiting, rest, { limit, perEndpoint: 1 });
   }
 
-  /** In rounds: each gives one slot to every tenant that holds the fewest. */
+  /** Gives out slots in rounds: each round gives one slot to every tenant that holds the fewest. */
   #give(
     waiting: readonly WaitingEndpoint[],
     due: readonly WaitingEndpoint[],
@@ -93,13 +97,13 @@ export class Slots {
     return [...granted].map(([endpointId, count]) => ({ endpointId, limit: count }));
   }
 
-  /** Those that waited longest first. */
+  /** Groups due endpoints by tenant, those that waited longest first. */
   #candidates(due: readonly WaitingEndpoint[]): Candidate[] {
     const byTenant = Map.groupBy(due, ({ tenantId }) => tenantId);
     return [...byTenant].map(([tenantId, endpoints]) => ({ held: this.#byTenant.of(tenantId), endpoints }));
   }
 
-  /** The tenant's endpoint that holds the fewest slots, and among equals the one that waited longest. */
+  /** Returns the tenant's endpoint that holds the fewest slots, and among equals the one that waited longest. */
   #pick(
     { endpoints }: Candidate,
     granted: Counts<EndpointId>,
@@ -140,7 +144,7 @@ function mostFor(failing: 0 | 1): number {
   return failing ? IN_FLIGHT_PER_FAILING_ENDPOINT : IN_FLIGHT_PER_ENDPOINT;
 }
 
-/** Numbers by key; what is not there is 0. */
+/** Counts by key; a missing key counts as 0. */
 class Counts<Key> {
   readonly #counts = new Map<Key, number>();
 

@@ -73,7 +73,7 @@ export const changeEndpoint = defineWrite(
 
 type Standing = Pick<WebhookEndpointRow, 'status' | 'disabledReason' | 'disabledAt' | keyof Failing>;
 
-/** What is kept of the failures since the last success. */
+/** The stored fields about the failures since the last success. */
 export type Failing = Pick<
   WebhookEndpointRow,
   'failingSince' | 'warnedAt' | 'consecutiveFailures' | 'suspendedUntil'
@@ -201,7 +201,7 @@ const clearFailing = statement((db, param: Param<{ id: EndpointId }>) =>
     .where('failingSince', 'is not', null),
 );
 
-/** A post succeeded: the failures before it are forgotten, and the endpoint is suspended no longer. */
+/** Records a successful post: it clears the earlier failures and the suspension. */
 export async function noteSuccess(tx: Tx, id: EndpointId): Promise<void> {
   await clearFailing.all(tx, { id });
 }
@@ -218,7 +218,7 @@ const setFailing = statement((db, param: Param<Pick<WebhookEndpointRow, 'id'> & 
     .where('id', '=', param('id')),
 );
 
-/** A post failed. */
+/** Records a failed post. */
 export async function noteFailing(tx: Tx, failure: Pick<WebhookEndpointRow, 'id'> & Failing): Promise<void> {
   await setFailing.all(tx, failure);
 }

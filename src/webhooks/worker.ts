@@ -25,7 +25,7 @@ import { endSuspensions, forgetPreviousSecrets } from './store.ts';
 /** Longer than a post may take, so that nothing is posted twice at the same time. */
 const LEASE_MS = 60_000;
 
-/** Maximum number of leases in a row that take nothing, before the worker rests for a moment. */
+/** Maximum number of leases in a row that take nothing, before the worker pauses. */
 const MAX_LEASE_TRIES = 3;
 
 export type WebhookApp = Pick<
@@ -65,7 +65,8 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
         const lease = { now, until: now + LEASE_MS, epoch: app.epoch, claims };
         const leased = await app.db.commit(leaseDeliveries, lease);
         for (const { endpoint } of leased) slots.take(endpoint);
-        // Where nothing was leased, what was read is out of date: endpoints were suspended, disabled or deleted since.
+        // When nothing was leased, the list of waiting endpoints is out of date: endpoints were suspended, disabled or
+        // deleted since.
         if (leased.length > 0) return leased;
       }
       return [];
@@ -82,7 +83,10 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
   };
 }
 
-/** What an earlier start of the daemon was posting when it ended need not wait for the end of its lease, nor of a suspension. */
+/**
+ * Releases the posts that an earlier start of the daemon left in flight: they need not wait for the end of their lease,
+ * nor of a suspension.
+ */
 async function releaseAll(app: WebhookApp, now: number): Promise<void> {
   const [count] = await Promise.all([
     app.db.commit(releaseAbandoned, { now, epoch: app.epoch }),

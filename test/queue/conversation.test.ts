@@ -154,7 +154,7 @@ test('while others need the connection, a host that hangs costs it, and its mail
     texts.push(recipient.diagnostic);
   }
   const left =
-    'Not tried: the host did not answer for the mail before it, and other mail needed the connection';
+    'Not tried: the host did not answer while it was sent another email, and other mail needed the connection';
   assert.deepEqual(texts, [
     'mx.example (RCPT TO): the answer took longer than 30000 ms while connections were scarce',
     left,

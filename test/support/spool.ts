@@ -114,12 +114,12 @@ async function claimDue(app: App, epoch = app.epoch): Promise<Claimed[]> {
 /** Longer than recovered mail is spread over. */
 const RECOVERED_MS = 10_000;
 /** Enough to hold one of a few recipients. */
-const MOST_CRASHES = 50;
+const MAX_CRASHES = 50;
 
 async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {
   const before = await countHeld(app.db.read);
   for (let crash = 1; (await countHeld(app.db.read)) === before; crash++) {
-    assert.ok(crash <= MOST_CRASHES, 'nothing is held');
+    assert.ok(crash <= MAX_CRASHES, 'nothing is held');
     await clock.advance(RECOVERED_MS);
     const trials = createTrialWork(app);
     for (const trial of await trials.lease(1)) await trials.run(trial);

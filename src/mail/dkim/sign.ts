@@ -21,8 +21,11 @@ const OVERSIGNED = [
   'Content-Type',
   'Content-Transfer-Encoding',
 ] as const;
-/** Signed where present (RFC 6376 5.4.1; the List fields: RFC 8058 4). A mailing list may add its own. Receivers ignore a
- * `BIMI-Selector` that no signature covers (draft-brand-indicators-for-message-identification). */
+/**
+ * These fields are signed where they are present (RFC 6376 5.4.1; the List fields: RFC 8058 4). A mailing list may add
+ * its own. Receivers ignore a `BIMI-Selector` that no signature covers
+ * (draft-brand-indicators-for-message-identification).
+ */
 const SIGNED_IF_PRESENT = [
   'Sender',
   'In-Reply-To',

@@ -12,7 +12,10 @@ export type EncodedBody = {
   encoding: TransferEncoding;
   /** ASCII; ends with a line end only where the text did. What is encoded is so as it is read. */
   pieces(): Iterable<Buffer>;
-  /** Whether the body may show `boundary`. An encoded one cannot: no boundary of ours is quoted-printable or base64. */
+  /**
+   * Returns true when the body may contain `boundary`. An encoded body cannot: our boundaries are never
+   * quoted-printable or base64.
+   */
   holds(boundary: string): boolean;
 };
 

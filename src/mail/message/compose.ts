@@ -147,15 +147,18 @@ function attachmentEntity(attachment: Attachment, disposition: 'attachment' | 'i
 
 const OCTET_STREAM: MediaType = { type: 'application', subtype: 'octet-stream', parameters: [] };
 
-/** A message or a multipart must not be in base64 (RFC 2045 6.4, RFC 2046 5.2), and only encoded do the bytes arrive as
- * they were given. @throws RangeError */
+/**
+ * Returns the media type of an attachment. A message or a multipart is sent as `application/octet-stream`: it must not
+ * be in base64 (RFC 2045 6.4, RFC 2046 5.2), and only base64 preserves the bytes as they were given.
+ * @throws RangeError
+ */
 function mediaTypeOf(contentType: string): MediaType {
   const media = parseMediaType(contentType);
   if (!media) throw new RangeError('the content type is not one');
   return media.type === 'message' || media.type === 'multipart' ? OCTET_STREAM : media;
 }
 
-/** The type and its parameters. `name` is left out, because the file's own is written. */
+/** Writes the type and its parameters. It leaves out `name`, because the file's own name is written. */
 function writeMediaType({ type, subtype, parameters }: MediaType): string[] {
   const others = parameters.filter((parameter) => parameter.name !== 'name');
   return [

@@ -57,8 +57,10 @@ function* multipartBody(children: readonly Entity[], boundary: string): Generato
   yield ascii(`\r\n--${boundary}--\r\n`);
 }
 
-/** RFC 2046 5.1.1: a boundary must not appear in what it encloses. `=_` cannot stand in an encoded part; all others of
- * the message are searched, enclosed or not. The same seed and leaves give the same boundary. */
+/**
+ * Chooses a boundary. RFC 2046 5.1.1: a boundary must not appear in what it encloses. `=_` cannot occur in an encoded
+ * part; all other parts of the message are searched, enclosed or not. The same seed and leaves give the same boundary.
+ */
 export function chooseBoundary(seed: string, leaves: readonly LeafEntity[]): string {
   for (let round = 0; ; round++) {
     const boundary = `=_${createHash('sha256').update(`${round}:${seed}`).digest('hex').slice(0, 32)}`;

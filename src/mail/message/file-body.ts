@@ -1,12 +1,13 @@
 /**
- * Bodies of attachments. The receiver decodes exactly the bytes that were given, so nothing is done to their line ends.
- * Files are sent in base64, but for texts that a person or a filter can then read as they stand (rspamd counts base64
- * around plain ASCII as a disguise):
+ * Encodes the bodies of attachments. The receiver decodes exactly the bytes that were given, so line ends are never
+ * changed. Files are sent in base64, except for texts that a person or a filter can then read as they stand (rspamd
+ * counts base64 around plain ASCII as a disguise):
  *
- * - `7bit` for ASCII with CRLF line ends and nothing that a mail system may change on the way (RFC 2049 3);
- * - quoted-printable for other ASCII. LF alone is a line end on most machines, and 7bit would deliver it as CRLF; as
- *   `=0A` it arrives as it was. Such a file takes about 1.2 times its size, against 1.4 times in base64;
- * - quoted-printable for other texts where it is the shorter one, which it is for European languages.
+ * - ASCII with CRLF line ends, and without anything that a mail system may change on the way (RFC 2049 3), is sent in
+ *   `7bit`.
+ * - Other ASCII is sent in quoted-printable. LF alone is a line end on most machines, and 7bit would deliver it as
+ *   CRLF; as `=0A` it arrives unchanged. Such a file takes about 1.2 times its size, against 1.4 times in base64.
+ * - Other texts are sent in quoted-printable where that is shorter than base64, as it is for European languages.
  */
 import { isAscii } from 'node:buffer';
 import { type Base64Source, base64Lines } from './base64.ts';
@@ -15,8 +16,8 @@ import { LINE_LIMIT_OCTETS } from './headers.ts';
 import { isFrom, quotedPrintable } from './quoted-printable.ts';
 
 /**
- * Larger texts are sent in base64 without being read. The limit is our own: to choose an encoding takes 3 ms of a core for
- * each megabyte, so ten attachments of this size hold the event loop for 7 ms.
+ * Larger texts are sent in base64 without being read. The limit is our own: the choice of an encoding takes 3 ms of CPU
+ * time for each megabyte, so ten attachments of this size block the event loop for 7 ms.
  */
 export const MAX_READABLE_BYTES = 256 * 1024;
 
@@ -27,7 +28,7 @@ const SPACE = 0x20;
 const EQUALS = 0x3d;
 const TILDE = 0x7e;
 
-/** `type`: the top-level media type, in lower case. */
+/** Chooses the encoding of a file. `type` is its top-level media type, in lower case. */
 export function encodeFile(type: string, content: Base64Source): EncodedBody {
   const base64: EncodedBody = {
     encoding: 'base64',
@@ -35,9 +36,9 @@ export function encodeFile(type: string, content: Base64Source): EncodedBody {
     holds: () => false,
   };
   const sizeBytes = sizeOf(content);
-  // Some readers take the line end before the boundary for the body of an empty part, unless it is encoded.
+  // An empty part is encoded, because some readers otherwise take the line end before the boundary for its body.
   if (type !== 'text' || sizeBytes === 0 || sizeBytes > MAX_READABLE_BYTES) return base64;
-  // The bytes are decoded anew each time they are read, so that only one attachment of a message is held twice.
+  // The bytes are decoded again each time they are read, so that only one attachment of a message is in memory twice.
   const bytes = bytesOf(content);
   const { survives7bit, isPlainText, lineEnds, quotedLength } = survey(bytes);
   if (survives7bit) {
@@ -56,13 +57,13 @@ export function encodeFile(type: string, content: Base64Source): EncodedBody {
 }
 
 type Survey = {
-  /** ASCII without NUL. */
+  /** True for ASCII without NUL. */
   isPlainText: boolean;
-  /** `breaks` where CR and LF occur as CRLF only. */
+  /** `breaks` when CR and LF occur as CRLF only. */
   lineEnds: 'breaks' | 'data';
   /** Length in quoted-printable, without the soft breaks of long lines. */
   quotedLength: number;
-  /** Whether every mail system passes the bytes on as they are (RFC 2045 2.7, RFC 2049 3). */
+  /** True when every mail system passes the bytes on unchanged (RFC 2045 2.7, RFC 2049 3). */
   survives7bit: boolean;
 };
 
@@ -90,18 +91,22 @@ function survey(bytes: Buffer): Survey {
   return {
     isPlainText,
     lineEnds: bareLineEnds === 0 ? 'breaks' : 'data',
-    // `=0A`, `=` and a line end in the place of one byte.
+    // A quoted byte takes two characters more; a bare line end takes five: `=0A`, `=` and a line end instead of one
+    // byte.
     quotedLength: bytes.length + 2 * quoted + 5 * bareLineEnds,
     survives7bit: isPlainText && !isFragile && bareLineEnds === 0,
   };
 }
 
-/** 1 for a byte that ends a line or that quoted-printable encodes; white space is looked at where a line ends. */
+/**
+ * The value is 1 for a byte that ends a line or that quoted-printable encodes. White space is checked where a line
+ * ends.
+ */
 const NEEDS_A_LOOK = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === TAB || (byte >= SPACE && byte <= TILDE && byte !== EQUALS) ? 0 : 1,
 );
 
-/** Lines that a mail system may cut, strip or quote (RFC 2049 3). */
+/** Returns true for a line that a mail system may cut, strip or quote (RFC 2049 3). */
 function isFragileLine(bytes: Buffer, start: number, end: number): boolean {
   const last = end > start ? bytes[end - 1] : undefined;
   return last === SPACE || last === TAB || end - start > LINE_LIMIT_OCTETS || isFrom(bytes, start);
@@ -111,7 +116,7 @@ function lastLineStart(bytes: Buffer): number {
   return bytes.lastIndexOf(LF) + 1;
 }
 
-/** Close enough for a limit: padding is counted. */
+/** Returns the size of the decoded file, padding included: it is exact enough for a limit. */
 function sizeOf(content: Base64Source): number {
   return content.kind === 'base64' ? (content.ascii.length / 4) * 3 : content.bytes.length;
 }

@@ -1,10 +1,10 @@
 /**
- * File names of attachments. A name is written without its path, in the way that most readers understand. ASCII is a plain
- * quoted string in `filename` and `name`. Any other name is `filename*` in UTF-8 (RFC 2231 4), which Gmail, Apple Mail,
- * Thunderbird, mutt and Outlook read, and `name` of the Content-Type holds an ASCII likeness for readers that do not know
- * RFC 2231. An encoded-word would be wrong in a quoted string (RFC 2047 5). There is no plain `filename` beside
- * `filename*`: RFC 2231 does not say which of the two wins, and Python's email package, for one, takes the plain one.
- * Long names are not cut into `filename*0*`, since the limit below keeps them in a line.
+ * Writes the file names of attachments, without their path, in the form that most readers understand. An ASCII name is
+ * a plain quoted string in `filename` and `name`. Any other name is `filename*` in UTF-8 (RFC 2231 4), which Gmail,
+ * Apple Mail, Thunderbird, mutt and Outlook read; `name` of the Content-Type holds an ASCII approximation for readers
+ * that do not know RFC 2231. An encoded-word would be wrong in a quoted string (RFC 2047 5). There is no plain
+ * `filename` beside `filename*`: RFC 2231 does not say which of the two wins, and Python's email package, for example,
+ * takes the plain one. Long names are not cut into `filename*0*`, since the limit below keeps them in one line.
  */
 
 /** What file systems take. As `%XX` it stays below the 998 characters of a line. */
@@ -44,9 +44,12 @@ function quote(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
-/** Letters without their accents, `_` for everything else that is not ASCII, and nothing that looks like an encoded-word. */
+/**
+ * Returns the letters without their accents, `_` for every other character that is not ASCII, and no text that looks
+ * like an encoded-word.
+ */
 function asciiLikeness(name: string): string {
-  // Canonical decomposition: it never makes more letters of one, so the length stays within the limit.
+  // Canonical decomposition never makes more than one base letter of one letter, so the length stays within the limit.
   const letters = name.normalize('NFD').replace(/\p{M}/gu, '');
   return cleanFilename(letters.replace(/[^ -~]+/g, '_').replaceAll('=?', '_?'));
 }

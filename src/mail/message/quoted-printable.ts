@@ -1,11 +1,11 @@
-/** Quoted-printable as a body (RFC 2045 6.7), written slice by slice, so that a large text exists once. */
+/** Encodes a body in quoted-printable (RFC 2045 6.7), slice by slice, so that a large text is in memory only once. */
 
 export type LineEnds =
-  /** CRLF is a line break of a text, and stays one. Bare CR and LF are encoded. */
+  /** CRLF is a line break of a text and is kept. Bare CR and LF are encoded. */
   | 'breaks'
   /**
-   * CR and LF are bytes like others and are encoded, since a reader may store line breaks in its own way (rule 4). A
-   * soft break follows each LF, so that a person who looks at the message still sees lines.
+   * CR and LF are ordinary bytes and are encoded, since a reader may store line breaks in its own way (rule 4). A soft
+   * break follows each LF, so that a person who looks at the source of the message still sees lines.
    */
   | 'data';
 
@@ -37,7 +37,7 @@ export function* quotedPrintable(bytes: Buffer, lineEnds: LineEnds): Generator<B
 type Slice = {
   start: number;
   end: number;
-  /** Number of characters that the current line holds already. */
+  /** Number of characters on the current line so far. */
   column: number;
   lineEnds: LineEnds;
 };
@@ -52,7 +52,7 @@ function quoteSlice(bytes: Buffer, slice: Slice): { output: Buffer; column: numb
     const byte = bytes[index] as number;
     const isPrintable = byte > SPACE && byte <= TILDE && byte !== EQUALS;
     const followsData = !hasBreaks && column > 0 && bytes[index - 1] === LF;
-    // Fast path: most bytes stand as they are in the middle of a line.
+    // Fast path: most bytes are printable, in the middle of a line, and written unchanged.
     if (isPrintable && column > 0 && column < MAX_LINE_CHARACTERS - 1 && !followsData) {
       output[at++] = byte;
       column++;
@@ -92,12 +92,18 @@ function isCrlf(bytes: Buffer, index: number): boolean {
   return bytes[index] === CR && bytes[index + 1] === LF;
 }
 
-/** Mailbox files mark the start of a message with this word, and programs that write them change a line that has it. */
+/**
+ * Returns true at a "From ": mailbox files mark the start of a message with it, and programs that write them change
+ * such lines.
+ */
 export function isFrom(bytes: Buffer, index: number): boolean {
   return bytes[index] === CAPITAL_F && bytes.subarray(index, index + FROM.length).equals(FROM);
 }
 
-/** Each byte takes at most three characters. A soft break takes three more: after at least 73 characters, or after an LF. */
+/**
+ * Returns an upper bound: each byte takes at most three characters, and a soft break three more, after at least 73
+ * characters or after an LF.
+ */
 function maxQuotedLength(length: number, lineEnds: LineEnds): number {
   const perByte = lineEnds === 'breaks' ? 3 : 6;
   return perByte * length + 3 + 3 * Math.ceil((3 * length) / 73);

@@ -26,8 +26,10 @@ export type SmtpOptions = {
    * that broke off the first handshake. */
   tls: 'opportunistic' | 'reduced' | 'none';
   timeouts: SmtpTimeouts;
-  /** Whether connections are scarce, so that a peer that makes us wait is given up early (timeouts.ts). It is asked
-   * again during a wait. */
+  /**
+   * Returns true while connections are scarce, so that a peer that makes us wait is given up early (timeouts.ts). It is
+   * called repeatedly during a wait.
+   */
   isPressed?: (() => boolean) | undefined;
   onPhase?: ((phase: SmtpPhase) => void) | undefined;
 };

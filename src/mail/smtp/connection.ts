@@ -15,7 +15,7 @@ const LAST_LINE_MS = 2_000;
 
 type Waiting = {
   what: 'the answer' | 'sending';
-  /** On the monotonic clock. */
+  /** Time at which the wait began, on the monotonic clock. */
   since: number;
   timeoutMs: number;
   resolve: () => void;
@@ -32,7 +32,7 @@ export class SmtpConnection {
   #waiting: Waiting | undefined;
   #isCorked = false;
 
-  /** `isPressed`: whether connections are scarce, so that waits end early (timeouts.ts). */
+  /** `isPressed` returns true while connections are scarce, so that waits end early (timeouts.ts). */
   constructor(clock: Clock, socket: Socket, isPressed?: () => boolean) {
     this.#clock = clock;
     this.#socket = socket;

@@ -70,7 +70,10 @@ export function refuseSize(
   return { code: 552, enhanced: '5.3.4', lines: [text] };
 }
 
-/** RFC 1870 4: at most 20 digits. Zero means that the server sets no limit, and so does anything that is no number. */
+/**
+ * RFC 1870 4: at most 20 digits. Zero means that the server sets no limit; a value that is not a number is treated
+ * alike.
+ */
 const SIZE_VALUE = /^[0-9]{1,20}$/;
 
 function readSizeLimit(parameter: string | undefined): number | undefined {

@@ -41,7 +41,7 @@ export function protocolError(phase: SmtpPhase, message: string): SmtpError {
 /** What connect(2) and socket(2) answer when files, memory or ports have run out here. */
 const LACKS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
-/** What the errors of connect(2), read(2) and write(2) mean to somebody who does not know their names. */
+/** Explains the errors of connect(2), read(2) and write(2) to somebody who does not know their names. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the host refused the connection',
   ECONNRESET: 'the host reset the connection',

@@ -1,6 +1,6 @@
 /**
- * Replies of an SMTP server (RFC 5321 4.2), read from bytes as they come. A peer may send anything, and any amount of
- * it: lines and replies have limits, of a long reply only the beginning is kept, and its text is cleaned.
+ * Parses the replies of an SMTP server (RFC 5321 4.2) from bytes as they arrive. A peer may send any bytes, and any
+ * number of them: lines and replies have limits, only the beginning of a long reply is kept, and its text is cleaned.
  */
 import { StringDecoder } from 'node:string_decoder';
 import { cleanForeignText, MAX_FOREIGN_TEXT_CHARACTERS } from '../../system/foreign-text.ts';
@@ -9,26 +9,31 @@ export type SmtpReply = {
   code: number;
   /** RFC 3463, as `5.1.1`; only where its class agrees with the code (RFC 2034 4). */
   enhanced: string | undefined;
-  /** The text of each line, without the code, with the enhanced code. Of a long reply, the beginning (`keptBytes`). */
+  /** The text of each line, without the code but with the enhanced code. A long reply is cut (`keptBytes`). */
   lines: string[];
 };
 
 /** RFC 5321 4.5.3.1.5 allows 512 octets; some servers quote whole policies. */
 export const REPLY_LINE_LIMIT_BYTES = 4_096;
-/** Maximum size of one reply on the wire, over all its lines. Our own limit: a reply without end must end the session. */
+/** Maximum size of one reply on the wire, over all its lines. Our own limit: an endless reply must end the session. */
 export const MAX_REPLY_BYTES = 256 * 1024;
-/** Maximum memory for the kept text of the unread replies of one connection. 100 recipients stay below it, whatever the
- * peer answers to each. */
+/**
+ * Maximum memory for the kept text of the unread replies of one connection. The replies to 100 recipients stay below
+ * it, whatever their size.
+ */
 export const MAX_UNREAD_BYTES = 256 * 1024;
-/** Kept bytes of a reply that reports success. The answer to EHLO names one extension in each line, and all are wanted. */
+/**
+ * Maximum kept bytes of a reply that reports success. The answer to EHLO names one extension in each line, and all are
+ * needed.
+ */
 const MAX_KEPT_BYTES_OF_SUCCESS = 4_096;
-/** Kept bytes of any other reply. Nothing more is stored of it. */
+/** Maximum kept bytes of any other reply. Only this much is ever stored. */
 const MAX_KEPT_BYTES = MAX_FOREIGN_TEXT_CHARACTERS;
 /** Number of replies that a peer may send beyond those it was asked for. A goodbye (421) to an idle session is one. */
 const MAX_UNASKED_REPLIES = 1;
-/** Three digits and the separator. */
+/** Length of the three digits and the separator. */
 const CODE_BYTES = 4;
-/** Quoted of a line that is no reply. */
+/** Maximum number of characters quoted from a line that is not a reply. */
 const MAX_QUOTED_CHARACTERS = 64;
 
 const LF = 0x0a;
@@ -44,7 +49,7 @@ export class ReplyFormatError extends Error {
 
 type OpenReply = {
   reply: SmtpReply;
-  /** On the wire, so far. */
+  /** Size on the wire so far. */
   sizeBytes: number;
   keptBytes: number;
 };
@@ -138,10 +143,10 @@ function openReply(line: ReplyLine): OpenReply {
   return { reply: { code: line.code, enhanced: enhancedCode(line), lines: [] }, sizeBytes: 0, keptBytes: 0 };
 }
 
-/** A fresh string of the kept bytes alone, so that no longer one stays in memory behind it. */
+/** Returns a new string of the kept bytes alone, so that it does not keep a longer one in memory. */
 function decode(bytes: Buffer, start: number, { keptEnd, end }: { keptEnd: number; end: number }): string {
   if (keptEnd === end) return bytes.toString('utf8', start, end);
-  // Leaves out a character that the cut goes through.
+  // The decoder leaves out a character that the limit splits.
   return new StringDecoder('utf8').write(bytes.subarray(start, keptEnd));
 }
 

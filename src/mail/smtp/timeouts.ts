@@ -50,14 +50,19 @@ export const LATER_SMTP_TIMEOUTS: SmtpTimeouts = {
 };
 
 /**
- * Longest wait for a peer while connections are scarce (`SmtpOptions.isPressed`). A session is then cut that would
- * otherwise wait for the minutes of RFC 5321 4.5.3.2, which are a SHOULD. Postfix reduces the patience of its server from
- * 300 s to 10 s under stress. A client wants something of its peer, so ours waits longer than receivers usually delay
- * strangers on purpose, which is up to 20 s. The wait for the answer to the final dot never shrinks: the peer may have
+ * Maximum wait for a peer while connections are scarce (`SmtpOptions.isPressed`). It ends a session that would
+ * otherwise wait for the minutes of RFC 5321 4.5.3.2, which are a SHOULD. Postfix lowers its server's timeout from 300
+ * s to 10 s under stress. A client needs the service of its peer, so ours waits longer than the 20 s by which receivers
+ * at most delay strangers on purpose. The wait for the answer to the final dot is never shortened: the peer may have
  * taken the message, and a second attempt would make a duplicate (RFC 5321 4.5.3.2.6).
  */
 export const PRESSED_TIMEOUT_MS = 30_000;
-/** The same for TCP: a host that is up answers one of the SYNs that are sent after 0, 1, 3 and 7 s. */
+/**
+ * Maximum wait for TCP to connect while connections are scarce: a host that is up answers one of the SYNs that are sent
+ * after 0, 1, 3 and 7 s.
+ */
 export const PRESSED_CONNECT_TIMEOUT_MS = 10_000;
-/** How often a wait beyond `PRESSED_TIMEOUT_MS` asks whether connections have become scarce. */
+/**
+ * Period in which a wait beyond `PRESSED_TIMEOUT_MS` checks whether connections have become scarce, in milliseconds.
+ */
 export const PRESSED_CHECK_MS = 1_000;

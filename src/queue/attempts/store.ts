@@ -1,4 +1,7 @@
-/** Attempts of delivery, one row each, for people who ask why: all SQL, and the only writer of their table. */
+/**
+ * Records the attempts of delivery, one row each, for people who ask why a delivery ended as it did. All SQL of this
+ * table is here.
+ */
 import type { Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { AttemptRow } from '../../db/tables.ts';

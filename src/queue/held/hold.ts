@@ -1,6 +1,7 @@
 /**
- * Held mail: kept, shown and counted, but not tried again until an operator releases it (`postrider queue release`). Mail
- * is held when another attempt would do harm: its delivery keeps crashing the daemon, or its stored bytes are damaged.
+ * Held mail is kept, shown and counted, but not tried again until an operator releases it (`postrider queue release`).
+ * Mail is held when another attempt would do harm: its delivery keeps crashing the daemon, or its stored bytes are
+ * damaged.
  */
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { Mode, RecipientRow } from '../../db/tables.ts';
@@ -15,12 +16,15 @@ import {
 } from '../store.ts';
 import { MAX_DOUBTS, releasedDueAt } from './suspect.ts';
 
-/** `interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing or not what it was. */
+/**
+ * `interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing or its bytes have
+ * changed.
+ */
 export type HoldReason = 'interrupted' | 'damaged';
 
 export type Hold = { reason: HoldReason; diagnostic: string; doubts: number; now: number };
 
-/** A recipient that has just been held, as the log shows it. */
+/** A recipient that has just been held, with the fields that the log shows. */
 export type HeldRecipient = {
   emailId: string;
   tenantId: string;
@@ -31,7 +35,10 @@ export type HeldRecipient = {
   diagnostic: string;
 };
 
-/** Part of the write that ends an attempt. The caller records the attempt and calls `refreshStatus`. */
+/**
+ * Holds a recipient, as part of the write that ends an attempt. The caller records the attempt and calls
+ * `refreshStatus`.
+ */
 export async function holdRecipient(
   tx: Tx,
   { message, recipient }: { message: SpooledMessage; recipient: RecipientRow },
@@ -45,12 +52,14 @@ export async function holdRecipient(
   return { emailId, tenantId, mode, to: recipient.address, attempt: recipient.attempts, reason, diagnostic };
 }
 
-/** Minimum time a released email has before it expires. Our own: a day of retries, as a broadcast has. */
+/**
+ * Minimum time before a released email expires, in milliseconds. Our own limit: one day of retries, as for a broadcast.
+ */
 const MIN_RELEASED_LIFE_MS = 24 * 3_600_000;
 
 /**
- * Makes the held recipients of an email due again and answers how many there were. One that was held for crashes is tried
- * alone, and a single further crash holds it again.
+ * Makes the held recipients of an email due again and returns how many there were. A recipient that was held for
+ * crashes is tried alone, and a single further crash holds it again.
  * @throws AppError not_found; invalid_state when none of them is held
  */
 export const releaseHeld = defineWrite(

@@ -1,11 +1,13 @@
-/** Reads of the recipients that are held, and of the suspects that may come to be (suspect.ts). queue/store.ts writes them. */
+/** Reads the held recipients, and the suspects that may be held later (suspect.ts). queue/store.ts writes them. */
 import { sql } from 'kysely';
 import type { Tx } from '../../db/operation.ts';
 import { statement } from '../../db/statement.ts';
 import type { RecipientRow } from '../../db/tables.ts';
 
-/** Literal, because SQLite takes a partial index (`recipientsSuspect`) only when it can see that its condition holds. The
- * number is `SUSPECT_DOUBTS`. */
+/**
+ * The condition is literal, because SQLite uses a partial index (`recipientsSuspect`) only when it can see that the
+ * condition of the index holds. The number is `SUSPECT_DOUBTS`.
+ */
 const isSuspect = sql<boolean>`doubts >= 2 AND state IN ('ready', 'in_flight')`;
 
 type Suspect = Pick<RecipientRow, 'messageId' | 'lane'>;
@@ -21,7 +23,7 @@ const waitingSuspect = statement((db) =>
     .limit(1),
 );
 
-/** The suspect whose trial is next: among those with the fewest doubts, the oldest. */
+/** Finds the suspect whose trial is next: the oldest of those with the fewest doubts. */
 export function findWaitingSuspect(tx: Tx): Promise<Suspect | undefined> {
   return waitingSuspect.first(tx, {});
 }
@@ -30,7 +32,7 @@ const suspectOnTrial = statement((db) =>
   db.selectFrom('recipients').select('id').where(isSuspect).where('dueAt', 'is not', null).limit(1),
 );
 
-/** True while a suspect is due or in flight. */
+/** Returns true while a suspect is due or in flight. */
 export async function hasTrial(tx: Tx): Promise<boolean> {
   return (await suspectOnTrial.first(tx, {})) !== undefined;
 }
@@ -49,7 +51,7 @@ export async function listDueSuspects(tx: Tx): Promise<string[]> {
   return [...new Set((await dueSuspects.all(tx, {})).map(({ messageId }) => messageId))];
 }
 
-/** Literal, for the partial index `recipientsHeld`. */
+/** The condition is literal, for the partial index `recipientsHeld`. */
 const isHeld = sql<boolean>`recipients.state = 'held'`;
 
 const heldCount = statement((db) =>
@@ -68,7 +70,7 @@ export type HeldRow = Pick<
   'messageId' | 'tenantId' | 'mode' | 'address' | 'attempts' | 'diagnostic' | 'lastEventAt'
 >;
 
-/** Held recipients of all tenants, the oldest emails first. */
+/** Lists held recipients of all tenants, the oldest emails first. */
 export function listHeld(tx: Tx, limit: number): Promise<HeldRow[]> {
   return tx
     .selectFrom('recipients')
@@ -79,7 +81,7 @@ export function listHeld(tx: Tx, limit: number): Promise<HeldRow[]> {
     .execute();
 }
 
-/** Ids of emails that come after `after` and have held recipients, in order. */
+/** Lists, in order, the ids of emails after `after` that have held recipients. */
 export async function listHeldEmails(
   tx: Tx,
   { after, limit }: { after: string; limit: number },

@@ -1,6 +1,7 @@
 /**
- * Trials: suspects (suspect.ts) become due one at a time, so that a crash points at one of them. Other mail goes on beside
- * a trial and may still crash the daemon; it then becomes a suspect itself before it can get another one held.
+ * Trials make suspects (suspect.ts) due one at a time, so that a crash points at one of them. Other mail is delivered
+ * beside a trial and may still crash the daemon; it then becomes a suspect itself before it can cause another one to be
+ * held.
  */
 import type { App } from '../../app.ts';
 import { defineWrite } from '../../db/operation.ts';
@@ -9,12 +10,12 @@ import { changeRecipient, getMessage, listRecipients } from '../store.ts';
 import { findWaitingSuspect, hasTrial, listDueSuspects } from './store.ts';
 import { isSuspect } from './suspect.ts';
 
-/** The next suspect does not wait longer than this for one whose host hangs. A crash comes sooner, as a rule. */
+/** Maximum time that the next suspect waits for one whose host hangs, in milliseconds. A crash usually comes sooner. */
 const TRIAL_MS = 30_000;
 
 /**
- * Makes one suspect due: the one with the fewest doubts, so that whoever has been caught beside a crash leaves first. The
- * recipients that share its message and its lane travel with it. Answers how many became due.
+ * Makes one suspect due: the one with the fewest doubts, so that mail which was interrupted by chance leaves first. The
+ * recipients that share its message and its lane become due with it. Returns how many became due.
  */
 export const startTrial = defineWrite(
   'queue.startTrial',
@@ -55,7 +56,9 @@ export function createTrialWork({
   clock,
   notices,
 }: Pick<App, 'db' | 'clock' | 'notices'>): Work<'trial'> {
-  /** On the monotonic clock. An earlier start of the daemon may have left a trial behind. */
+  /**
+   * End of the current trial, on the monotonic clock. An earlier start of the daemon may have left a trial unfinished.
+   */
   let lastsUntil = clock.elapsed() + TRIAL_MS;
   return {
     name: 'queue trials',

@@ -1,18 +1,18 @@
 /**
- * The addresses a request may go to. Names are looked up in `Dns`, so no thread of the pool waits for a slow resolver, and
- * the address that is judged is the one that is connected to, whatever DNS says a moment later.
+ * Resolves the addresses that a request may go to. Names are looked up in `Dns`, so no thread of the pool waits for a
+ * slow resolver, and the connection goes to the address that was checked, even if DNS changes a moment later.
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { RefusedTargetError, type TargetGuard } from '../blocklist.ts';
 import type { Dns, DnsAnswer } from '../dns.ts';
 
-/** DNS could not be asked. A name that DNS does not know is a `RefusedTargetError`. */
+/** Reports that DNS could not be asked. A name that DNS does not know is a `RefusedTargetError`. */
 export class UnresolvedHostError extends Error {
   override readonly name = 'UnresolvedHostError';
 }
 
-/** Drops every address the guard refuses, and fails when none is left. */
+/** Drops every address that the guard refuses, and fails when none is left. */
 export function guardedLookup(guard: TargetGuard, dns: Pick<Dns, 'a' | 'aaaa'>): LookupFunction {
   return (host, options, callback) => {
     publicAddresses(guard, dns, host).then(
@@ -25,12 +25,13 @@ export function guardedLookup(guard: TargetGuard, dns: Pick<Dns, 'a' | 'aaaa'>):
   };
 }
 
-/** RFC 6761 6.3: `localhost` and every name in it is this machine, and DNS is not asked. */
+/** RFC 6761 6.3: `localhost` and every name below it is this machine, and DNS is not asked. */
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/i;
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
 /**
- * A name without addresses and one with private addresses alone fail alike, after the same questions to DNS.
+ * Returns the public addresses of a host. A name without addresses and one with private addresses alone fail in the
+ * same way, after the same questions to DNS.
  * @throws RefusedTargetError, UnresolvedHostError
  */
 async function publicAddresses(

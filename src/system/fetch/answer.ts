@@ -1,7 +1,7 @@
 /**
- * Reads the answer to one request, within limits: a server decides what it sends, so everything it may send without end has
- * a bound here, and the time of the whole is bounded by the caller. What is neither header nor body (chunk extensions,
- * trailers) is bounded with the connection (`connection.ts`).
+ * Reads the answer to one request within limits. A server may send headers, body parts and informational responses
+ * without end, so each has a bound here, and the caller bounds the total time. Chunk extensions and trailers are
+ * bounded with the connection (`connection.ts`).
  */
 import type { Dispatcher } from 'undici';
 
@@ -9,7 +9,7 @@ export type HttpResponse = {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: Buffer;
-  /** The body was longer than `maxResponseBytes`. */
+  /** True when the body was longer than `maxResponseBytes`. */
   truncated: boolean;
 };
 
@@ -17,32 +17,32 @@ export class NoRoomError extends Error {
   override readonly name = 'NoRoomError';
 }
 
-/** The answer goes on without getting anywhere. */
+/** Reports an answer that never ends and makes no progress. */
 export class UnreasonableAnswerError extends Error {
   override readonly name = 'UnreasonableAnswerError';
 }
 
 /**
- * Maximum number of informational (1xx) responses before the answer. RFC 9110 15.2 sets none; servers send one `103 Early
- * Hints`, or a `102 Processing` every few seconds, and no request takes longer than 15 seconds.
+ * Maximum number of informational (1xx) responses before the answer. RFC 9110 15.2 sets none; servers send one `103
+ * Early Hints`, or a `102 Processing` every few seconds, and no request takes longer than 15 seconds.
  */
 export const MAX_INFORMATIONAL_RESPONSES = 5;
 /**
- * Maximum number of pieces a body comes in. Each costs a few microseconds of the main thread, however small it is. 25 MiB in
- * the smallest packets in use (536 bytes, RFC 1122 3.3.3) are 50,000.
+ * Maximum number of parts a body arrives in. Each costs a few microseconds of the main thread, however small it is. 25
+ * MiB in the smallest packets in use (536 bytes, RFC 1122 3.3.3) are 50,000 parts.
  */
 export const MAX_BODY_PARTS = 100_000;
 /** Initial buffer for a body without Content-Length; it doubles each time it fills up. */
 const FIRST_BYTES = 64 * 1024;
 
 export type AnswerLimits = {
-  /** The body is cut here. */
+  /** Size at which the body is cut. */
   maxBytes: number;
-  /** Reserves memory for the next part of the body. The caller releases it. Returns false when there is none. */
+  /** Reserves memory for the next part of the body. The caller releases it. Returns false when none is left. */
   takeRoom: (bytes: number) => boolean;
 };
 
-/** What undici calls for one request, and what comes of it. */
+/** Receives the callbacks of undici for one request, and provides the result. */
 export class AnswerReader implements Dispatcher.DispatchHandler {
   readonly answer: Promise<HttpResponse>;
   readonly #limits: AnswerLimits;
@@ -62,7 +62,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.answer = this.#settle.promise;
   }
 
-  /** Ends the request, also while its connection is being opened. */
+  /** Ends the request. It works also while the connection is being opened. */
   abort(reason: Error): void {
     this.#aborted = reason;
     this.#settle.reject(reason);
@@ -103,7 +103,7 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#sizeBytes += part.copy(this.#held, this.#sizeBytes);
     if (comes <= maxBytes) return;
     this.#finish(true);
-    controller.abort(new Error('no more of the body is wanted'));
+    controller.abort(new Error('the rest of the body is not needed'));
   }
 
   onResponseEnd(): void {
@@ -114,13 +114,13 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#settle.reject(error);
   }
 
-  /** Holds the body in one buffer: as large as it is announced to be, or doubled when that is not known. */
+  /** Makes room in the one buffer of the body: as large as Content-Length announces, or doubled when there is none. */
   #grow(neededBytes: number): void {
     const announced = Number(this.#headers['content-length'] ?? FIRST_BYTES);
     const wanted = Math.max(neededBytes, this.#held.length === 0 ? announced : this.#held.length * 2);
     const sizeBytes = Math.min(wanted, this.#limits.maxBytes);
     if (!this.#limits.takeRoom(sizeBytes - this.#held.length)) {
-      throw new NoRoomError('there is no room for the answer');
+      throw new NoRoomError('there is no memory for the response');
     }
     const larger = Buffer.allocUnsafeSlow(sizeBytes);
     this.#held.copy(larger);

@@ -1,4 +1,7 @@
-/** Opens the connections requests are made on: only to addresses the guard allows, and none that is flooded stays open. */
+/**
+ * Opens the connections of requests: only to addresses that the guard allows, and with a bound on the bytes that a
+ * server sends.
+ */
 import { isIP, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { RefusedTargetError, type TargetGuard } from '../blocklist.ts';
@@ -8,7 +11,7 @@ import { UnreasonableAnswerError } from './answer.ts';
 
 export type Connections = {
   connect: buildConnector.connector;
-  /** Connections that are open or being opened. */
+  /** Number of connections that are open or being opened. */
   readonly open: number;
 };
 
@@ -18,11 +21,12 @@ export type ConnectionOptions = {
   certificateAuthorities: string | undefined;
 };
 
-/** Before the request's own time limit, so that it is told from a slow answer. */
+/** Shorter than the request's own time limit, so that a failed connection can be told from a slow answer. */
 const CONNECT_TIMEOUT_MS = 10_000;
 /**
- * Maximum number of bytes one request may bring in, whatever they are: more than twice the largest file that is wanted
- * (25 MiB), so that only chunk extensions and the like reach it. The parser takes about 50 ms for so many.
+ * Maximum number of bytes that one request may receive, of any kind. It is more than twice the largest file that is
+ * fetched (25 MiB), so that only chunk extensions and the like reach it. The parser takes about 50 ms for this many
+ * bytes.
  */
 const MAX_BYTES_PER_REQUEST = 64 * 1024 * 1024;
 
@@ -40,7 +44,7 @@ export function createConnections({ guard, dns, certificateAuthorities }: Connec
     },
     connect(options, callback) {
       const host = options.hostname.replace(/^\[|\]$/g, '');
-      // For an IP literal Node never calls `lookup` (security.md finding 7).
+      // Node never calls `lookup` for an IP literal, so it is checked here (security.md finding 7).
       if (isIP(host) !== 0 && guard.keepAllowed(host, [host]).length === 0) {
         callback(new RefusedTargetError(host), null);
         return;
@@ -62,7 +66,10 @@ export function createConnections({ guard, dns, certificateAuthorities }: Connec
   };
 }
 
-/** Each request writes to the socket, so whatever comes in between two writes belongs to one of them. */
+/**
+ * Limits the bytes of each request. A request begins with a write to the socket, so all bytes received between two
+ * writes belong to one request.
+ */
 function limitBytes(socket: Socket): void {
   let writtenBytes = 0;
   let readBytes = 0;

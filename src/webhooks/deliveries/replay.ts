@@ -86,7 +86,7 @@ export async function replayAll(
   const now = app.clock.now();
   const window: Window = {
     afterId: firstIdAt('whd', Math.max(since, now - KEPT_MS)),
-    // Ids begin with the time: a clock that was set back has made later ones.
+    // Ids begin with the time, so a clock that was set back has left ids with later times.
     beforeId: firstIdAt('whd', now + app.clockWatch.behindMs + 1),
   };
   const endpoint = await getEndpoint(app.db.read, of.owner, of.endpointId);

@@ -97,12 +97,12 @@ export async function endPending(
   await endPendingStatement.all(tx, { ...(why === 'disabled' ? DISABLED : DELETED), endpointId, now });
 }
 
-/** An endpoint that something is still to be posted to. */
+/** An endpoint with deliveries that are still pending. */
 export type WaitingEndpoint = {
   endpointId: EndpointId;
-  /** Null: the endpoint was deleted. */
+  /** Null when the endpoint was deleted. */
   tenantId: WebhookEndpointRow['tenantId'] | null;
-  /** When the first delivery falls due or its lease runs out, but not before the endpoint's suspension ends. */
+  /** Time at which the first delivery falls due or its lease ends, but not before the endpoint's suspension ends. */
   dueAt: number;
   /** 1: its last post failed. */
   failing: 0 | 1;
@@ -229,7 +229,7 @@ const setDueAt = statement((db, param: Param<{ id: DeliveryId; dueAt: number }>)
     .where('id', '=', param('id')),
 );
 
-/** Moves due times, and the ends of leases, with a clock that was set back. Returns the last row of a full slice. */
+/** Moves due times, and the ends of leases, when the wall clock was set back. Returns the last row of a full slice. */
 export const moveDueDeliveries = defineWrite(
   'webhooks.moveDue',
   async (tx, { after, ...setBack }: SetBack & { after: PendingRow }): Promise<PendingRow | undefined> => {
