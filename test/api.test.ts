@@ -61,7 +61,7 @@ test('whatever is asked for without a valid key counts to its address, and what 
   const remoteAddress = '198.51.100.1';
   const ask = async (request: { url: string; headers: Record<string, string> }) =>
     (await world.server.inject({ ...request, remoteAddress })).statusCode;
-  // One of each, and then as many more as the burst has left.
+  // Each request is sent once, and then /healthz until the burst is used up.
   for (const request of unknown) assert.notEqual(await ask(request), 429, request.url);
   for (let count = unknown.length; count < 500; count++)
     assert.equal(await ask({ url: '/healthz', headers: {} }), 200, `the ${count}th`);

@@ -21,7 +21,7 @@ async function setFree(bytes: number): Promise<void> {
   await world.app.disk.look();
 }
 
-test('below the reserve nothing new is accepted, and what is there can be read, stopped and deleted', async () => {
+test('below the reserve nothing new is accepted, and existing records can be read, stopped and deleted', async () => {
   const scheduledAt = new Date(world.app.clock.now() + 3_600_000).toISOString();
   const post = (path: string, body: unknown) => world.request('POST', path, { body });
   const { body: email } = await post('/v1/emails', emailBody({ scheduledAt }));
@@ -49,7 +49,7 @@ test('below the reserve nothing new is accepted, and what is there can be read, 
   assert.equal((await world.request('GET', '/healthz', { key: null })).status, 200);
 });
 
-test('imports and exports that wait go on when there is room again', async () => {
+test('waiting imports and exports continue when there is free space again', async () => {
   await sendCsv(world, '/v1/suppressions/imports', 'email\na@b.example\n');
   await world.request('POST', '/v1/suppressions/exports');
   const [importJob] = await lease(world);

@@ -60,7 +60,7 @@ export async function startPostrider(settings: Settings): Promise<Postrider> {
   const daemon = await startDaemonProcess({
     dataDir: settings.dataDir,
     env: environment(dns, settings),
-    // Its logs are on, as by default, and cost the load nothing.
+    // The daemon's logs are on, as by default, and go to a file, so reading them costs the load generator nothing.
     outputFile: join(settings.dataDir, 'log'),
   });
   const stop = async () => {

@@ -1,7 +1,7 @@
 /**
- * The daemon as a person starts it (`bin/postrider serve`, default settings), under the same load as the bare path:
- * accepting alone, and all the way to the sink. Each is also measured without the mail log, which shows what the log
- * costs; its lines go to a file. Its DNS is ours, and its mail goes to 127.0.0.1.
+ * Measures the daemon as a person starts it (`bin/postrider serve`, default settings) under the same load as the bare
+ * path: accepting alone, and delivery to the sink. Each is also measured without the mail log, which shows the cost of
+ * the log; its lines go to a file. The bench answers DNS, and all mail goes to 127.0.0.1.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';

@@ -44,7 +44,7 @@ function open(dataDir = temporaryDirectory()) {
   return { blobs, clock, dataDir, system: { log, disk }, logged, full };
 }
 
-/** Every file below `blobs/` but for the trash, from there. */
+/** Lists every file below `blobs/` except those in the trash. */
 function files(dataDir: string): string[] {
   return readdirSync(join(dataDir, 'blobs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => !path.startsWith('trash') && statSync(join(dataDir, 'blobs', path)).isFile())
@@ -223,7 +223,7 @@ test('a file that lost its end is an error before a byte of it is read, and whil
   assert.deepEqual(openFiles(dataDir), []);
 });
 
-test('a file that holds other bytes gives all but its last chunk, and an error that names it', async () => {
+test('reading a file with changed bytes yields all but its last chunk, then an error that names the file', async () => {
   const { blobs, dataDir } = open();
   const whole = Buffer.concat([large(1), large(2)]);
   const row = await blobs.prepare([whole]);
@@ -247,7 +247,7 @@ test('a file that holds other bytes gives all but its last chunk, and an error t
   assert.deepEqual(openFiles(dataDir), []);
 });
 
-test('bytes that were changed in the database are an error before one of them is read', async () => {
+test('reading bytes that were changed in the database fails before the first byte', async () => {
   const { blobs } = open();
   const row = await blobs.prepare([Buffer.from('Hello')]);
   await db.commit(keepBlob, { ...row, data: Buffer.from('Jello') });
@@ -287,7 +287,7 @@ test('a full disk is a refusal to come back from, and nothing stays behind', asy
   assert.equal(reports.count, 3);
 });
 
-test('a folder that cannot be written is a refusal, and the log names it once a minute', async () => {
+test('a write to a folder that cannot be written is refused, and the log names the folder once a minute', async () => {
   const { blobs, dataDir, clock, logged } = open();
   writeFileSync(join(dataDir, 'blobs'), 'in the way');
   for (const lines of [1, 1, 2]) {

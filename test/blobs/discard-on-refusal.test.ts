@@ -16,7 +16,7 @@ async function discardedAfter(commit: () => Promise<unknown>): Promise<readonly 
   return discarded;
 }
 
-test('bytes are discarded after a refusal, and kept after a commit or an outcome nobody knows', async () => {
+test('bytes are discarded after a refusal, and kept after a commit or an unknown outcome', async () => {
   const refusal = new AppError('unavailable', 'The disk is full');
   assert.deepEqual(await discardedAfter(() => Promise.reject(refusal)), [BLOB]);
   assert.deepEqual(await discardedAfter(async () => 'committed'), []);

@@ -45,7 +45,7 @@ function open(dataDir = temporaryDirectory(), keepFilesUntil: number | null = nu
   };
 }
 
-/** Whole files of these bytes, two hours old, that no row names. */
+/** Adds complete files, two hours old, that no row names. */
 function addUnnamed(root: string, count: number): string[] {
   return Array.from({ length: count }, () => {
     const bytes = randomUUID();
@@ -58,7 +58,7 @@ function addUnnamed(root: string, count: number): string[] {
   });
 }
 
-/** The same, and a row names each: the test has its bytes as its hash says. */
+/** Adds such files, and a row that names each. */
 async function addNamed(root: string, count: number): Promise<void> {
   const names = addUnnamed(root, count);
   await Promise.all(names.map((sha256) => db.commit(keepBlob, rowOf(sha256))));
@@ -77,7 +77,7 @@ function inTrash(root: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : [];
 }
 
-test('what no row names goes to the trash, and from there after a week', async () => {
+test('a file that no row names goes to the trash, and is removed from there after a week', async () => {
   const { blobs, clock, root } = open();
   await addNamed(root, 3);
   const [name = ''] = addUnnamed(root, 1);
@@ -90,7 +90,7 @@ test('what no row names goes to the trash, and from there after a week', async (
   assert.deepEqual(inTrash(root), []);
 });
 
-test('a file in the trash that a row names again comes back: when it is read, and at the next sweep', async () => {
+test('a file in the trash that a row names again is restored when it is read, and at the next sweep', async () => {
   const { blobs, clock, root } = open();
   const [read = '', unread = ''] = addUnnamed(root, 2).sort();
   assert.equal((await blobs.sweep()).moved, 2);
@@ -100,7 +100,7 @@ test('a file in the trash that a row names again comes back: when it is read, an
   const content = await blobs.open(one.id);
   assert.equal((await content.head(36)).length, 36);
   assert.deepEqual(inTrash(root), [unread]);
-  // However late: what a row names is never removed.
+  // A file that a row names is never removed, however old it is.
   await clock.advance(30 * DAY_MS);
   assert.deepEqual(await blobs.sweep(), { moved: 0, restored: 1, removed: 0, stopped: undefined });
   assert.ok(existsSync(join(root, unread.slice(0, 2), unread)));
@@ -120,7 +120,7 @@ test('many readers of a file in the trash all get it, whoever puts it back', asy
   );
 });
 
-test('a sweep that would take more than a handful and more than 5 % takes nothing, and says so', async () => {
+test('a sweep that would move more than ten files and more than 5 % moves none, and reports that', async () => {
   const { blobs, root } = open();
   await addNamed(root, 30);
   const unnamed = addUnnamed(root, 11);
@@ -131,7 +131,7 @@ test('a sweep that would take more than a handful and more than 5 % takes nothin
   assert.equal((await blobs.sweep()).moved, 10);
 });
 
-test('5 % of many files are swept; the operator may have more swept', async () => {
+test('a sweep moves 5 % of many files; a sweep by the operator moves more', async () => {
   const { blobs, root } = open();
   await addNamed(root, 228);
   addUnnamed(root, 12);
@@ -141,7 +141,7 @@ test('5 % of many files are swept; the operator may have more swept', async () =
   assert.equal((await blobs.sweep({ forced: true })).moved, 13);
 });
 
-test('while the database may be the wrong one nothing is taken or removed, and what is named comes back', async () => {
+test('while the database may be the wrong one no file is moved or removed, and named files are restored', async () => {
   const dataDir = temporaryDirectory();
   const earlier = open(dataDir);
   const [name = ''] = addUnnamed(earlier.root, 2);
@@ -156,7 +156,7 @@ test('while the database may be the wrong one nothing is taken or removed, and w
   assert.deepEqual(await blobs.sweep(), { moved: 1, restored: 0, removed: 1, stopped: undefined });
 });
 
-test('half-written files are removed when they are old, however many', async () => {
+test('old partly written files are removed, however many there are', async () => {
   const { blobs, root } = open();
   mkdirSync(join(root, 'partial'), { recursive: true });
   for (let index = 0; index < 20; index++) {
@@ -169,7 +169,7 @@ test('half-written files are removed when they are old, however many', async () 
   assert.equal(readFileSync(join(root, 'partial', '19'), 'utf8'), 'half');
 });
 
-test('large bytes that were taken away are read from their place again', async () => {
+test('a large message that a sweep moved to the trash can be read again', async () => {
   const { blobs, clock, root } = open();
   const row = await blobs.prepare([Buffer.alloc(INLINE_BYTES + 1, 1)]);
   setAge(join(root, row.sha256.slice(0, 2), row.sha256), DAY_MS);
@@ -180,7 +180,7 @@ test('large bytes that were taken away are read from their place again', async (
   assert.equal(statSync(join(root, row.sha256.slice(0, 2), row.sha256)).size, INLINE_BYTES + 1);
 });
 
-test('the work logs and counts what it does, and is silent when there is nothing to do', async () => {
+test('the work logs and counts the files that it moves, and logs nothing when there are none', async () => {
   const { blobs, clock, root } = open();
   const lines: string[] = [];
   const line = (level: string) => (fields: object, message: string) =>

@@ -6,7 +6,7 @@ import { dataDirWarning } from '../../src/cli/data-dir-warning.ts';
 import { loadConfig } from '../../src/config.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-test('a configuration file without dataDir does not reuse development data without a word', () => {
+test('a configuration file without dataDir does not reuse development data without a warning', () => {
   const dataDir = temporaryDirectory('data-dir-warning');
   const file = join(dataDir, 'config.yaml');
   writeFileSync(file, 'hostname: mail.example.com\n');

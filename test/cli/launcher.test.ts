@@ -183,7 +183,7 @@ test('ending `npm start` ends the daemon', async () => {
   const [line] = (await once(npm.stdout, 'data')) as [Buffer];
   const daemon = Number(line.toString().trim());
   assert.ok(Number.isSafeInteger(daemon), line.toString());
-  // What the daemon's end closes: it holds the same pipe as npm.
+  // The pipe closes when the daemon ends, since it holds the same pipe as npm.
   const closed = once(npm.stdout, 'close');
   npm.kill('SIGTERM');
   await closed;

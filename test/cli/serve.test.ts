@@ -137,7 +137,7 @@ test('a data directory that cannot be used is one line, for the daemon and for c
   }
 });
 
-/** Runs `args` on the directory, and answers the one line of its failure. */
+/** Runs `args` on the directory and returns the one line of its failure. */
 async function failureOf(dataDir: string, args = ['serve']): Promise<string> {
   const terminal = fakeTerminal(environment({ POSTRIDER_DATA_DIR: dataDir }));
   assert.equal(await runProgram(args, terminal), 1);
@@ -146,7 +146,7 @@ async function failureOf(dataDir: string, args = ['serve']): Promise<string> {
   return terminal.errors;
 }
 
-test('what keeps the daemon from starting is one line with the file and with what to do', async () => {
+test('a failed start prints one line with the file and with what to do', async () => {
   const dataDir = temporaryDirectory('serve');
   const inside = (name: string) => join(dataDir, name);
   assert.equal(
@@ -226,7 +226,7 @@ test('a master key that is missing is one line', async () => {
   assert.match(terminal.errors, /^error: \/.+master\.key is missing: put back the key .+\n$/);
 });
 
-test('a wrong master key, and a database that is missing, are one line for the daemon and for commands', async () => {
+test('the daemon and the commands print one line for a wrong master key and for a missing database', async () => {
   const env = environment();
   await whileServing(env, async () => {});
   const dataDir = env['POSTRIDER_DATA_DIR'] ?? '';

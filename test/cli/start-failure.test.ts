@@ -29,7 +29,7 @@ test('SQLite cannot open what another user made', () => {
   assert.match(explained({ code: 'SQLITE_CANTOPEN' }), /^cannot use the data directory /);
 });
 
-test('what is wrong with storage is said with the file and with what to do', () => {
+test('a storage failure is described with the file and with what to do', () => {
   for (const [code, message] of [
     ['SQLITE_NOTADB', /^\/srv\/mail\/postrider\.db is not a database: .+ put a backup in its place$/],
     ['SQLITE_CORRUPT', /^\/srv\/mail\/postrider\.db is damaged .+ put a backup in its place; "sqlite3 /],
@@ -45,7 +45,7 @@ test('what is wrong with storage is said with the file and with what to do', () 
   }
 });
 
-test('the file that an error names is the one the message is about', () => {
+test('the message is about the file that the error names', () => {
   const lock = explained({ code: 'SQLITE_NOTADB', file: '/srv/mail/lock.db' });
   assert.match(lock, /^\/srv\/mail\/lock\.db is damaged .+ delete it and start again$/);
   assert.match(

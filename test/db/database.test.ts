@@ -268,7 +268,7 @@ test('a thread is silent while it has work and answers nothing, however long it 
   assert.deepEqual([db.writerSilentMs, db.readerSilentMs], [0, 0], 'idle');
   const write = db.commit(addPlan, 'silent');
   const read = db.query(countPlans, null);
-  // The read is handed over in the next microtask.
+  // The read is handed to the thread in the next microtask.
   await Promise.resolve();
   elapsedMs += 7;
   assert.deepEqual([db.writerSilentMs, db.readerSilentMs], [7, 7]);

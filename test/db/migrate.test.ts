@@ -70,7 +70,7 @@ test('opening a database of a newer program says so and leaves no lock', async (
   await openTestDatabase(t, { directory, readers: 0 });
 });
 
-test('domains from before return paths have not been asked about theirs, and keep what was found', () => {
+test('domains from before return paths have an unchecked one, and keep their findings', () => {
   const database = openEmpty();
   migrate(database, NOW, [initial]);
   database.exec("INSERT INTO tenants VALUES ('ten_a', 'a', 'free', 0)");

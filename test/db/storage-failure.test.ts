@@ -37,7 +37,7 @@ test('I/O errors end the process, in all their extended forms', () => {
   }
 });
 
-test('a damaged database is no failed disk', () => {
+test('a damaged database is not a failed disk', () => {
   for (const code of DAMAGED) {
     assert.equal(isDamagedDatabase(code), true, code);
     assert.equal(isBrokenStorage(code), false, code);
@@ -53,7 +53,7 @@ test('a failed COMMIT is a refusal only when it failed before the frame that com
   }
 });
 
-test('a write that a quota refused is a full disk, and one that the disk refused is not', () => {
+test('a write refused by a quota counts as a full disk, and one refused by the disk does not', () => {
   const file = `${temporaryDirectory()}/postrider.db`;
   const written = failure('SQLITE_IOERR_WRITE');
   const probe = (code: string) => () => {
@@ -70,7 +70,7 @@ test('a write that a quota refused is a full disk, and one that the disk refused
   assert.equal(recogniseQuota(flushed, file, probe('EDQUOT')), flushed, 'a flush that failed stays one');
 });
 
-test('what passes by itself or can be mended is tried again, and a bug is not', () => {
+test('an error that may pass or can be mended is retried, and a bug is not', () => {
   for (const code of [
     'SQLITE_BUSY',
     'SQLITE_FULL',

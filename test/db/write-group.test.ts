@@ -158,7 +158,7 @@ for (const step of ['BEGIN IMMEDIATE', 'COMMIT']) {
   });
 }
 
-/** Counts the ends of the process, which lives on. */
+/** Counts calls that would end the process, and keeps it alive. */
 function catchKill(t: TestContext): { kills: number } {
   const caught = { kills: 0 };
   t.mock.method(process, 'kill', () => {
@@ -168,7 +168,7 @@ function catchKill(t: TestContext): { kills: number } {
   return caught;
 }
 
-test('a COMMIT that failed after its frames were written answers nobody: the process ends', async (t) => {
+test('a COMMIT that fails after its frames were written ends the process without an answer', async (t) => {
   for (const code of ['SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_FSYNC', 'SQLITE_NOMEM']) {
     const group = open();
     const caught = catchKill(t);
@@ -179,7 +179,7 @@ test('a COMMIT that failed after its frames were written answers nobody: the pro
   }
 });
 
-test('the same error before the COMMIT is a refusal: nothing that commits was written', async (t) => {
+test('the same error before the COMMIT is a refusal: no committing frame was written', async (t) => {
   const caught = catchKill(t);
   const group = open();
   const full = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' });
@@ -189,7 +189,7 @@ test('the same error before the COMMIT is a refusal: nothing that commits was wr
   assert.equal(caught.kills, 0);
 });
 
-test('a damaged database ends the writer with its error, which the process can explain', async (t) => {
+test('a damaged database ends the writer thread with its error, which the process can explain', async (t) => {
   const caught = catchKill(t);
   const group = open();
   const damaged = Object.assign(new Error('malformed'), { code: 'SQLITE_CORRUPT' });

@@ -187,7 +187,7 @@ test('TRACKING: a CNAME to our host, whatever its case, and nothing else', () =>
   assert.equal(judgeTracking(failed, target).kind, 'unknown');
 });
 
-test('RETURN_PATH: a CNAME to our host, where SPF is published, and nothing else', () => {
+test('RETURN_PATH: only a CNAME to our host, where SPF is published, is right', () => {
   const target = 'bounce.mx.postrider.example';
   const spf = found('hello', 'v=spf1 ip4:192.0.2.1 -all');
   const right = judgeReturnPath(found('Bounce.MX.postrider.example.'), spf, target);
@@ -200,7 +200,7 @@ test('RETURN_PATH: a CNAME to our host, where SPF is published, and nothing else
   assert.equal(judgeReturnPath(found(target), failed, target).kind, 'unknown');
 });
 
-test('RETURN_PATH: the CNAME whose target holds no SPF record waits for the operator, and says for what', () => {
+test('RETURN_PATH: a CNAME whose target holds no SPF record is not verified, and names the record that the operator must publish', () => {
   const target = 'bounce.mx.postrider.example';
   for (const text of [absent, noData, found('v=spf10', 'hello')]) {
     const verdict = judgeReturnPath(found(target), text, target);
@@ -210,7 +210,7 @@ test('RETURN_PATH: the CNAME whose target holds no SPF record waits for the oper
   }
 });
 
-test('what strangers publish loses the characters that hide or reorder text before it is kept', () => {
+test('records found in DNS lose the characters that hide or reorder text before they are stored', () => {
   const verdict = judgeSpf(found('v=spf1 \u202einclude:evil.example\x1b[2J \u200b-all\0'), INCLUDE);
   assert.ok('found' in verdict);
   assert.deepEqual(verdict.found, ['v=spf1 include:evil.example[2J -all']);

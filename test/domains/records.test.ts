@@ -55,7 +55,7 @@ test('every name in the records, the longest too, can be asked for', () => {
   assert.ok(isHostName(records[1]?.value ?? ''));
 });
 
-test('a domain may publish a return path of its own, a CNAME to the one of this installation', () => {
+test('a domain may publish its own return path, a CNAME to the one of this installation', () => {
   const records = optionalRecordsToPublish({ hostname: 'MX.Postrider.example' }, { name: 'example.com' });
   assert.deepEqual(records, [
     {

@@ -295,7 +295,7 @@ const returning = (returnPath: Verdict | null, SPF: Verdict = right): Verdicts =
   returnPath,
 });
 
-test('a return path has the states of what was found, with no grace, and no say in the status or the next check', () => {
+test('a return path follows each finding without a grace period, and does not affect the status or the next check', () => {
   assert.deepEqual([verified.findings.RETURN_PATH.status, usesReturnPath(verified)], ['pending', false]);
   const found = check(verified, returning(right), 6_000);
   assert.equal(usesReturnPath(found), true);
@@ -314,7 +314,7 @@ test('a return path has the states of what was found, with no grace, and no say 
   assert.deepEqual(untold.findings.RETURN_PATH, found.findings.RETURN_PATH);
 });
 
-test('the return path is used through a lapse of another record, but not by a domain that has failed', () => {
+test('the return path is used while another record has lapsed, but not for a domain that has failed', () => {
   const lapsed = check(verified, returning(right, absent), 2_000);
   assert.deepEqual([lapsed.status, usesReturnPath(lapsed)], ['temporary_failure', true]);
   const failed = check(lapsed, returning(right, absent), 2_000 + GRACE_MS);

@@ -1,4 +1,4 @@
-/** A key that is limited to one domain sees and changes the mail of that domain alone (api.md 1.10). */
+/** A key that is limited to one domain sees and changes only the mail of that domain (api.md 1.10). */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Permission } from '../../src/db/tables.ts';
@@ -30,7 +30,7 @@ before(async () => {
 });
 after(() => spool.close());
 
-test('it retrieves and lists only that mail, whatever the key permits', async () => {
+test('a domain-limited key retrieves and lists only mail of its domain, whatever its permission is', async () => {
   for (const key of Object.values(keys)) {
     assert.equal((await spool.request('GET', `/v1/emails/${own}`, { key })).body.id, own);
     assert.equal((await spool.request('GET', `/v1/emails/${other}`, { key })).status, 404);
@@ -47,7 +47,7 @@ test('it retrieves and lists only that mail, whatever the key permits', async ()
   }
 });
 
-test('it reschedules and cancels only that mail', async () => {
+test('a domain-limited key reschedules and cancels only mail of its domain', async () => {
   const scheduledAt = new Date(spool.clock.now() + 7_200_000).toISOString();
   for (const key of [keys.full_access, keys.sending_access]) {
     const refused = await spool.request('PATCH', `/v1/emails/${other}`, { key, body: { scheduledAt } });
@@ -61,7 +61,7 @@ test('it reschedules and cancels only that mail', async () => {
   assert.equal(canceled.body.status, 'canceled');
 });
 
-test('it does not learn by an Idempotency-Key what another key has sent from elsewhere', async () => {
+test('a domain-limited key does not learn by an Idempotency-Key what another key has sent from another domain', async () => {
   for (const [path, body] of [
     ['/v1/emails', emailBody()],
     ['/v1/emails/batch', { emails: [emailBody()] }],
@@ -76,7 +76,7 @@ test('it does not learn by an Idempotency-Key what another key has sent from els
   }
 });
 
-test('it repeats what it has sent itself', async () => {
+test('a domain-limited key repeats its own requests', async () => {
   const body = { emails: [emailBody({ from: `ada@${SENDER_DOMAIN}` }), emailBody()] };
   const headers = { 'idempotency-key': 'its own' };
   const ask = () => spool.request('POST', '/v1/emails/batch', { key: keys.sending_access, body, headers });

@@ -55,7 +55,7 @@ const remote = (at: string): AttachmentRequest => ({
   source: { kind: 'remote', path: `${at}.path`, url: new URL(wanted.url) },
 });
 
-test('a tenant has half of the downloads at a time; more of it are told to come back, and others go on', async () => {
+test('a tenant has at most half of the concurrent downloads; further ones are told to retry, and other tenants are not affected', async () => {
   const { answers, fetch } = held();
   const { downloads, metrics } = open(fetch);
   const running = Array.from({ length: MAX_DOWNLOADS / 2 }, () => downloads.get(wanted));

@@ -57,7 +57,7 @@ test('the same request once more gets the refusal of the first', async () => {
 });
 
 for (const code of ['invalid_api_key', 'restricted_api_key'] as const) {
-  test(`a first request that its API key was refused for (${code}) says nothing of the next`, async () => {
+  test(`a first request refused for its API key (${code}) does not decide the next one`, async () => {
     const inFlight = createInFlight(createFakeClock(0));
     const first = slow();
     const refusal = new AppError(code, 'revoked meanwhile');

@@ -27,7 +27,7 @@ const SIMULATOR = 'simulator.mx.postrider.example';
 const { tenantId } = spool;
 const SIMULATED = { site: 'simulator', host: null, address: null, tls: null, durationMs: 0 };
 
-test('an email is a line when it is accepted and one for each recipient that was tried', async () => {
+test('an email is logged in one line when it is accepted and in one for each attempted recipient', async () => {
   logged.take();
   const to = [`delivered@${SIMULATOR}`, `delayed@${SIMULATOR}`, `bounced+x@${SIMULATOR}`];
   const emailId = await spool.accept(to, { subject: 'A secret plan', text: 'Meet me at noon' });
@@ -73,7 +73,7 @@ test('an email is a line when it is accepted and one for each recipient that was
   assert.doesNotMatch(JSON.stringify([accepted, lines]), /secret plan|noon/);
 });
 
-test('mail that has expired is logged as it ends, bounced', async () => {
+test('mail that expires is logged as bounced', async () => {
   const emailId = await spool.accept('bob@nowhere.example');
   await spool.clock.advance(49 * 3_600_000);
   logged.take();
@@ -82,7 +82,7 @@ test('mail that has expired is logged as it ends, bounced', async () => {
   assert.deepEqual([line?.message, line?.['enhancedCode']], ['mail bounced', '4.4.7']);
 });
 
-test('a batch is a line for each email that was accepted, a repeat of it is none', async () => {
+test('a batch is logged in one line for each accepted email, and a repeat of it in none', async () => {
   const email = {
     from: `ada@${SENDER_DOMAIN}`,
     to: 'bob@rcpt.example',
@@ -107,7 +107,7 @@ test('a batch is a line for each email that was accepted, a repeat of it is none
   }
 });
 
-test('what is refused in its transaction is no line', async () => {
+test('an email that is refused in its transaction is not logged', async () => {
   const { db } = spool.app;
   const { commit } = db;
   logged.take();
@@ -130,7 +130,7 @@ test('what is refused in its transaction is no line', async () => {
   );
 });
 
-test('a domain that becomes verified, and one whose records lapse, is a line', async () => {
+test('a domain that becomes verified, and one whose records lapse, are logged', async () => {
   const { body } = await spool.request('GET', '/v1/domains', { key: spool.liveKey });
   const [{ id: domainId }] = body.data;
   const verify = () => spool.request('POST', `/v1/domains/${domainId}/verify`, { key: spool.liveKey });
@@ -152,7 +152,7 @@ test('a domain that becomes verified, and one whose records lapse, is a line', a
   assert.deepEqual(logged.take(), [{ ...line, message: 'domain verified', status: 'verified' }]);
 });
 
-test('log.mail: false writes none of it', async () => {
+test('log.mail: false turns the mail log off', async () => {
   quiet.take();
   const id = await silenced.accept(`delivered@${SIMULATOR}`);
   await silenced.deliverDue();

@@ -99,7 +99,7 @@ test('an export that is stopped begins anew, and leaves nothing behind', async (
   }
 });
 
-test('the file of an export stays when nobody knows whether it was committed, and goes when it was refused', async () => {
+test('the file of an export stays when the outcome of its commit is unknown, and is deleted when it was refused', async () => {
   const open = await openTestApp();
   try {
     await addMany(open);
@@ -124,7 +124,7 @@ test('the file of an export stays when nobody knows whether it was committed, an
   }
 });
 
-test('an export is not failed for an error that may pass, and is for a bug', async () => {
+test('an export is retried after an error that may pass, and fails after a bug', async () => {
   const open = await openTestApp();
   try {
     await open.request('POST', PATH);

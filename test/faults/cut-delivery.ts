@@ -1,7 +1,7 @@
 /**
- * Delivery and webhooks after a power cut. A daemon that really delivers loses its power under load; on what the disk
- * kept, a new daemon must deliver every acknowledged email that the cut caught on its way, and post the event of each.
- * The receiving server and the webhook receiver outlive the cut, as they would in another place.
+ * Delivery and webhooks after a power cut. A delivering daemon loses its power under load. On the data that the disk
+ * kept, a new daemon must deliver every acknowledged email that the cut interrupted, and post the event of each. The
+ * receiving server and the webhook receiver survive the cut, as if they were on other machines.
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ async function cutAndDeliver({ program, directory, random }: Run): Promise<Recko
   }
 }
 
-/** What was acknowledged after the cut counts as never answered, and is asked for again. */
+/** Requests that were acknowledged after the cut count as unanswered, and are repeated. */
 async function workUntilCut(world: World, random: SeededRandom, cut: () => Promise<void>): Promise<void> {
   const { load, ledger } = world;
   const daemon = await world.start();
@@ -84,8 +84,8 @@ async function workUntilCut(world: World, random: SeededRandom, cut: () => Promi
 }
 
 /**
- * The daemon went on for a moment after the image was taken, so that a message it delivered then is delivered again, and
- * one whose cancellation it confirmed then may be sent.
+ * Removes the duplicates that a cut may cause. The daemon ran on for a moment after the image was taken, so a message
+ * that it delivered then is delivered again, and one whose cancellation it confirmed then may be sent.
  */
 function withoutRepeats(reckoning: Reckoning): Reckoning {
   const judgement = { ...reckoning.judgement, unexplained: [], changed: [], uncanceled: [] };

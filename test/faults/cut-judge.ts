@@ -15,7 +15,7 @@ import { daemonEnvironment, readMasterKey, type TakenCut } from './taken-cut.ts'
 export type CutVerdict = {
   moment: TakenCut['moment'];
   acknowledged: number;
-  /** Resources besides emails that were acknowledged before the cut. */
+  /** Number of resources besides emails that were acknowledged before the cut. */
   promised: number;
   withFile: number;
   /** At the moment of the cut, and the pieces of them that did not survive. */
@@ -73,7 +73,8 @@ async function faultsOfRestart(cut: TakenCut, dataDir: string): Promise<string[]
       faults.push('the master key is another');
     }
     if (key !== undefined) faults.push(...(await faultsOfApi(cut, daemon, key)));
-    // What a cut may take is nothing that was recorded: the start must not call it a copy, or miss a part of its WAL.
+    // A power cut takes nothing that `installation.json` records: the start must not report an older copy, or a missing
+    // part of the WAL.
     const alarm = /^Warning: .*$/m.exec(daemon.output());
     if (alarm) faults.push(`a false alarm at start: ${alarm[0]}`);
     await daemon.stop();

@@ -1,7 +1,7 @@
 /**
  * Data directories that are wrong, old or damaged. After each, the right files are put back, and everything that was
- * acknowledged must still be there with its bytes: whatever the daemon made of the wrong database, it has taken nothing
- * away. What cannot be used is refused in one line that names the file.
+ * acknowledged must still be there with its bytes: the daemon must not delete anything because of the wrong database. A
+ * directory that cannot be used is refused in one line that names the file.
  */
 import {
   cpSync,
@@ -27,14 +27,14 @@ export type DataDirectoryVerdict = { cases: string[]; faults: string[] };
 type Case = {
   name: string;
   tamper(dataDir: string, others: { old: string; foreign: string }): void;
-  /** A pattern in the output of a refused start, or of one that goes on with a report. */
+  /** Pattern in the output of a refused start, or of one that continues with a report. */
   refused?: RegExp;
   reported?: RegExp;
 };
 
 const MAX_SUBMISSIONS = 60;
 const CLIENTS = 4;
-/** Longer than a file that no row names yet is left alone. */
+/** Longer than the time for which a sweep spares a file that no row names yet. */
 const FILE_AGE_MS = 3 * 3_600_000;
 const PAGE_BYTES = 4_096;
 
@@ -103,7 +103,7 @@ export async function runDataDirectories(options: DataDirectoryOptions): Promise
   return { cases: CASES.map(({ name }) => name), faults };
 }
 
-/** One life under a bounded load, ended in peace. Resolves with the key it used. */
+/** Runs one daemon under a bounded load and stops it cleanly. Resolves with the key it used. */
 async function live(dataDir: string, { load, ledger }: Clients, known?: string): Promise<string> {
   const daemon = await startDaemonProcess({ dataDir, env: daemonEnvironment('FULL') });
   const key = known ?? daemon.testKey ?? '';
@@ -116,7 +116,7 @@ async function live(dataDir: string, { load, ledger }: Clients, known?: string):
   return key;
 }
 
-/** So that nothing is spared for being new. */
+/** Ages all files, so that the sweep spares none for being new. */
 function ageFiles(dataDir: string): void {
   const then = new Date(Date.now() - FILE_AGE_MS);
   for (const file of globSync(join(dataDir, 'blobs/*/*'))) utimesSync(file, then, then);
@@ -140,7 +140,7 @@ async function tryCase({ name, refused, reported }: Case, dataDir: string): Prom
 
 type Right = { dataDir: string; key: string; clients: Clients; acknowledged: readonly Submission[] };
 
-/** With the right files back, everything acknowledged is there. */
+/** Checks that everything acknowledged is there once the right files are back. */
 async function faultsAfter(
   { name }: Case,
   { dataDir, key, clients, acknowledged }: Right,

@@ -14,7 +14,7 @@ export type Reckoning = {
   /** Of them, how many carry a large file, and how many were canceled. */
   withFile: number;
   canceled: number;
-  /** Resources besides emails that were acknowledged. */
+  /** Number of resources besides emails that were acknowledged. */
   promised: number;
   /** Requests sent again because they got no answer, or one that asked for patience. */
   repeated: number;
@@ -79,7 +79,7 @@ function faultsOfTables({ dataDir, load, ledger, others }: World): string[] {
   if (audit.missing.length > 0) faults.push(`${audit.missing.length} acknowledged emails are not stored`);
   if (audit.unreadable.length > 0) faults.push(`${audit.unreadable.length} stored emails are not readable`);
   if (audit.uncanceled.length > 0) faults.push(`${audit.uncanceled.length} canceled emails are not canceled`);
-  // A batch that got no answer may have been accepted, and is not asked for again.
+  // A batch without an answer may have been accepted, and is not repeated.
   const least = load.acknowledged.length + others + ledger.emails.acknowledged;
   const most = least + ledger.emails.unanswered;
   if (audit.emails < least || audit.emails > most)

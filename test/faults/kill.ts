@@ -54,8 +54,9 @@ export async function runKills(options: KillOptions): Promise<KillVerdict> {
 }
 
 /**
- * Named points in turn, each as often as the others and at least once, mixed with random times. Mail whose delivery
- * five crashes have interrupted is held for the operator (`queue/held/suspect.ts`), so after every fourth the daemon may rest.
+ * Plans kills at named points, each as often as the others and at least once, mixed with random times. Mail whose
+ * delivery five crashes have interrupted is held for the operator (`queue/held/suspect.ts`), so after every fourth
+ * crash the daemon may rest.
  */
 function planKills(kills: number, random: SeededRandom): Plan[] {
   const resting = Math.ceil(kills / KILLS_BETWEEN_RESTS);

@@ -1,10 +1,13 @@
-/** What the ledger makes: for each kind of resource, the requests of its versions, and how to tell which one is there. */
+/**
+ * The resources of the ledger: for each kind, the requests that lead to its versions, and a way to tell which version
+ * is there.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonResponse } from '../support/daemon.ts';
 
 export type Step = {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Without `/v1`. */
+  /** Path below `/v1`. */
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
@@ -17,12 +20,12 @@ export type Kind = {
   name: string;
   /** Maximum number of this kind that one run makes; below the limits of the API. */
   most: number;
-  /** Emails that one of it makes. */
+  /** Number of emails that one resource creates. */
   emails: number;
-  /** By version, the request that leads to it. */
+  /** The request that leads to each version. */
   steps: Readonly<Record<number, (place: Place) => Step>>;
   idOf(body: unknown): string;
-  /** The version that the API shows, or what is wrong with it in words. */
+  /** Returns the version that the API shows, or a description of what is wrong with it. */
   observe(ask: Ask, place: Place): Promise<number | string>;
 };
 
@@ -35,15 +38,15 @@ type Named = {
   name: string;
   most: number;
   collection(place: Place): string;
-  /** Of both versions; the field that tells them apart ends in `v1` or `v2`. */
+  /** Fields of both versions; the field `versionField` ends in `v1` or `v2`. */
   fields(place: Place, version: number): Record<string, unknown>;
   versionField: string;
   isChangeable?: boolean;
-  /** Default: the id. */
+  /** Default: the id of the resource. */
   key?(place: Place): string;
 };
 
-/** A resource that is created, changed once and deleted. */
+/** Describes a resource that is created, changed once and deleted. */
 function resource({ name, most, collection, fields, versionField, isChangeable = true, key }: Named): Kind {
   const one = (place: Place) => `${collection(place)}/${key?.(place) ?? place.id}`;
   return {
@@ -102,7 +105,7 @@ const batch: Kind = {
 const JOB_PAUSE_MS = 200;
 const MAX_JOB_LOOKS = 600;
 
-/** A job that was taken must end by itself after any fault. */
+/** Observes a job: once accepted, it must end by itself after any fault. */
 async function observeJob(ask: Ask, path: string): Promise<Record<string, unknown> | string> {
   for (let look = 0; look < MAX_JOB_LOOKS; look++) {
     const { status, body } = await ask({ method: 'GET', path });

@@ -1,42 +1,42 @@
 /**
- * Clients that make, change and delete everything that is no single email, and a ledger of every change that the daemon
- * acknowledged. After a fault the API must show each resource in a state that is at least as new as the acknowledged one,
- * and no newer than the last one that was ever asked for.
+ * Clients that create, change and delete everything except single emails, with a ledger of every change that the daemon
+ * acknowledged. After a fault the API must show each resource in a version that is at least as new as the acknowledged
+ * one, and no newer than the last one that was requested.
  */
 import type { DaemonProcess, DaemonResponse } from '../support/daemon.ts';
 import { DELETED, KINDS, type Kind, type Step } from './ledger-kinds.ts';
 import { asksForPatience, patiently } from './patience.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
-/** One resource. Versions count its states: 1 is created, 2 changed, DELETED deleted. */
+/** One resource. Its versions are 1 (created), 2 (changed) and DELETED. */
 type Entry = {
   kind: Kind;
   number: number;
   id: string;
   /** The newest version that was answered with success. */
   acknowledged: number;
-  /** The newest version that was ever asked for. */
+  /** The newest version that was requested. */
   attempted: number;
 };
 
-/** What was acknowledged at one moment; the entry itself may have gone on since. */
+/** The versions that were acknowledged at one moment; the entry itself may have changed since. */
 export type LedgerSnapshot = readonly { entry: Entry; acknowledged: number }[];
 
 export type LedgerRun = {
   daemon: DaemonProcess;
   key: string;
-  /** Ends the run; the request on its way is waited for. */
+  /** Ends the run, which waits for the request in flight. */
   signal: AbortSignal;
   /** Maximum number of requests of this run. */
   most: number;
 };
 
-/** Share of requests that make something new; the others change or delete what is there. */
+/** Share of requests that create a resource; the others change or delete one. */
 const CREATION_SHARE = 0.6;
 const CLIENTS = 2;
 
 export class Ledger {
-  /** Answers that must not happen under load, in words. */
+  /** Descriptions of answers that must not happen under load. */
   readonly refusals: string[] = [];
   readonly #entries: Entry[] = [];
   readonly #random: SeededRandom;
@@ -50,7 +50,7 @@ export class Ledger {
     this.#name = name;
   }
 
-  /** Emails of batches that were acknowledged, and of those that got no answer and may have been accepted. */
+  /** Numbers of emails of acknowledged batches, and of unanswered batches that may have been accepted. */
   get emails(): { acknowledged: number; unanswered: number } {
     const batches = this.#entries.filter(({ kind }) => kind.name === 'batch');
     const unanswered = batches.filter(({ acknowledged, attempted }) => acknowledged < attempted);
@@ -70,7 +70,7 @@ export class Ledger {
       .map((entry) => ({ entry, acknowledged: entry.acknowledged }));
   }
 
-  /** Works until the signal, the limit, or the first request without an answer. */
+  /** Sends requests until the signal, the limit, or the first request without an answer. */
   async run(run: LedgerRun): Promise<void> {
     this.#audienceId ??= await this.#createAudience(run);
     if (this.#audienceId === undefined) return;
@@ -78,7 +78,7 @@ export class Ledger {
     await Promise.all(Array.from({ length: CLIENTS }, () => this.#client(run, last)));
   }
 
-  /** Compares what the daemon shows with the snapshot; by default with everything acknowledged so far. */
+  /** Compares the resources that the daemon shows with the snapshot; by default with everything acknowledged so far. */
   async faults(daemon: DaemonProcess, key: string, snapshot = this.snapshot()): Promise<string[]> {
     const faults: string[] = [];
     for (const { entry, acknowledged } of snapshot) {
@@ -107,7 +107,7 @@ export class Ledger {
     }
   }
 
-  /** Makes one request; false when no answer came. */
+  /** Makes one request. Returns false when no answer came. */
   async #step({ daemon, key }: LedgerRun): Promise<boolean> {
     const entry = this.#random.share() < CREATION_SHARE ? this.#create() : (this.#choose() ?? this.#create());
     if (!entry) return true;
@@ -144,7 +144,7 @@ export class Ledger {
     return entry;
   }
 
-  /** A resource whose last change was answered and that has another change before it. */
+  /** Returns a resource whose last change was answered and that has another change to come. */
   #choose(): Entry | undefined {
     const settled = this.#entries.filter(
       (entry) =>

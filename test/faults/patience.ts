@@ -1,16 +1,16 @@
-/** Requests that are made again when the daemon asks for patience: shedding on a busy machine is no fault. */
+/** Repeats requests when the daemon asks for a retry: shedding on a busy machine is not a fault. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonResponse } from '../support/daemon.ts';
 
 const PAUSE_MS = 200;
 const MAX_TRIES = 150;
 
-/** True for a refusal that asks the caller to come back: 429 or 503 with Retry-After. */
+/** Returns true for a refusal that asks the caller to retry: 429 or 503 with Retry-After. */
 export function asksForPatience({ status, headers }: DaemonResponse): boolean {
   return (status === 429 || status === 503) && headers['retry-after'] !== undefined;
 }
 
-/** Resolves with the first answer that does not ask for patience, or with the last one after half a minute. */
+/** Resolves with the first answer that does not ask for a retry, or with the last one after half a minute. */
 export async function patiently(request: () => Promise<DaemonResponse>): Promise<DaemonResponse> {
   for (let attempt = 1; ; attempt++) {
     const answer = await request();

@@ -1,9 +1,9 @@
 /**
- * Power cuts. The daemon keeps its data on a disk with a volatile cache, is sent mail by many clients and changed by
- * others; again and again the disk writes what a cut at that moment would leave: during the first start, under load, while
- * it drains, during the start after another cut, and during a migration. On every such image a new daemon must start,
- * and everything acknowledged before the cut must be there with its bytes. The same test with commits that are not
- * flushed must find losses, or it proves nothing.
+ * Power cuts. The daemon keeps its data on a disk with a volatile cache, while many clients send mail and others make
+ * changes. The disk repeatedly writes an image of what a cut at that moment would leave: during the first start, under
+ * load, while it drains, during the start after another cut, and during a migration. On every such image a new daemon
+ * must start, and everything acknowledged before the cut must be there with its bytes. The same test with commits that
+ * are not flushed must find losses, or it proves nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ export type PowerCutOptions = {
   /** For images; needs a few hundred megabytes. */
   directory: string;
   seed: number;
-  /** Each on a new disk, with one cut during the first start, one while it drains, and one after another cut. */
+  /** Each run has a new disk, with one cut during the first start, one while it drains, and one after another cut. */
   runs: number;
   /** Cuts under load in each run. */
   cutsPerRun: number;
@@ -51,7 +51,7 @@ const MAX_DELAY_WRITES = 30;
 const GAP_MS = { low: 50, high: 900 };
 /** About as long as a first start takes. */
 const START_MS = 1_500;
-/** About as long as a drain under this load takes. */
+/** A drain under this load takes about this long, in milliseconds. */
 const DRAIN_MS = 400;
 
 type Run = PowerCutOptions & { random: SeededRandom; latencyUs: number };
@@ -72,7 +72,7 @@ export async function runPowerCuts(options: PowerCutOptions): Promise<CutVerdict
   return verdicts;
 }
 
-/** Cuts during the first start, under load, and while the daemon drains. */
+/** Takes cuts during the first start, under load, and while the daemon drains. */
 async function cutOneLife(run: Run): Promise<TakenCut[]> {
   const clients = createClients(run.random, MIXES[run.synchronous]);
   const cuts: TakenCut[] = [];
@@ -124,7 +124,7 @@ async function cutUnderLoad(
   if (refusal !== undefined) throw new Error(`refused under load: ${refusal}`);
 }
 
-/** A second cut, during the start on what the first one left. */
+/** Takes a second cut, during the start on the data that the first one left. */
 async function cutAgain(run: Run, cuts: readonly TakenCut[]): Promise<TakenCut> {
   const loaded = cuts.filter(({ moment }) => moment === 'load');
   const first = loaded[Math.floor(run.random.share() * loaded.length)];
@@ -135,7 +135,7 @@ async function cutAgain(run: Run, cuts: readonly TakenCut[]): Promise<TakenCut> 
   return { ...cut, acknowledged, promised, testKey, masterKey };
 }
 
-/** A cut during the start on a database that the previous version wrote. */
+/** Takes a cut during the start on a database that the previous version wrote. */
 async function cutMigration(run: Run): Promise<TakenCut> {
   const clients = createClients(run.random, MIXED, 'migrated');
   const prepare = (dataDir: string) => {

@@ -9,8 +9,9 @@ import type { SeededRandom } from './seeded-random.ts';
 import type { Mix, Submission } from './submission.ts';
 
 /**
- * When the power goes: during the first start, when nothing was acknowledged yet; under load; while the daemon drains after
- * SIGTERM; during the start after another cut; during the start on a database of the previous version; after a failed write.
+ * Moment of the cut: during the first start, when nothing was acknowledged yet; under load; while the daemon drains
+ * after SIGTERM; during the start after another cut; during the start on a database of the previous version; after a
+ * failed write.
  */
 export type Moment = 'start' | 'load' | 'drain' | 'second' | 'migration' | 'error';
 
@@ -22,15 +23,15 @@ export type TakenCut = {
   acknowledged: readonly Submission[];
   load: Load;
   ledger: Ledger;
-  /** What the ledger held before the cut. */
+  /** Snapshot of the ledger before the cut. */
   promised: LedgerSnapshot;
-  /** Paths of the API that must answer with 200 besides. */
+  /** Paths of the API that must answer with 200 as well. */
   stored: readonly string[];
   pendingWrites: number;
   lostPieces: number;
 };
 
-/** Those who send email, and those who change everything else. */
+/** `load` sends email, and `ledger` changes everything else. */
 export type Clients = { load: Load; ledger: Ledger };
 
 const HOSTNAME = 'mail.test';
@@ -61,7 +62,7 @@ export async function takeCut(
   };
 }
 
-/** Clients for the first test key of a data directory. */
+/** Creates clients for the first test key of a data directory. */
 export function createClients(random: SeededRandom, mix: Mix, name = 'cut'): Clients {
   const from = `load@sandbox.${HOSTNAME}`;
   return {

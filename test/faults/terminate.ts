@@ -1,7 +1,7 @@
 /**
- * SIGTERM under load, again and again. The daemon finishes what is on the wire and ends by itself with success; whoever got
- * no answer, or was asked to come back, repeats the request at the next life. Nothing is lost, and since no delivery is
- * cut off, nothing arrives twice.
+ * SIGTERM under load, repeatedly. The daemon finishes the requests and sessions in flight and ends by itself with
+ * success; a client without an answer, or asked to retry, repeats its request on the next start. Nothing is lost, and
+ * since no delivery is interrupted, nothing arrives twice.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { finish, type Reckoning } from './finish.ts';
@@ -34,7 +34,7 @@ export async function runTerminations({ random, cycles }: TerminateOptions): Pro
   }
 }
 
-/** Resolves with the time from SIGTERM to the end. */
+/** Resolves with the time from SIGTERM to the end of the process. */
 async function liveAndTerminate(world: World, afterMs: number): Promise<number> {
   const daemon = await world.start();
   const over = new AbortController();

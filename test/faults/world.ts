@@ -42,7 +42,7 @@ export type World = {
   endOfLifeMs: number[];
   /** Messages the sink has taken. */
   arrived(): number;
-  /** By default on its own data directory. */
+  /** Starts the daemon, by default on its own data directory. */
   start(crashAt?: string, directory?: string): Promise<DaemonProcess>;
   /** Call when a daemon is gone, with the time of its end: waits until the sink has read all it left in its sockets. */
   endLife(endedAtMs: number): Promise<void>;

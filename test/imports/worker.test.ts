@@ -15,7 +15,7 @@ import { importCsv, importHandlers, lease, newAudience, sendCsv } from './jobs.t
 const NOW = Date.UTC(2026, 10, 20);
 const DAY_MS = 86_400_000;
 
-/** Some seconds. */
+/** Maximum number of turns of the event loop, which take a few seconds. */
 const MAX_TURNS = 20_000;
 
 async function until(what: () => Promise<boolean>): Promise<void> {
@@ -66,7 +66,7 @@ test('what an earlier start was at goes on at once, and the stop of the worker w
   }
 });
 
-test('an import that cannot use its file is tried again, each time after a longer pause, and then completes', async () => {
+test('an import that cannot use its file is retried, each time after a longer delay, and then completes', async () => {
   const clock = createFakeClock(NOW);
   const open = await openTestApp({ system: { clock, random: () => 0.5 } });
   const failures = ['EMFILE', 'SQLITE_BUSY', 'ENOSPC', 'EIO'];
@@ -107,7 +107,7 @@ test('an import that cannot use its file is tried again, each time after a longe
   }
 });
 
-test('an import whose file is gone for good has failed', async () => {
+test('an import whose file is lost for good fails', async () => {
   const open = await openTestApp();
   try {
     await sendCsv(open, '/v1/suppressions/imports', `email,reason\n${LARGE_ROWS}`);
@@ -202,7 +202,7 @@ test('a large file is on disk before the answer, and gone once the import has en
   }
 });
 
-test('the file of an import stays when nobody knows whether it was committed, and goes when it was refused', async () => {
+test('the file of an import stays when the outcome of its commit is unknown, and is deleted when it was refused', async () => {
   const open = await openTestApp();
   try {
     const file = Buffer.from(`email,reason\n${LARGE_ROWS}`);

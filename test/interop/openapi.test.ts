@@ -1,6 +1,6 @@
 /**
- * Tools that others wrote read the document of the API: two linters, and a generator whose client must compile. They are
- * installed by npm into a folder of their own when this test first runs.
+ * Tools of others read the API document: two linters, and a generator whose client must compile. npm installs them into
+ * their own folder when this test first runs.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -17,7 +17,7 @@ const TOOLS = fileURLToPath(new URL('./openapi', import.meta.url));
 const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 const INSTALL_MS = 120_000;
 
-/** What an application does with generated types: it tells events and refusals apart, and reads their fields. */
+/** Uses the generated types like an application: it tells events and refusals apart, and reads their fields. */
 const CLIENT = `
 import type { components, paths, webhooks } from './api.d.ts';
 
@@ -59,7 +59,7 @@ before(async () => {
   await house.close();
 });
 
-/** Runs a tool on this process's Node; resolves with its exit code and all that it printed. */
+/** Runs a tool on this process's Node. Resolves with its exit code and its output. */
 async function runTool(name: string, args: readonly string[]): Promise<{ code: number; printed: string }> {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   const program = join(TOOLS, 'node_modules/.bin', name);

@@ -1,6 +1,6 @@
 /**
- * A real rspamd on a port of 127.0.0.1, with the rules of its package and the few modules that need no database. It asks
- * one DNS server and nobody else.
+ * Runs a real rspamd on a port of 127.0.0.1, with the rules of its package and the few modules that need no database.
+ * It asks only the given DNS server.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { freePort } from './postfix.ts';
 import { until } from './until.ts';
 
 export type Rspamd = {
-  /** The names of the symbols that it finds in a message. */
+  /** Returns the names of the symbols that rspamd finds in a message. */
   symbols(message: string, envelope: Envelope): Promise<Set<string>>;
   stop(): Promise<void>;
 };
@@ -19,18 +19,18 @@ export type Rspamd = {
 export type Envelope = { ip: string; helo: string; mailFrom: string; recipient: string };
 
 const PROGRAM = '/usr/bin/rspamd';
-/** Hundreds of rules are compiled before it listens. */
+/** Time limit of the start: rspamd compiles hundreds of rules before it listens. */
 const START_PATIENCE_MS = 90_000;
 const SCAN_MS = 60_000;
 
-/** `dnsServer`: `127.0.0.1:port`. */
+/** `dnsServer` has the form `127.0.0.1:port`. */
 export async function startRspamd(options: { dnsServer: string }): Promise<Rspamd> {
   const home = temporaryDirectory('rspamd');
   const port = await freePort();
   const configuration = join(home, 'rspamd.conf');
   await writeFile(join(home, 'suffixes'), 'example\n');
   await writeFile(configuration, configurationOf({ home, port, dnsServer: options.dnsServer }));
-  // -i: workers may stay root, which they are here.
+  // -i lets workers run as root, as these tests do.
   const child = spawn(PROGRAM, ['-f', '-i', '-c', configuration], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -73,9 +73,9 @@ export async function startRspamd(options: { dnsServer: string }): Promise<Rspam
 }
 
 /**
- * Modules that are not named here have no settings and stay off. `check_local`: the peer is 127.0.0.1. `url_tld`: the list
- * of public suffixes, of which these tests have one of their own (RFC 6761 6.5). The module for DMARC needs it to find
- * that a subdomain is aligned.
+ * Modules that are not named here have no settings and stay off. `check_local` is needed because the peer is 127.0.0.1.
+ * `url_tld` is the list of public suffixes; these tests use their own suffix (RFC 6761 6.5), and the DMARC module needs
+ * the list to find that a subdomain is aligned.
  */
 function configurationOf({
   home,

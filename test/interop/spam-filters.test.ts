@@ -1,6 +1,6 @@
 /**
- * What SpamAssassin and rspamd say of mail that went from the daemon through Postfix into a mailbox, and whether Python's
- * email package reads it as it was meant.
+ * Checks how SpamAssassin and rspamd judge mail that went from the daemon through Postfix into a mailbox, and whether
+ * Python's email package reads it correctly.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -36,7 +36,7 @@ let dns: DnsServer;
 let postfix: Postfix;
 let rspamd: Rspamd;
 let sender: Sender;
-/** Sent before the domain had a return path of its own, and after it. */
+/** Messages sent before and after the domain had its own return path. */
 let plain: string;
 let aligned: string;
 const closers: (() => Promise<void>)[] = [];
@@ -69,7 +69,7 @@ test('SpamAssassin finds two different senders without the return path of the do
   assert.ok(!(await spamassassinRules(aligned)).has('HEADER_FROM_DIFFERENT_DOMAINS'));
 });
 
-test('rspamd passes SPF and DMARC by it alone, where a relay has broken the signature', async () => {
+test('rspamd passes SPF and DMARC by the return path alone where a relay has broken the signature', async () => {
   for (const [message, dmarc] of [
     [plain, false],
     [aligned, true],
@@ -85,16 +85,16 @@ test('rspamd passes SPF and DMARC by it alone, where a relay has broken the sign
   }
 });
 
-// FORGED_SENDER is about addresses, not domains, so no return path that bounces come back by is free of it. It is worth
-// 0.3 of the 15 points that rspamd rejects at.
-test('rspamd says FORGED_SENDER of every return path but the address of the author', async () => {
+// FORGED_SENDER compares addresses, not domains, so every return path that receives bounces has it. It adds 0.3 to the
+// score; rspamd rejects at 15.
+test('rspamd reports FORGED_SENDER for every return path except the address of the author', async () => {
   for (const mailFrom of [mailFromOf(plain), mailFromOf(aligned), `bounces@${SENDER_DOMAIN}`]) {
     assert.ok((await symbolsOf(aligned, mailFrom)).has('FORGED_SENDER'), mailFrom);
   }
   assert.ok(!(await symbolsOf(aligned, AUTHOR)).has('FORGED_SENDER'));
 });
 
-test('rspamd finds no text disguised in base64, and would where it is', async () => {
+test('rspamd finds no text disguised in base64, and reports it where it is sent', async () => {
   const message = await filesMessage();
   assert.ok(!(await symbolsOf(message)).has('MIME_BASE64_TEXT_BOGUS'));
   const [lines] = /^name,plan=0A=.*?(?=\r\n--=_)/ms.exec(message) ?? [];
@@ -105,7 +105,7 @@ test('rspamd finds no text disguised in base64, and would where it is', async ()
   assert.ok((await symbolsOf(disguised)).has('MIME_BASE64_TEXT_BOGUS'));
 });
 
-test('Python reads the names and the very bytes of text attachments, with its old parser and its new one', async () => {
+test('Python reads the names and the exact bytes of text attachments, with its old parser and its new one', async () => {
   const program = `
 import email, email.policy, json, sys
 data = sys.stdin.buffer.read()
@@ -148,7 +148,7 @@ function filesMessage(): Promise<string> {
   return files;
 }
 
-/** The message in the mailbox, with the line ends it had on the wire. */
+/** Returns the message in the mailbox, with the line ends it had on the wire. */
 async function sendAndRead(mailbox: string, fields: Record<string, unknown> = {}): Promise<string> {
   const id = await sender.send(`${mailbox}@${RECEIVER_DOMAIN}`, fields);
   await sender.emailWithStatus(id, 'delivered');

@@ -1,4 +1,4 @@
-/** A real SpamAssassin, run for one message at a time, with the rules of its package and without asking anybody. */
+/** Runs a real SpamAssassin, once for each message, with the rules of its package and without network lookups. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/daemon.ts';
 
 const PROGRAM = '/usr/bin/spamassassin';
 
-/** The names of the rules that a delivered message meets. */
+/** Returns the names of the rules that a delivered message triggers. */
 export async function spamassassinRules(message: string): Promise<Set<string>> {
   const home = temporaryDirectory('spamassassin');
   const child = spawn(PROGRAM, ['--local', '--nocreate-prefs', '--prefspath', join(home, 'prefs')], {

@@ -288,7 +288,7 @@ test('a resolver that takes its time is given up after a minute, and nothing is 
   });
 });
 
-test('a lookup that was given up asks nothing more', async () => {
+test('an abandoned lookup asks DNS nothing more', async () => {
   const clock = createFakeClock(0);
   let asked = 0;
   const slow = async (): Promise<DnsAnswer<string>> => {

@@ -53,7 +53,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   assert.equal(validator.version, '3.1');
 });
 
-test('every operation has an id of its own, a summary, a description and one of the tags', () => {
+test('every operation has its own id, a summary, a description and one of the tags', () => {
   const ids = operations().map(({ operation }) => operation.operationId);
   const tags = document.tags.map(({ name }) => name);
   assert.deepEqual(

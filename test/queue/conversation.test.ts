@@ -44,8 +44,10 @@ async function openWorld(dial: Dial): Promise<Spool> {
   return spool;
 }
 
-/** A place with one host and two connections, which has claimed all that is due and claims no more. `isPressed`: other
- * mail waits for its connections. */
+/**
+ * Opens a site with one host and two connections, which has claimed all mail that is due and claims no more. With
+ * `isPressed` other mail waits for its connections.
+ */
 async function openPlace(spool: Spool, { isAbandoned = false, isPressed = false } = {}) {
   const claimed: Claimed[] = await spool.claim();
   const pace = new Pace(2);
@@ -131,7 +133,7 @@ test('a session that opens after the time to stop was up carries nothing', async
   assert.ok(verbs.includes('EHLO') && !verbs.includes('MAIL'), verbs.join());
 });
 
-test('while others need the connection, a host that hangs costs it, and its mail is deferred with the reason', async () => {
+test('a host that hangs loses its connection while other mail needs it, and its mail is deferred with the reason', async () => {
   let asked = 0;
   const server = await startServer((line) => {
     if (!line.startsWith('RCPT')) return obliging(line);

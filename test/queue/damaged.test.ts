@@ -1,4 +1,4 @@
-/** Mail whose stored bytes are not what they were. */
+/** Mail whose stored bytes have changed. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import type { Log } from '../../src/system/log.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { openSpool } from '../support/spool.ts';
 
-/** Larger than what is stored inline. */
+/** A file larger than the limit for inline storage. */
 const FILE = { filename: 'data.bin', content: Buffer.alloc(400_000, 7).toString('base64') };
 const HELD =
   'The stored message is damaged and is not delivered; an operator can release it once it is restored';

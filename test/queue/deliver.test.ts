@@ -252,7 +252,7 @@ test('private addresses are never dialled: the mail waits', async () => {
   assert.ok(refused.every((error) => error instanceof RefusedTargetError));
 });
 
-test('a domain inside is deferred in the same words as one without an address, and only public hosts are dialled', async () => {
+test('an internal domain is deferred in the same words as one without an address, and only public hosts are dialled', async () => {
   const dialled: string[] = [];
   const spool = await openSpool({
     system: {

@@ -1,4 +1,4 @@
-/** What the sender is told when a mail server does not keep to the protocol. One spool serves all servers. */
+/** Diagnostics for the sender when a mail server breaks the protocol. One spool serves all servers. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -12,7 +12,7 @@ import { createDial, type Dial } from '../../src/system/dial.ts';
 import { type Script, startScriptedPeer } from '../mail/smtp/scripted-peer.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 
-/** Real sockets take real time, and none of it is long. */
+/** Real sockets take real time, but only little. */
 const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
 const toLoopback = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
 
@@ -22,18 +22,20 @@ const WITHOUT_PIPELINING = '250 peer.test\r\n';
 const TLS_ALERT = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28]);
 const VERBOSE = `${`550-5.1.1 ${'x'.repeat(1_000)}\r\n`.repeat(238)}550 5.1.1 no such user\r\n`;
 
-/** A server that answers a handshake with these bytes, and then hangs up. `isOnce`: it takes no second connection. */
+/**
+ * A server that answers a handshake with these bytes, and then hangs up. With `isOnce` it accepts no second connection.
+ */
 type HandshakeAnswer = { handshake: Buffer; isOnce?: true };
 type Host = Script | HandshakeAnswer | 'refuses';
 
 const utf8 = (text: string): string => Buffer.from(text).toString('latin1');
 
-/** Hosts in order of preference, and the diagnostic with `mx1`, `mx2` for their names. */
+/** Hosts in order of preference, and the diagnostic with `mx1` and `mx2` as their names. */
 const SERVERS: Record<string, [hosts: Host[], diagnostic: string | RegExp]> = {
   'closes without a word': [[{ banner: 'close' }], 'mx1 (greeting): the peer closed the connection'],
   'resets instead of a greeting': [
     [{ banner: 'reset' }],
-    // The reset may come before this side has noticed that it is connected.
+    // The reset may arrive before this side has noticed that it is connected.
     /^mx1 \((?:connecting|greeting)\): the host reset the connection \(ECONNRESET\)$/,
   ],
   'greets with something else': [
@@ -120,7 +122,7 @@ const SERVERS: Record<string, [hosts: Host[], diagnostic: string | RegExp]> = {
   ],
 };
 
-/** Where a server falls silent, how, and the diagnostic after the host's name. */
+/** The scripts of servers that stop answering, and the diagnostic after the host's name. */
 const SILENT: [script: Script, diagnostic: string][] = [
   [{ banner: 'hang' }, '(greeting): the answer took longer than 60000 ms'],
   [{ ehlo: 'hang' }, '(EHLO): the answer took longer than 60000 ms'],
@@ -198,7 +200,7 @@ for (const [name, [, expected]] of Object.entries(SERVERS)) {
   });
 }
 
-test('of a reply of 240 KB at most 1,000 characters are kept, wherever it is stored', async () => {
+test('at most 1,000 characters of a reply of 240 KB are kept, wherever it is stored', async () => {
   const { id } = emails.get('writes more than anybody reads');
   const { read } = spool.app.db;
   const attempts = await read.selectFrom('attempts').select('reply').where('messageId', '=', id).execute();
@@ -223,7 +225,7 @@ test('of a reply of 240 KB at most 1,000 characters are kept, wherever it is sto
   for (const { data } of events) assert.ok(data.length < 2_000, `${data.length} characters`);
 });
 
-/** As the dispatcher has it: what broke off in the middle goes to another host, and there is none. */
+/** Returns the outcome that the dispatcher sees when the only host broke off in the middle. */
 async function outcomeOf(claimed: Claimed, address: string, addresses = new Addresses()): Promise<Outcome> {
   const hosts = [{ name: 'mx.example', addresses: [address] }];
   const deadline = Number.POSITIVE_INFINITY;

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { InTurn } from '../../src/queue/in-turn.ts';
 import { Shares } from '../../src/system/shares.ts';
 
-/** Items such as `a1`: of tenant `a`. Each runs until it is ended. */
+/** Runs items such as `a1`, which belongs to tenant `a`, each until the test ends it. */
 function openLine(limits: { capacity: number; perFree: number }) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -35,7 +35,7 @@ test('items run a few at a time, in their order, and those added first before th
   assert.deepEqual(begun, ['a1', 'a2', 'a0', 'a3', 'a4']);
 });
 
-test('a tenant with thousands of items that do not end leaves room for the next tenant', () => {
+test('a tenant with thousands of items that do not end leaves slots for the next tenant', () => {
   const { line, begun } = openLine({ capacity: 64, perFree: 3 });
   for (let index = 0; index < 30_000; index++) line.add(`a${index}`);
   assert.equal(begun.length, 48);
@@ -43,7 +43,7 @@ test('a tenant with thousands of items that do not end leaves room for the next 
   assert.equal(begun.at(-1), 'b1');
 });
 
-test('tenants take turns, however long the line of one of them is', async () => {
+test('tenants are served round-robin, however many items one of them has', async () => {
   const { line, begun, end } = openLine({ capacity: 2, perFree: 3 });
   for (const item of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) line.add(item);
   assert.deepEqual(begun, ['a1', 'b1']);

@@ -83,7 +83,7 @@ test('a connection ends the rest and forgets the failures', () => {
   assert.equal(pace.resting(NO_JITTER, 0, 1), undefined);
 });
 
-test('a place is proven for an hour after a delivery, or until something fails', () => {
+test('a site is proven for an hour after a delivery, or until something fails', () => {
   const pace = new Pace(8);
   assert.equal(pace.isProven(0), false);
   pace.delivered(0);

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => spool.close());
 
-/** The envelope senders of everything that is due, each claimed by a start of its own and given back after a crash. */
+/** Returns the envelope senders of all mail that is due. A new start claims each, and a crash puts it back. */
 async function returnPaths(): Promise<string[]> {
   await spool.clock.advance(10_000);
   start += 1;
@@ -34,7 +34,7 @@ async function verify(): Promise<void> {
   }
 }
 
-test('mail leaves with the return path of its domain while that is verified, and with ours before and after', async () => {
+test('mail is sent with the return path of its domain while that is verified, and with ours before and after', async () => {
   await spool.accept('bob@rcpt.example');
   const [plain = ''] = await returnPaths();
   assert.match(plain, /^b\+[0-9a-f]{32}@bounce\.mx\.postrider\.example$/);
@@ -45,7 +45,7 @@ test('mail leaves with the return path of its domain while that is verified, and
   await verify();
   assert.deepEqual(await returnPaths(), [`${token}@bounce.${SENDER_DOMAIN}`]);
 
-  // Everything is gone: the other records have 72 hours of grace, a return path has none.
+  // All records disappear: the others have a grace period of 72 hours, a return path has none.
   spool.dns.setZone('');
   await verify();
   assert.deepEqual(await returnPaths(), [plain]);

@@ -15,11 +15,11 @@ after(async () => {
   for (const one of opened) await one.close();
 });
 
-/** Real sockets take real time, and none of it is long. */
+/** Real sockets take real time, but only little. */
 const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
 const toLoopback = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
 
-/** A mail server that answers everything but the command `silentAt`, `.` being the final dot. */
+/** Starts a mail server that answers every command except `silentAt`; `.` is the final dot. */
 async function startHangingServer(silentAt: string) {
   const sockets = new Set<Socket>();
   let hanging: Socket[] = [];
@@ -53,9 +53,9 @@ async function startHangingServer(silentAt: string) {
   });
   return {
     port: (server.address() as AddressInfo).port,
-    /** Connections that wait for an answer now. */
+    /** Number of connections that wait for an answer now. */
     hanging: () => hanging.length,
-    /** Connections that have ever waited for one. */
+    /** Number of connections that have ever waited for an answer. */
     total: () => total,
     answer(text: string) {
       for (const socket of hanging) socket.write(text);
@@ -63,7 +63,7 @@ async function startHangingServer(silentAt: string) {
   };
 }
 
-/** `ports`: which port of this machine an address of the zone stands for. */
+/** `ports` maps an address of the zone to a port of this machine. */
 async function openWorld(ports: Record<string, number>, connections: number) {
   const dial: Dial = (target) => {
     const port = ports[target.address];
@@ -79,7 +79,7 @@ async function openWorld(ports: Record<string, number>, connections: number) {
   return spool;
 }
 
-/** A second tenant that may send. Answers with the function that sends its mail. */
+/** Adds a second tenant that may send. Returns the function that sends its mail. */
 async function addSender(spool: Spool): Promise<(to: string) => Promise<void>> {
   const { liveKey: key } = await spool.addTenant('other');
   const created = await spool.request('POST', '/v1/domains', { key, body: { name: 'other-sender.example' } });
@@ -99,17 +99,17 @@ async function addSender(spool: Spool): Promise<(to: string) => Promise<void>> {
   };
 }
 
-/** So many domains, each a site of its own, at one address. */
+/** Adds domains at one address, each of which is its own site. */
 function addSites(spool: Spool, prefix: string, count: number, address: string): string[] {
   const domains = Array.from({ length: count }, (_, index) => `${prefix}${index}.example`);
   spool.addZone(domains.map((domain) => `${domain} A ${address}`).join('\n'));
   return domains;
 }
 
-/** Only a test that fails waits this long. */
+/** Time limit that only a failing test reaches. */
 const PATIENCE_MS = 30_000;
 
-/** Real input and output decide when; the fake clock stands still. */
+/** Waits on real input and output; the fake clock stands still. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline) {
@@ -119,7 +119,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   assert.fail('it never came to pass');
 }
 
-/** Time for whatever is wrongly on its way. */
+/** Waits for actions that must not happen. */
 async function settle(): Promise<void> {
   for (let rounds = 0; rounds < 300; rounds++) await turn();
 }
@@ -155,7 +155,7 @@ test('mail of another tenant to a new site leaves at once while one tenant has h
   spool.addZone('healthy.example A 192.0.2.2');
   await spool.accept(domains.map((domain) => `user@${domain}`));
   await deliverDuring(spool, async () => {
-    // Three of four among the three quarters that are not kept for proven sites.
+    // An unproven tenant gets three of four of the connections that are not reserved for proven sites.
     await until(() => hanging.hanging() === 9);
     await settle();
     assert.equal(hanging.hanging(), 9);
@@ -206,7 +206,8 @@ test('hosts that hang give their connections back after half a minute once other
     await spool.clock.advance(29 * SECOND_MS);
     await settle();
     assert.deepEqual([hanging.total(), sink.messages.length], [4, 0]);
-    // The tenant's other sites have waited longer, some of them for a second session: five times four come first.
+    // The tenant's other sites have waited longer, some of them for a second session: five times four deliveries come
+    // first.
     const isDelivered = () => sink.messages.length === 1;
     for (let rounds = 1; rounds <= 5 && !isDelivered(); rounds++) {
       const before = hanging.total();
@@ -223,7 +224,7 @@ test('hosts that hang give their connections back after half a minute once other
   assert.equal(all, 37, 'nothing is lost');
 });
 
-test('without other mail that waits, a slow host keeps the patience of RFC 5321', async () => {
+test('while no other mail waits, a slow host gets the timeouts of RFC 5321', async () => {
   const hanging = await startHangingServer('RCPT');
   const spool = await openWorld({ '192.0.2.1': hanging.port }, 8);
   const [domain] = addSites(spool, 'slow', 1, '192.0.2.1');
@@ -251,7 +252,7 @@ test('a session is never cut after its final dot, however much mail waits', asyn
   });
 });
 
-test('tenants whose hosts all hang come to hold about the same number of connections', async () => {
+test('tenants whose hosts all hang end up with about the same number of connections', async () => {
   const first = await startHangingServer('RCPT');
   const second = await startHangingServer('RCPT');
   const spool = await openWorld({ '192.0.2.1': first.port, '192.0.2.2': second.port }, 16);

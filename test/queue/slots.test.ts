@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Slots } from '../../src/queue/slots.ts';
 
-/** Opens as many as the tenant may. */
+/** Opens as many connections as the tenant may have. */
 function fill(slots: Slots, tenantId: string, isProven: boolean): number {
   let count = 0;
   for (; slots.mayOpen(tenantId, isProven); count++) slots.open(tenantId, isProven);
@@ -29,7 +29,7 @@ test('six tenants with hosts that hang leave no connection to new sites for the 
   assert.equal(slots.mayOpen('late', false), false);
 });
 
-test('the smallest limits leave everybody something to begin with', () => {
+test('the smallest limits leave every tenant a connection', () => {
   for (let capacity = 1; capacity <= 8; capacity++) {
     for (const isProven of [true, false]) assert.equal(new Slots(capacity).mayOpen('a', isProven), true);
     const slots = new Slots(capacity);

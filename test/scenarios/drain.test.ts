@@ -29,7 +29,7 @@ test('a request that never ends does not hold up the end of the daemon', async (
   socket.destroy();
 });
 
-test('a request that arrives while the daemon drains is refused in the envelope, with the time to come back', async () => {
+test('a request that arrives while the daemon drains is refused in the error envelope, with Retry-After', async () => {
   const dataDir = temporaryDirectory('drain');
   const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' };
   const daemon = await startDaemon(loadConfig({ env }));

@@ -1,4 +1,4 @@
-/** Mail that crashes the daemon, with real processes that end at a crash point as by kill -9. */
+/** Mail that crashes the daemon, with real processes that end at a crash point as with kill -9. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,16 +23,16 @@ const email = (id: string) => ({
   ...{ from: 'hello@sandbox.localhost', to: DELIVERED, subject: id, text: 'Hi', type: 'transactional' },
 });
 
-/** One start that ends with the first mail it claims. */
+/** Runs one start that ends with the first mail it claims. */
 async function crash(use: (daemon: DaemonProcess) => Promise<unknown> = async () => {}): Promise<void> {
   try {
     daemon = await startDaemonProcess({ dataDir, crashAt: CRASH_AT });
     key ??= daemon.testKey;
-    // It may end before it answers.
+    // The daemon may end before it answers.
     await use(daemon).catch(() => {});
     assert.equal((await daemon.exited).signal, 'SIGKILL');
   } catch (error) {
-    // What it recovers may reach the point before it listens.
+    // Recovered mail may reach the crash point before the daemon listens.
     if (!(error instanceof DaemonStartError) || error.exit?.signal !== 'SIGKILL') throw error;
   }
 }
@@ -52,7 +52,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
   }
 }
 
-test('mail that ends the daemon five times is held at the sixth start, others leave, and an operator releases it', async () => {
+test('mail that crashes the daemon five times is held at the sixth start, other mail is delivered, and an operator releases it', async () => {
   await crash((first) => first.request('POST', '/v1/emails', key, email('crashes')));
   for (let start = 2; start <= 5; start++) await crash();
   const healthy = await startDaemonProcess({ dataDir });

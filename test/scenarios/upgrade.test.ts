@@ -1,4 +1,4 @@
-/** A data directory of the previous version is taken over whole. */
+/** A data directory of the previous version is upgraded completely. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ test('every resource of the previous version can be read', async () => {
   assert.deepEqual((await get(`/segments/${ids['segment']}`)).contactCount, 1);
 });
 
-test('the states, the recipients and the content of its emails are as they were', async () => {
+test('the states, the recipients and the content of emails of the previous version are unchanged', async () => {
   const [email, bounced, scheduled] = [
     await get(`/emails/${ids['email']}`),
     await get(`/emails/${ids['bounced']}`),
@@ -59,7 +59,7 @@ test('the states, the recipients and the content of its emails are as they were'
   assert.equal(bounced.recipients[0].smtpCode, 550);
 });
 
-test('its secrets open with its master key, and its file is the message', async () => {
+test('secrets of the previous version open with its master key, and its file holds the message', async () => {
   const endpoint = await app.db.read
     .selectFrom('webhookEndpoints')
     .select(['id', 'tenantId', 'secretSealed'])

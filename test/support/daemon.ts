@@ -18,7 +18,7 @@ export type DaemonOptions = {
   dataDir?: string;
   /** A name of `src/system/crash-point.ts`; the daemon ends there as by `kill -9`. */
   crashAt?: string;
-  /** Both outputs go to this file, as under a supervisor, and cost this process nothing. Default: pipes. */
+  /** File for both outputs, as under a supervisor, so that reading them costs this process nothing. Default: pipes. */
   outputFile?: string;
   startTimeoutMs?: number;
 };
@@ -153,7 +153,7 @@ function environment(dataDir: string, options: DaemonOptions): Record<string, st
   }
   env['POSTRIDER_DATA_DIR'] = dataDir;
   env['POSTRIDER_HTTP_PORT'] = '0';
-  // The disks of tests are small or well used: a reserve would refuse what a test is about.
+  // The disks of tests are small or nearly full, so a reserve would refuse the requests under test.
   env['POSTRIDER_STORAGE_RESERVE_MEGABYTES'] = '0';
   if (options.crashAt !== undefined) env['POSTRIDER_CRASH_AT'] = options.crashAt;
   return { ...env, ...options.env };
@@ -196,7 +196,7 @@ async function waitForAddress(
       setTimeout(() => resolve(address), KEY_LINE_GRACE_MS);
     };
     child.stdout?.on('data', look);
-    // A file tells of nothing by itself.
+    // A file does not announce new output, so it is polled.
     const timer = child.stdout ? undefined : setInterval(look, FILE_POLL_MS).unref();
   });
   const first = await Promise.race([found, exited, after(timeoutMs)]);
@@ -250,7 +250,7 @@ async function send(
   return { status: response.statusCode, headers: response.headers, body: parse(text) };
 }
 
-/** A string is sent as it is, for bodies that are no JSON. */
+/** Encodes a body. A string is sent unchanged, for bodies that are not JSON. */
 function encode(body: unknown): string | null {
   if (body === undefined) return null;
   return typeof body === 'string' ? body : JSON.stringify(body);

@@ -1,6 +1,6 @@
 /**
- * A data directory that the version before the newest migrations wrote, with one of each resource: what an upgrade
- * begins with. The fixture was made by that version itself, over its API.
+ * A data directory that the version before the newest migrations wrote, with one of each resource, as the starting
+ * point of an upgrade. That version made the fixture itself, over its API.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { gunzipSync } from 'node:zlib';
 const FIXTURE = fileURLToPath(new URL('../fixtures/previous-version', import.meta.url));
 
 export type PreviousVersion = {
-  /** Its first test key, full access. */
+  /** The first test key of the tenant, with full access. */
   key: string;
   /** Ids by kind of resource. */
   ids: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export function previousVersion(): PreviousVersion {
   return JSON.parse(read('contents.json').toString());
 }
 
-/** Makes `dataDir` as that version left it after a clean stop. */
+/** Creates `dataDir` as that version left it after a clean stop. */
 export function writePreviousVersion(dataDir: string): void {
   const blob = gunzipSync(read('blob.gz'));
   const sha256 = createHash('sha256').update(blob).digest('hex');

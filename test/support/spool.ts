@@ -31,7 +31,7 @@ export type Spool = TestApp & {
   settled(): Promise<void>;
   /** Claims everything due now, as a start of the daemon with this epoch would; nothing is delivered. */
   claim(epoch?: string): Promise<Claimed[]>;
-  /** Lets every claim of what is due end in a crash until a recipient is held. */
+  /** Ends every claim of due mail in a crash until a recipient is held. */
   crashUntilHeld(): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
   email(id: string): Promise<any>;
@@ -111,9 +111,9 @@ async function claimDue(app: App, epoch = app.epoch): Promise<Claimed[]> {
   }));
 }
 
-/** Longer than recovered mail is spread over. */
+/** Longer than the time over which recovered mail is spread. */
 const RECOVERED_MS = 10_000;
-/** Enough to hold one of a few recipients. */
+/** Enough crashes to hold one of a few recipients. */
 const MAX_CRASHES = 50;
 
 async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {

@@ -94,7 +94,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   };
 }
 
-/** The machine of a test may have a full disk of its own. */
+/** Reports a disk with free space, since the disk of the test machine may be full. */
 async function roomyDisk() {
   return { freeBytes: 2 ** 40, totalBytes: 2 ** 41 };
 }

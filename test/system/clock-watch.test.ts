@@ -7,7 +7,7 @@ const NOW = Date.UTC(2030, 0, 1);
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** A clock whose wall time can be set. */
+/** Returns a clock whose wall time can be set. */
 function settableClock() {
   const clock = createFakeClock(NOW);
   let offsetMs = 0;
@@ -47,7 +47,7 @@ test('a clock that is set back while the daemon runs is noticed against the mono
   watch.look();
   await clock.advance(5 * MINUTE_MS);
   clock.set(-HOUR_MS);
-  // The wall clock has moved back by less than it should have moved on since.
+  // The wall clock was set to an hour before the time that it would show now.
   assert.equal(watch.look(), HOUR_MS);
   assert.equal(watch.behindMs, HOUR_MS);
   clock.set(2 * HOUR_MS);

@@ -73,7 +73,7 @@ test('a disk is full without space for a transaction, and for a while after a wr
   state.usage.freeBytes = 50 * GB;
   await disk.look();
   assert.equal(disk.isFull, false);
-  // As a quota: the free space does not show it.
+  // The free space does not show a used-up quota.
   disk.reportFull();
   assert.equal(disk.isFull, true);
   await clock.advance(30_000);

@@ -160,7 +160,7 @@ test('a redirect is checked like the first URL', async (context) => {
   assert.equal(seen.length, 11, 'each stopped at its first hop');
 });
 
-test('nothing of what a name leads to inside is told', async () => {
+test('an error reveals nothing about the internal addresses of a name', async () => {
   const said = async (name: string, port = 443) =>
     (await reason(get(`https://${name}:${port}/`))).replace(name, 'NAME');
   assert.equal(await said('inside.example'), 'NAME has no public address');

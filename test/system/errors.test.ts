@@ -29,7 +29,7 @@ test('of what there may be no more it says how many there are, and what to do if
   );
 });
 
-test('a used-up quota has its code, which Node does not give it', () => {
+test('a used-up quota has the code EDQUOT, which Node does not give it', () => {
   const errno = -constants.errno.EDQUOT;
   for (const code of ['UNKNOWN', `Unknown system error ${errno}`]) {
     assert.equal(errorCode(Object.assign(new Error('write'), { errno, code })), 'EDQUOT');

@@ -195,7 +195,7 @@ test('localhost and names in it are this machine, without DNS and only where the
   assert.equal(receiver.requests, 4);
 });
 
-test('a host that DNS does not know is told from one it cannot look up now, and not from one inside', async () => {
+test('an unknown host can be told from one that cannot be looked up now, but not from an internal one', async () => {
   const dns = zoneDns(
     'empty.example TXT "x"\nhalf.example A 192.0.2.1\ninside.example A 10.0.0.1\nboth.example A 10.0.0.1\nboth.example AAAA fd00::1',
   );
@@ -220,7 +220,7 @@ test('a host that DNS does not know is told from one it cannot look up now, and 
   }
 });
 
-test('a name inside fails like one without addresses also while one family cannot be looked up', async () => {
+test('an internal name fails like one without addresses also while one address family cannot be looked up', async () => {
   const failing: Names['aaaa'] = async () => ({ kind: 'failed', reason: 'ESERVFAIL' });
   for (const addresses of [[], ['10.0.0.1']]) {
     const fetch = open([], { ...names(addresses), aaaa: failing });
@@ -393,7 +393,10 @@ test('no HTTP at all, endless header lines and a broken connection are errors', 
   }
 });
 
-/** A server that answers the first bytes of each connection with `head`, and then `more` for as long as it is read. */
+/**
+ * Starts a server that answers the first bytes of each connection with `head`, and then with `more` for as long as it
+ * is read.
+ */
 async function flood(context: TestContext, head: string, more: string) {
   const seen = { writtenBytes: 0, open: new Set<Socket>(), port: 0 };
   const server = createTcpServer((socket) => {

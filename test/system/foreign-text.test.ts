@@ -6,7 +6,7 @@ import { realClock } from '../../src/system/clock.ts';
 import { cleanForeignText, MAX_FOREIGN_TEXT_CHARACTERS } from '../../src/system/foreign-text.ts';
 import { startTls } from '../../src/system/tls.ts';
 
-/** First and last code points of ranges that are dropped, written out from the files of Unicode that the source names. */
+/** First and last code points of dropped ranges, copied from the Unicode files that the source names. */
 const HIDDEN: [first: number, last: number][] = [
   [0x00, 0x08],
   [0x0e, 0x1f],
@@ -37,7 +37,7 @@ test('controls, bidi controls and zero-width characters are dropped', () => {
   }
 });
 
-test('what ends a line or a word becomes one space', () => {
+test('characters that end a line or a word become one space', () => {
   assert.equal(
     cleanForeignText('one\r\ntwo\tthree\u0085four\u2028five\u2029six\n'),
     'one two three four five six',
@@ -67,7 +67,7 @@ test('a text is cut at its limit, never inside a character, and shows that it wa
   assert.equal(cleanForeignText('abc👍def', 5), 'abc…');
 });
 
-test('of an OpenSSL error the reason is kept, not the thread or the place in its source', () => {
+test('the reason of an OpenSSL error is kept, without the thread and the source location', () => {
   const alert =
     'write EPROTO 40A7F1D2B77F0000:error:0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert handshake failure:../deps/openssl/openssl/ssl/record/rec_layer_s3.c:1605:SSL alert number 40\n';
   assert.equal(cleanForeignText(alert), 'write EPROTO ssl/tls alert handshake failure (SSL alert number 40)');
@@ -95,7 +95,7 @@ test('the error of a real handshake has neither thread nor place once it is clea
   assert.match(cleanForeignText(error.message), /^[a-zA-Z ]*wrong version number$/);
 });
 
-test('whatever comes in, what comes out is short, visible and well-formed', () => {
+test('the result is short, visible and well-formed for any input', () => {
   const pieces = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('\u202e', '\u200b', '\ud83d', '1:error:1:', ':', '\n', 'x'.repeat(400)),

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Shares } from '../../src/system/shares.ts';
 
-/** How many slots an owner gets when it asks for as many as it can have. */
+/** Returns how many slots an owner gets when it takes as many as it can. */
 function takeAll(shares: Shares<string>, owner: string): number {
   let count = 0;
   while (shares.take(owner)) count += 1;
@@ -19,7 +19,7 @@ test('one owner has half of the slots, the next half of the rest, and so on', ()
   assert.equal(takeAll(shares, 'f'), 0);
 });
 
-test('owners that ask in turn have equal shares, and as much is left', () => {
+test('owners that take slots in turn have equal shares, and one share stays free', () => {
   const shares = new Shares(16);
   const held = new Map<string, number>();
   for (let round = 0; round < 16; round++)
@@ -38,7 +38,7 @@ test('a slot that was given back can be taken again', () => {
   assert.equal(takeAll(shares, 'c'), 1);
 });
 
-test('where an owner may hold several for each free one, it has more, and still leaves some', () => {
+test('an owner that may hold several slots for each free one gets more, and still leaves some', () => {
   const shares = new Shares(375, { perFree: 3 });
   assert.deepEqual(
     ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((owner) => takeAll(shares, owner)),

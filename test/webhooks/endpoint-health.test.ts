@@ -34,7 +34,7 @@ async function post(
       ...{ attempts: 0, dueAt: at, createdAt: madeAt },
     })
     .execute();
-  // What a suspension does is tested with the worker; here the times are too close for it.
+  // The worker's test covers suspensions; the times here are too close together for one.
   await world.side.updateTable('webhookEndpoints').set({ suspendedUntil: null }).execute();
   const { db } = world.test.app;
   const lease = { now: at, until: at + 1, epoch: 'e', claims: [{ endpointId, limit: 1 }] };

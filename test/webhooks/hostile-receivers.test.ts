@@ -201,7 +201,7 @@ test('a receiver with a certificate nobody vouches for gets nothing', async () =
 });
 
 for (const zone of ['', 'nowhere.test A 10.0.0.1', 'nowhere.test AAAA fd00::1']) {
-  test(`a delivery and a test to a name say the same, whether it leads nowhere or inside: "${zone}"`, () =>
+  test(`a delivery and a test to a name report the same, whether it has no address or an internal one: "${zone}"`, () =>
     inWorld(async (world) => {
       world.knobs.fetch = createFetch(createTargetGuard({ allow: [], own: [] }), zoneDns(zone));
       const { id } = await world.createEndpoint({ url: 'https://nowhere.test/' });

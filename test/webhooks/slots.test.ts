@@ -4,7 +4,7 @@ import type { EndpointId, WaitingEndpoint } from '../../src/webhooks/deliveries/
 import { IN_FLIGHT, Slots } from '../../src/webhooks/slots.ts';
 
 const NOW = 1_000;
-/** Each of a tenant of its own, unless that is said. */
+/** Each endpoint has its own tenant, unless the call names one. */
 const waiting = (name: string, failing: 0 | 1 = 0, tenant = name): WaitingEndpoint => ({
   endpointId: `wh_${name}`,
   tenantId: `ten_${tenant}`,
@@ -145,7 +145,7 @@ test('the rest of those that waited get one slot each, if they have none and wer
 const heldBy = (granted: Map<EndpointId, number>, tenant: string) =>
   [...granted].reduce((sum, [id, count]) => (id.startsWith(`wh_${tenant}`) ? sum + count : sum), 0);
 
-test('a tenant alone has half of the slots, and what it leaves is for whoever comes next', () => {
+test('a tenant alone has half of the slots, and the rest is for the next tenants', () => {
   const slots = new Slots();
   const first = ofTenant('a', 100);
   assert.equal(heldBy(grant(slots, first, IN_FLIGHT), 'a'), 128);
@@ -175,7 +175,7 @@ test('a slot that comes free goes to the tenant that holds the fewest', () => {
   assert.deepEqual([...grant(slots, [...hanging, waiting('b')], 1)], [['wh_b', 1]]);
 });
 
-test('what waits for deleted endpoints is taken up too', () => {
+test('pending deliveries of deleted endpoints get slots too', () => {
   const deleted = { ...waiting('gone'), tenantId: null };
   const claims = new Slots().share([deleted], { now: NOW, limit: 5 });
   assert.deepEqual(claims, [{ endpointId: 'wh_gone', limit: 4 }]);

@@ -388,12 +388,12 @@ test('endpoints that wait are read once for as many as there are, and those that
     assert.deepEqual([served[120], reads], [first.endpoint.id, 2]);
   }));
 
-/** Records so many events at once, and lets the fan-out make their deliveries. */
+/** Records `count` events at once, and lets the fan-out make their deliveries. */
 async function recordMany(world: WebhookWorld, count: number, key?: { tenantId: `ten_${string}` }) {
   for (let index = 0; index < count; index += 1) await world.record(key);
 }
 
-/** Moves the clock on in small steps, in each of which the worker's writes are done: they are done in their order. */
+/** Advances the clock in small steps. In each step it waits for the worker's writes, which complete in order. */
 async function advanceUntil(world: WebhookWorld, check: () => boolean): Promise<void> {
   const { db, epoch } = world.test.app;
   for (let step = 0; step < 500 && !check(); step += 1) {
@@ -403,7 +403,7 @@ async function advanceUntil(world: WebhookWorld, check: () => boolean): Promise<
   assert.ok(check());
 }
 
-test('an endpoint that refuses at once is left alone for longer and longer, however much is due to it', () =>
+test('an endpoint that refuses at once is suspended for longer and longer, however much is due to it', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     const times: number[] = [];
@@ -470,7 +470,7 @@ test('a clock that is set back while the daemon runs ends all suspensions', () =
     await until(world, 'the second is posted', async () => world.posts.length === 2);
   }));
 
-test('posts of one tenant that hang leave room for those of another', () =>
+test('posts of one tenant that hang leave slots for those of another', () =>
   inWorld(async (world) => {
     const other = await world.test.addTenant(`other ${world.startMs}`);
     for (let index = 0; index < 50; index += 1) {

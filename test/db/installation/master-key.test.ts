@@ -17,7 +17,7 @@ async function start(t: TestContext, directory: string): Promise<void> {
   }
 }
 
-/** With the canary, and without, as the version before left it. */
+/** Removes the canary, as in a database of the version before. */
 function withoutCanary(directory: string): void {
   const database = new Sqlite(join(directory, 'postrider.db'));
   database.exec('UPDATE installation SET canary = NULL');
@@ -54,7 +54,7 @@ test('the key that sealed the canary opens it; another one, or none, is refused 
   await start(t, directory);
 });
 
-test('a database of the version before is held against the key by what it has sealed', async (t) => {
+test('a database of the version before is checked with one of its sealed secrets', async (t) => {
   const directory = temporaryDirectory();
   const db = await openTestDatabase(t, { directory, readers: 0 });
   const sealed = (await openSealer(db, directory)).seal('secret', ['ten_1', 'rt_1']);

@@ -28,7 +28,7 @@ function open(t: TestContext, directory: string, options: Options = {}) {
   return openTestDatabase(t, { directory, readers: 0, clock: createFakeClock(NOW), ...options });
 }
 
-/** What the start of a database in this directory finds; it is closed again. */
+/** Starts the database in this directory, closes it again, and returns the findings of the start. */
 async function findings(
   t: TestContext,
   directory: string,
@@ -39,7 +39,7 @@ async function findings(
   return db.installation.findings;
 }
 
-/** A directory whose database was used and closed. */
+/** Makes a directory whose database was used and closed. */
 async function usedDirectory(t: TestContext): Promise<string> {
   const directory = temporaryDirectory();
   const db = await open(t, directory);
@@ -49,7 +49,7 @@ async function usedDirectory(t: TestContext): Promise<string> {
   return directory;
 }
 
-/** The files as a kill of the process would leave them, at this moment. */
+/** Copies the files as a kill of the process at this moment would leave them. */
 async function afterKill(t: TestContext): Promise<string> {
   const directory = temporaryDirectory();
   const db = await open(t, directory);
@@ -77,7 +77,7 @@ function mark(directory: string): { id: string; generation: number; walBytes: nu
   return JSON.parse(readFileSync(join(directory, 'installation.json'), 'utf8'));
 }
 
-test('a database and its directory carry one id; a stop says that nothing is in the WAL', async (t) => {
+test('a database and its directory carry one id; a clean stop records that the WAL is empty', async (t) => {
   const directory = temporaryDirectory();
   const db = await open(t, directory);
   const { id } = db.installation;
@@ -96,7 +96,7 @@ test('a database and its directory carry one id; a stop says that nothing is in 
   assert.deepEqual([again.installation.id, again.installation.findings], [id, []]);
 });
 
-test('a directory of the version before is taken over without a word', async (t) => {
+test('a directory of the version before is taken over without a report', async (t) => {
   const directory = await usedDirectory(t);
   edit(directory, "DROP TABLE installation; DELETE FROM migrations WHERE id = '0006-installation'");
   rmSync(join(directory, 'installation.json'));
@@ -106,7 +106,7 @@ test('a directory of the version before is taken over without a word', async (t)
   assert.equal(mark(directory).id, db.installation.id);
 });
 
-test('a database is at home in a directory that has lost its installation file', async (t) => {
+test('a database is accepted in a directory that has lost its installation file', async (t) => {
   const directory = await usedDirectory(t);
   const { id } = mark(directory);
   rmSync(join(directory, 'installation.json'));
@@ -149,7 +149,7 @@ test('a WAL that has lost its last frames is reported', async (t) => {
   assert.deepEqual(await findings(t, image), ['older-copy', 'wal-cut']);
 });
 
-test('what was written after the last mark may be cut off by a power cut, and is not reported', async (t) => {
+test('a power cut may lose what was written after the last mark, and this is not reported', async (t) => {
   const image = await afterKill(t);
   truncateSync(`${databaseOf(image)}-wal`, mark(image).walBytes ?? 0);
   assert.deepEqual(await findings(t, image), []);
@@ -158,7 +158,7 @@ test('what was written after the last mark may be cut off by a power cut, and is
 test('a start that was refused after a kill leaves nothing to report', async (t) => {
   const image = await afterKill(t);
   edit(image, "INSERT INTO migrations VALUES ('9999-from-the-future', 0)");
-  // As a daemon that was killed leaves it: the WAL is there.
+  // The WAL is there, as a killed daemon leaves it.
   writeFileSync(`${databaseOf(image)}-wal`, Buffer.alloc(mark(image).walBytes ?? 0));
   await assert.rejects(open(t, image), /written by a newer version/);
   rmSync(`${databaseOf(image)}-wal`, { force: true });
@@ -166,7 +166,7 @@ test('a start that was refused after a kill leaves nothing to report', async (t)
   assert.deepEqual(await findings(t, image), []);
 });
 
-test('an older copy of the database is started with, and reported', async (t) => {
+test('a start uses an older copy of the database, and reports it', async (t) => {
   const directory = await usedDirectory(t);
   const backup = join(temporaryDirectory(), 'backup.db');
   copyFileSync(databaseOf(directory), backup);
@@ -216,7 +216,7 @@ test('a directory in use without its database, or with an emptied one, is refuse
   }
 });
 
-test('blobs alone, or a master key alone, say that a directory is in use', async (t) => {
+test('blobs alone, or a master key alone, show that a directory is in use', async (t) => {
   for (const trace of ['blobs/ab', 'master.key']) {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, trace), { recursive: true });
@@ -225,7 +225,7 @@ test('blobs alone, or a master key alone, say that a directory is in use', async
   }
 });
 
-test('what a first start that was cut short leaves is no directory in use', async (t) => {
+test('a directory that an interrupted first start leaves is not in use', async (t) => {
   for (const contents of [undefined, '']) {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'lock.db'), '');
@@ -257,7 +257,7 @@ test('a new database is made only when there is none; the old one can come back'
   );
 });
 
-test('an installation file that says nothing is refused, not overwritten', async (t) => {
+test('an installation file without valid content is refused, not overwritten', async (t) => {
   for (const text of ['', '{', '{"id":1}', 'null']) {
     const directory = await usedDirectory(t);
     writeFileSync(join(directory, 'installation.json'), text);

@@ -19,10 +19,10 @@ import { temporaryDirectory } from '../open.ts';
 const NOW = Date.UTC(2030, 0, 1);
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** More than two writes move. */
+/** This number of rows needs more than two writes. */
 const MANY = 1_200;
 
-/** Accepts mail and moves nothing: it has no workers. Its clock is an hour ahead of `NOW`. */
+/** Accepts mail without delivering it: the app has no workers. Its clock is an hour ahead of `NOW`. */
 let open: TestApp;
 before(async () => {
   open = await openTestApp({ system: { clock: createFakeClock(NOW + HOUR_MS) } });
@@ -43,14 +43,14 @@ async function accept(subject: string, more: object = {}): Promise<string> {
   return answer.id;
 }
 
-/** The data directory as a kill leaves it. */
+/** Makes a data directory as a kill leaves it. */
 function image(edit: (database: Sqlite.Database) => void = () => {}): string {
   const directory = temporaryDirectory();
   cpSync(open.dataDir, directory, { recursive: true });
   const database = new Sqlite(join(directory, 'postrider.db'));
   database.pragma('foreign_keys = OFF');
   edit(database);
-  // As the kill left it: the WAL was not copied back.
+  // The WAL was not copied back.
   database.close();
   return directory;
 }
@@ -114,11 +114,11 @@ test('starts that fail after the clock was set back move the due times once', as
   assert.equal(dueAt, NOW + 2 * HOUR_MS);
 });
 
-test('everything that waits moves with the clock, however much of it, and only what waits', async () => {
+test('all due times that wait move with the clock, however many there are, and no others', async () => {
   const id = await accept('waits');
   const clock = createFakeClock(NOW);
   const setBack = { now: NOW, setBackMs: HOUR_MS };
-  /** Before and after, in minutes from `NOW`. */
+  /** Due times before and after, in minutes from `NOW`. */
   const moved: [number, number][] = [
     [-5, -5],
     [0, 0],
@@ -147,7 +147,7 @@ test('everything that waits moves with the clock, however much of it, and only w
       insert(database, 'exports', { ...job, id: `exp_${minutes}`, dueAt, filter: '{}' });
       insert(database, 'webhookDeliveries', { ...delivery, id: `whd_${minutes}`, dueAt });
     }
-    // More with one due time than one write moves.
+    // More rows with the same due time than one write moves.
     const dueAt = NOW + 10 * MINUTE_MS;
     for (let index = 0; index < MANY; index++) {
       const endpointId = `wh_${index % 3}`;
@@ -202,7 +202,7 @@ test('everything that waits moves with the clock, however much of it, and only w
   }
 });
 
-test('a domain is checked when it was to be', async () => {
+test('a domain is checked at its planned time', async () => {
   const { body } = await open.request('POST', '/v1/domains', { body: { name: 'sender.example' } });
   const at = async () =>
     (

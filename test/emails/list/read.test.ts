@@ -14,7 +14,7 @@ import { openMemoryDatabase } from '../../support/memory-database.ts';
 const owner = { tenantId: newId('ten', 0), mode: 'live' } as const;
 const NO_TRACKING = { openTracking: 0, clickTracking: 0 } as const;
 const EMAILS = 40;
-/** The domain that has the name now, the one that had it before, and one whose row is gone. */
+/** The domain that has the name now, the one that had it before, and one whose row is deleted. */
 const DOMAINS = [newId('dom', 2), newId('dom', 1), newId('dom', 0)] as const;
 const [DOMAIN, EARLIER] = DOMAINS;
 
@@ -123,7 +123,7 @@ for (const scan of [1, 2, 7, 1_000]) {
     });
   });
 
-  test(`a list of one domain has its mail alone, combined with any filter, read ${scan} at a time`, async () => {
+  test(`a list of one domain holds only its mail, combined with any filter, read ${scan} at a time`, async () => {
     await inHistory(async (tx) => {
       for (const domainId of DOMAINS) {
         for (const [filter, answers] of [[{}, () => true] as const, ...FILTERS]) {

@@ -22,7 +22,10 @@ function refuses(param: string, headers: Record<string, string>, type: Type = 't
   );
 }
 
-/** The reserved names of api.md 1.2 in its spelling, all of Content-* (security.md 2.15), and what receivers write. */
+/**
+ * The reserved names: those of api.md 1.2 in its spelling, all of Content-* (security.md 2.15), and the fields that
+ * receivers write.
+ */
 const RESERVED =
   `From To Cc Bcc Reply-To Sender Subject Date Message-ID Return-Path Received Delivered-To MIME-Version
   Content-Type Content-Transfer-Encoding Content-Disposition Content-ID Content-Location Content-Language DKIM-Signature Authentication-Results ARC-Seal

@@ -52,8 +52,8 @@ export async function buildVolatileDisk(directory: string): Promise<string> {
 }
 
 /**
- * Makes a disk, its files in `directory`, which must not exist yet: new with an empty ext4 of `sizeBytes` on it, or with a
- * copy of what another disk held.
+ * Creates a disk whose files are in `directory`, which must not exist yet. The disk holds an empty ext4 of `sizeBytes`,
+ * or a copy of another disk.
  */
 export async function createVolatileDisk(
   program: string,

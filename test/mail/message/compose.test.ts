@@ -242,7 +242,7 @@ const anyFile = fc.oneof(
     contentId: fc.option(contentId, { nil: undefined }),
     bytes: fc.uint8Array({ maxLength: 400 }),
   }),
-  // Readers show an inline text, and make it one with the others, so an attached one alone is given back as bytes.
+  // Readers show an inline text and merge it with the others, so only an attached text is returned as bytes.
   fc.record({
     type: fc.constantFrom(...textFileTypes),
     contentId: fc.constant(undefined),
@@ -398,7 +398,7 @@ test('no boundary stands anywhere but where it delimits, however hard a text tri
   }
 });
 
-test('a text file that stands as it is holds no boundary either', () => {
+test('a boundary does not occur in a text file that is sent unencoded either', () => {
   const fileOf = (text: string) =>
     attachment({ contentType: 'text/plain', content: { kind: 'bytes', bytes: Buffer.from(text) } });
   const boundaryOf = (text: string) =>

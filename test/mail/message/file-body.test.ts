@@ -88,7 +88,7 @@ test('a text file of 256 KiB is read, a larger one is sent in base64 unread', ()
   assert.equal(large.encoding, 'base64');
 });
 
-test('what came as base64 is sent as what came as bytes', () => {
+test('a file given in base64 is sent like the same file given as bytes', () => {
   for (const text of ['', 'a', 'ab', 'abc\r\n', 'abcd\n', 'Grüße\n']) {
     const ascii = Buffer.from(Buffer.from(text).toString('base64'));
     const { encoding, pieces } = encodeFile('text', { kind: 'base64', ascii });

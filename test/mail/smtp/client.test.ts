@@ -716,7 +716,7 @@ test('what a caller does wrong in onPhase is its own error, and closes the sessi
   assert.equal(session.isOpen(), false);
 });
 
-test('while connections are scarce no wait is long, but for the one after the final dot', async (t) => {
+test('while connections are scarce no wait is long, except the one after the final dot', async (t) => {
   for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
     const clock = createFakeClock(0);
     const peer = await peerFor(t, {

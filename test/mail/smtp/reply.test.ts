@@ -121,7 +121,7 @@ test('a reply that was read is no longer expected', () => {
   assert.throws(() => reader.push(Buffer.from('250\n')), ReplyFormatError);
 });
 
-test('of a long reply the beginning is kept, and the rest is read over', () => {
+test('the beginning of a long reply is kept, and the rest is skipped', () => {
   const line = `550-5.1.1 ${'x'.repeat(900)}\r\n`;
   const [reply] = read(...Array<string>(250).fill(line), '550 5.1.1 end\r\n');
   assert.equal(reply?.code, 550);

@@ -29,7 +29,7 @@ after(async () => {
 });
 const { app, clock, liveKey: key } = spool;
 const DELIVERED = 'delivered@simulator.mx.postrider.example';
-/** Only a test that fails waits this long. */
+/** Time limit that only a failing test reaches. */
 const PATIENCE_MS = 30_000;
 const DAY_MS = 24 * 3_600_000;
 const WHY = 'The daemon ended during 5 attempts to deliver this; an operator can release it';
@@ -53,7 +53,7 @@ async function queue(...args: string[]) {
   return { code, output: terminal.output, errors: terminal.errors };
 }
 
-/** Delivers what is due, and what its trial makes due. */
+/** Delivers all mail that is due, and all that its trial makes due. */
 async function deliverAll(): Promise<void> {
   const trials = startWork(app, createTrialWork(app));
   const dispatcher = startDelivering(app);
@@ -67,7 +67,7 @@ async function deliverAll(): Promise<void> {
   await trials.stop(1_000);
 }
 
-test('held mail is shown with its reason, found, counted, logged and told by an event', async () => {
+test('held mail is shown with its reason, listed, counted, logged and reported by an event', async () => {
   const id = await heldEmail();
   const email = await spool.email(id);
   const [recipient] = email.recipients;
@@ -92,7 +92,7 @@ test('held mail is shown with its reason, found, counted, logged and told by an 
   assert.match((await app.metrics.show()).text, /^postrider_queue_held_recipients 0$/m);
 });
 
-test('an email is canceled when all that is left of it is held, and who has it keeps it', async () => {
+test('an email can be canceled when all that is left of it is held; delivered recipients stay delivered', async () => {
   const id = await spool.accept([DELIVERED, 'bob@rcpt.example']);
   await spool.deliverDue();
   const { recipients } = await spool.email(id);
@@ -137,7 +137,7 @@ test('an operator lists held mail and releases it, one email or all of it', asyn
   for (const id of ids) assert.equal((await spool.email(id)).status, 'delivered');
 });
 
-test('what is not held cannot be released, and a release names one email or all', async () => {
+test('mail that is not held cannot be released, and a release names one email or all', async () => {
   const id = await spool.accept(DELIVERED);
   for (const [args, code, message] of [
     [[id], 1, /No recipient of this email is held/],

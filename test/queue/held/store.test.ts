@@ -10,7 +10,7 @@ import {
 } from '../../../src/queue/held/store.ts';
 import { explain } from '../../support/explain.ts';
 
-test('what is held, and what is suspected, is found by an index that holds nothing else', async () => {
+test('held recipients and suspects are each found by an index that holds nothing else', async () => {
   for (const [query, index] of [
     [countHeld, 'recipientsHeld'],
     [(tx) => listHeld(tx, 10), 'recipientsHeld'],

@@ -17,7 +17,7 @@ const { app, clock } = spool;
 const AT_SIMULATOR = '@simulator.mx.postrider.example';
 const TRIAL_MS = 30_000;
 
-/** What a daemon does between a start and a crash, or until nothing is left to do. */
+/** Runs a daemon from its start to a crash, or until no work is left. */
 async function live(crasher: string, arrivals: () => Promise<void> = async () => {}) {
   const epoch = newId('req', clock.now());
   const start = { ...app, epoch };
