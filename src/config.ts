@@ -34,7 +34,7 @@ export const configSchema = section('Postrider configuration', {
       maximum: 1_000_000,
       default: 512,
       description:
-        'Free space, in megabytes, below which nothing new is accepted (503) while delivery goes on. At most a tenth of the disk is kept free, however large this is; 0 keeps nothing free.',
+        'Free space, in megabytes, below which nothing new is accepted (503) while delivery goes on. At most a tenth of the disk is kept free, however large this value is; 0 keeps nothing free.',
     }),
   }),
   http: section('The HTTP API.', {
@@ -43,7 +43,7 @@ export const configSchema = section('Postrider configuration', {
     trustedProxies: Type.Array(Type.String(), {
       default: [],
       description:
-        'Exact addresses of reverse proxies, such as 127.0.0.1. For connections from them alone, X-Forwarded-For names the client, as the allowed addresses of API keys and the limits for each address need it.',
+        'Exact addresses of reverse proxies, such as 127.0.0.1. Only for connections from them does X-Forwarded-For name the client, whose address is used for the allowed addresses of API keys and for the limits of each address.',
     }),
     metrics: Type.Boolean({
       default: false,
@@ -70,8 +70,8 @@ export const configSchema = section('Postrider configuration', {
       maximum: 2_000,
       default: 500,
       description:
-        'Connections to receiving mail servers at the same time. Tenants share them: one alone uses up to seven of ' +
-        'eight, and a quarter is for servers that have taken mail within the last hour.',
+        'Maximum number of concurrent connections to receiving mail servers. Tenants share them: a single tenant uses up to ' +
+        'seven of eight, and a quarter is reserved for servers that have accepted mail within the last hour.',
     }),
     connectionsPerSite: Type.Integer({
       minimum: 1,
@@ -138,7 +138,7 @@ export const configSchema = section('Postrider configuration', {
     mail: Type.Boolean({
       default: true,
       description:
-        'Log a line, at info, for each email that is accepted and for each attempt to deliver it. They name senders and recipients.',
+        'Log one line, at info, for each accepted email and for each attempt to deliver it. The lines name senders and recipients.',
     }),
   }),
 });

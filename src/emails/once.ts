@@ -40,7 +40,7 @@ async function requireOwnMail(app: OnceApp, caller: Caller, response: Sent | Sen
     if (id === null || (await findEmailHead(app.db.read, tenantId, { mode, domainId, id }))) continue;
     throw new AppError(
       'restricted_api_key',
-      'This Idempotency-Key belongs to mail of a domain that this API key does not send from',
+      'This Idempotency-Key belongs to mail of a domain that this API key may not send from',
       { param: 'Idempotency-Key' },
     );
   }

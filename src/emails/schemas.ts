@@ -44,7 +44,7 @@ const attachmentFields = {
     Type.String({
       maxLength: MOST_URL_CHARACTERS,
       description:
-        'https URL the bytes are fetched from, now, once. The server must send them as they are: compressed ones (`Content-Encoding`) are refused. One of `content` and `path` is required.',
+        'https URL from which the bytes are fetched once, when the email is accepted. The server must send them uncompressed: a response with `Content-Encoding` is refused. One of `content` and `path` is required.',
     }),
   ),
   url: Type.Optional(Type.String({ maxLength: MOST_URL_CHARACTERS, description: 'The same as `path`.' })),
