@@ -37,8 +37,8 @@ export async function checkFile(root: string, { sha256, sizeBytes }: Facts): Pro
 }
 
 /**
- * Puts a missing file back from the trash, where a sweep under another database may have moved it. The second look is also
- * for a file that is not in the trash: another reader, or the sweep, may have put it back since the first look.
+ * Puts a missing file back from the trash, where a sweep under another database may have moved it. The second check
+ * also covers a file that is not in the trash: another reader, or the sweep, may have put it back since the first check.
  */
 async function findSize(root: string, sha256: string): Promise<number> {
   try {

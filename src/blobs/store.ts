@@ -3,7 +3,7 @@ import type { Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 
-/** A blob by its id, and where its bytes are: in the row itself, or in the file of their hash. */
+/** Identifies a blob and its bytes, which are in the row itself, or in the file that is named by their hash. */
 export type StoredBytes = Pick<BlobRow, 'id' | 'sha256' | 'data'>;
 
 const insert = statement((db, param: Param<BlobRow>) =>

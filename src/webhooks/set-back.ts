@@ -1,5 +1,5 @@
 /**
- * Moves the due times of webhook posts with a wall clock that was set back. Suspensions end instead of moving: each lasts
+ * Moves the due times of webhook posts when the wall clock was set back. Suspensions end instead of moving: each lasts
  * a minute at most, but on a clock that was set back it would last for as long as the clock was set back.
  */
 import type { Db } from '../db/database.ts';

@@ -475,7 +475,7 @@ test('a blob committed before a restart, or long ago, does not take the file of 
   assert.deepEqual(await readAll(first.blobs, late.id), large(16));
 });
 
-test('the file goes with the last blob that has named it, in whatever order they are discarded', async () => {
+test('the file is deleted with the last blob that named it, in whatever order they are discarded', async () => {
   const { blobs, dataDir } = open();
   const [one, other] = [await blobs.prepare([large(17)]), await blobs.prepare([large(17)])];
   for (const row of [one, other]) await db.commit(keepBlob, row);

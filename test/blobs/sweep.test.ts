@@ -107,7 +107,7 @@ test('a file in the trash that a row names again is restored when it is read, an
   await blobs.open(other.id);
 });
 
-test('many readers of a file in the trash all get it, whoever puts it back', async () => {
+test('many concurrent readers of a file in the trash all get it', async () => {
   const { blobs, root } = open();
   const [name = ''] = addUnnamed(root, 1);
   assert.equal((await blobs.sweep()).moved, 1);

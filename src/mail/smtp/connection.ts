@@ -74,7 +74,7 @@ export class SmtpConnection {
     }
   }
 
-  /** Announces that the peer owes so many more replies. A peer that sends more than one beyond them ends the connection. */
+  /** Expects this number of further replies. The connection ends when the peer sends more than one reply beyond the expected ones. */
   expect(replies: number): void {
     this.#reader.expect(replies);
   }

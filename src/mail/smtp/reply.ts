@@ -66,7 +66,7 @@ export class ReplyReader {
   #unreadBytes = 0;
   #open: OpenReply | undefined;
 
-  /** Announces that the peer was asked for so many more replies. */
+  /** Expects this number of further replies. */
   expect(replies: number): void {
     this.#expectedReplies += replies;
   }

@@ -46,7 +46,7 @@ const dueSuspects = statement((db) =>
     .where('dueAt', 'is not', null),
 );
 
-/** Ids of messages with suspects that are due and not in flight. */
+/** Lists the ids of messages with suspects that are due and not in flight. */
 export async function listDueSuspects(tx: Tx): Promise<string[]> {
   return [...new Set((await dueSuspects.all(tx, {})).map(({ messageId }) => messageId))];
 }

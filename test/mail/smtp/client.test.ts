@@ -670,7 +670,7 @@ test('a goodbye to an idle session is told apart from a verdict on the message',
   assert.equal(peer.commands.filter((line) => line.startsWith('MAIL')).length, 1);
 });
 
-test('a server that refuses a message early and takes the rest of it for commands has refused it', async (t) => {
+test('a message is refused when the server refuses it early and reads the rest of it as commands', async (t) => {
   const answers = `552 5.3.4 too big\r\n${'500 5.5.1 unknown command\r\n'.repeat(100)}`;
   const { promise: stalled, resolve: stall } = Promise.withResolvers<void>();
   const peer = await peerFor(t, { stall: () => stall() });

@@ -102,7 +102,7 @@ test('a peer cannot make us keep more than the limits', () => {
   }, /the unread replies are longer than 262144 bytes/);
 });
 
-test('one reply more than was asked for is kept, a second one is refused, however short', () => {
+test('one unexpected reply is kept, and a second one is refused, however short it is', () => {
   for (const expected of [0, 1, 105]) {
     const reader = readerOf(expected);
     for (let count = 0; count <= expected; count++) reader.push(Buffer.from('250\n'));
