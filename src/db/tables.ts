@@ -184,9 +184,7 @@ export type RecipientRow = {
   lastEventAt: number;
 };
 
-/**
- * Written by queue/attempts/store.ts. One row records one attempt, for people who ask why a delivery ended as it did.
- */
+/** Written by queue/attempts/store.ts: one row for each attempt, which shows why it ended as it did. */
 export type AttemptRow = {
   id: Id<'att'>;
   recipientId: Id<'rcp'>;
