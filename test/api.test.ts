@@ -37,7 +37,7 @@ test('metrics are on the HTTP listener when asked for, and on the control socket
   }
 });
 
-test('whatever is asked for without a valid key counts to its address, and what is asked for with one does not', async () => {
+test('a request without a valid key counts towards its address, and one with a valid key does not', async () => {
   const world = await openTestApp({ system: { clock: createFakeClock(Date.UTC(2030, 0, 1)) } });
   const limited = (await world.request('POST', '/v1/api-keys', {
     body: { name: 'a', permission: 'read_only', allowedIps: ['192.0.2.9'] },

@@ -1,7 +1,7 @@
 /**
- * Requests without a valid API key are limited for each client address: nobody has to be known to send them, and they must
- * not take the time of those who are. Beyond the limit the answer is 429, and the connection ends with it, so that
- * whatever was pipelined behind the request costs nothing.
+ * Limits requests without a valid API key for each client address: anybody can send them, and they must not delay the
+ * requests of known clients. Beyond the limit the answer is 429, and the connection ends with it, so that pipelined
+ * requests behind it cost nothing.
  */
 import { isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -13,18 +13,27 @@ import { createTokenBuckets } from './token-buckets.ts';
 export type AddressLimits = { requestsPerSecond: number; burst: number };
 
 export type AddressLimit = {
-  /** Counts one request to its client's address. @throws AppError rate_limited */
+  /**
+   * Counts one request for its client's address.
+   * @throws AppError rate_limited
+   */
   charge(request: FastifyRequest): void;
 };
 
-/** Health checks and scrapers ask once in some seconds; the reference page takes six requests. Our own limits. */
+/**
+ * Maximum request rate of one address. Health checks and scrapers ask once every few seconds; the reference page takes
+ * six requests. Our own limits.
+ */
 const MAX_REQUESTS_PER_SECOND = 50;
 const MAX_BURST = 500;
 const MAX_ADDRESSES = 10_000;
-/** RFC 4291 2.5.1: the other half of an IPv6 address names an interface of one network, which is one client here. */
+/**
+ * RFC 4291 2.5.1: the other half of an IPv6 address identifies an interface of one network, and the whole network
+ * counts as one client.
+ */
 const IPV6_PREFIX_GROUPS = 4;
 
-/** Requests that were over the limit. */
+/** Requests that exceeded the limit. */
 const exceeded = new WeakSet<FastifyRequest>();
 
 export function createAddressLimit(
@@ -49,12 +58,15 @@ export function createAddressLimit(
 
 export type LimitOptions = {
   limit: AddressLimit;
-  /** Whether the sender of the request is known, once `onRequest` is over. */
+  /** Returns true when the sender of the request is known, once `onRequest` has run. */
   isAuthenticated: (request: FastifyRequest) => boolean;
   onRefusal: () => void;
 };
 
-/** Counts what nobody known has sent, before its body is read. A refused API key is counted where it is refused. */
+/**
+ * Counts the requests of unknown senders before their bodies are read. A refused API key is counted where it is
+ * refused.
+ */
 export function limitUnauthenticated(
   server: FastifyInstance,
   { limit, isAuthenticated, onRefusal }: LimitOptions,
@@ -73,7 +85,7 @@ export function limitUnauthenticated(
   });
 }
 
-/** For a refused request: true when it was over the limit, and its connection ends with the answer. */
+/** Ends the connection of a refused request that exceeded the limit. Returns true when it did. */
 export function closeWhenExceeded(request: FastifyRequest, reply: FastifyReply): boolean {
   if (!exceeded.has(request)) return false;
   reply.header('connection', 'close');

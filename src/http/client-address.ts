@@ -1,7 +1,7 @@
 /**
- * The address a request comes from: that of the connection's peer. Behind a proxy the peer is the proxy, and the client is
- * named in `X-Forwarded-For`, a header that anybody can write. It is read only when the peer is a configured proxy, and
- * only as far as configured proxies have written it. No other forwarding header is read.
+ * The client address of a request is the address of the connection's peer. Behind a proxy the peer is the proxy, and
+ * `X-Forwarded-For`, a header that anybody can write, names the client. The header is read only when the peer is a
+ * configured proxy, and only as far as configured proxies have written it. No other forwarding header is read.
  */
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -14,10 +14,10 @@ declare module 'fastify' {
   }
 }
 
-/** Stands for a client whose proxy named it by something that is no IP address. No allowed address equals it. */
+/** Stands for a client that its proxy named by something other than an IP address. No allowed address equals it. */
 export const UNKNOWN_ADDRESS = 'unknown';
 
-/** Gives every request of the server its `clientAddress`. `trustedProxies`: exact IP addresses. */
+/** Gives every request of the server its `clientAddress`. `trustedProxies` are exact IP addresses. */
 export function readClientAddresses(server: FastifyInstance, trustedProxies: readonly string[]): void {
   const trusted = new Set(trustedProxies.map(plainAddress));
   server.decorateRequest('clientAddress', {
@@ -30,8 +30,8 @@ export function readClientAddresses(server: FastifyInstance, trustedProxies: rea
 }
 
 /**
- * Each proxy appends the peer that it saw, so the list is read from its end. The first entry that is no trusted proxy is
- * the client: whatever stands before it is what the client itself has written.
+ * Finds the client in the header. Each proxy appends its peer, so the list is read from its end. The first entry that
+ * is not a trusted proxy is the client; the client itself has written everything before it.
  */
 function readForwardedFor(
   header: string | string[] | undefined,
@@ -49,7 +49,10 @@ function readForwardedFor(
   return address;
 }
 
-/** One text for all forms of an address: `::ffff:192.0.2.1` is `192.0.2.1`. Other text stays as it is. */
+/**
+ * Returns one spelling for all forms of an address: `::ffff:192.0.2.1` becomes `192.0.2.1`. Other text is returned
+ * unchanged.
+ */
 function plainAddress(text: string): string {
   return isIP(text) === 0 ? text : ipaddr.process(text).toString();
 }

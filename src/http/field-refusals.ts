@@ -1,7 +1,7 @@
 /**
- * Fields that are refused before the schema is asked, by their names alone: misspelled ones, and ones that cannot be
- * changed. They are kept with the request until the schema has spoken, so that one answer lists every wrong field
- * (decisions.md 37).
+ * Refuses fields by their names alone, before the schema is checked: misspelled fields, and fields that cannot be
+ * changed. The refusals are kept with the request until the schema is checked, so that one answer lists every wrong
+ * field (decisions.md 37).
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type AppError, mergeRefusals } from '../system/errors.ts';
@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** Refuses a request with field refusals once its schema has allowed it. */
+/** Refuses a request with field refusals when its schema allows it. */
 export function refuseFields(server: FastifyInstance): void {
   server.decorateRequest('fieldRefusals', undefined);
   server.addHook('preHandler', (request, _reply, done) => {
@@ -25,7 +25,7 @@ export function addFieldRefusals(request: FastifyRequest, refusals: readonly App
   if (refusals.length > 0) request.fieldRefusals = [...(request.fieldRefusals ?? []), ...refusals];
 }
 
-/** The schema's refusal with the field refusals before it; any other outcome unchanged. */
+/** Returns the schema's refusal with the field refusals before it, or any other outcome unchanged. */
 export function withFieldRefusals(
   request: Pick<FastifyRequest, 'fieldRefusals'>,
   refusal: AppError | undefined,

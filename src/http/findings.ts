@@ -1,11 +1,13 @@
 /**
- * Describes what a schema found wrong, in words for people and with the caller's own field names (api.md 1.1). A schema
- * says with its `description` what a pattern means; the pattern itself is for programs.
+ * Describes schema errors in words for people and with the caller's own field names (api.md 1.1). The `description` of
+ * a schema explains its pattern to people; the pattern itself is for programs.
  */
 import { type Issue, MAX_ISSUES } from '../system/errors.ts';
 import { PLAIN_TEXT } from './plain-text.ts';
 
-/** One error of Ajv with `verbose`; the schemas have no `$ref`, so that `schemaPath` leads through all of them. */
+/**
+ * One error of Ajv with the option `verbose`. The schemas have no `$ref`, so `schemaPath` leads through all of them.
+ */
 export type Finding = {
   keyword: string;
   instancePath: string;
@@ -16,21 +18,21 @@ export type Finding = {
   parentSchema?: Readonly<Record<string, unknown>>;
 };
 
-/** Maximum length of a JSON pointer that is looked at: its keys are the caller's, and may be as long as the body. */
+/** Maximum length of a JSON pointer that is read: the caller chooses its keys, which may be as long as the body. */
 const MAX_POINTER_CHARACTERS = 2_000;
 /** A key is the caller's, and may be as long as the body. */
 const MOST_KEY_CHARACTERS = 100;
 
 /**
- * Findings that blame fields, in order: one finding, or those of a union's branch. `types` names the types of all branches
- * where the value is of none of them.
+ * Findings to report, in order: one finding, or those of a union's branch. `types` names the types of all branches when the
+ * value has none of them.
  */
 type Group = Pick<Finding, 'keyword' | 'instancePath' | 'schemaPath'> & {
   blamed: readonly Finding[];
   types?: readonly string[];
 };
 
-/** Findings kept of one branch of a union: several may blame one field, and no more than MAX_ISSUES fields are listed. */
+/** Maximum number of findings kept of one branch: several may be about one field, and at most MAX_ISSUES fields are listed. */
 const MAX_BLAMED = 10 * MAX_ISSUES;
 
 /**
@@ -58,9 +60,9 @@ export function describeFindings(findings: readonly Finding[]): Issue[] {
   return issues.size > 0 ? [...issues.values()] : [{ path: '', message: 'is not valid' }];
 }
 
-/** Keywords of which Ajv first reports why each branch fails, and then that none holds. */
+/** Keywords for which Ajv first reports why each branch fails, and then that none holds. */
 const UNIONS = ['anyOf', 'oneOf'];
-/** Keywords that only say that something below them was found. */
+/** Keywords that only report that another finding exists below them. */
 const UNTELLING = ['if', 'propertyNames'];
 
 function groupOf(finding: Finding): Group {
@@ -68,7 +70,7 @@ function groupOf(finding: Finding): Group {
   return { keyword, instancePath, schemaPath, blamed: [finding] };
 }
 
-/** Takes the groups of the branches of a union off the end of the list: Ajv reports them right before the union. */
+/** Removes the groups of a union's branches from the end of the list: Ajv reports them right before the union. */
 function takeBranches(groups: Group[], union: Finding): Group[] {
   const prefix = `${union.schemaPath}/`;
   let start = groups.length;
@@ -77,8 +79,8 @@ function takeBranches(groups: Group[], union: Finding): Group[] {
 }
 
 /**
- * A value that no branch allows is blamed for the branch that it came furthest in. Where it is of no branch's type, all
- * their types are named.
+ * Chooses the branch of the union that the value comes closest to. When its type is wrong for every branch, the group
+ * names all their types.
  */
 function chooseBranch(union: Finding, branches: readonly Group[]): Group {
   const { keyword, instancePath, schemaPath } = union;
@@ -98,7 +100,7 @@ function chooseBranch(union: Finding, branches: readonly Group[]): Group {
   return { keyword, instancePath: best.instancePath, schemaPath, blamed };
 }
 
-/** The deepest finding tells most, and among those at one place a wrong type tells least. */
+/** Returns the most informative finding: the deepest one, and at the same depth any other rather than a wrong type. */
 function mostTelling(groups: readonly Group[]): Group | undefined {
   let best: Group | undefined;
   let bestScore = -1;
@@ -116,7 +118,7 @@ function depthOf(pointer: string): number {
   return depth;
 }
 
-/** The position of the branch in its union: `1` of `#/properties/to/anyOf/1/items/type`. */
+/** Returns the position of the branch in its union: `1` of `#/properties/to/anyOf/1/items/type`. */
 function branchOf({ schemaPath }: Group, union: Finding): string {
   const start = union.schemaPath.length + 1;
   const end = schemaPath.indexOf('/', start);

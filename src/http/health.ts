@@ -1,10 +1,10 @@
 /**
- * `GET /healthz`: 200 while the daemon can do its work, 503 with the reasons while it cannot. It tells load balancers and
- * monitors, without a key, and names nothing of any tenant.
+ * `GET /healthz` answers 200 while the daemon works, and 503 with the reasons while it cannot. It is for load balancers
+ * and monitors, needs no key, and reveals nothing about any tenant.
  */
 import type { FastifyInstance } from 'fastify';
 
-/** What keeps the daemon from its work, and how it is said to people. */
+/** Reasons that keep the daemon from working, with their messages for people. */
 const REASONS = {
   writer_behind: 'Writes wait for the disk much longer than usual.',
   writer_silent: 'The thread that writes the database has not answered for a long time.',
@@ -14,7 +14,7 @@ const REASONS = {
     'Free disk space is below storage.reserveMegabytes: nothing new is accepted, and delivery goes on. Free some space.',
 } as const;
 
-/** What an operator should know although everything works. */
+/** Warnings for the operator although everything works. */
 const WARNINGS = {
   clock_behind:
     'The clock of this machine is behind the time it showed before. Check its time synchronization.',
@@ -24,20 +24,26 @@ type Reason = keyof typeof REASONS;
 type Warning = keyof typeof WARNINGS;
 export type Health = { reasons: readonly Reason[]; warnings: readonly Warning[] };
 
-/** Requests are shed long before (http/shed.ts); so long a delay is not load but a disk that hardly works. Ours. */
+/**
+ * Maximum age of the oldest waiting write. Requests are shed long before (http/shed.ts), so such a delay is not caused
+ * by load but by a disk that hardly works. Our own limit.
+ */
 export const MAX_WRITER_LAG_MS = 10_000;
-/** No single write or slice of a read takes a second; a busy machine may stretch it tenfold. Ours. */
+/**
+ * Maximum time without an answer from a busy thread. No single write or slice of a read takes a second; a busy machine
+ * may need ten times as long. Our own limit.
+ */
 export const MAX_SILENCE_MS = 30_000;
 
 export type VitalSigns = {
-  /** How long the oldest write that is not durable yet has waited. */
+  /** Time for which the oldest write that is not durable yet has waited. */
   writerLagMs: number;
-  /** How long a thread that has work to do has answered nothing. */
+  /** Time for which a thread with work to do has answered nothing. */
   writerSilentMs: number;
   readerSilentMs: number;
   isDiskFull: boolean;
   isDiskBelowReserve: boolean;
-  /** How far the wall clock is behind the latest time it has shown. 0 when it is not. */
+  /** Time by which the wall clock is behind the latest time it has shown; 0 when it is not. */
   clockBehindMs: number;
 };
 

@@ -8,7 +8,7 @@ import { addFieldRefusals } from './field-refusals.ts';
 
 type ObjectSchema = { properties: object };
 
-/** For the `preValidation` of a route: before what is missing is blamed. */
+/** Returns the `preValidation` hook of a route: it runs before missing fields are reported. */
 export function refuseImmutable(resource: readonly ObjectSchema[], change: ObjectSchema) {
   const known = resource.flatMap(({ properties }) => Object.keys(properties));
   const immutable = new Set(known.filter((field) => !Object.hasOwn(change.properties, field)));

@@ -20,7 +20,7 @@ export function rejectNearMisses(server: FastifyInstance): void {
   });
 }
 
-/** A refusal for each given name that is a misspelling of a known one, at most MAX_ISSUES. */
+/** Returns a refusal for each given name that is a misspelling of a known one, at most MAX_ISSUES. */
 export function findNearMisses(given: object, known: readonly string[], kind = 'field'): AppError[] {
   const exact = new Set(known);
   const meantBy = meantAmong(known);

@@ -53,17 +53,23 @@ export const problemSchema = Type.Object(
       details: Type.Optional(
         Type.Object(
           {
-            id: Type.Optional(Type.String({ description: '`already_exists`: the id of what exists.' })),
+            id: Type.Optional(
+              Type.String({ description: '`already_exists`: the id of the existing record.' }),
+            ),
             scheduledEmails: Type.Optional(
               Type.Integer({ description: '`domain_in_use`: emails that are scheduled from the domain.' }),
             ),
-            limit: Type.Optional(Type.Integer({ description: '`quota_exceeded`: emails a month.' })),
-            used: Type.Optional(Type.Integer({ description: '`quota_exceeded`: emails of this month.' })),
+            limit: Type.Optional(
+              Type.Integer({ description: '`quota_exceeded`: maximum number of emails a month.' }),
+            ),
+            used: Type.Optional(
+              Type.Integer({ description: '`quota_exceeded`: number of emails counted this month.' }),
+            ),
             resetsAt: Type.Optional(
               Type.String({ description: '`quota_exceeded`: when the next month begins.' }),
             ),
           },
-          { description: 'More for programs; each code has its own fields.' },
+          { description: 'Details for programs; each code has its own fields.' },
         ),
       ),
       requestId: Type.String({ description: 'The same as the header X-Request-Id.' }),
@@ -129,7 +135,9 @@ function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && ('statusCode' in error || 'validation' in error);
 }
 
-/** Refusal for a value that its schema does not allow. `whole` is blamed when the value as a whole is wrong. */
+/**
+ * Returns the refusal for a value that its schema does not allow. `whole` is named when the value as a whole is wrong.
+ */
 export function validationRefusal(
   findings: readonly object[],
   whole: 'body' | 'request' = 'request',

@@ -1,17 +1,22 @@
 /**
- * Reading of a connection, one request head at a time. Node's HTTP parser takes whole chunks of up to 64 KiB, which hold
- * thousands of small requests, and makes an object of each before the first is answered. Here the bytes of a chunk are
- * kept back and parsed up to the end of one head, or as far as the body of a request reaches; the socket is not read while
- * bytes are kept back.
+ * Reads a connection one request head at a time. Node's HTTP parser takes whole chunks of up to 64 KiB, which hold
+ * thousands of small requests, and makes an object of each before the first is answered. This class keeps the bytes of
+ * a chunk back and parses them up to the end of one head, or to the end of a request's body. The socket is not read
+ * while bytes are kept back.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** RFC 9112 2.1. Node's parser accepts no other line ends. */
 const END_OF_HEAD = '\r\n\r\n';
-/** Bytes before the end of the shortest head, `GET / HTTP/1.1`. Line ends before a request are skipped (RFC 9112 2.2). */
+/**
+ * Number of bytes before the end of the shortest head, `GET / HTTP/1.1`. Line ends before a request are skipped (RFC
+ * 9112 2.2).
+ */
 const MIN_HEAD_BYTES = 14;
-/** Bytes parsed at once of a chunked body, whose end is not known. They may hold a few heads besides. */
+/**
+ * Number of bytes of a chunked body that are parsed at once, since its end is not known. They may include a few heads.
+ */
 const CHUNKED_PIECE_BYTES = 4 * 1024;
 
 type Parse = (bytes: Buffer) => void;
@@ -19,25 +24,26 @@ type Parse = (bytes: Buffer) => void;
 export class ReadAhead {
   readonly #socket: Socket;
   readonly #parse: Parse;
-  /** Whether another request may be parsed now. */
+  /** Returns true when another request may be parsed now. */
   readonly #mayParse: () => boolean;
   /** Bytes that have arrived and are not parsed yet. */
   #unparsed: Buffer | undefined;
-  /** Bytes of the latest request's body that are not parsed yet. */
+  /** Number of bytes of the latest request's body that are not parsed yet. */
   #bodyBytesLeft = 0;
   #latest: IncomingMessage | undefined;
   #isLast = false;
-  /** The socket was paused here, not by Node. */
+  /** True when this class has paused the socket, not Node. */
   #isHeld = false;
 
-  /** `socket`: one that an HTTP server has just accepted. */
+  /** `socket` is one that an HTTP server has just accepted. */
   constructor(socket: Socket, mayParse: () => boolean) {
     const [parse] = socket.listeners('data');
     if (!parse) throw new Error('the HTTP server does not listen for the data of its connection');
     this.#socket = socket;
     this.#parse = (bytes) => parse.call(socket, bytes);
     this.#mayParse = mayParse;
-    // A second listener ends the direct path from the socket to the parser; then the first one is not needed any more.
+    // A second listener makes Node stop its direct path from the socket to the parser; then the first listener is not
+    // needed any more.
     socket.on('data', (chunk: Buffer) => {
       this.#unparsed = this.#unparsed ? Buffer.concat([this.#unparsed, chunk]) : chunk;
       this.#advance();
@@ -46,21 +52,26 @@ export class ReadAhead {
     socket.on('resume', () => this.#advance());
   }
 
-  /** The head of this request was parsed. `isLast`: the connection ends with it (RFC 9112 9.6). */
+  /**
+   * Records that the head of this request was parsed. `isLast` is true when the connection ends with it (RFC 9112 9.6).
+   */
   began(request: IncomingMessage, isLast: boolean): void {
     this.#latest = request;
     this.#isLast = isLast;
     this.#bodyBytesLeft = Number(request.headers['content-length'] ?? 0);
   }
 
-  /** To be called when `mayParse` may have become true. */
+  /** Resumes reading. The caller calls it when `mayParse` may have become true. */
   resume(): void {
     if (!this.#isHeld || !this.#mayParse()) return;
     this.#isHeld = false;
     this.#socket.resume();
   }
 
-  /** Node pauses a socket too, when a body is not read or an answer not taken, and resumes it: then this goes on. */
+  /**
+   * Parses the kept bytes as far as allowed. Node also pauses the socket, when a body is not read or an answer is not
+   * taken; its resumption continues the parsing.
+   */
   #advance(): void {
     while (this.#unparsed && this.#mayParse()) {
       if (this.#socket.isPaused()) return;
@@ -68,7 +79,7 @@ export class ReadAhead {
       const end = this.#pieceEnd(this.#unparsed);
       const piece = this.#unparsed.subarray(0, end);
       this.#unparsed = end < this.#unparsed.length ? this.#unparsed.subarray(end) : undefined;
-      // After its end, of which bytes that are no HTTP are one cause, a connection answers nothing more.
+      // A connection that has ended, for example after bytes that are not HTTP, answers nothing more.
       if (!this.#isOver() && !this.#socket.writableEnded) this.#parse(piece);
     }
     if (this.#mayParse() || this.#socket.isPaused()) return;
@@ -76,7 +87,7 @@ export class ReadAhead {
     this.#socket.pause();
   }
 
-  /** The last request was parsed whole: whatever follows is not read as a request. */
+  /** True when the last request was parsed completely: following bytes are not read as a request. */
   #isOver(): boolean {
     return this.#isLast && this.#latest?.complete === true;
   }

@@ -1,7 +1,7 @@
 /**
- * The document for people, at `/docs`: a page that reads `/v1/openapi.json` and can try each request. All of it comes from
- * this server, whatever it is called from outside, and its policy lets it talk to nothing else. Each file is
- * read from the disk once, when it is first asked for, and sent from memory from then on: the number of open files does not
+ * Serves the document for people at `/docs`: a page that reads `/v1/openapi.json` and can try each request. All of its
+ * files come from this server, under any host name, and its policy lets it talk to no other server. Each file is read
+ * from the disk once, when it is first requested, and sent from memory from then on: the number of open files does not
  * grow with the number of readers.
  */
 import { readFile } from 'node:fs/promises';
@@ -99,7 +99,10 @@ export function serveReferencePage(
   }
 }
 
-/** Reads at the first call. Calls meanwhile wait for the same bytes; after a failure the next call reads again. */
+/**
+ * Returns a function that reads at its first call. Concurrent calls wait for the same bytes; after a failure the next
+ * call reads again.
+ */
 function readOnce(read: () => Promise<Buffer>): () => Promise<StaticContent> {
   let content: Promise<StaticContent> | undefined;
   return () => {

@@ -1,4 +1,4 @@
-/** Requests that were refused under load, in the log: summed, because under load there are many. */
+/** Logs requests that were refused under load, as sums, because under load there are many. */
 import type { Log } from '../system/log.ts';
 import type { Metrics } from '../system/metrics.ts';
 import type { System } from '../system/system.ts';
@@ -6,7 +6,7 @@ import { periodic, type Work } from '../system/worker.ts';
 
 const PERIOD_MS = 10_000;
 
-/** Writes a line after each period in which requests were shed: how many, for each reason. */
+/** Creates work that writes a line after each period in which requests were shed, with the number for each reason. */
 export function createShedLog({ clock, log, metrics }: ShedLogSystem): Work<'run'> {
   const logged = new Map<string, number>();
   return periodic(clock, {

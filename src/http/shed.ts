@@ -10,7 +10,10 @@ import type { Metrics } from '../system/metrics.ts';
 export type OverloadCheck = () => OverloadReason | undefined;
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A POST that is taken although free disk space is below the reserve: it frees, stops or protects something. */
+    /**
+     * True for a POST that is accepted although free disk space is below the reserve, because it frees, stops or
+     * protects something.
+     */
     worksOnLowDisk?: boolean;
   }
 }
@@ -26,11 +29,11 @@ export const MOST_PENDING_BYTES = 32 * 1024 * 1024;
 export const MOST_LOOP_DELAY_MS = 200;
 const RETRY_AFTER_SECONDS = 2;
 
-/** The disk does not empty in seconds. */
+/** Retry-After for a full disk, which takes longer than load to pass. */
 const LOW_DISK_RETRY_AFTER_SECONDS = 30;
 
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** Methods that add something. A PATCH changes what is there, and a DELETE takes it away. */
+/** Methods that add data. A PATCH changes existing data, and a DELETE removes it. */
 const ADDING = new Set(['POST', 'PUT']);
 
 export function createOverloadCheck(load: {
@@ -52,12 +55,12 @@ export function createOverloadCheck(load: {
 
 export type Shedding = {
   isOverloaded: OverloadCheck;
-  /** True when free disk space is below the reserve. Asked for every write: must cost nothing. */
+  /** Returns true when free disk space is below the reserve. It is called for every write, so it must cost nothing. */
   isDiskLow: () => boolean;
   metrics?: Pick<Metrics, 'shedRequests'>;
 };
 
-/** Refuses writes on every route that is registered on `scope` after this, while there is a reason to. */
+/** Refuses writes on every route that is registered on `scope` afterwards, while a reason exists. */
 export function shedWrites(scope: FastifyInstance, { isOverloaded, isDiskLow, metrics }: Shedding): void {
   scope.addHook('onRequest', (request, _reply, done) => {
     if (!WRITES.has(request.method)) return done();
@@ -70,7 +73,7 @@ export function shedWrites(scope: FastifyInstance, { isOverloaded, isDiskLow, me
 }
 
 function overloaded(): AppError {
-  return new AppError('unavailable', 'Too much to do at the moment; try again shortly', {
+  return new AppError('unavailable', 'The server is overloaded; try again shortly', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

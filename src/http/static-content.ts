@@ -1,6 +1,6 @@
 /**
- * Content that is the same for every caller: held in memory once, sent from there, and named by an entity tag, so that a
- * caller who has it already is answered 304 (RFC 9110 13.1.2). Serving it opens no file.
+ * Serves content that is the same for every caller. It is held in memory, sent from there, and named by an entity tag,
+ * so that a caller who has it already is answered 304 (RFC 9110 13.1.2). Serving it opens no file.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -1,6 +1,6 @@
 /**
- * Token buckets by name: each holds at most `burst` tokens and gains some every second; a request takes one. The number of
- * buckets is bounded, and the one that was used longest ago is dropped first. A dropped bucket comes back full.
+ * Token buckets by name: each holds at most `burst` tokens and gains some every second; a request takes one. The number
+ * of buckets is bounded: the least recently used one is dropped first, and is full when it is created again.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../system/clock.ts';
@@ -8,7 +8,7 @@ import type { Clock } from '../system/clock.ts';
 export type BucketSize = { tokensPerSecond: number; burst: number };
 
 export type TokenBuckets = {
-  /** Takes one token, if there is one. `tokens`: what the bucket holds then, in fractions. */
+  /** Takes one token, if there is one. `tokens` is the number left in the bucket, in fractions. */
   take(name: string, size: BucketSize): { allowed: boolean; tokens: number };
 };
 

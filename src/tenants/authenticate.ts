@@ -51,7 +51,7 @@ type PlannedCaller = {
 };
 
 /**
- * Checks once more that the key of a request is neither revoked nor expired. It costs no query as long as no key changes.
+ * Checks again that the key of a request is neither revoked nor expired. It costs no query unless a key has changed.
  *
  * @throws AppError invalid_api_key
  */
@@ -69,7 +69,7 @@ export function hasLimits(request: FastifyRequest): boolean {
   return permission !== 'full_access' || domainId !== null || allowedIps !== null || expiresAt !== null;
 }
 
-/** For work that goes on after the body has arrived: to be called right before its commit. */
+/** Returns the check for work that continues after the body has arrived. The caller runs it right before its commit. */
 export function keyCheckOf(request: FastifyRequest): RequireValidKey {
   return plannedCallerOf(request).requireValidKey;
 }
@@ -88,9 +88,9 @@ export function findPlannedCaller(request: FastifyRequest): PlannedCaller | unde
 type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
 
 /**
- * Every route registered on `scope` after this needs a key; `config.needs` says for what (default: `read` for what is
- * got, else `write`). Requests of tenants whose plan limits them are counted here, before anything costs more; requests
- * whose key is refused are counted to their address.
+ * Makes every route registered on `scope` afterwards require a key. `config.needs` sets the permission (default: `read`
+ * for GET requests, else `write`). Requests of tenants whose plan limits them are counted here, before any further
+ * work; requests whose key is refused count towards their address.
  */
 export function requireApiKey(
   scope: FastifyInstance,
@@ -117,7 +117,7 @@ export function requireApiKey(
   const recognise = async (request: FastifyRequest, reply: FastifyReply) => {
     const { authorization } = request.headers;
     const key = await identify(request).catch((error: unknown) => {
-      // A request for nothing there is has not been counted yet, whatever its key; it is counted when it is refused.
+      // A request for an unknown route has not been counted yet, whatever its key; it is counted when it is refused.
       if (error instanceof AppError && !request.is404) addresses.charge(request);
       throw error;
     });
@@ -152,7 +152,10 @@ export function requireApiKey(
   scope.addHook('preHandler', requireValidKeyForWrites);
 }
 
-/** A body may take minutes to arrive. A key that was revoked or has expired by then must not change anything. */
+/**
+ * Checks the key again after the body, which may take minutes to arrive: a key that was revoked or has expired by then
+ * must not change anything.
+ */
 async function requireValidKeyForWrites(request: FastifyRequest): Promise<void> {
   if (!isRead(request)) await plannedCallerOf(request).requireValidKey();
 }

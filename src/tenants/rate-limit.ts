@@ -26,7 +26,7 @@ export type Allowance = {
 };
 
 const BURST_SECONDS = 2;
-/** Maximum number of tenants whose requests are counted. With more of them at work at once, some get more than their plan says. */
+/** Maximum number of tenants whose requests are counted. When more are active at once, some may exceed their plan. */
 const MAX_TENANTS = 10_000;
 
 export function createRateLimit(clock: Pick<Clock, 'elapsed'>): RateLimit {

@@ -29,7 +29,7 @@ const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(
 
 const domainId = orNull(
   Type.String(),
-  'The one domain it may send from, and whose emails alone it sees; null: any.',
+  'The only domain that the key may send from and whose emails it sees; null: any.',
 );
 const allowedIpsOrNull = orNull(allowedIps, 'Addresses and CIDR blocks it may be used from; null: any.');
 const expiresAt = orNull(Type.String(), 'ISO 8601 with an offset; null: never.');

@@ -1,4 +1,4 @@
-/** Requests of unknown senders are limited for each address; those of known ones are not. */
+/** Requests of unknown senders are limited for each address; those of known senders are not. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAddressLimit } from '../../src/http/address-limit.ts';
@@ -41,7 +41,7 @@ test('beyond its burst an address is refused until it has a token again, and oth
   assert.deepEqual(await statuses(2, '192.0.2.1'), [200, 429]);
 });
 
-test('who is known is never counted, from the same address or through the same proxy', async () => {
+test('a known sender is never counted, from the same address or through the same proxy', async () => {
   const { ask } = await serveLimited(1);
   await ask('192.0.2.1');
   for (let count = 0; count < 5; count++)
@@ -49,7 +49,7 @@ test('who is known is never counted, from the same address or through the same p
   assert.equal((await ask('192.0.2.1')).status, 429);
 });
 
-test('what nobody serves counts too', async () => {
+test('requests for unknown routes count too', async () => {
   const { ask } = await serveLimited(2);
   const statuses = [];
   for (let count = 0; count < 3; count++) statuses.push((await ask('192.0.2.1', {}, '/none')).status);
@@ -69,14 +69,14 @@ test('all addresses of an IPv6 network of 64 bits are one, and all forms of an I
   }
 });
 
-test('behind a trusted proxy it is the client that is counted', async () => {
+test('behind a trusted proxy requests count towards the client', async () => {
   const { ask } = await serveLimited(1);
   const via = (address: string) => ask('10.0.0.1', { 'x-forwarded-for': address });
   assert.deepEqual([(await via('192.0.2.1')).status, (await via('192.0.2.2')).status], [200, 200]);
   assert.equal((await via('192.0.2.1')).status, 429);
 });
 
-test('what was pipelined behind the refusal is dropped with the connection', async () => {
+test('requests pipelined behind the refusal are dropped with the connection', async () => {
   const { server } = await serveLimited(3);
   try {
     const client = await open(await listen(server));

@@ -27,12 +27,12 @@ test('without the header the client is the peer, a trusted proxy or not', async 
     assert.equal((await who(peer)).address, peer);
 });
 
-test('what a peer that is no trusted proxy claims is not read', async () => {
+test('the header of a peer that is not a trusted proxy is not read', async () => {
   for (const peer of ['127.0.0.2', '203.0.113.5', '2001:db8::7'])
     assert.equal(await addressOf(peer, '198.51.100.1'), peer);
 });
 
-test('behind a trusted proxy the client is the last address that is no trusted proxy', async () => {
+test('behind a trusted proxy the client is the last address that is not a trusted proxy', async () => {
   for (const [forwardedFor, client] of [
     ['198.51.100.1', '198.51.100.1'],
     ['10.0.0.1, 198.51.100.1', '198.51.100.1'],
@@ -52,12 +52,12 @@ test('a proxy is recognised in each form of its address', async () => {
     assert.equal(await addressOf(peer, '198.51.100.1'), '198.51.100.1', peer);
 });
 
-test('what is no address is nobody, and what stands before it is not read', async () => {
+test('an entry that is not an address gives an unknown client, and earlier entries are not read', async () => {
   for (const text of ['unknown', '198.51.100.1:443', '[2001:db8::7]', '198.51.100.1, _hidden', '127.1'])
     assert.equal(await addressOf('127.0.0.1', text), 'unknown', text);
 });
 
-test('nothing else of what a proxy forwards is read', async () => {
+test('no other forwarding header is read', async () => {
   const forwarded = {
     'x-forwarded-host': 'evil.test',
     'x-forwarded-proto': 'https',

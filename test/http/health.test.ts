@@ -14,7 +14,7 @@ const WELL: VitalSigns = {
   ...{ isDiskFull: false, isDiskBelowReserve: false },
 };
 
-test('up to its limits the daemon is well, and beyond each of them there is a reason', () => {
+test('up to its limits the daemon is healthy, and beyond each of them there is a reason', () => {
   assert.deepEqual(judgeHealth(WELL), { reasons: [], warnings: [] });
   for (const [name, most, reason] of [
     ['writerLagMs', MAX_WRITER_LAG_MS, 'writer_behind'],
@@ -28,7 +28,7 @@ test('up to its limits the daemon is well, and beyond each of them there is a re
   assert.deepEqual(judgeHealth(crowded).reasons, ['disk_full', 'disk_below_reserve']);
 });
 
-test('GET /healthz is 200 in health and with a warning, and 503 with reasons and plain words otherwise', async () => {
+test('GET /healthz answers 200 when healthy and with a warning, and 503 with reasons and a message otherwise', async () => {
   let signs = WELL;
   const { send } = await serve({}, (server) => serveHealth(server, '1.2.3', () => signs));
   const well = await send({ method: 'GET', url: '/healthz' });

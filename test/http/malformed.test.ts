@@ -56,7 +56,7 @@ for (const [name, bytes, status] of MALFORMED) {
   });
 }
 
-test('bytes that are no HTTP are refused once, however many there are', async () => {
+test('bytes that are not HTTP are refused once, however many there are', async () => {
   let errors = 0;
   const count = () => void errors++;
   server.server.on('clientError', count);

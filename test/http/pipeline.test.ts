@@ -21,7 +21,7 @@ const { server } = await serve({}, (routes) => {
     return { number };
   });
 });
-/** Those of `names` that were begun, in order. */
+/** Returns those of `names` that were begun, in order. */
 const begunOf = (...names: string[]) => began.filter((number) => names.includes(number));
 let parsed = 0;
 server.server.on('request', () => void parsed++);
@@ -31,7 +31,7 @@ after(() => server.close());
 const get = (path: string | number) => `GET /number/${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => `${index}`);
 
-/** An answer from another connection: what had arrived before is read by now. */
+/** Answers a request of another connection: bytes that had arrived before are read by then. */
 async function roundTrip(): Promise<void> {
   const other = await open(port);
   other.write('GET /things/1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
@@ -56,7 +56,7 @@ test('no more than two requests are read ahead of the one that is answered, and 
   client.socket.destroy();
 });
 
-test('while one connection has many requests waiting, others have their turn after each', async () => {
+test('while one connection has many requests waiting, other connections are served after each', async () => {
   const [many, other] = [await open(port), await open(port)];
   began.length = 0;
   holdNumber = (number) => {
@@ -71,7 +71,7 @@ test('while one connection has many requests waiting, others have their turn aft
   other.socket.destroy();
 });
 
-test('what was pipelined behind the answer that ends a connection is not done', async () => {
+test('requests pipelined behind the answer that ends a connection are not executed', async () => {
   began.length = 0;
   holdNumber = () => {};
   const client = await open(port);
@@ -83,7 +83,7 @@ test('what was pipelined behind the answer that ends a connection is not done', 
   assert.deepEqual(begunOf('first', 'last', 'never'), ['first', 'last']);
 });
 
-test('what a client asked for and left before it was begun is not done', async () => {
+test('requests of a client that left before they were begun are not executed', async () => {
   const { opened, open: release } = gate();
   began.length = 0;
   holdNumber = () => opened;
@@ -102,7 +102,7 @@ const chunked = (path: string, chunks: readonly string[]) =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n` +
   `${chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('')}0\r\n\r\n`;
 const named = (name: string) => JSON.stringify({ name });
-/** Heads, bodies and ends of lines in every order that they may follow each other. */
+/** Heads, bodies and line ends in every order in which they may follow each other. */
 const REQUESTS: readonly [bytes: string, answer: string][] = [
   [get(1), '{"number":"1"}'],
   [post('/things', named('a')), '{"got":{"name":"a"}}'],

@@ -7,7 +7,7 @@ import { createNotices } from '../../src/system/notices.ts';
 import { startWork } from '../../src/system/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
-test('shed requests are one line in ten seconds, with a sum for each reason', async () => {
+test('shed requests are logged in one line every ten seconds, with a sum for each reason', async () => {
   const clock = createFakeClock(0);
   const metrics = createMetrics(clock);
   const lines: [object, string][] = [];

@@ -69,7 +69,7 @@ test('an overloaded daemon refuses writes with when to come back, and answers re
   assert.equal((await send({ method: 'POST', url: '/v' })).status, 200);
 });
 
-test('below the reserve of the disk nothing is added, and what changes, frees or stops something is done', async () => {
+test('below the reserve of the disk additions are refused, and changes, deletions and stops are allowed', async () => {
   const metrics = createMetrics(createFakeClock(0));
   let isLow = true;
   const { send } = await serve({}, (server) => {

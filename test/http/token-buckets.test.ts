@@ -24,7 +24,7 @@ test('a bucket holds its burst, gains its tokens every second, and never more th
   assert.deepEqual(take(), { allowed: true, tokens: 2 });
 });
 
-test('buckets are apart by name, and the one that was used longest ago makes way', () => {
+test('buckets are separate by name, and the least recently used one is dropped', () => {
   const buckets = createTokenBuckets(createFakeClock(0), 2);
   const take = (name: string) => buckets.take(name, { tokensPerSecond: 1, burst: 1 }).allowed;
   assert.deepEqual([take('a'), take('a'), take('b'), take('b')], [true, false, true, false]);

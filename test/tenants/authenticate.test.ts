@@ -19,7 +19,7 @@ const PROXY = '10.0.0.1';
 let house: TestApp;
 /** One route for each need, and one that names none. */
 let probe: FastifyInstance;
-/** Runs when a request's head has been answered for and its body is about to be read. */
+/** Is called when a request's head has been handled and its body is about to be read. */
 let onBody = (): void => {};
 let changes = 0;
 before(async () => {
@@ -251,7 +251,7 @@ test('a key in the query string or in another header is no key', async () => {
   assert.equal(response.statusCode, 401);
 });
 
-test('behind a trusted proxy it is the forwarded address that a key allows; from elsewhere nobody can claim one', async () => {
+test('a key is checked against the forwarded address behind a trusted proxy only', async () => {
   const { token } = await newKey({ allowedIps: ['192.0.2.7'] });
   const from = async (remoteAddress: string, forwardedFor: string) => {
     const headers = { authorization: `Bearer ${token}`, 'x-forwarded-for': forwardedFor };

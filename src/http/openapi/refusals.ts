@@ -69,7 +69,7 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
     message: 'Your plan allows 5 requests a second',
   },
   quota_exceeded: {
-    when: 'the plan has no emails left this month. `Retry-After` is the time until the next month begins: do not sleep on it, tell a person.',
+    when: 'the plan has no emails left this month. `Retry-After` is the time until the next month begins: do not wait for it, report it to a person.',
     message: 'Your plan allows 3000 emails a month',
   },
   internal_error: { when: 'a mistake on our side.', message: 'Something went wrong on our side' },
