@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { createSigningKeys } from '../../src/domains/signing-key.ts';
+import { deliver } from '../../src/queue/deliver.ts';
 import { releaseHeld } from '../../src/queue/held/hold.ts';
+import { NO_REPORT, verdictForAll } from '../../src/queue/outcome.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial } from '../../src/system/dial.ts';
 import type { Log } from '../../src/system/log.ts';
@@ -44,6 +47,11 @@ const damages: Record<string, (path: string) => void> = {
     bytes[bytes.length - 5] = 0x41;
     writeFileSync(path, bytes);
   },
+  'holds bare LFs': (path) => {
+    const bytes = readFileSync(path);
+    bytes.write('From a\n.\ntext file\n', 200_000);
+    writeFileSync(path, bytes);
+  },
   'lost its end': (path) => truncateSync(path, 1_000),
   'is missing': (path) => renameSync(path, join(spool.dataDir, 'elsewhere')),
 };
@@ -72,3 +80,27 @@ for (const [damage, inflict] of Object.entries(damages)) {
     assert.ok(raw?.subarray(-whole.length).equals(whole), 'what is delivered is what was stored');
   });
 }
+
+test('a signature made over a damaged header is dropped with the hold, and restored mail is signed anew', async () => {
+  const known = files();
+  const id = await spool.accept('bob@rcpt.example', { attachments: [FILE] });
+  const path = files().find((file) => !known.includes(file)) ?? '';
+  const whole = readFileSync(path);
+  damages['holds other bytes']?.(path);
+  const signature = 'DKIM-Signature: of the damaged header\r\n';
+  const world = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
+  const refused = { ...NO_REPORT, phase: 'rcpt', text: '450 later' } as const;
+  for (const claimed of await spool.claim()) {
+    const verdicts = verdictForAll(claimed, { kind: 'deferred', report: refused });
+    await deliver(world, claimed, async () => ({ verdicts, signature }));
+  }
+  await spool.clock.advance(3_600_000);
+  await spool.deliverDue();
+  assert.equal((await spool.email(id)).recipients[0].status, 'held');
+  writeFileSync(path, whole);
+  await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
+  await spool.deliverDue();
+  assert.equal((await spool.email(id)).status, 'delivered');
+  const start = sink.messages.at(-1)?.raw?.subarray(0, -whole.length).toString() ?? '';
+  assert.match(start, /^DKIM-Signature: v=1;/);
+});

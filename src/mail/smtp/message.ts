@@ -5,7 +5,6 @@
 import { asBuffer, CrlfCheck, stuffDots } from './body.ts';
 import type { SmtpConnection } from './connection.ts';
 import type { Envelope, MessageContent } from './envelope.ts';
-import { protocolError, type SmtpError } from './failure.ts';
 
 /** Between two slices the peer's window is waited for. */
 const SLICE_BYTES = 64 * 1024;
@@ -14,7 +13,8 @@ const LF = 0x0a;
 /**
  * Writes all but the final dot and answers with the bytes of that; undefined when the peer spoke in between, which ends
  * the sending.
- * @throws SmtpError also where the message is not what it was said to be, which must not be ended with a dot
+ * @throws SmtpError
+ * @throws MalformedMessageError when a streamed message must not be ended with a dot; whatever its chunks throw goes first
  */
 export async function sendContent(
   connection: SmtpConnection,
@@ -39,9 +39,28 @@ export async function sendContent(
   if (message.inline) {
     if (!(await send(asBuffer(message.inline)))) return undefined;
   } else {
-    for await (const chunk of message.chunks()) if (!(await send(asBuffer(chunk)))) return undefined;
+    let fault: MalformedMessageError | undefined;
+    for await (const chunk of message.chunks()) {
+      // After a fault the rest is read and not sent, because the chunks may report at their end that the file is damaged.
+      if (fault) continue;
+      try {
+        if (!(await send(asBuffer(chunk)))) return undefined;
+      } catch (error) {
+        if (!(error instanceof MalformedMessageError)) throw error;
+        fault = error;
+      }
+    }
+    if (fault) throw fault;
   }
   return connection.hasReply ? undefined : stream.end();
+}
+
+/**
+ * A streamed message has another length than declared, or a CR or LF outside CRLF. The fault lies on this side, so it is
+ * not an `SmtpError`, which tells something about the peer.
+ */
+export class MalformedMessageError extends Error {
+  override readonly name = 'MalformedMessageError';
 }
 
 /** The message's slices, each as it goes over the wire. */
@@ -57,24 +76,24 @@ class SliceStream {
     this.#lines = inline ? undefined : new CrlfCheck();
   }
 
-  /** @throws SmtpError */
+  /** @throws MalformedMessageError */
   next(slice: Buffer): Buffer {
     this.#missingBytes -= slice.length;
-    if (this.#missingBytes < 0) throw protocolError('body', 'the message is longer than declared');
+    if (this.#missingBytes < 0) throw new MalformedMessageError('the message is longer than declared');
     if (this.#lines?.accepts(slice) === false) throw strayLineEnd();
     const stuffed = stuffDots(slice, this.#isAtLineStart);
     this.#isAtLineStart = slice.at(-1) === LF;
     return stuffed;
   }
 
-  /** RFC 5321 4.1.1.4: the CRLF that ends the last line, then the dot. @throws SmtpError */
+  /** RFC 5321 4.1.1.4: the CRLF that ends the last line, then the dot. @throws MalformedMessageError */
   end(): string {
-    if (this.#missingBytes > 0) throw protocolError('body', 'the message is shorter than declared');
+    if (this.#missingBytes > 0) throw new MalformedMessageError('the message is shorter than declared');
     if (this.#lines?.isBetweenCrAndLf) throw strayLineEnd();
     return this.#isAtLineStart ? '.\r\n' : '\r\n.\r\n';
   }
 }
 
-function strayLineEnd(): SmtpError {
-  return protocolError('body', 'the message has a CR or LF outside CRLF');
+function strayLineEnd(): MalformedMessageError {
+  return new MalformedMessageError('the message has a CR or LF outside CRLF');
 }

@@ -33,7 +33,7 @@ export type Transaction = {
   /** The next transaction may begin: with PIPELINING as soon as the final dot has been written, else when the result is
    * there. Never rejects. */
   ready: Promise<void>;
-  /** Rejects for faults of ours alone: what `onPhase` or the message's chunks throw. */
+  /** Rejects for faults of this side alone: what `onPhase` or the chunks throw, and a malformed message (message.ts). */
   result: Promise<TransactionResult>;
 };
 
