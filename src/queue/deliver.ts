@@ -108,7 +108,7 @@ const DAMAGED =
 
 /**
  * Holds a message whose stored bytes are damaged. No receiver has seen the end of the message, so none has accepted it.
- * Its signature may cover damaged bytes, and is discarded.
+ * Its signature may cover damaged bytes, and `settle` discards it.
  */
 function holdDamaged(app: DeliveryApp, { message, recipients }: Delivery, error: DamagedBlobError): Attempt {
   const { place, message: damage } = error;

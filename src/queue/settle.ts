@@ -53,6 +53,9 @@ export const settle = defineWrite('queue.settle', async (tx, settlement: Settlem
     await settleRecipient(tx, message, recipient, result, settlement);
     settled.push(recipient.id);
   }
+  // Mail is held when its stored bytes are damaged, and then a signature covers the damaged header. A new one is made of
+  // the same date, so for intact mail it is the same signature again.
+  if (all.some(({ state }) => state === 'held')) message.signature = null;
   await refreshStatus(tx, message, all);
   return settled;
 });
