@@ -179,8 +179,8 @@ function registerCancel(server: FastifyInstance, app: EmailsApp): void {
         operationId: 'cancelEmail',
         summary: 'Cancel an email',
         description:
-          'Works as long as no delivery was tried, and when all that is left of the email is held or was not tried: then ' +
-          'recipients who have it keep it. Answers the email.',
+          'Cancels an email if no delivery was attempted, or if all that is left of it is held or was not attempted; ' +
+          'recipients who have it keep it. Returns the email.',
         tags,
         ...paramsOf(CANCEL),
         response: { 200: emailSchema },

@@ -10,7 +10,10 @@ import { cancelStoredEmail, type EmailHead, findEmailHead, rescheduleStoredEmail
 
 type ChangeApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
 
-/** @throws AppError not_found, also for the email of another tenant, mode, or domain than the key is limited to */
+/**
+ * Finds an email by its id.
+ * @throws AppError not_found, also for the email of another tenant, mode, or domain than the key is limited to
+ */
 export async function getEmailHead(
   app: Pick<App, 'db'>,
   { tenantId, mode, domainId }: Caller,

@@ -147,7 +147,7 @@ function describeVerb(verb: Verb, name: string, plural: string): string {
     case 'get':
       return `Returns the ${name} with this id.`;
     case 'update':
-      return 'What is left out stays as it is.';
+      return 'Omitted fields keep their values.';
     case 'delete':
       return `Deletes the ${name} for good.`;
   }
