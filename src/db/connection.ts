@@ -7,7 +7,7 @@ export type Synchronous = 'FULL' | 'NORMAL';
 
 const BUSY_TIMEOUT_MS = 5_000;
 /** Pages of 4 KiB; 16 MiB of WAL before the writer copies it back (engine.md 4). */
-const CHECKPOINT_PAGES = 4_000;
+export const CHECKPOINT_PAGES = 4_000;
 
 const SYNCHRONOUS_LEVEL = { NORMAL: 1, FULL: 2 } as const satisfies Record<Synchronous, number>;
 
@@ -21,15 +21,24 @@ export function openWriting(file: string, synchronous: Synchronous): Database {
 
 type WalState = { log: number; checkpointed: number };
 
+/** What to do around a checkpoint: `after` runs only when everything was copied back and flushed. */
+export type CheckpointSteps = { before(): void; after(): void };
+
 /**
  * Copies the WAL back into the database once it is long, as far as readers allow. A full disk is no failure: the WAL
  * stands and is copied later.
  */
-export function checkpointWhenLong(database: Database, pages = CHECKPOINT_PAGES): void {
+export function checkpointWhenLong(
+  database: Database,
+  pages = CHECKPOINT_PAGES,
+  steps?: CheckpointSteps,
+): void {
   const wal = askWalState(database);
   if (!wal || wal.log - wal.checkpointed < pages) return;
   try {
-    database.pragma('wal_checkpoint(PASSIVE)');
+    steps?.before();
+    const [state] = database.pragma('wal_checkpoint(PASSIVE)') as (WalState & { busy: number })[];
+    if (state?.busy === 0 && state.log === state.checkpointed) steps?.after();
   } catch (error) {
     const failure = recogniseQuota(error, database.name);
     if (!isDiskFull(errorCode(failure) ?? '')) throw failure;

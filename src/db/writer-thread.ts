@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
 import { createCrashPoint } from '../system/crash-point.ts';
 import { sendAnswers } from './answers.ts';
-import { checkpointWhenLong, openWriting } from './connection.ts';
+import { CHECKPOINT_PAGES, checkpointWhenLong, openWriting } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
 import { flushPath } from './flush-files.ts';
 import { openInstallation } from './installation/session.ts';
@@ -61,7 +61,10 @@ async function drain(): Promise<void> {
 /** By hand, because SQLite says nothing of an automatic checkpoint that failed. */
 function checkpoint(database: Database): void {
   try {
-    checkpointWhenLong(database);
+    checkpointWhenLong(database, CHECKPOINT_PAGES, {
+      before: () => installation.beforeCheckpoint(database),
+      after: () => installation.afterCheckpoint(),
+    });
   } catch (error) {
     endOnBrokenStorage(error, options.file);
     throw error;
@@ -75,15 +78,18 @@ function makeDurable(database: Database): void {
     database.prepare('INSERT INTO starts VALUES (?)').run(options.nowMs);
     installation.record(database);
   })();
-  database.pragma('wal_checkpoint(TRUNCATE)');
+  const [checkpoint] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  if (checkpoint?.busy === 0) installation.afterCheckpoint();
   flushPath(`${options.file}-wal`);
   flushPath(dirname(options.file));
   flushPath(dirname(dirname(options.file)));
 }
 
+/** A foreign reader, such as a backup, is not waited for: the WAL then stays, and the next start copies it back. */
 function close(): void {
-  const [checkpoint] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-  if (checkpoint?.busy === 0) installation.end(database);
+  installation.end(database);
+  database.pragma('busy_timeout = 0');
+  database.pragma('wal_checkpoint(TRUNCATE)');
   database.close();
   port.close();
 }

@@ -7,7 +7,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode } from '../../system/errors.ts';
 import { writeFlushed } from '../../system/write-flushed.ts';
+import type { Alarm } from './alarm.ts';
 import { DataDirectoryError } from './data-directory-error.ts';
+import type { TimeSpan } from './uses.ts';
 
 export type InstallationFile = {
   id: string;
@@ -16,10 +18,17 @@ export type InstallationFile = {
   /** Wall time of the last change, in epoch milliseconds. For people. */
   usedAt: number;
   /**
-   * Minimum size of `postrider.db-wal` while the database is in use. Null after a clean stop, when everything is in
-   * `postrider.db` itself, and during a start.
+   * Minimum size of `postrider.db-wal` while the database is in use. Null during a start and after a clean stop, after
+   * which the generation alone says whether anything is missing.
    */
   walBytes: number | null;
+  /** Generation that the header of `postrider.db` alone, without its WAL, has at least (leftover-wal.ts). */
+  databaseGeneration?: number | undefined;
+  /** What earlier starts have found and the next ones report again. */
+  alarm?: Alarm | undefined;
+  /** Time of the last start, and the times in which the database was in use before it. */
+  startedAt?: number | undefined;
+  uses?: readonly TimeSpan[];
 };
 
 /**

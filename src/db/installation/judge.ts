@@ -6,15 +6,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InstallationRow } from '../own-tables.ts';
+import type { Finding } from './alarm.ts';
 import { DataDirectoryError } from './data-directory-error.ts';
 import type { InstallationFile } from './file.ts';
-
-/**
- * `older-copy`: the database lacks everything that was written after the copy was made. `wal-missing`, `wal-cut`: the
- * last stop was not clean, and the WAL is missing or has lost its end. `new-database`: the database was created because
- * the operator asked for it.
- */
-export type Finding = 'older-copy' | 'wal-missing' | 'wal-cut' | 'new-database';
 
 export type FoundFiles = {
   directory: string;

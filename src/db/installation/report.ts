@@ -1,7 +1,7 @@
 /** Reports a database that may not be the right one: to the log, and in plain words to the operator. */
 import { isoTime } from '../../system/clock.ts';
 import type { Log } from '../../system/log.ts';
-import type { Finding } from './judge.ts';
+import type { Finding } from './alarm.ts';
 import type { StartedInstallation } from './session.ts';
 
 const MESSAGES: Readonly<Record<Finding, string>> = {
@@ -14,28 +14,31 @@ const MESSAGES: Readonly<Record<Finding, string>> = {
   'new-database': 'a new database was made in a data directory that was in use',
 };
 
-export function reportInstallation(log: Pick<Log, 'error'>, installation: StartedInstallation): void {
-  const { findings, wallAt, directoryUsedAt, keepFilesUntil } = installation;
+export function reportInstallation(
+  log: Pick<Log, 'error'>,
+  { alarm }: Pick<StartedInstallation, 'alarm'>,
+): void {
+  if (!alarm) return;
+  const { findings, databaseUsedAt, directoryUsedAt, keepFilesUntil } = alarm;
   for (const finding of findings) {
     log.error(
       {
         finding,
-        databaseUsedAt: isoTime(wallAt),
+        databaseUsedAt: isoTime(databaseUsedAt),
         directoryUsedAt: directoryUsedAt === undefined ? undefined : isoTime(directoryUsedAt),
-        filesAreKeptUntil: keepFilesUntil === null ? undefined : isoTime(keepFilesUntil),
+        filesAreKeptUntil: isoTime(keepFilesUntil),
       },
       MESSAGES[finding],
     );
   }
 }
 
-/** Returns lines for the terminal; none when everything is as the last stop left it. */
-export function describeFindings({ findings, wallAt, keepFilesUntil }: StartedInstallation): string[] {
-  if (findings.length === 0) return [];
+/** Returns lines for the terminal. The list is empty when nothing was found within the last week. */
+export function describeFindings({ alarm }: Pick<StartedInstallation, 'alarm'>): string[] {
+  if (!alarm) return [];
+  const { findings, databaseUsedAt, keepFilesUntil } = alarm;
   return [
     ...findings.map((finding) => `Warning: ${MESSAGES[finding]}.`),
-    `The database was last used ${isoTime(wallAt)}. If you have the right one: stop, put it back, start again. Until ${
-      keepFilesUntil === null ? 'then' : isoTime(keepFilesUntil)
-    } no file in blobs/ is removed.`,
+    `That database was last used ${isoTime(databaseUsedAt)}. If you have the right one: stop, put it back, start again. Until ${isoTime(keepFilesUntil)} no file in blobs/ is removed.`,
   ];
 }

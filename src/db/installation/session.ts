@@ -8,22 +8,32 @@ import { dirname } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import type { InstallationRow } from '../own-tables.ts';
 import { endOnBrokenStorage } from '../storage-failure.ts';
+import { type Alarm, nextAlarm } from './alarm.ts';
 import { fileBytes, installationPath, readInstallationFile, writeInstallationFile } from './file.ts';
 import {
-  type Finding,
   type FoundFiles,
   findingsOf,
   requireDatabaseFile,
   requireSameInstallation,
   requireSchema,
 } from './judge.ts';
-import { findInstallation, getInstallation, hasSchema, putInstallation, raiseGeneration } from './store.ts';
+import { requireOwnWal } from './leftover-wal.ts';
+import {
+  findInstallation,
+  getInstallation,
+  hasSchema,
+  putInstallation,
+  raiseGeneration,
+  stampHeader,
+} from './store.ts';
+import { pastUses, type TimeSpan } from './uses.ts';
 
 /** The installation as the start of the database found it. `wallAt` is the time that an earlier start stored. */
 export type StartedInstallation = InstallationRow & {
-  findings: readonly Finding[];
-  /** Time at which the data directory was last used, as `installation.json` says. */
-  directoryUsedAt: number | undefined;
+  /** What this start or an earlier one has found. Undefined when nothing was found within the last week. */
+  alarm: Alarm | undefined;
+  /** Times in which this database was in use here; the last of them has not ended. */
+  uses: readonly TimeSpan[];
 };
 
 export type InstallationSession = {
@@ -34,22 +44,17 @@ export type InstallationSession = {
   judge(database: Database): void;
   /** Records the installation. It is part of the transaction that makes the start durable. */
   record(database: Database): void;
-  /**
-   * Writes `installation.json` after that transaction is on disk and checkpointed. From then on the directory is in
-   * use.
-   */
+  /** Writes `installation.json` once that transaction is on disk. From then on the directory is in use. */
   begin(database: Database): StartedInstallation;
+  /** Commits a later generation for the header of the database file. It runs before the WAL is copied back. */
+  beforeCheckpoint(database: Database): void;
+  /** Notes that everything up to that commit was copied back and flushed. */
+  afterCheckpoint(): void;
   /** Updates `installation.json` after each commit that advanced the installation. */
   follow(database: Database): void;
-  /** Marks a clean stop after everything was copied back into the database file, and before the WAL is removed. */
+  /** Marks a clean stop after the last commit, and before the WAL is copied back and removed. */
   end(database: Database): void;
 };
-
-/**
- * Time for which files that the database does not name are kept when it may be the wrong one, in milliseconds. Our own
- * limit.
- */
-export const KEEP_FILES_MS = 7 * 86_400_000;
 
 type Options = { file: string; nowMs: number; newDatabase: boolean };
 
@@ -71,10 +76,16 @@ export function openInstallation({ file: databaseFile, nowMs, newDatabase }: Opt
   // SQLite deletes the WAL of an empty database, and this WAL belongs to the database that was here.
   if (newDatabase && (found.databaseBytes ?? 0) === 0 && existsSync(wal))
     renameSync(wal, `${wal}.kept-${nowMs}`);
-  let findings: Finding[] = [];
+  requireOwnWal(databaseFile, found);
+  let databaseGeneration = found.file?.databaseGeneration;
+  let stampedGeneration: number | undefined;
+  let alarm: Alarm | undefined;
+  let uses: TimeSpan[] = [];
   const write = (database: Database, walBytes: number | null) => {
     const { id, generation, wallAt } = getInstallation(database);
-    writeInstallationFile(directory, { id, generation, usedAt: Math.max(wallAt, nowMs), walBytes });
+    const usedAt = Math.max(wallAt, nowMs);
+    const state = { databaseGeneration, alarm, startedAt: nowMs, uses };
+    writeInstallationFile(directory, { id, generation, usedAt, walBytes, ...state });
   };
   return {
     judge(database) {
@@ -82,29 +93,57 @@ export function openInstallation({ file: databaseFile, nowMs, newDatabase }: Opt
       requireSchema(found, isMade);
       const row = findInstallation(database);
       requireSameInstallation(found, row);
-      findings = findingsOf(found, row, isMade);
-      // The start shortens the WAL, and a crash may interrupt the start: the next one must not report bytes as missing
-      // that this one has applied.
+      alarm = nextAlarm(found.file?.alarm, {
+        findings: findingsOf(found, row, isMade),
+        nowMs,
+        databaseUsedAt: row?.wallAt ?? nowMs,
+        directoryUsedAt: found.file?.usedAt,
+      });
+      // Files from before an alarm may be those of another database.
+      uses = found.file && !alarm ? pastUses(found.file) : [];
+      // This start shortens the WAL and may fail later: the next start must not report that, and must not forget what
+      // this one has found.
       if (found.file && found.file.walBytes !== null)
-        writeInstallationFile(directory, { ...found.file, walBytes: null });
+        writeInstallationFile(directory, { ...found.file, walBytes: null, alarm });
     },
     record(database) {
       const row = findInstallation(database);
+      const generation = Math.max(row?.generation ?? 0, found.file?.generation ?? 0) + 1;
       putInstallation(database, {
         id: row?.id ?? found.file?.id ?? randomUUID(),
-        generation: Math.max(row?.generation ?? 0, found.file?.generation ?? 0) + 1,
+        generation,
         wallAt: row?.wallAt ?? nowMs,
         canary: row?.canary ?? null,
-        keepFilesUntil: findings.length > 0 ? nowMs + KEEP_FILES_MS : (row?.keepFilesUntil ?? null),
+        keepFilesUntil: alarm?.keepFilesUntil ?? row?.keepFilesUntil ?? null,
       });
+      stampHeader(database, generation);
+      stampedGeneration = generation;
     },
     begin(database) {
       raiseGeneration(database);
       write(database, fileBytes(wal) ?? 0);
-      return { ...getInstallation(database), findings, directoryUsedAt: found.file?.usedAt };
+      const current = { from: nowMs, to: Number.POSITIVE_INFINITY };
+      return { ...getInstallation(database), alarm, uses: [...uses, current] };
+    },
+    beforeCheckpoint(database) {
+      // Readers may keep a checkpoint from its end for long; one generation serves all attempts until then.
+      if (stampedGeneration !== undefined) return;
+      stampedGeneration = database.transaction(() => {
+        raiseGeneration(database);
+        const { generation } = getInstallation(database);
+        stampHeader(database, generation);
+        return generation;
+      })();
+    },
+    afterCheckpoint() {
+      databaseGeneration = stampedGeneration ?? databaseGeneration;
+      stampedGeneration = undefined;
     },
     follow: (database) => tolerating(directory, () => write(database, fileBytes(wal) ?? 0)),
-    end: (database) => tolerating(directory, () => write(database, null)),
+    end(database) {
+      tolerating(directory, () => raiseGeneration(database));
+      tolerating(directory, () => write(database, null));
+    },
   };
 }
 

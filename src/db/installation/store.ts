@@ -33,6 +33,11 @@ export function raiseGeneration(database: Database): void {
   database.exec('UPDATE installation SET generation = generation + 1');
 }
 
+/** Part of a transaction: the generation in the header of the database file (leftover-wal.ts), once it is copied there. */
+export function stampHeader(database: Database, generation: number): void {
+  database.pragma(`user_version = ${generation}`);
+}
+
 /** Stores the wall time. Right after its commit the writer thread writes `installation.json`. */
 export const advanceInstallation = defineWrite(
   'installation.advance',

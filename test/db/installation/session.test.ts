@@ -14,15 +14,16 @@ import {
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
+import type { Db } from '../../../src/db/database.ts';
 import { advanceInstallation } from '../../../src/db/installation/store.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
+import { createFakeClock, type FakeClock } from '../../support/fake-clock.ts';
 import { openTestDatabase, temporaryDirectory } from '../open.ts';
 import { addPlan } from '../operations.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
 const WEEK_MS = 7 * 86_400_000;
 
-type Options = { newDatabase?: boolean };
+type Options = { newDatabase?: boolean; clock?: FakeClock };
 
 function open(t: TestContext, directory: string, options: Options = {}) {
   return openTestDatabase(t, { directory, readers: 0, clock: createFakeClock(NOW), ...options });
@@ -36,7 +37,11 @@ async function findings(
 ): Promise<readonly string[]> {
   const db = await open(t, directory, options);
   await db.close();
-  return db.installation.findings;
+  return foundBy(db);
+}
+
+function foundBy({ installation }: Db): readonly string[] {
+  return installation.alarm?.findings ?? [];
 }
 
 /** Makes a directory whose database was used and closed. */
@@ -81,7 +86,7 @@ test('a database and its directory carry one id; a clean stop records that the W
   const directory = temporaryDirectory();
   const db = await open(t, directory);
   const { id } = db.installation;
-  assert.deepEqual(db.installation.findings, []);
+  assert.deepEqual(foundBy(db), []);
   const started = mark(directory);
   assert.equal(started.id, id);
   assert.equal(started.walBytes, statSync(`${databaseOf(directory)}-wal`).size);
@@ -93,7 +98,7 @@ test('a database and its directory carry one id; a clean stop records that the W
   assert.equal(mark(directory).walBytes, null);
   assert.equal(statSync(join(directory, 'installation.json')).mode & 0o777, 0o600);
   const again = await open(t, directory);
-  assert.deepEqual([again.installation.id, again.installation.findings], [id, []]);
+  assert.deepEqual([again.installation.id, foundBy(again)], [id, []]);
 });
 
 test('a directory of the version before is taken over without a report', async (t) => {
@@ -101,7 +106,7 @@ test('a directory of the version before is taken over without a report', async (
   edit(directory, "DROP TABLE installation; DELETE FROM migrations WHERE id = '0006-installation'");
   rmSync(join(directory, 'installation.json'));
   const db = await open(t, directory);
-  assert.deepEqual(db.installation.findings, []);
+  assert.deepEqual(foundBy(db), []);
   assert.equal(db.installation.keepFilesUntil, null);
   assert.equal(mark(directory).id, db.installation.id);
 });
@@ -117,14 +122,14 @@ test('a database is accepted in a directory that has lost its installation file'
 test('after a kill nothing is reported, however often starts are killed', async (t) => {
   const image = await afterKill(t);
   const db = await open(t, image);
-  assert.deepEqual(db.installation.findings, []);
+  assert.deepEqual(foundBy(db), []);
   const next = temporaryDirectory();
   cpSync(image, next, { recursive: true });
   await db.close();
   assert.deepEqual(await findings(t, next), []);
 });
 
-test('a WAL that is missing or cut after a kill is reported, once, and files are kept for a week', async (t) => {
+test('a WAL that is missing or cut after a kill is reported by every start for a week, in which files are kept', async (t) => {
   const wal = (directory: string) => `${databaseOf(directory)}-wal`;
   const damages: [string, (directory: string) => void][] = [
     ['wal-missing', (directory) => rmSync(wal(directory))],
@@ -134,12 +139,15 @@ test('a WAL that is missing or cut after a kill is reported, once, and files are
     const image = await afterKill(t);
     damage(image);
     const db = await open(t, image);
-    assert.deepEqual(db.installation.findings, ['older-copy', expected]);
+    assert.deepEqual(foundBy(db), ['older-copy', expected]);
     assert.equal(db.installation.keepFilesUntil, NOW + WEEK_MS);
     await db.close();
     const again = await open(t, image);
-    assert.deepEqual(again.installation.findings, []);
+    assert.deepEqual(again.installation.alarm, db.installation.alarm);
     assert.equal(again.installation.keepFilesUntil, NOW + WEEK_MS);
+    await again.close();
+    const later = await open(t, image, { clock: createFakeClock(NOW + WEEK_MS) });
+    assert.deepEqual(foundBy(later), []);
   }
 });
 
@@ -166,6 +174,107 @@ test('a start that was refused after a kill leaves nothing to report', async (t)
   assert.deepEqual(await findings(t, image), []);
 });
 
+test('a start that fails after it has found a missing WAL leaves the finding to the next one', async (t) => {
+  const image = await afterKill(t);
+  const { walBytes, ...rest } = mark(image);
+  edit(image, "INSERT INTO migrations VALUES ('9999-from-the-future', 0)");
+  rmSync(`${databaseOf(image)}-wal`, { force: true });
+  assert.ok(walBytes !== null);
+  await assert.rejects(open(t, image), /written by a newer version/);
+  edit(image, "DELETE FROM migrations WHERE id = '9999-from-the-future'");
+  const db = await open(t, image);
+  assert.deepEqual(foundBy(db), ['wal-missing']);
+  assert.equal(db.installation.keepFilesUntil, NOW + WEEK_MS);
+  assert.equal(db.installation.id, rest.id);
+});
+
+test('a stop while somebody reads is clean: its WAL may be copied back and removed by any tool', async (t) => {
+  const directory = temporaryDirectory();
+  const db = await open(t, directory);
+  await db.commit(addPlan, 'first');
+  const reader = new Sqlite(databaseOf(directory), { readonly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM plans').get();
+  await db.commit(addPlan, 'second');
+  await db.close();
+  assert.ok(statSync(`${databaseOf(directory)}-wal`).size > 0);
+  assert.equal(mark(directory).walBytes, null);
+  reader.exec('COMMIT');
+  reader.close();
+  // Whoever writes and closes last copies the WAL back, and removes it.
+  edit(directory, "DELETE FROM plans WHERE name = 'first'");
+  assert.ok(!existsSync(`${databaseOf(directory)}-wal`));
+  assert.deepEqual(await findings(t, directory), []);
+});
+
+test('a kill during a stop, after the WAL was copied back, is not taken for a lost WAL', async (t) => {
+  const directory = temporaryDirectory();
+  const db = await open(t, directory);
+  await db.commit(addPlan, 'first');
+  const reader = new Sqlite(databaseOf(directory), { readonly: true });
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM plans').get();
+  await db.close();
+  reader.exec('COMMIT');
+  // The stop was kept from its checkpoint; this one leaves the files as a kill right after it does.
+  const writer = new Sqlite(databaseOf(directory));
+  writer.pragma('wal_checkpoint(TRUNCATE)');
+  const image = temporaryDirectory();
+  for (const name of ['postrider.db', 'postrider.db-wal', 'installation.json'])
+    copyFileSync(join(directory, name), join(image, name));
+  writer.close();
+  reader.close();
+  assert.equal(statSync(`${databaseOf(image)}-wal`).size, 0);
+  assert.deepEqual(await findings(t, image), []);
+});
+
+test('a restored database beside the WAL of a newer one is refused and left alone, until the WAL is moved away', async (t) => {
+  const backups: Record<string, (directory: string, backup: string) => Promise<void>> = {
+    async 'an earlier start'(directory, backup) {
+      copyFileSync(databaseOf(directory), backup);
+    },
+    async 'the same start, before a checkpoint'(directory, backup) {
+      const db = await open(t, directory);
+      copyFileSync(databaseOf(directory), backup);
+      for (let plan = 0; plan < 20; plan++) await db.commit(addPlan, `${plan} `.padEnd(1_000_000, 'x'));
+      await db.commit(advanceInstallation, { now: NOW });
+      await kill(db, directory);
+    },
+    async 'the same start, vacuumed'(directory, backup) {
+      const db = await open(t, directory);
+      const reader = new Sqlite(databaseOf(directory), { readonly: true });
+      reader.prepare('VACUUM INTO ?').run(backup);
+      reader.close();
+      await db.commit(addPlan, 'second');
+      await kill(db, directory);
+    },
+  };
+  for (const [name, makeBackup] of Object.entries(backups)) {
+    const directory = await usedDirectory(t);
+    const backup = join(temporaryDirectory(), 'backup.db');
+    await makeBackup(directory, backup);
+    if (!existsSync(`${databaseOf(directory)}-wal`)) await kill(await open(t, directory), directory);
+    copyFileSync(backup, databaseOf(directory));
+    const wal = readFileSync(`${databaseOf(directory)}-wal`);
+    await assert.rejects(open(t, directory), {
+      name: 'DataDirectoryError',
+      message: /postrider\.db-wal belongs to a newer database than .+ move .+-wal and .+-shm /,
+    });
+    assert.ok(readFileSync(databaseOf(directory)).equals(readFileSync(backup)), name);
+    assert.ok(readFileSync(`${databaseOf(directory)}-wal`).equals(wal), name);
+    rmSync(`${databaseOf(directory)}-wal`);
+    assert.notDeepEqual(await findings(t, directory), [], name);
+  }
+});
+
+/** Ends the database, and leaves its files as a kill at this moment does. */
+async function kill(db: Db, directory: string): Promise<void> {
+  const names = ['postrider.db', 'postrider.db-wal', 'installation.json'];
+  const files = names.map((name) => [join(directory, name), readFileSync(join(directory, name))] as const);
+  await db.close();
+  for (const [path, content] of files) writeFileSync(path, content);
+}
+
 test('a start uses an older copy of the database, and reports it', async (t) => {
   const directory = await usedDirectory(t);
   const backup = join(temporaryDirectory(), 'backup.db');
@@ -173,7 +282,7 @@ test('a start uses an older copy of the database, and reports it', async (t) => 
   assert.deepEqual(await findings(t, directory), []);
   copyFileSync(backup, databaseOf(directory));
   const db = await open(t, directory);
-  assert.deepEqual(db.installation.findings, ['older-copy']);
+  assert.deepEqual(foundBy(db), ['older-copy']);
   assert.equal(db.installation.keepFilesUntil, NOW + WEEK_MS);
 });
 
@@ -199,7 +308,7 @@ test('a directory in use without its database, or with an emptied one, is refuse
     ],
     [/postrider\.db is empty/, (directory) => truncateSync(databaseOf(directory), 0)],
     [
-      /postrider\.db is empty/,
+      /postrider\.db-wal belongs to a newer database/,
       (directory) => {
         rmSync(databaseOf(directory));
         edit(directory, 'PRAGMA journal_mode = WAL');
@@ -250,7 +359,7 @@ test('a new database is made only when there is none; the old one can come back'
   assert.equal(readFileSync(join(directory, kept ?? ''), 'utf8'), 'of the database that was here');
   copyFileSync(away, databaseOf(directory));
   const back = await open(t, directory);
-  assert.deepEqual(back.installation.findings, ['older-copy']);
+  assert.deepEqual(foundBy(back), ['older-copy', 'new-database']);
   assert.equal(
     (await back.read.selectFrom('plans').select('name').where('name', '=', 'first').execute()).length,
     1,

@@ -1,0 +1,28 @@
+/**
+ * When a database was in use in its data directory. A file in `blobs/` from such a time that the database does not name
+ * belongs to a request that did not commit. A file from any other time may belong to mail that another database has.
+ */
+export type TimeSpan = { from: number; to: number };
+
+/** The installation stores the time each minute, so a killed process may have lived that much longer, and a slow minute. */
+const UNRECORDED_MS = 120_000;
+/** Maximum number of times of use that are remembered. Our own limit. */
+const MAX_SPANS = 20;
+
+type Recorded = { uses?: readonly TimeSpan[]; startedAt?: number | undefined; usedAt: number };
+
+/** Returns the times of use before this start, oldest first. A crash loop counts as one. */
+export function pastUses({ uses = [], startedAt, usedAt }: Recorded): TimeSpan[] {
+  if (startedAt === undefined) return [...uses];
+  const last = uses.at(-1);
+  const to = usedAt + UNRECORDED_MS;
+  const spans =
+    last && last.from <= startedAt && startedAt <= last.to
+      ? [...uses.slice(0, -1), { from: last.from, to: Math.max(last.to, to) }]
+      : [...uses, { from: startedAt, to }];
+  return spans.slice(-MAX_SPANS);
+}
+
+export function isWithin(spans: readonly TimeSpan[], at: number): boolean {
+  return spans.some(({ from, to }) => from <= at && at <= to);
+}
