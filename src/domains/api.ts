@@ -9,7 +9,7 @@ import { createKeyPairs } from './key-pairs.ts';
 import { domainChangeSchema, domainFilter, domainSchema, newDomainSchema, showDomain } from './schemas.ts';
 import { type Domain, getDomain, listDomains } from './store.ts';
 import { updateDomain } from './update.ts';
-import { verifyDomain } from './verify.ts';
+import { createVerify } from './verify-on-demand.ts';
 
 type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns' | 'sealer' | 'log'>;
 
@@ -43,6 +43,7 @@ export function registerDomainsApi(server: FastifyInstance, app: DomainApp): voi
 }
 
 function registerVerify(server: FastifyInstance, app: DomainApp): void {
+  const verify = createVerify(app);
   const path = '/domains/:id/verify';
   const schema = {
     operationId: 'verifyDomain',
@@ -55,7 +56,6 @@ function registerVerify(server: FastifyInstance, app: DomainApp): void {
   server.post<{ Params: { id: string } }>(
     path,
     { config: { worksOnLowDisk: true }, schema },
-    async (request) =>
-      showDomain(app.config, await verifyDomain(app, callerOf(request).tenantId, request.params.id)),
+    async (request) => showDomain(app.config, await verify(callerOf(request).tenantId, request.params.id)),
   );
 }

@@ -39,21 +39,20 @@ const SPF_LOOKUP_LIMIT = 10;
 /** Maximum number of records of one answer that are stored and shown. Our own limit. */
 const MAX_FOUND = 10;
 
-/** Asks for all of them at once. `dns` is not to answer from memory: records are checked because they have changed. */
+/** Asks for nearly all of them at once. `dns` is not to answer from memory: records are checked because they have changed. */
 export async function checkRecords(
   { dns, config }: { dns: Pick<DnsLookups, 'txt' | 'cname'>; config: Pick<Config, 'hostname'> },
   domain: PublishingDomain,
 ): Promise<Verdicts> {
   const host = domain.trackingSubdomain;
   const returnHost = returnPathName(domain);
-  const [spf, dkimAlias, dkimText, dmarc, tracking, returnAlias, returnText] = await Promise.all([
+  const [spf, dkimAlias, dkimText, dmarc, tracking, returnPath] = await Promise.all([
     dns.txt(domain.name),
     dns.cname(dkimName(domain)),
     dns.txt(dkimName(domain)),
     dns.txt(dmarcName(domain)),
     host === null ? null : dns.cname(host),
-    returnHost === null ? null : dns.cname(returnHost),
-    returnHost === null ? null : dns.txt(returnHost),
+    returnHost === null ? null : checkReturnPath(dns, returnHost, bounceDomain(config)),
   ]);
   return {
     SPF: judgeSpf(spf, spfName(config)),
@@ -63,10 +62,7 @@ export async function checkRecords(
       host === null || tracking === null
         ? null
         : { host, verdict: judgeTracking(tracking, trackingTarget(config)) },
-    returnPath:
-      returnAlias === null || returnText === null
-        ? null
-        : judgeReturnPath(returnAlias, returnText, bounceDomain(config)),
+    returnPath,
   };
 }
 
@@ -165,6 +161,17 @@ export function judgeReturnPath(alias: DnsAnswer<string>, text: DnsAnswer<string
     `The CNAME is right, but ${target} holds no SPF record yet: the operator of this installation must publish it, as "postrider domain records" prints it`,
     verdict.found,
   );
+}
+
+/** Asks for the SPF record behind the CNAME only once the CNAME is right. Most domains have no return path of their own. */
+async function checkReturnPath(
+  dns: Pick<DnsLookups, 'txt' | 'cname'>,
+  host: string,
+  target: string,
+): Promise<Verdict> {
+  const alias = await dns.cname(host);
+  const verdict = judgeTracking(alias, target);
+  return verdict.kind === 'verified' ? judgeReturnPath(alias, await dns.txt(host), target) : verdict;
 }
 
 export function judgeDmarc(answer: DnsAnswer<string>): Verdict {

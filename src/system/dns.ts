@@ -5,7 +5,7 @@
  */
 import type { Clock } from './clock.ts';
 import { type Finding, resolve } from './dns/answer.ts';
-import { type Ask, createAsk } from './dns/ask.ts';
+import { type Ask, createAsk, type Priority } from './dns/ask.ts';
 import { createCache, type Resolve } from './dns/cache.ts';
 import type { QuestionType, RecordData } from './dns/message.ts';
 import { createServers, type ServersOptions } from './dns/servers.ts';
@@ -34,7 +34,7 @@ export type DnsLookups = {
 };
 
 export type Dns = DnsLookups & {
-  /** The same, past the cache. */
+  /** Lookups that do not read the cache, and that leave half of the resolver's slots to the others. */
   fresh: DnsLookups;
 };
 
@@ -42,8 +42,12 @@ export type DnsOptions = ServersOptions & { clock: Clock };
 
 /** @throws Error naming the address of a server that cannot be read */
 export function createDns(options: DnsOptions): Dns {
-  const ask = ofHostNames(createAsk(options.clock, createServers(options)));
-  const { cached, fresh } = createCache(options.clock, (question) => resolve(ask, question));
+  const ask = createAsk(options.clock, createServers(options));
+  const resolveAs = (priority: Priority): Resolve => {
+    const askAs = ofHostNames((question) => ask(question, priority));
+    return (question) => resolve(askAs, question);
+  };
+  const { cached, fresh } = createCache(options.clock, resolveAs('delivery'), resolveAs('background'));
   return { ...lookups(cached), fresh: lookups(fresh) };
 }
 

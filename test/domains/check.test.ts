@@ -263,6 +263,22 @@ test('the records of one tenant do not verify another that has the same domain',
   assert.equal(verdicts.DKIM.kind, 'wrong');
 });
 
+test('the SPF record of the return path is asked for only once its CNAME is right', async () => {
+  const asked = async (zone: string) => {
+    const dns = zoneDns(zone);
+    const texts: string[] = [];
+    const txt = (name: string) => {
+      texts.push(name);
+      return dns.txt(name);
+    };
+    await checkRecords({ dns: { ...dns, txt }, config: { hostname: HOSTNAME } }, domainRow('ten_a'));
+    return texts.includes('bounce.example.com');
+  };
+  assert.equal(await asked(''), false);
+  assert.equal(await asked('bounce.example.com CNAME elsewhere.example'), false);
+  assert.equal(await asked(`bounce.example.com CNAME bounce.${HOSTNAME}`), true);
+});
+
 test('the return path is verified by the CNAME of the owner and the SPF record of the operator together', async () => {
   const kindIn = async (zone: string, name = 'example.com') => {
     const app = { dns: zoneDns(zone), config: { hostname: HOSTNAME } };

@@ -1,52 +1,52 @@
 /**
  * A question, asked until a server has answered it: the servers in turn, twice over. Only answers that speak of the
  * name count; a server that refuses, fails or knows no more than where to ask is passed by. Equal questions at the same
- * time are one, also because many of them would give a forger many tries (RFC 5452 5).
+ * time are one, also because many of them would give a forger many tries (RFC 5452 5). Background questions have half of
+ * the slots, so that the questions of a delivery never wait for them alone.
  */
 import type { Clock } from '../clock.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
+import { QuestionLimiter } from './limiter.ts';
 import type { Question, Response } from './message.ts';
 import type { Servers } from './servers.ts';
 
 export type Ask = (question: Question) => Promise<ExchangeOutcome>;
 
+/** `background`: questions that nobody's mail waits for, such as those about the records of a domain. */
+export type Priority = 'delivery' | 'background';
+
+export type AskWithPriority = (question: Question, priority?: Priority) => Promise<ExchangeOutcome>;
+
 /** engine.md 4. */
 const SERVER_TIMEOUT_MS = 5_000;
 /** engine.md 4: each server is asked this often. */
 const ROUNDS = 2;
-/** engine.md 4: questions asked at the same time; the others wait. */
-const MOST_ASKED = 128;
-/** Waiting questions. Each asker waits for its own, so this is met only when no server answers and thousands ask on. */
-const MOST_WAITING = 10_000;
+/** Maximum number of questions asked at the same time; the others wait (engine.md 4). */
+const MAX_ASKED = 128;
+/** Maximum number of these that are background questions. */
+const MAX_ASKED_IN_BACKGROUND = MAX_ASKED / 2;
+/** Maximum number of waiting questions. Each asker waits for its own, so this is reached only when no server answers and
+ * thousands ask on. */
+const MAX_WAITING = 10_000;
 
 /** The answer never rejects. */
-export function createAsk(clock: Clock, servers: Servers): Ask {
+export function createAsk(clock: Clock, servers: Servers): AskWithPriority {
   const underWay = new Map<string, Promise<ExchangeOutcome>>();
-  const waiting: (() => void)[] = [];
-  let asked = 0;
+  const all = new QuestionLimiter({ maxRunning: MAX_ASKED, maxWaiting: MAX_WAITING });
+  const background = new QuestionLimiter({ maxRunning: MAX_ASKED_IN_BACKGROUND, maxWaiting: MAX_WAITING });
 
-  async function inTurn(question: Question): Promise<ExchangeOutcome> {
-    if (asked >= MOST_ASKED) {
-      if (waiting.length >= MOST_WAITING) return { kind: 'failed', reason: 'too many questions' };
-      await new Promise<void>((go) => waiting.push(go));
-    } else {
-      asked += 1;
-    }
-    try {
-      return await askServers(clock, servers, question);
-    } finally {
-      // The place goes to the next in line, if there is one.
-      const next = waiting.shift();
-      if (next) next();
-      else asked -= 1;
-    }
+  async function askInTurn(question: Question, priority: Priority): Promise<ExchangeOutcome> {
+    const ask = () => all.run(() => askServers(clock, servers, question));
+    const outcome = await (priority === 'background' ? background.run(ask) : ask());
+    return outcome ?? { kind: 'failed', reason: 'too many questions' };
   }
 
-  return (question) => {
-    const key = `${question.type} ${question.name}`;
+  return (question, priority = 'delivery') => {
+    // A delivery never waits for an equal question that still waits in the background.
+    const key = `${priority} ${question.type} ${question.name}`;
     const same = underWay.get(key);
     if (same !== undefined) return same;
-    const answer = inTurn(question).finally(() => underWay.delete(key));
+    const answer = askInTurn(question, priority).finally(() => underWay.delete(key));
     underWay.set(key, answer);
     return answer;
   };

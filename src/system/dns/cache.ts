@@ -29,8 +29,12 @@ const STALE_TTL_MS = 30_000;
 /** Long enough that a burst of mail asks once, short enough that a resolver that is back is soon believed (RFC 2308 7). */
 const FAILURE_MS = 5_000;
 
-/** `cached` asks only for what is not known; `fresh` always asks, and what it learns is kept as well. */
-export function createCache(clock: Clock, resolve: Resolve): { cached: Resolve; fresh: Resolve } {
+/** `cached` asks only for what is not known; `fresh` always asks, by `resolveFresh`, and what it learns is kept as well. */
+export function createCache(
+  clock: Clock,
+  resolve: Resolve,
+  resolveFresh: Resolve = resolve,
+): { cached: Resolve; fresh: Resolve } {
   const entries = new LRUCache<string, Entry>({
     max: MOST_ENTRIES,
     maxSize: MOST_BYTES,
@@ -43,8 +47,8 @@ export function createCache(clock: Clock, resolve: Resolve): { cached: Resolve; 
       entries.set(key, { kept: { finding, expiresAt: clock.elapsed() + finding.ttlMs }, failure: undefined });
   }
 
-  async function fresh(question: Question): Promise<Finding> {
-    const finding = await resolve(question);
+  async function learn(question: Question, find: Resolve): Promise<Finding> {
+    const finding = await find(question);
     if (finding.kind !== 'failed') keep(keyOf(question), finding);
     return finding;
   }
@@ -53,7 +57,7 @@ export function createCache(clock: Clock, resolve: Resolve): { cached: Resolve; 
     const key = keyOf(question);
     const known = remembered(clock, entries.get(key));
     if (known) return known;
-    const finding = await fresh(question);
+    const finding = await learn(question, resolve);
     if (finding.kind !== 'failed') return finding;
     const kept = entries.get(key)?.kept;
     const stale = staleFinding(clock, kept);
@@ -62,7 +66,7 @@ export function createCache(clock: Clock, resolve: Resolve): { cached: Resolve; 
     return stale ?? finding;
   }
 
-  return { cached, fresh };
+  return { cached, fresh: (question) => learn(question, resolveFresh) };
 }
 
 function keyOf({ type, name }: Question): string {

@@ -271,6 +271,29 @@ test('at most 128 questions are asked at the same time, and the others wait thei
   assert.equal(new Set(first.asked.map(({ name }) => name)).size, 130);
 });
 
+test('background questions hold half of the slots, and a delivery does not wait for them', async (t) => {
+  const { ask, clock, first } = await stoppedWorld(t, (asked) =>
+    asked.name.startsWith('silent') ? [] : one(asked),
+  );
+  const silent = Array.from({ length: 200 }, (_, index) =>
+    found(ask({ name: `silent${index}.example`, type: 'A' }, 'background')),
+  );
+  await first.untilAsked(64);
+  assert.deepEqual(await found(ask(QUESTION)), ['192.0.2.1']);
+  const equal = { name: 'equal.example', type: 'A' } as const;
+  let hasAnswer = false;
+  const waiting = ask(equal, 'background').then(() => {
+    hasAnswer = true;
+  });
+  assert.deepEqual(await found(ask(equal)), ['192.0.2.1']);
+  assert.equal(hasAnswer, false);
+  assert.equal(first.asked.length, 66);
+  first.script = one;
+  await clock.advance(5_000);
+  await waiting;
+  assert.deepEqual(new Set((await Promise.all(silent)).flat()), new Set(['192.0.2.1']));
+});
+
 test('questions beyond what can wait fail at once', async (t) => {
   const { ask, clock, first } = await stoppedWorld(t, silence);
   const names = Array.from({ length: 128 + 10_000 }, (_, index) => `n${index}.example`);
