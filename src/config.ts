@@ -4,12 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { parse } from 'yaml';
 import { blockList } from './system/blocklist.ts';
 import { CRASH_POINTS, type CrashPointName } from './system/crash-point.ts';
+import { isResolver } from './system/dns/servers.ts';
 import { isHostName } from './system/dns.ts';
 import { errorMessage } from './system/errors.ts';
 
@@ -26,7 +28,7 @@ export const configSchema = section('Postrider configuration', {
   }),
   dataDir: Type.String({
     default: defaultDataDir(),
-    description: 'Directory of the database, blobs and keys.',
+    description: 'Directory of the database, blobs and keys. A relative path in a file starts at its folder.',
   }),
   storage: section('The disk of the data directory.', {
     reserveMegabytes: Type.Integer({
@@ -180,7 +182,10 @@ export function loadConfig(source: ConfigSource): Config {
   const complete = Value.Default(configSchema, values);
   check(complete, origins, file);
   const faults = faultSettings(source.env);
-  return deepFreeze({ ...complete, faults, development: file === undefined, dataDirIsDefault });
+  // A path in the file starts at the file's folder: the daemon and its commands may run in different ones.
+  const folder = file !== undefined && origins.get('dataDir') === file ? dirname(file) : '';
+  const dataDir = resolve(folder, complete.dataDir);
+  return deepFreeze({ ...complete, dataDir, faults, development: file === undefined, dataDirIsDefault });
 }
 
 function readFile(file: string): Record<string, unknown> {
@@ -265,7 +270,10 @@ function check(
   origins: ReadonlyMap<string, string>,
   file: string | undefined,
 ): asserts value is ConfigFields {
-  for (const error of Value.Errors(configSchema, value)) {
+  const errors = [...Value.Errors(configSchema, value)];
+  // An unknown key is an error of the key, too, which has no message for people.
+  const error = errors.find(({ keyword }) => keyword === 'additionalProperties') ?? errors[0];
+  if (error) {
     const key = error.instancePath.slice(1).replaceAll('/', '.');
     const origin = origins.get(key) ?? file ?? 'configuration';
     if (error.keyword === 'additionalProperties') {
@@ -283,6 +291,12 @@ function check(
   if (POST_HEADERS.includes(config.webhooks.signatureHeader.toLowerCase())) {
     throw new ConfigError(
       `${origins.get('webhooks.signatureHeader')}: "webhooks.signatureHeader": a post has this header already`,
+    );
+  }
+  const notResolver = config.dns.servers.find((server) => !isResolver(server));
+  if (notResolver !== undefined) {
+    throw new ConfigError(
+      `${origins.get('dns.servers')}: "dns.servers": "${notResolver}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`,
     );
   }
   requireAddresses('domains.addresses', config.domains.addresses, origins);

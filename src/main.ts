@@ -30,6 +30,7 @@ import { suppressionImport } from './suppressions/import.ts';
 import { errorCode } from './system/errors.ts';
 import type { System } from './system/system.ts';
 import { type RunningWork, startWork } from './system/worker.ts';
+import { VERSION } from './version.ts';
 import { createReplayWork } from './webhooks/deliveries/replay.ts';
 import { createFanOutWork } from './webhooks/fan-out.ts';
 import { moveWebhooks } from './webhooks/set-back.ts';
@@ -74,7 +75,8 @@ export async function startDaemon(
     });
     const workers = [app.metrics.watchLoop(), app.disk.watch(), ...startWorkers(app)];
     endOnFailure(app);
-    app.log.info({ address }, 'serving');
+    const { hostname, dataDir } = config;
+    app.log.info({ address, hostname, dataDir, version: VERSION }, 'serving');
     return { address, app, stop: () => drain(app, [api, control], workers) };
   } catch (error) {
     await app[Symbol.asyncDispose]();

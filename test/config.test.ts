@@ -102,9 +102,25 @@ test('every key has a variable of its own', () => {
 
 test('an unknown key is refused with its file', () => {
   const top = writeFile('hostname: mail.example.com\nhostnam: x\n');
-  refused(() => loadConfig({ file: top, env: {} }), top, '"hostnam"');
+  refused(() => loadConfig({ file: top, env: {} }), top, '"hostnam" is not a known key');
   const inner = writeFile('hostname: mail.example.com\nhttp:\n  prot: 80\n');
-  refused(() => loadConfig({ file: inner, env: {} }), inner, '"http.prot"');
+  refused(() => loadConfig({ file: inner, env: {} }), inner, '"http.prot" is not a known key');
+});
+
+test('what is not the address of a resolver is refused with its key', () => {
+  const file = writeFile('hostname: mail.example.com\ndns:\n  servers: [127.0.0.1, nope]\n');
+  refused(
+    () => loadConfig({ file, env: {} }),
+    file,
+    '"dns.servers": "nope" is not the address of a resolver',
+  );
+});
+
+test('a relative data directory starts at the folder of the file that names it', () => {
+  const file = writeFile('hostname: mail.example.com\ndataDir: mail\n');
+  assert.equal(loadConfig({ file, env: {} }).dataDir, join(directory, 'mail'));
+  const env = { POSTRIDER_DATA_DIR: 'here' };
+  assert.equal(loadConfig({ file, env }).dataDir, join(process.cwd(), 'here'));
 });
 
 test('a value that does not fit is refused with its key and where it came from', () => {

@@ -1,5 +1,6 @@
 /** What a command sees of the process it runs in. Tests hand in one that keeps what was written. */
 import { createInterface } from 'node:readline/promises';
+import { realClock } from '../system/clock.ts';
 import { errorCode } from '../system/errors.ts';
 
 export type Terminal = {
@@ -11,14 +12,19 @@ export type Terminal = {
   /** The same on standard error. */
   complain(text: string): void;
   ask(question: string): Promise<string>;
-  /** Resolves at the first SIGTERM or SIGINT after the call; the next one ends the process at once. */
+  /**
+   * Resolves at the first SIGTERM or SIGINT after the call. Another one, a second or more later, ends the process at once.
+   */
   untilStopped(): Promise<void>;
 };
 
 /** As shells report a process that a signal ended (128 + 2). */
 const INTERRUPTED = 130;
 
-export function processTerminal(): Terminal {
+/** A terminal signals its whole group, and npm signals its child once more: both come within this time of each other. */
+const SIGNAL_ECHO_MS = 1_000;
+
+export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', unlessClosed);
   return {
     env: process.env,
@@ -35,11 +41,12 @@ export function processTerminal(): Terminal {
     },
     untilStopped: () =>
       new Promise((resolve) => {
-        let asked = false;
+        let askedAt: number | undefined;
         const stop = () => {
-          if (asked) process.exit(INTERRUPTED);
-          asked = true;
-          resolve();
+          const now = realClock.elapsed();
+          if (askedAt === undefined) resolve();
+          else if (now - askedAt >= echoMs) process.exit(INTERRUPTED);
+          askedAt ??= now;
         };
         process.on('SIGTERM', stop);
         process.on('SIGINT', stop);

@@ -63,8 +63,8 @@ const attachmentSchema = Type.Object(attachmentFields);
 export type AttachmentBody = Static<typeof attachmentSchema>;
 
 const SEND_EXAMPLE = {
-  from: 'Acme <orders@acme.example>',
-  to: ['ada@customer.example'],
+  from: 'Acme <orders@sandbox.localhost>',
+  to: ['delivered+ada@simulator.localhost'],
   subject: 'Your order is on its way',
   html: '<p>It will be with you tomorrow.</p>',
   type: 'transactional',
@@ -138,7 +138,7 @@ const sendFields = {
 export const sendSchema = Type.Object(sendFields, { examples: [SEND_EXAMPLE] });
 export type SendBody = Static<typeof sendSchema>;
 
-const SECOND_EXAMPLE = { ...SEND_EXAMPLE, to: ['bob@customer.example'] };
+const SECOND_EXAMPLE = { ...SEND_EXAMPLE, to: ['delivered+bob@simulator.localhost'] };
 
 export const batchSchema = Type.Object(
   {

@@ -68,8 +68,8 @@ const summary = {
 
 const EXAMPLE_SUMMARY = {
   id: EXAMPLE_ID,
-  from: 'Acme <orders@acme.example>',
-  to: ['ada@customer.example'],
+  from: 'Acme <orders@sandbox.localhost>',
+  to: ['delivered+ada@simulator.localhost'],
   subject: 'Your order is on its way',
   status: 'delivered',
   createdAt: '2026-03-01T09:00:00.000Z',
@@ -166,7 +166,7 @@ const EXAMPLE_EMAIL = {
   messageId: `<${EXAMPLE_ID}@acme.example>`,
   recipients: [
     {
-      email: 'ada@customer.example',
+      email: 'delivered+ada@simulator.localhost',
       type: 'to',
       status: 'delivered',
       attempts: 1,
@@ -184,7 +184,7 @@ const EXAMPLE_EMAIL = {
       id: 'evt_01khq3z7tgq5w8e2r4t6y8n0m1',
       type: 'email.delivered',
       createdAt: '2026-03-01T09:00:02.000Z',
-      to: 'ada@customer.example',
+      to: 'delivered+ada@simulator.localhost',
     },
   ],
 };

@@ -11,21 +11,22 @@ const PROGRAM = `
   const { processTerminal } = await import(${JSON.stringify(MODULE)});
   const { createServer } = await import('node:net');
   createServer().listen(0);
-  const terminal = processTerminal();
+  const terminal = processTerminal(Number(process.argv[1]));
   const stopped = terminal.untilStopped();
+  process.on('SIGINT', () => terminal.print('interrupted'));
   terminal.print('ready');
   await stopped;
   terminal.print('draining');
 `;
 
-function runModule(text: string) {
-  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', text], {
+function runModule(text: string, ...args: string[]) {
+  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', text, ...args], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
   });
 }
 
 test('the first signal asks for an end, the second is one', async () => {
-  const child = runModule(PROGRAM);
+  const child = runModule(PROGRAM, '0');
   const exit = once(child, 'exit');
   let output = '';
   const answers: [string, NodeJS.Signals][] = [
@@ -39,6 +40,23 @@ test('the first signal asks for an end, the second is one', async () => {
   });
   assert.deepEqual(await exit, [130, null]);
   assert.equal(output, 'ready\ndraining\n');
+});
+
+test('a signal that comes twice at once, as Ctrl-C on `npm start` does, asks for an end once', async () => {
+  const child = runModule(PROGRAM, '60000');
+  const exit = once(child, 'exit');
+  let output = '';
+  const answers: [string, NodeJS.Signals][] = [
+    ['ready\n', 'SIGTERM'],
+    ['ready\ndraining\n', 'SIGINT'],
+    ['ready\ndraining\ninterrupted\n', 'SIGKILL'],
+  ];
+  child.stdout.on('data', (part: Buffer) => {
+    output += part.toString();
+    const [, signal] = answers.find(([seen]) => seen === output) ?? [];
+    if (signal) child.kill(signal);
+  });
+  assert.deepEqual(await exit, [null, 'SIGKILL']);
 });
 
 test('who stops reading, as `head` does, makes no trouble', async () => {

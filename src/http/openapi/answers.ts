@@ -47,7 +47,7 @@ const header = (description: string, type: 'string' | 'integer', isRequired = fa
 const ONLY_LIMITED = 'Only where the plan has a limit.';
 
 const HEADERS = {
-  'X-Request-Id': header('Names this request in the logs of the service.', 'string', true),
+  'X-Request-Id': header('Names this request; the log has it where a request failed.', 'string', true),
   'RateLimit-Limit': header(`Requests a second that the plan allows. ${ONLY_LIMITED}`, 'integer'),
   'RateLimit-Policy': header(`The limit, its window in seconds and its burst. ${ONLY_LIMITED}`, 'string'),
   'RateLimit-Remaining': header(`Requests that may follow at once. ${ONLY_LIMITED}`, 'integer'),

@@ -68,6 +68,11 @@ function readConfigured(text: string): Server {
   throw new Error(`"${text}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`);
 }
 
+/** True for an address that a resolver may be configured by, such as `192.0.2.1` or `[2001:db8::1]:53`. */
+export function isResolver(text: string): boolean {
+  return readServer(text) !== undefined;
+}
+
 function readServer(text: string): Server | undefined {
   const [, bracketed, bare, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const server = { address: bracketed ?? bare ?? text, port: Number(port ?? DNS_PORT) };
