@@ -23,7 +23,7 @@ export type EmailRequest = {
   topicId: string | undefined;
 };
 
-/** @throws AppError validation_error naming every wrong field */
+/** @throws AppError validation_error naming every field whose value is wrong */
 export function readSendRequest(
   body: SendBody,
   { findContent, now }: { findContent: FindContent; now: number },
