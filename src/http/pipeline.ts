@@ -1,7 +1,7 @@
 /**
- * Pipelined requests (RFC 9112 9.3.2): a connection is answered one request at a time, in order. A few more are read ahead,
- * then the connection is not read any further, so that what a client has pipelined waits in its own buffers. After each
- * answer the other connections have their turn.
+ * Answers pipelined requests (RFC 9112 9.3.2) of a connection one at a time, in order. A few more are read ahead; then
+ * the connection is not read any further, so that the client's further requests wait in its own buffers. After each
+ * answer the other connections are served first.
  */
 import {
   createServer,
@@ -59,7 +59,7 @@ class Connection {
 
   #start({ response, run }: Turn): void {
     this.#isAnswering = true;
-    // It follows 'finish', when all of the answer was handed to the operating system, and the end of the connection.
+    // 'close' follows 'finish', when all of the answer was handed to the operating system, and the end of the connection.
     response.once('close', () => this.#end());
     run();
   }
@@ -70,7 +70,7 @@ class Connection {
   }
 
   #startNext(): void {
-    // Nobody can be answered any more: what was asked for is not done.
+    // The client can no longer be answered, so its request is not executed.
     if (this.#socket.destroyed || this.#socket.writableEnded) return;
     const next = this.#waiting.shift();
     if (next) this.#start(next);
