@@ -7,6 +7,7 @@ import { isAscii } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Db } from '../db/database.ts';
+import { isWithin } from '../db/installation/uses.ts';
 import type { BlobRow } from '../db/tables.ts';
 import type { DiskSpace } from '../system/disk-space.ts';
 import { AppError, errorCode, errorMessage } from '../system/errors.ts';
@@ -104,6 +105,7 @@ export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
         now,
         isNamed: (sha256) => isFileInUse(db.read, sha256),
         isPrepared: (sha256) => prepared.has(sha256),
+        wasInUse: (at) => isWithin(db.installation.uses, at),
         mode: forced ? 'force' : isKeeping ? 'keep' : 'normal',
       });
     },

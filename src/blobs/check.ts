@@ -5,9 +5,9 @@
  */
 import { createHash, hash } from 'node:crypto';
 import type { BlobRow } from '../db/tables.ts';
-import { errorCode } from '../system/errors.ts';
+import { AppError, errorCode } from '../system/errors.ts';
 import { DamagedBlobError } from './damaged.ts';
-import { fileChunks, fileSize, pathOf } from './files.ts';
+import { fileChunks, fileSize, hasFiles, pathOf } from './files.ts';
 import { restoreFromTrash } from './trash.ts';
 
 type Facts = Pick<BlobRow, 'sha256' | 'sizeBytes'>;
@@ -23,7 +23,8 @@ export function checkInline({ sha256 }: Facts, bytes: Uint8Array): void {
   throw new DamagedBlobError('the database', `the row of blob ${sha256} holds other bytes`);
 }
 
-/** @throws DamagedBlobError when the file is missing or has another size */
+/** @throws DamagedBlobError when the file is missing or has another size. @throws AppError unavailable when all files are
+ * missing: the folder is then more likely a volume that is not mounted than damaged, so the caller tries again later */
 export async function checkFile(root: string, { sha256, sizeBytes }: Facts): Promise<void> {
   const path = pathOf(root, sha256);
   try {
@@ -32,6 +33,11 @@ export async function checkFile(root: string, { sha256, sizeBytes }: Facts): Pro
     throw new DamagedBlobError(path, `the file has ${foundBytes} bytes instead of ${sizeBytes}`);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
+    if (!(await hasFiles(root)))
+      throw new AppError('unavailable', 'The stored message cannot be read now', {
+        cause: new Error(`${root} has no files: is its volume mounted?`, { cause: error }),
+        retryAfterSeconds: 30,
+      });
     throw new DamagedBlobError(path, 'the file is missing', { cause: error });
   }
 }

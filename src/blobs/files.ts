@@ -199,6 +199,14 @@ export async function listFolder(path: string): Promise<string[]> {
   }
 }
 
+/** Folders that hold whole files, by the first two digits of their hashes. */
+const FILE_FOLDER = /^[0-9a-f]{2}$/;
+
+/** Returns false when no message has a file here, such as below the mount point of a volume that is not mounted. */
+export async function hasFiles(root: string): Promise<boolean> {
+  return (await listFolder(root)).some((name) => FILE_FOLDER.test(name));
+}
+
 export function pathOf(root: string, sha256: string): string {
   return join(root, sha256.slice(0, 2), sha256);
 }

@@ -27,6 +27,8 @@ export type SweepOptions = {
    * in the same turn of the event loop.
    */
   isPrepared: (name: string) => boolean;
+  /** True when the database was in use here at that time, so that a file which it does not name is no lost mail. */
+  wasInUse: (at: number) => boolean;
   /**
    * `keep` only puts files back. `force` means that the operator says that the database is right; the sweep then has no
    * limit.
@@ -39,7 +41,7 @@ export type Swept = {
   moved: number;
   restored: number;
   removed: number;
-  /** Reports why no file was moved: at least `unnamed` of all `files` would have gone to the trash. */
+  /** Reports why no file was moved: `unnamed` of all `files` would have gone, besides what killed requests have left. */
   stopped: { unnamed: number; files: number } | undefined;
 };
 
@@ -50,9 +52,11 @@ export async function sweepFiles(root: string, options: SweepOptions): Promise<S
   await removePartial(root, now);
   const files = await countFiles(root);
   const limit = Math.max(MAX_HARMLESS_FILES, Math.floor(files * MAX_SWEPT_SHARE));
-  const unnamed = await findUnnamed(root, options, mode === 'force' ? Number.POSITIVE_INFINITY : limit);
-  if (mode !== 'force' && unnamed.length > limit) {
-    return { moved: 0, ...trash, stopped: { unnamed: unnamed.length, files } };
+  const unnamed = await findUnnamed(root, options);
+  // A killed request leaves its files, however many those are: they say nothing about the database.
+  const suspicious = unnamed.filter(({ changed }) => !options.wasInUse(changed)).length;
+  if (mode !== 'force' && suspicious > limit) {
+    return { moved: 0, ...trash, stopped: { unnamed: suspicious, files } };
   }
   let moved = 0;
   for (const { path, name } of unnamed) {
@@ -79,27 +83,24 @@ async function countFiles(root: string): Promise<number> {
   return count;
 }
 
-/** Lists files that no row names. It stops at the first file beyond `limit`. */
-async function findUnnamed(
-  root: string,
-  { now, isNamed, isPrepared }: SweepOptions,
-  limit: number,
-): Promise<{ path: string; name: string }[]> {
-  const found: { path: string; name: string }[] = [];
+type Unnamed = { path: string; name: string; changed: number };
+
+/** Lists files that no row names. */
+async function findUnnamed(root: string, { now, isNamed, isPrepared }: SweepOptions): Promise<Unnamed[]> {
+  const found: Unnamed[] = [];
   for (const folder of await listPlaces(root)) {
     for (const name of await listFolder(join(root, folder))) {
       const path = join(root, folder, name);
       const changed = await changedAt(path);
       if (changed === undefined || changed >= now - SWEEP_AGE_MS) continue;
       if (isPrepared(name) || (await isNamed(name))) continue;
-      found.push({ path, name });
-      if (found.length > limit) return found;
+      found.push({ path, name, changed });
     }
   }
   return found;
 }
 
 /** Lists the folders that hold complete files. */
-async function listPlaces(root: string): Promise<string[]> {
+export async function listPlaces(root: string): Promise<string[]> {
   return (await listFolder(root)).filter((folder) => folder !== PARTIAL && folder !== TRASH);
 }

@@ -2,7 +2,7 @@
  * `blobs/trash` holds files that no row named when the sweep found them. They stay for a week, so that a wrong database
  * deletes nothing for good. As soon as a row names one of them again, the file goes back to its folder.
  */
-import { mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../system/errors.ts';
 import { changedAt, listFolder, pathOf } from './files.ts';
@@ -26,9 +26,12 @@ export function moveToTrash(root: string, path: string, { name, now }: { name: s
 /** Moves a file back from the trash to its folder. Returns false when it is not in the trash. */
 export function restoreFromTrash(root: string, sha256: string): boolean {
   const path = pathOf(root, sha256);
+  const trashed = join(root, TRASH, sha256);
+  // No folder is made for a file that is nowhere: `root` may be a volume that is not mounted.
+  if (!existsSync(trashed)) return false;
   mkdirSync(dirname(path), { recursive: true, mode: FOLDER_MODE });
   try {
-    renameSync(join(root, TRASH, sha256), path);
+    renameSync(trashed, path);
     return true;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return false;

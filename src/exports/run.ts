@@ -33,13 +33,18 @@ export async function runExport(
   } catch (error) {
     if (isStopping()) return 'stopped';
     if (mayPass(error)) throw error;
-    if (error instanceof AppError) return fail(app, job, error.message);
+    if (error instanceof AppError) return failExport(app, job, error.message);
     app.log.error({ exportId: job.id, err: error }, 'export failed');
-    return fail(app, job, 'Something went wrong on our side; please try again');
+    return failExport(app, job, 'Something went wrong on our side; please try again');
   }
 }
 
-async function fail({ db, clock }: ExportApp, { id }: ExportRow, error: string): Promise<RunEnd> {
+/** Settles a job as failed. The error is for the tenant. */
+export async function failExport(
+  { db, clock }: ExportApp,
+  { id }: ExportRow,
+  error: string,
+): Promise<RunEnd> {
   const wasEnded = await db.commit(endExport, { id, now: clock.now(), result: { kind: 'failed', error } });
   return wasEnded ? 'failed' : 'stale';
 }

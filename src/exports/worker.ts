@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import { startJobs } from '../imports/jobs.ts';
 import { periodic, type RunningWork, type Work } from '../system/worker.ts';
 import type { ExportHandlers } from './handler.ts';
-import { type ExportApp, runExport } from './run.ts';
+import { type ExportApp, failExport, runExport } from './run.ts';
 import { deferExport, leaseExports, listWaiting, releaseExports, sweepExports } from './store.ts';
 
 /** For what could not be settled. Within a start the turns see to it that nothing is run twice; a crash ends all leases. */
@@ -20,6 +20,7 @@ export function startExports(
   return startJobs(app, {
     ...{ name: 'exports', listWaiting, lease: leaseExports, leaseMs: LEASE_MS, release: releaseExports },
     defer: deferExport,
+    fail: (job, error) => failExport(app, job, error),
     async run(job, isStopping) {
       const end = await runExport(app, handlers[job.kind], job, isStopping);
       app.log.info({ exportId: job.id, kind: job.kind, end }, 'export ran');

@@ -6,6 +6,7 @@ import type { App } from '../app.ts';
 import type { Tx, Write } from '../db/operation.ts';
 import type { TenantRow } from '../db/tables.ts';
 import { jitter } from '../system/backoff.ts';
+import { AppError, errorCode } from '../system/errors.ts';
 import { type RunningWork, startWork, type Work } from '../system/worker.ts';
 import { Turns } from './turns.ts';
 
@@ -14,6 +15,13 @@ const CONCURRENCY = 2;
 /** Delay after the first failed run of a job. It doubles with each further failure. Our own values. */
 const MIN_RETRY_DELAY_MS = 5_000;
 const MAX_RETRY_DELAY_MS = 300_000;
+/**
+ * A job is given up once it was started this long ago and its last runs have all failed: what has not passed by then needs
+ * an operator, and the tenant must be able to start another job. The runs are counted from the start of the daemon, which
+ * may itself have been away for a day. Our own values.
+ */
+const MAX_RETRY_AGE_MS = 24 * 3_600_000;
+const MIN_FAILED_RUNS = 10;
 /** Share by which the delay varies, so that jobs which failed together are not retried together. */
 const RETRY_JITTER = 0.2;
 
@@ -24,7 +32,7 @@ export type Lease = { tenantIds: readonly TenantRow['id'][]; now: number; until:
 /** Defers a job that a run could not finish: nobody leases it before `until`. */
 export type Deferral<Id extends string = string> = { id: Id; until: number };
 
-type AnyJob = { id: string; tenantId: TenantRow['id'] };
+type AnyJob = { id: string; tenantId: TenantRow['id']; startedAt: number | null };
 
 export type Jobs<Job extends AnyJob> = {
   /** The work, and what wakes it. */
@@ -42,6 +50,8 @@ export type Jobs<Job extends AnyJob> = {
    * @throws errors that may pass, after which the job is run again
    */
   run(job: Job, isStopping: () => boolean): Promise<void>;
+  /** Settles a job as failed. The error is for the tenant. */
+  fail(job: Job, error: string): Promise<unknown>;
 };
 
 type JobsApp = Pick<App, 'db' | 'clock' | 'log' | 'notices' | 'random'>;
@@ -103,9 +113,20 @@ function createRetry<Job extends AnyJob>({ db, clock, log, random }: JobsApp, jo
   const failures = new Map<Job['id'], number>();
   return {
     forget: (job: Job) => void failures.delete(job.id),
-    async defer({ id }: Job, error: unknown): Promise<void> {
+    async defer(job: Job, error: unknown): Promise<void> {
+      const { id } = job;
       const failed = failures.get(id) ?? 0;
       failures.set(id, failed + 1);
+      const ageMs = clock.now() - (job.startedAt ?? clock.now());
+      if (ageMs >= MAX_RETRY_AGE_MS && failed + 1 >= MIN_FAILED_RUNS) {
+        log.error({ err: error, work: jobs.name, jobId: id }, 'a job has failed for a day and is given up');
+        await jobs.fail(
+          job,
+          `Our storage could not be used for 24 hours (${reasonOf(error)}); please start again`,
+        );
+        failures.delete(id);
+        return;
+      }
       const baseMs = Math.min(MIN_RETRY_DELAY_MS * 2 ** failed, MAX_RETRY_DELAY_MS);
       const delayMs = jitter(random, baseMs, RETRY_JITTER);
       log.warn({ err: error, work: jobs.name, jobId: id, delayMs }, 'a job failed and will be retried');
@@ -113,6 +134,12 @@ function createRetry<Job extends AnyJob>({ db, clock, log, random }: JobsApp, jo
       await db.commit(jobs.defer, { id, until: clock.now() + delayMs });
     },
   };
+}
+
+/** A code such as EIO. Messages may name files of the server, and are not for tenants. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof AppError ? (error.options.cause ?? error) : error;
+  return errorCode(cause) ?? 'unavailable';
 }
 
 async function release<Job extends AnyJob>(

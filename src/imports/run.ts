@@ -9,7 +9,7 @@ import { AppError } from '../system/errors.ts';
 import { type BatchRow, type ImportBatch, refusalOf } from './batch.ts';
 import type { ImportHandler, RowReader } from './handler.ts';
 import { type CsvRecord, readRecords } from './records.ts';
-import { endImport, type RowError } from './store.ts';
+import { endImport, findRunning, type RowError } from './store.ts';
 
 /** In one write, which takes the writer about ten milliseconds. */
 export const BATCH_ROWS = 500;
@@ -60,12 +60,21 @@ type Run = {
   rows: number;
 };
 
-async function settle({ app, job, rows }: Run, error: string | undefined): Promise<RunEnd> {
+async function settle(
+  { app, job, rows }: Pick<Run, 'app' | 'job' | 'rows'>,
+  error: string | undefined,
+): Promise<RunEnd> {
   const ending = { id: job.id, rows, error, now: app.clock.now() };
   const { wasEnded, file } = await app.db.commit(endImport, ending);
   if (file) await app.blobs.discard(file);
   if (!wasEnded) return 'stale';
   return error === undefined ? 'completed' : 'failed';
+}
+
+/** Settles a job that its runs could not. The rows that were taken are counted. */
+export async function failImport(app: ImportApp, job: ImportRow, error: string): Promise<RunEnd> {
+  const { rows } = (await findRunning(app.db.read, job.id)) ?? job;
+  return settle({ app, job, rows }, error);
 }
 
 async function readFile(run: Run): Promise<'completed' | 'stopped' | 'stale'> {

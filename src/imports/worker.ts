@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import { periodic, type RunningWork, type Work } from '../system/worker.ts';
 import type { ImportHandlers } from './handler.ts';
 import { startJobs } from './jobs.ts';
-import { type ImportApp, LEASE_MS, runImport } from './run.ts';
+import { failImport, type ImportApp, LEASE_MS, runImport } from './run.ts';
 import { deferImport, leaseImports, listWaiting, releaseImports, sweepImports } from './store.ts';
 
 /** Its `stop` waits for the write under way, not for the file: the next start goes on with that. */
@@ -17,6 +17,7 @@ export function startImports(
   return startJobs(app, {
     ...{ name: 'imports', listWaiting, lease: leaseImports, leaseMs: LEASE_MS, release: releaseImports },
     defer: deferImport,
+    fail: (job, error) => failImport(app, job, error),
     async run(job, isStopping) {
       const end = await runImport(app, handlers[job.kind], job, isStopping);
       app.log.info({ importId: job.id, kind: job.kind, end }, 'import ran');

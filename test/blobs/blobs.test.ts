@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash, Hash } from 'node:crypto';
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
   readlinkSync,
   renameSync,
+  rmdirSync,
+  rmSync,
   statSync,
   truncateSync,
   utimesSync,
@@ -364,8 +367,25 @@ test('a blob that does not exist, or lost its file, is an error and never empty'
   await assert.rejects(blobs.open(newId('blob', NOW)), /does not exist/);
   const row = await blobs.prepare([large(5)]);
   await db.commit(keepBlob, row);
-  renameSync(join(dataDir, 'blobs'), join(dataDir, 'elsewhere'));
+  const [path = ''] = files(dataDir);
+  rmSync(join(dataDir, 'blobs', path));
   await assert.rejects(blobs.open(row.id), /DamagedBlobError: the file is missing/);
+});
+
+test('while the folder of all files is away, a blob cannot be read now, and nothing is made in its place', async () => {
+  const { blobs, dataDir } = open();
+  const row = await blobs.prepare([large(5)]);
+  await db.commit(keepBlob, row);
+  const root = join(dataDir, 'blobs');
+  renameSync(root, join(dataDir, 'elsewhere'));
+  await assert.rejects(blobs.open(row.id), { name: 'AppError', code: 'unavailable' });
+  assert.ok(!existsSync(root));
+  mkdirSync(root);
+  await assert.rejects(blobs.open(row.id), { name: 'AppError', code: 'unavailable' });
+  assert.deepEqual(readdirSync(root), []);
+  rmdirSync(root);
+  renameSync(join(dataDir, 'elsewhere'), root);
+  assert.deepEqual(await readAll(blobs, row.id), large(5));
 });
 
 test('a file that a crash left half written is never read, and is swept when it is old', async () => {

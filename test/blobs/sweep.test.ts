@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Blobs, INLINE_BYTES, openBlobs } from '../../src/blobs/blobs.ts';
 import { createBlobSweep } from '../../src/blobs/worker.ts';
@@ -129,6 +129,25 @@ test('a sweep that would move more than ten files and more than 5 % moves none, 
   assert.deepEqual(inTrash(root), []);
   rmSync(join(root, first.slice(0, 2), first));
   assert.equal((await blobs.sweep()).moved, 10);
+});
+
+test('what a killed request has left is swept, however many files it is', async () => {
+  const { clock, root } = open();
+  await addNamed(root, 30);
+  addUnnamed(root, 20);
+  const used = (from: number, to: number) => ({
+    ...db,
+    installation: { ...db.installation, uses: [{ from: NOW - from, to: NOW - to }] },
+  });
+  const sweep = (from: number, to: number) =>
+    openBlobs(
+      { clock, log: createLog('silent'), disk: { reportFull() {} } },
+      used(from, to),
+      dirname(root),
+    ).sweep();
+  assert.deepEqual((await sweep(HOUR_MS, 0)).stopped, { unnamed: 20, files: 50 });
+  assert.deepEqual((await sweep(4 * HOUR_MS, 3 * HOUR_MS)).stopped, { unnamed: 20, files: 50 });
+  assert.equal((await sweep(3 * HOUR_MS, HOUR_MS)).moved, 20);
 });
 
 test('a sweep moves 5 % of many files; a sweep by the operator moves more', async () => {

@@ -107,13 +107,46 @@ test('an import that cannot use its file is retried, each time after a longer de
   }
 });
 
+test('an import whose file cannot be read for a day has failed, says why, and can be deleted', async () => {
+  const clock = createFakeClock(NOW);
+  const open = await openTestApp({ system: { clock } });
+  let runs = 0;
+  const blobs = {
+    ...open.app.blobs,
+    open() {
+      runs++;
+      return Promise.reject(Object.assign(new Error('/data/blobs: i/o error'), { code: 'EIO' }));
+    },
+  };
+  const worker = startImports({ ...open.app, blobs }, importHandlers);
+  try {
+    const { body } = await sendCsv(open, '/v1/suppressions/imports', 'email\na@b.example\n');
+    await until(async () => runs === 1);
+    await clock.advance(DAY_MS);
+    await until(async () => {
+      await clock.advance(10_000);
+      return (await statusOf(open, body.id)) === 'failed';
+    });
+    assert.ok(runs >= 10, String(runs));
+    const { body: ended } = await open.request('GET', `/v1/imports/${body.id}`);
+    assert.match(ended.error, /24 hours \(EIO\)/);
+    // A write that waited while the clock was moved counts as a slow disk.
+    await until(async () => open.app.db.pendingWrites === 0);
+    const deleted = await open.request('DELETE', `/v1/imports/${body.id}`);
+    assert.equal(deleted.status, 204, JSON.stringify(deleted.body));
+  } finally {
+    await worker.stop(5_000);
+    await open.close();
+  }
+});
+
 test('an import whose file is lost for good fails', async () => {
   const open = await openTestApp();
   try {
     await sendCsv(open, '/v1/suppressions/imports', `email,reason\n${LARGE_ROWS}`);
     const [job] = await lease(open);
     assert.ok(job);
-    rmSync(join(open.dataDir, 'blobs'), { recursive: true });
+    for (const file of filesOf(open)) rmSync(join(open.dataDir, 'blobs', file.slice(0, 2), file));
     assert.equal(
       await runImport(
         { ...open.app, blobs: { ...open.app.blobs, discard: async () => {} } },

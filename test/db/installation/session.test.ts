@@ -101,6 +101,23 @@ test('a database and its directory carry one id; a clean stop records that the W
   assert.deepEqual([again.installation.id, foundBy(again)], [id, []]);
 });
 
+test('a start knows when the database was in use here, across kills, and forgets it when it may be the wrong one', async (t) => {
+  const HOUR_MS = 3_600_000;
+  const image = await afterKill(t);
+  const at = (hours: number) => createFakeClock(NOW + hours * HOUR_MS);
+  await kill(await open(t, image, { clock: at(2) }), image);
+  const db = await open(t, image, { clock: at(4) });
+  const { uses } = db.installation;
+  const starts = uses.map(({ from }) => (from - NOW) / HOUR_MS);
+  assert.deepEqual(starts, [0, 2, 4]);
+  assert.ok(uses.slice(0, -1).every(({ from, to }) => to >= from + 60_000 && to < from + HOUR_MS));
+  assert.equal(uses.at(-1)?.to, Number.POSITIVE_INFINITY);
+  await kill(db, image);
+  rmSync(`${databaseOf(image)}-wal`);
+  const suspicious = await open(t, image, { clock: at(6) });
+  assert.deepEqual(suspicious.installation.uses, [{ from: NOW + 6 * HOUR_MS, to: Number.POSITIVE_INFINITY }]);
+});
+
 test('a directory of the version before is taken over without a report', async (t) => {
   const directory = await usedDirectory(t);
   edit(directory, "DROP TABLE installation; DELETE FROM migrations WHERE id = '0006-installation'");
