@@ -4,7 +4,7 @@ import type { RecipientRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
 import { insertAttempt } from './attempts/store.ts';
 import { type HeldRecipient, holdRecipient } from './held/hold.ts';
-import { listDoubted, MAX_DOUBTS, releasedDueAt } from './held/suspect.ts';
+import { MAX_DOUBTS, releasedDueAt } from './held/suspect.ts';
 import { changeRecipient, getMessage, listAbandoned, listRecipients, refreshStatus } from './store.ts';
 
 /** Recovered mail does not all leave in the first second. */
@@ -29,13 +29,12 @@ export const recoverAbandoned = defineWrite(
     { now, elapsed, epoch }: { now: number; elapsed: number; epoch: string },
   ): Promise<Recovered> => {
     const abandoned = await listAbandoned(tx, epoch, elapsed);
-    const doubted = new Set(listDoubted(abandoned));
     const held: HeldRecipient[] = [];
     for (const [index, recipient] of abandoned.entries()) {
       const one = await recover(tx, recipient, {
         now,
         dueAt: now + Math.round((RECOVERY_SPREAD_MS * index) / abandoned.length),
-        doubts: recipient.doubts + (doubted.has(recipient) ? 1 : 0),
+        doubts: recipient.doubts + 1,
       });
       if (one) held.push(one);
     }

@@ -10,12 +10,12 @@ import type { RecipientRow } from '../../db/tables.ts';
  */
 const isSuspect = sql<boolean>`doubts >= 2 AND state IN ('ready', 'in_flight')`;
 
-type Suspect = Pick<RecipientRow, 'messageId' | 'lane'>;
+type Suspect = Pick<RecipientRow, 'messageId' | 'lane' | 'doubts'>;
 
 const waitingSuspect = statement((db) =>
   db
     .selectFrom('recipients')
-    .select(['messageId', 'lane'])
+    .select(['messageId', 'lane', 'doubts'])
     .where(isSuspect)
     .where('dueAt', 'is', null)
     .orderBy('doubts')
@@ -28,13 +28,17 @@ export function findWaitingSuspect(tx: Tx): Promise<Suspect | undefined> {
   return waitingSuspect.first(tx, {});
 }
 
-const suspectOnTrial = statement((db) =>
-  db.selectFrom('recipients').select('id').where(isSuspect).where('dueAt', 'is not', null).limit(1),
+const suspectsOnTrial = statement((db) =>
+  db
+    .selectFrom('recipients')
+    .select(({ fn }) => fn.max('doubts').as('doubts'))
+    .where(isSuspect)
+    .where('dueAt', 'is not', null),
 );
 
-/** Returns true while a suspect is due or in flight. */
-export async function hasTrial(tx: Tx): Promise<boolean> {
-  return (await suspectOnTrial.first(tx, {})) !== undefined;
+/** Returns the largest number of doubts of a suspect that is due or in flight; undefined when there is none. */
+export async function findDoubtsOnTrial(tx: Tx): Promise<number | undefined> {
+  return (await suspectsOnTrial.first(tx, {}))?.doubts ?? undefined;
 }
 
 const dueSuspects = statement((db) =>

@@ -1,8 +1,15 @@
 /**
- * Finds the mail that crashes the daemon. A crash interrupts everything in flight, and each interruption counts as a
- * doubt. A recipient with two doubts is a suspect. Suspects are retried one at a time (trial.ts), so only the one whose
- * delivery really ends the daemon continues to collect doubts, and the fifth holds it. Every settled attempt clears the
- * doubts.
+ * Finds the mail that crashes the daemon. A crash gives a doubt to every recipient in flight, and an attempt that is
+ * settled clears the doubts. A recipient with two doubts is a suspect: it waits for a trial (trial.ts).
+ *
+ * A suspect with two doubts may be tried while others still are, so a crash beside it proves little. From three doubts on
+ * it is tried alone among suspects: until its attempt is settled no other trial runs. Only two crashes during trials alone
+ * bring it to five doubts, where it is held. Mail that is not a suspect goes on beside a trial. When such mail is the
+ * culprit, its second crash makes it a suspect too, and trials prefer those with the fewest doubts.
+ *
+ * Bounds: with two doubts, a suspect's trial begins at most `TRIAL_MS` after the one before. With three or more, it waits
+ * for each suspect ahead of it until that one's delivery deadline at most (45 minutes, `DELIVERY_DEADLINE_MS`), or until
+ * its lease ends (`LEASE_MS`) should its outcome not be stored.
  */
 import type { RecipientRow } from '../../db/tables.ts';
 
@@ -11,6 +18,8 @@ import type { RecipientRow } from '../../db/tables.ts';
  * repeat this number.
  */
 export const SUSPECT_DOUBTS = 2;
+/** Number of doubts from which a suspect is tried while no other is. */
+export const LONE_TRIAL_DOUBTS = 3;
 /** Number of doubts at which a recipient is held (engine.md 0). */
 export const MAX_DOUBTS = 5;
 
@@ -21,15 +30,4 @@ export function isSuspect({ doubts }: Pick<RecipientRow, 'doubts'>): boolean {
 /** Returns the `dueAt` of a recipient that is put back into the queue: a suspect has none until its trial begins. */
 export function releasedDueAt(doubts: number, dueAt: number): number | null {
   return isSuspect({ doubts }) ? null : dueAt;
-}
-
-/**
- * Returns the recipients to which a crash adds a doubt. Of the suspects in flight only those claimed last count: an
- * earlier one has outlived its trial. All other recipients count, since any of them may be the cause.
- */
-export function listDoubted(interrupted: readonly RecipientRow[]): RecipientRow[] {
-  const suspects = interrupted.filter(isSuspect);
-  // In flight, `dueAt` is the end of the lease, which grows with the time of the claim.
-  const lastClaimed = Math.max(...suspects.map(({ dueAt }) => dueAt ?? 0));
-  return interrupted.filter((recipient) => !isSuspect(recipient) || recipient.dueAt === lastClaimed);
 }

@@ -1,21 +1,20 @@
 /**
- * Trials make suspects (suspect.ts) due one at a time, so that a crash points at one of them. Other mail is delivered
- * beside a trial and may still crash the daemon; it then becomes a suspect itself before it can cause another one to be
- * held.
+ * Trials: suspects become due one after the other, so that crashes point at the one that causes them. suspect.ts has the
+ * rule and its bounds.
  */
 import type { App } from '../../app.ts';
-import { defineWrite } from '../../db/operation.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { Work } from '../../system/worker.ts';
 import { changeRecipient, getMessage, listRecipients } from '../store.ts';
-import { findWaitingSuspect, hasTrial, listDueSuspects } from './store.ts';
-import { isSuspect } from './suspect.ts';
+import { findDoubtsOnTrial, findWaitingSuspect, listDueSuspects } from './store.ts';
+import { isSuspect, LONE_TRIAL_DOUBTS } from './suspect.ts';
 
-/** Maximum time that the next suspect waits for one whose host hangs, in milliseconds. A crash usually comes sooner. */
+/** How long a suspect with two doubts waits for one whose host hangs. Most crashes come sooner. Our own limit. */
 const TRIAL_MS = 30_000;
 
 /**
  * Makes one suspect due: the one with the fewest doubts, so that mail which was interrupted by chance leaves first. The
- * recipients that share its message and its lane become due with it. Returns how many became due.
+ * recipients that share its message, its lane and its doubts become due with it. Returns how many became due.
  */
 export const startTrial = defineWrite(
   'queue.startTrial',
@@ -24,7 +23,8 @@ export const startTrial = defineWrite(
     if (!suspect) return 0;
     const message = await getMessage(tx, suspect.messageId);
     const recipients = (await listRecipients(tx, message.id)).filter(
-      (one) => one.lane === suspect.lane && one.state === 'ready' && one.dueAt === null && isSuspect(one),
+      ({ lane, doubts, state, dueAt }) =>
+        lane === suspect.lane && doubts === suspect.doubts && state === 'ready' && dueAt === null,
     );
     for (const recipient of recipients)
       await changeRecipient(tx, message, recipient, { dueAt: now }, { now });
@@ -50,33 +50,36 @@ export const withdrawTrials = defineWrite(
   },
 );
 
-/** Starts the next trial when the last one has been settled or has lasted `TRIAL_MS`. */
+/** Returns true when the next suspect's trial may begin: at once when no trial runs, beside others by the rule of suspect.ts. */
+async function mayStart(db: Tx, hasLasted: boolean): Promise<boolean> {
+  const suspect = await findWaitingSuspect(db);
+  if (!suspect) return false;
+  const doubtsOnTrial = await findDoubtsOnTrial(db);
+  if (doubtsOnTrial === undefined) return true;
+  return hasLasted && Math.max(suspect.doubts, doubtsOnTrial) < LONE_TRIAL_DOUBTS;
+}
+
+/** Starts trials. A settled one wakes it (`suspects`). */
 export function createTrialWork({
   db,
   clock,
   notices,
 }: Pick<App, 'db' | 'clock' | 'notices'>): Work<'trial'> {
-  /**
-   * End of the current trial, on the monotonic clock. An earlier start of the daemon may have left a trial unfinished.
-   */
-  let lastsUntil = clock.elapsed() + TRIAL_MS;
+  /** On the monotonic clock: the time from which the next trial may run beside the last one. */
+  let besideFrom = 0;
   return {
     name: 'queue trials',
     wakeOn: ['suspects'],
     concurrency: 1,
-    async lease() {
-      if (!(await findWaitingSuspect(db.read))) return [];
-      const isOnTrial = clock.elapsed() < lastsUntil && (await hasTrial(db.read));
-      return isOnTrial ? [] : ['trial'];
-    },
+    lease: async () => ((await mayStart(db.read, clock.elapsed() >= besideFrom)) ? ['trial'] : []),
     async run() {
       await db.commit(startTrial, { now: clock.now() });
-      lastsUntil = clock.elapsed() + TRIAL_MS;
+      besideFrom = clock.elapsed() + TRIAL_MS;
       notices.notify('queue');
     },
     async nextDueAt() {
-      if (!(await findWaitingSuspect(db.read))) return undefined;
-      return clock.now() + lastsUntil - clock.elapsed();
+      if (clock.elapsed() >= besideFrom || !(await findWaitingSuspect(db.read))) return undefined;
+      return clock.now() + besideFrom - clock.elapsed();
     },
   };
 }
