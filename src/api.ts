@@ -18,7 +18,7 @@ import type { SomeHeaders } from './http/openapi/answers.ts';
 import type { ApiDescription } from './http/openapi.ts';
 import { serveReferencePage } from './http/reference-page.ts';
 import { serveDocument } from './http/serve-document.ts';
-import { createHttpServer } from './http/server.ts';
+import { createHttpServer, type HttpOptions } from './http/server.ts';
 import { createOverloadCheck, shedWrites } from './http/shed.ts';
 import { registerImportsApi } from './imports/api.ts';
 import { registerInboundRoutesApi } from './inbound/routes/api.ts';
@@ -34,7 +34,11 @@ import { VERSION } from './version.ts';
 import { registerWebhookApi } from './webhooks/api.ts';
 import { describeEvents } from './webhooks/describe-events.ts';
 
-export async function createApiServer(app: App): Promise<FastifyInstance> {
+/** `limits`: of responses; tests lower them. */
+export async function createApiServer(
+  app: App,
+  limits: Pick<HttpOptions, 'responses'> = {},
+): Promise<FastifyInstance> {
   const bodies = createByteBudget();
   const addresses = createAddressLimit(app.clock);
   const server = await createHttpServer(app, describeApi(app.config), {
@@ -42,6 +46,7 @@ export async function createApiServer(app: App): Promise<FastifyInstance> {
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
+    ...limits,
     unauthenticated: { limit: addresses, isAuthenticated: (request) => !!findPlannedCaller(request) },
   });
   if (app.config.http.metrics) serveMetrics(server, app.metrics, 'local');

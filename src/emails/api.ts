@@ -10,9 +10,10 @@ import { MOST_TEXT_MIB } from '../http/json-body.ts';
 import { detachedOf } from '../http/large-strings.ts';
 import { listEnvelope, pageRequest } from '../http/page.ts';
 import { paramsOf } from '../http/resource.ts';
+import { reserveResponse } from '../http/response-budget.ts';
 import { listRecipients } from '../queue/store.ts';
 import { notFound } from '../system/errors.ts';
-import { type Caller, callerOf, keyCheckOf } from '../tenants/authenticate.ts';
+import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { type Batch, MOST_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
@@ -34,7 +35,7 @@ import {
 } from './schemas.ts';
 import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
-import { findEmail } from './store.ts';
+import { type EmailHead, findEmail } from './store.ts';
 
 export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
 
@@ -142,7 +143,7 @@ function registerRetrieve(server: FastifyInstance, app: EmailsApp): void {
         response: { 200: emailSchema },
       },
     },
-    (request) => retrieve(app, callerOf(request), request.params.id),
+    async (request) => show(app, await findFor(app, request)),
   );
 }
 
@@ -187,8 +188,9 @@ function registerCancel(server: FastifyInstance, app: EmailsApp): void {
       },
     },
     async (request) => {
-      const caller = callerOf(request);
-      return retrieve(app, caller, await cancelEmail(app, caller, request.params.id));
+      const head = await findFor(app, request);
+      await cancelEmail(app, head);
+      return show(app, head);
     },
   );
 }
@@ -210,15 +212,27 @@ function registerReschedule(server: FastifyInstance, app: EmailsApp): void {
       },
     },
     async (request) => {
-      const caller = callerOf(request);
-      const { id } = request.params;
-      return retrieve(app, caller, await rescheduleEmail(app, caller, { id, body: request.body }));
+      const head = await findFor(app, request);
+      await rescheduleEmail(app, head, request.body);
+      return show(app, head);
     },
   );
 }
 
-async function retrieve(app: Pick<App, 'db'>, caller: Caller, id: string) {
-  const head = await getEmailHead(app, caller, id);
+/**
+ * The email that the path names. The room for its content is taken before the content is read, and before anything is
+ * changed. @throws AppError not_found, unavailable
+ */
+async function findFor(
+  app: Pick<App, 'db'>,
+  request: FastifyRequest<{ Params: { id: string } }>,
+): Promise<EmailHead> {
+  const head = await getEmailHead(app, callerOf(request), request.params.id);
+  reserveResponse(request, head.contentBytes);
+  return head;
+}
+
+async function show(app: Pick<App, 'db'>, head: EmailHead) {
   const email = await findEmail(app.db.read, head.id);
   if (!email) throw notFound('Email');
   const recipients = await listRecipients(app.db.read, email.id);

@@ -1,6 +1,5 @@
 /** Taking an email back, or putting it off, as long as none of it was tried (api.md 1.3). */
 import type { App } from '../app.ts';
-import type { EmailRow } from '../db/tables.ts';
 import { notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
@@ -26,27 +25,19 @@ export async function getEmailHead(
   return head;
 }
 
-/** @throws AppError not_found, invalid_state */
-export async function cancelEmail(app: ChangeApp, caller: Caller, id: string): Promise<EmailRow['id']> {
-  const email = await getEmailHead(app, caller, id);
+/** @throws AppError invalid_state */
+export async function cancelEmail(app: ChangeApp, email: EmailHead): Promise<void> {
   await app.db.commit(cancelStoredEmail, { ...ownerOf(email), now: app.clock.now() });
   app.notices.notify('events');
-  return email.id;
 }
 
-/** @throws AppError validation_error, not_found, invalid_state */
-export async function rescheduleEmail(
-  app: ChangeApp,
-  caller: Caller,
-  { id, body }: { id: string; body: RescheduleBody },
-): Promise<EmailRow['id']> {
+/** @throws AppError validation_error, invalid_state */
+export async function rescheduleEmail(app: ChangeApp, email: EmailHead, body: RescheduleBody): Promise<void> {
   const now = app.clock.now();
   const { scheduledAt, datedAt } = readSchedule(body.scheduledAt, now);
-  const email = await getEmailHead(app, caller, id);
   const expiresAt = datedAt + maxAgeMs(app.config, email.type);
   await app.db.commit(rescheduleStoredEmail, { ...ownerOf(email), now, scheduledAt, datedAt, expiresAt });
   app.notices.notify('queue');
-  return email.id;
 }
 
 function ownerOf({ id, tenantId }: EmailHead) {

@@ -1,5 +1,5 @@
 /**
- * How many bytes of request bodies, and of files fetched for them, the process holds at the same time. Each takes its room
+ * How many bytes of one kind the process holds at the same time: request bodies and files fetched for them, or responses. Each takes its room
  * before it is read and keeps it until it is done with, so that many large ones at once are refused in good order instead
  * of ending the process. Nobody has more than a share, so that one who takes all he can leaves the others theirs.
  */
@@ -14,6 +14,8 @@ export type ByteBudget = {
 export type Room = {
   /** Whether there was room for so many bytes more. */
   take(bytes: number): boolean;
+  /** Counts bytes that are held already, whether there is room or not. */
+  add(bytes: number): void;
   /** Gives back so many of them; without a number all. */
   release(bytes?: number): void;
 };
@@ -49,16 +51,20 @@ export function createByteBudget({
     },
     open(holder) {
       let takenBytes = 0;
+      const hold = (bytes: number): void => {
+        takenBytes += bytes;
+        add(holder, bytes);
+      };
       return {
         take(bytes) {
           const isLarge = takenBytes + bytes > SMALL_BODY_BYTES;
           const limit = isLarge ? largeBytes : largeBytes + reserveBytes;
           if (usedBytes + bytes > limit) return false;
           if ((usedBy.get(holder) ?? 0) + bytes > limit * share) return false;
-          takenBytes += bytes;
-          add(holder, bytes);
+          hold(bytes);
           return true;
         },
+        add: hold,
         release(bytes = takenBytes) {
           add(holder, -bytes);
           takenBytes -= bytes;

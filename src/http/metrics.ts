@@ -4,8 +4,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notFound } from '../system/errors.ts';
 import type { Metrics } from '../system/metrics.ts';
 import type { ByteBudget } from './byte-budget.ts';
+import type { ResponseBudgets } from './response-budget.ts';
 
-export function countRequests(server: FastifyInstance, metrics: Metrics, bodies: ByteBudget): void {
+export type HeldBytes = { bodies: ByteBudget; responses: ResponseBudgets };
+
+export function countRequests(
+  server: FastifyInstance,
+  metrics: Metrics,
+  { bodies, responses }: HeldBytes,
+): void {
+  metrics.gauge(
+    'http_response_bytes_in_flight',
+    'Bytes of large responses that clients have not read yet.',
+    () => responses.authenticated.usedBytes + responses.unauthenticated.usedBytes,
+  );
   metrics.gauge(
     'http_body_bytes_in_flight',
     'Bytes of request bodies, and of files fetched for them, held.',

@@ -24,7 +24,7 @@ const connections = new WeakMap<Socket, Connection>();
 /** An HTTP server that calls `handle` for the next request of a connection when the last one was answered. */
 export function createPipelineServer(options: ServerOptions, handle: Handler): Server {
   const server = createServer(options);
-  server.on('connection', (socket) => connections.set(socket, new Connection(socket)));
+  server.on('connection', (socket) => connections.set(socket, new Connection(socket, server.timeout)));
   server.on('request', (request, response) =>
     inTurn(request, response, () => void handle(request, response)),
   );
@@ -42,12 +42,15 @@ type Turn = { request: IncomingMessage; response: ServerResponse; run: () => voi
 
 class Connection {
   readonly #socket: Socket;
+  /** How long the connection may be idle while it is not known to wait for another request. */
+  readonly #timeoutMs: number;
   readonly #reading: ReadAhead;
   readonly #waiting: Turn[] = [];
   #isAnswering = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, timeoutMs: number) {
     this.#socket = socket;
+    this.#timeoutMs = timeoutMs;
     this.#reading = new ReadAhead(socket, () => this.#waiting.length < MAX_REQUESTS_AHEAD);
   }
 
@@ -73,6 +76,8 @@ class Connection {
     // The client can no longer be answered, so its request is not executed.
     if (this.#socket.destroyed || this.#socket.writableEnded) return;
     const next = this.#waiting.shift();
+    // Its time begins now: until here it was the time of the request before.
+    this.#socket.setTimeout(this.#timeoutMs);
     if (next) this.#start(next);
     this.#reading.resume();
   }

@@ -35,6 +35,8 @@ type About = {
   description?: string;
   /** Besides what every route of its kind refuses. */
   refuses?: readonly ErrorCode[];
+  /** As http/response-budget.ts has it. */
+  responseBytes?: number;
   /** As http/json-body.ts has it. */
   anyKey?: boolean;
 };
@@ -60,9 +62,15 @@ export function resourceRoutes<Row extends { id: string }>(server: FastifyInstan
   const common = (
     verb: Verb,
     phrase: string,
-    { summary, description = describeVerb(verb, name, plural), refuses = [], anyKey = false }: About,
+    {
+      summary,
+      description = describeVerb(verb, name, plural),
+      refuses = [],
+      anyKey = false,
+      responseBytes,
+    }: About,
   ) => ({
-    config: { refuses, anyKey },
+    config: { refuses, anyKey, ...(responseBytes !== undefined && { responseBytes }) },
     schema: {
       operationId: `${verb}${camelCase(name)}`,
       summary: summary ?? `${phrase} ${articleFor(name)} ${name}`,

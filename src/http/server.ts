@@ -25,6 +25,12 @@ import { propertiesOf, rejectNearMisses } from './near-misses.ts';
 import { type ApiDescription, describeRoutes } from './openapi.ts';
 import { createPipelineServer } from './pipeline.ts';
 import { sendProblem } from './problem.ts';
+import {
+  createResponseBudgets,
+  holdResponses,
+  MAX_STALL_MS,
+  type ResponseBudgets,
+} from './response-budget.ts';
 import { checkSchemas } from './validators.ts';
 
 declare module 'fastify' {
@@ -52,8 +58,11 @@ export type HttpOptions = {
   metrics?: Metrics;
   /** Room for bodies; servers of one process may share it. */
   bodies?: ByteBudget;
-  /** Whose share of that room a body counts to; by default that of its client's address. */
+  /** Whose share of the rooms a body and a response count to; by default that of its client's address. */
   holderOf?: (request: FastifyRequest) => string;
+  /** Room for responses, and how long one may stay unread. */
+  responses?: ResponseBudgets;
+  stallMs?: number;
   /** Limits requests of unknown senders; without it they are not limited. */
   unauthenticated?: Omit<LimitOptions, 'onRefusal'>;
   /** Exact addresses of proxies whose `X-Forwarded-For` names the client; none by default. */
@@ -69,6 +78,8 @@ export async function createHttpServer(
     holderOf = ({ clientAddress }) => clientAddress,
     trustedProxies = [],
     unauthenticated,
+    responses = createResponseBudgets(),
+    stallMs = MAX_STALL_MS,
   }: HttpOptions = {},
 ): Promise<HttpServer> {
   const server = Fastify({
@@ -93,7 +104,7 @@ export async function createHttpServer(
   });
   endRequestsOnClose(server, system.clock);
   refuseExpectations(server, system.clock);
-  if (metrics) countRequests(server, metrics, bodies);
+  if (metrics) countRequests(server, metrics, { bodies, responses });
   if (unauthenticated) {
     const onRefusal = () => metrics?.shedRequests.inc({ reason: 'unauthenticated' });
     limitUnauthenticated(server, { ...unauthenticated, onRefusal });
@@ -104,6 +115,14 @@ export async function createHttpServer(
   holdBodies(server, {
     ...{ budget: bodies, holderOf, clock: system.clock },
     onRefusal: () => metrics?.shedRequests.inc({ reason: 'bodies' }),
+  });
+  holdResponses(server, {
+    openRoom(request) {
+      const isKnown = unauthenticated?.isAuthenticated(request) ?? true;
+      return (isKnown ? responses.authenticated : responses.unauthenticated).open(holderOf(request));
+    },
+    onRefusal: () => metrics?.shedRequests.inc({ reason: 'responses' }),
+    stallMs,
   });
   readJsonBodies(server);
   readCsvBodies(server);

@@ -7,6 +7,7 @@ import { newId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import {
   checkTemplate,
+  MOST_SOURCE_BYTES,
   type NewTemplate,
   newTemplateSchema,
   showTemplate,
@@ -36,7 +37,9 @@ export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db
   );
   templates.get({}, (request) => getTemplate(app.db.read, callerOf(request).tenantId, request.params.id));
   const description = 'What is left out stays as it is. Mail that was accepted before stays as it was.';
-  templates.update({ body: templateChangeSchema, description }, (request) =>
+  // HTML and text.
+  const responseBytes = 2 * MOST_SOURCE_BYTES;
+  templates.update({ body: templateChangeSchema, description, responseBytes }, (request) =>
     updateTemplate(app, callerOf(request).tenantId, request.params.id, request.body),
   );
   templates.delete({ description: 'Mail that was accepted before is sent as it was.' }, (request) =>

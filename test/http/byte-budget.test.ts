@@ -62,6 +62,15 @@ test('what grows in small steps is as large as it has become', () => {
   assert.equal(room.take(100_000), false);
 });
 
+test('what is held already counts although there is no room, and is given back like the rest', () => {
+  const budget = createByteBudget({ largeBytes: 100, reserveBytes: 0, share: 1 });
+  const room = budget.open('a');
+  room.add(150);
+  assert.deepEqual([budget.usedBytes, budget.open('b').take(1)], [150, false]);
+  room.release();
+  assert.equal(budget.usedBytes, 0);
+});
+
 test('a room is given back once, all of it, and what was refused was not taken', () => {
   const budget = createByteBudget({ largeBytes: 1_000_000, reserveBytes: 0 });
   const room = budget.open('a');

@@ -1,0 +1,162 @@
+/**
+ * How many bytes of responses the process holds at the same time. A client that does not read leaves them in memory, so
+ * they count from before they are made until the operating system has taken them. A route that knows the size of its
+ * content reserves it before it reads the content; every other response counts when it is there. What finds no room is
+ * refused. A connection that takes nothing of its response for a while is closed.
+ */
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AppError } from '../system/errors.ts';
+import { type ByteBudget, createByteBudget, type Room } from './byte-budget.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** For a route that changes something and answers with much: the most its response has, reserved before the change. */
+    responseBytes?: number;
+  }
+}
+
+/** Responses to callers with a valid key and to everybody else are apart: strangers take no memory from tenants. */
+export type ResponseBudgets = { authenticated: ByteBudget; unauthenticated: ByteBudget };
+
+const MIB = 1024 * 1024;
+/** Maximum part of a budget that one tenant, or one address, has. */
+const HOLDER_SHARE = 1 / 4;
+/** Eight emails of the largest size, 4 MiB of HTML and text, of each of four tenants. */
+const AUTHENTICATED = { largeBytes: 128 * MIB, reserveBytes: 16 * MIB, share: HOLDER_SHARE };
+/** The reference page has 1.5 MiB: five of each of four addresses. */
+const UNAUTHENTICATED = { largeBytes: 32 * MIB, reserveBytes: 4 * MIB, share: HOLDER_SHARE };
+/** A response of this size is not counted: a connection has one at a time, and the buffer of its socket takes it. */
+const MAX_UNCOUNTED_BYTES = 16 * 1024;
+/** Counted for a response that is a stream: what is read ahead of its file. */
+const STREAM_BYTES = 512 * 1024;
+/**
+ * A connection that takes no byte of its response for this long is closed. Node looks once in this time, so that it may
+ * take twice as long. Our own limit.
+ */
+export const MAX_STALL_MS = 30_000;
+const RETRY_AFTER_SECONDS = 2;
+
+export function createResponseBudgets(): ResponseBudgets {
+  return {
+    authenticated: createByteBudget(AUTHENTICATED),
+    unauthenticated: createByteBudget(UNAUTHENTICATED),
+  };
+}
+
+export type ResponseOptions = {
+  /** Whose share of which budget a response counts to. */
+  openRoom: (request: FastifyRequest) => Room;
+  onRefusal: () => void;
+  stallMs: number;
+};
+
+const responses = new WeakMap<FastifyRequest['raw'], Response>();
+
+/** For every route that is registered after this. */
+export function holdResponses(
+  server: FastifyInstance,
+  { openRoom, onRefusal, stallMs }: ResponseOptions,
+): void {
+  server.addHook('preHandler', (request, reply, done) => {
+    responses.set(request.raw, new Response(reply, () => openRoom(request), onRefusal));
+    const bytes = request.routeOptions.config.responseBytes;
+    if (bytes === undefined) return done();
+    try {
+      reserveResponse(request, bytes);
+      done();
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  server.addHook('onSend', (request, reply, payload, done) => {
+    // Node's timer goes on as long as the operating system takes bytes, however few at a time.
+    if (reply.raw.socket instanceof Socket) reply.raw.socket.setTimeout(stallMs);
+    const response = responses.get(request.raw);
+    const isRefused = response?.isMade(sizeOf(payload), mayRefuse(request, reply)) === false;
+    if (!isRefused) return done(null, payload);
+    if (payload instanceof Readable) payload.destroy();
+    // They are about the content, and a cache would keep the refusal by them.
+    for (const name of ['cache-control', 'etag', 'content-disposition']) reply.removeHeader(name);
+    done(noRoom());
+  });
+}
+
+/**
+ * Takes room for a response before its content is read. What is not needed is given back when the response is there.
+ * @throws AppError unavailable
+ */
+export function reserveResponse(request: Pick<FastifyRequest, 'raw'>, bytes: number): void {
+  if (responses.get(request.raw)?.reserve(bytes) === false) throw noRoom();
+}
+
+/** What was changed is changed, and an answer that says otherwise would be wrong. */
+function mayRefuse({ method }: FastifyRequest, { statusCode }: FastifyReply): boolean {
+  return (method === 'GET' || method === 'HEAD') && statusCode < 400;
+}
+
+function sizeOf(payload: unknown): number {
+  if (typeof payload === 'string') return Buffer.byteLength(payload);
+  if (payload instanceof Uint8Array) return payload.byteLength;
+  return payload instanceof Readable ? STREAM_BYTES : 0;
+}
+
+class Response {
+  readonly #reply: FastifyReply;
+  readonly #openRoom: () => Room;
+  readonly #onRefusal: () => void;
+  #room: Room | undefined;
+  #heldBytes = 0;
+
+  constructor(reply: FastifyReply, openRoom: () => Room, onRefusal: () => void) {
+    this.#reply = reply;
+    this.#openRoom = openRoom;
+    this.#onRefusal = onRefusal;
+  }
+
+  reserve(bytes: number): boolean {
+    if (bytes <= MAX_UNCOUNTED_BYTES || this.#isGone) return true;
+    const hasRoom = this.#open().take(bytes);
+    if (hasRoom) this.#heldBytes += bytes;
+    else this.#onRefusal();
+    return hasRoom;
+  }
+
+  /** The response is there, and has this size. False: it must not be sent. */
+  isMade(bytes: number, mayRefuse: boolean): boolean {
+    if (this.#isGone) return true;
+    const countedBytes = bytes <= MAX_UNCOUNTED_BYTES ? 0 : bytes;
+    const moreBytes = countedBytes - this.#heldBytes;
+    if (moreBytes > 0 && !this.#open().take(moreBytes)) {
+      if (mayRefuse) {
+        this.#onRefusal();
+        return false;
+      }
+      this.#open().add(moreBytes);
+    }
+    if (moreBytes < 0) this.#room?.release(-moreBytes);
+    this.#heldBytes = countedBytes;
+    return true;
+  }
+
+  /** The connection has closed: all was given back, and nothing is sent any more. */
+  get #isGone(): boolean {
+    return this.#reply.raw.destroyed;
+  }
+
+  /** Given back when the operating system has taken all of the response, or the connection is gone. */
+  #open(): Room {
+    if (this.#room) return this.#room;
+    const room = this.#openRoom();
+    this.#room = room;
+    this.#reply.raw.once('close', () => room.release());
+    return room;
+  }
+}
+
+function noRoom(): AppError {
+  return new AppError('unavailable', 'Too many large responses that have not been read yet', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
