@@ -45,7 +45,8 @@ const SLICE_MS = 1;
 export async function sendBatch(app: SendApp, caller: Caller, batch: Batch): Promise<Answer<SentBatch>> {
   const now = app.clock.now();
   const { idempotencyKey: key } = batch;
-  const idempotency = key === undefined ? undefined : claimKey(key, await hashBatch(app.clock, batch), now);
+  const idempotency =
+    key === undefined ? undefined : claimKey(caller, { key, hash: await hashBatch(app.clock, batch) }, now);
   return answerOnce(app, caller, idempotency, async () => {
     const items = await prepareItems(app, caller, batch);
     const { tenantId, mode } = caller;

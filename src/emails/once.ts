@@ -1,16 +1,14 @@
 /** Requests that may be repeated, before they cost anything: a repeat is answered from the record, or by the one that runs. */
 import type { App } from '../app.ts';
-import { AppError } from '../system/errors.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import type { Sent, SentBatch } from './accept.ts';
 import { type Answer, findReplay, type IdempotencyClaim } from './idempotency/store.ts';
 import { IDEMPOTENCY_WINDOW_MS } from './idempotency.ts';
 import type { InFlight } from './in-flight.ts';
-import { findEmailHead } from './store.ts';
 
 export type OnceApp = Pick<App, 'db' | 'clock'> & { inFlight: InFlight };
 
-/** @throws AppError idempotency_conflict, idempotency_in_progress, restricted_api_key; and any error of `accept` */
+/** @throws AppError idempotency_conflict, idempotency_in_progress; and any error of `accept` */
 export async function answerOnce<Response extends Sent | SentBatch>(
   app: OnceApp,
   caller: Caller,
@@ -21,32 +19,22 @@ export async function answerOnce<Response extends Sent | SentBatch>(
   const { tenantId, mode } = caller;
   const { key, requestHash } = claim;
   const scope = JSON.stringify([tenantId, mode, key]);
-  const answer = await app.inFlight.run({ scope, requestHash }, async () => {
+  return app.inFlight.run({ scope, requestHash }, async () => {
     const replay = await findReplay<Response>(app.db.read, { tenantId, mode, now: app.clock.now() }, claim);
     return replay ?? accept();
   });
-  if (answer.replayed) await requireOwnMail(app, caller, answer.response);
-  return answer;
 }
 
 /**
- * Requires that the repeated emails are all of the key's domain, if it is limited to one: idempotency keys belong to a
- * tenant, not to an API key.
+ * The claim of a request on its Idempotency-Key, from now on. API keys of a tenant share their Idempotency-Keys, except
+ * that those limited to one domain have their own for each domain: such a key must neither learn what others have sent nor
+ * leave a refusal where others would find it. No header value has a line feed, so the two kinds never collide.
  */
-async function requireOwnMail(app: OnceApp, caller: Caller, response: Sent | SentBatch): Promise<void> {
-  const { tenantId, mode, domainId } = caller;
-  if (domainId === null) return;
-  for (const { id } of 'data' in response ? response.data : [response]) {
-    if (id === null || (await findEmailHead(app.db.read, tenantId, { mode, domainId, id }))) continue;
-    throw new AppError(
-      'restricted_api_key',
-      'This Idempotency-Key belongs to mail of a domain that this API key may not send from',
-      { param: 'Idempotency-Key' },
-    );
-  }
-}
-
-/** `requestHash`: of the request that takes the key, from now on. */
-export function claimKey(key: string, requestHash: string, now: number): IdempotencyClaim {
-  return { key, requestHash, expiresAt: now + IDEMPOTENCY_WINDOW_MS };
+export function claimKey(
+  { domainId }: Pick<Caller, 'domainId'>,
+  request: { key: string; hash: string },
+  now: number,
+): IdempotencyClaim {
+  const key = domainId === null ? request.key : `${domainId}\n${request.key}`;
+  return { key, requestHash: request.hash, expiresAt: now + IDEMPOTENCY_WINDOW_MS };
 }

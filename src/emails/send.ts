@@ -37,7 +37,8 @@ export async function sendEmail(
   const now = app.clock.now();
   const request = readSendRequest(body, { findContent: detached.find, now });
   const hash = () => hashRequest({ method: 'POST', path: '/v1/emails', body }, detached.hash);
-  const idempotency = idempotencyKey === undefined ? undefined : claimKey(idempotencyKey, hash(), now);
+  const idempotency =
+    idempotencyKey === undefined ? undefined : claimKey(caller, { key: idempotencyKey, hash: hash() }, now);
   return answerOnce(app, caller, idempotency, async () => {
     const acceptance = await prepareEmail(app, caller, request, { holdText });
     const prepared = { acceptances: [acceptance], takenBy: () => [acceptance], requireValidKey };

@@ -62,18 +62,31 @@ test('a domain-limited key reschedules and cancels only mail of its domain', asy
 });
 
 test('a domain-limited key does not learn by an Idempotency-Key what another key has sent from another domain', async () => {
-  for (const [path, body] of [
-    ['/v1/emails', emailBody()],
-    ['/v1/emails/batch', { emails: [emailBody()] }],
-  ] as const) {
-    const ask = (key: string) =>
-      spool.request('POST', path, { key, body, headers: { 'idempotency-key': `shared ${path}` } });
+  for (const subject of ['Hello', 'Another body']) {
+    const ask = (key: string, body = emailBody()) =>
+      spool.request('POST', '/v1/emails', { key, body, headers: { 'idempotency-key': 'shared' } });
     const first = await ask(spool.testKey);
     assert.equal(first.status, 200);
-    const refused = await ask(keys.sending_access);
-    assert.deepEqual([refused.status, refused.body.error.type], [403, 'restricted_api_key']);
+    const refused = await ask(keys.sending_access, emailBody({ subject }));
+    assert.deepEqual([refused.status, refused.body.error.type], [403, 'restricted_api_key'], subject);
     assert.deepEqual((await ask(spool.testKey)).body, first.body);
   }
+});
+
+test('a refused batch of a domain-limited key is not replayed to another key with the same Idempotency-Key', async () => {
+  const ask = (key: string) =>
+    spool.request('POST', '/v1/emails/batch', {
+      key,
+      body: { emails: [emailBody()] },
+      headers: { 'idempotency-key': 'order-1' },
+    });
+  const refused = await ask(keys.sending_access);
+  assert.equal(refused.body.data[0].error.type, 'restricted_api_key');
+  const sent = await ask(spool.testKey);
+  assert.equal(sent.body.data[0].status, 'queued');
+  assert.equal(sent.headers['idempotency-replayed'], undefined);
+  assert.deepEqual((await ask(spool.testKey)).body, sent.body);
+  assert.deepEqual((await ask(keys.sending_access)).body, refused.body);
 });
 
 test('a domain-limited key repeats its own requests', async () => {
