@@ -9,8 +9,8 @@ export type TargetGuard = {
   /** Whether a connection to this IP literal is allowed. Text that is not an IP address never is. */
   allows(address: string): boolean;
   /**
-   * Returns the addresses of `host` that may be connected to. The others are reported to `onRefused`, and to nobody
-   * else.
+   * Returns those of the first `MAX_JUDGED_ADDRESSES` addresses of `host` that may be connected to. The others are
+   * reported to `onRefused`, and to nobody else.
    */
   keepAllowed(host: string, addresses: readonly string[]): string[];
 };
@@ -35,6 +35,9 @@ export class RefusedTargetError extends Error {
 
 /** All that has ever been assigned for global unicast (RFC 3587 2, IANA's IPv6 address space registry). */
 const GLOBAL_UNICAST = '2000::/3';
+
+/** Maximum number of addresses of a host that are considered. A host may name thousands, and only a few are ever tried. */
+export const MAX_JUDGED_ADDRESSES = 16;
 
 export type TargetGuardOptions = {
   /** CIDRs that may be connected to although they are private. */
@@ -62,9 +65,13 @@ export function createTargetGuard(options: TargetGuardOptions): TargetGuard {
   return {
     allows,
     keepAllowed(host, addresses) {
-      const refused = addresses.filter((address) => !allows(address));
+      const kept: string[] = [];
+      const refused: string[] = [];
+      for (const address of addresses.slice(0, MAX_JUDGED_ADDRESSES)) {
+        (allows(address) ? kept : refused).push(address);
+      }
       if (refused.length > 0) options.onRefused?.(host, refused);
-      return addresses.filter(allows);
+      return kept;
     },
   };
 }

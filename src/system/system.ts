@@ -14,6 +14,7 @@ import { createLog, type Log, type LogLevel } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { type Random, realRandom } from './random.ts';
+import { createRefusalLog } from './refusal-log.ts';
 
 export type System = {
   clock: Clock;
@@ -45,8 +46,7 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
   const targets = createTargetGuard({
     allow: options.allowTargets,
     own: ownAddresses(),
-    onRefused: (host, addresses) =>
-      log.info({ host, addresses }, 'addresses that are not public were refused'),
+    onRefused: createRefusalLog(clock, log),
   });
   return {
     clock,

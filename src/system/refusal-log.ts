@@ -1,0 +1,31 @@
+/**
+ * Tells the operator which hosts have addresses that are not public. Hosts and addresses are a tenant's choice, so what one
+ * request can write is limited: a few addresses, and each host once a minute.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+
+/** Maximum number of addresses in a line. Our own limit. */
+const MAX_LOGGED_ADDRESSES = 5;
+/** Minimum time between two lines about the same host. Our own limit. */
+const MIN_INTERVAL_MS = 60_000;
+/** Maximum number of hosts that are remembered. Our own limit. */
+const MAX_HOSTS = 1_000;
+
+export function createRefusalLog(
+  clock: Clock,
+  log: Pick<Log, 'info'>,
+): (host: string, addresses: readonly string[]) => void {
+  const loggedAt = new LRUCache<string, number>({ max: MAX_HOSTS });
+  return (host, addresses) => {
+    const now = clock.elapsed();
+    const last = loggedAt.get(host);
+    if (last !== undefined && now - last < MIN_INTERVAL_MS) return;
+    loggedAt.set(host, now);
+    log.info(
+      { host, addresses: addresses.slice(0, MAX_LOGGED_ADDRESSES), refused: addresses.length },
+      'addresses that are not public were refused',
+    );
+  };
+}
