@@ -42,7 +42,7 @@ function readForwardedFor(
   for (const entry of entries.reverse()) {
     const text = entry.trim();
     if (text === '') continue;
-    if (isIP(text) === 0) return UNKNOWN_ADDRESS;
+    if (isIP(text) === 0 || hasZone(text)) return UNKNOWN_ADDRESS;
     address = plainAddress(text);
     if (!trusted.has(address)) return address;
   }
@@ -54,5 +54,10 @@ function readForwardedFor(
  * unchanged.
  */
 function plainAddress(text: string): string {
-  return isIP(text) === 0 ? text : ipaddr.process(text).toString();
+  return isIP(text) === 0 || hasZone(text) ? text : ipaddr.process(text).toString();
+}
+
+/** An address with a zone, such as `fe80::1%eth0`, means nothing outside the link of the machine that named it. */
+function hasZone(address: string): boolean {
+  return address.includes('%');
 }

@@ -67,3 +67,9 @@ test('no other forwarding header is read', async () => {
   for (const peer of ['127.0.0.1', '203.0.113.5'])
     assert.deepEqual(await who(peer, forwarded), { address: peer, host: 'api.test', protocol: 'http' });
 });
+
+test('an address with a zone is nobody, whatever the zone, and a peer with one is itself', async () => {
+  for (const text of ['fe80::1%eth0', 'fe80::1%a.b', '192.0.2.9, fe80::1%eth0.100'])
+    assert.equal(await addressOf('127.0.0.1', text), 'unknown', text);
+  assert.equal(await addressOf('fe80::1%eth0.100', '198.51.100.1'), 'fe80::1%eth0.100');
+});
