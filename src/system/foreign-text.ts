@@ -27,9 +27,17 @@ const SEPARATORS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
  *   1BCA0-1BCA3 shorthand controls, 1D173-1D17A musical controls, E0000-E007F tags, and unassigned code points of
  *   the same kind (2065, FFF0-FFF8, E0080-E00FF, E01F0-E0FFF).
  * - Bidi_Control (PropList.txt): U+061C, 200E-200F, 202A-202E, 2066-2069. Unicode has them in the property above as well.
- * - U+FFF9-FFFB, the interlinear annotation characters (General_Category Cf).
+ * - General_Category Cf, format characters such as U+070F, FFF9-FFFB and 13430-1343F. Numbers and verses are written
+ *   inside some of them, which have a glyph and stay: 0600-0605, 06DD, 0890-0891, 08E2, 110BD, 110CD.
+ * - General_Category Co, private use, which shows whatever the reader's font has there.
+ * - Characters of other categories without ink: U+2800 Braille blank, 16FE4 Khitan filler, 1D159 null notehead.
  */
-const HIDDEN = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\ufff9-\ufffb]/gu;
+const HIDDEN =
+  /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Co}\u2800\u{16fe4}\u{1d159}[\p{Cf}--[\u0600-\u0605\u06dd\u0890\u0891\u08e2\u{110bd}\u{110cd}]]]/gv;
+
+/** Combining marks after the first eight of a run are dropped, since a tall stack of them covers the lines around it. No
+ * script needs as many on one letter. Our own limit. */
+const EXCESS_MARKS = /(\p{M}{8})\p{M}+/gu;
 
 /**
  * Matches the line that `openssl errstr` formats, with the thread in front and the source location at the end:
@@ -46,7 +54,7 @@ export function cleanForeignText(text: string, maxCharacters = MAX_FOREIGN_TEXT_
   // Fast path: nearly every reply of a mail server is plain ASCII.
   const visible = PRINTABLE_ASCII.test(readable)
     ? readable
-    : readable.replace(SEPARATORS, ' ').replace(HIDDEN, '').toWellFormed();
+    : readable.replace(SEPARATORS, ' ').replace(HIDDEN, '').replace(EXCESS_MARKS, '$1').toWellFormed();
   return shorten(visible.trim(), maxCharacters);
 }
 

@@ -15,17 +15,26 @@ const HIDDEN: [first: number, last: number][] = [
   [0xad, 0xad],
   [0x34f, 0x34f],
   [0x61c, 0x61c],
+  [0x70f, 0x70f],
   [0x180e, 0x180e],
   [0x200b, 0x200f],
   [0x202a, 0x202e],
   [0x2060, 0x2064],
   [0x2066, 0x206f],
+  [0x2800, 0x2800],
+  [0xe000, 0xe010],
+  [0xf8ff, 0xf8ff],
   [0xfe00, 0xfe0f],
   [0xfeff, 0xfeff],
   [0xfff9, 0xfffb],
+  [0x13430, 0x1343f],
+  [0x16fe4, 0x16fe4],
+  [0x1d159, 0x1d159],
   [0xe0001, 0xe0001],
   [0xe0020, 0xe007f],
   [0xe0100, 0xe01ef],
+  [0xf0000, 0xf0010],
+  [0x10fffd, 0x10fffd],
 ];
 
 test('controls, bidi controls and zero-width characters are dropped', () => {
@@ -51,9 +60,17 @@ test('text that people read stays as it is, in any script', () => {
     'ユーザーは存在しません',
     'لا يوجد',
     '👍',
+    'آية \u06dd١',
+    'Tiếng Vie\u0302\u0323t',
   ]) {
     assert.equal(cleanForeignText(text), text);
   }
+});
+
+test('at most eight combining marks follow each other, whatever hides between them', () => {
+  const mark = '\u0301';
+  assert.equal(cleanForeignText(`a${mark.repeat(8)}b`), `a${mark.repeat(8)}b`);
+  assert.equal(cleanForeignText(`a${`${mark}\u200b`.repeat(500)}b`), `a${mark.repeat(8)}b`);
 });
 
 test('half a surrogate pair becomes a replacement character', () => {
