@@ -31,10 +31,7 @@ const UNAUTHENTICATED = { largeBytes: 32 * MIB, reserveBytes: 4 * MIB, share: HO
 const MAX_UNCOUNTED_BYTES = 16 * 1024;
 /** Counted for a response that is a stream: what is read ahead of its file. */
 const STREAM_BYTES = 512 * 1024;
-/**
- * A connection that takes no byte of its response for this long is closed. Node looks once in this time, so that it may
- * take twice as long. Our own limit.
- */
+/** A connection that has taken no byte of its response for this long is closed. Our own limit. */
 export const MAX_STALL_MS = 30_000;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -72,7 +69,8 @@ export function holdResponses(
   });
   server.addHook('onSend', (request, reply, payload, done) => {
     // Node's timer goes on as long as the operating system takes bytes, however few at a time.
-    if (reply.raw.socket instanceof Socket) reply.raw.socket.setTimeout(stallMs);
+    // It closes the connection when it finds the same bytes waiting a second time, hence the half.
+    if (reply.raw.socket instanceof Socket) reply.raw.socket.setTimeout(stallMs / 2);
     const response = responses.get(request.raw);
     const isRefused = response?.isMade(sizeOf(payload), mayRefuse(request, reply)) === false;
     if (!isRefused) return done(null, payload);
