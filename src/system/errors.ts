@@ -108,8 +108,24 @@ type Results<Readers> = {
 export function readAll<Readers extends Readonly<Record<string, () => unknown>>>(
   readers: Readers,
 ): Results<Readers> {
-  const entries = readEach(Object.entries(readers), ([name, read]) => [name, read()] as const);
-  return Object.fromEntries(entries) as Results<Readers>;
+  const results: Record<string, unknown> = {};
+  const refusals: AppError[] = [];
+  for (const name of Object.keys(readers)) {
+    try {
+      results[name] = readers[name]?.();
+    } catch (error) {
+      refusals.push(fieldRefusal(error));
+    }
+  }
+  const [first, ...others] = refusals;
+  if (first) throw mergeRefusals(first, ...others);
+  return results as Results<Readers>;
+}
+
+/** Returns the refusal of a field; throws any other error again. */
+function fieldRefusal(error: unknown): AppError {
+  if (error instanceof AppError && error.code === 'validation_error') return error;
+  throw error;
 }
 
 /**
@@ -123,13 +139,11 @@ export function readEach<Item, Result>(
 ): Result[] {
   const results: Result[] = [];
   const refusals: AppError[] = [];
-  for (const [index, item] of items.entries()) {
-    if (refusals.length === MAX_ISSUES) break;
+  for (let index = 0; index < items.length && refusals.length < MAX_ISSUES; index++) {
     try {
-      results.push(read(item, index));
+      results.push(read(items[index] as Item, index));
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'validation_error') throw error;
-      refusals.push(error);
+      refusals.push(fieldRefusal(error));
     }
   }
   const [first, ...others] = refusals;

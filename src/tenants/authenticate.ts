@@ -116,6 +116,8 @@ export function requireApiKey(
   };
   const recognise = async (request: FastifyRequest, reply: FastifyReply) => {
     const { authorization } = request.headers;
+    // Before the lookup, so that a change during it counts as one.
+    const foundAt = knownKeys.moment();
     const key = await identify(request).catch((error: unknown) => {
       // A request for an unknown route has not been counted yet, whatever its key; it is counted when it is refused.
       if (error instanceof AppError && !request.is404) addresses.charge(request);
@@ -126,7 +128,10 @@ export function requireApiKey(
       caller: { tenantId, mode, keyId: key.id, domainId },
       plan: { requestsPerSecond, monthlyEmails },
       key,
-      requireValidKey: async () => void (await findKey(app, knownKeys, authorization)),
+      requireValidKey: async () => {
+        const isExpired = key.expiresAt !== null && key.expiresAt <= app.clock.now();
+        if (isExpired || !knownKeys.isCurrent(foundAt)) await findKey(app, knownKeys, authorization);
+      },
     });
     if (requestsPerSecond !== null) {
       requireAllowance(reply, rateLimit.take(tenantId, requestsPerSecond));

@@ -11,8 +11,15 @@ import { listApiKeysByHint, type PlannedKey } from './store.ts';
 export type KnownKeys = {
   /** The key with this token, revoked and expired ones among them. */
   find(token: string, hint: string): Promise<PlannedKey | undefined>;
+  /** True while a key that was found at this moment needs no second look: no key and no plan has changed since. */
+  isCurrent(moment: FindMoment): boolean;
+  /** Returns the present moment, for a later `isCurrent`. */
+  moment(): FindMoment;
   close(): void;
 };
+
+/** The number of changes so far, and the monotonic time. */
+type FindMoment = { changes: number; readAt: number };
 
 const MOST_KEYS = 10_000;
 /** Should a notice ever be forgotten. */
@@ -21,7 +28,11 @@ const REMEMBERED_MS = 10_000;
 export function createKnownKeys(app: Pick<App, 'db' | 'clock' | 'notices'>): KnownKeys {
   /** By the hash of the token. What is no key is never remembered: anybody can invent any number of those. */
   const known = new LRUCache<string, { key: PlannedKey; readAt: number }>({ max: MOST_KEYS });
-  const close = app.notices.listen('tenants', () => known.clear());
+  let changes = 0;
+  const close = app.notices.listen('tenants', () => {
+    changes += 1;
+    known.clear();
+  });
   return {
     async find(token, hint) {
       const hash = hashToken(token);
@@ -35,6 +46,8 @@ export function createKnownKeys(app: Pick<App, 'db' | 'clock' | 'notices'>): Kno
       if (key) known.set(hash, { key, readAt });
       return key;
     },
+    isCurrent: (moment) => moment.changes === changes && app.clock.elapsed() - moment.readAt < REMEMBERED_MS,
+    moment: () => ({ changes, readAt: app.clock.elapsed() }),
     close,
   };
 }
