@@ -266,7 +266,10 @@ test('a reading key sees the list and changes nothing, a sending key neither', a
 });
 
 const ATEXT = [..."abcXYZ019!#$%&'*+-/=?^_`{|}~"];
-const localPart = fc.string({ unit: fc.constantFrom(...ATEXT), minLength: 1, maxLength: 64 });
+/** A local part that a receiver would decode as an encoded-word is refused (RFC 2047 5). */
+const localPart = fc
+  .string({ unit: fc.constantFrom(...ATEXT), minLength: 1, maxLength: 64 })
+  .filter((text) => !text.includes('=?'));
 const label = fc.stringMatching(/^[a-zA-Z0-9]{1,20}$/);
 
 test('whatever the address, it is found by any spelling of it in the path and in the filter', async () => {
