@@ -21,7 +21,7 @@ export function openWriting(file: string, synchronous: Synchronous): Database {
 
 type WalState = { log: number; checkpointed: number };
 
-/** What to do around a checkpoint: `after` runs only when everything was copied back and flushed. */
+/** Work around a checkpoint: `after` runs only when everything was copied back and flushed. */
 export type CheckpointSteps = { before(): void; after(): void };
 
 /**

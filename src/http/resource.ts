@@ -35,7 +35,7 @@ type About = {
   description?: string;
   /** Besides what every route of its kind refuses. */
   refuses?: readonly ErrorCode[];
-  /** As http/response-budget.ts has it. */
+  /** Maximum size of the response, reserved before the change (http/response-budget.ts). */
   responseBytes?: number;
   /** As http/json-body.ts has it. */
   anyKey?: boolean;

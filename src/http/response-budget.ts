@@ -89,7 +89,7 @@ export function reserveResponse(request: Pick<FastifyRequest, 'raw'>, bytes: num
   if (responses.get(request.raw)?.reserve(bytes) === false) throw noRoom();
 }
 
-/** What was changed is changed, and an answer that says otherwise would be wrong. */
+/** Returns true for reads alone: a change that was made must not be answered as refused. */
 function mayRefuse({ method }: FastifyRequest, { statusCode }: FastifyReply): boolean {
   return (method === 'GET' || method === 'HEAD') && statusCode < 400;
 }

@@ -14,7 +14,7 @@ const EMAILS_PER_PAGE = 100;
 
 type QueueApp = Pick<App, 'db' | 'clock' | 'notices'>;
 
-/** Without `emailId`, all held mail is released. */
+/** The request releases all held mail when it names no `emailId`. */
 const releaseSchema = Type.Object({ emailId: Type.Optional(Type.String()) });
 
 export function registerQueueAdmin(server: FastifyInstance, app: QueueApp): void {

@@ -24,7 +24,7 @@ export type InstallationFile = {
   walBytes: number | null;
   /** Generation that the header of `postrider.db` alone, without its WAL, has at least (leftover-wal.ts). */
   databaseGeneration?: number | undefined;
-  /** What earlier starts have found and the next ones report again. */
+  /** The findings of earlier starts, which the next starts report again. */
   alarm?: Alarm | undefined;
   /** Time of the last start, and the times in which the database was in use before it. */
   startedAt?: number | undefined;

@@ -30,7 +30,7 @@ import { pastUses, type TimeSpan } from './uses.ts';
 
 /** The installation as the start of the database found it. `wallAt` is the time that an earlier start stored. */
 export type StartedInstallation = InstallationRow & {
-  /** What this start or an earlier one has found. Undefined when nothing was found within the last week. */
+  /** The findings of this start or an earlier one. Undefined when nothing was found within the last week. */
   alarm: Alarm | undefined;
   /** Times in which this database was in use here; the last of them has not ended. */
   uses: readonly TimeSpan[];
