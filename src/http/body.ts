@@ -17,7 +17,14 @@ const RETRY_AFTER_SECONDS = 2;
 /** Of a body that was refused: read and thrown away, so that its sender reads the answer instead of a reset. */
 export const MOST_DISCARDED_BYTES = 64 * 1024 * 1024;
 
-const bodies = new WeakMap<FastifyRequest, Body>();
+const bodyField = Symbol('body');
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** A field, because what a WeakMap holds survives scavenges, and all of the request with it. */
+    [bodyField]: Body | undefined;
+  }
+}
 
 export type HoldOptions = {
   budget: ByteBudget;
@@ -36,6 +43,7 @@ export function holdBodies(
   server: FastifyInstance,
   { budget, holderOf, onRefusal, clock }: HoldOptions,
 ): void {
+  server.decorateRequest(bodyField, undefined);
   server.addHook('preParsing', (request, reply, payload, done) => {
     const declaredBytes = readDeclaredBytes(request);
     if (declaredBytes === 0) return done(null, payload);
@@ -44,12 +52,12 @@ export function holdBodies(
     const room = budget.open(holderOf(request));
     const body = new Body({ room, onRefusal, clock, declaredBytes, limitBytes: bodyLimit });
     if (!body.takeRoom(declaredBytes ?? FIRST_BYTES)) return done(noRoom());
-    bodies.set(request, body);
+    request[bodyField] = body;
     reply.raw.once('close', () => body.closed());
     done(null, payload);
   });
   server.addHook('onSend', (request, _reply, payload, done) => {
-    bodies.get(request)?.answered();
+    request[bodyField]?.answered();
     done(null, payload);
   });
 }
@@ -66,7 +74,7 @@ function readDeclaredBytes({ headers }: FastifyRequest): number | undefined {
  * @throws AppError payload_too_large, unavailable, request_timeout, validation_error for a length that was not kept
  */
 export function readBody(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {
-  const body = bodies.get(request);
+  const body = request[bodyField];
   if (!body) return Promise.resolve(Buffer.alloc(0));
   letContinue(request.raw);
   return new Promise((resolve, reject) => {
@@ -106,7 +114,7 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage): Pro
  * @throws AppError unavailable
  */
 export function holdMore(request: FastifyRequest, bytes: number): () => void {
-  const body = bodies.get(request);
+  const body = request[bodyField];
   if (body?.takeRoom(bytes) === false) throw noRoom();
   return () => body?.giveBack(bytes);
 }
@@ -211,7 +219,7 @@ class Body {
  */
 export function discardBody(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request;
-  if (bodies.get(request)?.isTooSlow) return void reply.header('connection', 'close');
+  if (request[bodyField]?.isTooSlow) return void reply.header('connection', 'close');
   if (awaitsContinue(raw)) return;
   reply.removeHeader('connection');
   if (raw.complete) return;

@@ -10,10 +10,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../system/errors.ts';
 import { type ByteBudget, createByteBudget, type Room } from './byte-budget.ts';
 
+const responseField = Symbol('response');
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** For a route that changes something and answers with much: the most its response has, reserved before the change. */
     responseBytes?: number;
+  }
+  interface FastifyRequest {
+    /** A field, because what a WeakMap holds survives scavenges, and all of the request with it. */
+    [responseField]: Response | undefined;
   }
 }
 
@@ -49,15 +55,11 @@ export type ResponseOptions = {
   stallMs: number;
 };
 
-const responses = new WeakMap<FastifyRequest['raw'], Response>();
-
 /** For every route that is registered after this. */
-export function holdResponses(
-  server: FastifyInstance,
-  { openRoom, onRefusal, stallMs }: ResponseOptions,
-): void {
+export function holdResponses(server: FastifyInstance, options: ResponseOptions): void {
+  server.decorateRequest(responseField, undefined);
   server.addHook('preHandler', (request, reply, done) => {
-    responses.set(request.raw, new Response(reply, () => openRoom(request), onRefusal));
+    request[responseField] = new Response(request, reply, options);
     const bytes = request.routeOptions.config.responseBytes;
     if (bytes === undefined) return done();
     try {
@@ -70,9 +72,8 @@ export function holdResponses(
   server.addHook('onSend', (request, reply, payload, done) => {
     // Node's timer goes on as long as the operating system takes bytes, however few at a time.
     // It closes the connection when it finds the same bytes waiting a second time, hence the half.
-    if (reply.raw.socket instanceof Socket) reply.raw.socket.setTimeout(stallMs / 2);
-    const response = responses.get(request.raw);
-    const isRefused = response?.isMade(sizeOf(payload), mayRefuse(request, reply)) === false;
+    if (reply.raw.socket instanceof Socket) reply.raw.socket.setTimeout(options.stallMs / 2);
+    const isRefused = request[responseField]?.isMade(sizeOf(payload), mayRefuse(request, reply)) === false;
     if (!isRefused) return done(null, payload);
     if (payload instanceof Readable) payload.destroy();
     // They are about the content, and a cache would keep the refusal by them.
@@ -85,8 +86,8 @@ export function holdResponses(
  * Takes room for a response before its content is read. What is not needed is given back when the response is there.
  * @throws AppError unavailable
  */
-export function reserveResponse(request: Pick<FastifyRequest, 'raw'>, bytes: number): void {
-  if (responses.get(request.raw)?.reserve(bytes) === false) throw noRoom();
+export function reserveResponse(request: Pick<FastifyRequest, typeof responseField>, bytes: number): void {
+  if (request[responseField]?.reserve(bytes) === false) throw noRoom();
 }
 
 /** Returns true for reads alone: a change that was made must not be answered as refused. */
@@ -101,23 +102,23 @@ function sizeOf(payload: unknown): number {
 }
 
 class Response {
+  readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
-  readonly #openRoom: () => Room;
-  readonly #onRefusal: () => void;
+  readonly #options: ResponseOptions;
   #room: Room | undefined;
   #heldBytes = 0;
 
-  constructor(reply: FastifyReply, openRoom: () => Room, onRefusal: () => void) {
+  constructor(request: FastifyRequest, reply: FastifyReply, options: ResponseOptions) {
+    this.#request = request;
     this.#reply = reply;
-    this.#openRoom = openRoom;
-    this.#onRefusal = onRefusal;
+    this.#options = options;
   }
 
   reserve(bytes: number): boolean {
     if (bytes <= MAX_UNCOUNTED_BYTES || this.#isGone) return true;
     const hasRoom = this.#open().take(bytes);
     if (hasRoom) this.#heldBytes += bytes;
-    else this.#onRefusal();
+    else this.#options.onRefusal();
     return hasRoom;
   }
 
@@ -128,7 +129,7 @@ class Response {
     const moreBytes = countedBytes - this.#heldBytes;
     if (moreBytes > 0 && !this.#open().take(moreBytes)) {
       if (mayRefuse) {
-        this.#onRefusal();
+        this.#options.onRefusal();
         return false;
       }
       this.#open().add(moreBytes);
@@ -146,7 +147,7 @@ class Response {
   /** Given back when the operating system has taken all of the response, or the connection is gone. */
   #open(): Room {
     if (this.#room) return this.#room;
-    const room = this.#openRoom();
+    const room = this.#options.openRoom(this.#request);
     this.#room = room;
     this.#reply.raw.once('close', () => room.release());
     return room;

@@ -1,5 +1,5 @@
 /** Who is calling (specification 5): the bearer key, how often it may, what it permits, and whose data it sees. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { ApiKeyRow, Mode, Permission, PlanRow } from '../db/tables.ts';
@@ -25,9 +25,15 @@ export type Caller = {
  */
 export type Need = 'send' | 'emails' | 'read' | 'write' | 'any';
 
+const callerField = Symbol('caller');
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     needs?: Need;
+  }
+  interface FastifyRequest {
+    /** A field, because what a WeakMap holds survives scavenges, and all of the request with it. */
+    [callerField]: PlannedCaller | undefined;
   }
 }
 
@@ -55,9 +61,7 @@ type PlannedCaller = {
  *
  * @throws AppError invalid_api_key
  */
-export type RequireValidKey = () => Promise<void>;
-
-const callers = new WeakMap<FastifyRequest, PlannedCaller>();
+export type RequireValidKey = () => Promise<void> | undefined;
 
 export function callerOf(request: FastifyRequest): Caller {
   return plannedCallerOf(request).caller;
@@ -75,14 +79,14 @@ export function keyCheckOf(request: FastifyRequest): RequireValidKey {
 }
 
 function plannedCallerOf(request: FastifyRequest): PlannedCaller {
-  const known = callers.get(request);
+  const known = request[callerField];
   if (!known) throw new Error('the route is not behind requireApiKey');
   return known;
 }
 
 /** Undefined when the request had no valid key. */
 export function findPlannedCaller(request: FastifyRequest): PlannedCaller | undefined {
-  return callers.get(request);
+  return request[callerField];
 }
 
 type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
@@ -97,6 +101,7 @@ export function requireApiKey(
   app: KeyApp,
   addresses: AddressLimit = createAddressLimit(app.clock),
 ): void {
+  scope.decorateRequest(callerField, undefined);
   const recordedAt = new LRUCache<string, number>({ max: MOST_RECORDED_KEYS });
   const knownKeys = createKnownKeys(app);
   const rateLimit = createRateLimit(app.clock);
@@ -124,15 +129,16 @@ export function requireApiKey(
       throw error;
     });
     const { tenantId, mode, domainId, requestsPerSecond, monthlyEmails } = key;
-    callers.set(request, {
+    request[callerField] = {
       caller: { tenantId, mode, keyId: key.id, domainId },
       plan: { requestsPerSecond, monthlyEmails },
       key,
-      requireValidKey: async () => {
+      requireValidKey() {
         const isExpired = key.expiresAt !== null && key.expiresAt <= app.clock.now();
-        if (isExpired || !knownKeys.isCurrent(foundAt)) await findKey(app, knownKeys, authorization);
+        if (!isExpired && knownKeys.isCurrent(foundAt)) return undefined;
+        return findKey(app, knownKeys, authorization).then(() => {});
       },
-    });
+    };
     if (requestsPerSecond !== null) {
       requireAllowance(reply, rateLimit.take(tenantId, requestsPerSecond));
     }
@@ -161,9 +167,11 @@ export function requireApiKey(
  * Checks the key again after the body, which may take minutes to arrive: a key that was revoked or has expired by then
  * must not change anything.
  */
-async function requireValidKeyForWrites(request: FastifyRequest): Promise<void> {
-  if (!isRead(request)) await plannedCallerOf(request).requireValidKey();
-}
+const requireValidKeyForWrites: preHandlerHookHandler = (request, _reply, done) => {
+  const check = isRead(request) ? undefined : plannedCallerOf(request).requireValidKey();
+  if (check === undefined) return done();
+  check.then(() => done(), done);
+};
 
 /** Whoever asks for what there is nothing of hears so, with whatever key; but not more often than the plan allows. */
 function unlessRefusedKey(error: unknown): void {
