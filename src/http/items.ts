@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static, TArray, TObject } from 'typebox';
 import { AppError, mergeRefusals } from '../system/errors.ts';
-import { findNearMisses } from './near-misses.ts';
+import { nearMissesOf } from './near-misses.ts';
 import { validationRefusal } from './problem.ts';
 
 export type CheckedItems<Item extends TObject> = {
@@ -28,13 +28,13 @@ export function checkedByItem<Item extends TObject>(
   const envelope = { ...body, properties: { ...body.properties, [list]: { ...listSchema, items: {} } } };
   const route = { method: 'POST', url: '', httpPart: 'body' };
   const validate = compile({ ...route, schema: item });
-  const known = Object.keys(item.properties);
+  const findNearMisses = nearMissesOf(Object.keys(item.properties));
   return {
     validatorCompiler: (part) => compile(part.httpPart === 'body' ? { ...part, schema: envelope } : part),
     check(value) {
       if (typeof value !== 'object' || value === null || Array.isArray(value))
         throw new AppError('validation_error', `Each of \`${list}\` must be an object`);
-      const misspelled = findNearMisses(value, known);
+      const misspelled = findNearMisses(value);
       const isValid = validate(value) !== false || !Array.isArray(validate.errors);
       const [first, ...others] = isValid
         ? misspelled

@@ -33,16 +33,15 @@ export function refuseExpectations(server: FastifyInstance, clock: WallClock): v
   });
 }
 
-/** RFC 9112 3.2: exactly one, except in what is older than HTTP/1.1. @throws AppError validation_error */
-export function requireHost({ raw: { httpVersion, rawHeaders } }: FastifyRequest): void {
+/** Returns the refusal of a request without exactly one Host header (RFC 9112 3.2). HTTP/1.0 may have none. */
+export function requireHost({ raw: { httpVersion, rawHeaders } }: FastifyRequest): AppError | undefined {
   let hosts = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
   }
-  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
-    throw new AppError('validation_error', 'The request must have one Host header');
-  }
+  if (hosts === 1 || (hosts === 0 && httpVersion !== '1.1')) return undefined;
+  return new AppError('validation_error', 'The request must have one Host header');
 }
 
 function answerTo({ status, type, message }: Malformed, clock: WallClock) {

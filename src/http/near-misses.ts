@@ -3,35 +3,41 @@
  * it would send another mail than was meant (api.md 1.1). So is `starting_after` in a query: the same page would come
  * again and again.
  */
-import type { FastifyInstance } from 'fastify';
+import type { FastifySchema, preValidationHookHandler } from 'fastify';
 import { type AppError, invalid, MAX_ISSUES } from '../system/errors.ts';
 import { addFieldRefusals } from './field-refusals.ts';
 
-export function rejectNearMisses(server: FastifyInstance): void {
-  server.addHook('preValidation', async (request) => {
-    const { body, query, routeOptions } = request;
-    const { schema = {} } = routeOptions;
-    const fields = propertiesOf(schema.body);
-    if (fields && typeof body === 'object' && body !== null)
-      addFieldRefusals(request, findNearMisses(body, fields));
-    const parameters = propertiesOf(schema.querystring);
-    if (parameters && typeof query === 'object' && query !== null)
-      addFieldRefusals(request, findNearMisses(query, parameters, 'parameter'));
-  });
+/** Returns the hook of a route that refuses misspelled fields and parameters. */
+export function rejectNearMisses({ body, querystring }: FastifySchema): preValidationHookHandler {
+  const findInBody = nearMissesOf(propertiesOf(body) ?? []);
+  const findInQuery = nearMissesOf(propertiesOf(querystring) ?? [], 'parameter');
+  return (request, _reply, done) => {
+    addFieldRefusals(request, findInBody(request.body));
+    addFieldRefusals(request, findInQuery(request.query));
+    done();
+  };
 }
 
-/** Returns a refusal for each given name that is a misspelling of a known one, at most MAX_ISSUES. */
-export function findNearMisses(given: object, known: readonly string[], kind = 'field'): AppError[] {
+type FindNearMisses = (given: unknown) => AppError[];
+
+/** Returns a function that makes a refusal for each misspelling of a known name, at most MAX_ISSUES. */
+export function nearMissesOf(
+  known: readonly string[],
+  kind: 'field' | 'parameter' = 'field',
+): FindNearMisses {
   const exact = new Set(known);
   const meantBy = meantAmong(known);
-  const refusals: AppError[] = [];
-  for (const name of Object.keys(given)) {
-    const meant = exact.has(name) ? undefined : meantBy(name);
-    if (meant === undefined) continue;
-    refusals.push(invalid(name, `\`${name}\` is not a ${kind}; did you mean \`${meant}\`?`));
-    if (refusals.length === MAX_ISSUES) break;
-  }
-  return refusals;
+  return (given) => {
+    const refusals: AppError[] = [];
+    if (typeof given !== 'object' || given === null || exact.size === 0) return refusals;
+    for (const name of Object.keys(given)) {
+      const meant = exact.has(name) ? undefined : meantBy(name);
+      if (meant === undefined) continue;
+      refusals.push(invalid(name, `\`${name}\` is not a ${kind}; did you mean \`${meant}\`?`));
+      if (refusals.length === MAX_ISSUES) break;
+    }
+    return refusals;
+  };
 }
 
 /** The known field that differs from `field` in case, `_` and `-` alone, if it differs at all. */

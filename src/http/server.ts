@@ -4,7 +4,13 @@
  */
 import type { Server } from 'node:http';
 import fastJson, { type AnySchema as AnswerSchema } from 'fast-json-stringify';
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyRequest,
+  type FastifySchema,
+  type preValidationHookHandler,
+  type RouteOptions,
+} from 'fastify';
 import type { Clock } from '../system/clock.ts';
 import { AppError, invalid, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
@@ -98,9 +104,9 @@ export async function createHttpServer(
     },
   });
   readClientAddresses(server, trustedProxies);
-  server.addHook('onRequest', async (request, reply) => {
+  server.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    requireHost(request);
+    done(requireHost(request));
   });
   endRequestsOnClose(server, system.clock);
   refuseExpectations(server, system.clock);
@@ -133,9 +139,7 @@ export async function createHttpServer(
     return sendProblem(system.log, error, request, reply);
   });
   refuseFields(server);
-  requireBody(server);
-  rejectNearMisses(server);
-  rejectRepetition(server);
+  checkBeforeSchema(server);
   describeRoutes(server, about);
   return server;
 }
@@ -189,17 +193,26 @@ function writeAnswers(server: HttpServer): void {
   });
 }
 
-/** An absent body deserves its own words rather than a schema's. */
-function requireBody(server: HttpServer): void {
-  server.addHook('preValidation', async (request) => {
-    const { schema, config } = request.routeOptions;
-    if (!schema?.body || request.body !== undefined) return;
-    if (!config.bodyOptional) {
-      const type = config.takesCsv ? 'CSV' : 'JSON';
-      throw new AppError('validation_error', `A ${type} body is required${withField(schema.body)}`);
-    }
-    request.body = {};
+/** Checks what is better explained in our words than in those of a schema, before the hooks of the route itself. */
+function checkBeforeSchema(server: HttpServer): void {
+  server.addHook('onRoute', (route) => {
+    const { schema = {}, config } = route;
+    const hooks = [rejectNearMisses(schema)];
+    if (schema.body) hooks.unshift(requireBody(schema.body, config));
+    if (schema.querystring) hooks.push(rejectRepetition(schema));
+    route.preValidation = [...hooks, ...[route.preValidation ?? []].flat()];
   });
+}
+
+function requireBody(body: object, config: RouteOptions['config'] = {}): preValidationHookHandler {
+  const type = config.takesCsv ? 'CSV' : 'JSON';
+  return (request, _reply, done) => {
+    if (request.body !== undefined) return done();
+    if (!config.bodyOptional)
+      return done(new AppError('validation_error', `A ${type} body is required${withField(body)}`));
+    request.body = {};
+    done();
+  };
 }
 
 /** Where one field is all that is asked for, the caller need not look it up. */
@@ -209,12 +222,11 @@ function withField(schema: object): string {
 }
 
 /** `?limit=1&limit=2`: which of the two was meant nobody knows. */
-function rejectRepetition(server: HttpServer): void {
-  server.addHook('preValidation', async ({ query, routeOptions: { schema } }) => {
-    const known = propertiesOf(schema?.querystring) ?? [];
-    for (const [name, value] of Object.entries(query as Readonly<Record<string, unknown>>)) {
-      if (Array.isArray(value) && known.includes(name))
-        throw invalid(name, `\`${name}\` may be given only once`);
-    }
-  });
+function rejectRepetition({ querystring }: FastifySchema): preValidationHookHandler {
+  const known = propertiesOf(querystring) ?? [];
+  return ({ query }, _reply, done) => {
+    const given = query as Readonly<Record<string, unknown>>;
+    const repeated = known.find((name) => Array.isArray(given[name]));
+    done(repeated === undefined ? undefined : invalid(repeated, `\`${repeated}\` may be given only once`));
+  };
 }

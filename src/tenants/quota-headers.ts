@@ -1,7 +1,7 @@
 /** What is left of the month, on the answers to requests that send (api.md 1.10). */
-import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import type { App } from '../app.ts';
-import { findPlannedCaller } from './authenticate.ts';
+import { type Caller, findPlannedCaller } from './authenticate.ts';
 import { monthOf, secondsLeft } from './quota.ts';
 import { getQuota } from './store.ts';
 
@@ -12,18 +12,20 @@ export function saysQuota({ config }: Pick<RouteOptions, 'config'>): boolean {
 
 /** For routes of `scope` that need `send`, of live keys whose plan has a limit: one short read each, after the send. */
 export function showQuota(scope: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
-  scope.addHook('onSend', async (request, reply, payload) => {
-    const known = findPlannedCaller(request);
-    if (!known || known.plan.monthlyEmails === null || known.caller.mode === 'test') return payload;
-    if (!saysQuota(request.routeOptions)) return payload;
+  const addHeaders = async (reply: FastifyReply, tenantId: Caller['tenantId']): Promise<void> => {
     const now = app.clock.now();
-    const { monthlyEmails, emails } = await getQuota(app.db.read, known.caller.tenantId, monthOf(now));
-    if (monthlyEmails === null) return payload;
+    const { monthlyEmails, emails } = await getQuota(app.db.read, tenantId, monthOf(now));
+    if (monthlyEmails === null) return;
     reply.headers({
       'x-quota-limit': monthlyEmails,
       'x-quota-remaining': Math.max(0, monthlyEmails - emails),
       'x-quota-reset': secondsLeft(now),
     });
-    return payload;
+  };
+  scope.addHook('onSend', (request, reply, payload, done) => {
+    const known = findPlannedCaller(request);
+    const isLimited = known && known.plan.monthlyEmails !== null && known.caller.mode !== 'test';
+    if (!isLimited || !saysQuota(request.routeOptions)) return done(null, payload);
+    addHeaders(reply, known.caller.tenantId).then(() => done(null, payload), done);
   });
 }
