@@ -15,9 +15,9 @@ const END_OF_HEAD = '\r\n\r\n';
  */
 const MIN_HEAD_BYTES = 14;
 /**
- * Number of bytes of a chunked body that are parsed at once, since its end is not known. They may include a few heads.
+ * Number of bytes of a body that are parsed at once when its end is not known. They may include a few heads.
  */
-const CHUNKED_PIECE_BYTES = 4 * 1024;
+const BODY_PIECE_BYTES = 4 * 1024;
 
 type Parse = (bytes: Buffer) => void;
 
@@ -32,10 +32,11 @@ export class ReadAhead {
   #bodyBytesLeft = 0;
   #latest: IncomingMessage | undefined;
   #isLast = false;
+  #isParsing = false;
   /** True when this class has paused the socket, not Node. */
   #isHeld = false;
 
-  /** `socket` is one that an HTTP server has just accepted. */
+  /** `socket` is one that an HTTP server reads. */
   constructor(socket: Socket, mayParse: () => boolean) {
     const [parse] = socket.listeners('data');
     if (!parse) throw new Error('the HTTP server does not listen for the data of its connection');
@@ -58,7 +59,8 @@ export class ReadAhead {
   began(request: IncomingMessage, isLast: boolean): void {
     this.#latest = request;
     this.#isLast = isLast;
-    this.#bodyBytesLeft = Number(request.headers['content-length'] ?? 0);
+    // Of a body in a chunk that Node parses by itself, an unknown part is parsed already.
+    this.#bodyBytesLeft = this.#isParsing ? Number(request.headers['content-length'] ?? 0) : 0;
   }
 
   /** Resumes reading. The caller calls it when `mayParse` may have become true. */
@@ -80,7 +82,10 @@ export class ReadAhead {
       const piece = this.#unparsed.subarray(0, end);
       this.#unparsed = end < this.#unparsed.length ? this.#unparsed.subarray(end) : undefined;
       // A connection that has ended, for example after bytes that are not HTTP, answers nothing more.
-      if (!this.#isOver() && !this.#socket.writableEnded) this.#parse(piece);
+      if (this.#isOver() || this.#socket.writableEnded) continue;
+      this.#isParsing = true;
+      this.#parse(piece);
+      this.#isParsing = false;
     }
     if (this.#mayParse() || this.#socket.isPaused()) return;
     this.#isHeld = true;
@@ -98,7 +103,7 @@ export class ReadAhead {
       this.#bodyBytesLeft -= end;
       return end;
     }
-    if (this.#latest?.complete === false) return Math.min(bytes.length, CHUNKED_PIECE_BYTES);
+    if (this.#latest?.complete === false) return Math.min(bytes.length, BODY_PIECE_BYTES);
     const endOfHead = bytes.indexOf(END_OF_HEAD, MIN_HEAD_BYTES);
     return endOfHead < 0 ? bytes.length : endOfHead + END_OF_HEAD.length;
   }

@@ -14,13 +14,15 @@ function gate(): Gate {
 
 const began: string[] = [];
 let holdNumber = (_number: string): Promise<void> | void => {};
-const { server } = await serve({}, (routes) => {
-  routes.get<{ Params: { number: string } }>('/number/:number', async ({ params: { number } }) => {
-    began.push(number);
-    await holdNumber(number);
-    return { number };
+const serveNumbers = () =>
+  serve({}, (routes) => {
+    routes.get<{ Params: { number: string } }>('/number/:number', async ({ params: { number } }) => {
+      began.push(number);
+      await holdNumber(number);
+      return { number };
+    });
   });
-});
+const { server } = await serveNumbers();
 /** Returns those of `names` that were begun, in order. */
 const begunOf = (...names: string[]) => began.filter((number) => names.includes(number));
 let parsed = 0;
@@ -39,21 +41,31 @@ async function roundTrip(): Promise<void> {
   await other.closed;
 }
 
-test('no more than two requests are read ahead of the one that is answered, and all are answered in order', async () => {
-  const { opened, open: release } = gate();
-  holdNumber = () => opened;
-  const client = await open(port);
-  parsed = 0;
-  began.length = 0;
-  client.write(numbers(300).map(get).join(''));
-  for (let trip = 0; trip < 5; trip++) await roundTrip();
-  assert.equal(parsed - 5, 1 + MAX_REQUESTS_AHEAD);
-  assert.deepEqual(began, ['0']);
-  release();
-  holdNumber = () => {};
-  for (const number of numbers(300)) assert.equal((await client.answer()).body, `{"number":"${number}"}`);
-  assert.deepEqual(began, numbers(300));
-  client.socket.destroy();
+test('once a client has pipelined, no more than two requests of its connections are read ahead', async () => {
+  const [early, client] = [await open(port), await open(port)];
+  const measured = async (connection: typeof client): Promise<number> => {
+    const { opened, open: release } = gate();
+    holdNumber = () => opened;
+    parsed = 0;
+    began.length = 0;
+    connection.write(numbers(3_000).map(get).join(''));
+    for (let trip = 0; trip < 5; trip++) await roundTrip();
+    const parsedWhileHeld = parsed - 5;
+    assert.deepEqual(began, ['0']);
+    release();
+    holdNumber = () => {};
+    for (const number of numbers(3_000))
+      assert.equal((await connection.answer()).body, `{"number":"${number}"}`);
+    assert.deepEqual(began, numbers(3_000));
+    return parsedWhileHeld;
+  };
+  const ofFirstChunk = await measured(client);
+  assert.ok(ofFirstChunk > 3 && ofFirstChunk * get('0').length <= 64 * 1024, `${ofFirstChunk} were read`);
+  assert.equal(await measured(client), 1 + MAX_REQUESTS_AHEAD, 'the same connection');
+  assert.equal(await measured(early), 1 + MAX_REQUESTS_AHEAD, 'a connection that was open before');
+  const late = await open(port);
+  assert.equal(await measured(late), 1 + MAX_REQUESTS_AHEAD, 'a new connection');
+  for (const { socket } of [early, client, late]) socket.destroy();
 });
 
 test('while one connection has many requests waiting, other connections are served after each', async () => {
@@ -123,17 +135,23 @@ for (const pieceBytes of [1, 3, 17, 100, 4_096, 70_000, 1_000_000]) {
     const large = pieceBytes < 100 ? 5_000 : 250_000;
     const requests = REQUESTS.filter(([bytes]) => bytes.length < large);
     const bytes = requests.map(([request]) => request).join('');
-    const client = await open(port);
-    client.socket.setNoDelay(true);
-    const answers = (async () => {
-      for (const [, expected] of requests) assert.equal((await client.answer()).body, expected);
-    })();
-    for (let at = 0; at < bytes.length; at += pieceBytes) {
-      client.write(bytes.slice(at, at + pieceBytes));
-      await new Promise((resolve) => setImmediate(resolve));
+    const { server: own } = await serveNumbers();
+    const ownPort = await listen(own);
+    // The server reads the first connection as that of a client that may not pipeline, the second as one that does.
+    for (const _connection of ['first', 'second']) {
+      const client = await open(ownPort);
+      client.socket.setNoDelay(true);
+      const answers = (async () => {
+        for (const [, expected] of requests) assert.equal((await client.answer()).body, expected);
+      })();
+      for (let at = 0; at < bytes.length; at += pieceBytes) {
+        client.write(bytes.slice(at, at + pieceBytes));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await answers;
+      client.socket.destroy();
     }
-    await answers;
-    client.socket.destroy();
+    await own.close();
   });
 }
 
