@@ -4,6 +4,7 @@ import { discardAll, discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { Write } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { logAccepted } from '../events/mail-log.ts';
+import { laneOf } from '../queue/lane.ts';
 import { isoTime } from '../system/clock.ts';
 import type { RequireValidKey } from '../tenants/authenticate.ts';
 import type { Acceptance } from './accept.ts';
@@ -39,9 +40,19 @@ export async function commitStored<Input, Response>(
   if (answer.replayed) return answer;
   app.crashPoint('accept-after-commit');
   for (const acceptance of taken) logAcceptance(app, acceptance);
-  app.notices.notify('queue');
+  app.notices.notify('queue', lanesOf(taken));
   app.notices.notify('events');
   return answer;
+}
+
+/** Returns the lanes of emails that are all due; undefined when one is scheduled, which the queue has to wait for. */
+function lanesOf(acceptances: ReadonlySet<Acceptance>): string[] | undefined {
+  const lanes = new Set<string>();
+  for (const { message, recipients, email } of acceptances) {
+    if (email.scheduledAt !== null) return undefined;
+    for (const { domain } of recipients) lanes.add(laneOf(message, domain));
+  }
+  return [...lanes];
 }
 
 export function blobsOf(acceptances: readonly Acceptance[]): BlobRow[] {

@@ -1,6 +1,7 @@
 /**
  * The dispatcher finds the lanes in which mail is due, looks up the site of each, and requests sessions with those
- * sites (sessions.ts). It holds no mail itself; the database is the queue.
+ * sites (sessions.ts). It holds no mail itself; the database is the queue. Who accepts mail names its lanes; all other
+ * due mail is found by a scan.
  */
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '../system/clock.ts';
@@ -73,7 +74,10 @@ export class Dispatcher implements RunningWork {
   }
 
   start(): void {
-    this.#silence = this.#app.notices.listen('queue', () => this.#wake());
+    this.#silence = this.#app.notices.listen('queue', (lanes) => {
+      if (lanes) for (const key of lanes) this.#activate(key);
+      else this.#wake();
+    });
     this.#wake();
   }
 

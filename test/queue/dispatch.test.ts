@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Db } from '../../src/db/database.ts';
+import { listDueLanes } from '../../src/queue/store.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
@@ -404,6 +405,31 @@ test('domains are looked up a few at a time, and a tenant with many of them leav
   spool.app.notices.notify('queue');
   await until(() => asked.includes('other.example'));
   assert.equal(asked.length, 50);
+  await halt(spool, dispatcher);
+});
+
+test('new mail is delivered without a scan, and scheduled mail is found by one', async () => {
+  const sink = await openSink();
+  const { spool } = await openWorld({ '192.0.2.1': sink.port });
+  spool.addZone('new.example A 192.0.2.1');
+  let scans = 0;
+  const db: Db = {
+    ...spool.app.db,
+    query(read, input) {
+      if (read.name === listDueLanes.name) scans += 1;
+      return spool.app.db.query(read, input);
+    },
+  };
+  const dispatcher = startDelivering({ ...spool.app, db });
+  await until(() => scans === 1);
+  for (const to of ['a@new.example', ['b@new.example', 'c@new.example']]) await spool.accept(to);
+  await until(() => sink.messages.length === 2);
+  assert.equal(scans, 1);
+  const scheduledAt = new Date(spool.clock.now() + HOUR_MS).toISOString();
+  await spool.accept('d@new.example', { scheduledAt });
+  await until(() => scans === 2);
+  await spool.clock.advance(HOUR_MS);
+  await until(() => sink.messages.length === 3);
   await halt(spool, dispatcher);
 });
 
