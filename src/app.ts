@@ -18,7 +18,7 @@ export type App = System & {
   sealer: Sealer;
   htmlText: HtmlText;
   /** Names this start of the daemon; what an earlier start left leased is recovered. */
-  epoch: string;
+  runId: string;
   /** Reports how far the wall clock is behind the latest time the daemon has seen. */
   clockWatch: Pick<ClockWatch, 'behindMs' | 'look'>;
   /** Reports the free space on the disk of the data directory. */
@@ -68,7 +68,7 @@ export async function openApp(
       blobs: openBlobs({ ...system, disk }, db, config.dataDir),
       sealer,
       htmlText,
-      epoch: randomUUID(),
+      runId: randomUUID(),
       clockWatch: new ClockWatch(system.clock, db.installation.wallAt),
       [Symbol.asyncDispose]: async () => {
         await htmlText.close();

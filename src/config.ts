@@ -80,7 +80,7 @@ export const configSchema = section('Postrider configuration', {
       maximum: 200,
       default: 20,
       description:
-        'The same to the mail servers of one place; it begins with two and grows while they take it.',
+        'The same to the mail servers of one site; it begins with two and grows while they take it.',
     }),
     transactionalMaxAgeHours: Type.Integer({
       minimum: 1,

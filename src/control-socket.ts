@@ -16,7 +16,7 @@ import { VERSION } from './version.ts';
 
 export type ControlSocket = { close(): Promise<void> };
 
-type ControlApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'notices' | 'metrics'>;
+type ControlApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'wakeups' | 'metrics'>;
 
 /** Reports in words for the operator why the socket cannot be opened. */
 export class ControlSocketError extends Error {
@@ -24,7 +24,7 @@ export class ControlSocketError extends Error {
 }
 
 /** sun_path holds 108 bytes with its NUL on Linux and 104 elsewhere (unix(7), sys/un.h). */
-const MOST_PATH_BYTES = 103;
+const MAX_PATH_BYTES = 103;
 
 /** The admin API, not listening yet. */
 export async function createControlServer(app: ControlApp): Promise<HttpServer> {
@@ -73,7 +73,7 @@ export async function openControlSocket(app: ControlApp): Promise<ControlSocket>
 export function controlSocketPath(dataDir: string): { path: string; release(): void } {
   const directory = resolve(dataDir);
   const path = join(directory, 'control.sock');
-  if (Buffer.byteLength(path) <= MOST_PATH_BYTES) return { path, release() {} };
+  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return { path, release() {} };
   if (!existsSync('/proc/self/fd'))
     throw new ControlSocketError(`${path} is too long for a socket: choose a dataDir of fewer characters`);
   const descriptor = openSync(directory, 'r');

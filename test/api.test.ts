@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createControlServer } from '../src/control-socket.ts';
-import { ATTACHMENTS_BODY_LIMIT_BYTES } from '../src/http/server.ts';
+import { MAX_ATTACHMENTS_BODY_BYTES } from '../src/http/server.ts';
 import type { Fetch } from '../src/system/fetch.ts';
 import { setTenantPlan } from '../src/tenants/store.ts';
 import { emailBody } from './emails/fixtures.ts';
@@ -77,11 +77,11 @@ test('large bodies of one tenant, announced and never sent, leave room for those
   const port = await listen(world.server);
   const announce = async (key: string) => {
     const peer = await open(port);
-    peer.write(head('/v1/emails', ATTACHMENTS_BODY_LIMIT_BYTES, `Authorization: Bearer ${key}\r\n`));
+    peer.write(head('/v1/emails', MAX_ATTACHMENTS_BODY_BYTES, `Authorization: Bearer ${key}\r\n`));
     return peer;
   };
   const peers = await Promise.all([world.testKey, world.liveKey, world.testKey, world.liveKey].map(announce));
-  await until(async () => (await bytesHeld(world)) === 4 * ATTACHMENTS_BODY_LIMIT_BYTES);
+  await until(async () => (await bytesHeld(world)) === 4 * MAX_ATTACHMENTS_BODY_BYTES);
   for (const key of [world.testKey, world.liveKey]) {
     const peer = await announce(key);
     assert.equal((await peer.answer()).status, 503, 'whichever of its keys');
@@ -95,7 +95,7 @@ test('large bodies of one tenant, announced and never sent, leave room for those
   const ordinary = emailBody({ html: `<p>{{x}}</p>${'x'.repeat(200_000)}`, variables: { x: 'x' } });
   assert.equal((await world.request('POST', '/v1/emails', { body: ordinary })).status, 200);
   peers.push(await announce(other.testKey));
-  await until(async () => (await bytesHeld(world)) === 5 * ATTACHMENTS_BODY_LIMIT_BYTES);
+  await until(async () => (await bytesHeld(world)) === 5 * MAX_ATTACHMENTS_BODY_BYTES);
   for (const { socket } of peers) socket.destroy();
   await until(async () => (await bytesHeld(world)) === 0);
 });

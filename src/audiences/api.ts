@@ -9,7 +9,7 @@ import { deleteAudience } from './delete.ts';
 import { audienceChangeSchema, audienceSchema, newAudienceSchema, showAudience } from './schemas.ts';
 import { changeAudience, getAudience, insertAudience, listAudiences } from './store.ts';
 
-type AudiencesApp = Pick<App, 'db' | 'clock' | 'notices'>;
+type AudiencesApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp): void {
   const audiences = resourceRoutes<AudienceRow>(server, {
@@ -31,7 +31,7 @@ export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp)
   audiences.delete({ description: 'Its contacts and segments go with it.' }, async (request) => {
     const { tenantId } = callerOf(request);
     await app.db.commit(deleteAudience, { tenantId, id: request.params.id, now: app.clock.now() });
-    app.notices.notify('audiences');
+    app.wakeups.notify('audiences');
   });
 }
 

@@ -5,9 +5,9 @@ import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 
 /** api.md 1.10. */
-const MOST_NAME_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 200;
 
-const name = Type.String({ minLength: 1, maxLength: MOST_NAME_CHARACTERS, pattern: PLAIN_TEXT });
+const name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT });
 
 export const newAudienceSchema = Type.Object({ name }, { examples: [{ name: 'Newsletter readers' }] });
 

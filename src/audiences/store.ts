@@ -7,11 +7,11 @@ import type { AudienceRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import { notFound, tooMany } from '../system/errors.ts';
+import { limitReached, notFound } from '../system/errors.ts';
 import type { AudienceChange } from './schemas.ts';
 
 /** Of one tenant (api.md 1.10). */
-export const MOST_AUDIENCES = 1_000;
+export const MAX_AUDIENCES = 1_000;
 
 type TenantId = AudienceRow['tenantId'];
 
@@ -23,8 +23,8 @@ export const insertAudience = defineWrite('audiences.insert', async (tx, audienc
     .where('tenantId', '=', audience.tenantId)
     .where('deletedAt', 'is', null)
     .executeTakeFirstOrThrow();
-  if (count >= MOST_AUDIENCES) {
-    throw tooMany('audiences already', count, 'delete one first');
+  if (count >= MAX_AUDIENCES) {
+    throw limitReached('audiences already', count, 'delete one first');
   }
   await tx.insertInto('audiences').values(audience).execute();
 });

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/tables.ts';
 import { resourceRoutes } from '../http/resource.ts';
-import { MOST_SOURCE_BYTES } from '../templates/schemas.ts';
+import { MAX_SOURCE_BYTES } from '../templates/schemas.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createBroadcast, updateBroadcast } from './change.ts';
 import {
@@ -46,7 +46,7 @@ export function registerBroadcastsApi(
         'What is left out stays as it is; null clears. The draft is checked as a whole, so what it names must still exist.',
       refuses: ['domain_not_verified'],
       // HTML and text.
-      responseBytes: 2 * MOST_SOURCE_BYTES,
+      responseBytes: 2 * MAX_SOURCE_BYTES,
     },
     (request) => updateBroadcast(app, callerOf(request), { id: request.params.id, given: request.body }),
   );

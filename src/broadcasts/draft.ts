@@ -45,7 +45,7 @@ export async function readDraft(
 ): Promise<Draft> {
   const { from, subject, replyTo, html, text } = wanted;
   const { sender } = readAll({
-    slips: () => refuseSlips(given),
+    misspelledFields: () => refuseMisspelledFields(given),
     sender: () => readMailbox('from', from),
     replyTo: () => replyTo !== null && readMailbox('replyTo', replyTo),
     content: () => checkOwnContent(wanted, given),
@@ -65,7 +65,7 @@ export async function readDraft(
 }
 
 /** Not fields of a broadcast, but likely; dropped silently, they would reach others than were meant (api.md 1.1). */
-const SLIPS: Readonly<Record<string, keyof BroadcastChange>> = {
+const MISSPELLED_FIELDS: Readonly<Record<string, keyof BroadcastChange>> = {
   audience: 'audienceId',
   segment: 'segmentId',
   topic: 'topicId',
@@ -73,13 +73,13 @@ const SLIPS: Readonly<Record<string, keyof BroadcastChange>> = {
   // As emails spell it (specification 4.1).
   scheduledAt: 'scheduleAt',
 };
-const slipMeantBy = meantAmong(Object.keys(SLIPS));
+const meantBy = meantAmong(Object.keys(MISSPELLED_FIELDS));
 
-function refuseSlips(given: BroadcastChange): void {
+function refuseMisspelledFields(given: BroadcastChange): void {
   readEach(Object.keys(given), (field) => {
-    const slip = slipMeantBy(field);
-    if (slip !== undefined)
-      throw invalid(field, `\`${field}\` is not a field; did you mean \`${SLIPS[slip]}\`?`);
+    const meant = meantBy(field);
+    if (meant !== undefined)
+      throw invalid(field, `\`${field}\` is not a field; did you mean \`${MISSPELLED_FIELDS[meant]}\`?`);
   });
   if (typeof given.scheduleAt === 'string')
     throw invalid('scheduleAt', '`scheduleAt` is not supported: a broadcast is made as a draft');

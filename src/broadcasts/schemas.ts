@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { BroadcastRow } from '../db/tables.ts';
 import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
-import { MOST_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
+import { MAX_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
 
 const text = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
@@ -13,7 +13,7 @@ const fields = {
   from: Type.String({ description: 'Sender, `a@b` or `Name <a@b>`, at a verified domain.' }),
   subject: Type.String({
     minLength: 1,
-    maxLength: MOST_SUBJECT_CHARACTERS,
+    maxLength: MAX_SUBJECT_CHARACTERS,
     pattern: PLAIN_TEXT,
     description: 'One line; may hold merge tags such as {{firstName}}. Wins over that of the template.',
   }),

@@ -5,7 +5,7 @@ export type ZoneRecord = { type: string; name: string; value: string; purpose: s
 /** An hour: short enough to change one's mind. */
 const TTL_SECONDS = 3_600;
 /** RFC 1035 3.3: the longest character-string, in octets; all our text is ASCII. */
-const CHARACTER_STRING_LIMIT = 255;
+const MAX_CHARACTER_STRING = 255;
 
 /** Each record under a comment that says what it is for; records for the same thing share one. */
 export function zoneFile(records: readonly ZoneRecord[]): string {
@@ -32,8 +32,8 @@ function rdata({ type, value }: ZoneRecord): string {
 /** RFC 1035 5.1: quoted, with `"` and `\\` escaped. */
 function characterStrings(text: string): string {
   const strings: string[] = [];
-  for (let start = 0; start === 0 || start < text.length; start += CHARACTER_STRING_LIMIT) {
-    strings.push(text.slice(start, start + CHARACTER_STRING_LIMIT));
+  for (let start = 0; start === 0 || start < text.length; start += MAX_CHARACTER_STRING) {
+    strings.push(text.slice(start, start + MAX_CHARACTER_STRING));
   }
   return strings.map((part) => `"${part.replace(/["\\]/g, '\\$&')}"`).join(' ');
 }

@@ -22,7 +22,7 @@ export type Db = {
   /** Runs the write in the writer thread; resolves with its result when it is durable, rejects with its refusal. */
   commit<Input, Result>(write: Write<Input, Result>, input: Input): Promise<Result>;
   /** The same, for what may be lost: last-used times, counters. A failure is logged. */
-  note<Input>(write: Write<Input, unknown>, input: Input): void;
+  commitInBackground<Input>(write: Write<Input, unknown>, input: Input): void;
   /** Short reads on the main thread: a few rows by an index. */
   readonly read: Kysely<Tables>;
   /** Starts the reader threads, which the first long read would otherwise wait for. */
@@ -108,7 +108,7 @@ export async function openDatabase(
       },
       commit: <Input, Result>(write: Write<Input, Result>, input: Input) =>
         writer.run(write.name, input) as Promise<Result>,
-      note: (write, input) => {
+      commitInBackground: (write, input) => {
         writer
           .run(write.name, input)
           .catch((error) => system.log.warn({ err: error, write: write.name }, 'note was lost'));

@@ -33,13 +33,13 @@ export function foldCase(text: string): string {
 }
 
 /** More digits are the name of something, and a double would not tell two of them apart. */
-const MOST_DIGITS = 15;
+const MAX_DIGITS = 15;
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
 /** A number as people write it, `-12.50`; undefined for anything else: `1e3`, `+1`, and codes such as `007`. */
 export function readDecimal(text: string): number | undefined {
   // A sign and a point besides.
-  if (text.length > MOST_DIGITS + 2 || !DECIMAL.test(text)) return undefined;
+  if (text.length > MAX_DIGITS + 2 || !DECIMAL.test(text)) return undefined;
   const digits = text.replace(/[-.]/g, '').length;
-  return digits > MOST_DIGITS ? undefined : Number(text) + 0;
+  return digits > MAX_DIGITS ? undefined : Number(text) + 0;
 }

@@ -9,6 +9,7 @@ import { held } from './migrations/0005-held.ts';
 import { installation } from './migrations/0006-installation.ts';
 import { returnPath } from './migrations/0008-return-path.ts';
 import { webhookSuspension } from './migrations/0009-webhook-suspension.ts';
+import { names } from './migrations/0010-names.ts';
 
 const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -19,6 +20,7 @@ const MIGRATIONS: readonly Migration[] = [
   installation,
   returnPath,
   webhookSuspension,
+  names,
 ];
 
 export class NewerSchemaError extends Error {

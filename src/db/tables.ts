@@ -161,8 +161,8 @@ export type RecipientRow = {
   position: number;
   address: string;
   domain: string;
-  /** Who waits in line with it: queue/lane.ts. */
-  lane: string;
+  /** Who waits in line with it: queue/delivery-queue.ts. */
+  queue: string;
   state: RecipientState;
   /**
    * Time of the next attempt. In flight it is the time at which the lease ends, on the monotonic clock of the start
@@ -172,9 +172,9 @@ export type RecipientRow = {
   dueAt: number | null;
   attempts: number;
   /** Number of crashes that interrupted its delivery since the last settled attempt. */
-  doubts: number;
+  interruptedAttempts: number;
   /** The start of the daemon that leased it. */
-  epoch: string | null;
+  runId: string | null;
   delayNoticeAt: number | null;
   smtpCode: number | null;
   enhancedCode: string | null;
@@ -331,7 +331,7 @@ export type WebhookDeliveryRow = {
   /** When it may next be tried, or until when it is leased. Null once ended. */
   dueAt: number | null;
   /** The start of the daemon that leased it; null when it is not leased. */
-  epoch: string | null;
+  runId: string | null;
   /** This and the next three: of the last attempt. */
   responseStatus: number | null;
   responseTimeMs: number | null;

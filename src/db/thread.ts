@@ -6,9 +6,9 @@ import { inputBytes } from './input-bytes.ts';
 import { type Answer, decodeError, type EncodedError, type Request } from './thread-messages.ts';
 
 /** Beyond this the caller is told to come back rather than made to wait (engine.md 4, group commit). */
-export const MOST_PENDING = 2_000;
+export const MAX_PENDING = 2_000;
 /** The same in bytes of inputs, which are held twice while they wait: sixteen groups of the writer. */
-export const MOST_PENDING_BYTES = 64 * 1024 * 1024;
+export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 
 type Pending = {
   resolve: (value: unknown) => void;
@@ -115,8 +115,8 @@ export class DatabaseThread {
 
   /** What is too large for the limit by itself has room while nothing else waits. */
   #hasRoomFor(sizeBytes: number): boolean {
-    if (this.#pending.size >= MOST_PENDING) return false;
-    return this.#pendingBytes === 0 || this.#pendingBytes + sizeBytes <= MOST_PENDING_BYTES;
+    if (this.#pending.size >= MAX_PENDING) return false;
+    return this.#pendingBytes === 0 || this.#pendingBytes + sizeBytes <= MAX_PENDING_BYTES;
   }
 
   #send(): void {

@@ -11,7 +11,7 @@ import { type Domain, getDomain, listDomains } from './store.ts';
 import { updateDomain } from './update.ts';
 import { createVerify } from './verify-on-demand.ts';
 
-type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns' | 'sealer' | 'log'>;
+type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'sealer' | 'log'>;
 
 export function registerDomainsApi(server: FastifyInstance, app: DomainApp): void {
   const creating = { ...app, keyPairs: createKeyPairs() };

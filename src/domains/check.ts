@@ -35,7 +35,7 @@ export type Verdicts = Record<RecordKind, Verdict> & {
 };
 
 /** RFC 7208 4.6.4. */
-const SPF_LOOKUP_LIMIT = 10;
+const MAX_SPF_LOOKUP = 10;
 /** Maximum number of records of one answer that are stored and shown. Our own limit. */
 const MAX_FOUND = 10;
 
@@ -84,8 +84,8 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
     const misplaced = terms.some(isOurs) ? ' before "all"' : '';
     return wrong(records, `The SPF record must hold include:${include}${misplaced}`);
   }
-  if (terms.filter(needsLookup).length > SPF_LOOKUP_LIMIT) {
-    return wrong(records, `The SPF record needs more than ${SPF_LOOKUP_LIMIT} lookups (RFC 7208 4.6.4)`);
+  if (terms.filter(needsLookup).length > MAX_SPF_LOOKUP) {
+    return wrong(records, `The SPF record needs more than ${MAX_SPF_LOOKUP} lookups (RFC 7208 4.6.4)`);
   }
   return { kind: 'verified', found: shown(records) };
 }

@@ -13,7 +13,7 @@ export type KeyPairs = {
 };
 
 /** Asked for and not made yet: some ten seconds of work, about as long as a caller waits. */
-export const MOST_ASKED = 100;
+export const MAX_ASKED = 100;
 const RETRY_AFTER_SECONDS = 5;
 
 export function createKeyPairs(generateOne: () => Promise<KeyPair> = generateDkimKey): KeyPairs {
@@ -21,7 +21,7 @@ export function createKeyPairs(generateOne: () => Promise<KeyPair> = generateDki
   let last: Promise<unknown> = Promise.resolve();
   return {
     async generate() {
-      if (asked >= MOST_ASKED)
+      if (asked >= MAX_ASKED)
         throw new AppError('unavailable', 'Too many domains are being added', {
           retryAfterSeconds: RETRY_AFTER_SECONDS,
         });

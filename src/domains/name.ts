@@ -9,7 +9,7 @@ import { invalid } from '../system/errors.ts';
 import { bounceDomain, SELECTOR_CHARACTERS, trackingTarget } from './records.ts';
 
 /** RFC 1035 2.3.4: 255 octets on the wire, 253 as text; the longest name we ask for is `<selector>._domainkey.<domain>`. */
-const DOMAIN_LIMIT_CHARACTERS = 253 - SELECTOR_CHARACTERS - '._domainkey.'.length;
+const MAX_DOMAIN_CHARACTERS = 253 - SELECTOR_CHARACTERS - '._domainkey.'.length;
 
 export function sandboxDomain({ hostname }: Pick<Config, 'hostname'>): string {
   return `sandbox.${hostname.toLowerCase()}`;
@@ -22,7 +22,7 @@ export function simulatorDomain({ hostname }: Pick<Config, 'hostname'>): string 
 /** Lower case, A-labels. @throws AppError validation_error */
 export function readDomainName(config: Pick<Config, 'hostname'>, text: string): string {
   const name = findName(text);
-  if (name === undefined || name.length > DOMAIN_LIMIT_CHARACTERS) {
+  if (name === undefined || name.length > MAX_DOMAIN_CHARACTERS) {
     throw invalid('name', '`name` must be a domain such as example.com or news.example.com');
   }
   if (isOurs(config, name)) throw invalid('name', `\`name\`: ${name} belongs to this installation`);

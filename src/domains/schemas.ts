@@ -14,7 +14,7 @@ import type { Finding } from './states.ts';
 import type { Domain } from './store.ts';
 
 /** RFC 1035 2.3.4. A-labels are not shorter than what they stand for (RFC 3492), so this holds for Unicode too. */
-const NAME_LIMIT_CHARACTERS = 253;
+const MAX_NAME_CHARACTERS = 253;
 
 const STATUSES = [
   'pending',
@@ -31,7 +31,7 @@ export const newDomainSchema = Type.Object(
   {
     name: Type.String({
       minLength: 1,
-      maxLength: NAME_LIMIT_CHARACTERS,
+      maxLength: MAX_NAME_CHARACTERS,
       description: 'Apex domain or subdomain.',
     }),
     productType: Type.Optional(
@@ -48,7 +48,7 @@ export type NewDomain = Static<typeof newDomainSchema>;
 export const domainChangeSchema = Type.Object(
   {
     trackingSubdomain: Type.Optional(
-      Type.Union([Type.String({ minLength: 1, maxLength: NAME_LIMIT_CHARACTERS }), Type.Null()], {
+      Type.Union([Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS }), Type.Null()], {
         description: 'A host name below the domain, for tracked links; null: none.',
       }),
     ),

@@ -11,10 +11,10 @@ export type SigningKeys = {
 };
 
 /** Keys kept parsed, some kilobytes each. A domain's key never changes, so none goes stale. */
-const MOST_KEYS = 1_000;
+const MAX_KEYS = 1_000;
 
 export function createSigningKeys(app: Pick<App, 'db' | 'sealer'>): SigningKeys {
-  const keys = new LRUCache<Domain['id'], DkimKey>({ max: MOST_KEYS });
+  const keys = new LRUCache<Domain['id'], DkimKey>({ max: MAX_KEYS });
   return {
     async find(domainId) {
       const known = keys.get(domainId);

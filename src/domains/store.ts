@@ -9,7 +9,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
-import { AppError, notFound, tooMany } from '../system/errors.ts';
+import { AppError, limitReached, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Verdicts } from './check.ts';
 import { findName } from './name.ts';
@@ -26,7 +26,7 @@ import {
 export type Domain = Omit<DomainRow, 'records' | 'returnPathHost' | 'deletedAt'> & { findings: Findings };
 
 /** Of one tenant. Ours: each is checked in DNS every day, and its key is a record the operator publishes. */
-export const MOST_DOMAINS = 1_000;
+export const MAX_DOMAINS = 1_000;
 
 /**
  * @throws AppError already_exists with `details.id`, within the tenant: other tenants may have the same name;
@@ -54,8 +54,8 @@ export async function requireRoom(tx: Tx, tenantId: DomainRow['tenantId'], name:
     .clearSelect()
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
-  if (count >= MOST_DOMAINS) {
-    throw tooMany('domains already', count);
+  if (count >= MAX_DOMAINS) {
+    throw limitReached('domains already', count);
   }
 }
 

@@ -6,7 +6,7 @@ import { checkRecords } from './check.ts';
 import type { PublishingDomain } from './records.ts';
 import { type Checked, type Domain, getDomain, recordCheck } from './store.ts';
 
-export type CheckingApp = Pick<App, 'db' | 'clock' | 'random' | 'notices' | 'config' | 'dns' | 'log'>;
+export type CheckingApp = Pick<App, 'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'log'>;
 
 /** On demand, which begins the search anew: the domain as it is after the check. @throws AppError not_found */
 export async function verifyDomain(
@@ -32,7 +32,7 @@ export async function checkDomain(
     ...{ id: domain.id, tenantId: domain.tenantId, verdicts, isAsked },
     ...{ now, spread: app.random() },
   });
-  if (checked?.event) app.notices.notify('events');
+  if (checked?.event) app.wakeups.notify('events');
   if (checked) logChange(app, checked, now);
   return checked;
 }

@@ -17,7 +17,7 @@ import type { Tag } from './request/tags.ts';
 import { insertEmail } from './store.ts';
 
 /** What an email may be refused for, whatever it says. */
-export type Admission = {
+export type SendPolicy = {
   recipients: readonly EnvelopeRecipient[];
   /** Counts against the month's quota. */
   isCharged: boolean;
@@ -27,7 +27,7 @@ export type Admission = {
   topic: Omit<OptOutQuestion, 'addresses'> | undefined;
 };
 
-export type Acceptance = Admission & {
+export type EmailRows = SendPolicy & {
   email: EmailRow;
   message: MessageRow;
   blob: BlobRow;
@@ -38,7 +38,7 @@ export type Sent = { id: EmailRow['id']; status: 'queued' };
 export type BatchFailure = { id: null; status: 'failed'; error: { type: ErrorCode; message: string } };
 export type SentBatch = { data: (Sent | BatchFailure)[] };
 
-type Accepting = { acceptance: Acceptance; idempotency: IdempotencyClaim | undefined };
+type Accepting = { acceptance: EmailRows; idempotency: IdempotencyClaim | undefined };
 
 /** @throws AppError idempotency_conflict, suppressed_recipient, quota_exceeded */
 export const acceptEmail = defineWrite(
@@ -52,7 +52,7 @@ export const acceptEmail = defineWrite(
 type AcceptingBatch = {
   asker: Asker;
   /** Those that failed before keep their places. */
-  items: readonly (Acceptance | BatchFailure)[];
+  items: readonly (EmailRows | BatchFailure)[];
   idempotency: IdempotencyClaim | undefined;
 };
 
@@ -83,7 +83,7 @@ export function asFailure(error: unknown): BatchFailure {
 }
 
 /** Decides before it writes: when it refuses, it has written nothing. @throws AppError suppressed_recipient, quota_exceeded */
-async function accept(tx: Tx, acceptance: Acceptance): Promise<Sent> {
+async function accept(tx: Tx, acceptance: EmailRows): Promise<Sent> {
   const { email, message } = acceptance;
   const recipients = await judgeRecipients(tx, email.tenantId, acceptance);
   if (acceptance.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
@@ -107,13 +107,13 @@ async function accept(tx: Tx, acceptance: Acceptance): Promise<Sent> {
  * Asked before a large message is stored for nothing; the write that accepts asks again, and decides.
  * @throws AppError suppressed_recipient, quota_exceeded
  */
-export async function requireAdmission(
+export async function requirePolicy(
   tx: Tx,
   tenantId: EmailRow['tenantId'],
-  { now, ...admission }: Admission & { now: number },
+  { now, ...policy }: SendPolicy & { now: number },
 ): Promise<void> {
-  await judgeRecipients(tx, tenantId, admission);
-  if (admission.isCharged) await requireQuota(tx, tenantId, { now, emails: 1 });
+  await judgeRecipients(tx, tenantId, policy);
+  if (policy.isCharged) await requireQuota(tx, tenantId, { now, emails: 1 });
 }
 
 type JudgedRecipient = NewRecipient & { key: string };
@@ -127,7 +127,7 @@ const NOT_OPTED_IN = 'The reader has not opted in to the topic, or has unsubscri
 async function judgeRecipients(
   tx: Tx,
   tenantId: EmailRow['tenantId'],
-  { recipients, simulatedSuppressions, topic }: Admission,
+  { recipients, simulatedSuppressions, topic }: SendPolicy,
 ): Promise<JudgedRecipient[]> {
   const addresses = recipients.map(({ address }) => address);
   const suppressed = await findSuppressed(tx, tenantId, addresses);

@@ -2,11 +2,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
-import { holdMore } from '../http/body.ts';
-import { whileAwaited } from '../http/departure.ts';
+import { reserveBytes } from '../http/body.ts';
+import { whileAwaited } from '../http/client-disconnect.ts';
 import { refuseImmutable } from '../http/immutable-fields.ts';
 import { checkedByItem } from '../http/items.ts';
-import { MOST_TEXT_MIB } from '../http/json-body.ts';
+import { MAX_TEXT_MIB } from '../http/json-body.ts';
 import { detachedOf } from '../http/large-strings.ts';
 import { listEnvelope, pageRequest } from '../http/page.ts';
 import { paramsOf } from '../http/resource.ts';
@@ -14,20 +14,20 @@ import { reserveResponse } from '../http/response-budget.ts';
 import { listRecipients } from '../queue/store.ts';
 import { notFound } from '../system/errors.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
-import { type Batch, MOST_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
+import { type Batch, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
+import { createInFlight } from './idempotency/in-flight.ts';
 import { readIdempotencyKey } from './idempotency.ts';
-import { createInFlight } from './in-flight.ts';
 import { listEmails } from './list/read.ts';
 import type { HoldText } from './render.ts';
 import { readFilter } from './request/filter.ts';
 import {
-  BATCH_BODY_LIMIT_BYTES,
   batchSchema,
   type EmailListQuery,
   emailListQuery,
   idempotencyHeader,
+  MAX_BATCH_BODY_BYTES,
   type RescheduleBody,
   rescheduleSchema,
   type SendBody,
@@ -57,7 +57,7 @@ export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void
 }
 
 function holdTextFor(request: FastifyRequest): HoldText {
-  return (characters) => holdMore(request, characters * BYTES_A_CHARACTER);
+  return (characters) => reserveBytes(request, characters * BYTES_A_CHARACTER);
 }
 
 function registerSend(server: FastifyInstance, app: SendApp): void {
@@ -97,7 +97,7 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
   server.post<{ Body: Batch['body'] }>(
     '/emails/batch',
     {
-      bodyLimit: BATCH_BODY_LIMIT_BYTES,
+      bodyLimit: MAX_BATCH_BODY_BYTES,
       config: { needs: 'send', detachesContent: true, refuses: REPEATED },
       validatorCompiler,
       schema: {
@@ -106,8 +106,8 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         description:
           'Answered when all that were accepted are on disk. What is wrong with one email is said in its place and ' +
           'keeps back no other. An Idempotency-Key is for the batch as a whole. ' +
-          `Apart from its attachments the body may have ${MOST_TEXT_MIB} MiB. Templates and variables may make ` +
-          `${MOST_BATCH_TEXT_MIB} MiB of its emails.`,
+          `Apart from its attachments the body may have ${MAX_TEXT_MIB} MiB. Templates and variables may make ` +
+          `${MAX_BATCH_TEXT_MIB} MiB of its emails.`,
         tags,
         headers: idempotencyHeader,
         body: batchSchema,

@@ -9,15 +9,15 @@ import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import { nextTurn } from '../system/next-turn.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
-import { type Acceptance, acceptBatch, asFailure, type BatchFailure, type SentBatch } from './accept.ts';
+import { acceptBatch, asFailure, type BatchFailure, type EmailRows, type SentBatch } from './accept.ts';
 import { blobsOf, commitStored } from './commit.ts';
+import { answerOnce, claimKey } from './idempotency/run.ts';
 import type { Answer } from './idempotency/store.ts';
 import { hashJson, hashRequest } from './idempotency.ts';
-import { answerOnce, claimKey } from './once.ts';
 import { prepareEmail, type Share } from './prepare.ts';
 import type { HoldText } from './render.ts';
 import { readSendRequest } from './request.ts';
-import { BATCH_BODY_LIMIT_BYTES, type SendBody } from './schemas.ts';
+import { MAX_BATCH_BODY_BYTES, type SendBody } from './schemas.ts';
 import type { SendApp } from './send.ts';
 
 export type Batch = {
@@ -35,9 +35,9 @@ export type Batch = {
 /** Of all files that a batch has fetched: half of what a request may take to arrive. */
 const FILES_TIMEOUT_MS = 60_000;
 /** As many as the body may carry itself. */
-const MOST_FILE_BYTES = BATCH_BODY_LIMIT_BYTES;
+const MAX_FILE_BYTES = MAX_BATCH_BODY_BYTES;
 /** Ours: of what templates and variables make: a hundred newsletters of 300 KB. */
-export const MOST_BATCH_TEXT_MIB = 32;
+export const MAX_BATCH_TEXT_MIB = 32;
 /** Worked on between two turns of the event loop: a few emails. Several batches at the same time take turns. */
 const SLICE_MS = 1;
 
@@ -71,12 +71,12 @@ async function hashBatch(clock: Clock, { body, detached }: Batch): Promise<strin
   return hashRequest(request, detached.hash);
 }
 
-type Item = Acceptance | BatchFailure;
+type Item = EmailRows | BatchFailure;
 
 /** In their order. Nothing stays stored when it throws. */
 async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise<Item[]> {
   const pause = createPause(app.clock);
-  const files = { until: app.clock.elapsed() + FILES_TIMEOUT_MS, leftBytes: MOST_FILE_BYTES };
+  const files = { until: app.clock.elapsed() + FILES_TIMEOUT_MS, leftBytes: MAX_FILE_BYTES };
   const made = createMadeText(batch.holdText);
   const share: Share = { files, holdText: made.hold };
   const items: Item[] = [];
@@ -98,7 +98,7 @@ async function prepareItem(
   app: SendApp,
   caller: Caller,
   { batch, email, share }: { batch: Batch; email: unknown; share: Share },
-): Promise<Acceptance> {
+): Promise<EmailRows> {
   const findContent = batch.detached.find;
   const request = readSendRequest(batch.check(email), { findContent, now: app.clock.now() });
   return prepareEmail(app, caller, request, share);
@@ -106,14 +106,14 @@ async function prepareItem(
 
 /** What templates and variables make of one email after the other. One that comes to nothing leaves its room to those after it. */
 function createMadeText(holdText: HoldText) {
-  let left = MOST_BATCH_TEXT_MIB * 1024 * 1024;
+  let left = MAX_BATCH_TEXT_MIB * 1024 * 1024;
   let giveBack = () => {};
   return {
     hold: ((characters) => {
       if (characters > left) {
         throw new AppError(
           'validation_error',
-          `Templates and variables may make ${MOST_BATCH_TEXT_MIB} MiB of the emails of a batch; send this one in another`,
+          `Templates and variables may make ${MAX_BATCH_TEXT_MIB} MiB of the emails of a batch; send this one in another`,
         );
       }
       const free = holdText(characters);
@@ -131,7 +131,7 @@ function createMadeText(holdText: HoldText) {
   };
 }
 
-function acceptancesIn(items: readonly Item[]): Acceptance[] {
+function acceptancesIn(items: readonly Item[]): EmailRows[] {
   return items.filter((item) => 'blob' in item);
 }
 

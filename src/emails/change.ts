@@ -7,7 +7,7 @@ import { maxAgeMs, readSchedule } from './request/schedule.ts';
 import type { RescheduleBody } from './schemas.ts';
 import { cancelStoredEmail, type EmailHead, findEmailHead, rescheduleStoredEmail } from './store.ts';
 
-type ChangeApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
+type ChangeApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 
 /**
  * Finds an email by its id.
@@ -28,7 +28,7 @@ export async function getEmailHead(
 /** @throws AppError invalid_state */
 export async function cancelEmail(app: ChangeApp, email: EmailHead): Promise<void> {
   await app.db.commit(cancelStoredEmail, { ...ownerOf(email), now: app.clock.now() });
-  app.notices.notify('events');
+  app.wakeups.notify('events');
 }
 
 /** @throws AppError validation_error, invalid_state */
@@ -37,7 +37,7 @@ export async function rescheduleEmail(app: ChangeApp, email: EmailHead, body: Re
   const { scheduledAt, datedAt } = readSchedule(body.scheduledAt, now);
   const expiresAt = datedAt + maxAgeMs(app.config, email.type);
   await app.db.commit(rescheduleStoredEmail, { ...ownerOf(email), now, scheduledAt, datedAt, expiresAt });
-  app.notices.notify('queue');
+  app.wakeups.notify('queue');
 }
 
 function ownerOf({ id, tenantId }: EmailHead) {

@@ -4,13 +4,13 @@ import { discardAll, discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { Write } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { logAccepted } from '../events/mail-log.ts';
-import { laneOf } from '../queue/lane.ts';
+import { queueKeyOf } from '../queue/delivery-queue.ts';
 import { isoTime } from '../system/clock.ts';
 import type { RequireValidKey } from '../tenants/authenticate.ts';
-import type { Acceptance } from './accept.ts';
+import type { EmailRows } from './accept.ts';
 import type { Answer } from './idempotency/store.ts';
 
-export type CommitApp = Pick<App, 'db' | 'blobs' | 'notices' | 'crashPoint' | 'log' | 'config'>;
+export type CommitApp = Pick<App, 'db' | 'blobs' | 'wakeups' | 'crashPoint' | 'log' | 'config'>;
 
 /**
  * Commits prepared emails. Bytes that no email needs, because the transaction refused them or an earlier answer is
@@ -24,8 +24,8 @@ export async function commitStored<Input, Response>(
   write: Write<Input, Answer<Response>>,
   input: Input,
   prepared: {
-    acceptances: readonly Acceptance[];
-    takenBy: (response: Response) => readonly Acceptance[];
+    acceptances: readonly EmailRows[];
+    takenBy: (response: Response) => readonly EmailRows[];
     requireValidKey: RequireValidKey;
   },
 ): Promise<Answer<Response>> {
@@ -40,26 +40,26 @@ export async function commitStored<Input, Response>(
   if (answer.replayed) return answer;
   app.crashPoint('accept-after-commit');
   for (const acceptance of taken) logAcceptance(app, acceptance);
-  app.notices.notify('queue', lanesOf(taken));
-  app.notices.notify('events');
+  app.wakeups.notify('queue', queuesOf(taken));
+  app.wakeups.notify('events');
   return answer;
 }
 
-/** Returns the lanes of emails that are all due; undefined when one is scheduled, which the queue has to wait for. */
-function lanesOf(acceptances: ReadonlySet<Acceptance>): string[] | undefined {
-  const lanes = new Set<string>();
+/** Returns the queues of emails that are all due; undefined when one is scheduled, which the queue has to wait for. */
+function queuesOf(acceptances: ReadonlySet<EmailRows>): string[] | undefined {
+  const queues = new Set<string>();
   for (const { message, recipients, email } of acceptances) {
     if (email.scheduledAt !== null) return undefined;
-    for (const { domain } of recipients) lanes.add(laneOf(message, domain));
+    for (const { domain } of recipients) queues.add(queueKeyOf(message, domain));
   }
-  return [...lanes];
+  return [...queues];
 }
 
-export function blobsOf(acceptances: readonly Acceptance[]): BlobRow[] {
+export function blobsOf(acceptances: readonly EmailRows[]): BlobRow[] {
   return acceptances.map(({ blob }) => blob);
 }
 
-function logAcceptance(app: CommitApp, { message, recipients, blob, email }: Acceptance): void {
+function logAcceptance(app: CommitApp, { message, recipients, blob, email }: EmailRows): void {
   const { id: emailId, tenantId, mode, sender: from } = message;
   const scheduledAt = email.scheduledAt === null ? null : isoTime(email.scheduledAt);
   const size = { recipients: recipients.length, sizeBytes: blob.sizeBytes };

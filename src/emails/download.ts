@@ -11,7 +11,7 @@ import { AppError, invalid } from '../system/errors.ts';
 import { Shares } from '../system/shares.ts';
 
 /** api.md 1.2. */
-const MOST_REDIRECTS = 3;
+const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 10_000;
 /** Of all files of one email together (security.md 2.26). */
 export const TOTAL_TIMEOUT_MS = 15_000;
@@ -62,7 +62,7 @@ export function createDownloads(app: DownloadsApp): Downloads {
       if (!slots.take(tenantId)) throw busy();
       try {
         const room = app.bodies.open(tenantId);
-        const limits = { timeoutMs: Math.min(timeoutMs, TIMEOUT_MS), mostRedirects: MOST_REDIRECTS };
+        const limits = { timeoutMs: Math.min(timeoutMs, TIMEOUT_MS), mostRedirects: MAX_REDIRECTS };
         const result = await download(app, { url, maxBytes, room, ...limits });
         switch (result.kind) {
           case 'ok':

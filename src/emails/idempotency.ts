@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { AppError, invalid } from '../system/errors.ts';
 
 export const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
-const MOST_KEY_CHARACTERS = 256;
+const MAX_KEY_CHARACTERS = 256;
 
 /**
  * `rawHeaders`: names and values as they came, in turn. Node would join two of them into one key that nobody meant.
@@ -16,7 +16,7 @@ export function readIdempotencyKey(rawHeaders: readonly string[]): string | unde
   const [key] = keys;
   if (key === undefined) return undefined;
   if (keys.length > 1) throw invalid('Idempotency-Key', '`Idempotency-Key` must be given once');
-  if (key.length === 0 || key.length > MOST_KEY_CHARACTERS) {
+  if (key.length === 0 || key.length > MAX_KEY_CHARACTERS) {
     throw invalid('Idempotency-Key', '`Idempotency-Key` must have 1 to 256 characters');
   }
   return key;

@@ -6,7 +6,7 @@ import { invalid } from '../system/errors.ts';
 import { base64Size, isBase64 } from './base64.ts';
 import { type Allowance, type Downloads, type FetchedFile, TOTAL_TIMEOUT_MS } from './download.ts';
 import { type AttachmentRequest, knownSize, type RemoteSource } from './request/attachments.ts';
-import { MOST_ATTACHMENT_BYTES } from './schemas.ts';
+import { MAX_ATTACHMENT_BYTES } from './schemas.ts';
 import type { StoredAttachment } from './show.ts';
 
 /** To be disposed of when the email is stored: files that were fetched take room until then. */
@@ -25,7 +25,7 @@ export async function loadAttachments(
 ): Promise<LoadedAttachments> {
   if (requests.length === 0) return NONE;
   await requireBase64(requests);
-  const own = requests.reduce((rest, { source }) => rest - knownSize(source), MOST_ATTACHMENT_BYTES);
+  const own = requests.reduce((rest, { source }) => rest - knownSize(source), MAX_ATTACHMENT_BYTES);
   const limit: Allowance = { until: app.clock.elapsed() + TOTAL_TIMEOUT_MS, leftBytes: own };
   const attachments: Attachment[] = [];
   using files = new DisposableStack();

@@ -11,8 +11,8 @@ import { invalid } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { findTopic } from '../topics/store.ts';
-import { type Acceptance, requireAdmission } from './accept.ts';
-import { acceptanceOf, admissionOf } from './acceptance.ts';
+import { type EmailRows, requirePolicy } from './accept.ts';
+import { buildRows, policyOf } from './build-rows.ts';
 import type { Allowance, Downloads } from './download.ts';
 import { loadAttachments } from './load-attachments.ts';
 import { storeMessage } from './message.ts';
@@ -39,7 +39,7 @@ export async function prepareEmail(
   caller: Caller,
   request: EmailRequest,
   share: Share,
-): Promise<Acceptance> {
+): Promise<EmailRows> {
   const { addresses, headers } = request;
   const recipients = envelopeRecipients(addresses);
   const simulatorOnly = recipients.every(({ domain }) => isSimulatorDomain(app.config, domain));
@@ -47,9 +47,9 @@ export async function prepareEmail(
   const topic = await requireTopic(app, caller.tenantId, request.topicId);
   const { holdText, files: allowance } = share;
   const content = await renderContent(app, caller.tenantId, { request: request.content, holdText });
-  const admission = admissionOf(app.config, caller, { type: request.type, topic, recipients, simulatorOnly });
+  const policy = policyOf(app.config, caller, { type: request.type, topic, recipients, simulatorOnly });
   if (mayBeLarge(request, content))
-    await requireAdmission(app.db.read, caller.tenantId, { ...admission, now: app.clock.now() });
+    await requirePolicy(app.db.read, caller.tenantId, { ...policy, now: app.clock.now() });
   using loaded = await loadAttachments(app, caller.tenantId, { requests: request.attachments, allowance });
   const { attachments } = loaded;
   // Only now: the files took their time, and what looks for due mail does not look far back.
@@ -64,8 +64,8 @@ export async function prepareEmail(
     messageId,
     boundarySeed: id,
   });
-  return acceptanceOf(app.config, caller, {
-    ...{ id, messageId, now, request, admission, domainId },
+  return buildRows(app.config, caller, {
+    ...{ id, messageId, now, request, policy, domainId },
     ...{ content, attachments, stored },
   });
 }

@@ -4,7 +4,7 @@ import type { TemplateRow } from '../db/marketing-tables.ts';
 import { invalid } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import { renderTemplate } from '../templates/render.ts';
-import { MOST_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
+import { MAX_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
 import { findTemplate } from '../templates/store.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import type { ContentRequest } from './request/content.ts';
@@ -83,8 +83,8 @@ async function textOf(
 /** A value must not end the line (security.md 2.43). It may be empty: what a variable lacks is never refused. */
 function asSubject(rendered: string): string {
   const subject = asLine(rendered);
-  if ([...subject].length > MOST_SUBJECT_CHARACTERS)
-    throw invalid('subject', `\`subject\` must be at most ${MOST_SUBJECT_CHARACTERS} characters`);
+  if ([...subject].length > MAX_SUBJECT_CHARACTERS)
+    throw invalid('subject', `\`subject\` must be at most ${MAX_SUBJECT_CHARACTERS} characters`);
   return subject;
 }
 

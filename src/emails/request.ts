@@ -7,8 +7,8 @@ import { type Addresses, readAddresses } from './request/addresses.ts';
 import { type AttachmentRequest, type FindContent, readAttachments } from './request/attachments.ts';
 import { type ContentRequest, readContent } from './request/content.ts';
 import { type HeaderField, readHeaders } from './request/headers.ts';
+import { refuseMisspelledFields } from './request/misspelled-fields.ts';
 import { readSchedule, type Schedule } from './request/schedule.ts';
-import { refuseSlips } from './request/slips.ts';
 import { readTags, type Tag } from './request/tags.ts';
 import type { EmailType, SendBody } from './schemas.ts';
 
@@ -28,8 +28,8 @@ export function readSendRequest(
   body: SendBody,
   { findContent, now }: { findContent: FindContent; now: number },
 ): EmailRequest {
-  const { slips: _, ...request } = readAll({
-    slips: () => refuseSlips(body),
+  const { misspelledFields: _, ...request } = readAll({
+    misspelledFields: () => refuseMisspelledFields(body),
     topicId: () => readTopicId(body),
     addresses: () => readAddresses(body),
     content: () => readContent(body),

@@ -3,25 +3,25 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { EmailRow, EmailStatus } from '../db/tables.ts';
 import { pageQuery } from '../http/page.ts';
 import type { VariableValue } from '../templates/render.ts';
-import { MOST_SUBJECT_CHARACTERS, MOST_VARIABLES } from '../templates/schemas.ts';
-import { MOST_URL_CHARACTERS } from './request/remote-url.ts';
+import { MAX_SUBJECT_CHARACTERS, MAX_VARIABLES } from '../templates/schemas.ts';
+import { MAX_URL_CHARACTERS } from './request/remote-url.ts';
 
 export type EmailType = EmailRow['type'];
 
 /** Specification 8. */
-const MOST_TO = 50;
-const MOST_ATTACHMENTS = 10;
-export const MOST_ATTACHMENT_BYTES = 25 * 1024 * 1024;
-const MOST_TAGS = 10;
-const MOST_BATCH_EMAILS = 100;
+const MAX_TO = 50;
+const MAX_ATTACHMENTS = 10;
+export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024;
+const MAX_TAGS = 10;
+const MAX_BATCH_EMAILS = 100;
 /** api.md 1.2. */
-const MOST_COPIES = 50;
-export const MOST_BODY_BYTES = 2 * 1024 * 1024;
+const MAX_COPIES = 50;
+export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 /** decisions.md, values. */
-export const BATCH_BODY_LIMIT_BYTES = 50 * 1024 * 1024;
-const MOST_HEADERS = 50;
+export const MAX_BATCH_BODY_BYTES = 50 * 1024 * 1024;
+const MAX_HEADERS = 50;
 /** Ours: a file name is cut to 255 bytes, and a path may stand before it. */
-const MOST_FILENAME_CHARACTERS = 4_096;
+const MAX_FILENAME_CHARACTERS = 4_096;
 
 /** An empty list is a field left out; only `to` must name somebody. */
 const addresses = (limits: { minItems?: number; maxItems: number }, description: string) =>
@@ -35,19 +35,19 @@ const attachmentFields = {
   filename: Type.Optional(
     Type.String({
       minLength: 1,
-      maxLength: MOST_FILENAME_CHARACTERS,
+      maxLength: MAX_FILENAME_CHARACTERS,
       description: 'Shown to the reader. May be left out when `path` ends in one.',
     }),
   ),
   content: Type.Optional(Type.String({ description: 'The bytes in base64 (RFC 4648 4).' })),
   path: Type.Optional(
     Type.String({
-      maxLength: MOST_URL_CHARACTERS,
+      maxLength: MAX_URL_CHARACTERS,
       description:
         'https URL from which the bytes are fetched once, when the email is accepted. The server must send them uncompressed: a response with `Content-Encoding` is refused. One of `content` and `path` is required.',
     }),
   ),
-  url: Type.Optional(Type.String({ maxLength: MOST_URL_CHARACTERS, description: 'The same as `path`.' })),
+  url: Type.Optional(Type.String({ maxLength: MAX_URL_CHARACTERS, description: 'The same as `path`.' })),
   contentType: Type.Optional(
     Type.String({
       description: 'Media type. Default: by the end of `filename`, else application/octet-stream.',
@@ -73,15 +73,13 @@ const SEND_EXAMPLE = {
 
 const sendFields = {
   from: Type.String({ description: 'Sender, `a@b` or `Name <a@b>`, at a verified domain.' }),
-  to: addresses({ minItems: 1, maxItems: MOST_TO }, 'Up to 50 addresses.'),
-  cc: Type.Optional(addresses({ maxItems: MOST_COPIES }, 'Up to 50 addresses.')),
-  bcc: Type.Optional(
-    addresses({ maxItems: MOST_COPIES }, 'Up to 50 addresses, which the others do not see.'),
-  ),
-  replyTo: Type.Optional(addresses({ maxItems: MOST_COPIES }, 'Where answers go.')),
+  to: addresses({ minItems: 1, maxItems: MAX_TO }, 'Up to 50 addresses.'),
+  cc: Type.Optional(addresses({ maxItems: MAX_COPIES }, 'Up to 50 addresses.')),
+  bcc: Type.Optional(addresses({ maxItems: MAX_COPIES }, 'Up to 50 addresses, which the others do not see.')),
+  replyTo: Type.Optional(addresses({ maxItems: MAX_COPIES }, 'Where answers go.')),
   subject: Type.String({
     minLength: 1,
-    maxLength: MOST_SUBJECT_CHARACTERS,
+    maxLength: MAX_SUBJECT_CHARACTERS,
     description: 'One line. Wins over that of the template.',
   }),
   html: Type.Optional(
@@ -95,19 +93,19 @@ const sendFields = {
   type: Type.Enum(['transactional', 'broadcast']),
   headers: Type.Optional(
     record<string>(Type.String(), {
-      maxProperties: MOST_HEADERS,
+      maxProperties: MAX_HEADERS,
       description: 'Your own header fields: up to 50, 16 KiB in total. Reserved names are rejected.',
     }),
   ),
   attachments: Type.Optional(
     Type.Array(attachmentSchema, {
-      maxItems: MOST_ATTACHMENTS,
+      maxItems: MAX_ATTACHMENTS,
       description: 'Up to 10 files, 25 MiB in total.',
     }),
   ),
   tags: Type.Optional(
     record<string>(Type.String(), {
-      maxProperties: MOST_TAGS,
+      maxProperties: MAX_TAGS,
       description: 'Up to 10 pairs of strings of 1 to 256 characters, to find emails by.',
     }),
   ),
@@ -121,7 +119,7 @@ const sendFields = {
   ),
   variables: Type.Optional(
     record<VariableValue>(Type.Unsafe<VariableValue>({ type: ['string', 'number', 'boolean', 'null'] }), {
-      maxProperties: MOST_VARIABLES,
+      maxProperties: MAX_VARIABLES,
       description:
         'Up to 50 values, strings of at most 10 KiB, for the placeholders of the template. Given without a template, ' +
         'they also fill in `subject`, `html` and `text`; without `variables` those stay as they are.',
@@ -144,7 +142,7 @@ export const batchSchema = Type.Object(
   {
     emails: Type.Array(sendSchema, {
       minItems: 1,
-      maxItems: MOST_BATCH_EMAILS,
+      maxItems: MAX_BATCH_EMAILS,
       description: 'Up to 100 emails, each as POST /v1/emails takes it.',
     }),
   },

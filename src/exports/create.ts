@@ -4,14 +4,14 @@ import type { ExportRow } from '../db/marketing-tables.ts';
 import { newId } from '../system/ids.ts';
 import { insertExport } from './store.ts';
 
-export type CreateExportApp = Pick<App, 'db' | 'clock' | 'notices'>;
+export type CreateExportApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 /** `filter`: which rows, as the handler reads it. */
 export type WantedExport = Pick<ExportRow, 'tenantId' | 'kind' | 'audienceId'> & { filter: object };
 
 /** @throws AppError validation_error when there are as many as may be */
 export async function createExport(
-  { db, clock, notices }: CreateExportApp,
+  { db, clock, wakeups }: CreateExportApp,
   { filter, ...wanted }: WantedExport,
 ): Promise<ExportRow> {
   const now = clock.now();
@@ -22,6 +22,6 @@ export async function createExport(
     ...{ dueAt: now, createdAt: now, startedAt: null, finishedAt: null },
   };
   await db.commit(insertExport, job);
-  notices.notify('exports');
+  wakeups.notify('exports');
   return job;
 }

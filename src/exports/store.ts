@@ -8,19 +8,19 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
 import type { Deferral, Lease, WaitingTenant } from '../imports/jobs.ts';
-import { AppError, notFound, tooMany } from '../system/errors.ts';
+import { AppError, limitReached, notFound } from '../system/errors.ts';
 
 type TenantId = ExportRow['tenantId'];
 type AudienceId = NonNullable<ExportRow['audienceId']>;
 type CompletedExport = ExportRow & { blobId: BlobRow['id'] };
 
 /** Of one tenant, queued or running. */
-export const MOST_WAITING = 10;
+export const MAX_WAITING = 10;
 /** Of one tenant, ended ones with them. Ours: each keeps a file for a week. */
-export const MOST_KEPT = 100;
+export const MAX_KEPT = 100;
 /** Of the files of one tenant together; the one that is being written comes on top. Ours. */
-export const MOST_KEPT_GIB = 1;
-export const MOST_KEPT_BYTES = MOST_KEPT_GIB * 1024 ** 3;
+export const MAX_KEPT_GIB = 1;
+export const MAX_KEPT_BYTES = MAX_KEPT_GIB * 1024 ** 3;
 
 /** @throws AppError validation_error when there are as many as may be */
 export const insertExport = defineWrite('exports.insert', async (tx, job: ExportRow) => {
@@ -30,11 +30,11 @@ export const insertExport = defineWrite('exports.insert', async (tx, job: Export
     .where('tenantId', '=', job.tenantId);
   const kept = await ofTenant.executeTakeFirstOrThrow();
   const waiting = await ofTenant.where('dueAt', 'is not', null).executeTakeFirstOrThrow();
-  if (waiting.count >= MOST_WAITING) {
-    throw tooMany('exports that have not ended', waiting.count, 'try again when one has');
+  if (waiting.count >= MAX_WAITING) {
+    throw limitReached('exports that have not ended', waiting.count, 'try again when one has');
   }
-  if (kept.count >= MOST_KEPT) {
-    throw tooMany('exports', kept.count, 'delete some, or wait: each goes 7 days after it has ended');
+  if (kept.count >= MAX_KEPT) {
+    throw limitReached('exports', kept.count, 'delete some, or wait: each goes 7 days after it has ended');
   }
   await requireRoom(tx, job.tenantId);
   await tx.insertInto('exports').values(job).execute();
@@ -50,8 +50,8 @@ export async function requireRoom(tx: Tx, tenantId: TenantId): Promise<void> {
     .select(({ fn }) => fn.sum<number | null>('sizeBytes').as('bytes'))
     .where('tenantId', '=', tenantId)
     .executeTakeFirstOrThrow();
-  if ((bytes ?? 0) < MOST_KEPT_BYTES) return;
-  const message = `The files of all exports have ${MOST_KEPT_GIB} GiB together, as much as they may; delete some, or wait: each goes 7 days after it has ended`;
+  if ((bytes ?? 0) < MAX_KEPT_BYTES) return;
+  const message = `The files of all exports have ${MAX_KEPT_GIB} GiB together, as much as they may; delete some, or wait: each goes 7 days after it has ended`;
   throw new AppError('validation_error', message);
 }
 
@@ -102,7 +102,7 @@ export type ExportList = PageRequest & {
   audienceId?: string | undefined;
 };
 
-/** Newest first. Filters need no index: a tenant has at most `MOST_KEPT`. */
+/** Newest first. Filters need no index: a tenant has at most `MAX_KEPT`. */
 export function listExports(
   tx: Tx,
   tenantId: TenantId,

@@ -14,7 +14,7 @@ const LEASE_MS = 60_000;
 
 /** Its `stop` waits for the slice under way, not for the file: the next start writes that anew. */
 export function startExports(
-  app: ExportApp & Pick<App, 'notices' | 'random'>,
+  app: ExportApp & Pick<App, 'wakeups' | 'random'>,
   handlers: ExportHandlers,
 ): RunningWork {
   return startJobs(app, {

@@ -5,7 +5,7 @@
 import type { Clock, Timer } from '../system/clock.ts';
 
 /** A tenth of the pace at which 25 MiB of attachments come before the request's time is up (server.ts): slow, not stalled. */
-export const LEAST_BYTES_PER_SECOND = 32 * 1024;
+export const MIN_BYTES_PER_SECOND = 32 * 1024;
 /** A few retransmissions, or a sender that makes its body while it sends. */
 export const GRACE_MS = 5_000;
 
@@ -16,7 +16,7 @@ export const GRACE_MS = 5_000;
 export function watchPace(clock: Clock, receivedBytes: () => number, onTooSlow: () => void): Timer {
   const beganMs = clock.elapsed();
   const look = (): void => {
-    const enoughForMs = GRACE_MS + (receivedBytes() / LEAST_BYTES_PER_SECOND) * 1_000;
+    const enoughForMs = GRACE_MS + (receivedBytes() / MIN_BYTES_PER_SECOND) * 1_000;
     const leftMs = beganMs + enoughForMs - clock.elapsed();
     if (leftMs <= 0) onTooSlow();
     else timer = clock.after(leftMs, look);

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock, Timer } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import { watchPace } from './body-pace.ts';
-import type { ByteBudget, Room } from './byte-budget.ts';
+import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { awaitsContinue, letContinue } from './expect-continue.ts';
 
 /** What a chunked body is given first, and then twice as much each time. */
@@ -15,7 +15,7 @@ const FIRST_BYTES = 64 * 1024;
 /** A large body is read and answered in about a second. */
 const RETRY_AFTER_SECONDS = 2;
 /** Of a body that was refused: read and thrown away, so that its sender reads the answer instead of a reset. */
-export const MOST_DISCARDED_BYTES = 64 * 1024 * 1024;
+export const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
 const bodyField = Symbol('body');
 
@@ -49,8 +49,8 @@ export function holdBodies(
     if (declaredBytes === 0) return done(null, payload);
     const { bodyLimit } = request.routeOptions;
     if (declaredBytes !== undefined && declaredBytes > bodyLimit) return done(tooLarge());
-    const room = budget.open(holderOf(request));
-    const body = new Body({ room, onRefusal, clock, declaredBytes, limitBytes: bodyLimit });
+    const reservation = budget.open(holderOf(request));
+    const body = new Body({ reservation, onRefusal, clock, declaredBytes, limitBytes: bodyLimit });
     if (!body.takeRoom(declaredBytes ?? FIRST_BYTES)) return done(noRoom());
     request[bodyField] = body;
     reply.raw.once('close', () => body.closed());
@@ -113,14 +113,14 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage): Pro
  * Room for what is made of the body, until the request is over or, before it is answered, what this answers is called.
  * @throws AppError unavailable
  */
-export function holdMore(request: FastifyRequest, bytes: number): () => void {
+export function reserveBytes(request: FastifyRequest, bytes: number): () => void {
   const body = request[bodyField];
   if (body?.takeRoom(bytes) === false) throw noRoom();
   return () => body?.giveBack(bytes);
 }
 
 type BodyOptions = {
-  room: Room;
+  reservation: Reservation;
   onRefusal: () => void;
   clock: Clock;
   declaredBytes: number | undefined;
@@ -141,23 +141,23 @@ class Body {
   }
 
   takeRoom(bytes: number): boolean {
-    const hasRoom = this.#options.room.take(bytes);
-    if (!hasRoom) this.#options.onRefusal();
-    return hasRoom;
+    const isReserved = this.#options.reservation.take(bytes);
+    if (!isReserved) this.#options.onRefusal();
+    return isReserved;
   }
 
   giveBack(bytes: number): void {
-    this.#options.room.release(bytes);
+    this.#options.reservation.release(bytes);
   }
 
   answered(): void {
     this.#isAnswered = true;
-    if (this.#isClosed) this.#options.room.release();
+    if (this.#isClosed) this.#options.reservation.release();
   }
 
   closed(): void {
     this.#isClosed = true;
-    if (this.#isAnswered) this.#options.room.release();
+    if (this.#isAnswered) this.#options.reservation.release();
   }
 
   /** To be cancelled when all of the body is there. */
@@ -224,7 +224,7 @@ export function discardBody(request: FastifyRequest, reply: FastifyReply): void 
   reply.removeHeader('connection');
   if (raw.complete) return;
   if (!reply.raw.shouldKeepAlive) endWithBody(raw, reply.raw);
-  let leftBytes = MOST_DISCARDED_BYTES;
+  let leftBytes = MAX_DISCARDED_BYTES;
   raw.on('data', (chunk: Buffer) => {
     leftBytes -= chunk.length;
     if (leftBytes < 0) raw.destroy();

@@ -8,10 +8,10 @@ export type ByteBudget = {
   /** Bytes taken and not yet given back. */
   readonly usedBytes: number;
   /** For one body or file; nothing is taken yet. `holder`: whose share it counts to. */
-  open(holder: string): Room;
+  open(holder: string): Reservation;
 };
 
-export type Room = {
+export type Reservation = {
   /** Whether there was room for so many bytes more. */
   take(bytes: number): boolean;
   /** Counts bytes that are held already, whether there is room or not. */

@@ -17,7 +17,7 @@ declare module 'fastify' {
 }
 
 /** api.md 1.10. */
-export const CSV_BODY_LIMIT_BYTES = 50 * 1024 * 1024;
+export const MAX_CSV_BODY_BYTES = 50 * 1024 * 1024;
 
 /** To be called after `readJsonBodies`, which begins by forgetting every other type. */
 export function readCsvBodies(server: FastifyInstance): void {

@@ -21,7 +21,7 @@ export type Finding = {
 /** Maximum length of a JSON pointer that is read: the caller chooses its keys, which may be as long as the body. */
 const MAX_POINTER_CHARACTERS = 2_000;
 /** A key is the caller's, and may be as long as the body. */
-const MOST_KEY_CHARACTERS = 100;
+const MAX_KEY_CHARACTERS = 100;
 
 /**
  * Findings to report, in order: one finding, or those of a union's branch. `types` names the types of all branches when the
@@ -150,7 +150,7 @@ function toPath(pointer: string): string {
 }
 
 function join(path: string, key: string): string {
-  const short = key.length > MOST_KEY_CHARACTERS ? `${key.slice(0, MOST_KEY_CHARACTERS)}…` : key;
+  const short = key.length > MAX_KEY_CHARACTERS ? `${key.slice(0, MAX_KEY_CHARACTERS)}…` : key;
   return path === '' ? short : `${path}.${short}`;
 }
 

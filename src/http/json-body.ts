@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../system/errors.ts';
 import { nextTurn } from '../system/next-turn.ts';
 import { readBody } from './body.ts';
-import { excessOf } from './json-shape.ts';
+import { findShapeViolation } from './json-shape.ts';
 import { detachContent } from './large-strings.ts';
 
 declare module 'fastify' {
@@ -25,8 +25,8 @@ declare module 'fastify' {
  * Of a body without its detached contents: 4 MB of HTML and text (api.md 1.2) whose every letter is an escape, or a batch
  * with 160 KB of them an email. Nothing else can be done while it is parsed.
  */
-export const MOST_TEXT_MIB = 16;
-export const MOST_TEXT_BYTES = MOST_TEXT_MIB * 1024 * 1024;
+export const MAX_TEXT_MIB = 16;
+export const MAX_TEXT_BYTES = MAX_TEXT_MIB * 1024 * 1024;
 
 /** Names that the safe parser refuses, or may be written with; to search a text for them costs it as much as to parse it. */
 const SUSPECTS = ['__proto__', 'constructor', '\\u'];
@@ -58,15 +58,15 @@ export function readJsonBodies(server: FastifyInstance): void {
       if (bytes.length === 0) return undefined;
       const detaches = request.routeOptions.config.detachesContent === true;
       const json = detaches ? await detachContent(request, bytes) : bytes;
-      if (json.length > MOST_TEXT_BYTES) {
+      if (json.length > MAX_TEXT_BYTES) {
         throw new AppError(
           'payload_too_large',
-          `The request is too large apart from its attachments; without them it may have ${MOST_TEXT_MIB} MiB`,
+          `The request is too large apart from its attachments; without them it may have ${MAX_TEXT_MIB} MiB`,
         );
       }
       // RFC 8259 8.1. Replacement characters would stand in the mail that is sent.
       if (!isUtf8(json)) throw new AppError('validation_error', 'The body must be UTF-8');
-      const excess = excessOf(json);
+      const excess = findShapeViolation(json);
       if (excess !== undefined) throw new AppError('validation_error', `The body must not ${excess}`);
       if (json.length >= LARGE_TEXT_BYTES) await nextTurn();
       const text = json.toString();

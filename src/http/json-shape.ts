@@ -4,18 +4,18 @@
  * value, so a hostile shape is refused first: three million tiny fields held the event loop for half a minute.
  */
 
-export const MOST_NESTING = 64;
+export const MAX_NESTING = 64;
 /** A batch of 100 emails, each with every address, header, tag, variable and attachment it may have, holds 37,000. */
-export const MOST_VALUES = 40_000;
+export const MAX_VALUES = 40_000;
 /** Each value may have a key. Counted by itself because a broken text need not have anything between its strings. */
-export const MOST_STRINGS = 2 * MOST_VALUES;
+export const MAX_STRINGS = 2 * MAX_VALUES;
 /**
  * Maximum size of a field name, with its quotes and escapes: 256 characters, the longest key of a tag, take at most 3 KiB.
  * Refusals and error paths copy names, and escape each character.
  */
 export const MAX_NAME_BYTES = 16 * 1024;
 /** Of a name, in what is said of it. */
-const MOST_SAID_BYTES = 100;
+const MAX_SAID_BYTES = 100;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -29,7 +29,7 @@ const CLOSE_BRACE = 0x7d;
  * What is too much about it, for people; undefined when nothing is. Does not check the syntax. Of two members of one name
  * a parser keeps the last, and another reader of the same text the first (RFC 8259 4): neither may be what was meant.
  */
-export function excessOf(json: Buffer): string | undefined {
+export function findShapeViolation(json: Buffer): string | undefined {
   /** The names of each object that is open; undefined for a list. */
   const open: (Set<string> | undefined)[] = [];
   let isName = false;
@@ -38,12 +38,12 @@ export function excessOf(json: Buffer): string | undefined {
   for (let index = 0; index < json.length; index++) {
     switch (json[index]) {
       case QUOTE: {
-        if (++strings > MOST_STRINGS) return `hold more than ${MOST_VALUES} values`;
+        if (++strings > MAX_STRINGS) return `hold more than ${MAX_VALUES} values`;
         const end = endOfString(json, index);
         if (isName && end - index > MAX_NAME_BYTES)
           return `have a field name of more than ${MAX_NAME_BYTES / 1024} KiB`;
         if (isName && !isNew(json, index, end, open.at(-1))) {
-          const name = json.toString('utf8', index + 1, Math.min(end, index + MOST_SAID_BYTES));
+          const name = json.toString('utf8', index + 1, Math.min(end, index + MAX_SAID_BYTES));
           return `name \`${name}\` twice in one object`;
         }
         isName = false;
@@ -51,15 +51,15 @@ export function excessOf(json: Buffer): string | undefined {
         break;
       }
       case COMMA:
-        if (++values > MOST_VALUES) return `hold more than ${MOST_VALUES} values`;
+        if (++values > MAX_VALUES) return `hold more than ${MAX_VALUES} values`;
         isName = open.at(-1) !== undefined;
         break;
       case OPEN_BRACE:
       case OPEN_BRACKET:
-        if (++values > MOST_VALUES) return `hold more than ${MOST_VALUES} values`;
+        if (++values > MAX_VALUES) return `hold more than ${MAX_VALUES} values`;
         isName = json[index] === OPEN_BRACE;
-        if (open.push(isName ? new Set() : undefined) > MOST_NESTING) {
-          return `be nested deeper than ${MOST_NESTING} levels`;
+        if (open.push(isName ? new Set() : undefined) > MAX_NESTING) {
+          return `be nested deeper than ${MAX_NESTING} levels`;
         }
         break;
       case CLOSE_BRACE:

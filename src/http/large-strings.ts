@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { nextTurn } from '../system/next-turn.ts';
-import { endOfString, MOST_STRINGS } from './json-shape.ts';
+import { endOfString, MAX_STRINGS } from './json-shape.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -90,7 +90,7 @@ function findContents(json: Buffer): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   let key = { start: 0, end: 0 };
   let quote = json.indexOf(QUOTE);
-  for (let strings = 0; quote >= 0 && strings <= MOST_STRINGS; strings++) {
+  for (let strings = 0; quote >= 0 && strings <= MAX_STRINGS; strings++) {
     const string = { start: quote + 1, end: endOfString(json, quote) };
     const isLarge = string.end - string.start >= DETACHED_BYTES;
     if (isLarge && isContentKey(json, key, quote)) found.push(string);

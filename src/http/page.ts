@@ -4,15 +4,15 @@ import { parseTimestamp } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
 import { firstIdAt, type IdPrefix, isId } from '../system/ids.ts';
 
-const DEFAULT_LIMIT = 20;
-const MOST_ITEMS = 100;
+const DEFAULT_PAGE_SIZE = 20;
+const MAX_ITEMS = 100;
 
 export const pageQuery = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: MOST_ITEMS,
-      default: DEFAULT_LIMIT,
+      maximum: MAX_ITEMS,
+      default: DEFAULT_PAGE_SIZE,
       description: 'Items on the page.',
     }),
   ),
@@ -64,7 +64,7 @@ export function pageRequest(query: PageQuery, prefix: IdPrefix) {
     }
   }
   return {
-    limit: query.limit ?? DEFAULT_LIMIT,
+    limit: query.limit ?? DEFAULT_PAGE_SIZE,
     ...(startingAfter !== undefined && { startingAfter }),
     ...(endingBefore !== undefined && { endingBefore }),
     ...readRange(query, prefix),

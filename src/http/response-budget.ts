@@ -8,7 +8,7 @@ import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../system/errors.ts';
-import { type ByteBudget, createByteBudget, type Room } from './byte-budget.ts';
+import { type ByteBudget, createByteBudget, type Reservation } from './byte-budget.ts';
 
 const responseField = Symbol('response');
 
@@ -50,7 +50,7 @@ export function createResponseBudgets(): ResponseBudgets {
 
 export type ResponseOptions = {
   /** Whose share of which budget a response counts to. */
-  openRoom: (request: FastifyRequest) => Room;
+  openReservation: (request: FastifyRequest) => Reservation;
   onRefusal: () => void;
   stallMs: number;
 };
@@ -105,7 +105,7 @@ class Response {
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   readonly #options: ResponseOptions;
-  #room: Room | undefined;
+  #reservation: Reservation | undefined;
   #heldBytes = 0;
 
   constructor(request: FastifyRequest, reply: FastifyReply, options: ResponseOptions) {
@@ -116,10 +116,10 @@ class Response {
 
   reserve(bytes: number): boolean {
     if (bytes <= MAX_UNCOUNTED_BYTES || this.#isGone) return true;
-    const hasRoom = this.#open().take(bytes);
-    if (hasRoom) this.#heldBytes += bytes;
+    const isReserved = this.#open().take(bytes);
+    if (isReserved) this.#heldBytes += bytes;
     else this.#options.onRefusal();
-    return hasRoom;
+    return isReserved;
   }
 
   /** The response is there, and has this size. False: it must not be sent. */
@@ -134,7 +134,7 @@ class Response {
       }
       this.#open().add(moreBytes);
     }
-    if (moreBytes < 0) this.#room?.release(-moreBytes);
+    if (moreBytes < 0) this.#reservation?.release(-moreBytes);
     this.#heldBytes = countedBytes;
     return true;
   }
@@ -145,12 +145,12 @@ class Response {
   }
 
   /** Given back when the operating system has taken all of the response, or the connection is gone. */
-  #open(): Room {
-    if (this.#room) return this.#room;
-    const room = this.#options.openRoom(this.#request);
-    this.#room = room;
-    this.#reply.raw.once('close', () => room.release());
-    return room;
+  #open(): Reservation {
+    if (this.#reservation) return this.#reservation;
+    const reservation = this.#options.openReservation(this.#request);
+    this.#reservation = reservation;
+    this.#reply.raw.once('close', () => reservation.release());
+    return reservation;
   }
 }
 

@@ -49,15 +49,15 @@ declare module 'fastify' {
 export type HttpServer = FastifyInstance;
 
 /** A template with 1 MB each of HTML and text (api.md, size limits), and room for their escapes. */
-export const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 /** An email with its attachments (api.md 1.2, text size). */
-export const ATTACHMENTS_BODY_LIMIT_BYTES = 40 * 1024 * 1024;
+export const MAX_ATTACHMENTS_BODY_BYTES = 40 * 1024 * 1024;
 /** Idle sockets and slow headers are cut (security.md 2.13). */
 const CONNECTION_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
 /** An address (RFC 5321 4.5.3.1: 64 and 255, and the @ between them), which some resources are named by. */
-const MOST_PARAM_CHARACTERS = 320;
+const MAX_PARAM_CHARACTERS = 320;
 
 export type HttpOptions = {
   /** Counts requests, and shows the bytes of bodies in flight. */
@@ -90,8 +90,8 @@ export async function createHttpServer(
 ): Promise<HttpServer> {
   const server = Fastify({
     logger: false,
-    bodyLimit: BODY_LIMIT_BYTES,
-    routerOptions: { maxParamLength: MOST_PARAM_CHARACTERS },
+    bodyLimit: MAX_BODY_BYTES,
+    routerOptions: { maxParamLength: MAX_PARAM_CHARACTERS },
     genReqId: () => newId('req', system.clock.now()),
     forceCloseConnections: 'idle',
     // Fastify's own answer while it closes has neither our envelope nor Retry-After.
@@ -123,7 +123,7 @@ export async function createHttpServer(
     onRefusal: () => metrics?.shedRequests.inc({ reason: 'bodies' }),
   });
   holdResponses(server, {
-    openRoom(request) {
+    openReservation(request) {
       const isKnown = unauthenticated?.isAuthenticated(request) ?? true;
       return (isKnown ? responses.authenticated : responses.unauthenticated).open(holderOf(request));
     },
@@ -178,7 +178,7 @@ function endRequestsOnClose(server: HttpServer, clock: Clock): void {
 /** Routes that take attachments take longer bodies, unless they say how long. */
 function limitBodies(server: HttpServer): void {
   server.addHook('onRoute', (route) => {
-    if (route.config?.detachesContent) route.bodyLimit ??= ATTACHMENTS_BODY_LIMIT_BYTES;
+    if (route.config?.detachesContent) route.bodyLimit ??= MAX_ATTACHMENTS_BODY_BYTES;
   });
 }
 

@@ -21,12 +21,12 @@ declare module 'fastify' {
 export type OverloadReason = 'writer_lag' | 'pending_writes' | 'pending_bytes' | 'event_loop';
 
 /** A caller that waits longer for its 200 has often given up, and asks again. */
-export const MOST_WRITER_LAG_MS = 2_000;
+export const MAX_WRITER_LAG_MS = 2_000;
 /** Half of what the writer's port holds (engine.md 4): the other half is for what deliveries have to write down. */
-export const MOST_PENDING_WRITES = 1_000;
-export const MOST_PENDING_BYTES = 32 * 1024 * 1024;
+export const MAX_PENDING_WRITES = 1_000;
+export const MAX_PENDING_BYTES = 32 * 1024 * 1024;
 /** Mean over a second, so that one long turn sheds nobody. A turn of the loop under full but healthy load takes 3 to 30 ms. */
-export const MOST_LOOP_DELAY_MS = 200;
+export const MAX_LOOP_DELAY_MS = 200;
 const RETRY_AFTER_SECONDS = 2;
 
 /** Retry-After for a full disk, which takes longer than load to pass. */
@@ -45,10 +45,10 @@ export function createOverloadCheck(load: {
   loopDelayMs: () => number;
 }): OverloadCheck {
   return () => {
-    if (load.writerLagMs() > MOST_WRITER_LAG_MS) return 'writer_lag';
-    if (load.pendingWrites() > MOST_PENDING_WRITES) return 'pending_writes';
-    if (load.pendingBytes() > MOST_PENDING_BYTES) return 'pending_bytes';
-    if (load.loopDelayMs() > MOST_LOOP_DELAY_MS) return 'event_loop';
+    if (load.writerLagMs() > MAX_WRITER_LAG_MS) return 'writer_lag';
+    if (load.pendingWrites() > MAX_PENDING_WRITES) return 'pending_writes';
+    if (load.pendingBytes() > MAX_PENDING_BYTES) return 'pending_bytes';
+    if (load.loopDelayMs() > MAX_LOOP_DELAY_MS) return 'event_loop';
     return undefined;
   };
 }

@@ -12,7 +12,7 @@ import { readRecords } from './records.ts';
 import { readHeadingLine } from './run.ts';
 import { insertImport } from './store.ts';
 
-export type CreateImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'notices'>;
+export type CreateImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'wakeups'>;
 
 export type WantedImport = Pick<ImportRow, 'tenantId' | 'kind' | 'audienceId'> & {
   options: object;
@@ -33,7 +33,7 @@ export async function createImport(
   const blob = await app.blobs.prepare([file]);
   const job = newImport(asked, { blobId: blob.id, sizeBytes: file.length, now });
   await discardOnRefusal(app.blobs, [blob], () => app.db.commit(insertImport, { job, blob }));
-  app.notices.notify('imports');
+  app.wakeups.notify('imports');
   return job;
 }
 

@@ -41,12 +41,12 @@ export function badHeading(message: string): AppError {
   return new AppError('validation_error', message);
 }
 
-const MOST_QUOTED_CHARACTERS = 64;
+const MAX_QUOTED_CHARACTERS = 64;
 
 /** A heading as it is spoken of: it may be anything, and as long as a record. */
 export function quote(heading: string): string {
   const plain = heading.trim().replace(/\p{Cc}/gu, ' ');
-  return plain.length <= MOST_QUOTED_CHARACTERS
+  return plain.length <= MAX_QUOTED_CHARACTERS
     ? plain
-    : `${plain.slice(0, MOST_QUOTED_CHARACTERS).toWellFormed()}…`;
+    : `${plain.slice(0, MAX_QUOTED_CHARACTERS).toWellFormed()}…`;
 }

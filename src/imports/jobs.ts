@@ -8,7 +8,7 @@ import type { TenantRow } from '../db/tables.ts';
 import { jitter } from '../system/backoff.ts';
 import { AppError, errorCode } from '../system/errors.ts';
 import { type RunningWork, startWork, type Work } from '../system/worker.ts';
-import { Turns } from './turns.ts';
+import { RoundRobin } from './turns.ts';
 
 /** As many as there are reader threads; and each import keeps the writer busy for a good part of its time. */
 const CONCURRENCY = 2;
@@ -54,7 +54,7 @@ export type Jobs<Job extends AnyJob> = {
   fail(job: Job, error: string): Promise<unknown>;
 };
 
-type JobsApp = Pick<App, 'db' | 'clock' | 'log' | 'notices' | 'random'>;
+type JobsApp = Pick<App, 'db' | 'clock' | 'log' | 'wakeups' | 'random'>;
 
 /** Its `stop` waits for no job, only until each has been told to stop. */
 export function startJobs<Job extends AnyJob>(app: JobsApp, jobs: Jobs<Job>): RunningWork {
@@ -76,7 +76,7 @@ function createJobWork<Job extends AnyJob>(
   jobs: Jobs<Job>,
   isStopping: () => boolean,
 ): Work<Job> {
-  const turns = new Turns();
+  const turns = new RoundRobin();
   const retry = createRetry(app, jobs);
   let released = false;
   return {

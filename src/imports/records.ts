@@ -24,7 +24,7 @@ export type Piece = {
 };
 
 /** Ours: 32 KiB of properties (api.md 1.10), names, and what quoting adds to them. */
-export const MOST_RECORD_BYTES = 64 * 1024;
+export const MAX_RECORD_BYTES = 64 * 1024;
 
 /** The heading is the first record. One whose cells are all blank is left out: spreadsheets leave them behind. */
 export async function* readRecords(file: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Piece> {
@@ -52,7 +52,7 @@ function createRecordReader() {
   const begin = (isWhole: boolean): readonly Buffer[] => {
     const delimiter = findDelimiter(held, isWhole);
     if (delimiter === undefined) {
-      if (held.length > MOST_RECORD_BYTES) throw tooLong(1);
+      if (held.length > MAX_RECORD_BYTES) throw tooLong(1);
       return [];
     }
     parser = createRecordParser(delimiter);
@@ -104,7 +104,7 @@ function createRecordParser(delimiter: Delimiter) {
       const line = nextLine + empty_lines - emptyLines;
       emptyLines = empty_lines;
       nextLine = line + 1 + cells.reduce((sum, cell) => sum + lineBreaks(cell), 0);
-      if (bytes - endBytes > MOST_RECORD_BYTES) fault ??= tooLong(line);
+      if (bytes - endBytes > MAX_RECORD_BYTES) fault ??= tooLong(line);
       endBytes = bytes;
       if (!fault && cells.some((cell) => cell.trim() !== '')) found.push({ line, cells });
       return null;
@@ -133,7 +133,7 @@ function createRecordParser(delimiter: Delimiter) {
       await new Promise<void>((resolve) => void parser.write(text, () => resolve()));
       if (parser.info.empty_lines > emptyBefore) endBytes = Math.max(endBytes, writtenBytes);
       writtenBytes += text.length;
-      if (writtenBytes - endBytes > MOST_RECORD_BYTES) fault ??= tooLong(lineOfFault());
+      if (writtenBytes - endBytes > MAX_RECORD_BYTES) fault ??= tooLong(lineOfFault());
       return take();
     },
     async end(): Promise<CsvRecord[]> {
@@ -167,7 +167,7 @@ function describe(error: unknown, line: number): AppError {
 
 function tooLong(line: number): AppError {
   return badFile(
-    `Line ${line}: a record is longer than ${MOST_RECORD_BYTES / 1024} KiB; perhaps a quote is not closed`,
+    `Line ${line}: a record is longer than ${MAX_RECORD_BYTES / 1024} KiB; perhaps a quote is not closed`,
   );
 }
 

@@ -20,7 +20,7 @@ const BATCH_BYTES = 512 * 1024;
 /** Longer than a write waits for its turn; after a crash nobody waits for it (store.ts, `releaseImports`). */
 export const LEASE_MS = 60_000;
 /** Ours: the fields of a contact, its topics (api.md 1.6), and as many properties as any one contact may have, five times. */
-export const MOST_COLUMNS = 604;
+export const MAX_COLUMNS = 604;
 
 export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 
@@ -125,10 +125,10 @@ export async function readHeadingLine(
   job: Pick<ImportRow, 'tenantId' | 'options'>,
   headings: readonly string[],
 ): Promise<HeadedReader> {
-  if (headings.length > MOST_COLUMNS) {
+  if (headings.length > MAX_COLUMNS) {
     throw new AppError(
       'validation_error',
-      `The file has ${headings.length} columns, and may have ${MOST_COLUMNS}`,
+      `The file has ${headings.length} columns, and may have ${MAX_COLUMNS}`,
     );
   }
   return { ...(await handler.readHeadings(app, job, headings)), columns: headings.length };

@@ -7,19 +7,19 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
-import { AppError, notFound, tooMany } from '../system/errors.ts';
+import { AppError, limitReached, notFound } from '../system/errors.ts';
 import type { Deferral, Lease, WaitingTenant } from './jobs.ts';
 
 type TenantId = ImportRow['tenantId'];
 
 /** Of one tenant, queued or running. Ours: each keeps a file of up to 50 MiB. */
-export const MOST_WAITING = 10;
+export const MAX_WAITING = 10;
 /** Of one file: who made more mistakes has made one. */
-export const MOST_ERRORS = 10_000;
+export const MAX_ERRORS = 10_000;
 /** Ours: an address has 254 octets, and what stands in its place may be anything. */
-const MOST_EMAIL_CHARACTERS = 254;
+const MAX_EMAIL_CHARACTERS = 254;
 /** Ours: what is said of a row quotes headings, and they may be long. */
-const MOST_MESSAGE_CHARACTERS = 500;
+const MAX_MESSAGE_CHARACTERS = 500;
 
 /** @throws AppError validation_error when as many wait as may */
 export const insertImport = defineWrite(
@@ -31,8 +31,8 @@ export const insertImport = defineWrite(
       .where('tenantId', '=', job.tenantId)
       .where('dueAt', 'is not', null)
       .executeTakeFirstOrThrow();
-    if (count >= MOST_WAITING) {
-      throw tooMany('imports that have not ended', count, 'try again when one has');
+    if (count >= MAX_WAITING) {
+      throw limitReached('imports that have not ended', count, 'try again when one has');
     }
     await insertBlob(tx, blob);
     await tx.insertInto('imports').values(job).execute();
@@ -214,11 +214,11 @@ export async function advanceImport(
   { errors, until, ...said }: Advance,
 ): Promise<void> {
   const { id, tenantId } = job;
-  for (const { line, email, message } of errors.slice(0, Math.max(MOST_ERRORS - job.failed, 0))) {
+  for (const { line, email, message } of errors.slice(0, Math.max(MAX_ERRORS - job.failed, 0))) {
     await insertError.all(tx, {
       ...{ importId: id, tenantId, line },
-      email: cut(email, MOST_EMAIL_CHARACTERS),
-      message: cut(message, MOST_MESSAGE_CHARACTERS),
+      email: cut(email, MAX_EMAIL_CHARACTERS),
+      message: cut(message, MAX_MESSAGE_CHARACTERS),
     });
   }
   const taken = said.created + said.updated + said.skipped;

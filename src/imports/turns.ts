@@ -8,9 +8,9 @@ type TenantId = TenantRow['id'];
 type Waiting = { tenantId: TenantId; dueAt: number };
 
 /** Who was served before so many others is as good as new. */
-const MOST_REMEMBERED = 1_000;
+const MAX_REMEMBERED = 1_000;
 
-export class Turns {
+export class RoundRobin {
   readonly #running = new Set<TenantId>();
   /** In the order in which they were last served. */
   readonly #served = new Set<TenantId>();
@@ -33,7 +33,7 @@ export class Turns {
     this.#served.delete(tenantId);
     this.#served.add(tenantId);
     const [first] = this.#served;
-    if (this.#served.size > MOST_REMEMBERED && first !== undefined) this.#served.delete(first);
+    if (this.#served.size > MAX_REMEMBERED && first !== undefined) this.#served.delete(first);
   }
 
   free(tenantId: TenantId): void {

@@ -11,7 +11,7 @@ import { deferImport, leaseImports, listWaiting, releaseImports, sweepImports } 
 
 /** Its `stop` waits for the write under way, not for the file: the next start goes on with that. */
 export function startImports(
-  app: ImportApp & Pick<App, 'notices' | 'random'>,
+  app: ImportApp & Pick<App, 'wakeups' | 'random'>,
   handlers: ImportHandlers,
 ): RunningWork {
   return startJobs(app, {

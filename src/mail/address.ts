@@ -18,12 +18,12 @@ export type Mailbox = {
 };
 
 /** RFC 5321 4.5.3.1.1 and 4.5.3.1.3: a path of 256 octets, its angle brackets not counted. */
-const LOCAL_PART_LIMIT_OCTETS = 64;
-const ADDRESS_LIMIT_OCTETS = 254;
+const MAX_LOCAL_PART_OCTETS = 64;
+const MAX_ADDRESS_OCTETS = 254;
 /** Ours: display names are for reading. */
-const NAME_LIMIT_CHARACTERS = 256;
+const MAX_NAME_CHARACTERS = 256;
 /** The longest name as encoded-words, with the address, stays well below it. */
-export const MAILBOX_LIMIT_CHARACTERS = 4_096;
+export const MAX_MAILBOX_CHARACTERS = 4_096;
 
 /** Controls, and the line and paragraph separators that some readers break lines at. */
 const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}]/u;
@@ -58,7 +58,7 @@ export function explainRefusal(text: string): string | undefined {
 }
 
 function parseLegalMailbox(text: string): Mailbox | undefined {
-  if (text.length > MAILBOX_LIMIT_CHARACTERS || !text.isWellFormed()) return undefined;
+  if (text.length > MAX_MAILBOX_CHARACTERS || !text.isWellFormed()) return undefined;
   const trimmed = trimSpaces(text);
   if (!trimmed.endsWith('>')) return parseAddress(trimmed, undefined);
   const phrase = readPhrase(trimmed);
@@ -115,7 +115,7 @@ function readPhrase(text: string): { name: string | undefined; end: number } | u
     end += whole.length;
   }
   name = trimSpaces(name);
-  if (name.length > NAME_LIMIT_CHARACTERS || FORBIDDEN.test(name)) return undefined;
+  if (name.length > MAX_NAME_CHARACTERS || FORBIDDEN.test(name)) return undefined;
   return { name: name === '' ? undefined : name, end };
 }
 
@@ -126,13 +126,13 @@ function parseAddress(text: string, name: string | undefined): Mailbox | undefin
   const domain = parseDomain(text.slice(at + 1));
   if (localPart === undefined || domain === undefined) return undefined;
   const address = `${localPart}@${domain}`;
-  if (address.length > ADDRESS_LIMIT_OCTETS) return undefined;
+  if (address.length > MAX_ADDRESS_OCTETS) return undefined;
   return { name, address, localPart, domain };
 }
 
 function parseLocalPart(text: string): string | undefined {
   const localPart = QUOTED_LOCAL_PART.test(text) ? shortestLocalPart(unquote(text.slice(1, -1))) : text;
-  if (localPart.length > LOCAL_PART_LIMIT_OCTETS || !PRINTABLE_ASCII.test(localPart)) return undefined;
+  if (localPart.length > MAX_LOCAL_PART_OCTETS || !PRINTABLE_ASCII.test(localPart)) return undefined;
   if (localPart === '""') return undefined;
   return DOT_ATOM.test(localPart) || QUOTED_LOCAL_PART.test(localPart) ? localPart : undefined;
 }

@@ -40,15 +40,15 @@ export type MxWorld = Pick<System, 'clock' | 'dns' | 'random' | 'targets'> & {
 /** security.md 3: MX and addresses together, however slow the resolver. */
 const PLAN_TIMEOUT_MS = 60_000;
 /** RFC 5321 5.1 asks for at least two addresses; more than five only delay the next attempt (engine.md 4). */
-const ADDRESSES_LIMIT = 5;
+const MAX_ADDRESSES = 5;
 /** Where there are several hosts, so that a first one that is down leaves room for the others. */
-const ADDRESSES_PER_HOST_LIMIT = 3;
+const MAX_ADDRESSES_PER_HOST = 3;
 /** Hosts looked up for one plan; a domain may list any number. */
-const LOOKUPS_LIMIT = 10;
+const MAX_LOOKUPS = 10;
 /** A plan without all the hosts there are, or whose records must not be kept at all, is not made anew for each mail. */
-const SHORTEST_TTL_MS = 30_000;
+const MIN_TTL_MS = 30_000;
 /** Longer ones, of domains with dozens of hosts, are hashed. */
-const LONGEST_SITE_CHARACTERS = 1_000;
+const MAX_SITE_CHARACTERS = 1_000;
 
 /** Never rejects. */
 export async function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
@@ -124,12 +124,12 @@ function inOrder(random: Random, records: readonly MxRecord[]): string[] {
 
 /** `names` are host names, each once. */
 async function planHosts(world: BoundedWorld, names: readonly string[], mxTtlMs: number): Promise<MxPlan> {
-  const perHost = names.length > 1 ? ADDRESSES_PER_HOST_LIMIT : ADDRESSES_LIMIT;
+  const perHost = names.length > 1 ? MAX_ADDRESSES_PER_HOST : MAX_ADDRESSES;
   const hosts: MxHost[] = [];
   const reasons: string[] = [];
-  let free = ADDRESSES_LIMIT;
+  let free = MAX_ADDRESSES;
   let ttlMs = mxTtlMs;
-  for (const name of names.slice(0, LOOKUPS_LIMIT)) {
+  for (const name of names.slice(0, MAX_LOOKUPS)) {
     if (world.clock.elapsed() >= world.deadline) break;
     const found = await lookUp(world, name);
     const addresses = found.addresses.slice(0, Math.min(perHost, free));
@@ -140,12 +140,12 @@ async function planHosts(world: BoundedWorld, names: readonly string[], mxTtlMs:
     if (free === 0) break;
   }
   if (hosts.length === 0) return { kind: 'unresolved', reason: reasons.join('; ') };
-  return { kind: 'hosts', hosts, site: siteOf(names), ttlMs: Math.max(ttlMs, SHORTEST_TTL_MS) };
+  return { kind: 'hosts', hosts, site: siteOf(names), ttlMs: Math.max(ttlMs, MIN_TTL_MS) };
 }
 
 function siteOf(names: readonly string[]): string {
   const site = [...names].sort().join(',');
-  return site.length <= LONGEST_SITE_CHARACTERS ? site : createHash('sha256').update(site).digest('hex');
+  return site.length <= MAX_SITE_CHARACTERS ? site : createHash('sha256').update(site).digest('hex');
 }
 
 type Found = { addresses: string[]; reason: string; ttlMs: number };

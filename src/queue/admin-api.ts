@@ -12,7 +12,7 @@ const MAX_LISTED = 1_000;
 /** Number of emails that are released before held mail is listed again. */
 const EMAILS_PER_PAGE = 100;
 
-type QueueApp = Pick<App, 'db' | 'clock' | 'notices'>;
+type QueueApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 /** The request releases all held mail when it names no `emailId`. */
 const releaseSchema = Type.Object({ emailId: Type.Optional(Type.String()) });
@@ -27,8 +27,8 @@ export function registerQueueAdmin(server: FastifyInstance, app: QueueApp): void
     { schema: { body: releaseSchema } },
     async ({ body: { emailId } }) => {
       const released = emailId === undefined ? await releaseAll(app) : await release(app, emailId);
-      app.notices.notify('queue');
-      app.notices.notify('suspects');
+      app.wakeups.notify('queue');
+      app.wakeups.notify('suspects');
       return { released };
     },
   );

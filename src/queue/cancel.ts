@@ -25,7 +25,7 @@ export async function cancelMessage(
   const open = all.filter(isOpen);
   if (!isUntouched(all) && !isStoppedByHold(open)) throw tooLate(message, 'canceled');
   for (const recipient of open) {
-    const patch = { state: 'canceled', dueAt: null, epoch: null, doubts: 0 } as const;
+    const patch = { state: 'canceled', dueAt: null, runId: null, interruptedAttempts: 0 } as const;
     await changeRecipient(tx, message, recipient, patch, {
       now,
       event: { type: 'email.canceled', details: {} },

@@ -15,17 +15,17 @@ import {
   SUPPRESSED,
 } from './store.ts';
 
-/** One transaction: a message and those of its recipients that go to the same place. */
+/** One transaction: a message and those of its recipients that go to the same site. */
 export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };
 
 export type Claim = {
   now: number;
-  epoch: string;
+  runId: string;
   /** On the monotonic clock of this start, so that a wall clock that jumps ahead ends no lease (security.md 3). */
   leasedUntil: number;
   messageIds: readonly string[];
-  /** Recipients in these lanes are taken: those that lead to the same place. */
-  lanes: readonly string[];
+  /** Recipients in these queues are taken: those that lead to the same site. */
+  queues: readonly string[];
 };
 
 /** Longer than a delivery may take (DELIVERY_DEADLINE_MS), so that nothing is run twice at the same time. */
@@ -37,12 +37,12 @@ export function leaseFrom(elapsedMs: number): number {
   return Math.round(elapsedMs) + LEASE_MS;
 }
 
-/** Of each message what is due in the lanes; a message of which nothing is due any more is left out. */
+/** Of each message what is due in the queues; a message of which nothing is due any more is left out. */
 export const claimDeliveries = defineWrite('queue.claim', async (tx, claim: Claim): Promise<Delivery[]> => {
-  const lanes = new Set(claim.lanes);
+  const queues = new Set(claim.queues);
   const deliveries: Delivery[] = [];
   for (const messageId of claim.messageIds) {
-    const delivery = await claimMessage(tx, messageId, lanes, claim);
+    const delivery = await claimMessage(tx, messageId, queues, claim);
     if (delivery) deliveries.push(delivery);
   }
   return deliveries;
@@ -51,14 +51,14 @@ export const claimDeliveries = defineWrite('queue.claim', async (tx, claim: Clai
 async function claimMessage(
   tx: Tx,
   messageId: string,
-  lanes: ReadonlySet<string>,
-  { now, epoch, leasedUntil }: Claim,
+  queues: ReadonlySet<string>,
+  { now, runId, leasedUntil }: Claim,
 ): Promise<Delivery | undefined> {
   const message = await findMessage(tx, messageId);
   if (!message) return undefined;
   const all = await listRecipients(tx, messageId);
   const due = all
-    .filter((recipient) => lanes.has(recipient.lane) && isDue(recipient, now))
+    .filter((recipient) => queues.has(recipient.queue) && isDue(recipient, now))
     .slice(0, RECIPIENTS_PER_TRANSACTION);
   if (due.length === 0) return undefined;
   const suppressed = await listSuppressed(tx, message, due);
@@ -69,7 +69,7 @@ async function claimMessage(
       continue;
     }
     const attempts = recipient.attempts + 1;
-    const patch = { state: 'in_flight', epoch, attempts, dueAt: leasedUntil } as const;
+    const patch = { state: 'in_flight', runId, attempts, dueAt: leasedUntil } as const;
     // decisions.md 16: `email.sent` is the first claim, once for each recipient.
     const event = attempts === 1 ? { event: { type: 'email.sent', details: {} } as const } : {};
     await changeRecipient(tx, message, recipient, patch, { now, ...event });
@@ -96,7 +96,7 @@ async function dropSuppressed(
   recipient: RecipientRow,
   now: number,
 ): Promise<void> {
-  const patch = { state: 'suppressed', dueAt: null, epoch: null, diagnostic: SUPPRESSED } as const;
+  const patch = { state: 'suppressed', dueAt: null, runId: null, diagnostic: SUPPRESSED } as const;
   await changeRecipient(tx, message, recipient, patch, {
     now,
     event: { type: 'email.suppressed', details: {} },

@@ -39,7 +39,7 @@ export function classifyRefusal(peer: Peer, phase: SmtpPhase, reply: SmtpReply):
 }
 
 /**
- * Whether a 5xx is a verdict on this mail at all. A 503 or a 3xx is a conversation gone wrong; a refusal before MAIL is
+ * Whether a 5xx is a verdict on this mail at all. a 503 or a 3xx is a session gone wrong; a refusal before MAIL is
  * about us or about that host, and another host or day may differ; "too many recipients" asks for another transaction.
  */
 function isVerdict(phase: SmtpPhase, reply: SmtpReply): boolean {

@@ -1,5 +1,5 @@
 /**
- * Opens a session with a place: its hosts in order of preference (RFC 5321 5.1), each address with the TLS it can do.
+ * Opens a session with a site: its hosts in order of preference (RFC 5321 5.1), each address with the TLS it can do.
  * The ladder of engine.md 3, rule 4: STARTTLS unverified; a handshake that fails again with the smallest ClientHello;
  * in plain text only for mail that has waited, and then for a day for everybody.
  */
@@ -18,7 +18,7 @@ export type SmtpApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
 export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string } };
 export type Connected =
   | { kind: 'open'; session: OpenSession }
-  /** `wasTried`: whether any host was asked, so that the outcome says something of the place. */
+  /** `wasTried`: whether any host was asked, so that the outcome says something of the site. */
   | { kind: 'closed'; outcome: Outcome; wasTried: boolean };
 
 /** As Postfix does; by then the fault is hardly of the moment (engine.md 3, rule 4). */
@@ -28,7 +28,7 @@ const PLAIN_TEXT_FOR_MS = 24 * 3_600_000;
 /** A host that broke off is left alone for a while when there are others. */
 const AVOID_MS = 60_000;
 
-/** What is remembered of a place's addresses. Times are of the monotonic clock. */
+/** What is remembered of a site's addresses. Times are of the monotonic clock. */
 export class Addresses {
   readonly #avoidedUntil = new Map<string, number>();
   readonly #plainTextUntil = new Map<string, number>();
@@ -49,7 +49,7 @@ export class Addresses {
     return (this.#plainTextUntil.get(address) ?? 0) > now;
   }
 
-  /** Forgets those that are no longer the place's. */
+  /** Forgets those that are no longer the site's. */
   keepOnly(addresses: ReadonlySet<string>): void {
     for (const map of [this.#avoidedUntil, this.#plainTextUntil]) {
       for (const address of map.keys()) if (!addresses.has(address)) map.delete(address);
@@ -80,16 +80,16 @@ export async function connect(app: SmtpApp, hosts: Hosts, opening: Opening): Pro
   const startedAt = app.clock.elapsed();
   let outcome = claimed.brokenOff ?? NOBODY_ANSWERED;
   let wasTried = false;
-  for (const { name, address } of worthTrying(app, hosts, { claimed, addresses })) {
+  for (const { name, address } of candidateHosts(app, hosts, { claimed, addresses })) {
     const now = app.clock.elapsed();
     if (now >= deadline || (now - startedAt >= PRESSED_TIMEOUT_MS && isPressed())) break;
     const peer = { mx: name, address, tls: null };
-    const opened = await openBefore(app, deadline, peer, climb(app, peer, opening));
+    const opened = await openBefore(app, deadline, peer, connectWithTlsFallback(app, peer, opening));
     if (opened.ok) {
       const tls = opened.session.tls?.version ?? null;
       return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
     }
-    // What we lack ourselves says nothing of the place, which is not made to rest for it.
+    // What we lack ourselves says nothing of the site, which is not suspended for it.
     wasTried ||= opened.failure.kind !== 'local';
     const judged = judgeFailure(peer, opened.failure);
     if (judged.kind !== 'deferred') return { kind: 'closed', outcome: judged, wasTried };
@@ -107,7 +107,7 @@ function wasReached({ phase }: { phase: Report['phase'] }): boolean {
 }
 
 /** Where every host has broken off, only the mail that met with it waits: the next one may fare better. */
-function worthTrying(
+function candidateHosts(
   app: SmtpApp,
   hosts: Hosts,
   { claimed, addresses }: { claimed: Claimed; addresses: Addresses },
@@ -121,7 +121,7 @@ export function targets(hosts: Hosts): { name: string; address: string }[] {
   return hosts.flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address })));
 }
 
-async function climb(
+async function connectWithTlsFallback(
   app: SmtpApp,
   { mx, address }: { mx: string; address: string },
   { claimed, addresses, isPressed }: Opening,

@@ -1,6 +1,6 @@
 /**
  * One delivery, from claim to settlement: prepared, carried to where it goes, and what came of it stored. Who carries
- * is for its place (conversation.ts): a session with a mail server, the simulator, or a verdict that stands already.
+ * is for its site (session.ts): a session with a mail server, the simulator, or a verdict that stands already.
  */
 import type { App } from '../app.ts';
 import { DamagedBlobError } from '../blobs/damaged.ts';
@@ -48,7 +48,7 @@ export async function deliver(app: DeliveryApp, claimed: Claimed, carry: Carry):
   if (verdicts.size === 0) return;
   const settlement = {
     messageId: claimed.message.id,
-    epoch: app.epoch,
+    runId: app.runId,
     now: app.clock.now(),
     durationMs: Math.round(app.clock.elapsed() - startedAt),
     signature,
@@ -59,9 +59,9 @@ export async function deliver(app: DeliveryApp, claimed: Claimed, carry: Carry):
     }),
   };
   const settled = new Set(await settleDurably(app, settlement));
-  app.notices.notify('events');
-  if ([...verdicts.values()].some(({ outcome }) => outcome.kind === 'deferred')) app.notices.notify('queue');
-  if (claimed.recipients.some(isSuspect)) app.notices.notify('suspects');
+  app.wakeups.notify('events');
+  if ([...verdicts.values()].some(({ outcome }) => outcome.kind === 'deferred')) app.wakeups.notify('queue');
+  if (claimed.recipients.some(isSuspect)) app.wakeups.notify('suspects');
   for (const result of settlement.results)
     if (settled.has(result.recipientId)) logSettled(app, claimed, { settlement, result });
 }

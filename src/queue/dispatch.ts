@@ -1,6 +1,6 @@
 /**
- * The dispatcher finds the lanes in which mail is due, looks up the site of each, and requests sessions with those
- * sites (sessions.ts). It holds no mail itself; the database is the queue. Who accepts mail names its lanes; all other
+ * The dispatcher finds the queues in which mail is due, looks up the site of each, and requests sessions with those
+ * sites (sessions.ts). It holds no mail itself; the database is the queue. Who accepts mail names its queues; all other
  * due mail is found by a scan.
  */
 import { LRUCache } from 'lru-cache';
@@ -8,24 +8,24 @@ import type { Timer } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 import { Shares } from '../system/shares.ts';
 import type { RunningWork } from '../system/worker.ts';
+import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { DeliveryApp } from './deliver.ts';
-import { InTurn } from './in-turn.ts';
-import { Lane } from './lane.ts';
+import { DeliveryQueue } from './delivery-queue.ts';
 import { prepareMessage } from './prepare.ts';
 import { releaseUnsent } from './release.ts';
 import { chooseRoute, type Route } from './route.ts';
 import { type SessionEvents, Sessions } from './sessions.ts';
 import { Site, type SiteEvents } from './site.ts';
 import { Slots } from './slots.ts';
-import { findNextDue, listDueInLane, listDueLanes } from './store.ts';
+import { findNextDue, listDueInQueue, listDueQueues } from './store.ts';
 
 /** Mail may be committed this much later than it was dated: an attachment is fetched in up to 10 s (api.md 1.2). */
 const SCAN_OVERLAP_MS = 15_000;
 /** Even without a notice; and from the very beginning, for what an overlap cannot catch, such as a clock set back. */
 const FULL_SCAN_EVERY_MS = 30_000;
 const PAUSE_AFTER_ERROR_MS = 1_000;
-/** Places remembered without mail for them: what was learnt of their pace and their TLS. */
-const MOST_SITES = 10_000;
+/** Sites remembered without mail for them: what was learnt of their pace and their TLS. */
+const MAX_SITES = 10_000;
 /**
  * Maximum number of concurrent lookups of domains. A lookup asks at most two questions at once, and `system/dns/ask.ts`
  * runs 128 questions concurrently, so no lookup waits for the questions of others. A single tenant may have 48 lookups:
@@ -39,17 +39,17 @@ const LOOKUPS_PER_FREE = 3;
  */
 const MAX_LOCAL_SESSIONS = 128;
 /** A route holds at least this long, whatever DNS says of it, and a verdict without hosts exactly. */
-const LEAST_ROUTE_MS = 30_000;
+const MIN_ROUTE_MS = 30_000;
 
 export class Dispatcher implements RunningWork {
   readonly #app: DeliveryApp;
   readonly #remoteSessions: Sessions;
   readonly #localSessions: Sessions;
-  readonly #lanes = new Map<string, { lane: Lane; site: Site | undefined }>();
+  readonly #queues = new Map<string, { queue: DeliveryQueue; site: Site | undefined }>();
   /** Sites with mail or a session. */
   readonly #sites = new Map<string, Site>();
-  readonly #remembered = new LRUCache<string, Site>({ max: MOST_SITES });
-  readonly #lookups: InTurn<Lane>;
+  readonly #remembered = new LRUCache<string, Site>({ max: MAX_SITES });
+  readonly #lookups: ConcurrencyLimiter<DeliveryQueue>;
   #silence: () => void = () => {};
   #timer: Timer | undefined;
   #scanning: Promise<void> | undefined;
@@ -66,16 +66,16 @@ export class Dispatcher implements RunningWork {
     };
     this.#remoteSessions = new Sessions(app, new Slots(app.config.delivery.connections), events);
     this.#localSessions = new Sessions(app, new Slots(MAX_LOCAL_SESSIONS), events);
-    this.#lookups = new InTurn({
+    this.#lookups = new ConcurrencyLimiter({
       shares: new Shares(MAX_LOOKUPS, { perFree: LOOKUPS_PER_FREE }),
-      tenantOf: (lane) => lane.name.tenantId,
-      run: (lane) => this.#lead(lane),
+      tenantOf: (queue) => queue.name.tenantId,
+      run: (queue) => this.#routeQueue(queue),
     });
   }
 
   start(): void {
-    this.#silence = this.#app.notices.listen('queue', (lanes) => {
-      if (lanes) for (const key of lanes) this.#activate(key);
+    this.#silence = this.#app.wakeups.listen('queue', (queues) => {
+      if (queues) for (const key of queues) this.#activate(key);
       else this.#wake();
     });
     this.#wake();
@@ -93,14 +93,14 @@ export class Dispatcher implements RunningWork {
 
   /** What was claimed and is not on the wire is for the next start (engine.md 4, crash matrix). */
   async #release(): Promise<void> {
-    const { db, clock, epoch, log } = this.#app;
+    const { db, clock, runId, log } = this.#app;
     const sites = [...this.#sites.values()];
     for (const site of sites) site.abandon();
     const sending = sites.flatMap((site) =>
       [...site.sending].flatMap(({ recipients }) => recipients.map(({ id }) => id)),
     );
     try {
-      const released = await db.commit(releaseUnsent, { now: clock.now(), epoch, sending });
+      const released = await db.commit(releaseUnsent, { now: clock.now(), runId, sending });
       if (released > 0) log.info({ released }, 'mail was put back unsent');
     } catch (error) {
       log.error({ err: error }, 'mail could not be put back, and is taken for in doubt');
@@ -131,7 +131,7 @@ export class Dispatcher implements RunningWork {
       this.#scanAgain = false;
       this.#timer?.cancel();
       try {
-        await this.#findLanes();
+        await this.#findQueues();
         await this.#sleepUntilNextDue();
       } catch (error) {
         this.#app.log.error({ err: error }, 'due mail could not be found');
@@ -140,12 +140,12 @@ export class Dispatcher implements RunningWork {
     }
   }
 
-  async #findLanes(): Promise<void> {
+  async #findQueues(): Promise<void> {
     const until = this.#app.clock.now();
     const elapsed = this.#app.clock.elapsed();
     const isFull = elapsed >= this.#fullScanAt;
     const after = isFull ? -1 : Math.min(this.#scannedUntil, until) - SCAN_OVERLAP_MS;
-    const due = await this.#app.db.query(listDueLanes, { after, until });
+    const due = await this.#app.db.query(listDueQueues, { after, until });
     this.#scannedUntil = until;
     if (isFull) this.#fullScanAt = elapsed + FULL_SCAN_EVERY_MS;
     for (const key of due) this.#activate(key);
@@ -164,36 +164,36 @@ export class Dispatcher implements RunningWork {
   }
 
   #activate(key: string): void {
-    const active = this.#lanes.get(key);
+    const active = this.#queues.get(key);
     if (active) {
-      active.lane.notify();
+      active.queue.notify();
       active.site?.wake();
       return;
     }
     const { db, clock } = this.#app;
-    const lane = new Lane(key, (name, limit, except) =>
-      listDueInLane(db.read, { lane: name, now: clock.now(), limit, except }),
+    const queue = new DeliveryQueue(key, (name, limit, except) =>
+      listDueInQueue(db.read, { queue: name, now: clock.now(), limit, except }),
     );
-    this.#lanes.set(key, { lane, site: undefined });
-    this.#lookups.add(lane);
+    this.#queues.set(key, { queue, site: undefined });
+    this.#lookups.add(queue);
   }
 
-  /** Finds out where the lane leads, and lets it wait there. */
-  async #lead(lane: Lane): Promise<void> {
+  /** Finds out where the queue leads, and lets it wait there. */
+  async #routeQueue(queue: DeliveryQueue): Promise<void> {
     if (this.#stopped) return;
-    const route = await this.#routeOf(lane);
+    const route = await this.#routeOf(queue);
     if (this.#stopped) return;
-    const ttlMs = route.kind === 'hosts' ? Math.max(route.ttlMs, LEAST_ROUTE_MS) : LEAST_ROUTE_MS;
-    lane.routedUntil = this.#app.clock.elapsed() + ttlMs;
+    const ttlMs = route.kind === 'hosts' ? Math.max(route.ttlMs, MIN_ROUTE_MS) : MIN_ROUTE_MS;
+    queue.routedUntil = this.#app.clock.elapsed() + ttlMs;
     const site = this.#siteOf(route);
-    this.#lanes.set(lane.key, { lane, site });
-    site.add(lane);
+    this.#queues.set(queue.key, { queue, site });
+    site.add(queue);
   }
 
-  async #routeOf(lane: Lane): Promise<Route> {
-    const { domain } = lane.name;
+  async #routeOf(queue: DeliveryQueue): Promise<Route> {
+    const { domain } = queue.name;
     try {
-      return await chooseRoute(this.#app, lane.name);
+      return await chooseRoute(this.#app, queue.name);
     } catch (error) {
       this.#app.log.error({ err: error, domain }, 'a domain could not be looked up');
       const plan = { kind: 'unresolved', reason: errorMessage(error) } as const;
@@ -213,8 +213,8 @@ export class Dispatcher implements RunningWork {
 
   #newSite(route: Route): Site {
     const events: SiteEvents = {
-      onDone: (lane) => this.#lanes.delete(lane.key),
-      onStale: (lane) => this.#lookups.addFirst(lane),
+      onDone: (queue) => this.#queues.delete(queue.key),
+      onStale: (queue) => this.#lookups.addFirst(queue),
       onChange: (site) => {
         this.#sessionsOf(site).request(site);
         this.#forgetIfEmpty(site);

@@ -31,10 +31,10 @@ export type Outcome =
   | { kind: 'held'; report: Report; reason: HoldReason };
 
 /** What follows a simulated delivery. */
-export type Aftermath = 'complained' | 'opened' | 'clicked';
+export type SimulatedFeedback = 'complained' | 'opened' | 'clicked';
 
 /** The outcome for one recipient, and what a simulation adds to it. */
-export type Verdict = { outcome: Outcome; aftermath?: Aftermath };
+export type Verdict = { outcome: Outcome; feedback?: SimulatedFeedback };
 
 /** The same for everybody. */
 export function verdictForAll(

@@ -1,6 +1,6 @@
 /**
- * How fast a place is served: how many connections at once, learnt from what it bears, and when not at all. A place
- * whose hosts cannot be reached rests, and is then tried by one delivery before the others (engine.md 4).
+ * Paces the deliveries to a site. It learns how many connections the site accepts at once. A site whose hosts cannot be
+ * reached is suspended; then one delivery tries it before the others (engine.md 4).
  */
 import { jitter } from '../system/backoff.ts';
 import type { Random } from '../system/random.ts';
@@ -9,9 +9,9 @@ import { retryDelayMs } from './schedule.ts';
 
 /** engine.md 4, per-site control: two to begin with, one more after each round of deliveries. */
 const FIRST_CONNECTIONS = 2;
-const FAILURES_BEFORE_REST = 5;
+const FAILURES_BEFORE_SUSPENSION = 5;
 const MINUTE_MS = 60_000;
-const REST_MINUTES = [2, 5, 15, 30] as const;
+const SUSPENSION_MINUTES = [2, 5, 15, 30] as const;
 const JITTER_SHARE = 0.1;
 /**
  * Time for which a delivery proves that a site accepts mail, in milliseconds. The first failure ends it earlier, so the
@@ -20,7 +20,7 @@ const JITTER_SHARE = 0.1;
  */
 const RECENT_DELIVERY_MS = 60 * MINUTE_MS;
 
-type Rest = { until: number; outcome: Outcome };
+type Suspension = { suspendedUntil: number; outcome: Outcome };
 
 /** Times are of the monotonic clock. */
 export class Pace {
@@ -28,8 +28,8 @@ export class Pace {
   #connections: number;
   #deliveredInRound = 0;
   #failures = 0;
-  #rests = 0;
-  #rest: Rest | undefined;
+  #suspensions = 0;
+  #suspension: Suspension | undefined;
   #provenUntil = 0;
 
   constructor(most: number) {
@@ -60,8 +60,8 @@ export class Pace {
 
   connected(): void {
     this.#failures = 0;
-    this.#rests = 0;
-    this.#rest = undefined;
+    this.#suspensions = 0;
+    this.#suspension = undefined;
   }
 
   /**
@@ -77,20 +77,20 @@ export class Pace {
     this.#failures++;
     this.#deliveredInRound = 0;
     this.#connections = Math.max(1, Math.floor(this.#connections / 2));
-    // Those that were under way when the rest began say nothing new.
-    const isResting = this.#rest !== undefined && this.#rest.until > now;
-    if (this.#failures < FAILURES_BEFORE_REST || isResting) return;
-    const minutes = REST_MINUTES[Math.min(this.#rests, REST_MINUTES.length - 1)] ?? 0;
-    this.#rests++;
-    this.#rest = { until: now + minutes * MINUTE_MS, outcome };
+    // A delivery that was under way when the suspension began says nothing new.
+    const isSuspended = this.#suspension !== undefined && this.#suspension.suspendedUntil > now;
+    if (this.#failures < FAILURES_BEFORE_SUSPENSION || isSuspended) return;
+    const minutes = SUSPENSION_MINUTES[Math.min(this.#suspensions, SUSPENSION_MINUTES.length - 1)] ?? 0;
+    this.#suspensions++;
+    this.#suspension = { suspendedUntil: now + minutes * MINUTE_MS, outcome };
   }
 
-  /** While it rests: what is said of mail for it, which waits at least until the rest is over. */
-  resting(random: Random, now: number, attempts: number): Outcome | undefined {
-    const rest = this.#rest;
-    if (!rest || rest.until <= now) return undefined;
-    const { report } = rest.outcome;
-    const waitMs = jitter(random, rest.until - now, JITTER_SHARE);
+  /** Returns the outcome of mail for a suspended site: it is deferred at least until the suspension ends. */
+  suspendedOutcome(random: Random, now: number, attempts: number): Outcome | undefined {
+    const suspension = this.#suspension;
+    if (!suspension || suspension.suspendedUntil <= now) return undefined;
+    const { report } = suspension.outcome;
+    const waitMs = jitter(random, suspension.suspendedUntil - now, JITTER_SHARE);
     return {
       kind: 'deferred',
       report: {

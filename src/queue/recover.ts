@@ -26,15 +26,15 @@ export const recoverAbandoned = defineWrite(
   'queue.recover',
   async (
     tx,
-    { now, elapsed, epoch }: { now: number; elapsed: number; epoch: string },
+    { now, elapsed, runId }: { now: number; elapsed: number; runId: string },
   ): Promise<Recovered> => {
-    const abandoned = await listAbandoned(tx, epoch, elapsed);
+    const abandoned = await listAbandoned(tx, runId, elapsed);
     const held: HeldRecipient[] = [];
     for (const [index, recipient] of abandoned.entries()) {
       const one = await recover(tx, recipient, {
         now,
         dueAt: now + Math.round((RECOVERY_SPREAD_MS * index) / abandoned.length),
-        doubts: recipient.doubts + 1,
+        interruptedAttempts: recipient.interruptedAttempts + 1,
       });
       if (one) held.push(one);
     }
@@ -45,17 +45,22 @@ export const recoverAbandoned = defineWrite(
 async function recover(
   tx: Tx,
   recipient: RecipientRow,
-  { now, dueAt, doubts }: { now: number; dueAt: number; doubts: number },
+  { now, dueAt, interruptedAttempts }: { now: number; dueAt: number; interruptedAttempts: number },
 ): Promise<HeldRecipient | undefined> {
   const message = await getMessage(tx, recipient.messageId);
   const others = await listRecipients(tx, message.id);
   let held: HeldRecipient | undefined;
   await insertAttempt(tx, interruptedAttempt(recipient, now));
-  if (doubts >= MAX_DOUBTS) {
-    const hold = { reason: 'interrupted', diagnostic: INTERRUPTED, doubts, now } as const;
+  if (interruptedAttempts >= MAX_DOUBTS) {
+    const hold = { reason: 'interrupted', diagnostic: INTERRUPTED, interruptedAttempts, now } as const;
     held = await holdRecipient(tx, { message, recipient }, hold);
   } else {
-    const patch = { state: 'ready', doubts, epoch: null, dueAt: releasedDueAt(doubts, dueAt) } as const;
+    const patch = {
+      state: 'ready',
+      interruptedAttempts,
+      runId: null,
+      dueAt: releasedDueAt(interruptedAttempts, dueAt),
+    } as const;
     await changeRecipient(tx, message, recipient, patch, { now });
   }
   const all = others.map((other) => (other.id === recipient.id ? recipient : other));

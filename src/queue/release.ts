@@ -8,7 +8,7 @@ import { changeRecipient, getMessage, listInFlight, listRecipients, refreshStatu
 
 export type Release = {
   now: number;
-  epoch: string;
+  runId: string;
   /** Recipients whose mail is on the wire: what became of it is not known. */
   sending: readonly string[];
 };
@@ -16,15 +16,19 @@ export type Release = {
 /** The attempt stays counted, for it has been told (`email.sent`). Answers with the number of recipients. */
 export const releaseUnsent = defineWrite(
   'queue.release',
-  async (tx, { now, epoch, sending }: Release): Promise<number> => {
+  async (tx, { now, runId, sending }: Release): Promise<number> => {
     const isSending = new Set(sending);
-    const unsent = (await listInFlight(tx, epoch)).filter(({ id }) => !isSending.has(id));
+    const unsent = (await listInFlight(tx, runId)).filter(({ id }) => !isSending.has(id));
     for (const { id, messageId } of unsent) {
       const message = await getMessage(tx, messageId);
       const all = await listRecipients(tx, messageId);
       const recipient = all.find((one) => one.id === id);
       if (!recipient) continue;
-      const patch = { state: 'ready', epoch: null, dueAt: releasedDueAt(recipient.doubts, now) } as const;
+      const patch = {
+        state: 'ready',
+        runId: null,
+        dueAt: releasedDueAt(recipient.interruptedAttempts, now),
+      } as const;
       await changeRecipient(tx, message, recipient, patch, { now });
       await refreshStatus(tx, message, all);
     }

@@ -1,15 +1,15 @@
-/** Where a lane leads: the simulator, the hosts of a domain, or nowhere, because DNS has already given the verdict. */
+/** Where a queue leads: the simulator, the hosts of a domain, or nowhere, because DNS has already given the verdict. */
 import type { App } from '../app.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { type MxPlan, planMx } from '../mail/mx.ts';
 import type { Delivery } from './claim.ts';
-import type { LaneName } from './lane.ts';
+import type { DeliveryQueueName } from './delivery-queue.ts';
 import { NO_REPORT, type Outcome } from './outcome.ts';
 
 export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
 export type DeadEnd = Exclude<MxPlan, { kind: 'hosts' }>;
 
-/** `site` names the place: lanes with the same one share its connections and their limits. */
+/** `site` identifies the site: queues with the same one share its connections and their limits. */
 export type Route =
   | { kind: 'simulator'; site: string }
   | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number }
@@ -17,12 +17,12 @@ export type Route =
 
 export async function chooseRoute(
   app: Pick<App, 'config' | 'dns' | 'random' | 'clock' | 'targets'>,
-  { mode, domain }: LaneName,
+  { mode, domain }: DeliveryQueueName,
 ): Promise<Route> {
   if (mode === 'test' || isSimulatorDomain(app.config, domain))
     return { kind: 'simulator', site: 'simulator' };
   const plan = await planMx(app, domain);
-  // A domain's host names hold no space, so none is taken for another place.
+  // A domain's host names hold no space, so none is taken for another site.
   if (plan.kind !== 'hosts') return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
   return plan;
 }

@@ -2,8 +2,9 @@
  * Opens sessions with the sites that have mail, within one limit for all sites. Tenants are served round-robin, and the
  * least served site of a tenant comes first. `slots.ts` decides how many sessions each tenant may have.
  */
-import { converse, type SessionPermit } from './conversation.ts';
+
 import type { DeliveryApp } from './deliver.ts';
+import { runSession, type SessionPermit } from './session.ts';
 import type { Site } from './site.ts';
 import type { Slot, Slots } from './slots.ts';
 import { TenantLines } from './tenant-lines.ts';
@@ -130,7 +131,7 @@ export class Sessions {
     site.sessions++;
     this.#open++;
     if (site.wantsSession) this.#enqueue(site);
-    const done = converse(this.#app, site, this.#permit(site, slot))
+    const done = runSession(this.#app, site, this.#permit(site, slot))
       .catch((error) => this.#app.log.error({ err: error, site: site.key }, 'a session failed'))
       .finally(() => {
         site.sessions--;
@@ -158,7 +159,7 @@ export class Sessions {
     return {
       slot,
       isPressed: () => this.#isPressed(slot),
-      mayGoOn: (isConnected) => this.#mayGoOn(site, slot, isConnected),
+      shouldContinue: (isConnected) => this.#shouldContinue(site, slot, isConnected),
     };
   }
 
@@ -176,7 +177,7 @@ export class Sessions {
    * connection, two kinds of sessions end: those that would have to connect again, and those of a site with more than
    * its share of all connections.
    */
-  #mayGoOn(site: Site, slot: Slot, isConnected: boolean): boolean {
+  #shouldContinue(site: Site, slot: Slot, isConnected: boolean): boolean {
     if (this.#proven.size === 0 && this.#unproven.size === 0) return true;
     if (!slot.without(() => this.#next(site))) return true;
     const part = Math.max(1, Math.floor(this.#slots.capacity / this.#events.countSites()));

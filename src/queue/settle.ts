@@ -8,7 +8,7 @@ import { newId } from '../system/ids.ts';
 import { insertAttempt } from './attempts/store.ts';
 import { type BounceSubType, bounceSubType } from './bounce-subtype.ts';
 import { holdRecipient } from './held/hold.ts';
-import { type Aftermath, type Outcome, type Report, storable, type Verdict } from './outcome.ts';
+import { type Outcome, type Report, type SimulatedFeedback, storable, type Verdict } from './outcome.ts';
 import {
   changeRecipient,
   getMessage,
@@ -29,7 +29,7 @@ export type Result = {
 
 export type Settlement = {
   messageId: string;
-  epoch: string;
+  runId: string;
   now: number;
   durationMs: number;
   /** The DKIM field this attempt carried; kept for resends. */
@@ -61,9 +61,9 @@ export const settle = defineWrite('queue.settle', async (tx, settlement: Settlem
 });
 
 /** A lease that ran out was given to somebody else: the earlier attempt no longer has a say. */
-function isOfThisClaim(recipient: RecipientRow, result: Result, { epoch }: Settlement): boolean {
+function isOfThisClaim(recipient: RecipientRow, result: Result, { runId }: Settlement): boolean {
   return (
-    recipient.state === 'in_flight' && recipient.epoch === epoch && recipient.attempts === result.attempts
+    recipient.state === 'in_flight' && recipient.runId === runId && recipient.attempts === result.attempts
   );
 }
 
@@ -78,7 +78,7 @@ async function settleRecipient(
   await insertAttempt(tx, attemptRow(recipient, outcome, now, durationMs));
   switch (outcome.kind) {
     case 'delivered':
-      await end(tx, message, recipient, outcome, now, {
+      await finishRecipient(tx, message, recipient, outcome, now, {
         type: 'email.delivered',
         details: {
           delivery: {
@@ -89,8 +89,8 @@ async function settleRecipient(
           },
         },
       });
-      if (result.verdict.aftermath) {
-        await simulateAftermath(tx, message, recipient, result.verdict.aftermath, now);
+      if (result.verdict.feedback) {
+        await simulateFeedback(tx, message, recipient, result.verdict.feedback, now);
       }
       return;
     case 'bounced':
@@ -109,7 +109,7 @@ async function settleRecipient(
       await holdRecipient(
         tx,
         { message, recipient },
-        { reason: outcome.reason, diagnostic: outcome.report.text, doubts: 0, now },
+        { reason: outcome.reason, diagnostic: outcome.report.text, interruptedAttempts: 0, now },
       );
   }
 }
@@ -141,12 +141,12 @@ export function nextAttemptAt(
   return Math.min(now + (retryAfterMs ?? retryDelayMs), Math.max(expiresAt, now));
 }
 
-function whatWasSaid(report: Report) {
+function lastResponse(report: Report) {
   const { smtpCode, enhancedCode, mx, tls } = report;
   return { smtpCode, enhancedCode, diagnostic: report.text, mx, tls };
 }
 
-async function end(
+async function finishRecipient(
   tx: Tx,
   message: SpooledMessage,
   recipient: RecipientRow,
@@ -154,7 +154,13 @@ async function end(
   now: number,
   event: RecipientEvent,
 ): Promise<void> {
-  const patch = { state: outcome.kind, dueAt: null, epoch: null, doubts: 0, ...whatWasSaid(outcome.report) };
+  const patch = {
+    state: outcome.kind,
+    dueAt: null,
+    runId: null,
+    interruptedAttempts: 0,
+    ...lastResponse(outcome.report),
+  };
   await changeRecipient(tx, message, recipient, patch, { now, event });
 }
 
@@ -167,7 +173,10 @@ async function bounce(
 ): Promise<void> {
   const { smtpCode, enhancedCode, text } = outcome.report;
   const details = { type: outcome.bounce, subType, smtpCode, enhancedCode, diagnostic: text, source: 'smtp' };
-  await end(tx, message, recipient, outcome, now, { type: 'email.bounced', details: { bounce: details } });
+  await finishRecipient(tx, message, recipient, outcome, now, {
+    type: 'email.bounced',
+    details: { bounce: details },
+  });
   // decisions.md 5 and 29: a hard bounce suppresses, a simulated one never does.
   if (outcome.bounce !== 'permanent' || outcome.report.phase === 'simulated') return;
   const suppression = {
@@ -204,23 +213,23 @@ async function defer(
   const patch = {
     state: 'deferred',
     dueAt,
-    epoch: null,
-    doubts: 0,
+    runId: null,
+    interruptedAttempts: 0,
     delayNoticeAt: notify ? now : recipient.delayNoticeAt,
-    ...whatWasSaid(outcome.report),
+    ...lastResponse(outcome.report),
   } as const;
   await changeRecipient(tx, message, recipient, patch, { now, ...(notify && { event }) });
 }
 
-async function simulateAftermath(
+async function simulateFeedback(
   tx: Tx,
   message: SpooledMessage,
   recipient: RecipientRow,
-  aftermath: Aftermath,
+  feedback: SimulatedFeedback,
   now: number,
 ): Promise<void> {
   const at = isoTime(now);
-  switch (aftermath) {
+  switch (feedback) {
     case 'complained': {
       const complaint = { feedbackType: 'abuse', userAgent: 'Postrider simulator', arrivedAt: at };
       const event: RecipientEvent = { type: 'email.complained', details: { complaint } };

@@ -34,7 +34,7 @@ export function simulate(address: string, attempts: number): Verdict {
     case 'complained':
     case 'opened':
     case 'clicked':
-      return { outcome: DELIVERED, aftermath: behaviour };
+      return { outcome: DELIVERED, feedback: behaviour };
     default:
       return { outcome: DELIVERED };
   }

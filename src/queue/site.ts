@@ -1,5 +1,5 @@
 /**
- * A site is a destination of mail, with the lanes that lead there: the hosts of one or of a thousand domains, the
+ * A site is a destination of mail, with the queues that lead there: the hosts of one or of a thousand domains, the
  * simulator, or a dead end. It claims deliveries ahead of its sessions, hands them out, and adapts its pace.
  */
 import type { App } from '../app.ts';
@@ -7,40 +7,40 @@ import type { Timer } from '../system/clock.ts';
 import { type Claim, claimDeliveries, type Delivery, leaseFrom } from './claim.ts';
 import { Addresses } from './connect.ts';
 import type { Claimed } from './deliver.ts';
-import type { Lane } from './lane.ts';
+import type { DeliveryQueue } from './delivery-queue.ts';
 import { Pace } from './pace.ts';
 import type { PreparedMessage } from './prepare.ts';
+import { RoundRobin } from './round-robin.ts';
 import type { Route } from './route.ts';
 import type { Slot } from './slots.ts';
-import { Turns } from './turns.ts';
 
 /** Number of deliveries in memory ahead of each session, so that none waits for a commit. */
 const AHEAD_PER_SESSION = 2;
-const LEAST_AHEAD = 4;
+const MIN_AHEAD = 4;
 /** In one claim. */
-const MOST_CLAIMED = 64;
-/** Lanes whose recipients of a message travel together; of a place with more the rest travels by itself. */
-const LANES_TOGETHER = 200;
+const MAX_MESSAGES_PER_CLAIM = 64;
+/** Maximum number of delivery queues whose recipients of a message share one transaction. */
+const MAX_QUEUES_PER_CLAIM = 200;
 /** Lanes looked into without letting others have a turn: each is a query on this thread. */
-const LANES_A_TURN = 100;
+const QUEUES_A_TURN = 100;
 /** After a claim that failed, as on a full disk. */
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 export type SiteEvents = {
-  /** Nothing of the lane is due any more. */
-  onDone(lane: Lane): void;
+  /** Nothing of the queue is due any more. */
+  onDone(queue: DeliveryQueue): void;
   /** Its route has grown old. */
-  onStale(lane: Lane): void;
+  onStale(queue: DeliveryQueue): void;
   /** Is called when the site may want another session, or wants none any more. */
   onChange(site: Site): void;
   /** Returns true when the tenant has so many connections that nothing more is claimed for it here (slots.ts). */
   isHeldBack(tenantId: string, site: Site): boolean;
 };
 
-/** Messages of the next turns, each with the lanes it was found in. */
-type Picked = Map<string, Lane[]>;
+/** Messages of the next turns, each with the queues it was found in. */
+type Picked = Map<string, DeliveryQueue[]>;
 
-type SiteApp = Pick<App, 'clock' | 'db' | 'epoch' | 'log' | 'notices'>;
+type SiteApp = Pick<App, 'clock' | 'db' | 'runId' | 'log' | 'wakeups'>;
 type Prepare = (delivery: Delivery) => Promise<PreparedMessage>;
 
 export class Site {
@@ -56,7 +56,7 @@ export class Site {
   readonly #app: SiteApp;
   readonly #prepare: Prepare;
   readonly #events: SiteEvents;
-  readonly #lanes = new Turns();
+  readonly #queues = new RoundRobin();
   /** Idle sessions, each with the function that ends its wait. */
   readonly #waiters = new Map<(more: boolean) => void, Slot>();
   readonly #isHeldBack = (tenantId: string): boolean => this.#events.isHeldBack(tenantId, this);
@@ -83,7 +83,7 @@ export class Site {
   }
 
   get hasWork(): boolean {
-    return this.#claimed.length > 0 || (this.#lanes.size > 0 && !this.#pause && !this.#isClosed);
+    return this.#claimed.length > 0 || (this.#queues.size > 0 && !this.#pause && !this.#isClosed);
   }
 
   /**
@@ -97,20 +97,20 @@ export class Site {
   /** Yields the tenants whose mail waits here. A tenant may occur more than once. */
   *tenants(): Iterable<string> {
     for (const { message } of this.#claimed) yield message.tenantId;
-    yield* this.#lanes.tenants();
+    yield* this.#queues.tenants();
   }
 
   hasMailOf(tenantId: string): boolean {
-    return this.#lanes.has(tenantId) || this.#claimed.some(({ message }) => message.tenantId === tenantId);
+    return this.#queues.has(tenantId) || this.#claimed.some(({ message }) => message.tenantId === tenantId);
   }
 
   get isEmpty(): boolean {
-    const hasMail = this.#claimed.length > 0 || this.#claiming !== undefined || this.#lanes.size > 0;
+    const hasMail = this.#claimed.length > 0 || this.#claiming !== undefined || this.#queues.size > 0;
     return !hasMail && this.sessions === 0;
   }
 
-  add(lane: Lane): void {
-    this.#lanes.add(lane);
+  add(queue: DeliveryQueue): void {
+    this.#queues.add(queue);
     this.wake();
   }
 
@@ -132,7 +132,7 @@ export class Site {
   /** Claims nothing more, and resolves when nothing is being claimed; what is claimed is still handed out. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const lane of this.#lanes.all()) this.#lanes.remove(lane);
+    for (const queue of this.#queues.all()) this.#queues.remove(queue);
     this.#pause?.cancel();
     for (const resume of [...this.#waiters.keys()]) resume(false);
     await this.#claiming;
@@ -215,10 +215,10 @@ export class Site {
     });
   }
 
-  /** True when there are lanes of a tenant that is not held back. */
+  /** True when there are queues of a tenant that is not held back. */
   get #mayClaim(): boolean {
     if (this.#pause || this.#isClosed) return false;
-    for (const tenantId of this.#lanes.tenants()) if (!this.#isHeldBack(tenantId)) return true;
+    for (const tenantId of this.#queues.tenants()) if (!this.#isHeldBack(tenantId)) return true;
     return false;
   }
 
@@ -241,68 +241,68 @@ export class Site {
       const deliveries = await this.#app.db.commit(claimDeliveries, claim);
       const claimedAt = this.#app.clock.elapsed();
       for (const delivery of deliveries) this.#claimed.push(this.#asClaimed(delivery, claimedAt));
-      this.#app.notices.notify('events');
-      return deliveries.length > 0 || this.#lanes.size > 0;
+      this.#app.wakeups.notify('events');
+      return deliveries.length > 0 || this.#queues.size > 0;
     } catch (error) {
       this.#app.log.error({ err: error, site: this.key }, 'mail could not be claimed');
       this.#pauseAfterError();
       return false;
     } finally {
-      for (const [messageId, lanes] of picked) for (const lane of lanes) lane.claimed(messageId);
+      for (const [messageId, queues] of picked) for (const queue of queues) queue.claimed(messageId);
     }
   }
 
   #claimOf(picked: Picked): Claim {
     const found = [...picked.values()].flat();
-    const lanes = new Set(found.map((lane) => lane.key));
-    for (const tenantId of new Set(found.map((lane) => lane.name.tenantId))) {
-      for (const lane of this.#lanes.lanesOf(tenantId)) {
-        if (lanes.size >= LANES_TOGETHER) break;
-        lanes.add(lane.key);
+    const queues = new Set(found.map((queue) => queue.key));
+    for (const tenantId of new Set(found.map((queue) => queue.name.tenantId))) {
+      for (const queue of this.#queues.queuesOf(tenantId)) {
+        if (queues.size >= MAX_QUEUES_PER_CLAIM) break;
+        queues.add(queue.key);
       }
     }
     return {
       now: this.#app.clock.now(),
-      epoch: this.#app.epoch,
+      runId: this.#app.runId,
       leasedUntil: leaseFrom(this.#app.clock.elapsed()),
       messageIds: [...picked.keys()],
-      lanes: [...lanes],
+      queues: [...queues],
     };
   }
 
   async #pick(picked: Picked): Promise<void> {
     if (this.#pause) return;
-    const ahead = Math.max(this.sessions * AHEAD_PER_SESSION, LEAST_AHEAD);
-    const wanted = Math.min(ahead - this.#claimed.length, MOST_CLAIMED);
-    const fruitless = new Set<Lane>();
+    const ahead = Math.max(this.sessions * AHEAD_PER_SESSION, MIN_AHEAD);
+    const wanted = Math.min(ahead - this.#claimed.length, MAX_MESSAGES_PER_CLAIM);
+    const fruitless = new Set<DeliveryQueue>();
     for (let looks = 1; picked.size < wanted; looks++) {
-      const lane = this.#lanes.next(this.#isHeldBack);
-      if (!lane) return;
-      if (fruitless.has(lane) && fruitless.size >= this.#lanes.count(this.#isHeldBack)) return;
-      if (this.#isStale(lane)) continue;
-      const messageId = await lane.next();
-      if (messageId !== undefined) picked.set(messageId, [...(picked.get(messageId) ?? []), lane]);
-      else fruitless.add(lane);
-      if (lane.isDone) {
-        this.#drop(lane);
+      const queue = this.#queues.next(this.#isHeldBack);
+      if (!queue) return;
+      if (fruitless.has(queue) && fruitless.size >= this.#queues.count(this.#isHeldBack)) return;
+      if (this.#isStale(queue)) continue;
+      const messageId = await queue.next();
+      if (messageId !== undefined) picked.set(messageId, [...(picked.get(messageId) ?? []), queue]);
+      else fruitless.add(queue);
+      if (queue.isDone) {
+        this.#drop(queue);
         // What is gone is not counted among those that are left.
-        fruitless.delete(lane);
+        fruitless.delete(queue);
       }
-      if (looks % LANES_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (looks % QUEUES_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
   /** Not in the middle of a claim: elsewhere it would seem to have work, and have none until that is over. */
-  #isStale(lane: Lane): boolean {
-    if (lane.isBeingClaimed || lane.routedUntil > this.#app.clock.elapsed()) return false;
-    this.#lanes.remove(lane);
-    this.#events.onStale(lane);
+  #isStale(queue: DeliveryQueue): boolean {
+    if (queue.isBeingClaimed || queue.routedUntil > this.#app.clock.elapsed()) return false;
+    this.#queues.remove(queue);
+    this.#events.onStale(queue);
     return true;
   }
 
-  #drop(lane: Lane): void {
-    this.#lanes.remove(lane);
-    this.#events.onDone(lane);
+  #drop(queue: DeliveryQueue): void {
+    this.#queues.remove(queue);
+    this.#events.onDone(queue);
   }
 
   #asClaimed(delivery: Delivery, claimedAt: number): Claimed {

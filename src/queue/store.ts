@@ -10,7 +10,7 @@ import type { DomainRow, EmailRow, EmailStatus, MessageRow, RecipientRow } from 
 import { type EventType, recordEvent } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
-import { laneOf } from './lane.ts';
+import { queueKeyOf } from './delivery-queue.ts';
 import { aggregateStatus } from './status.ts';
 
 const insertMessage = statement((db, param: Param<MessageRow>) =>
@@ -44,12 +44,12 @@ const insertRecipient = statement((db, param: Param<RecipientRow>) =>
     position: param('position'),
     address: param('address'),
     domain: param('domain'),
-    lane: param('lane'),
+    queue: param('queue'),
     state: param('state'),
     dueAt: param('dueAt'),
     attempts: param('attempts'),
-    doubts: param('doubts'),
-    epoch: param('epoch'),
+    interruptedAttempts: param('interruptedAttempts'),
+    runId: param('runId'),
     delayNoticeAt: param('delayNoticeAt'),
     smtpCode: param('smtpCode'),
     enhancedCode: param('enhancedCode'),
@@ -85,12 +85,12 @@ export async function enqueue(
       tenantId: message.tenantId,
       mode: message.mode,
       position,
-      lane: laneOf(message, domain),
+      queue: queueKeyOf(message, domain),
       state: suppressed === null ? 'ready' : 'suppressed',
       dueAt: suppressed === null ? message.datedAt : null,
       attempts: 0,
-      doubts: 0,
-      epoch: null,
+      interruptedAttempts: 0,
+      runId: null,
       delayNoticeAt: null,
       smtpCode: null,
       enhancedCode: null,
@@ -154,10 +154,10 @@ export function listRecipients(tx: Tx, messageId: string): Promise<RecipientRow[
 /** Literal, because SQLite takes a partial index (`recipientsDue`) only when it can see that its condition holds. */
 const isWaiting = sql<boolean>`state IN ('ready', 'deferred')`;
 
-const dueLanes = statement((db, param: Param<{ after: number; until: number }>) =>
+const dueQueues = statement((db, param: Param<{ after: number; until: number }>) =>
   db
     .selectFrom('recipients')
-    .select('lane')
+    .select('queue')
     .distinct()
     .where(isWaiting)
     .where('dueAt', '>', constant(param('after')))
@@ -165,32 +165,32 @@ const dueLanes = statement((db, param: Param<{ after: number; until: number }>) 
 );
 
 /** Lanes in which something fell due later than `after` and is still waiting. On a reader thread: the rows may be many. */
-export const listDueLanes = defineRead(
-  'queue.dueLanes',
+export const listDueQueues = defineRead(
+  'queue.dueQueues',
   async (tx, window: { after: number; until: number }): Promise<string[]> =>
-    (await dueLanes.all(tx, window)).map(({ lane }) => lane),
+    (await dueQueues.all(tx, window)).map(({ queue }) => queue),
 );
 
-type DueInLane = { lane: string; now: number; limit: number };
+type DueInQueue = { queue: string; now: number; limit: number };
 
-const dueInLane = statement((db, param: Param<DueInLane & { exceptJson: string }>) =>
+const dueInQueue = statement((db, param: Param<DueInQueue & { exceptJson: string }>) =>
   db
     .selectFrom('recipients')
     .select('messageId')
     .where(isWaiting)
-    .where('lane', '=', constant(param('lane')))
+    .where('queue', '=', constant(param('queue')))
     .where('dueAt', '<=', constant(param('now')))
     .where('messageId', 'not in', sql<string>`(SELECT value FROM json_each(${param('exceptJson')}))`)
     .orderBy('dueAt')
     .limit(constant(param('limit'))),
 );
 
-/** Messages of the lane, but for those in `except`, that have somebody to try: one for each, the longest waiting first. */
-export async function listDueInLane(
+/** Messages of the queue, but for those in `except`, that have somebody to try: one for each, the longest waiting first. */
+export async function listDueInQueue(
   tx: Tx,
-  { except, ...query }: DueInLane & { except: readonly string[] },
+  { except, ...query }: DueInQueue & { except: readonly string[] },
 ): Promise<string[]> {
-  const rows = await dueInLane.all(tx, { ...query, exceptJson: JSON.stringify(except) });
+  const rows = await dueInQueue.all(tx, { ...query, exceptJson: JSON.stringify(except) });
   return rows.map(({ messageId }) => messageId);
 }
 
@@ -258,8 +258,8 @@ type RecipientPatch = Pick<
   | 'state'
   | 'dueAt'
   | 'attempts'
-  | 'doubts'
-  | 'epoch'
+  | 'interruptedAttempts'
+  | 'runId'
   | 'delayNoticeAt'
   | 'smtpCode'
   | 'enhancedCode'
@@ -276,8 +276,8 @@ const updateRecipient = statement((db, param: Param<RecipientPatch>) =>
       state: param('state'),
       dueAt: param('dueAt'),
       attempts: param('attempts'),
-      doubts: param('doubts'),
-      epoch: param('epoch'),
+      interruptedAttempts: param('interruptedAttempts'),
+      runId: param('runId'),
       delayNoticeAt: param('delayNoticeAt'),
       smtpCode: param('smtpCode'),
       enhancedCode: param('enhancedCode'),
@@ -377,21 +377,21 @@ export async function redateMessage(
 
 /** Recipients an earlier start of the daemon left in flight, or whose lease has run out in this one. `elapsed`: on the
  * monotonic clock, as the leases of this start are. */
-export function listAbandoned(tx: Tx, epoch: string, elapsed: number): Promise<RecipientRow[]> {
+export function listAbandoned(tx: Tx, runId: string, elapsed: number): Promise<RecipientRow[]> {
   return tx
     .selectFrom('recipients')
     .selectAll()
     .where('state', '=', 'in_flight')
-    .where((where) => where.or([where('epoch', '!=', epoch), where('dueAt', '<=', elapsed)]))
+    .where((where) => where.or([where('runId', '!=', runId), where('dueAt', '<=', elapsed)]))
     .execute();
 }
 
 /** What this start of the daemon has taken and not settled. */
-export function listInFlight(tx: Tx, epoch: string): Promise<Pick<RecipientRow, 'id' | 'messageId'>[]> {
+export function listInFlight(tx: Tx, runId: string): Promise<Pick<RecipientRow, 'id' | 'messageId'>[]> {
   return tx
     .selectFrom('recipients')
     .select(['id', 'messageId'])
     .where('state', '=', 'in_flight')
-    .where('epoch', '=', epoch)
+    .where('runId', '=', runId)
     .execute();
 }

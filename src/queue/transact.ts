@@ -9,8 +9,8 @@ import type { Outcome, Verdict } from './outcome.ts';
 
 /** From the claim to the last reply; below the lease (claim.ts), so that a stuck peer never makes two deliveries. */
 export const DELIVERY_DEADLINE_MS = 45 * 60_000;
-/** Sessions a delivery may be handed to before a failure is its own. More than the addresses of a place (mail/mx.ts). */
-const MOST_TRIES = 8;
+/** Sessions a delivery may be handed to before a failure is its own. More than the addresses of a site (mail/mx.ts). */
+const MAX_TRIES = 8;
 
 export type Transacted = Attempt & {
   /** Recipients nobody has decided about, and for whom another session may: the peer has not had the whole message. */
@@ -52,7 +52,7 @@ export async function transact(
   const timeLeftMs = claimed.claimedAt + DELIVERY_DEADLINE_MS - app.clock.elapsed();
   const timer = app.clock.after(timeLeftMs, () => smtp.close());
   const result = await transaction.result.finally(() => timer.cancel());
-  const mayTryAgain = !result.usable && claimed.tries < MOST_TRIES && !isPressed();
+  const mayTryAgain = !result.usable && claimed.tries < MAX_TRIES && !isPressed();
   return { signature, ...judgeAll(claimed, peer, { ...result, isFirst, mayTryAgain }) };
 }
 

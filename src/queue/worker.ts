@@ -9,7 +9,7 @@ import { withdrawTrials } from './held/trial.ts';
 import { recoverAbandoned } from './recover.ts';
 
 /**
- * Delivery is not a `Work` like the others: what may run next depends on the place it goes to, and one that is slow
+ * Delivery is not a `Work` like the others: what may run next depends on the site it goes to, and one that is slow
  * must hold up nobody else.
  */
 export function startDelivering(app: App): Dispatcher {
@@ -32,7 +32,7 @@ export function createRecoveryWork(app: App): Work<'run'> {
   });
 }
 
-type RecoveryApp = Pick<App, 'db' | 'clock' | 'epoch' | 'log' | 'notices'>;
+type RecoveryApp = Pick<App, 'db' | 'clock' | 'runId' | 'log' | 'wakeups'>;
 
 /** Puts back what an earlier start of the daemon left behind. It runs once, before the queue starts. */
 export async function recoverQueue(app: RecoveryApp): Promise<void> {
@@ -41,16 +41,16 @@ export async function recoverQueue(app: RecoveryApp): Promise<void> {
 }
 
 async function recoverLeases(app: RecoveryApp): Promise<void> {
-  const { clock, epoch } = app;
+  const { clock, runId } = app;
   const { retried, held } = await app.db.commit(recoverAbandoned, {
     now: clock.now(),
     elapsed: Math.round(clock.elapsed()),
-    epoch,
+    runId,
   });
   if (retried + held.length === 0) return;
   app.log.warn({ retried, held: held.length }, 'mail was left in flight');
   for (const recipient of held) logHeld(app, recipient);
-  app.notices.notify('queue');
-  app.notices.notify('suspects');
-  app.notices.notify('events');
+  app.wakeups.notify('queue');
+  app.wakeups.notify('suspects');
+  app.wakeups.notify('events');
 }

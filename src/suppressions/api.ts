@@ -18,7 +18,7 @@ import {
 import { showSuppression } from './show.ts';
 import { getSuppression, listSuppressions } from './store.ts';
 
-type SuppressionApp = Pick<App, 'db' | 'clock' | 'notices'>;
+type SuppressionApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 const BY_ADDRESS = 'By its id, or by the address, percent-encoded and in any case.';
 
@@ -45,7 +45,7 @@ export function registerSuppressionsApi(server: FastifyInstance, app: Suppressio
     const cause = { mode, now: app.clock.now() };
     const [removed] = await app.db.commit(removeSuppressions, { tenantId, keys, cause });
     if (!removed) throw notFound('Suppression');
-    app.notices.notify('events');
+    app.wakeups.notify('events');
   });
   registerSuppressionBatches(server, app);
 }
@@ -71,7 +71,7 @@ function registerAdd(server: FastifyInstance, app: SuppressionApp): void {
       const [added] = await app.db.commit(addSuppressions, { wanted, cause });
       if (!added) throw new Error('a suppression that was added has no answer');
       const isNew = added.outcome === 'created';
-      if (isNew) app.notices.notify('events');
+      if (isNew) app.wakeups.notify('events');
       return reply.code(isNew ? 201 : 200).send(showSuppression(added.suppression));
     },
   );

@@ -17,7 +17,7 @@ import {
 import { showSuppression } from './show.ts';
 import type { Suppressed } from './store.ts';
 
-type BatchApp = Pick<App, 'db' | 'clock' | 'notices'>;
+type BatchApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 const tags = ['Suppressions'];
 /** On the list as no address is. */
@@ -47,7 +47,7 @@ export function registerSuppressionBatches(server: FastifyInstance, app: BatchAp
       );
       const wanted = items.flatMap((item) => (item.kind === 'wanted' ? [item.suppression] : []));
       const added = (await app.db.commit(addSuppressions, { wanted, cause })).values();
-      app.notices.notify('events');
+      app.wakeups.notify('events');
       return {
         data: items.map((item) => (item.kind === 'wanted' ? showNext(added) : showRefusal(item.error))),
       };
@@ -73,7 +73,7 @@ export function registerSuppressionBatches(server: FastifyInstance, app: BatchAp
       const keys = emails.map((email) => findAddress(email) ?? NO_ADDRESS);
       const cause = { mode, now: app.clock.now() };
       const removed = await app.db.commit(removeSuppressions, { tenantId, keys, cause });
-      app.notices.notify('events');
+      app.wakeups.notify('events');
       return { data: emails.map((email, index) => ({ email, deleted: removed[index] ?? false })) };
     },
   );

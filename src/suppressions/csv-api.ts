@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { type CreateExportApp, createExport } from '../exports/create.ts';
 import { acceptedExportSchema, showExport } from '../exports/schemas.ts';
-import { CSV_BODY_LIMIT_BYTES, csvBody } from '../http/csv-body.ts';
+import { csvBody, MAX_CSV_BODY_BYTES } from '../http/csv-body.ts';
 import { type CreateImportApp, createImport } from '../imports/create.ts';
 import { acceptedImportSchema, showImport } from '../imports/schemas.ts';
 import { callerOf } from '../tenants/authenticate.ts';
@@ -28,7 +28,7 @@ export function registerSuppressionFiles(
   server.post<{ Body: Buffer; Querystring: Static<typeof importQuery> }>(
     '/suppressions/imports',
     {
-      bodyLimit: CSV_BODY_LIMIT_BYTES,
+      bodyLimit: MAX_CSV_BODY_BYTES,
       config: { takesCsv: true },
       schema: {
         operationId: 'importSuppressions',

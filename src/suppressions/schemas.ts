@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 
 /** Of one batch (api.md 1.7). */
-const MOST_IN_BATCH = 100;
+const MAX_IN_BATCH = 100;
 
 const EMAIL = 'reader@example.com';
 const reason = (description: string) =>
@@ -49,7 +49,7 @@ export const suppressionFilter = {
 };
 
 export const suppressionBatchSchema = Type.Object(
-  { suppressions: Type.Array(newSuppressionSchema, { minItems: 1, maxItems: MOST_IN_BATCH }) },
+  { suppressions: Type.Array(newSuppressionSchema, { minItems: 1, maxItems: MAX_IN_BATCH }) },
   { examples: [{ suppressions: [{ email: EMAIL, reason: 'complaint' }, { email: 'other@example.com' }] }] },
 );
 
@@ -78,7 +78,7 @@ export const addedBatchSchema = Type.Object(
 );
 
 export const removalBatchSchema = Type.Object(
-  { emails: Type.Array(Type.String(), { minItems: 1, maxItems: MOST_IN_BATCH }) },
+  { emails: Type.Array(Type.String(), { minItems: 1, maxItems: MAX_IN_BATCH }) },
   { examples: [{ emails: [EMAIL, 'other@example.com'] }] },
 );
 export type RemovalBatch = Static<typeof removalBatchSchema>;

@@ -5,7 +5,7 @@
 export type Timer = { cancel(): void };
 
 export type Clock = {
-  /** Wall clock, milliseconds since the epoch. May jump; use it for what is stored or shown. */
+  /** Wall clock, milliseconds since the Unix epoch. May jump; use it for what is stored or shown. */
   now(): number;
   /** Monotonic milliseconds from an arbitrary start. Use it for durations. */
   elapsed(): number;
@@ -14,13 +14,13 @@ export type Clock = {
 };
 
 /** setTimeout fires at once for delays above 2^31-1 ms; a longer wait is cut and the caller asks again. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const realClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
   after(delayMs, run) {
-    const timer = setTimeout(run, Math.min(Math.max(delayMs, 0), LONGEST_TIMER_MS));
+    const timer = setTimeout(run, Math.min(Math.max(delayMs, 0), MAX_TIMER_MS));
     timer.unref();
     return { cancel: () => clearTimeout(timer) };
   },

@@ -155,7 +155,7 @@ export function readEach<Item, Result>(
  * There are as many as there may be. `what`: `topics already`, and what of them counts together. `remedy`: what the caller
  * may do.
  */
-export function tooMany(what: string, count: number, remedy?: string): AppError {
+export function limitReached(what: string, count: number, remedy?: string): AppError {
   const advice = remedy === undefined ? '' : `; ${remedy}`;
   return new AppError('validation_error', `There are ${count} ${what}, as many as there may be${advice}`);
 }

@@ -12,9 +12,9 @@ import { createDns, type Dns } from './dns.ts';
 import { createFetch, type Fetch } from './fetch.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { createNotices, type Notices } from './notices.ts';
 import { type Random, realRandom } from './random.ts';
 import { createRefusalLog } from './refusal-log.ts';
+import { createWakeups, type Wakeups } from './wakeups.ts';
 
 export type System = {
   clock: Clock;
@@ -25,7 +25,7 @@ export type System = {
   fetch: Fetch;
   log: Log;
   random: Random;
-  notices: Notices;
+  wakeups: Wakeups;
   metrics: Metrics;
   crashPoint: CrashPoint;
   statDisk: StatDisk;
@@ -56,7 +56,7 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
     fetch: createFetch(targets, dns),
     log,
     random: realRandom,
-    notices: createNotices(),
+    wakeups: createWakeups(),
     metrics: createMetrics(clock),
     crashPoint: createCrashPoint(options.crashAt),
     statDisk,

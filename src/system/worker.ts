@@ -3,13 +3,13 @@
  * the next row is due or a notice wakes it. A lease that expires makes a crash a delay, never a loss.
  */
 import { type Clock, sleep, type Timer } from './clock.ts';
-import type { NoticeName } from './notices.ts';
 import type { System } from './system.ts';
+import type { WakeupName } from './wakeups.ts';
 
 export type Work<Item> = {
   /** Names the work in logs. */
   name: string;
-  wakeOn: readonly NoticeName[];
+  wakeOn: readonly WakeupName[];
   /** Items run at the same time. */
   concurrency: number;
   /** Takes up to `limit` due items, so that nobody else runs them for the lease's time. */
@@ -26,11 +26,11 @@ export type RunningWork = {
 };
 
 /** Even without a notice each worker looks for due rows this often. */
-const LONGEST_SLEEP_MS = 30_000;
+const MAX_SLEEP_MS = 30_000;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 export function startWork<Item>(
-  system: Pick<System, 'clock' | 'log' | 'notices'>,
+  system: Pick<System, 'clock' | 'log' | 'wakeups'>,
   work: Work<Item>,
 ): RunningWork {
   const worker = new Worker(system, work);
@@ -60,7 +60,7 @@ export function periodic(
 }
 
 class Worker<Item> implements RunningWork {
-  readonly #system: Pick<System, 'clock' | 'log' | 'notices'>;
+  readonly #system: Pick<System, 'clock' | 'log' | 'wakeups'>;
   readonly #work: Work<Item>;
   readonly #running = new Set<Promise<void>>();
   readonly #silence: (() => void)[];
@@ -69,10 +69,10 @@ class Worker<Item> implements RunningWork {
   #wake: () => void = () => {};
   #loop: Promise<void> = Promise.resolve();
 
-  constructor(system: Pick<System, 'clock' | 'log' | 'notices'>, work: Work<Item>) {
+  constructor(system: Pick<System, 'clock' | 'log' | 'wakeups'>, work: Work<Item>) {
     this.#system = system;
     this.#work = work;
-    this.#silence = work.wakeOn.map((name) => system.notices.listen(name, () => this.#rouse()));
+    this.#silence = work.wakeOn.map((name) => system.wakeups.listen(name, () => this.#rouse()));
   }
 
   start(): void {
@@ -98,14 +98,14 @@ class Worker<Item> implements RunningWork {
   /** Starts what is due and answers how long nothing more needs to be done (a finished item or a notice wakes earlier). */
   async #leaseAndRun(): Promise<number> {
     const free = this.#work.concurrency - this.#running.size;
-    if (free <= 0) return LONGEST_SLEEP_MS;
+    if (free <= 0) return MAX_SLEEP_MS;
     try {
       const items = await this.#work.lease(free);
       for (const item of items) this.#launch(item);
       if (items.length > 0) return 0;
       const dueAt = await this.#work.nextDueAt();
-      if (dueAt === undefined) return LONGEST_SLEEP_MS;
-      return Math.min(Math.max(dueAt - this.#system.clock.now(), 1), LONGEST_SLEEP_MS);
+      if (dueAt === undefined) return MAX_SLEEP_MS;
+      return Math.min(Math.max(dueAt - this.#system.clock.now(), 1), MAX_SLEEP_MS);
     } catch (error) {
       this.#system.log.error({ work: this.#work.name, err: error }, 'work could not be leased');
       await this.#pauseAfterError();

@@ -7,7 +7,7 @@ import { newId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import {
   checkTemplate,
-  MOST_SOURCE_BYTES,
+  MAX_SOURCE_BYTES,
   type NewTemplate,
   newTemplateSchema,
   showTemplate,
@@ -38,7 +38,7 @@ export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db
   templates.get({}, (request) => getTemplate(app.db.read, callerOf(request).tenantId, request.params.id));
   const description = 'What is left out stays as it is. Mail that was accepted before stays as it was.';
   // HTML and text.
-  const responseBytes = 2 * MOST_SOURCE_BYTES;
+  const responseBytes = 2 * MAX_SOURCE_BYTES;
   templates.update({ body: templateChangeSchema, description, responseBytes }, (request) =>
     updateTemplate(app, callerOf(request).tenantId, request.params.id, request.body),
   );

@@ -21,14 +21,14 @@ const PLACEHOLDER = new RegExp(`\\{\\{\\{${INSIDE}\\}\\}\\}|\\{\\{${INSIDE}\\}\\
  * api.md 1.2: what the text of an email may weigh. Many placeholders and one long value would make gigabytes of a small
  * template.
  */
-export const MOST_RENDERED_CHARACTERS = 2 * 1024 * 1024;
+export const MAX_RENDERED_CHARACTERS = 2 * 1024 * 1024;
 
 /** Of one text, repetitions counted: what keeps rendering at milliseconds. */
-export const MOST_PLACEHOLDERS = 10_000;
+export const MAX_PLACEHOLDERS = 10_000;
 
 /**
  * `missing`: the variables without value and fallback, which render empty (decisions.md 2). A value of null is none.
- * @throws AppError validation_error beyond `MOST_PLACEHOLDERS` or `MOST_RENDERED_CHARACTERS`
+ * @throws AppError validation_error beyond `MAX_PLACEHOLDERS` or `MAX_RENDERED_CHARACTERS`
  */
 export function renderTemplate(
   source: string,
@@ -40,7 +40,7 @@ export function renderTemplate(
   let characters = 0;
   const add = (part: string) => {
     characters += part.length;
-    if (characters > MOST_RENDERED_CHARACTERS) throw tooLong();
+    if (characters > MAX_RENDERED_CHARACTERS) throw tooLong();
     parts.push(part);
   };
   let end = 0;
@@ -60,7 +60,7 @@ export type Source = readonly [field: string | undefined, text: string];
 
 /**
  * Each variable once, in order of appearance, with the first fallback it is given.
- * @throws AppError validation_error beyond `MOST_PLACEHOLDERS`, naming the field
+ * @throws AppError validation_error beyond `MAX_PLACEHOLDERS`, naming the field
  */
 export function findVariables(sources: readonly Source[]): Variable[] {
   const fallbacks = new Map<string, string | undefined>();
@@ -81,11 +81,11 @@ export type Placeholder = {
   to: number;
 };
 
-/** @throws AppError validation_error beyond `MOST_PLACEHOLDERS`, naming the field */
+/** @throws AppError validation_error beyond `MAX_PLACEHOLDERS`, naming the field */
 export function* placeholdersIn([field, text]: Source): Generator<Placeholder> {
   let count = 0;
   for (const match of text.matchAll(PLACEHOLDER)) {
-    if (++count > MOST_PLACEHOLDERS) throw tooMany(field);
+    if (++count > MAX_PLACEHOLDERS) throw limitReached(field);
     const [whole, rawName, rawFallback, name = '', fallback] = match;
     const isRaw = rawName !== undefined;
     yield {
@@ -120,7 +120,7 @@ function tooLong() {
   return invalid('variables', '`variables` make the text longer than 2 MiB');
 }
 
-function tooMany(field: string | undefined): AppError {
-  const message = `A text may hold ${MOST_PLACEHOLDERS} placeholders`;
+function limitReached(field: string | undefined): AppError {
+  const message = `A text may hold ${MAX_PLACEHOLDERS} placeholders`;
   return field === undefined ? new AppError('validation_error', message) : invalid(field, message);
 }

@@ -7,23 +7,23 @@ import { invalid } from '../system/errors.ts';
 import { findVariables, type Source } from './render.ts';
 
 /** api.md 1.10. */
-const MOST_NAME_CHARACTERS = 200;
-export const MOST_SOURCE_BYTES = 1024 * 1024;
+const MAX_NAME_CHARACTERS = 200;
+export const MAX_SOURCE_BYTES = 1024 * 1024;
 /** The same holds for the variables of an email. */
-export const MOST_VARIABLES = 50;
+export const MAX_VARIABLES = 50;
 /** api.md 1.2, of an email; what that of a template renders to is measured again at sending. */
-export const MOST_SUBJECT_CHARACTERS = 998;
+export const MAX_SUBJECT_CHARACTERS = 998;
 
 const fields = {
   name: Type.String({
     minLength: 1,
-    maxLength: MOST_NAME_CHARACTERS,
+    maxLength: MAX_NAME_CHARACTERS,
     pattern: PLAIN_TEXT,
     description: 'For you; several templates may have the same.',
   }),
   subject: Type.String({
     minLength: 1,
-    maxLength: MOST_SUBJECT_CHARACTERS,
+    maxLength: MAX_SUBJECT_CHARACTERS,
     pattern: PLAIN_TEXT,
     description: 'May hold {{variable}} placeholders.',
   }),
@@ -125,16 +125,16 @@ function sourcesOf({ subject, html, text }: TemplateText): Source[] {
 export function checkSource(field: 'html' | 'text', source: string): void {
   if (source.includes('\0')) throw invalid(field, `\`${field}\` must not contain NUL`);
   if (!source.isWellFormed()) throw invalid(field, `\`${field}\` must be well-formed Unicode`);
-  if (Buffer.byteLength(source) > MOST_SOURCE_BYTES)
+  if (Buffer.byteLength(source) > MAX_SOURCE_BYTES)
     throw invalid(field, `\`${field}\` must be at most 1 MiB`);
 }
 
 /** `names`: of subject, HTML and text together. @throws AppError validation_error naming `blamed` */
 export function checkVariables(blamed: string, names: ReadonlySet<string>): void {
-  if (names.size <= MOST_VARIABLES) return;
+  if (names.size <= MAX_VARIABLES) return;
   throw invalid(
     blamed,
-    `Subject, HTML and text may hold ${MOST_VARIABLES} variables; these hold ${names.size}`,
+    `Subject, HTML and text may hold ${MAX_VARIABLES} variables; these hold ${names.size}`,
   );
 }
 

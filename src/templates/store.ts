@@ -4,11 +4,11 @@ import type { TemplateRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import { notFound, tooMany } from '../system/errors.ts';
+import { limitReached, notFound } from '../system/errors.ts';
 import type { TemplateSummary } from './schemas.ts';
 
 /** Of one tenant (api.md 1.10). */
-export const MOST_TEMPLATES = 10_000;
+export const MAX_TEMPLATES = 10_000;
 
 /** @throws AppError validation_error when the tenant has as many as it may */
 export const insertTemplate = defineWrite('templates.insert', async (tx, template: TemplateRow) => {
@@ -17,8 +17,8 @@ export const insertTemplate = defineWrite('templates.insert', async (tx, templat
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('tenantId', '=', template.tenantId)
     .executeTakeFirstOrThrow();
-  if (count >= MOST_TEMPLATES) {
-    throw tooMany('templates already', count);
+  if (count >= MAX_TEMPLATES) {
+    throw limitReached('templates already', count);
   }
   await tx.insertInto('templates').values(template).execute();
 });

@@ -33,7 +33,7 @@ import {
   upsertPlan,
 } from './store.ts';
 
-type TenantApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
+type TenantApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 
 export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): void {
   server.post<{ Body: NewTenant }>('/tenants', { schema: { body: newTenantSchema } }, async ({ body }) => {
@@ -49,7 +49,7 @@ export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): vo
     { schema: { body: tenantChangeSchema } },
     async ({ params, body }) => {
       const row = await app.db.commit(setTenantPlan, { tenant: params.id, plan: body.plan });
-      app.notices.notify('tenants');
+      app.wakeups.notify('tenants');
       return showTenant(row);
     },
   );
@@ -57,7 +57,7 @@ export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): vo
     const { name, monthlyEmails, requestsPerSecond } = body;
     const plan = { name, monthlyEmails, requestsPerSecond, createdAt: app.clock.now() };
     const row = await app.db.commit(upsertPlan, plan);
-    app.notices.notify('tenants');
+    app.wakeups.notify('tenants');
     return showPlan(row);
   });
   server.get('/plans', async () => (await listPlans(app.db.read)).map(showPlan));

@@ -6,7 +6,7 @@ import { blockList } from '../system/blocklist.ts';
 import { invalid, readEach } from '../system/errors.ts';
 
 /** Ours. */
-export const MOST_ALLOWED_IPS = 20;
+export const MAX_ALLOWED_IPS = 20;
 
 const BITS = { ipv4: 32, ipv6: 128 };
 /** RFC 4291 2.5.5.2: `::ffff:0:0/96` holds IPv4. */

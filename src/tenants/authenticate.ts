@@ -46,8 +46,8 @@ const PERMITS: Record<Permission, readonly Need[]> = {
 /** `lastUsedAt` is for people; once a minute for each key is enough. */
 const USE_RECORDED_EVERY_MS = 60_000;
 /** A key that is forgotten is recorded once more. */
-const MOST_RECORDED_KEYS = 10_000;
-const MOST_AUTHORIZATION_CHARACTERS = 256;
+const MAX_RECORDED_KEYS = 10_000;
+const MAX_AUTHORIZATION_CHARACTERS = 256;
 
 type PlannedCaller = {
   caller: Caller;
@@ -89,7 +89,7 @@ export function findPlannedCaller(request: FastifyRequest): PlannedCaller | unde
   return request[callerField];
 }
 
-type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
+type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 
 /**
  * Makes every route registered on `scope` afterwards require a key. `config.needs` sets the permission (default: `read`
@@ -102,7 +102,7 @@ export function requireApiKey(
   addresses: AddressLimit = createAddressLimit(app.clock),
 ): void {
   scope.decorateRequest(callerField, undefined);
-  const recordedAt = new LRUCache<string, number>({ max: MOST_RECORDED_KEYS });
+  const recordedAt = new LRUCache<string, number>({ max: MAX_RECORDED_KEYS });
   const knownKeys = createKnownKeys(app);
   const rateLimit = createRateLimit(app.clock);
   scope.addHook('onClose', async () => knownKeys.close());
@@ -157,7 +157,7 @@ export function requireApiKey(
     const now = app.clock.now();
     if (now - (recordedAt.get(key.id) ?? 0) >= USE_RECORDED_EVERY_MS) {
       recordedAt.set(key.id, now);
-      app.db.note(recordKeyUse, { id: key.id, now });
+      app.db.commitInBackground(recordKeyUse, { id: key.id, now });
     }
   });
   scope.addHook('preHandler', requireValidKeyForWrites);
@@ -192,7 +192,7 @@ async function findKey(
     throw new AppError('missing_api_key', 'Send your API key as "Authorization: Bearer <API_KEY>"');
   }
   const shape =
-    token && authorization.length <= MOST_AUTHORIZATION_CHARACTERS ? readToken(app.config, token) : undefined;
+    token && authorization.length <= MAX_AUTHORIZATION_CHARACTERS ? readToken(app.config, token) : undefined;
   if (!token || !shape) throw invalidKey();
   const key = await knownKeys.find(token, shape.hint);
   if (!key || key.mode !== shape.mode || key.revokedAt !== null) throw invalidKey();

@@ -21,7 +21,7 @@ import {
 } from './schemas.ts';
 import { getKeyInUse, listKeysInUse, renameApiKey } from './store.ts';
 
-type KeysApp = Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
+type KeysApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 /** Its token, between its making and its answer. */
 type CreatedKey = ApiKeyRow & { token: string };
 

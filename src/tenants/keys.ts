@@ -62,11 +62,11 @@ export async function createApiKey(
  * @throws AppError not_found
  */
 export async function revokeKey(
-  app: Pick<App, 'db' | 'clock' | 'notices'>,
+  app: Pick<App, 'db' | 'clock' | 'wakeups'>,
   id: ApiKeyRow['id'],
 ): Promise<ApiKeyRow> {
   const row = await app.db.commit(revokeApiKey, { id, now: app.clock.now() });
-  app.notices.notify('tenants');
+  app.wakeups.notify('tenants');
   return row;
 }
 
@@ -76,12 +76,12 @@ export async function revokeKey(
  * @throws AppError not_found, also for one of another mode
  */
 export async function deleteKey(
-  app: Pick<App, 'db' | 'clock' | 'notices'>,
+  app: Pick<App, 'db' | 'clock' | 'wakeups'>,
   owner: KeyOwner,
   id: string,
 ): Promise<void> {
   await app.db.commit(endApiKey, { owner, id, now: app.clock.now() });
-  app.notices.notify('tenants');
+  app.wakeups.notify('tenants');
 }
 
 /** The mode its prefix names and the characters it is found by; undefined when it has not the shape of a key. */

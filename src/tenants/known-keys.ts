@@ -21,15 +21,15 @@ export type KnownKeys = {
 /** The number of changes so far, and the monotonic time. */
 type FindMoment = { changes: number; readAt: number };
 
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 /** Should a notice ever be forgotten. */
 const REMEMBERED_MS = 10_000;
 
-export function createKnownKeys(app: Pick<App, 'db' | 'clock' | 'notices'>): KnownKeys {
+export function createKnownKeys(app: Pick<App, 'db' | 'clock' | 'wakeups'>): KnownKeys {
   /** By the hash of the token. What is no key is never remembered: anybody can invent any number of those. */
-  const known = new LRUCache<string, { key: PlannedKey; readAt: number }>({ max: MOST_KEYS });
+  const known = new LRUCache<string, { key: PlannedKey; readAt: number }>({ max: MAX_KEYS });
   let changes = 0;
-  const close = app.notices.listen('tenants', () => {
+  const close = app.wakeups.listen('tenants', () => {
     changes += 1;
     known.clear();
   });

@@ -3,13 +3,13 @@ import { type Static, Type } from 'typebox';
 import type { ApiKeyRow } from '../db/tables.ts';
 import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
-import { MOST_ALLOWED_IPS, showAllowedIps } from './allowed-ips.ts';
+import { MAX_ALLOWED_IPS, showAllowedIps } from './allowed-ips.ts';
 
 /** Ours. */
-const MOST_NAME_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 200;
 export const keyName = Type.String({
   minLength: 1,
-  maxLength: MOST_NAME_CHARACTERS,
+  maxLength: MAX_NAME_CHARACTERS,
   pattern: PLAIN_TEXT,
 });
 
@@ -19,7 +19,7 @@ export const permission = Type.Enum(['full_access', 'sending_access', 'read_only
 });
 export const allowedIps = Type.Array(Type.String(), {
   minItems: 1,
-  maxItems: MOST_ALLOWED_IPS,
+  maxItems: MAX_ALLOWED_IPS,
   description: 'Addresses and CIDR blocks it may be used from.',
 });
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(

@@ -5,7 +5,7 @@ import { defineWrite } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { ApiKeyRow, DomainRow, PlanRow, TenantRow, UsageRow } from '../db/tables.ts';
-import { AppError, invalid, notFound, tooMany } from '../system/errors.ts';
+import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 
 /** @throws AppError already_exists, or validation_error for an unknown plan */
 export const insertTenant = defineWrite('tenants.insert', async (tx, tenant: TenantRow) => {
@@ -74,7 +74,7 @@ export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: Pla
 });
 
 /** Of one tenant, both modes together, those that still open something; ours. */
-export const MOST_KEYS = 100;
+export const MAX_KEYS = 100;
 
 /** @throws AppError not_found when the tenant does not exist, or validation_error */
 export const insertApiKey = defineWrite('tenants.insertApiKey', async (tx, key: ApiKeyRow) => {
@@ -94,8 +94,8 @@ async function requireKeyRoom(tx: Tx, tenantId: TenantRow['id'], now: number): P
   const lasting = await unrevoked.where('expiresAt', 'is', null).executeTakeFirstOrThrow();
   const passing = await unrevoked.where('expiresAt', '>', now).executeTakeFirstOrThrow();
   const count = lasting.count + passing.count;
-  if (count >= MOST_KEYS) {
-    throw tooMany('API keys already, live and test keys together', count);
+  if (count >= MAX_KEYS) {
+    throw limitReached('API keys already, live and test keys together', count);
   }
 }
 

@@ -5,18 +5,18 @@ import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 
 /** api.md 1.6. */
-const MOST_NAME_CHARACTERS = 50;
-const MOST_DESCRIPTION_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 50;
+const MAX_DESCRIPTION_CHARACTERS = 200;
 
 const fields = {
   name: Type.String({
     minLength: 1,
-    maxLength: MOST_NAME_CHARACTERS,
+    maxLength: MAX_NAME_CHARACTERS,
     pattern: PLAIN_TEXT,
     description: 'For you; readers do not see it.',
   }),
   description: Type.Union(
-    [Type.String({ maxLength: MOST_DESCRIPTION_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()],
+    [Type.String({ maxLength: MAX_DESCRIPTION_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()],
     {
       description: 'Shown on preference pages.',
     },

@@ -4,11 +4,11 @@ import type { TopicRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import { notFound, tooMany } from '../system/errors.ts';
+import { limitReached, notFound } from '../system/errors.ts';
 import type { TopicChange } from './schemas.ts';
 
 /** Of one tenant (api.md 1.10). */
-export const MOST_TOPICS = 100;
+export const MAX_TOPICS = 100;
 
 /** @throws AppError validation_error when the tenant has as many as it may */
 export const insertTopic = defineWrite('topics.insert', async (tx, topic: TopicRow) => {
@@ -17,8 +17,8 @@ export const insertTopic = defineWrite('topics.insert', async (tx, topic: TopicR
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('tenantId', '=', topic.tenantId)
     .executeTakeFirstOrThrow();
-  if (count >= MOST_TOPICS) {
-    throw tooMany('topics already', count);
+  if (count >= MAX_TOPICS) {
+    throw limitReached('topics already', count);
   }
   await tx.insertInto('topics').values(topic).execute();
 });

@@ -23,7 +23,7 @@ import { createSendTest } from './send-test.ts';
 import { deleteEndpoint, getEndpoint, listEndpoints } from './store.ts';
 import { updateEndpoint } from './update.ts';
 
-type WebhookApp = Pick<App, 'clockWatch' | 'db' | 'clock' | 'config' | 'sealer' | 'fetch' | 'notices'>;
+type WebhookApp = Pick<App, 'clockWatch' | 'db' | 'clock' | 'config' | 'sealer' | 'fetch' | 'wakeups'>;
 type ById = { Params: { id: string } };
 type WithSecret = WebhookEndpointRow & { secret: string };
 
@@ -68,7 +68,7 @@ function registerEndpoints(server: FastifyInstance, app: WebhookApp, { show, sho
     async (request) => {
       const { id } = request.params;
       await app.db.commit(deleteEndpoint, { owner: callerOf(request), id, now: app.clock.now() });
-      app.notices.notify('webhooks');
+      app.wakeups.notify('webhooks');
     },
   );
 }

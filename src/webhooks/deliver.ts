@@ -16,8 +16,8 @@ import type { Receiver } from './store.ts';
 /** api.md 1.8: from the first packet to the last byte. */
 export const POST_TIMEOUT_MS = 15_000;
 /** What the log of deliveries keeps of an answer (api.md 1.8); nothing looks at more. */
-const MOST_RESPONSE_BYTES = 4_096;
-const MOST_ERROR_CHARACTERS = 500;
+const MAX_RESPONSE_BYTES = 4_096;
+const MAX_ERROR_CHARACTERS = 500;
 
 export type PostOutcome =
   | { kind: 'delivered'; response: ReceivedResponse }
@@ -60,7 +60,7 @@ export async function post(app: PostingApp, { id, endpoint, event, body }: Post)
       },
       body,
       timeoutMs: POST_TIMEOUT_MS,
-      maxResponseBytes: MOST_RESPONSE_BYTES,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
     });
     return judge(response, app.clock.elapsed() - startedAt, app.clock.now());
   } catch (error) {
@@ -109,7 +109,7 @@ function judge(
 
 /** Whatever it claims to be, as UTF-8. A character that was cut in two at the end is left out. */
 function readText(body: Buffer, truncated: boolean): string {
-  return cleanForeignText(new TextDecoder().decode(body, { stream: truncated }), MOST_RESPONSE_BYTES);
+  return cleanForeignText(new TextDecoder().decode(body, { stream: truncated }), MAX_RESPONSE_BYTES);
 }
 
 /** RFC 9110 10.2.3: seconds or a date; anything else is as good as absent. */
@@ -124,5 +124,5 @@ function readRetryAfter(header: string | string[] | undefined, nowMs: number): n
 /** Several addresses tried in vain give an error without a message of its own. */
 function describe(error: unknown): string {
   const text = errorMessage(error) || errorCode(error) || 'unknown';
-  return cleanForeignText(text, MOST_ERROR_CHARACTERS);
+  return cleanForeignText(text, MAX_ERROR_CHARACTERS);
 }

@@ -2,7 +2,7 @@
 import { invalid } from '../system/errors.ts';
 
 /** Longest URL accepted; what browsers and proxies commonly bear (RFC 9110 4.1 asks for at least 8000 of receivers). */
-export const MOST_URL_CHARACTERS = 2_048;
+export const MAX_URL_CHARACTERS = 2_048;
 
 /**
  * Ports on which mail speaks: SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, the common

@@ -12,7 +12,7 @@ import { listSubscribers, type Subscriber } from './store.ts';
 /** Events in one write: enough to keep up with any sending rate, few enough not to hold up the other writes. */
 const BATCH = 500;
 /** After so many deliveries the write ends too; with 50 endpoints an event alone may make 50. */
-const MOST_DELIVERIES = 1_000;
+const MAX_DELIVERIES = 1_000;
 
 export type FanOut = { now: number; limit: number };
 /** `posts`: deliveries that are to be posted; `deliveries`: with those for endpoints that are disabled. */
@@ -26,7 +26,7 @@ export const fanOutEvents = defineWrite(
     const known = new Map<string, Subscriber[]>();
     let last: EventToFanOut | undefined;
     for (const event of await listEventsToFanOut(tx, limit)) {
-      if (counts.deliveries >= MOST_DELIVERIES) break;
+      if (counts.deliveries >= MAX_DELIVERIES) break;
       for (const endpoint of await findSubscribers(tx, known, event)) {
         if (!endpoint.events.has(event.type)) continue;
         await insertDelivery(tx, event, endpoint, now);
@@ -54,7 +54,7 @@ async function findSubscribers(
 }
 
 /** The lease does all of it; what is left to run is to tell the webhook worker. */
-export function createFanOutWork(app: Pick<App, 'db' | 'clock' | 'notices'>): Work<FanOutCounts> {
+export function createFanOutWork(app: Pick<App, 'db' | 'clock' | 'wakeups'>): Work<FanOutCounts> {
   return {
     name: 'webhook fan-out',
     wakeOn: ['events'],
@@ -67,7 +67,7 @@ export function createFanOutWork(app: Pick<App, 'db' | 'clock' | 'notices'>): Wo
       return counts.events > 0 ? [counts] : [];
     },
     async run({ posts }) {
-      if (posts > 0) app.notices.notify('webhooks');
+      if (posts > 0) app.wakeups.notify('webhooks');
     },
     nextDueAt: async () => undefined,
   };

@@ -9,7 +9,7 @@ import {
   type LeaseToken,
   leaseDue,
 } from './deliveries/store.ts';
-import { MOST_ATTEMPTS } from './schedule.ts';
+import { MAX_ATTEMPTS } from './schedule.ts';
 import { findEndpoint, type Receiver } from './store.ts';
 
 /** One post, with all it takes to make it. */
@@ -25,7 +25,7 @@ export type Lease = {
   now: number;
   /** Until then nobody else takes them; when nothing was settled by then, they are due again. */
   until: number;
-  epoch: string;
+  runId: string;
   claims: readonly Claim[];
 };
 
@@ -55,13 +55,13 @@ async function leaseFor(
 ): Promise<LeasedDelivery[]> {
   const leased: LeasedDelivery[] = [];
   for (const row of await leaseDue(tx, { ...lease, endpointId: endpoint.id })) {
-    if (row.attempts > MOST_ATTEMPTS) {
-      await giveUpUnsettled(tx, row.id, MOST_ATTEMPTS);
+    if (row.attempts > MAX_ATTEMPTS) {
+      await giveUpUnsettled(tx, row.id, MAX_ATTEMPTS);
       continue;
     }
     const { type, mode, createdAt, data } = await getEventOf(tx, row);
     leased.push({
-      lease: { id: row.id, attempts: row.attempts, epoch: lease.epoch },
+      lease: { id: row.id, attempts: row.attempts, runId: lease.runId },
       endpoint,
       event: { id: row.eventId, type, mode, createdAt, data },
     });

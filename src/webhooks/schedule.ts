@@ -16,11 +16,11 @@ const RETRY_DELAYS_MS = [
   10 * HOUR_MS,
   10 * HOUR_MS,
 ] as const;
-export const MOST_ATTEMPTS = RETRY_DELAYS_MS.length + 1;
+export const MAX_ATTEMPTS = RETRY_DELAYS_MS.length + 1;
 
 const JITTER_SHARE = 0.1;
 /** A receiver may ask for more time, up to this. */
-const MOST_RETRY_AFTER_MS = 10 * HOUR_MS;
+const MAX_RETRY_AFTER_MS = 10 * HOUR_MS;
 
 /** How long to wait after the `attempts`-th attempt; undefined when it was the last. */
 export function retryDelayMs(
@@ -29,7 +29,7 @@ export function retryDelayMs(
 ): number | undefined {
   const delayMs = RETRY_DELAYS_MS[attempts - 1];
   if (delayMs === undefined) return undefined;
-  return Math.max(jitter(random, delayMs, JITTER_SHARE), Math.min(retryAfterMs, MOST_RETRY_AFTER_MS));
+  return Math.max(jitter(random, delayMs, JITTER_SHARE), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
 }
 
 /**

@@ -4,28 +4,28 @@ import type { WebhookEndpointRow } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/store.ts';
 import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
-import { MOST_URL_CHARACTERS } from './destination.ts';
+import { MAX_URL_CHARACTERS } from './destination.ts';
 
 /** Repetitions are dropped, so this only bounds the work. */
-const MOST_EVENTS = 100;
+const MAX_EVENTS = 100;
 /** api.md 1.10, names. */
-const MOST_DESCRIPTION_CHARACTERS = 200;
+const MAX_DESCRIPTION_CHARACTERS = 200;
 /** A week: long enough to roll a secret out, short enough that a leaked one ends. */
-const MOST_OVERLAP_SECONDS = 604_800;
+const MAX_OVERLAP_SECONDS = 604_800;
 
 const eventType = Type.Enum([...EVENT_TYPES]);
 
 const url = Type.String({
-  maxLength: MOST_URL_CHARACTERS,
+  maxLength: MAX_URL_CHARACTERS,
   description: 'Where events are posted; https, without user name or fragment, and not to a mail port.',
 });
 const events = Type.Array(eventType, {
   minItems: 1,
-  maxItems: MOST_EVENTS,
+  maxItems: MAX_EVENTS,
   description: 'What is posted; repetitions are dropped.',
 });
 const description = Type.String({
-  maxLength: MOST_DESCRIPTION_CHARACTERS,
+  maxLength: MAX_DESCRIPTION_CHARACTERS,
   pattern: PLAIN_TEXT,
   description: 'For you; without control characters.',
 });
@@ -139,7 +139,7 @@ export const rotationSchema = Type.Object(
     overlapSeconds: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: MOST_OVERLAP_SECONDS,
+        maximum: MAX_OVERLAP_SECONDS,
         default: 0,
         description: 'For so long posts are signed with the secret of before, too.',
       }),

@@ -12,7 +12,7 @@ import {
   type LeaseToken,
   settleLeased,
 } from './deliveries/store.ts';
-import { MOST_ATTEMPTS, suspensionMs } from './schedule.ts';
+import { MAX_ATTEMPTS, suspensionMs } from './schedule.ts';
 import {
   disableEndpoint,
   type EndpointById,
@@ -46,11 +46,11 @@ export type Settlement = LeaseToken &
   };
 
 /** What became of the endpoint. `stale`: the lease no longer held, so nothing changed. */
-export type Aftermath = 'stale' | 'none' | 'warned' | 'disabled' | 'gone';
+export type EndpointEffect = 'stale' | 'none' | 'warned' | 'disabled' | 'gone';
 
 export const settleDelivery = defineWrite(
   'webhooks.settle',
-  async (tx, settlement: Settlement): Promise<Aftermath> => {
+  async (tx, settlement: Settlement): Promise<EndpointEffect> => {
     const { endpointId, now, gone } = settlement;
     if (settlement.state === 'delivered') {
       if (!(await settleLeased(tx, settlement))) return 'stale';
@@ -76,10 +76,10 @@ export const settleDelivery = defineWrite(
 
 /** What the receiver of before refused is for the one that has taken its place, which has refused nothing yet. */
 function nextReceiver({ attempts, now }: Settlement): Partial<Ended> {
-  return attempts < MOST_ATTEMPTS ? { state: 'pending', dueAt: now } : {};
+  return attempts < MAX_ATTEMPTS ? { state: 'pending', dueAt: now } : {};
 }
 
-async function settleFailure(tx: Tx, endpoint: EndpointById, now: number): Promise<Aftermath> {
+async function settleFailure(tx: Tx, endpoint: EndpointById, now: number): Promise<EndpointEffect> {
   const failingSince = endpoint.failingSince ?? now;
   if (await hasFailedTooLong(tx, endpoint.id, failingSince, now)) {
     await disableEndpoint(tx, { id: endpoint.id, reason: 'failures', now });

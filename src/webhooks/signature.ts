@@ -8,9 +8,9 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
 /** Specification 6 step 2, and 8. */
-const MOST_SKEW_SECONDS = 300;
+const MAX_SKEW_SECONDS = 300;
 /** A header with more candidates than any rotation makes is not ours. */
-const MOST_SIGNATURES = 8;
+const MAX_SIGNATURES = 8;
 
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
@@ -56,9 +56,9 @@ export type SignedPost = {
 export function verifySignature({ secret, header, body, nowSeconds }: SignedPost): boolean {
   const fields = header.split(',').map((field) => field.trim());
   const t = fields.find((field) => field.startsWith('t='))?.slice(2);
-  const candidates = fields.filter((field) => field.startsWith('v1=')).slice(0, MOST_SIGNATURES);
+  const candidates = fields.filter((field) => field.startsWith('v1=')).slice(0, MAX_SIGNATURES);
   if (t === undefined || !/^\d+$/.test(t) || candidates.length === 0) return false;
-  if (Math.abs(nowSeconds - Number(t)) > MOST_SKEW_SECONDS) return false;
+  if (Math.abs(nowSeconds - Number(t)) > MAX_SKEW_SECONDS) return false;
   const expected = Buffer.from(hmacHex(secret, t, body));
   return candidates.some((candidate) => equal(Buffer.from(candidate.slice(3)), expected));
 }

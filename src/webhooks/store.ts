@@ -3,11 +3,11 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
-import { notFound, tooMany } from '../system/errors.ts';
+import { limitReached, notFound } from '../system/errors.ts';
 import { type EndpointId, endPending } from './deliveries/store.ts';
 
 /** Of one tenant, both modes together (api.md 1.10). */
-export const MOST_ENDPOINTS = 50;
+export const MAX_ENDPOINTS = 50;
 
 export type Owner = Pick<WebhookEndpointRow, 'tenantId' | 'mode'>;
 
@@ -18,8 +18,8 @@ export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, 
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('tenantId', '=', row.tenantId)
     .executeTakeFirstOrThrow();
-  if (count >= MOST_ENDPOINTS) {
-    throw tooMany(
+  if (count >= MAX_ENDPOINTS) {
+    throw limitReached(
       'webhook endpoints already, those of live and test keys together',
       count,
       'delete one first',

@@ -8,7 +8,7 @@ import { changeEndpoint, type Owner } from './store.ts';
 
 /** @throws AppError not_found, validation_error */
 export async function updateEndpoint(
-  app: Pick<App, 'db' | 'clock' | 'config' | 'notices'>,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>,
   owner: Owner,
   id: string,
   wanted: EndpointChange,
@@ -26,7 +26,7 @@ export async function updateEndpoint(
     ...(status !== undefined && { status }),
   };
   const row = await app.db.commit(changeEndpoint, { owner, id, patch, now: app.clock.now() });
-  app.notices.notify('webhooks');
+  app.wakeups.notify('webhooks');
   return row;
 }
 

@@ -18,7 +18,7 @@ import {
 } from './deliveries/store.ts';
 import { type Claim, type LeasedDelivery, leaseDeliveries } from './lease.ts';
 import { retryDelayMs } from './schedule.ts';
-import { type Aftermath, type Settlement, settleDelivery } from './settle.ts';
+import { type EndpointEffect, type Settlement, settleDelivery } from './settle.ts';
 import { IN_FLIGHT, Slots } from './slots.ts';
 import { endSuspensions, forgetPreviousSecrets } from './store.ts';
 
@@ -30,7 +30,7 @@ const MAX_LEASE_TRIES = 3;
 
 export type WebhookApp = Pick<
   App,
-  'db' | 'clock' | 'random' | 'config' | 'sealer' | 'fetch' | 'crashPoint' | 'log' | 'epoch'
+  'db' | 'clock' | 'random' | 'config' | 'sealer' | 'fetch' | 'crashPoint' | 'log' | 'runId'
 >;
 
 export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
@@ -62,7 +62,7 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
       for (let tries = 0; tries < MAX_LEASE_TRIES; tries += 1) {
         const claims = await nextClaims(now, limit);
         if (claims.length === 0) return [];
-        const lease = { now, until: now + LEASE_MS, epoch: app.epoch, claims };
+        const lease = { now, until: now + LEASE_MS, runId: app.runId, claims };
         const leased = await app.db.commit(leaseDeliveries, lease);
         for (const { endpoint } of leased) slots.take(endpoint);
         // When nothing was leased, the list of waiting endpoints is out of date: endpoints were suspended, disabled or
@@ -89,7 +89,7 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
  */
 async function releaseAll(app: WebhookApp, now: number): Promise<void> {
   const [count] = await Promise.all([
-    app.db.commit(releaseAbandoned, { now, epoch: app.epoch }),
+    app.db.commit(releaseAbandoned, { now, runId: app.runId }),
     app.db.commit(endSuspensions, undefined),
   ]);
   if (count > 0) app.log.warn({ count }, 'webhook posts were interrupted, and are made again');
@@ -147,9 +147,9 @@ function whatWasHeard(outcome: PostOutcome): Omit<Ended, 'state' | 'dueAt'> {
 function report(
   { log }: Pick<App, 'log'>,
   { id: deliveryId, endpointId, state, error, attempts }: Settlement,
-  aftermath: Aftermath,
+  effect: EndpointEffect,
 ): void {
-  switch (aftermath) {
+  switch (effect) {
     case 'stale':
       log.warn({ endpointId, deliveryId, attempts }, 'webhook answered after its lease ran out');
       break;

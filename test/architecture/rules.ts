@@ -135,7 +135,7 @@ export function typeEscapes(sources: readonly Source[]): string[] {
   ];
 }
 
-const MOST_LINES = 400;
+const MAX_LINES = 400;
 const KEBAB_CASE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.d)?\.tsx?$/;
 const KEBAB_CASE_FOLDER = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
@@ -146,7 +146,7 @@ export function shapes(sources: readonly Source[]): string[] {
     const wellNamed =
       KEBAB_CASE.test(name.at(-1) ?? '') && name.slice(0, -1).every((part) => KEBAB_CASE_FOLDER.test(part));
     return [
-      ...(lines > MOST_LINES ? [`${path} has ${lines} lines, more than ${MOST_LINES}`] : []),
+      ...(lines > MAX_LINES ? [`${path} has ${lines} lines, more than ${MAX_LINES}`] : []),
       ...(wellNamed ? [] : [`${path} is not named in kebab-case`]),
     ];
   });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { BODY_LIMIT_BYTES } from '../../src/http/server.ts';
+import { MAX_BODY_BYTES } from '../../src/http/server.ts';
 import { WRONG } from './hostile.ts';
 import { mayRefuse, openBadInput, type Route, run } from './world.ts';
 
@@ -31,7 +31,7 @@ for (const route of world.routes) {
 
   test(`${name} refuses a body of 51 MiB with 413`, async () => {
     const { status, body } = await ask(api, { method, url, payload: TOO_LARGE });
-    assert.ok(TOO_LARGE.length > BODY_LIMIT_BYTES);
+    assert.ok(TOO_LARGE.length > MAX_BODY_BYTES);
     assert.deepEqual([status, body.error?.type], [413, 'payload_too_large']);
   });
 }

@@ -23,7 +23,7 @@ const WARM_UP_MS = 3_000;
 const MEMORY_EVERY_MS = 20;
 const DELIVERY_TIMEOUT_MS = 60_000;
 /** More than the daemon has room for. */
-const MOST_HELD = 20;
+const MAX_HELD = 20;
 
 export const attachments: Group = {
   name: 'attachments',
@@ -193,7 +193,7 @@ async function checkRefusal({ daemon, sender }: Postrider, bodyBytes: number): P
       const head = answer.toString('latin1');
       if (head.startsWith('HTTP/1.1 503') && /^retry-after: \d/im.test(head)) break;
       if (!head.startsWith('HTTP/1.1 100')) throw new Error(`a large request was answered ${head}`);
-      if (sockets.length > MOST_HELD) throw new Error(`${MOST_HELD} large requests were let in at once`);
+      if (sockets.length > MAX_HELD) throw new Error(`${MAX_HELD} large requests were let in at once`);
     }
     if (sockets.length <= LARGE_EMAILS) throw new Error(`only ${sockets.length - 1} large requests had room`);
     const small = await daemon.request('POST', '/v1/emails', sender.key, sampleEmail());

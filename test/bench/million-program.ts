@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
-import { laneOf } from '../../src/queue/lane.ts';
+import { queueKeyOf } from '../../src/queue/delivery-queue.ts';
 import { newId } from '../../src/system/ids.ts';
 import { CITIES, contactProperties, emailAt, LAST_YEAR_MS, RECIPIENTS, SENDERS } from './million-rows.ts';
 
@@ -111,8 +111,8 @@ function fillEmails(): string[] {
     const dueAt = state === 'ready' || state === 'deferred' ? nowMs + LAST_YEAR_MS : null;
     recipient({
       ...{ id: newId('rcp', createdAt), messageId: id, ...owner, field: 'to', position: 0 },
-      ...{ address: to.address, domain: to.domain, state, dueAt, attempts, doubts: 0 },
-      ...{ lane: laneOf({ mode: 'live', kind: 'transactional', tenantId }, to.domain) },
+      ...{ address: to.address, domain: to.domain, state, dueAt, attempts, interruptedAttempts: 0 },
+      ...{ queue: queueKeyOf({ mode: 'live', kind: 'transactional', tenantId }, to.domain) },
       ...{ smtpCode: attempts > 0 ? 250 : null, mx: `mx.${to.domain}`, lastEventAt: createdAt },
     });
   }

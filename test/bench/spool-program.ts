@@ -5,7 +5,7 @@
 import { openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createDownloads } from '../../src/emails/download.ts';
-import { createInFlight } from '../../src/emails/in-flight.ts';
+import { createInFlight } from '../../src/emails/idempotency/in-flight.ts';
 import { type SendApp, sendEmail } from '../../src/emails/send.ts';
 import { createByteBudget } from '../../src/http/byte-budget.ts';
 import type { Caller } from '../../src/tenants/authenticate.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Db } from '../../src/db/database.ts';
 import { LockedError } from '../../src/db/lock.ts';
-import { MOST_PENDING, MOST_PENDING_BYTES } from '../../src/db/thread.ts';
+import { MAX_PENDING, MAX_PENDING_BYTES } from '../../src/db/thread.ts';
 import { GROUP_SIZE } from '../../src/db/write-group.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Log } from '../../src/system/log.ts';
@@ -137,8 +137,8 @@ test('a query whose result cannot be cloned fails its caller alone', async () =>
 });
 
 test('a note is written without being awaited, and a failing one is logged and nothing else', async () => {
-  db.note(addPlan, 'note');
-  db.note(addPlan, 'note');
+  db.commitInBackground(addPlan, 'note');
+  db.commitInBackground(addPlan, 'note');
   await db.commit(addPlan, 'note after');
   assert.deepEqual(await plans('note'), ['note', 'note after']);
   assert.deepEqual(
@@ -219,8 +219,8 @@ test('a full disk is a refusal to come back later, and writes succeed again when
 });
 
 test('beyond the limit of waiting writes the caller is told to come back', async () => {
-  const writes = Array.from({ length: MOST_PENDING }, (_, index) => db.commit(addPlan, `many ${index}`));
-  assert.equal(db.pendingWrites, MOST_PENDING);
+  const writes = Array.from({ length: MAX_PENDING }, (_, index) => db.commit(addPlan, `many ${index}`));
+  assert.equal(db.pendingWrites, MAX_PENDING);
   await assert.rejects(db.commit(addPlan, 'too many'), isUnavailable);
   await Promise.all(writes);
   assert.equal(db.pendingWrites, 0);
@@ -229,16 +229,16 @@ test('beyond the limit of waiting writes the caller is told to come back', async
 
 test('beyond the limit of waiting bytes the caller is told to come back, and what is small still goes', async () => {
   const mebibytes = (count: number) => ({ body: { bytes: new Uint8Array(count * 1024 * 1024) } });
-  const MOST_MEBIBYTES = MOST_PENDING_BYTES / 1024 / 1024;
-  const writes = [db.commit(weigh, mebibytes(MOST_MEBIBYTES - 1))];
-  assert.equal(db.pendingBytes, MOST_PENDING_BYTES - 1024 * 1024);
+  const MAX_MEBIBYTES = MAX_PENDING_BYTES / 1024 / 1024;
+  const writes = [db.commit(weigh, mebibytes(MAX_MEBIBYTES - 1))];
+  assert.equal(db.pendingBytes, MAX_PENDING_BYTES - 1024 * 1024);
   await assert.rejects(db.commit(weigh, mebibytes(2)), isUnavailable);
   writes.push(db.commit(weigh, mebibytes(1)));
-  assert.equal(db.pendingBytes, MOST_PENDING_BYTES);
+  assert.equal(db.pendingBytes, MAX_PENDING_BYTES);
   await assert.rejects(db.commit(addPlan, 'heavy'), isUnavailable);
   await Promise.all(writes);
   assert.equal(db.pendingBytes, 0);
-  const larger = MOST_MEBIBYTES + 1;
+  const larger = MAX_MEBIBYTES + 1;
   assert.equal(await db.commit(weigh, mebibytes(larger)), larger * 1024 * 1024);
 });
 

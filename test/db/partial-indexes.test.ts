@@ -175,7 +175,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     async (tx) => {
       await insertEndpoint.run(tx, endpoint);
       const claims = [{ endpointId: endpoint.id, limit: 3 }];
-      await leaseDeliveries.run(tx, { now: 1, until: 2, epoch: 'e', claims });
+      await leaseDeliveries.run(tx, { now: 1, until: 2, runId: 'e', claims });
     },
     async (tx) => {
       await insertEndpoint.run(tx, endpoint);
@@ -183,7 +183,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     },
   ],
   webhookEndpointsRotating: [(tx) => forgetPreviousSecrets.run(tx, { now: 1 })],
-  webhookDeliveriesLeased: [(tx) => releaseAbandoned.run(tx, { now: 1, epoch: 'e' })],
+  webhookDeliveriesLeased: [(tx) => releaseAbandoned.run(tx, { now: 1, runId: 'e' })],
 };
 
 function partialIndexes(): string[] {

@@ -3,7 +3,7 @@ import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createDomain } from '../../src/domains/create.ts';
 import { deleteDomain } from '../../src/domains/delete.ts';
-import { endDomain, getDomain, insertDomain, MOST_DOMAINS } from '../../src/domains/store.ts';
+import { endDomain, getDomain, insertDomain, MAX_DOMAINS } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
@@ -133,7 +133,7 @@ test('two creations at once make one domain', async () => {
 
 test('a tenant has at most 1,000 domains, deleted ones not counted, another its own', async () => {
   const { tenantId, testKey } = await t.addTenant('collector');
-  const rows = Array.from({ length: MOST_DOMAINS }, (_, index) =>
+  const rows = Array.from({ length: MAX_DOMAINS }, (_, index) =>
     domainRow(tenantId, { name: `d${index}.example`, id: newId('dom', START) }),
   );
   await Promise.all(rows.map((row) => t.app.db.commit(insertDomain, row)));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createKeyPairs, type KeyPair, MOST_ASKED } from '../../src/domains/key-pairs.ts';
+import { createKeyPairs, type KeyPair, MAX_ASKED } from '../../src/domains/key-pairs.ts';
 import { AppError } from '../../src/system/errors.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -45,7 +45,7 @@ test('one that fails is the failure of the one who asked alone', async () => {
 
 test('of too many the last is refused at once, and there is room again when one is made', async () => {
   const { keyPairs, begun, finish } = open();
-  const asked = Array.from({ length: MOST_ASKED }, () => keyPairs.generate());
+  const asked = Array.from({ length: MAX_ASKED }, () => keyPairs.generate());
   const refusal = await soon(keyPairs.generate());
   assert.ok(refusal instanceof AppError, String(refusal));
   assert.deepEqual([refusal.code, refusal.options.retryAfterSeconds], ['unavailable', 5]);

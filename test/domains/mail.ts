@@ -41,9 +41,9 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
       position: 0,
       address: 'c@d.example',
     },
-    ...{ domain: 'd.example', lane: 'd.example', state: mail.state ?? 'ready' },
+    ...{ domain: 'd.example', queue: 'd.example', state: mail.state ?? 'ready' },
     ...{ dueAt: mail.dueAt === undefined ? mail.datedAt : mail.dueAt, attempts: mail.attempts ?? 0 },
-    ...{ doubts: 0, epoch: null, delayNoticeAt: null, smtpCode: null, enhancedCode: null },
+    ...{ interruptedAttempts: 0, runId: null, delayNoticeAt: null, smtpCode: null, enhancedCode: null },
     ...{ diagnostic: null, mx: null, tls: null, lastEventAt: now },
   };
   try {

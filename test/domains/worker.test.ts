@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { endDomain, findSealedKey, getDomain, purgeDomains } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
 import { createDomainCheckWork, createDomainSweep } from '../../src/domains/worker.ts';
-import type { NoticeName } from '../../src/system/notices.ts';
+import type { WakeupName } from '../../src/system/wakeups.ts';
 import { startWork } from '../../src/system/worker.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-type World = { t: TestApp; dns: ZoneDns; clock: FakeClock; notices: NoticeName[] };
+type World = { t: TestApp; dns: ZoneDns; clock: FakeClock; wakeups: WakeupName[] };
 
 const opened: TestApp[] = [];
 after(async () => {
@@ -30,9 +30,9 @@ async function openWorld(): Promise<World> {
   const dns = zoneDns('');
   const t = await openTestApp({ system: { clock, dns, random: () => 0 } });
   opened.push(t);
-  const notices: NoticeName[] = [];
-  t.app.notices.listen('events', () => void notices.push('events'));
-  return { t, dns, clock, notices };
+  const wakeups: WakeupName[] = [];
+  t.app.wakeups.listen('events', () => void wakeups.push('events'));
+  return { t, dns, clock, wakeups };
 }
 
 const create = async ({ t }: World, name: string) => {
@@ -142,14 +142,14 @@ test('becoming verified and failing are told once, in both modes, with the chang
     }));
   await world.clock.advance(5 * MINUTE_MS);
   await runDue(world);
-  assert.deepEqual([await events(world), world.notices], [[], []]);
+  assert.deepEqual([await events(world), world.wakeups], [[], []]);
 
   world.dns.setZone(zoneOfDomain(domain));
   await world.clock.advance(5 * MINUTE_MS);
   await runDue(world);
   const verified = tell('domain.verified', 'verified');
   assert.deepEqual(await events(world), verified);
-  assert.equal(world.notices.length, 1);
+  assert.equal(world.wakeups.length, 1);
   await verifyDomain(world.t.app, tenantId, domainId);
   assert.deepEqual(await events(world), verified);
 
@@ -159,7 +159,7 @@ test('becoming verified and failing are told once, in both modes, with the chang
   await world.clock.advance(72 * HOUR_MS);
   await verifyDomain(world.t.app, tenantId, domainId);
   assert.deepEqual(await events(world), [...verified, ...tell('domain.failed', 'failed')]);
-  assert.equal(world.notices.length, 2);
+  assert.equal(world.wakeups.length, 2);
   await verifyDomain(world.t.app, tenantId, domainId);
   assert.equal((await events(world)).length, 4);
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { acceptBatch } from '../../src/emails/accept.ts';
-import { BATCH_BODY_LIMIT_BYTES } from '../../src/emails/schemas.ts';
+import { MAX_BATCH_BODY_BYTES } from '../../src/emails/schemas.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
@@ -45,7 +45,7 @@ const withFile = (more: Record<string, unknown> = {}) =>
 async function limitPlan(limits: { monthlyEmails?: number; requestsPerSecond?: number }): Promise<void> {
   const plan = { name: 'unlimited', monthlyEmails: null, requestsPerSecond: null, createdAt: 0, ...limits };
   await spool.app.db.commit(upsertPlan, plan);
-  spool.app.notices.notify('tenants');
+  spool.app.wakeups.notify('tenants');
 }
 
 function suppress(email: string): Promise<unknown> {
@@ -188,7 +188,7 @@ test('a batch holds 100 emails with everything in them that an email may have', 
 
 test('a batch is one transaction, and wakes the queue once', async (t) => {
   const commit = t.mock.method(spool.app.db, 'commit');
-  const notify = t.mock.method(spool.app.notices, 'notify');
+  const notify = t.mock.method(spool.app.wakeups, 'notify');
   await send([emailBody(), emailBody({ to: '' }), emailBody()]);
   assert.deepEqual(
     commit.mock.calls.map(({ arguments: [write] }) => write),
@@ -429,7 +429,7 @@ test('a batch may have 50 MiB, and a byte more is too much', async () => {
     socket.destroy();
     return answer.toString('latin1').slice(9, 12);
   };
-  assert.equal(BATCH_BODY_LIMIT_BYTES, 50 * 1024 * 1024);
-  assert.equal(await ask(BATCH_BODY_LIMIT_BYTES), '100');
-  assert.equal(await ask(BATCH_BODY_LIMIT_BYTES + 1), '413');
+  assert.equal(MAX_BATCH_BODY_BYTES, 50 * 1024 * 1024);
+  assert.equal(await ask(MAX_BATCH_BODY_BYTES), '100');
+  assert.equal(await ask(MAX_BATCH_BODY_BYTES + 1), '413');
 });

@@ -130,7 +130,7 @@ test('what a daemon that ended may have sent is neither canceled nor rescheduled
   const { id } = await accepted({ to: `delivered@${SIMULATOR}` });
   const { app, clock } = spool;
   assert.equal((await spool.claim('earlier')).length, 1);
-  const recovery = { now: clock.now(), elapsed: clock.elapsed(), epoch: app.epoch };
+  const recovery = { now: clock.now(), elapsed: clock.elapsed(), runId: app.runId };
   assert.deepEqual(await app.db.commit(recoverAbandoned, recovery), { retried: 1, held: [] });
   for (const answer of [await cancel(id), await reschedule(id, later())]) {
     assert.deepEqual([answer.status, answer.body.error.type], [409, 'invalid_state']);

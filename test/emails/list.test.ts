@@ -42,7 +42,7 @@ async function refused(query: string, param: string) {
 /** As a crash or a stop may leave all recipients of an email. */
 function setState(emailId: string, state: string, attempts: number): void {
   const database = new Sqlite(join(spool.dataDir, 'postrider.db'));
-  const set = "UPDATE recipients SET state = ?, attempts = ?, epoch = 'x' WHERE messageId = ?";
+  const set = "UPDATE recipients SET state = ?, attempts = ?, runId = 'x' WHERE messageId = ?";
   database.prepare(set).run(state, attempts, emailId);
   database.close();
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { ExportRow } from '../../src/db/marketing-tables.ts';
 import { runExport } from '../../src/exports/run.ts';
-import { endExport, insertExport, MOST_KEPT, MOST_KEPT_BYTES } from '../../src/exports/store.ts';
+import { endExport, insertExport, MAX_KEPT, MAX_KEPT_BYTES } from '../../src/exports/store.ts';
 import { newId } from '../../src/system/ids.ts';
 import { exportCsv, exportHandlers, importCsv, leaseExportsOf, newAudience } from '../imports/jobs.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
@@ -97,7 +97,7 @@ test('who has as many exports as there may be has room again when one is deleted
   const open = await openTestApp();
   try {
     const ids: string[] = [];
-    for (let index = 0; index < MOST_KEPT; index++) ids.push(await keep(open, 0));
+    for (let index = 0; index < MAX_KEPT; index++) ids.push(await keep(open, 0));
     const refused = await open.request('POST', PATH);
     assert.deepEqual([refused.status, refused.body.error.type], [400, 'validation_error']);
     assert.match(refused.body.error.message, /There are 100 exports, as many as there may be; delete some/);
@@ -111,7 +111,7 @@ test('who has as many exports as there may be has room again when one is deleted
 test('the files of a tenant have so many bytes together, and another tenant has its own', async () => {
   const open = await openTestApp();
   try {
-    await keep(open, MOST_KEPT_BYTES - 1_000);
+    await keep(open, MAX_KEPT_BYTES - 1_000);
     assert.equal((await open.request('POST', PATH)).status, 202);
     const last = await keep(open, 1_000);
     const refused = await open.request('POST', PATH);
@@ -137,7 +137,7 @@ test('exports that were asked for while there was room are not written once ther
     const blob = {
       id: newId('blob', now),
       sha256: 'x',
-      sizeBytes: MOST_KEPT_BYTES,
+      sizeBytes: MAX_KEPT_BYTES,
       eightBit: 0,
       data,
     } as const;

@@ -27,9 +27,9 @@ const DELIVERY_TIMEOUT_MS = 20_000;
 /** How exactly the daemon's clock must be where it was put. */
 const TOLERANCE_MS = 60_000;
 /** More attempts than this in the few seconds of a jump: the first and one more that fell due by the jump. */
-const MOST_ATTEMPTS = 2;
+const MAX_ATTEMPTS = 2;
 /** Of one core while nothing is sent: a timer that is always due would take all of it. */
-const MOST_IDLE_SHARE = 0.5;
+const MAX_IDLE_SHARE = 0.5;
 const IDLE_MS = 2_000;
 /** USER_HZ, the unit of /proc/PID/stat; 100 on every Linux Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -123,8 +123,8 @@ async function inspectRetries(world: World, daemon: DaemonProcess, cycle: number
   const attempts = Math.max(...(body as Attempted).recipients.map((recipient) => recipient.attempts));
   const { fake } = jumpOf(cycle);
   return [
-    ...(attempts > MOST_ATTEMPTS ? [`${fake}: ${attempts} attempts within seconds`] : []),
-    ...(share > MOST_IDLE_SHARE ? [`${fake}: ${Math.round(share * 100)} % of a core while idle`] : []),
+    ...(attempts > MAX_ATTEMPTS ? [`${fake}: ${attempts} attempts within seconds`] : []),
+    ...(share > MAX_IDLE_SHARE ? [`${fake}: ${Math.round(share * 100)} % of a core while idle`] : []),
   ];
 }
 

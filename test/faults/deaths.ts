@@ -36,7 +36,7 @@ const CLIENTS = 8;
 const PAUSE_MS = 30;
 const LOAD_MS = { before: 800, quiet: 30_000 };
 /** Far more than are made before the fault: without load nothing is written, and nothing fails. */
-const MOST_SUBMISSIONS = 2_000;
+const MAX_SUBMISSIONS = 2_000;
 const END_TIMEOUT_MS = 10_000;
 /** Mail whose delivery five crashes in a row have interrupted is held for the operator (`queue/held/suspect.ts`). */
 const CYCLES_BETWEEN_RESTS = 3;
@@ -84,7 +84,7 @@ async function die(world: World, deadly: Deadly, daemon: DaemonProcess) {
     clients: CLIENTS,
     pauseMs: PAUSE_MS,
     signal,
-    most: MOST_SUBMISSIONS,
+    most: MAX_SUBMISSIONS,
   });
   await sleep(LOAD_MS.before);
   const accepted = load.acknowledged.length;

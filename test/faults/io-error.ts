@@ -18,7 +18,7 @@ const KINDS = ['flush', 'write'] as const;
 const DISK_BYTES = 256 * 1024 * 1024;
 const CLIENTS = 16;
 const LOAD_MS = 500;
-const MOST_SUBMISSIONS = 5_000;
+const MAX_SUBMISSIONS = 5_000;
 const MAX_CHANGES = 20;
 const END_TIMEOUT_MS = 10_000;
 
@@ -46,7 +46,7 @@ async function failUnderLoad(options: IoErrorOptions, kind: (typeof KINDS)[numbe
     daemon = await startDaemonProcess({ dataDir, env: daemonEnvironment('FULL') });
     const key = daemon.testKey ?? '';
     const { signal } = enough;
-    const running = load.run({ daemon, key, clients: CLIENTS, pauseMs: 0, signal, most: MOST_SUBMISSIONS });
+    const running = load.run({ daemon, key, clients: CLIENTS, pauseMs: 0, signal, most: MAX_SUBMISSIONS });
     await Promise.all([sleep(LOAD_MS), ledger.run({ daemon, key, signal, most: MAX_CHANGES })]);
     await fail(disk, kind);
     const ended = await Promise.race([daemon.exited.then(() => true), sleep(END_TIMEOUT_MS, false)]);

@@ -27,7 +27,7 @@ export type KillVerdict = Reckoning & { deaths: Death[] };
 
 const CLIENTS = 4;
 const CLIENT_PAUSE_MS = 25;
-const MOST_SUBMISSIONS_OF_A_LIFE = 150;
+const MAX_SUBMISSIONS_OF_A_LIFE = 150;
 const MAX_CHANGES_OF_A_LIFE = 10;
 /** Share of kills at named points; the others come at random times. */
 const NAMED_SHARE = 0.6;
@@ -107,7 +107,7 @@ async function workUntilEnd(world: World, daemon: DaemonProcess, plan: Plan): Pr
     clients: CLIENTS,
     pauseMs: CLIENT_PAUSE_MS,
     signal: over.signal,
-    most: MOST_SUBMISSIONS_OF_A_LIFE,
+    most: MAX_SUBMISSIONS_OF_A_LIFE,
   });
   const changing = world.ledger.run({
     daemon,

@@ -65,7 +65,7 @@ const FULL = {
   limitMinutes: 60,
 };
 /** One of each jump. */
-const LEAST_JUMPS = 3;
+const MIN_JUMPS = 3;
 const TERMINATIONS_PER_CYCLE = 3;
 
 type Result = { ok: boolean; lines: string[] };
@@ -248,7 +248,7 @@ async function takeFiles({ cycles, seed }: Place): Promise<Result> {
 
 async function jumpClock({ cycles, seed }: Place): Promise<Result> {
   const library = clockLibrary() ?? '';
-  const jumps = Math.max(cycles, LEAST_JUMPS);
+  const jumps = Math.max(cycles, MIN_JUMPS);
   return livedThrough(await runClockJumps({ library, cycles: jumps, random: seededRandom(seed) }));
 }
 

@@ -7,7 +7,7 @@ import type { KillVerdict } from './kill.ts';
 import type { SiegeVerdict } from './siege.ts';
 import type { TerminateVerdict } from './terminate.ts';
 
-const MOST_FAULTS_SHOWN = 10;
+const MAX_FAULTS_SHOWN = 10;
 
 export function lostIn(verdict: CutVerdict): number {
   return verdict.missing + verdict.unreadable + verdict.uncanceled;
@@ -88,7 +88,7 @@ export function describeReckoning(reckoning: Reckoning): string[] {
 
 function describeFaults(faults: readonly string[]): string[] {
   const counted = Object.entries(Object.groupBy(faults, (fault) => fault));
-  const shown = counted.slice(0, MOST_FAULTS_SHOWN).map(([fault, some]) => `${some?.length} x ${fault}`);
+  const shown = counted.slice(0, MAX_FAULTS_SHOWN).map(([fault, some]) => `${some?.length} x ${fault}`);
   const rest = counted.length - shown.length;
   return rest > 0 ? [...shown, `and ${rest} more`] : shown;
 }

@@ -35,7 +35,7 @@ export type SiegeVerdict = Reckoning & {
 const CLIENTS = 6;
 const PAUSE_MS = 10;
 const CALM_SUBMISSIONS = 20;
-const MOST_SUBMISSIONS_OF_A_FAULT = 150;
+const MAX_SUBMISSIONS_OF_A_FAULT = 150;
 const CALM_CHANGES = 5;
 const MAX_CHANGES_OF_A_FAULT = 15;
 const RECOVERY_TIMEOUT_MS = 60_000;
@@ -89,7 +89,7 @@ async function suffer(
   cycle: number,
 ): Promise<string[]> {
   const over = new AbortController();
-  const most = MOST_SUBMISSIONS_OF_A_FAULT;
+  const most = MAX_SUBMISSIONS_OF_A_FAULT;
   const { signal } = over;
   const running = load.run({
     daemon,

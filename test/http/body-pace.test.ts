@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { GRACE_MS, LEAST_BYTES_PER_SECOND, watchPace } from '../../src/http/body-pace.ts';
+import { GRACE_MS, MIN_BYTES_PER_SECOND, watchPace } from '../../src/http/body-pace.ts';
 import { type ByteBudget, createByteBudget } from '../../src/http/byte-budget.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -59,12 +59,12 @@ test('a body that does not come at all is given up when the grace is over', asyn
 });
 
 test('a body that stalls is given up when the least pace would have brought what there is', async () => {
-  const received = Array(60).fill(10 * LEAST_BYTES_PER_SECOND);
+  const received = Array(60).fill(10 * MIN_BYTES_PER_SECOND);
   assert.deepEqual(await watch(received), { cutAtMs: GRACE_MS + 10_000, cuts: 1 });
 });
 
 test('a body that drips is given up, one at the least pace is not', async () => {
-  const drip = Array.from({ length: 100 }, (_, second) => second * LEAST_BYTES_PER_SECOND * 0.9);
+  const drip = Array.from({ length: 100 }, (_, second) => second * MIN_BYTES_PER_SECOND * 0.9);
   const slow = drip.map((bytes) => bytes / 0.9);
   const { cutAtMs = 0 } = await watch(drip);
   assert.ok(cutAtMs >= 30_000 && cutAtMs < 35_000, `${cutAtMs}`);

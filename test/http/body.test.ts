@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { MOST_DISCARDED_BYTES } from '../../src/http/body.ts';
+import { MAX_DISCARDED_BYTES } from '../../src/http/body.ts';
 import { type ByteBudget, createByteBudget } from '../../src/http/byte-budget.ts';
-import { BODY_LIMIT_BYTES } from '../../src/http/server.ts';
+import { MAX_BODY_BYTES } from '../../src/http/server.ts';
 import { head, listen, open, post } from './connection.ts';
 import { serve } from './serve.ts';
 
@@ -154,9 +154,9 @@ test('a peer that leaves after its body keeps the room until its request is done
 
 test('a length over the limit is refused by its number, and the sender is not reset', async () => {
   const peer = await open(port);
-  peer.write(head('/things', BODY_LIMIT_BYTES + 1));
+  peer.write(head('/things', MAX_BODY_BYTES + 1));
   assert.equal((await peer.answer()).status, 413);
-  peer.write(Buffer.alloc(BODY_LIMIT_BYTES + 1, 'x'));
+  peer.write(Buffer.alloc(MAX_BODY_BYTES + 1, 'x'));
   peer.write(post('/things', THING));
   assert.equal((await peer.answer()).status, 200);
   assert.equal(bodies.usedBytes, 0);
@@ -165,13 +165,13 @@ test('a length over the limit is refused by its number, and the sender is not re
 
 test('nor is one that wants the connection closed: it ends when all was sent', async () => {
   const peer = await open(port);
-  peer.write(head('/things', BODY_LIMIT_BYTES + 1, 'Connection: close\r\n'));
+  peer.write(head('/things', MAX_BODY_BYTES + 1, 'Connection: close\r\n'));
   assert.equal((await peer.answer()).status, 413);
   const send = (bytes: Buffer) =>
     new Promise<void>((resolve, reject) => {
       peer.socket.write(bytes, (error) => (error ? reject(error) : resolve()));
     });
-  await send(Buffer.alloc(BODY_LIMIT_BYTES, 'x'));
+  await send(Buffer.alloc(MAX_BODY_BYTES, 'x'));
   assert.equal(peer.socket.readableEnded, false);
   await send(Buffer.from('x'));
   await peer.closed;
@@ -179,17 +179,17 @@ test('nor is one that wants the connection closed: it ends when all was sent', a
 
 test('of what was refused no more than so much is read, then the connection is cut', async () => {
   const peer = await open(port);
-  peer.write(head('/things', 2 * MOST_DISCARDED_BYTES));
+  peer.write(head('/things', 2 * MAX_DISCARDED_BYTES));
   assert.equal((await peer.answer()).status, 413);
   const part = Buffer.alloc(1024 * 1024, 'x');
   let sent = 0;
-  while (!peer.socket.destroyed && sent < 2 * MOST_DISCARDED_BYTES - 1) {
+  while (!peer.socket.destroyed && sent < 2 * MAX_DISCARDED_BYTES - 1) {
     sent += part.length;
     if (!peer.socket.write(part))
       await Promise.race([new Promise((resolve) => peer.socket.once('drain', resolve)), peer.closed]);
   }
   assert.ok(peer.socket.destroyed);
-  assert.ok(sent >= MOST_DISCARDED_BYTES);
+  assert.ok(sent >= MAX_DISCARDED_BYTES);
 });
 
 test('a path that nobody serves is refused before its body is read', async () => {
@@ -228,7 +228,7 @@ test('a body that waits to be asked for is asked for when it is wanted', async (
 
 test('a refusal does not ask for it, and ends the connection, on which nobody knows what follows', async () => {
   for (const [path, length, status] of [
-    ['/things', BODY_LIMIT_BYTES + 1, 413],
+    ['/things', MAX_BODY_BYTES + 1, 413],
     ['/nothing', 10, 404],
   ] as const) {
     const peer = await open(port);

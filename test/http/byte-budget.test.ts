@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createByteBudget } from '../../src/http/byte-budget.ts';
-import { ATTACHMENTS_BODY_LIMIT_BYTES } from '../../src/http/server.ts';
+import { MAX_ATTACHMENTS_BODY_BYTES } from '../../src/http/server.ts';
 
 const MIB = 1024 * 1024;
 
 test('four of the largest emails of one holder fit together, a fifth does not, and four of another do', () => {
   const budget = createByteBudget();
   const take = (holder: string) => {
-    const room = budget.open(holder);
-    return { room, taken: room.take(ATTACHMENTS_BODY_LIMIT_BYTES) };
+    const reservation = budget.open(holder);
+    return { reservation, taken: reservation.take(MAX_ATTACHMENTS_BODY_BYTES) };
   };
   const first = Array.from({ length: 4 }, () => take('a'));
   assert.ok(first.every(({ taken }) => taken));
@@ -18,8 +18,8 @@ test('four of the largest emails of one holder fit together, a fifth does not, a
   assert.ok(second.every(({ taken }) => taken));
   assert.equal(take('b').taken, false);
   assert.equal(take('c').taken, false, 'nor one of a third: all is taken');
-  assert.equal(budget.usedBytes, 8 * ATTACHMENTS_BODY_LIMIT_BYTES);
-  first[0]?.room.release();
+  assert.equal(budget.usedBytes, 8 * MAX_ATTACHMENTS_BODY_BYTES);
+  first[0]?.reservation.release();
   assert.equal(take('a').taken, true);
 });
 
@@ -57,27 +57,30 @@ test('large bodies leave room for small ones, and small ones come to an end too'
 test('what grows in small steps is as large as it has become', () => {
   const budget = createByteBudget({ largeBytes: 500_000, reserveBytes: 300_000, share: 1 });
   assert.equal(budget.open('a').take(500_000), true);
-  const room = budget.open('a');
-  assert.equal(room.take(200_000), true);
-  assert.equal(room.take(100_000), false);
+  const reservation = budget.open('a');
+  assert.equal(reservation.take(200_000), true);
+  assert.equal(reservation.take(100_000), false);
 });
 
 test('what is held already counts although there is no room, and is given back like the rest', () => {
   const budget = createByteBudget({ largeBytes: 100, reserveBytes: 0, share: 1 });
-  const room = budget.open('a');
-  room.add(150);
+  const reservation = budget.open('a');
+  reservation.add(150);
   assert.deepEqual([budget.usedBytes, budget.open('b').take(1)], [150, false]);
-  room.release();
+  reservation.release();
   assert.equal(budget.usedBytes, 0);
 });
 
 test('a room is given back once, all of it, and what was refused was not taken', () => {
   const budget = createByteBudget({ largeBytes: 1_000_000, reserveBytes: 0 });
-  const room = budget.open('a');
-  assert.deepEqual([room.take(300_000), room.take(300_000), room.take(200_000)], [true, false, true]);
+  const reservation = budget.open('a');
+  assert.deepEqual(
+    [reservation.take(300_000), reservation.take(300_000), reservation.take(200_000)],
+    [true, false, true],
+  );
   assert.equal(budget.usedBytes, 500_000);
-  room.release();
-  room.release();
+  reservation.release();
+  reservation.release();
   assert.equal(budget.usedBytes, 0);
   assert.equal(budget.open('a').take(500_000), true);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createByteBudget } from '../../src/http/byte-budget.ts';
-import { CSV_BODY_LIMIT_BYTES, csvAnswer, csvBody } from '../../src/http/csv-body.ts';
+import { csvAnswer, csvBody, MAX_CSV_BODY_BYTES } from '../../src/http/csv-body.ts';
 import { serve } from './serve.ts';
 
 const FILE = 'email,name\r\na@b.example,Jos\xe9\r\n';
@@ -10,7 +10,7 @@ function serveFiles(options: Parameters<typeof serve>[0] = {}) {
   return serve(options, (server) => {
     const schema = { body: csvBody('A file', 'email\r\n'), response: { 200: csvAnswer('It', 'a\r\n') } };
     const config = { takesCsv: true };
-    server.post('/files', { bodyLimit: CSV_BODY_LIMIT_BYTES, config, schema }, async (request, reply) => {
+    server.post('/files', { bodyLimit: MAX_CSV_BODY_BYTES, config, schema }, async (request, reply) => {
       const { body } = request;
       assert.ok(Buffer.isBuffer(body));
       return reply.type('text/csv').send(body);
@@ -69,7 +69,7 @@ test('no file is one that is missing', async () => {
 test('a file has its limit, and its room among all bodies', async () => {
   const { send } = await serveFiles({ bodies: createByteBudget({ largeBytes: 2_000, reserveBytes: 0 }) });
   const file = { method: 'POST', url: '/files', headers: csv } as const;
-  const declared = { ...csv, 'content-length': String(CSV_BODY_LIMIT_BYTES + 1) };
+  const declared = { ...csv, 'content-length': String(MAX_CSV_BODY_BYTES + 1) };
   const tooLarge = await send({ ...file, headers: declared, payload: FILE });
   assert.deepEqual([tooLarge.status, tooLarge.body.error?.type], [413, 'payload_too_large']);
   const noRoom = await send({ ...file, payload: 'x'.repeat(1_001) });

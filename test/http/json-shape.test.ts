@@ -3,32 +3,32 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   endOfString,
-  excessOf,
+  findShapeViolation,
   MAX_NAME_BYTES,
-  MOST_NESTING,
-  MOST_STRINGS,
-  MOST_VALUES,
+  MAX_NESTING,
+  MAX_STRINGS,
+  MAX_VALUES,
 } from '../../src/http/json-shape.ts';
 
-const excess = (text: string) => excessOf(Buffer.from(text));
+const excess = (text: string) => findShapeViolation(Buffer.from(text));
 
 test('nesting is allowed up to its limit', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
-  assert.equal(excess(nested(MOST_NESTING)), undefined);
-  assert.match(excess(nested(MOST_NESTING + 1)) ?? '', /nested deeper/);
+  assert.equal(excess(nested(MAX_NESTING)), undefined);
+  assert.match(excess(nested(MAX_NESTING + 1)) ?? '', /nested deeper/);
   assert.match(excess('{"a":'.repeat(1_000_000)) ?? '', /nested deeper/);
 });
 
 test('values are counted, what stands in strings is not', () => {
-  assert.equal(excess(`[${'1,'.repeat(MOST_VALUES - 2)}1]`), undefined);
-  assert.match(excess(`[${'1,'.repeat(MOST_VALUES)}1]`) ?? '', /more than/);
-  assert.match(excess(`[${'{},'.repeat(MOST_VALUES)}1]`) ?? '', /more than/);
-  assert.equal(excess(JSON.stringify({ html: ',[{'.repeat(MOST_VALUES), text: '\\",[\\\\' })), undefined);
+  assert.equal(excess(`[${'1,'.repeat(MAX_VALUES - 2)}1]`), undefined);
+  assert.match(excess(`[${'1,'.repeat(MAX_VALUES)}1]`) ?? '', /more than/);
+  assert.match(excess(`[${'{},'.repeat(MAX_VALUES)}1]`) ?? '', /more than/);
+  assert.equal(excess(JSON.stringify({ html: ',[{'.repeat(MAX_VALUES), text: '\\",[\\\\' })), undefined);
 });
 
 test('strings are counted even where nothing stands between them', () => {
-  assert.match(excess('""'.repeat(MOST_STRINGS + 1)) ?? '', /more than/);
-  const fields = Array.from({ length: MOST_VALUES / 2 - 1 }, (_, index) => `"${index}":"x"`);
+  assert.match(excess('""'.repeat(MAX_STRINGS + 1)) ?? '', /more than/);
+  const fields = Array.from({ length: MAX_VALUES / 2 - 1 }, (_, index) => `"${index}":"x"`);
   assert.equal(excess(`{${fields.join(',')}}`), undefined);
 });
 
@@ -85,7 +85,10 @@ test('the same name in two objects, as a value, or in another case is no repetit
 
 test('a field name is at most 16 KiB long', () => {
   const named = (bytes: number) => Buffer.from(JSON.stringify({ a: { ['/'.repeat(bytes)]: 1 } }));
-  assert.equal(excessOf(named(MAX_NAME_BYTES - 1)), undefined);
-  assert.equal(excessOf(named(MAX_NAME_BYTES)), 'have a field name of more than 16 KiB');
-  assert.equal(excessOf(Buffer.from(JSON.stringify({ text: 'x'.repeat(MAX_NAME_BYTES) }))), undefined);
+  assert.equal(findShapeViolation(named(MAX_NAME_BYTES - 1)), undefined);
+  assert.equal(findShapeViolation(named(MAX_NAME_BYTES)), 'have a field name of more than 16 KiB');
+  assert.equal(
+    findShapeViolation(Buffer.from(JSON.stringify({ text: 'x'.repeat(MAX_NAME_BYTES) }))),
+    undefined,
+  );
 });

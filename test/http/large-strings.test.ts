@@ -3,10 +3,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { FastifyRequest } from 'fastify';
-import { MOST_TEXT_BYTES } from '../../src/http/json-body.ts';
-import { MOST_STRINGS } from '../../src/http/json-shape.ts';
+import { MAX_TEXT_BYTES } from '../../src/http/json-body.ts';
+import { MAX_STRINGS } from '../../src/http/json-shape.ts';
 import { DETACHED_BYTES, detachContent, detachedOf } from '../../src/http/large-strings.ts';
-import { ATTACHMENTS_BODY_LIMIT_BYTES } from '../../src/http/server.ts';
+import { MAX_ATTACHMENTS_BODY_BYTES } from '../../src/http/server.ts';
 import { serve } from './serve.ts';
 
 type Attachment = { filename?: string; content: string };
@@ -179,7 +179,7 @@ test('other routes get their strings', async () => {
 });
 
 test('routes with attachments take longer bodies', async () => {
-  const content = 'A'.repeat(ATTACHMENTS_BODY_LIMIT_BYTES - '{"attachments":[{"content":""}]}'.length);
+  const content = 'A'.repeat(MAX_ATTACHMENTS_BODY_BYTES - '{"attachments":[{"content":""}]}'.length);
   assert.equal((await send(JSON.stringify({ attachments: [{ content }] }))).found[0]?.length, content.length);
   assert.equal(await statusOf(JSON.stringify({ attachments: [{ content: `${content}A` }] })), 413);
 });
@@ -190,8 +190,8 @@ test('what is not taken out may be so long and no longer', async () => {
     const stays = JSON.stringify({ html: '', attachments: [{ content: PLACEHOLDER_CHARACTERS }] }).length;
     return start + 'x'.repeat(bytes - stays) + end;
   };
-  assert.deepEqual((await send(padded(MOST_TEXT_BYTES))).found, [LARGE]);
-  const refused = await answerTo(padded(MOST_TEXT_BYTES + 1));
+  assert.deepEqual((await send(padded(MAX_TEXT_BYTES))).found, [LARGE]);
+  const refused = await answerTo(padded(MAX_TEXT_BYTES + 1));
   assert.equal(refused.statusCode, 413);
   assert.match(refused.json().error.message, /apart from its attachments; without them it may have 16 MiB$/);
 });
@@ -199,10 +199,10 @@ test('what is not taken out may be so long and no longer', async () => {
 test('a text of more strings than any of ours is left to the check that refuses it', async () => {
   const many = (count: number) => Buffer.from(`{"a":[${'"",'.repeat(count)}""],"content":"${LARGE}"}`);
   const request = { headers: {} } as FastifyRequest;
-  const few = await detachContent(request, many(MOST_STRINGS - 4));
-  assert.ok(few.length < MOST_STRINGS * 4);
-  const tooMany = many(MOST_STRINGS);
-  assert.equal(await detachContent(request, tooMany), tooMany);
+  const few = await detachContent(request, many(MAX_STRINGS - 4));
+  assert.ok(few.length < MAX_STRINGS * 4);
+  const limitReached = many(MAX_STRINGS);
+  assert.equal(await detachContent(request, limitReached), limitReached);
 });
 
 test('whatever the strings, what is found and what stands in the body is what JSON says', async () => {

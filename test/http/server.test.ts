@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { csvBody } from '../../src/http/csv-body.ts';
-import { BODY_LIMIT_BYTES } from '../../src/http/server.ts';
+import { MAX_BODY_BYTES } from '../../src/http/server.ts';
 import { isId } from '../../src/system/ids.ts';
 import { serve } from './serve.ts';
 
@@ -60,8 +60,8 @@ test('a charset or another parameter on the type is accepted', async () => {
 
 test('a body of more than the limit is too large, and one of the limit is not', async () => {
   const fill = (bytes: number) => `{"name":"${'x'.repeat(bytes - '{"name":""}'.length)}"}`;
-  assert.equal((await post(fill(BODY_LIMIT_BYTES))).status, 200);
-  assertProblem(await post(fill(BODY_LIMIT_BYTES + 1)), { status: 413, type: 'payload_too_large' });
+  assert.equal((await post(fill(MAX_BODY_BYTES))).status, 200);
+  assertProblem(await post(fill(MAX_BODY_BYTES + 1)), { status: 413, type: 'payload_too_large' });
 });
 
 test('keys that would reach a prototype are refused', async () => {

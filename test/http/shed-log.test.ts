@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createShedLog } from '../../src/http/shed-log.ts';
 import type { Log } from '../../src/system/log.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
-import { createNotices } from '../../src/system/notices.ts';
+import { createWakeups } from '../../src/system/wakeups.ts';
 import { startWork } from '../../src/system/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -14,7 +14,7 @@ test('shed requests are logged in one line every ten seconds, with a sum for eac
   const write = (fields: object, message: string) => lines.push([fields, message]);
   const log = { info: write, error() {} } as unknown as Log;
   const work = startWork(
-    { clock, log, notices: createNotices() } as never,
+    { clock, log, wakeups: createWakeups() } as never,
     createShedLog({ clock, log, metrics }),
   );
   const shed = (reason: string, times: number) => metrics.shedRequests.inc({ reason }, times);

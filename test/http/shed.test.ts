@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   createOverloadCheck,
-  MOST_LOOP_DELAY_MS,
-  MOST_PENDING_BYTES,
-  MOST_PENDING_WRITES,
-  MOST_WRITER_LAG_MS,
+  MAX_LOOP_DELAY_MS,
+  MAX_PENDING_BYTES,
+  MAX_PENDING_WRITES,
+  MAX_WRITER_LAG_MS,
   type OverloadReason,
   shedWrites,
 } from '../../src/http/shed.ts';
@@ -22,10 +22,10 @@ test('up to its limits the daemon is not overloaded, and beyond each it is', () 
     loopDelayMs: () => load.loopDelayMs,
   });
   for (const [name, most, reason] of [
-    ['writerLagMs', MOST_WRITER_LAG_MS, 'writer_lag'],
-    ['pendingWrites', MOST_PENDING_WRITES, 'pending_writes'],
-    ['pendingBytes', MOST_PENDING_BYTES, 'pending_bytes'],
-    ['loopDelayMs', MOST_LOOP_DELAY_MS, 'event_loop'],
+    ['writerLagMs', MAX_WRITER_LAG_MS, 'writer_lag'],
+    ['pendingWrites', MAX_PENDING_WRITES, 'pending_writes'],
+    ['pendingBytes', MAX_PENDING_BYTES, 'pending_bytes'],
+    ['loopDelayMs', MAX_LOOP_DELAY_MS, 'event_loop'],
   ] as const) {
     load[name] = most;
     assert.equal(check(), undefined, name);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { MOST_WAITING } from '../../src/imports/store.ts';
+import { MAX_WAITING } from '../../src/imports/store.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { importCsv, lease, newAudience, sendCsv } from './jobs.ts';
@@ -129,7 +129,7 @@ test('the first ten thousand errors are kept, and all are counted', async () => 
 test('a tenant may have so many imports that wait, and a file that is refused leaves nothing', async () => {
   const waiting = await openTestApp();
   try {
-    for (let index = 0; index < MOST_WAITING; index++) {
+    for (let index = 0; index < MAX_WAITING; index++) {
       assert.equal((await sendCsv(waiting, PATH, 'email\n')).status, 202);
     }
     const large = `email\n${'a@b.example\n'.repeat(30_000)}`;
@@ -137,7 +137,7 @@ test('a tenant may have so many imports that wait, and a file that is refused le
     assert.deepEqual([refused.status, refused.body.error.type], [400, 'validation_error']);
     assert.match(refused.body.error.message, /There are 10 imports that have not ended/);
     const blobs = await waiting.app.db.read.selectFrom('blobs').select('id').execute();
-    assert.equal(blobs.length, MOST_WAITING);
+    assert.equal(blobs.length, MAX_WAITING);
     const folders = readdirSync(join(waiting.dataDir, 'blobs'));
     const files = folders.flatMap((folder) => readdirSync(join(waiting.dataDir, 'blobs', folder)));
     assert.deepEqual(files, []);

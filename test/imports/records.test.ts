@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type CsvRecord, MOST_RECORD_BYTES, readRecords } from '../../src/imports/records.ts';
+import { type CsvRecord, MAX_RECORD_BYTES, readRecords } from '../../src/imports/records.ts';
 import { csvLine } from '../../src/imports/write-csv.ts';
 
 type Found = { records: CsvRecord[]; error: string | undefined };
@@ -93,7 +93,7 @@ test('a fault comes after the records before it, and names its line', async () =
 });
 
 test('a record of the greatest length is read, and one longer is not', async () => {
-  const longest = `a,${'x'.repeat(MOST_RECORD_BYTES - 3)}\n`;
+  const longest = `a,${'x'.repeat(MAX_RECORD_BYTES - 3)}\n`;
   assert.equal((await read(`e,f\n${longest}b,1\n`)).records.length, 3);
   const { records, error } = await read(`e,f\n${longest.replace('x', 'xx')}b,1\n`);
   assert.equal(records.length, 1);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from '../../src/imports/turns.ts';
+import { RoundRobin } from '../../src/imports/turns.ts';
 
 const waiting = (...tenants: [tenant: string, dueAt: number][]) =>
   tenants.map(([tenant, dueAt]) => ({ tenantId: `ten_${tenant}` as const, dueAt }));
 
 test('a tenant has one job at a time, however many it has', () => {
-  const turns = new Turns();
+  const turns = new RoundRobin();
   assert.deepEqual(turns.choose(waiting(['a', 1]), { now: 5, limit: 2 }), ['ten_a']);
   turns.take('ten_a');
   assert.deepEqual(turns.choose(waiting(['a', 2]), { now: 5, limit: 1 }), []);
@@ -15,7 +15,7 @@ test('a tenant has one job at a time, however many it has', () => {
 });
 
 test('who was served longest ago is next, and who never was before all', () => {
-  const turns = new Turns();
+  const turns = new RoundRobin();
   for (const tenant of ['ten_a', 'ten_b'] as const) {
     turns.take(tenant);
     turns.free(tenant);
@@ -26,7 +26,7 @@ test('who was served longest ago is next, and who never was before all', () => {
 });
 
 test('what is not due yet is not chosen, and is what is slept for', () => {
-  const turns = new Turns();
+  const turns = new RoundRobin();
   turns.take('ten_a');
   assert.deepEqual(turns.choose(waiting(['a', 6], ['b', 7], ['c', 8]), { now: 5, limit: 2 }), []);
   assert.equal(turns.nextDueAt(), 7);

@@ -11,7 +11,7 @@ const UNIT_FOLDER = fileURLToPath(new URL('../../systemd/', import.meta.url));
 const UNIT = join(UNIT_FOLDER, 'postrider.service');
 /** Of 100, as `systemd-analyze security` counts: the network and the compiler the daemon needs, and a little for what
  * later versions of systemd may ask besides. */
-const MOST_EXPOSURE = 20;
+const MAX_EXPOSURE = 20;
 
 const run = promisify(execFile);
 
@@ -83,7 +83,7 @@ async function complaints(root: string): Promise<string> {
 /** Rejects, with the whole table, when the unit is more exposed than it may be. */
 async function securityAnalysis(unit: string): Promise<void> {
   await run('systemd-analyze', [
-    ...['security', '--offline=true', '--no-pager', `--threshold=${MOST_EXPOSURE}`],
+    ...['security', '--offline=true', '--no-pager', `--threshold=${MAX_EXPOSURE}`],
     unit,
   ]).catch((error: { stdout: string }) => {
     throw new Error(error.stdout);

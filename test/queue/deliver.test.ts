@@ -177,7 +177,7 @@ test('a deferral is retried on schedule, told once in four hours, and expires as
   const { bounce } = JSON.parse(bounced.data);
   assert.deepEqual([bounce.type, bounce.subType, bounce.source], ['transient', 'General', 'smtp']);
   const delays = eventTypes(last).filter((type) => type === 'email.delivery_delayed').length;
-  assert.ok(delays >= 8 && delays <= 12, `${delays} notices in 48 hours`);
+  assert.ok(delays >= 8 && delays <= 12, `${delays} wakeups in 48 hours`);
   await spool.accept('bob@rcpt.example');
 });
 
@@ -301,10 +301,10 @@ test('a wall clock that jumps ahead does not end the lease of what is on its way
   await recoverQueue({ ...spool.app, clock: ahead });
   const [recipient] = await spool.app.db.read
     .selectFrom('recipients')
-    .select(['state', 'doubts'])
+    .select(['state', 'interruptedAttempts'])
     .where('messageId', '=', id)
     .execute();
-  assert.deepEqual(recipient, { state: 'in_flight', doubts: 0 });
+  assert.deepEqual(recipient, { state: 'in_flight', interruptedAttempts: 0 });
 });
 
 test('an attempt whose lease was given to another start no longer has a say', async () => {
@@ -313,12 +313,12 @@ test('an attempt whose lease was given to another start no longer has a say', as
   const id = await spool.accept('bob@rcpt.example');
   const now = spool.clock.now();
   const [delivery] = await spool.claim('old');
-  await recoverQueue({ ...spool.app, epoch: 'new' });
+  await recoverQueue({ ...spool.app, runId: 'new' });
   const recipientId = delivery?.recipients[0]?.id;
   assert.ok(recipientId);
   await spool.app.db.commit(settle, {
     messageId: id,
-    epoch: 'old',
+    runId: 'old',
     now,
     durationMs: 1,
     signature: null,
@@ -353,13 +353,13 @@ test('a resend after a crash is byte-identical', async () => {
   spool.addZone('rcpt.example A 127.0.0.1');
   await spool.accept('bob@rcpt.example');
   const world = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
-  for (const epoch of ['one', 'two']) {
+  for (const runId of ['one', 'two']) {
     await spool.clock.advance(10_000);
     // Settled under another start's name: as lost as after a crash.
-    for (const claimed of await spool.claim(epoch)) {
-      await deliver({ ...world, epoch: 'crashed' }, claimed, (it) => carryToLoopback(spool, it));
+    for (const claimed of await spool.claim(runId)) {
+      await deliver({ ...world, runId: 'crashed' }, claimed, (it) => carryToLoopback(spool, it));
     }
-    await recoverQueue({ ...spool.app, epoch: `after ${epoch}` });
+    await recoverQueue({ ...spool.app, runId: `after ${runId}` });
   }
   const [first, second] = sink.messages;
   assert.ok(first?.raw && second?.raw);

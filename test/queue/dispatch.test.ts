@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Db } from '../../src/db/database.ts';
-import { listDueLanes } from '../../src/queue/store.ts';
+import { listDueQueues } from '../../src/queue/store.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
@@ -134,8 +134,8 @@ async function startSlowServer() {
 }
 
 /** The database of the spool, with another answer to what is due. */
-function withDueLanes({ app }: Spool, listLanes: () => Promise<string[]>): Db {
-  return { ...app.db, query: listLanes as Db['query'] };
+function withDueQueues({ app }: Spool, listQueues: () => Promise<string[]>): Db {
+  return { ...app.db, query: listQueues as Db['query'] };
 }
 
 /** Only a test that fails waits this long. */
@@ -394,15 +394,15 @@ test('domains are looked up a few at a time, and a tenant with many of them leav
     asked.push(name);
     return new Promise((resolve) => answers.push(() => resolve({ kind: 'no-name' })));
   };
-  const lanes = Array.from({ length: 1_000 }, (_, index) => `live transactional ten_1 d${index}.example`);
+  const queues = Array.from({ length: 1_000 }, (_, index) => `live transactional ten_1 d${index}.example`);
   const dns = { ...spool.dns, mx };
-  const dispatcher = startDelivering({ ...spool.app, dns, db: withDueLanes(spool, async () => lanes) });
+  const dispatcher = startDelivering({ ...spool.app, dns, db: withDueQueues(spool, async () => queues) });
   await until(() => asked.length > 0);
   assert.equal(asked.length, 48);
   answers[0]?.();
   await until(() => asked.length === 49);
-  lanes.push('live transactional ten_2 other.example');
-  spool.app.notices.notify('queue');
+  queues.push('live transactional ten_2 other.example');
+  spool.app.wakeups.notify('queue');
   await until(() => asked.includes('other.example'));
   assert.equal(asked.length, 50);
   await halt(spool, dispatcher);
@@ -416,7 +416,7 @@ test('new mail is delivered without a scan, and scheduled mail is found by one',
   const db: Db = {
     ...spool.app.db,
     query(read, input) {
-      if (read.name === listDueLanes.name) scans += 1;
+      if (read.name === listDueQueues.name) scans += 1;
       return spool.app.db.query(read, input);
     },
   };
@@ -437,11 +437,11 @@ test('a notice that comes as the dispatcher lies down to sleep wakes it', async 
   const { spool } = await openWorld({});
   for (let microtasks = 0; microtasks < 40; microtasks++) {
     let scans = 0;
-    const db = withDueLanes(spool, async () => {
+    const db = withDueQueues(spool, async () => {
       if (++scans > 1) return [];
       let notice = Promise.resolve();
       for (let count = 0; count < microtasks; count++) notice = notice.then(() => {});
-      void notice.then(() => spool.app.notices.notify('queue'));
+      void notice.then(() => spool.app.wakeups.notify('queue'));
       return [];
     });
     const dispatcher = startDelivering({ ...spool.app, db });
@@ -496,11 +496,11 @@ test('what was not sent when the time to stop is up is put back without doubt, w
   await halt(spool, dispatcher);
   const rows = await spool.app.db.read
     .selectFrom('recipients')
-    .select(['domain', 'state', 'doubts'])
+    .select(['domain', 'state', 'interruptedAttempts'])
     .orderBy('domain')
     .execute();
   assert.deepEqual(rows, [
-    ...Array(4).fill({ domain: 'hangs.example', state: 'ready', doubts: 0 }),
-    { domain: 'slow.example', state: 'in_flight', doubts: 0 },
+    ...Array(4).fill({ domain: 'hangs.example', state: 'ready', interruptedAttempts: 0 }),
+    { domain: 'slow.example', state: 'in_flight', interruptedAttempts: 0 },
   ]);
 });

@@ -38,9 +38,9 @@ test('a refusal halves the connections, down to one', () => {
 test('five failures in a row give rest, in which mail waits with the last words heard', () => {
   const pace = new Pace(8);
   fail(pace, 4);
-  assert.equal(pace.resting(NO_JITTER, 0, 1), undefined);
+  assert.equal(pace.suspendedOutcome(NO_JITTER, 0, 1), undefined);
   fail(pace, 1);
-  const outcome = pace.resting(NO_JITTER, 0, 1);
+  const outcome = pace.suspendedOutcome(NO_JITTER, 0, 1);
   assert.ok(outcome?.kind === 'deferred');
   assert.equal(outcome.report.text, 'Not tried, after 5 failures in a row. Last: ECONNREFUSED');
   assert.equal(outcome.retryAfterMs, 2 * MINUTE_MS);
@@ -49,7 +49,7 @@ test('five failures in a row give rest, in which mail waits with the last words 
 test('resting mail waits its own schedule where that is longer', () => {
   const pace = new Pace(8);
   fail(pace, 5);
-  const outcome = pace.resting(NO_JITTER, 0, 4);
+  const outcome = pace.suspendedOutcome(NO_JITTER, 0, 4);
   assert.equal(outcome?.kind === 'deferred' && outcome.retryAfterMs, 20 * MINUTE_MS);
 });
 
@@ -58,9 +58,9 @@ test('after a rest one delivery tries; each failure makes the next rest longer, 
   fail(pace, 5);
   let now = 0;
   const rests = [2, 5, 15, 30, 30].map((minutes) => {
-    assert.ok(pace.resting(NO_JITTER, now + minutes * MINUTE_MS - 1, 1));
+    assert.ok(pace.suspendedOutcome(NO_JITTER, now + minutes * MINUTE_MS - 1, 1));
     now += minutes * MINUTE_MS;
-    assert.equal(pace.resting(NO_JITTER, now, 1), undefined);
+    assert.equal(pace.suspendedOutcome(NO_JITTER, now, 1), undefined);
     assert.equal(pace.connections, 1);
     pace.refused(UNREACHABLE, now);
     return minutes;
@@ -71,16 +71,16 @@ test('after a rest one delivery tries; each failure makes the next rest longer, 
 test('failures that were under way when the rest began do not make it longer', () => {
   const pace = new Pace(8);
   fail(pace, 8);
-  assert.equal(pace.resting(NO_JITTER, 2 * MINUTE_MS, 1), undefined);
+  assert.equal(pace.suspendedOutcome(NO_JITTER, 2 * MINUTE_MS, 1), undefined);
 });
 
 test('a connection ends the rest and forgets the failures', () => {
   const pace = new Pace(8);
   fail(pace, 5);
   pace.connected();
-  assert.equal(pace.resting(NO_JITTER, 0, 1), undefined);
+  assert.equal(pace.suspendedOutcome(NO_JITTER, 0, 1), undefined);
   fail(pace, 4);
-  assert.equal(pace.resting(NO_JITTER, 0, 1), undefined);
+  assert.equal(pace.suspendedOutcome(NO_JITTER, 0, 1), undefined);
 });
 
 test('a site is proven for an hour after a delivery, or until something fails', () => {

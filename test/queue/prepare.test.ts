@@ -23,7 +23,7 @@ async function returnPaths(): Promise<string[]> {
   await spool.app.db.commit(startTrial, { now: spool.clock.now() });
   const claimed = await spool.claim(`start ${start}`);
   const prepared = await Promise.all(claimed.map((one) => one.prepare()));
-  await recoverQueue({ ...spool.app, epoch: `start ${start + 1}` });
+  await recoverQueue({ ...spool.app, runId: `start ${start + 1}` });
   return prepared.map(({ returnPath }) => returnPath);
 }
 

@@ -11,8 +11,8 @@ test('the local part says what happens, labels aside', () => {
 });
 
 test('complaints, opens and clicks follow a delivery', () => {
-  for (const aftermath of ['complained', 'opened', 'clicked']) {
-    const verdict = simulate(`${aftermath}@simulator.x.example`, 1);
-    assert.deepEqual([verdict.outcome.kind, verdict.aftermath], ['delivered', aftermath]);
+  for (const feedback of ['complained', 'opened', 'clicked']) {
+    const verdict = simulate(`${feedback}@simulator.x.example`, 1);
+    assert.deepEqual([verdict.outcome.kind, verdict.feedback], ['delivered', feedback]);
   }
 });

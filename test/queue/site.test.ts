@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { App } from '../../src/app.ts';
 import type { Db } from '../../src/db/database.ts';
 import type { Claim } from '../../src/queue/claim.ts';
-import { Lane, laneOf, type ReadLane } from '../../src/queue/lane.ts';
+import { DeliveryQueue, queueKeyOf, type ReadQueue } from '../../src/queue/delivery-queue.ts';
 import { Site, type SiteEvents } from '../../src/queue/site.ts';
 import { Slots } from '../../src/queue/slots.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -29,10 +29,10 @@ function openPlace(events: Partial<SiteEvents> = {}) {
     return claim.messageIds.map((id) => ({ message: { id, tenantId: 'ten_1' }, recipients: [] }));
   };
   const log = { error() {} } as unknown as App['log'];
-  const notices = { notify() {}, listen: () => () => {} };
+  const wakeups = { notify() {}, listen: () => () => {} };
   const db = { commit } as unknown as Db;
   const site = new Site(
-    { clock, db, epoch: 'this', log, notices },
+    { clock, db, runId: 'this', log, wakeups },
     {
       route: DEAD_END,
       mostConnections: 1,
@@ -47,38 +47,41 @@ function openPlace(events: Partial<SiteEvents> = {}) {
 const slots = new Slots(1_000);
 const slot = () => slots.open('ten_1', true);
 
-function lane(domain: string, read: ReadLane, routedUntil = Number.POSITIVE_INFINITY): Lane {
-  const one = new Lane(laneOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_1' }, domain), read);
+function queue(domain: string, read: ReadQueue, routedUntil = Number.POSITIVE_INFINITY): DeliveryQueue {
+  const one = new DeliveryQueue(
+    queueKeyOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_1' }, domain),
+    read,
+  );
   one.routedUntil = routedUntil;
   return one;
 }
 
-const nothing: ReadLane = async () => [];
+const nothing: ReadQueue = async () => [];
 
 /** Answers with each of them once. */
-function holding(...messageIds: string[]): ReadLane {
+function holding(...messageIds: string[]): ReadQueue {
   return async (_lane, limit) => messageIds.splice(0, limit);
 }
 
-test('a lane in which nothing is due any more does not hide the mail of the next one', async () => {
+test('a queue in which nothing is due any more does not hide the mail of the next one', async () => {
   const { site } = openPlace();
-  site.add(lane('empty.example', nothing));
-  site.add(lane('full.example', holding('msg_1')));
+  site.add(queue('empty.example', nothing));
+  site.add(queue('full.example', holding('msg_1')));
   const taken = await site.take(0, slot());
   assert.equal(taken?.message.id, 'msg_1');
 });
 
-test('mail that comes the moment the lanes were found empty does not wait for an idle conversation to end', async () => {
+test('mail that comes the moment the queues were found empty does not wait for an idle session to end', async () => {
   for (let microtasks = 0; microtasks < 30; microtasks++) {
     const { site } = openPlace({
       onDone(done) {
         if (done.name.domain !== 'empty.example') return;
         let arrival = Promise.resolve();
         for (let count = 0; count < microtasks; count++) arrival = arrival.then(() => {});
-        void arrival.then(() => site.add(lane('late.example', holding('msg_1'))));
+        void arrival.then(() => site.add(queue('late.example', holding('msg_1'))));
       },
     });
-    site.add(lane('empty.example', nothing));
+    site.add(queue('empty.example', nothing));
     let taken: string | undefined;
     void site.take(IDLE_MS, slot()).then((claimed) => {
       taken = claimed?.message.id;
@@ -88,14 +91,14 @@ test('mail that comes the moment the lanes were found empty does not wait for an
   }
 });
 
-test('lanes that cannot be read are read again a moment later, and nobody hears of it but the log', async () => {
+test('queues that cannot be read are read again a moment later, and nobody hears of it but the log', async () => {
   const { site, clock } = openPlace();
   let failures = 1;
-  const flaky: ReadLane = async (_lane, limit) => {
+  const flaky: ReadQueue = async (_lane, limit) => {
     if (failures-- > 0) throw new Error('too many open files');
     return ['msg_1'].slice(0, limit);
   };
-  site.add(lane('a.example', flaky));
+  site.add(queue('a.example', flaky));
   assert.equal(await site.take(0, slot()), undefined);
   assert.equal(site.hasWork, false, 'not asked at once again, which nothing else could interrupt');
   await clock.advance(1_000);
@@ -103,13 +106,13 @@ test('lanes that cannot be read are read again a moment later, and nobody hears 
   assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
 });
 
-test('a lane does not move to another place in the middle of a claim', async () => {
-  const stale: Lane[] = [];
+test('a queue does not move to another place in the middle of a claim', async () => {
+  const stale: DeliveryQueue[] = [];
   const { site, clock } = openPlace({ onStale: (one) => stale.push(one) });
-  const moving = lane('moving.example', holding('msg_1', 'msg_2'), 10);
+  const moving = queue('moving.example', holding('msg_1', 'msg_2'), 10);
   site.add(moving);
   site.add(
-    lane('slow.example', async () => {
+    queue('slow.example', async () => {
       await clock.advance(20);
       return [];
     }),
@@ -121,10 +124,10 @@ test('a lane does not move to another place in the middle of a claim', async () 
   assert.deepEqual(stale, [moving]);
 });
 
-test('mail that is claimed when the last conversation is gone asks for another one', async () => {
+test('mail that is claimed when the last session is gone asks for another one', async () => {
   const changed: Site[] = [];
   const { site, disk } = openPlace({ onChange: (one) => changed.push(one) });
-  site.add(lane('a.example', holding('msg_1', 'msg_2', 'msg_3', 'msg_4', 'msg_5')));
+  site.add(queue('a.example', holding('msg_1', 'msg_2', 'msg_3', 'msg_4', 'msg_5')));
   for (let count = 0; count < 3; count++) await site.take(0, slot());
   const { promise, resolve } = Promise.withResolvers<void>();
   disk.ready = promise;
@@ -141,7 +144,7 @@ test('mail that is claimed when the last conversation is gone asks for another o
 test('a place that closes claims nothing of what it was looking into, and waits for what is being claimed', async () => {
   const { promise: read, resolve: answer } = Promise.withResolvers<string[]>();
   const { site, claims } = openPlace();
-  site.add(lane('a.example', () => read));
+  site.add(queue('a.example', () => read));
   const taken = site.take(IDLE_MS, slot());
   await turn();
   const closed = site.close();
@@ -155,7 +158,7 @@ test('a place that closes is not at its end before what is being claimed is clai
   const { site, disk } = openPlace();
   const { promise, resolve } = Promise.withResolvers<void>();
   disk.ready = promise;
-  site.add(lane('a.example', holding('msg_1')));
+  site.add(queue('a.example', holding('msg_1')));
   const taken = site.take(0, slot());
   await turn();
   let isClosed = false;
@@ -171,20 +174,20 @@ test('a place that closes is not at its end before what is being claimed is clai
   assert.equal(site.isEmpty, true);
 });
 
-test('a place that has closed takes no lane up again, and one that is abandoned hands nothing out', async () => {
+test('a place that has closed takes no queue up again, and one that is abandoned hands nothing out', async () => {
   const { site } = openPlace();
-  site.add(lane('a.example', holding('msg_1', 'msg_2', 'msg_3')));
+  site.add(queue('a.example', holding('msg_1', 'msg_2', 'msg_3')));
   assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
   await site.close();
   let looks = 0;
-  site.add(lane('late.example', async () => (++looks < 100 ? ['msg_4'] : [])));
+  site.add(queue('late.example', async () => (++looks < 100 ? ['msg_4'] : [])));
   assert.equal((await site.take(0, slot()))?.message.id, 'msg_2');
   site.abandon();
   assert.equal(await site.take(0, slot()), undefined);
   assert.ok(looks < 100, 'looked into without an end');
 });
 
-test('one idle conversation is dismissed at a time', async () => {
+test('one idle session is dismissed at a time', async () => {
   const { site } = openPlace();
   site.sessions = 2;
   const idle = [site.take(IDLE_MS, slot()), site.take(IDLE_MS, slot())];
@@ -197,9 +200,9 @@ test('one idle conversation is dismissed at a time', async () => {
   assert.equal(site.dismissIdle(), false);
 });
 
-test('thousands of lanes are looked into without holding up the event loop', async () => {
+test('thousands of queues are looked into without holding up the event loop', async () => {
   const { site } = openPlace();
-  for (let index = 0; index < 2_000; index++) site.add(lane(`d${index}.example`, nothing));
+  for (let index = 0; index < 2_000; index++) site.add(queue(`d${index}.example`, nothing));
   let turns = 0;
   let isDone = false;
   const taken = site.take(0, slot()).then(() => {
@@ -223,7 +226,7 @@ test('nothing is claimed for a tenant that is held back, and an idle session doe
       return isHeldBack;
     },
   });
-  site.add(lane('a.example', holding('msg_1')));
+  site.add(queue('a.example', holding('msg_1')));
   assert.equal(await site.take(0, slot()), undefined);
   let taken: string | undefined;
   void site.take(IDLE_MS, slot()).then((claimed) => {
@@ -237,11 +240,11 @@ test('nothing is claimed for a tenant that is held back, and an idle session doe
   assert.equal(taken, 'msg_1');
 });
 
-test('a lane with nothing more to claim does not keep a claim looking while another tenant is held back', async () => {
+test('a queue with nothing more to claim does not keep a claim looking while another tenant is held back', async () => {
   const { site } = openPlace({ isHeldBack: (tenantId) => tenantId === 'ten_2' });
-  site.add(lane('a.example', holding('msg_1')));
-  const key = laneOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_2' }, 'b.example');
-  const other = new Lane(key, holding('msg_2'));
+  site.add(queue('a.example', holding('msg_1')));
+  const key = queueKeyOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_2' }, 'b.example');
+  const other = new DeliveryQueue(key, holding('msg_2'));
   other.routedUntil = Number.POSITIVE_INFINITY;
   site.add(other);
   assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
@@ -250,7 +253,7 @@ test('a lane with nothing more to claim does not keep a claim looking while anot
 
 test('an idle session whose last delivery is not settled is not dismissed', async () => {
   const { site } = openPlace();
-  site.add(lane('a.example', holding('msg_1')));
+  site.add(queue('a.example', holding('msg_1')));
   const busy = slot();
   await site.take(0, busy);
   const idle = site.take(IDLE_MS, busy);

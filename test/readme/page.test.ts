@@ -2,32 +2,32 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { MOST_VALUE_CHARACTERS } from '../../src/audiences/contacts/fields.ts';
-import { MOST_PROPERTIES, MOST_PROPERTIES_BYTES } from '../../src/audiences/contacts/merge.ts';
-import { MOST_DEPTH, MOST_RULES } from '../../src/audiences/segments/filter.ts';
-import { MOST_SEGMENTS } from '../../src/audiences/segments/store.ts';
-import { MOST_AUDIENCES } from '../../src/audiences/store.ts';
+import { MAX_VALUE_CHARACTERS } from '../../src/audiences/contacts/fields.ts';
+import { MAX_PROPERTIES, MAX_PROPERTIES_BYTES } from '../../src/audiences/contacts/merge.ts';
+import { MAX_DEPTH, MAX_RULES } from '../../src/audiences/segments/filter.ts';
+import { MAX_SEGMENTS } from '../../src/audiences/segments/store.ts';
+import { MAX_AUDIENCES } from '../../src/audiences/store.ts';
 import { runProgram } from '../../src/cli/program.ts';
-import { MOST_DOMAINS } from '../../src/domains/store.ts';
-import { BATCH_BODY_LIMIT_BYTES } from '../../src/emails/schemas.ts';
+import { MAX_DOMAINS } from '../../src/domains/store.ts';
+import { MAX_BATCH_BODY_BYTES } from '../../src/emails/schemas.ts';
 import {
-  MOST_WAITING as MOST_EXPORTS,
-  MOST_KEPT as MOST_EXPORTS_KEPT,
-  MOST_KEPT_GIB,
+  MAX_WAITING as MAX_EXPORTS,
+  MAX_KEPT as MAX_EXPORTS_KEPT,
+  MAX_KEPT_GIB,
 } from '../../src/exports/store.ts';
-import { CSV_BODY_LIMIT_BYTES } from '../../src/http/csv-body.ts';
-import { MOST_TEXT_MIB } from '../../src/http/json-body.ts';
-import { ATTACHMENTS_BODY_LIMIT_BYTES, BODY_LIMIT_BYTES } from '../../src/http/server.ts';
-import { MOST_RECORD_BYTES } from '../../src/imports/records.ts';
-import { MOST_COLUMNS } from '../../src/imports/run.ts';
-import { MOST_ERRORS, MOST_WAITING as MOST_IMPORTS } from '../../src/imports/store.ts';
-import { MOST_ROUTES } from '../../src/inbound/routes/store.ts';
-import { MOST_SOURCE_BYTES, MOST_VARIABLES } from '../../src/templates/schemas.ts';
-import { MOST_TEMPLATES } from '../../src/templates/store.ts';
-import { MOST_ALLOWED_IPS } from '../../src/tenants/allowed-ips.ts';
-import { MOST_KEYS } from '../../src/tenants/store.ts';
-import { MOST_TOPICS } from '../../src/topics/store.ts';
-import { MOST_ENDPOINTS } from '../../src/webhooks/store.ts';
+import { MAX_CSV_BODY_BYTES } from '../../src/http/csv-body.ts';
+import { MAX_TEXT_MIB } from '../../src/http/json-body.ts';
+import { MAX_ATTACHMENTS_BODY_BYTES, MAX_BODY_BYTES } from '../../src/http/server.ts';
+import { MAX_RECORD_BYTES } from '../../src/imports/records.ts';
+import { MAX_COLUMNS } from '../../src/imports/run.ts';
+import { MAX_ERRORS, MAX_WAITING as MAX_IMPORTS } from '../../src/imports/store.ts';
+import { MAX_ROUTES } from '../../src/inbound/routes/store.ts';
+import { MAX_SOURCE_BYTES, MAX_VARIABLES } from '../../src/templates/schemas.ts';
+import { MAX_TEMPLATES } from '../../src/templates/store.ts';
+import { MAX_ALLOWED_IPS } from '../../src/tenants/allowed-ips.ts';
+import { MAX_KEYS } from '../../src/tenants/store.ts';
+import { MAX_TOPICS } from '../../src/topics/store.ts';
+import { MAX_ENDPOINTS } from '../../src/webhooks/store.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { findDifference } from './documented.ts';
 import { findBlocks, PAGE, readTable } from './page.ts';
@@ -75,18 +75,18 @@ test('the table of limits holds those that are kept to', () => {
   const MIB = 1024 * KIB;
   const limits: Record<string, number[]> = {
     'A body': [
-      ATTACHMENTS_BODY_LIMIT_BYTES / MIB,
-      BATCH_BODY_LIMIT_BYTES / MIB,
-      BODY_LIMIT_BYTES / MIB,
-      MOST_TEXT_MIB,
+      MAX_ATTACHMENTS_BODY_BYTES / MIB,
+      MAX_BATCH_BODY_BYTES / MIB,
+      MAX_BODY_BYTES / MIB,
+      MAX_TEXT_MIB,
     ],
-    'A tenant': [MOST_DOMAINS, MOST_TEMPLATES, MOST_TOPICS, MOST_KEYS, MOST_ENDPOINTS],
-    'A contact': [MOST_PROPERTIES, MOST_PROPERTIES_BYTES / KIB, MOST_VALUE_CHARACTERS],
-    'A segment': [MOST_RULES, MOST_DEPTH],
-    'A template': [MOST_SOURCE_BYTES / MIB, MOST_SOURCE_BYTES / MIB, MOST_VARIABLES],
-    'A CSV file': [MOST_COLUMNS, MOST_RECORD_BYTES / KIB, MOST_ERRORS],
-    Jobs: [MOST_IMPORTS, MOST_EXPORTS, MOST_EXPORTS_KEPT, MOST_KEPT_GIB],
-    'A key': [MOST_ALLOWED_IPS],
+    'A tenant': [MAX_DOMAINS, MAX_TEMPLATES, MAX_TOPICS, MAX_KEYS, MAX_ENDPOINTS],
+    'A contact': [MAX_PROPERTIES, MAX_PROPERTIES_BYTES / KIB, MAX_VALUE_CHARACTERS],
+    'A segment': [MAX_RULES, MAX_DEPTH],
+    'A template': [MAX_SOURCE_BYTES / MIB, MAX_SOURCE_BYTES / MIB, MAX_VARIABLES],
+    'A CSV file': [MAX_COLUMNS, MAX_RECORD_BYTES / KIB, MAX_ERRORS],
+    Jobs: [MAX_IMPORTS, MAX_EXPORTS, MAX_EXPORTS_KEPT, MAX_KEPT_GIB],
+    'A key': [MAX_ALLOWED_IPS],
   };
   const documented = new Map(readTable(PAGE, 'Limits').map(([, of = '', text = '']) => [of, text]));
   for (const [of, numbers] of Object.entries(limits)) {
@@ -96,8 +96,8 @@ test('the table of limits holds those that are kept to', () => {
     assert.deepEqual(said.slice(0, numbers.length), numbers, of);
   }
   // Each of these is said with another.
-  assert.equal(CSV_BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES);
-  for (const most of [MOST_AUDIENCES, MOST_SEGMENTS, MOST_ROUTES]) assert.equal(most, MOST_DOMAINS);
+  assert.equal(MAX_CSV_BODY_BYTES, MAX_BATCH_BODY_BYTES);
+  for (const most of [MAX_AUDIENCES, MAX_SEGMENTS, MAX_ROUTES]) assert.equal(most, MAX_DOMAINS);
 });
 
 test('every setting that is named exists', () => {

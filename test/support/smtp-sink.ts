@@ -42,7 +42,7 @@ export type SmtpSink = {
 };
 
 /** More than the largest message of any test. */
-const LARGEST_MESSAGE_BYTES = 64 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 1_000;
 const MESSAGE_ID = /^message-id:\s*(<[^>\r\n]*>)/im;
 
@@ -56,7 +56,7 @@ export async function startSmtpSink(options: SinkOptions = {}): Promise<SmtpSink
     disableReverseLookup: true,
     disabledCommands: options.startTls === true ? ['AUTH'] : ['AUTH', 'STARTTLS'],
     logger: false,
-    size: LARGEST_MESSAGE_BYTES,
+    size: MAX_MESSAGE_BYTES,
     closeTimeout: CLOSE_TIMEOUT_MS,
     onConnect(_session, callback) {
       connections += 1;

@@ -8,7 +8,7 @@ import type { Claimed } from '../../src/queue/deliver.ts';
 import { countHeld } from '../../src/queue/held/store.ts';
 import { createTrialWork } from '../../src/queue/held/trial.ts';
 import { prepareMessage } from '../../src/queue/prepare.ts';
-import { listDueInLane, listDueLanes } from '../../src/queue/store.ts';
+import { listDueInQueue, listDueQueues } from '../../src/queue/store.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import type { System } from '../../src/system/system.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
@@ -29,8 +29,8 @@ export type Spool = TestApp & {
   deliverDue(): Promise<void>;
   /** Resolves once nothing is due or in flight: what a dispatcher that runs has done its work. */
   settled(): Promise<void>;
-  /** Claims everything due now, as a start of the daemon with this epoch would; nothing is delivered. */
-  claim(epoch?: string): Promise<Claimed[]>;
+  /** Claims everything due now, as a start of the daemon with this runId would; nothing is delivered. */
+  claim(runId?: string): Promise<Claimed[]>;
   /** Ends every claim of due mail in a crash until a recipient is held. */
   crashUntilHeld(): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
@@ -86,20 +86,20 @@ export async function openSpool(
       await dispatcher.stop(STOP_MS);
     },
     settled: () => settled(testApp.app),
-    claim: (epoch) => claimDue(testApp.app, epoch),
+    claim: (runId) => claimDue(testApp.app, runId),
     crashUntilHeld: () => crashUntilHeld(testApp.app, clock),
     email: async (id) => (await request('GET', `/v1/emails/${id}`, { key })).body,
   };
 }
 
-async function claimDue(app: App, epoch = app.epoch): Promise<Claimed[]> {
+async function claimDue(app: App, runId = app.runId): Promise<Claimed[]> {
   const { db, clock } = app;
   const now = clock.now();
   const leasedUntil = leaseFrom(clock.elapsed());
-  const lanes = await db.query(listDueLanes, { after: -1, until: now });
-  const inLanes = lanes.map((lane) => listDueInLane(db.read, { lane, now, limit: 100, except: [] }));
-  const messageIds = [...new Set((await Promise.all(inLanes)).flat())];
-  const deliveries = await db.commit(claimDeliveries, { now, epoch, leasedUntil, messageIds, lanes });
+  const queues = await db.query(listDueQueues, { after: -1, until: now });
+  const inQueues = queues.map((queue) => listDueInQueue(db.read, { queue, now, limit: 100, except: [] }));
+  const messageIds = [...new Set((await Promise.all(inQueues)).flat())];
+  const deliveries = await db.commit(claimDeliveries, { now, runId, leasedUntil, messageIds, queues });
   const signingApp = { ...app, signingKeys: createSigningKeys(app) };
   return deliveries.map((delivery) => ({
     ...delivery,

@@ -31,9 +31,9 @@ export type Lookup =
 const DEFAULT_TTL_SECONDS = 60;
 /** For how long it may be kept that there is nothing (RFC 2308 5). */
 export const NEGATIVE_TTL_SECONDS = 60;
-const LONGEST_CHARACTER_STRING = 255;
+const MAX_CHARACTER_STRING = 255;
 /** As many as common resolvers follow. */
-const LONGEST_ALIAS_CHAIN = 16;
+const MAX_ALIAS_CHAIN = 16;
 
 /** Throws with the line when it cannot be read, or when a CNAME has company (RFC 1034 3.6.2). */
 export function parseZone(text: string): Zone {
@@ -56,7 +56,7 @@ export function parseZone(text: string): Zone {
 export function lookUp(zone: Zone, name: string, type: RecordType): Lookup {
   const aliases: ZoneRecord[] = [];
   let current = canonicalName(name);
-  while (aliases.length <= LONGEST_ALIAS_CHAIN) {
+  while (aliases.length <= MAX_ALIAS_CHAIN) {
     const here = zone.get(current);
     if (here === undefined) return { kind: hasNamesBelow(zone, current) ? 'no-data' : 'no-name', aliases };
     const records = here.filter((record) => record.type === type);
@@ -125,8 +125,8 @@ function parseData(type: string | undefined, words: Word[]): RecordData | undefi
 
 function characterStrings(text: string): string[] {
   const strings: string[] = [];
-  for (let start = 0; start === 0 || start < text.length; start += LONGEST_CHARACTER_STRING) {
-    strings.push(text.slice(start, start + LONGEST_CHARACTER_STRING));
+  for (let start = 0; start === 0 || start < text.length; start += MAX_CHARACTER_STRING) {
+    strings.push(text.slice(start, start + MAX_CHARACTER_STRING));
   }
   return strings;
 }

@@ -235,7 +235,7 @@ test('endpoints hear of what is added and removed, in the mode of the key, and o
 
 test('a change wakes the fan-out, and what changes nothing does not', async () => {
   let woken = 0;
-  const stop = world.app.notices.listen('events', () => {
+  const stop = world.app.wakeups.listen('events', () => {
     woken += 1;
   });
   await add({ email: 'wake@example.com' });

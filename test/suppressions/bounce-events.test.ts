@@ -23,7 +23,7 @@ const REPORT: Report = {
 /** Ends the one delivery of an email with this outcome. */
 async function end(to: string, outcome: Outcome): Promise<string> {
   const messageId = await spool.accept(to);
-  const { db, epoch } = spool.app;
+  const { db, runId } = spool.app;
   const deliveries = await spool.claim();
   const delivery = deliveries.find(({ message }) => message.id === messageId);
   const results = (delivery?.recipients ?? []).map(({ id, attempts }) => ({
@@ -31,7 +31,7 @@ async function end(to: string, outcome: Outcome): Promise<string> {
     verdict: { outcome },
   }));
   assert.equal(results.length, 1);
-  const ending = { messageId, epoch, now: spool.clock.now(), durationMs: 1, signature: null, results };
+  const ending = { messageId, runId, now: spool.clock.now(), durationMs: 1, signature: null, results };
   await db.commit(settle, ending);
   return messageId;
 }
@@ -85,7 +85,7 @@ test('a soft bounce and a simulated one say nothing of the list', async () => {
 
 test('a hard bounce of an address that was put on the list meanwhile is no news', async () => {
   const messageId = await spool.accept('meanwhile@rcpt.example');
-  const { db, epoch } = spool.app;
+  const { db, runId } = spool.app;
   const [delivery] = (await spool.claim()).filter(({ message }) => message.id === messageId);
   const now = spool.clock.now();
   const { tenantId } = spool;
@@ -96,7 +96,7 @@ test('a hard bounce of an address that was put on the list meanwhile is no news'
     ...{ recipientId: id, attempts, retryDelayMs: 1_000 },
     verdict: { outcome: bounced('permanent') },
   }));
-  await db.commit(settle, { messageId, epoch, now, durationMs: 1, signature: null, results });
+  await db.commit(settle, { messageId, runId, now, durationMs: 1, signature: null, results });
   assert.equal((await getSuppression(db.read, tenantId, email)).reason, 'bounce');
   assert.deepEqual(await suppressionEvents(email), known);
 });

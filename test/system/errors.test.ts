@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import { test } from 'node:test';
-import { errorCode, invalid, tooMany } from '../../src/system/errors.ts';
+import { errorCode, invalid, limitReached } from '../../src/system/errors.ts';
 
 test('an issue says what is wrong without its path, the message as a whole sentence', () => {
   for (const [param, message, said] of [
@@ -18,13 +18,13 @@ test('an issue says what is wrong without its path, the message as a whole sente
 });
 
 test('of what there may be no more it says how many there are, and what to do if there is something to do', () => {
-  const { code, message, options } = tooMany('topics already', 100);
+  const { code, message, options } = limitReached('topics already', 100);
   assert.deepEqual(
     [code, message, options],
     ['validation_error', 'There are 100 topics already, as many as there may be', {}],
   );
   assert.equal(
-    tooMany('audiences already', 1_000, 'delete one first').message,
+    limitReached('audiences already', 1_000, 'delete one first').message,
     'There are 1000 audiences already, as many as there may be; delete one first',
   );
 });

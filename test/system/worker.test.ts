@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../src/system/log.ts';
-import { createNotices } from '../../src/system/notices.ts';
+import { createWakeups } from '../../src/system/wakeups.ts';
 import { periodic, type RunningWork, startWork, type Work } from '../../src/system/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -10,14 +10,14 @@ type Row = { name: string; dueAt: number };
 /** A table of rows that fall due, and a work over it; `finish` settles a running one. */
 function openTable(change: Partial<Work<Row>> = {}) {
   const clock = createFakeClock(1_000_000);
-  const notices = createNotices();
+  const wakeups = createWakeups();
   const errors: string[] = [];
   const log = Object.assign(createLog('silent'), {
     error: (_fields: object, message: string) => void errors.push(message),
   });
   const table = {
     clock,
-    notices,
+    wakeups,
     errors,
     rows: [] as Row[],
     leases: 0,
@@ -32,7 +32,7 @@ function openTable(change: Partial<Work<Row>> = {}) {
       await clock.advance(0);
     },
     start(): RunningWork {
-      return startWork({ clock, notices, log }, { ...work, ...change });
+      return startWork({ clock, wakeups, log }, { ...work, ...change });
     },
   };
   const work: Work<Row> = {
@@ -75,10 +75,10 @@ for (const notice of ['queue', 'events'] as const) {
     table.start();
     await table.clock.advance(10);
     table.add('new');
-    table.notices.notify('webhooks');
+    table.wakeups.notify('webhooks');
     await table.clock.advance(0);
     assert.deepEqual(table.started, [], 'a notice for others does not');
-    table.notices.notify(notice);
+    table.wakeups.notify(notice);
     await table.clock.advance(0);
     assert.deepEqual(table.started, ['new']);
   });
@@ -95,7 +95,7 @@ test('a notice that comes while it is looking makes it look again', async () => 
   });
   table.start();
   await table.clock.advance(0);
-  table.notices.notify('queue');
+  table.wakeups.notify('queue');
   gate.resolve([]);
   await table.clock.advance(0);
   assert.equal(leases, 2);
@@ -148,7 +148,7 @@ test('an item that fails before its first wait does not take the others of its l
   assert.deepEqual([ran, table.errors], [['good'], ['work failed']]);
 });
 
-test('when rows cannot be leased it pauses a second, however many notices come, and goes on', async () => {
+test('when rows cannot be leased it pauses a second, however many wake-ups come, and goes on', async () => {
   let failures = 0;
   let broken = true;
   const failing = openTable({
@@ -163,7 +163,7 @@ test('when rows cannot be leased it pauses a second, however many notices come, 
   failing.add('patient');
   failing.start();
   for (let count = 0; count < 50; count += 1) {
-    failing.notices.notify('queue');
+    failing.wakeups.notify('queue');
     await failing.clock.advance(10);
   }
   assert.deepEqual([failures, failing.errors], [1, ['work could not be leased']]);
@@ -184,7 +184,7 @@ test('stopping leases nothing more and waits for what runs', async () => {
     stopped = true;
   });
   table.add('later');
-  table.notices.notify('queue');
+  table.wakeups.notify('queue');
   await table.clock.advance(59_999);
   assert.deepEqual([stopped, table.started], [false, ['running']]);
   await table.finish('running');
@@ -235,7 +235,7 @@ test('periodic work runs at the start and then once a period, and not on top of 
       if (times.length === 2) await end.promise;
     },
   });
-  startWork({ clock: table.clock, notices: table.notices, log }, sweep);
+  startWork({ clock: table.clock, wakeups: table.wakeups, log }, sweep);
   await table.clock.advance(3_599_999);
   assert.deepEqual(times, [0]);
   await table.clock.advance(1);
@@ -248,12 +248,12 @@ test('periodic work runs at the start and then once a period, and not on top of 
 });
 
 test('periodic work goes on when the wall clock is set back by years', async () => {
-  const { clock, notices } = openTable();
+  const { clock, wakeups } = openTable();
   let wallMs = 0;
   let runs = 0;
   const jumping = { ...clock, now: () => clock.now() + wallMs };
   const sweep = periodic(jumping, { name: 'sweep', periodMs: 3_600_000, run: async () => void runs++ });
-  startWork({ clock: jumping, notices, log: createLog('silent') }, sweep);
+  startWork({ clock: jumping, wakeups, log: createLog('silent') }, sweep);
   await clock.advance(0);
   wallMs = -10 * 365 * 24 * 3_600_000;
   await clock.advance(3_600_000);

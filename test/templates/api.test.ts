@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { newId } from '../../src/system/ids.ts';
-import { MOST_SOURCE_BYTES } from '../../src/templates/schemas.ts';
+import { MAX_SOURCE_BYTES } from '../../src/templates/schemas.ts';
 import { findTemplate } from '../../src/templates/store.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -67,9 +67,9 @@ const BAD: [name: string, change: object, param: string][] = [
   ['html that is a list', { html: ['a'] }, 'html'],
   ['html with a NUL', { html: 'a\0' }, 'html'],
   ['html with a lone surrogate', { html: 'a\ud800b' }, 'html'],
-  ['html of more than 1 MiB in UTF-8', { html: 'é'.repeat(MOST_SOURCE_BYTES / 2 + 1) }, 'html'],
+  ['html of more than 1 MiB in UTF-8', { html: 'é'.repeat(MAX_SOURCE_BYTES / 2 + 1) }, 'html'],
   ['text with a NUL', { text: '\0' }, 'text'],
-  ['text of more than 1 MiB', { text: 'x'.repeat(MOST_SOURCE_BYTES + 1) }, 'text'],
+  ['text of more than 1 MiB', { text: 'x'.repeat(MAX_SOURCE_BYTES + 1) }, 'text'],
   ['51 variables', { html: fiftyOne.slice(1).join(''), text: fiftyOne[0] }, 'html'],
 ];
 for (const [name, change, param] of BAD) {
@@ -88,8 +88,8 @@ test('refused with 400: more placeholders than are ever rendered', async () => {
 });
 
 test('the largest template is accepted, and comes back whole', async () => {
-  const html = fiftyOne.slice(1).join('').padEnd(MOST_SOURCE_BYTES, 'x');
-  const body = { name: 'x'.repeat(200), subject: 'x'.repeat(998), html, text: 'y'.repeat(MOST_SOURCE_BYTES) };
+  const html = fiftyOne.slice(1).join('').padEnd(MAX_SOURCE_BYTES, 'x');
+  const body = { name: 'x'.repeat(200), subject: 'x'.repeat(998), html, text: 'y'.repeat(MAX_SOURCE_BYTES) };
   const created = await create(body);
   assert.equal(created.status, 201);
   const got = (await world.request('GET', `/v1/templates/${created.body.id}`)).body;

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { AppError } from '../../src/system/errors.ts';
 import {
   findVariables,
-  MOST_PLACEHOLDERS,
-  MOST_RENDERED_CHARACTERS,
+  MAX_PLACEHOLDERS,
+  MAX_RENDERED_CHARACTERS,
   renderTemplate,
   type Source,
   type VariableValue,
@@ -98,16 +98,16 @@ function refuses(work: () => unknown, param: string | undefined): void {
 }
 
 test('a small template and a long value do not make gigabytes', () => {
-  const value = 'v'.repeat(MOST_RENDERED_CHARACTERS / 4);
+  const value = 'v'.repeat(MAX_RENDERED_CHARACTERS / 4);
   const four = '{{x}}'.repeat(4);
-  assert.equal(renderTemplate(four, { x: value }, 'html').text.length, MOST_RENDERED_CHARACTERS);
+  assert.equal(renderTemplate(four, { x: value }, 'html').text.length, MAX_RENDERED_CHARACTERS);
   refuses(() => renderTemplate(`${four}.`, { x: value }, 'html'), 'variables');
   refuses(() => renderTemplate('{{x}}'.repeat(5), { x: value }, 'text'), 'variables');
   refuses(() => renderTemplate('{{x}}'.repeat(4), { x: `${value.slice(1)}<` }, 'html'), 'variables');
 });
 
 test('a text holds at most so many placeholders', () => {
-  const source = '{{x}}'.repeat(MOST_PLACEHOLDERS);
+  const source = '{{x}}'.repeat(MAX_PLACEHOLDERS);
   assert.equal(renderTemplate(source, {}, 'text').text, '');
   assert.equal(findVariables(sources(source)).length, 1);
   refuses(() => renderTemplate(`${source}{{x}}`, {}, 'text'), undefined);
@@ -166,7 +166,7 @@ test('what is rendered is the text between placeholders and the values, and noth
 });
 
 test('two megabytes of almost-placeholders are text, and no stack or time runs out', () => {
-  const size = MOST_RENDERED_CHARACTERS;
+  const size = MAX_RENDERED_CHARACTERS;
   for (const part of ['{', '{{', '{{ ', '{{a', '{{a|', '{{a|é', '}}', '{{a|😀', `{{${'a'.repeat(64)}`]) {
     const given = part.repeat(Math.floor(size / part.length));
     assert.equal(renderTemplate(given, { a: 'X' }, 'html').text, given, part);

@@ -155,7 +155,7 @@ test('page by page, in both directions and from a stranger’s cursor, a tenant 
 });
 
 /** More pages than any list of this test has rows, and empty ones. */
-const MOST_PAGES = 50;
+const MAX_PAGES = 50;
 
 /** The rows of pages of one, in the order of travel. */
 async function walk(
@@ -166,7 +166,7 @@ async function walk(
 ): Promise<string[]> {
   const seen: string[] = [];
   let query = start;
-  for (let page = 0; page < MOST_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES; page++) {
     const answer = await list(party, operation, { ...query, limit: '1' });
     const [id] = idsOf(answer);
     if (id !== undefined) seen.push(id);

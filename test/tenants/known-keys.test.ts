@@ -64,6 +64,6 @@ test('a server that has ended listens no more', async () => {
   await one.find(token, hint);
   one.close();
   await house.app.db.commit(revokeApiKey, { id, now: clock.now() });
-  house.app.notices.notify('tenants');
+  house.app.wakeups.notify('tenants');
   assert.equal((await one.find(token, hint))?.revokedAt, null);
 });

@@ -7,7 +7,7 @@ import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import { createLog } from '../../src/system/log.ts';
-import { createNotices } from '../../src/system/notices.ts';
+import { createWakeups } from '../../src/system/wakeups.ts';
 import { requireApiKey } from '../../src/tenants/authenticate.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { monthOf, requireQuota, secondsLeft } from '../../src/tenants/quota.ts';
@@ -21,14 +21,14 @@ const START = Date.UTC(2030, 10, 15, 12);
 const clock = createFakeClock(START);
 
 let db: Db;
-let app: Pick<App, 'db' | 'clock' | 'config' | 'notices'>;
+let app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 const endings: (() => Promise<void>)[] = [];
 before(async () => {
   db = await openTestDatabase(
     { after: (run) => void endings.push(run) },
     { operationsModule: new URL('./operations.ts', import.meta.url), clock },
   );
-  app = { db, clock, config: loadConfig({ env: {} }), notices: createNotices() };
+  app = { db, clock, config: loadConfig({ env: {} }), wakeups: createWakeups() };
 });
 after(async () => {
   for (const end of endings) await end();

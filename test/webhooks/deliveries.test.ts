@@ -228,7 +228,7 @@ test('disabling ends no more than five hundred deliveries at once, the longest d
     await world.side.updateTable('events').set({ fannedOut: 1 }).execute();
     world.start();
     // Writes are run in their order, so the worker's first is done when this one is.
-    await world.test.app.db.commit(releaseAbandoned, { now: 0, epoch: world.test.app.epoch });
+    await world.test.app.db.commit(releaseAbandoned, { now: 0, runId: world.test.app.runId });
     await world.clock.advance(600);
     await until(world, 'all have ended', async () =>
       (await world.deliveries()).every((row) => row.state === 'skipped'),

@@ -94,9 +94,9 @@ for (const bounce of ['permanent', 'transient'] as const) {
       ...{ recipientId: recipient.id, attempts: recipient.attempts, retryDelayMs: 1_000 },
       verdict: { outcome },
     }));
-    const ending = { messageId: id, epoch: app.epoch, now: spool.clock.now(), durationMs: 1 };
+    const ending = { messageId: id, runId: app.runId, now: spool.clock.now(), durationMs: 1 };
     await app.db.commit(settle, { ...ending, signature: null, results });
-    app.notices.notify('events');
+    app.wakeups.notify('events');
     const events = await eventsOf(id, 3);
     const bounced = events.find(({ type }) => type === 'email.bounced');
     assert.ok(bounced);

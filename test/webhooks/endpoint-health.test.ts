@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newId } from '../../src/system/ids.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
-import { type Aftermath, settleDelivery } from '../../src/webhooks/settle.ts';
+import { type EndpointEffect, settleDelivery } from '../../src/webhooks/settle.ts';
 import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const HOUR = 3_600_000;
@@ -23,7 +23,7 @@ async function post(
   world: WebhookWorld,
   id: string,
   { at, madeAt = at, ok = false }: Post,
-): Promise<Aftermath> {
+): Promise<EndpointEffect> {
   const endpointId = id as `wh_${string}`;
   const deliveryId = newId('whd', madeAt);
   const eventId = await world.record();
@@ -37,7 +37,7 @@ async function post(
   // The worker's test covers suspensions; the times here are too close together for one.
   await world.side.updateTable('webhookEndpoints').set({ suspendedUntil: null }).execute();
   const { db } = world.test.app;
-  const lease = { now: at, until: at + 1, epoch: 'e', claims: [{ endpointId, limit: 1 }] };
+  const lease = { now: at, until: at + 1, runId: 'e', claims: [{ endpointId, limit: 1 }] };
   const [leased] = await db.commit(leaseDeliveries, lease);
   assert.equal(leased?.lease.id, deliveryId);
   return db.commit(settleDelivery, {

@@ -11,7 +11,7 @@ import { ended, inWorld, only, until, type WebhookWorld } from './webhook-world.
 const MINUTE = 60_000;
 
 /** One event for one endpoint, taken `times` times without being settled. */
-async function leaseUnsettled(world: WebhookWorld, epoch: string, times = 1): Promise<Id<'wh'>> {
+async function leaseUnsettled(world: WebhookWorld, runId: string, times = 1): Promise<Id<'wh'>> {
   const { id: endpointId } = await world.createEndpoint();
   await world.record();
   const { db } = world.test.app;
@@ -19,7 +19,7 @@ async function leaseUnsettled(world: WebhookWorld, epoch: string, times = 1): Pr
   const claims = [{ endpointId, limit: 1 }];
   for (let attempt = 1; attempt <= times; attempt += 1) {
     const until = world.startMs + (attempt < times ? 0 : MINUTE);
-    const [leased] = await db.commit(leaseDeliveries, { now: world.startMs, until, epoch, claims });
+    const [leased] = await db.commit(leaseDeliveries, { now: world.startMs, until, runId, claims });
     assert.equal(leased?.lease.attempts, attempt);
   }
   return endpointId;
@@ -40,11 +40,11 @@ test('a delivery that an earlier start left leased is posted at once, as another
 
 test('a delivery that this start left leased is posted when its lease ends, as another attempt', () =>
   inWorld(async (world) => {
-    const { db, epoch } = world.test.app;
-    await leaseUnsettled(world, epoch);
+    const { db, runId } = world.test.app;
+    await leaseUnsettled(world, runId);
     world.start();
     // Writes are run in their order, so the worker's first is done when this one is.
-    await db.commit(releaseAbandoned, { now: world.startMs, epoch });
+    await db.commit(releaseAbandoned, { now: world.startMs, runId });
     await world.clock.advance(MINUTE - 1);
     assert.equal(world.posts.length, 0);
     await world.clock.advance(1);
@@ -54,11 +54,11 @@ test('a delivery that this start left leased is posted when its lease ends, as a
 
 test('a delivery left leased to an endpoint that was disabled then is skipped when its lease ends', () =>
   inWorld(async (world) => {
-    const { db, epoch } = world.test.app;
-    const id = await leaseUnsettled(world, epoch);
+    const { db, runId } = world.test.app;
+    const id = await leaseUnsettled(world, runId);
     await world.test.request('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     world.start();
-    await db.commit(releaseAbandoned, { now: world.startMs, epoch });
+    await db.commit(releaseAbandoned, { now: world.startMs, runId });
     await world.clock.advance(MINUTE);
     await ended(world);
     assert.deepEqual([(await only(world)).state, world.posts.length], ['skipped', 0]);
@@ -67,14 +67,14 @@ test('a delivery left leased to an endpoint that was disabled then is skipped wh
 test('a settlement of a lease that was released has no say', () =>
   inWorld(async (world) => {
     const endpointId = await leaseUnsettled(world, 'an earlier start');
-    const { db, epoch } = world.test.app;
-    await db.commit(releaseAbandoned, { now: world.startMs, epoch });
+    const { db, runId } = world.test.app;
+    await db.commit(releaseAbandoned, { now: world.startMs, runId });
     const before = await only(world);
-    const aftermath = await db.commit(settleDelivery, {
+    const effect = await db.commit(settleDelivery, {
       ...{
         id: before.id,
         attempts: 1,
-        epoch: 'an earlier start',
+        runId: 'an earlier start',
         endpointId,
         url: 'https://receiver.example/hook',
         now: world.startMs,
@@ -89,7 +89,7 @@ test('a settlement of a lease that was released has no say', () =>
         error: '',
       },
     });
-    assert.equal(aftermath, 'stale');
+    assert.equal(effect, 'stale');
     assert.deepEqual(await only(world), before);
   }));
 

@@ -301,7 +301,7 @@ test('a worker that continues a replay tells the one that posts', () =>
   inWorld(async (world) => {
     const { app } = world.test;
     let told = 0;
-    const silence = app.notices.listen('webhooks', () => (told += 1));
+    const silence = app.wakeups.listen('webhooks', () => (told += 1));
     await createReplayWork(app).run('continued');
     silence();
     assert.equal(told, 1);

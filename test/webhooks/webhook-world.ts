@@ -184,7 +184,7 @@ async function record(
   const createdAt = clock.now();
   const id = newId('evt', createdAt);
   await recordEvent(side, { id, tenantId, mode, type, emailId: 'em_1', data, createdAt });
-  test.app.notices.notify('events');
+  test.app.wakeups.notify('events');
   return id;
 }
 

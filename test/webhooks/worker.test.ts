@@ -395,9 +395,9 @@ async function recordMany(world: WebhookWorld, count: number, key?: { tenantId: 
 
 /** Advances the clock in small steps. In each step it waits for the worker's writes, which complete in order. */
 async function advanceUntil(world: WebhookWorld, check: () => boolean): Promise<void> {
-  const { db, epoch } = world.test.app;
+  const { db, runId } = world.test.app;
   for (let step = 0; step < 500 && !check(); step += 1) {
-    await db.commit(releaseAbandoned, { now: world.clock.now(), epoch });
+    await db.commit(releaseAbandoned, { now: world.clock.now(), runId });
     await world.clock.advance(50);
   }
   assert.ok(check());
@@ -459,14 +459,14 @@ test('a clock that is set back while the daemon runs ends all suspensions', () =
     world.start();
     await world.record();
     await ended(world);
-    const { db, notices } = world.test.app;
+    const { db, wakeups } = world.test.app;
     await world.side
       .updateTable('webhookEndpoints')
       .set({ failingSince: 1, consecutiveFailures: 1, suspendedUntil: world.startMs + 24 * HOUR })
       .execute();
     await moveWebhooks(db, { now: world.clock.now(), setBackMs: 24 * HOUR });
     await world.record();
-    notices.notify('webhooks');
+    wakeups.notify('webhooks');
     await until(world, 'the second is posted', async () => world.posts.length === 2);
   }));
 

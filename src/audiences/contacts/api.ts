@@ -14,7 +14,7 @@ import { contactChangeSchema, contactSchema, type NewContact, newContactSchema }
 import { showContact } from './show.ts';
 import { type ContactFilter, getContact, listContacts, withLiveTopics } from './store.ts';
 
-type ContactsApp = Pick<App, 'db' | 'clock' | 'notices'>;
+type ContactsApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 const PATH = '/audiences/:audienceId/contacts';
 /** The names of properties are the caller's own. */
@@ -54,13 +54,13 @@ export function registerContactsApi(server: FastifyInstance, app: ContactsApp): 
     async (request) => {
       const fields = readContactFields(request.body);
       const contact = await app.db.commit(changeContact, { ...asked(app, request), fields });
-      app.notices.notify('events');
+      app.wakeups.notify('events');
       return contact;
     },
   );
   contacts.delete({ description: BY_ADDRESS }, async (request) => {
     await app.db.commit(deleteContact, asked(app, request));
-    app.notices.notify('events');
+    app.wakeups.notify('events');
   });
 }
 
@@ -94,7 +94,7 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
     const { audienceId } = request.params;
     const upsert = request.query.upsert === true;
     const { contact, isNew } = await app.db.commit(createContact, { wanted, audienceId, mode, upsert });
-    app.notices.notify('events');
+    app.wakeups.notify('events');
     return reply.code(isNew ? 201 : 200).send(showContact(contact));
   });
 }

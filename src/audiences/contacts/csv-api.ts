@@ -4,13 +4,13 @@ import { type Static, Type } from 'typebox';
 import type { AudienceRow } from '../../db/marketing-tables.ts';
 import { type CreateExportApp, createExport } from '../../exports/create.ts';
 import { acceptedExportSchema, showExport } from '../../exports/schemas.ts';
-import { CSV_BODY_LIMIT_BYTES, csvBody } from '../../http/csv-body.ts';
+import { csvBody, MAX_CSV_BODY_BYTES } from '../../http/csv-body.ts';
 import { paramsOf } from '../../http/resource.ts';
 import { type CreateImportApp, createImport } from '../../imports/create.ts';
 import { acceptedImportSchema, showImport } from '../../imports/schemas.ts';
 import { invalid } from '../../system/errors.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
-import { filterOf } from '../segments/look.ts';
+import { filterOf } from '../segments/scan.ts';
 import { findSegment } from '../segments/store.ts';
 import { getAudience } from '../store.ts';
 import type { ContactExportFilter } from './export.ts';
@@ -74,7 +74,7 @@ function registerImport(server: FastifyInstance, app: CsvApp): void {
   const config = { takesCsv: true };
   server.post<ImportRequest>(
     IMPORTS_PATH,
-    { bodyLimit: CSV_BODY_LIMIT_BYTES, config, schema },
+    { bodyLimit: MAX_CSV_BODY_BYTES, config, schema },
     async (request, reply) => {
       const { tenantId } = callerOf(request);
       const { id: audienceId } = await getAudience(app.db.read, tenantId, request.params.audienceId);

@@ -22,12 +22,12 @@ export type ContactExportFilter = { unsubscribed?: boolean; segment?: { filter: 
 /** The main thread takes over the text of all of them: at 32 KiB of properties each, in ten milliseconds or so. */
 const SLICE_ROWS = 200;
 /**
- * Of a segment: contacts looked at, however few are in it. A filter may take a millisecond for each (segments/look.ts), and
+ * Of a segment: contacts looked at, however few are in it. A filter may take a millisecond for each (segments/scan.ts), and
  * two exports at the same time leave no thread to the others' long reads but between their slices.
  */
 const SLICE_LOOKED_AT = 100;
 /** Ours: five times what one contact may have. An import takes as many. */
-export const MOST_PROPERTY_COLUMNS = 500;
+export const MAX_PROPERTY_COLUMNS = 500;
 
 const FIELD_HEADINGS = ['email', 'firstName', 'lastName', 'unsubscribed'];
 
@@ -133,10 +133,10 @@ async function findColumns({ db }: Pick<App, 'db'>, list: Omit<Slice, 'after'>):
     const found = await db.query(exportKeys, { ...list, after });
     for (const key of found.properties) properties.add(key);
     for (const id of found.topics) topics.add(id);
-    if (properties.size > MOST_PROPERTY_COLUMNS) {
+    if (properties.size > MAX_PROPERTY_COLUMNS) {
       throw new AppError(
         'invalid_state',
-        `The contacts have more than ${MOST_PROPERTY_COLUMNS} different properties; export them by segments`,
+        `The contacts have more than ${MAX_PROPERTY_COLUMNS} different properties; export them by segments`,
       );
     }
     after = found.last;

@@ -7,9 +7,9 @@ import { type AppError, invalid, readAll, readEach } from '../../system/errors.t
 import { isId } from '../../system/ids.ts';
 
 /** api.md 1.10, as all that follows. */
-export const MOST_NAME_CHARACTERS = 200;
+export const MAX_NAME_CHARACTERS = 200;
 export const PROPERTY_KEY = '^[A-Za-z0-9_]{1,64}$';
-export const MOST_VALUE_CHARACTERS = 2_000;
+export const MAX_VALUE_CHARACTERS = 2_000;
 
 export type PropertyValue = string | number | boolean;
 
@@ -75,7 +75,7 @@ export function findAddress(email: string): string | undefined {
 }
 
 function readName(field: string, name: string | null): string | null {
-  return name === null ? null : readText(field, name, MOST_NAME_CHARACTERS);
+  return name === null ? null : readText(field, name, MAX_NAME_CHARACTERS);
 }
 
 /** C0 and DEL. */
@@ -113,7 +113,7 @@ function readProperties(
 function readValue(field: string, value: PropertyValue | null): PropertyValue | null {
   switch (typeof value) {
     case 'string':
-      return readText(field, value, MOST_VALUE_CHARACTERS);
+      return readText(field, value, MAX_VALUE_CHARACTERS);
     case 'number':
       return readNumber(field, value);
     case 'boolean':

@@ -4,8 +4,8 @@ import { invalid } from '../../system/errors.ts';
 import { type ContactFields, contactAddress, type PropertyValue } from './fields.ts';
 
 /** api.md 1.10. */
-export const MOST_PROPERTIES = 100;
-export const MOST_PROPERTIES_BYTES = 32 * 1024;
+export const MAX_PROPERTIES = 100;
+export const MAX_PROPERTIES_BYTES = 32 * 1024;
 
 /** Topic id to whether the contact opted in. */
 export type Choices = Record<string, boolean>;
@@ -77,16 +77,16 @@ function mergeProperties(
     if (value === null) merged.delete(key);
     else merged.set(key, value);
   }
-  if (merged.size > MOST_PROPERTIES)
+  if (merged.size > MAX_PROPERTIES)
     throw invalid(
       'properties',
-      `A contact may have ${MOST_PROPERTIES} properties; this one would have ${merged.size}`,
+      `A contact may have ${MAX_PROPERTIES} properties; this one would have ${merged.size}`,
     );
   const json = JSON.stringify(Object.fromEntries(merged));
-  if (Buffer.byteLength(json) > MOST_PROPERTIES_BYTES)
+  if (Buffer.byteLength(json) > MAX_PROPERTIES_BYTES)
     throw invalid(
       'properties',
-      `The properties of a contact may take ${MOST_PROPERTIES_BYTES} bytes of JSON together`,
+      `The properties of a contact may take ${MAX_PROPERTIES_BYTES} bytes of JSON together`,
     );
   return json;
 }

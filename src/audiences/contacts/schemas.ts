@@ -2,20 +2,20 @@
  * files go through too. */
 import { type Static, Type } from 'typebox';
 import { PLAIN_TEXT } from '../../http/plain-text.ts';
-import { MOST_TOPICS } from '../../topics/store.ts';
-import { MOST_NAME_CHARACTERS, MOST_VALUE_CHARACTERS, PROPERTY_KEY, type PropertyValue } from './fields.ts';
-import { MOST_PROPERTIES, MOST_PROPERTIES_BYTES } from './merge.ts';
+import { MAX_TOPICS } from '../../topics/store.ts';
+import { MAX_NAME_CHARACTERS, MAX_VALUE_CHARACTERS, PROPERTY_KEY, type PropertyValue } from './fields.ts';
+import { MAX_PROPERTIES, MAX_PROPERTIES_BYTES } from './merge.ts';
 
-const name = Type.Union([Type.String({ maxLength: MOST_NAME_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()]);
+const name = Type.Union([Type.String({ maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()]);
 
 /** One schema for each value rather than a union: it is checked, and written, at a third of the price. */
-const givenValue = { maxLength: MOST_VALUE_CHARACTERS, pattern: PLAIN_TEXT };
-const LIMITS = `At most ${MOST_PROPERTIES} of them, ${MOST_PROPERTIES_BYTES / 1024} KiB of JSON together.`;
+const givenValue = { maxLength: MAX_VALUE_CHARACTERS, pattern: PLAIN_TEXT };
+const LIMITS = `At most ${MAX_PROPERTIES} of them, ${MAX_PROPERTIES_BYTES / 1024} KiB of JSON together.`;
 
 const newProperties = Type.Unsafe<Record<string, PropertyValue>>({
   type: 'object',
   description: `Anything else you know, for segments and merge tags. ${LIMITS}`,
-  maxProperties: MOST_PROPERTIES,
+  maxProperties: MAX_PROPERTIES,
   propertyNames: { pattern: PROPERTY_KEY },
   additionalProperties: { type: ['string', 'number', 'boolean'], ...givenValue },
 });
@@ -29,7 +29,7 @@ const changedProperties = Type.Unsafe<Record<string, PropertyValue | null>>({
 
 const subscription = Type.Enum(['opt_in', 'opt_out']);
 const topics = Type.Array(Type.Object({ id: Type.String(), subscription }), {
-  maxItems: MOST_TOPICS,
+  maxItems: MAX_TOPICS,
   description: 'Topics that are not named keep the choice there is, or the default of the topic.',
 });
 

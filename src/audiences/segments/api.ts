@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
-import { whileAwaited } from '../../http/departure.ts';
+import { whileAwaited } from '../../http/client-disconnect.ts';
 import { type PageQuery, pageQuery, pageRequest } from '../../http/page.ts';
 import { type Ask, paramsOf, resourceRoutes } from '../../http/resource.ts';
 import { newId } from '../../system/ids.ts';
@@ -10,7 +10,7 @@ import { callerOf } from '../../tenants/authenticate.ts';
 import { showContact } from '../contacts/show.ts';
 import { withLiveTopics } from '../contacts/store.ts';
 import { readFilter } from './filter.ts';
-import { createLooks, filterOf, type Looks, type SegmentPage } from './look.ts';
+import { createScans, filterOf, type Scans, type SegmentPage } from './scan.ts';
 import {
   countSchema,
   newSegmentSchema,
@@ -37,7 +37,7 @@ const TAG = 'Segments';
 const query = { audienceId: Type.Optional(Type.String({ description: 'Segments of this audience.' })) };
 
 export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): void {
-  const looks = createLooks(app);
+  const scans = createScans(app);
   const segments = resourceRoutes<SegmentView>(server, {
     ...{ name: 'segment', tag: TAG, path: '/segments', prefix: 'seg' },
     ...{ schema: segmentSchema, show: showSegment },
@@ -61,7 +61,7 @@ export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): 
     const { audienceId } = segment;
     const now = app.clock.now();
     const question = { tenantId, audienceId, filter: filterOf(segment), now };
-    const contactCount = await whileAwaited(request, (gone) => looks.count(question, gone));
+    const contactCount = await whileAwaited(request, (gone) => scans.count(question, gone));
     return { ...segment, contactCount };
   });
   segments.update({ body: segmentChangeSchema }, (request) => {
@@ -77,13 +77,13 @@ export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): 
   segments.delete({}, (request) =>
     app.db.commit(deleteSegment, { tenantId: callerOf(request).tenantId, id: request.params.id }),
   );
-  registerContacts(server, app, looks);
-  registerCount(server, app, looks);
+  registerContacts(server, app, scans);
+  registerCount(server, app, scans);
 }
 
 const CONTACTS_PATH = '/segments/:id/contacts';
 
-function registerContacts(server: FastifyInstance, app: SegmentsApp, looks: Looks): void {
+function registerContacts(server: FastifyInstance, app: SegmentsApp, scans: Scans): void {
   const schema = {
     operationId: 'listSegmentContacts',
     summary: 'List the contacts of a segment',
@@ -101,7 +101,7 @@ function registerContacts(server: FastifyInstance, app: SegmentsApp, looks: Look
     const segment = await getSegment(app.db.read, tenantId, params.id);
     const { audienceId } = segment;
     const question = { tenantId, audienceId, filter: filterOf(segment), now: app.clock.now() };
-    const page = await looks.page(question, pageRequest(asked, 'ct'));
+    const page = await scans.page(question, pageRequest(asked, 'ct'));
     const contacts = await withLiveTopics(app.db.read, tenantId, page.items);
     return { data: contacts.map(showContact), hasMore: page.hasMore, ...cursors(asked, page) };
   });
@@ -114,7 +114,7 @@ function cursors({ startingAfter, endingBefore }: PageQuery, { items, last }: Se
   return { nextCursor: onward, previousCursor: startingAfter === undefined ? null : (items[0]?.id ?? null) };
 }
 
-function registerCount(server: FastifyInstance, app: SegmentsApp, looks: Looks): void {
+function registerCount(server: FastifyInstance, app: SegmentsApp, scans: Scans): void {
   const schema = {
     operationId: 'countSegment',
     summary: 'Count the contacts that a filter finds',
@@ -133,7 +133,7 @@ function registerCount(server: FastifyInstance, app: SegmentsApp, looks: Looks):
       const audienceId = await requireAudience(app.db.read, tenantId, body.audienceId);
       await requireTopics(app.db.read, tenantId, filter);
       const question = { tenantId, audienceId, filter, now: app.clock.now() };
-      return { contactCount: await whileAwaited(request, (gone) => looks.count(question, gone)) };
+      return { contactCount: await whileAwaited(request, (gone) => scans.count(question, gone)) };
     },
   );
 }

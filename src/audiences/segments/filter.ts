@@ -20,7 +20,7 @@
 import { PLAIN_TEXT } from '../../http/plain-text.ts';
 import { parseTimestamp } from '../../system/clock.ts';
 import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
-import { MOST_VALUE_CHARACTERS } from '../contacts/fields.ts';
+import { MAX_VALUE_CHARACTERS } from '../contacts/fields.ts';
 import {
   COMPARISONS,
   COMPARISONS_OF,
@@ -31,14 +31,14 @@ import {
 } from './field.ts';
 
 /** api.md 1.6. */
-export const MOST_DEPTH = 5;
-export const MOST_RULES = 50;
+export const MAX_DEPTH = 5;
+export const MAX_RULES = 50;
 /** Each is a look-up more for every contact. */
-export const MOST_VALUES = 100;
+export const MAX_VALUES = 100;
 /** Ten years. */
-export const MOST_DAYS = 3_650;
+export const MAX_DAYS = 3_650;
 /** As many as the properties of a contact may take; segments are listed by the hundred. */
-export const MOST_FILTER_BYTES = 32 * 1024;
+export const MAX_FILTER_BYTES = 32 * 1024;
 
 export type Scalar = string | number | boolean;
 export type Rule = { field: string; cmp: Comparison; value?: Scalar | Scalar[] };
@@ -50,8 +50,8 @@ export type GivenItem = { field?: unknown; cmp?: unknown; value?: unknown; op?: 
 /** @throws AppError validation_error naming the place: `filter.rules[0].value` */
 export function readFilter(given: GivenItem): Filter {
   const filter = readGroup('filter', given, 1, { rules: 0 });
-  if (Buffer.byteLength(JSON.stringify(filter)) > MOST_FILTER_BYTES)
-    throw invalid('filter', `\`filter\` must take at most ${MOST_FILTER_BYTES / 1024} KiB of JSON`);
+  if (Buffer.byteLength(JSON.stringify(filter)) > MAX_FILTER_BYTES)
+    throw invalid('filter', `\`filter\` must take at most ${MAX_FILTER_BYTES / 1024} KiB of JSON`);
   return filter;
 }
 
@@ -70,7 +70,7 @@ export function topicsOf(filter: Filter, path = 'filter'): { id: string; path: s
 }
 
 function readGroup(path: string, { op, rules }: GivenItem, depth: number, seen: { rules: number }): Filter {
-  if (depth > MOST_DEPTH) throw invalid(path, `\`${path}\` is nested deeper than ${MOST_DEPTH} levels`);
+  if (depth > MAX_DEPTH) throw invalid(path, `\`${path}\` is nested deeper than ${MAX_DEPTH} levels`);
   return readAll({
     op: () => readOperator(`${path}.op`, op),
     rules: () =>
@@ -78,8 +78,8 @@ function readGroup(path: string, { op, rules }: GivenItem, depth: number, seen: 
         const place = `${path}.rules[${index}]`;
         if (isGivenGroup(place, item)) return readGroup(place, item, depth + 1, seen);
         seen.rules += 1;
-        if (seen.rules > MOST_RULES)
-          throw invalid('filter', `\`filter\` must have at most ${MOST_RULES} rules in all`);
+        if (seen.rules > MAX_RULES)
+          throw invalid('filter', `\`filter\` must have at most ${MAX_RULES} rules in all`);
         return readRule(place, item);
       }),
   });
@@ -174,8 +174,8 @@ const COMPARABLE: Readonly<Record<Field['kind'], readonly ScalarType[]>> = {
 };
 
 function readList(path: string, value: unknown, { kind }: Field): Scalar[] {
-  if (!Array.isArray(value) || value.length < 1 || value.length > MOST_VALUES)
-    throw invalid(path, `\`${path}\` must be a list of 1 to ${MOST_VALUES} values`);
+  if (!Array.isArray(value) || value.length < 1 || value.length > MAX_VALUES)
+    throw invalid(path, `\`${path}\` must be a list of 1 to ${MAX_VALUES} values`);
   return value.map((item: unknown, index) => readScalar(`${path}[${index}]`, item, COMPARABLE[kind]));
 }
 
@@ -193,8 +193,8 @@ function readText(path: string, text: string): string {
   if (!TEXT.test(text))
     throw invalid(path, `\`${path}\` must be well-formed, without line breaks and control characters`);
   // Units of UTF-16: never more characters than a property can hold.
-  if (text.length > 2 * MOST_VALUE_CHARACTERS || [...text].length > MOST_VALUE_CHARACTERS)
-    throw invalid(path, `\`${path}\` must be at most ${MOST_VALUE_CHARACTERS} characters`);
+  if (text.length > 2 * MAX_VALUE_CHARACTERS || [...text].length > MAX_VALUE_CHARACTERS)
+    throw invalid(path, `\`${path}\` must be at most ${MAX_VALUE_CHARACTERS} characters`);
   return text;
 }
 
@@ -211,8 +211,8 @@ function readTime(path: string, value: unknown): string {
 }
 
 function readDays(path: string, value: unknown): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MOST_DAYS) return value;
-  throw invalid(path, `\`${path}\` must be a whole number of days, 1 to ${MOST_DAYS}`);
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= MAX_DAYS) return value;
+  throw invalid(path, `\`${path}\` must be a whole number of days, 1 to ${MAX_DAYS}`);
 }
 
 function isRequired(path: string) {

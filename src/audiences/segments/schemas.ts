@@ -6,12 +6,12 @@ import { PLAIN_TEXT } from '../../http/plain-text.ts';
 import { isoTime } from '../../system/clock.ts';
 import { contactSchema } from '../contacts/schemas.ts';
 import { COMPARISONS } from './field.ts';
-import { type Filter, MOST_DAYS, MOST_DEPTH, MOST_RULES, MOST_VALUES } from './filter.ts';
+import { type Filter, MAX_DAYS, MAX_DEPTH, MAX_RULES, MAX_VALUES } from './filter.ts';
 
 /** api.md 1.10. */
-const MOST_NAME_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 200;
 
-const name = Type.String({ minLength: 1, maxLength: MOST_NAME_CHARACTERS, pattern: PLAIN_TEXT });
+const name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT });
 
 const op = Type.String({
   description: '`and`: all of the rules hold; `or`: at least one does. In any case: `AND`.',
@@ -28,16 +28,16 @@ const rule = {
   value: Type.Optional(
     Type.Unknown({
       description:
-        `What to compare with: a string, number or boolean; for \`in\` and \`not_in\` a list of up to ${MOST_VALUES} ` +
+        `What to compare with: a string, number or boolean; for \`in\` and \`not_in\` a list of up to ${MAX_VALUES} ` +
         'of them; for `before` and `after` an ISO 8601 time with an offset; for `within_days` a number of days up to ' +
-        `${MOST_DAYS}; for \`exists\` and \`not_exists\` nothing.`,
+        `${MAX_DAYS}; for \`exists\` and \`not_exists\` nothing.`,
     }),
   ),
 };
 
 /** A rule, or a group of rules for as long as there may be deeper ones: one schema for both, so that it blames the field. */
 function itemSchema(depth: number): TSchema {
-  if (depth === MOST_DEPTH) return Type.Object(rule);
+  if (depth === MAX_DEPTH) return Type.Object(rule);
   const rules = Type.Array(itemSchema(depth + 1), {
     description: 'Instead of the fields of a rule: a group.',
   });
@@ -45,7 +45,7 @@ function itemSchema(depth: number): TSchema {
 }
 
 const ABOUT_FILTER = [
-  `A tree of at most ${MOST_RULES} rules, ${MOST_DEPTH} levels deep.`,
+  `A tree of at most ${MAX_RULES} rules, ${MAX_DEPTH} levels deep.`,
   'Strings compare without case. Two values that are both numbers, or strings that are plain decimal numbers such as',
   '`12` or `-1.5`, compare as numbers. Nothing else is converted: `true` is not `"true"`.',
   'A property that is missing answers to `ne`, `not_contains`, `not_in` and `not_exists`, and to nothing else.',

@@ -8,14 +8,14 @@ import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { realClock } from '../../system/clock.ts';
-import { invalid, notFound, tooMany } from '../../system/errors.ts';
+import { invalid, limitReached, notFound } from '../../system/errors.ts';
 import { findTopic } from '../../topics/store.ts';
 import { findAudience } from '../store.ts';
 import { type Circumstances, segmentCondition } from './condition.ts';
 import { type Filter, topicsOf } from './filter.ts';
 
 /** Of one tenant (api.md 1.10). */
-export const MOST_SEGMENTS = 1_000;
+export const MAX_SEGMENTS = 1_000;
 
 type TenantId = SegmentRow['tenantId'];
 
@@ -33,8 +33,8 @@ export const createSegment = defineWrite(
       .select((select) => select.fn.countAll<number>().as('count'))
       .where('tenantId', '=', tenantId)
       .executeTakeFirstOrThrow();
-    if (count >= MOST_SEGMENTS) {
-      throw tooMany('segments already', count, 'delete one first');
+    if (count >= MAX_SEGMENTS) {
+      throw limitReached('segments already', count, 'delete one first');
     }
     const segment = { ...given, audienceId, filter: JSON.stringify(filter) };
     await tx.insertInto('segments').values(segment).execute();
@@ -156,28 +156,28 @@ export const readSegmentSlice = defineRead(
 
 async function readSlice(tx: Tx, input: SegmentSlice & Travel & { limit: number }) {
   const { direction = 'newer', limit, scan } = input;
-  const stretch = await lookAhead(tx, input);
-  if (!stretch) return { contacts: [] as ContactRow[], last: undefined };
+  const idRange = await scanAhead(tx, input);
+  if (!idRange) return { contacts: [] as ContactRow[], last: undefined };
   const order = direction === 'newer' ? 'asc' : 'desc';
-  const contacts = await matching(tx, input, stretch, await circumstancesOf(tx, input))
+  const contacts = await matching(tx, input, idRange, await circumstancesOf(tx, input))
     .selectAll()
     .orderBy('contacts.id', order)
     .limit(limit)
     .execute();
   if (contacts.length === limit) return { contacts, last: contacts.at(-1)?.id };
-  const end = direction === 'newer' ? stretch.newest : stretch.oldest;
-  return { contacts, last: stretch.looked < scan ? undefined : end };
+  const end = direction === 'newer' ? idRange.newest : idRange.oldest;
+  return { contacts, last: idRange.scanned < scan ? undefined : end };
 }
 
 /** The stretch of a slice, which takes little: what is in it can be counted while the next one is looked for. */
-export const findStretch = defineRead('segments.stretch', (tx, ahead: Ahead) => lookAhead(tx, ahead));
+export const findIdRange = defineRead('segments.idRange', (tx, ahead: Ahead) => scanAhead(tx, ahead));
 
-/** How many of a stretch are of the segment. */
-export const countStretch = defineRead(
-  'segments.countStretch',
-  (tx, { stretch, ...question }: Question & { stretch: Stretch }) =>
+/** How many of a range are of the segment. */
+export const countIdRange = defineRead(
+  'segments.countIdRange',
+  (tx, { idRange, ...question }: Question & { idRange: IdRange }) =>
     timed(async () =>
-      matching(tx, question, stretch, await circumstancesOf(tx, question))
+      matching(tx, question, idRange, await circumstancesOf(tx, question))
         .select((select) => select.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow(),
     ),
@@ -194,10 +194,10 @@ async function timed<Found>(look: () => Promise<Found>): Promise<Found & Took> {
 }
 
 /** A part of an audience, both ends included. */
-export type Stretch = { oldest: ContactRow['id']; newest: ContactRow['id']; looked: number };
+export type IdRange = { oldest: ContactRow['id']; newest: ContactRow['id']; scanned: number };
 
 /** The next contacts of the audience, by the index alone; undefined when there are none. */
-async function lookAhead(tx: Tx, slice: Ahead & Travel): Promise<Stretch | undefined> {
+async function scanAhead(tx: Tx, slice: Ahead & Travel): Promise<IdRange | undefined> {
   const { audienceId, after, scan, direction = 'newer', from, until } = slice;
   const ids = tx.selectFrom('contacts').select('contacts.id').where('audienceId', '=', audienceId);
   const ahead = inSlice(ids, 'contacts.id', { direction, cursor: after, limit: scan, from, until });
@@ -209,25 +209,25 @@ async function lookAhead(tx: Tx, slice: Ahead & Travel): Promise<Stretch | undef
   const start = end && (await ahead.limit(1).executeTakeFirst());
   if (end && start) {
     const [oldest, newest] = direction === 'newer' ? [start.id, end.id] : [end.id, start.id];
-    return { oldest, newest, looked: scan };
+    return { oldest, newest, scanned: scan };
   }
-  const { oldest, newest, looked } = await tx
+  const { oldest, newest, scanned } = await tx
     .selectFrom(ahead.as('ahead'))
     .select(({ fn }) => [
       fn.min('ahead.id').as('oldest'),
       fn.max('ahead.id').as('newest'),
-      fn.countAll<number>().as('looked'),
+      fn.countAll<number>().as('scanned'),
     ])
     .executeTakeFirstOrThrow();
-  return looked === 0 ? undefined : { oldest, newest, looked };
+  return scanned === 0 ? undefined : { oldest, newest, scanned };
 }
 
-function matching(tx: Tx, question: Question, stretch: Stretch, circumstances: Circumstances) {
+function matching(tx: Tx, question: Question, idRange: IdRange, circumstances: Circumstances) {
   return tx
     .selectFrom('contacts')
     .where('audienceId', '=', question.audienceId)
-    .where('contacts.id', '>=', stretch.oldest)
-    .where('contacts.id', '<=', stretch.newest)
+    .where('contacts.id', '>=', idRange.oldest)
+    .where('contacts.id', '<=', idRange.newest)
     .where('tenantId', '=', question.tenantId)
     .where(segmentCondition(question.filter, circumstances));
 }

@@ -9,7 +9,7 @@ export type Arrivals<Item> = {
   each(run: (item: Item) => void): void;
 };
 
-const LONGEST_WAIT_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 
 export function createArrivals<Item>(): Arrivals<Item> {
   const items: Item[] = [];
@@ -25,7 +25,7 @@ export function createArrivals<Item>(): Arrivals<Item> {
         if (found) resolve(found);
         else listeners.push((item) => satisfies(item) && resolve(item));
       });
-      return withTimeout(realClock, LONGEST_WAIT_MS, what, coming);
+      return withTimeout(realClock, MAX_WAIT_MS, what, coming);
     },
     each(run) {
       items.forEach(run);

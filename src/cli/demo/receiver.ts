@@ -18,7 +18,7 @@ export type ReceivedMail = {
 export type Receiver = { port: number; mail: Arrivals<ReceivedMail>; close(): Promise<void> };
 
 /** security.md: no peer may send without end. Far above what the demo sends. */
-const LARGEST_MESSAGE_BYTES = 30 * 1024 * 1024;
+const MAX_MESSAGE_BYTES = 30 * 1024 * 1024;
 
 export async function startReceiver(
   hostname: string,
@@ -27,7 +27,7 @@ export async function startReceiver(
   const mail = createArrivals<ReceivedMail>();
   const server = new SMTPServer({
     name: hostname,
-    size: LARGEST_MESSAGE_BYTES,
+    size: MAX_MESSAGE_BYTES,
     authOptional: true,
     disableReverseLookup: true,
     disabledCommands: certificate ? ['AUTH'] : ['AUTH', 'STARTTLS'],

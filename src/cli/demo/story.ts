@@ -8,7 +8,7 @@ import { NAMES, type World } from './world.ts';
 const LABEL_CHARACTERS = 17;
 /** Headers worth a look, in the order shown. */
 const HEADERS = ['From', 'To', 'Subject', 'Message-ID', 'DKIM-Signature'];
-const MOST_HEADER_CHARACTERS = 88;
+const MAX_HEADER_CHARACTERS = 88;
 
 const line = (label: string, text: string) => `  ${label.padEnd(LABEL_CHARACTERS)}${text}`;
 const title = (text: string) => `\n${styleText('bold', text)}`;
@@ -84,6 +84,6 @@ function readHeader(raw: Buffer, name: string): string[] {
   const [head = ''] = raw.toString('latin1').split('\r\n\r\n', 1);
   const value = new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(head.replace(/\r\n[ \t]+/g, ' '))?.[1];
   if (value === undefined) return [];
-  const shown = value.length > MOST_HEADER_CHARACTERS ? `${value.slice(0, MOST_HEADER_CHARACTERS)}…` : value;
+  const shown = value.length > MAX_HEADER_CHARACTERS ? `${value.slice(0, MAX_HEADER_CHARACTERS)}…` : value;
   return [line(name, shown.trim())];
 }

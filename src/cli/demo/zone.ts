@@ -10,7 +10,7 @@ type RecordOf<T extends ZoneRecord['type']> = Extract<ZoneRecord, { type: T }>;
 export type Zone = Dns & { publish(records: readonly ZoneRecord[]): void };
 
 /** Chains of aliases in the demo are one long; a resolver would stop too. */
-const LONGEST_ALIAS_CHAIN = 8;
+const MAX_ALIAS_CHAIN = 8;
 const TTL_MS = 60_000;
 
 export function createZone(): Zone {
@@ -31,7 +31,7 @@ export function createZone(): Zone {
     follow = true,
   ): Promise<DnsAnswer<Value>> {
     let current = name;
-    for (let step = 0; step < LONGEST_ALIAS_CHAIN; step += 1) {
+    for (let step = 0; step < MAX_ALIAS_CHAIN; step += 1) {
       const here = at(current);
       const values = pick(here);
       if (values.length > 0) return { kind: 'found', records: values, ttlMs: TTL_MS };

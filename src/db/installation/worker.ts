@@ -10,7 +10,7 @@ import type { Db } from '../database.ts';
 import type { SetBack } from '../due-times.ts';
 import { advanceInstallation } from './store.ts';
 
-type ClockApp = Pick<System, 'clock' | 'log' | 'notices'> & { db: Db; clockWatch: Pick<ClockWatch, 'look'> };
+type ClockApp = Pick<System, 'clock' | 'log' | 'wakeups'> & { db: Db; clockWatch: Pick<ClockWatch, 'look'> };
 
 /** Moves the due times of one feature with a clock that was set back. */
 export type MoveDueTimes = (db: Db, setBack: SetBack) => Promise<void>;
@@ -34,7 +34,7 @@ export async function followClock(app: ClockApp, moves: readonly MoveDueTimes[])
   );
   const setBack = { now: app.clock.now(), setBackMs };
   await Promise.all(moves.map((move) => move(app.db, setBack)));
-  for (const name of ['queue', 'webhooks', 'imports', 'exports'] as const) app.notices.notify(name);
+  for (const name of ['queue', 'webhooks', 'imports', 'exports'] as const) app.wakeups.notify(name);
   await app.db.commit(advanceInstallation, { now: setBack.now });
 }
 

@@ -107,7 +107,7 @@ type Filter = {
 };
 
 /** Counted at most, to tell a rare filter from a common one. */
-const MOST_COUNTED = 1_000;
+const MAX_COUNTED = 1_000;
 
 /** Undefined when there is none. */
 async function chooseWalk(tx: Tx, filters: readonly Filter[], slice: Slice): Promise<Filter | undefined> {
@@ -125,7 +125,7 @@ async function chooseWalk(tx: Tx, filters: readonly Filter[], slice: Slice): Pro
 async function countWalk(tx: Tx, walk: Walk, slice: Slice): Promise<number> {
   const some = tx.selectFrom(walk.as('candidates')).select('candidates.id');
   const { count } = await tx
-    .selectFrom(inSlice(some, 'candidates.id', { ...slice, limit: MOST_COUNTED }).as('some'))
+    .selectFrom(inSlice(some, 'candidates.id', { ...slice, limit: MAX_COUNTED }).as('some'))
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   return count;

@@ -2,7 +2,7 @@
 import {
   addressKey,
   explainRefusal,
-  MAILBOX_LIMIT_CHARACTERS,
+  MAX_MAILBOX_CHARACTERS,
   type Mailbox,
   parseMailbox,
 } from '../../mail/address.ts';
@@ -78,7 +78,7 @@ export function readMailbox(path: string, text: string): Mailbox {
 /** `Ada, Inc. <ada@example.com>`: the comma alone is wrong with it (RFC 5322 3.2.3, specials). With an `@` the name is
  * rather another address, and no quotes make one of two. */
 function isNameToQuote(text: string): boolean {
-  if (text.length > MAILBOX_LIMIT_CHARACTERS) return false;
+  if (text.length > MAX_MAILBOX_CHARACTERS) return false;
   const start = text.lastIndexOf('<');
   const name = text.slice(0, start).trim().replace(/["\\]/g, '\\$&');
   return start > 0 && !name.includes('@') && parseMailbox(`"${name}" ${text.slice(start)}`) !== undefined;

@@ -9,7 +9,7 @@ import { cleanFilename } from '../../mail/message/filename.ts';
 import { parseMediaType } from '../../mail/message/media-type.ts';
 import { invalid, readAll, readEach } from '../../system/errors.ts';
 import { base64Size } from '../base64.ts';
-import { ATTACHMENT_FIELDS, type AttachmentBody, MOST_ATTACHMENT_BYTES } from '../schemas.ts';
+import { ATTACHMENT_FIELDS, type AttachmentBody, MAX_ATTACHMENT_BYTES } from '../schemas.ts';
 import { fileType, UNKNOWN_FILE_TYPE } from './file-types.ts';
 import { filenameOf, readRemoteUrl } from './remote-url.ts';
 
@@ -42,7 +42,7 @@ export function readAttachments(
   );
   refuseTwins(requests);
   const bytes = requests.reduce((sum, { source }) => sum + knownSize(source), 0);
-  if (bytes > MOST_ATTACHMENT_BYTES)
+  if (bytes > MAX_ATTACHMENT_BYTES)
     throw invalid('attachments', '`attachments` must be at most 25 MiB in total');
   return requests;
 }

@@ -14,7 +14,7 @@ export type ContentRequest = {
 };
 
 /** api.md 1.10, size limits. */
-const MOST_VARIABLE_BYTES = 10 * 1024;
+const MAX_VARIABLE_BYTES = 10 * 1024;
 
 type ContentFields = Pick<SendBody, 'subject' | 'html' | 'text' | 'templateId' | 'variables'>;
 
@@ -44,7 +44,7 @@ function readVariables(variables: Readonly<Record<string, VariableValue>>) {
   readEach(Object.entries(variables), ([name, value]) => {
     if (typeof value !== 'string') return;
     const path = `variables.${name}`;
-    if (Buffer.byteLength(value) > MOST_VARIABLE_BYTES)
+    if (Buffer.byteLength(value) > MAX_VARIABLE_BYTES)
       throw invalid(path, `\`${path}\` must be at most 10 KiB`);
     if (value.includes('\0')) throw invalid(path, `\`${path}\` must not contain NUL`);
     wellFormed(path, value);

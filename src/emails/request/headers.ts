@@ -30,7 +30,7 @@ const RESERVED_ON_BROADCASTS = { names: ['precedence'], families: ['list-'] } as
 /** api.md 1.2: what a name and a value may hold, so that both fit one line (RFC 5322 2.1.1). */
 const NAME = /^[!-9;-~]{1,126}$/;
 const VALUE = /^[\t -~]{0,870}$/;
-const MOST_HEADERS_CHARACTERS = 16 * 1024;
+const MAX_HEADERS_CHARACTERS = 16 * 1024;
 
 /** @throws AppError validation_error naming the header, `headers.X-Campaign`, or `headers` for one whose name is none */
 export function readHeaders(
@@ -51,7 +51,7 @@ export function readHeaders(
     if (!VALUE.test(value))
       throw invalid(path, `\`${path}\` must be at most 870 ASCII characters on one line`);
     characters += name.length + value.length;
-    if (characters > MOST_HEADERS_CHARACTERS)
+    if (characters > MAX_HEADERS_CHARACTERS)
       throw invalid('headers', '`headers` must be at most 16 KiB in total');
     return { name, value };
   });

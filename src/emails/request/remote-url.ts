@@ -2,7 +2,7 @@
 import { invalid } from '../../system/errors.ts';
 
 /** What browsers and proxies commonly bear (RFC 9110 4.1 asks for at least 8000 of receivers). */
-export const MOST_URL_CHARACTERS = 2_048;
+export const MAX_URL_CHARACTERS = 2_048;
 
 /** @throws AppError validation_error naming `path` */
 export function readRemoteUrl(path: string, text: string): URL {

@@ -1,6 +1,6 @@
 /** Text as a message can carry it: well-formed Unicode without NUL; a line besides holds no control characters. */
 import { invalid } from '../../system/errors.ts';
-import { MOST_BODY_BYTES } from '../schemas.ts';
+import { MAX_BODY_BYTES } from '../schemas.ts';
 
 /** C0 but for the tab, and DEL. */
 const CONTROL_CHARACTERS = /[^\P{Cc}\t\u0080-\u009f]+/gu;
@@ -21,7 +21,7 @@ export function asLine(text: string): string {
 /** @throws AppError validation_error naming `path` */
 export function readText(path: string, text: string): string {
   if (text.includes('\0')) throw invalid(path, `\`${path}\` must not contain NUL`);
-  if (Buffer.byteLength(text) > MOST_BODY_BYTES) throw invalid(path, `\`${path}\` must be at most 2 MiB`);
+  if (Buffer.byteLength(text) > MAX_BODY_BYTES) throw invalid(path, `\`${path}\` must be at most 2 MiB`);
   return wellFormed(path, text);
 }
 

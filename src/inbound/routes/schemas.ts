@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { InboundRouteRow } from '../../db/tables.ts';
 import { isoTime } from '../../system/clock.ts';
-import { MOST_URL_CHARACTERS } from '../../webhooks/destination.ts';
+import { MAX_URL_CHARACTERS } from '../../webhooks/destination.ts';
 import { EXAMPLE_SECRET, secretField } from '../../webhooks/schemas.ts';
 
 const fields = {
@@ -11,7 +11,7 @@ const fields = {
       'An address at a verified domain, or `*@<domain>` for every address of it that no route names. Compared without regard to case.',
   }),
   destination: Type.String({
-    maxLength: MOST_URL_CHARACTERS,
+    maxLength: MAX_URL_CHARACTERS,
     description: 'Where messages are posted; https, without user name or fragment, and not to a mail port.',
   }),
   enabled: Type.Boolean({ description: 'Whether messages are forwarded; default true.' }),

@@ -10,11 +10,11 @@ import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts
 import type { InboundRouteRow } from '../../db/tables.ts';
 import { maySend } from '../../domains/states.ts';
 import { findDomainByName } from '../../domains/store.ts';
-import { AppError, notFound, tooMany } from '../../system/errors.ts';
+import { AppError, limitReached, notFound } from '../../system/errors.ts';
 import type { RouteAddress } from './address.ts';
 
 /** Of one tenant (api.md 1.10). */
-export const MOST_ROUTES = 1_000;
+export const MAX_ROUTES = 1_000;
 
 type TenantId = InboundRouteRow['tenantId'];
 
@@ -114,8 +114,8 @@ async function requireRoom(tx: Tx, tenantId: TenantId): Promise<void> {
     .clearSelect()
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
-  if (count < MOST_ROUTES) return;
-  throw tooMany('inbound routes already', count);
+  if (count < MAX_ROUTES) return;
+  throw limitReached('inbound routes already', count);
 }
 
 function routesOf(tx: Tx, tenantId: TenantId) {

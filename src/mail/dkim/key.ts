@@ -4,7 +4,7 @@ import { generateKeyPair } from 'node:crypto';
 /** RFC 8301 3.2: at least 1024 bits, 2048 wanted. Longer ones do not fit one character-string. */
 const RSA_MODULUS_BITS = 2048;
 /** RFC 1035 3.3.14 allows 65,535; a key record is far below this. */
-const RECORD_LIMIT_CHARACTERS = 4_096;
+const MAX_RECORD_CHARACTERS = 4_096;
 
 /** A fresh RSA key: PKCS #8 in PEM, and the public half as SubjectPublicKeyInfo in base64, the form of `p=`. */
 export function generateDkimKey(): Promise<{ privateKeyPem: string; publicKeyBase64: string }> {
@@ -41,7 +41,7 @@ export function parseDkimKeyRecord(text: string): { publicKeyBase64: string } | 
 
 /** RFC 6376 3.2. A tag given twice makes the whole list invalid. */
 function parseTagList(text: string): Map<string, string> | undefined {
-  if (text.length > RECORD_LIMIT_CHARACTERS) return undefined;
+  if (text.length > MAX_RECORD_CHARACTERS) return undefined;
   const tags = new Map<string, string>();
   const entries = text.split(';');
   if (entries.at(-1)?.trim() === '') entries.pop();

@@ -3,7 +3,7 @@
  * 7bit where it fits, else quoted-printable, else base64.
  */
 import { base64Lines } from './base64.ts';
-import { LINE_LIMIT_OCTETS } from './headers.ts';
+import { MAX_LINE_OCTETS } from './headers.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
 export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64';
@@ -29,7 +29,7 @@ const TILDE = 0x7e;
 export function encodeBody(text: string): EncodedBody {
   const bytes = Buffer.from(text.replace(/\r\n?|\n/g, '\r\n'), 'utf8');
   const { encodedBytes, longestLine, isClean } = survey(bytes);
-  if (isClean && longestLine <= LINE_LIMIT_OCTETS) {
+  if (isClean && longestLine <= MAX_LINE_OCTETS) {
     return { encoding: '7bit', pieces: () => [bytes], holds: (boundary) => bytes.includes(boundary) };
   }
   const holds = () => false;

@@ -61,7 +61,7 @@ const MESSAGE_ID = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+@[A-Za-z0-9!#$%&'*+\-/=?^_
 /** RFC 2045 7 asks for a msg-id. Ids without `@` are common and every reader compares them as they stand, so the part
  * behind it may be missing; the characters are those of RFC 5322 3.2.3 dot-atom-text. */
 const CONTENT_ID = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+(?:@[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+)?$/;
-const CONTENT_ID_LIMIT_CHARACTERS = 256;
+const MAX_CONTENT_ID_CHARACTERS = 256;
 /** Fields that stand once, or decide what the others mean (RFC 5322 3.6, RFC 2045), or are added on the way out. */
 const NOT_CUSTOM: ReadonlySet<string> = new Set([
   ...['from', 'sender', 'to', 'cc', 'bcc', 'reply-to', 'subject', 'date', 'message-id', 'mime-version'],
@@ -168,5 +168,5 @@ function writeMediaType({ type, subtype, parameters }: MediaType): string[] {
 }
 
 export function isContentId(text: string): boolean {
-  return text.length <= CONTENT_ID_LIMIT_CHARACTERS && CONTENT_ID.test(text);
+  return text.length <= MAX_CONTENT_ID_CHARACTERS && CONTENT_ID.test(text);
 }

@@ -5,7 +5,7 @@
 
 /** RFC 2047 2: an encoded-word is at most 75 characters. Ours are shorter, so that the first one still fits on a
  * line of 76 behind a field name such as `Reply-To: `. */
-const WORD_LIMIT_CHARACTERS = 64;
+const MAX_WORD_CHARACTERS = 64;
 const FRAME_CHARACTERS = '=?UTF-8?Q?'.length + '?='.length;
 /** RFC 2047 5 (3), as bytes; the space is written as `_` (4.2 (2)). */
 const SAFE_IN_PHRASE = /[A-Za-z0-9!*+/-]/;
@@ -27,7 +27,7 @@ export function encodeWords(text: string): string {
 }
 
 function encodeAs(encoding: 'Q' | 'B', text: string): string {
-  const room = WORD_LIMIT_CHARACTERS - FRAME_CHARACTERS;
+  const room = MAX_WORD_CHARACTERS - FRAME_CHARACTERS;
   const words: string[] = [];
   let chunk = '';
   let used = 0;

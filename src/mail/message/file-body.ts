@@ -12,7 +12,7 @@
 import { isAscii } from 'node:buffer';
 import { type Base64Source, base64Lines } from './base64.ts';
 import type { EncodedBody } from './body.ts';
-import { LINE_LIMIT_OCTETS } from './headers.ts';
+import { MAX_LINE_OCTETS } from './headers.ts';
 import { isFrom, quotedPrintable } from './quoted-printable.ts';
 
 /**
@@ -109,7 +109,7 @@ const NEEDS_A_LOOK = Uint8Array.from({ length: 256 }, (_, byte) =>
 /** Returns true for a line that a mail system may cut, strip or quote (RFC 2049 3). */
 function isFragileLine(bytes: Buffer, start: number, end: number): boolean {
   const last = end > start ? bytes[end - 1] : undefined;
-  return last === SPACE || last === TAB || end - start > LINE_LIMIT_OCTETS || isFrom(bytes, start);
+  return last === SPACE || last === TAB || end - start > MAX_LINE_OCTETS || isFrom(bytes, start);
 }
 
 function lastLineStart(bytes: Buffer): number {

@@ -8,8 +8,8 @@
  */
 
 /** What file systems take. As `%XX` it stays below the 998 characters of a line. */
-const FILENAME_LIMIT_BYTES = 255;
-const EXTENSION_LIMIT_BYTES = 32;
+const MAX_FILENAME_BYTES = 255;
+const MAX_EXTENSION_BYTES = 32;
 const FALLBACK_NAME = 'attachment';
 /** Controls, line separators, and the controls that make `exe.pdf` out of `fdp.exe` by turning the direction. */
 const DROPPED = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
@@ -55,11 +55,11 @@ function asciiLikeness(name: string): string {
 }
 
 function shorten(name: string): string {
-  if (Buffer.byteLength(name) <= FILENAME_LIMIT_BYTES) return name;
+  if (Buffer.byteLength(name) <= MAX_FILENAME_BYTES) return name;
   const dot = name.lastIndexOf('.');
   const extension = dot > 0 ? name.slice(dot) : '';
-  const kept = Buffer.byteLength(extension) <= EXTENSION_LIMIT_BYTES ? extension : '';
-  const stem = firstBytes(name, FILENAME_LIMIT_BYTES - Buffer.byteLength(kept));
+  const kept = Buffer.byteLength(extension) <= MAX_EXTENSION_BYTES ? extension : '';
+  const stem = firstBytes(name, MAX_FILENAME_BYTES - Buffer.byteLength(kept));
   return stem.trimEnd() + kept;
 }
 

@@ -8,19 +8,19 @@ import { encodeWords } from './encoded-word.ts';
 /** RFC 2047 2 asks for 76 where encoded-words stand; RFC 5322 2.1.1 for at most 78 elsewhere. */
 const FOLD_AT_CHARACTERS = 76;
 /** RFC 5322 2.1.1, the CRLF not counted. */
-export const LINE_LIMIT_OCTETS = 998;
+export const MAX_LINE_OCTETS = 998;
 /** A word without spaces cannot be folded; beyond this length it is encoded, which gives it places to fold. */
-const PLAIN_WORD_LIMIT_CHARACTERS = 900;
+const MAX_PLAIN_WORD_CHARACTERS = 900;
 
 /** With the name of a field or a space before it and a semicolon behind it, still a line. */
-const PARAMETER_LIMIT_CHARACTERS = 900;
+const MAX_PARAMETER_CHARACTERS = 900;
 
 const FIELD_NAME = /^[!-9;-~]+$/;
 const STRUCTURED = /^[\t -~]*$/;
 const PRINTABLE_ASCII = /^[ -~]*$/;
 /** Text that stands as it is: printable, no white space that a reader would drop, nothing that looks encoded. */
 const PLAIN_TEXT = /^(?:[!-~]+(?: +[!-~]+)*)?$/;
-const LONG_WORD = new RegExp(`[^ ]{${PLAIN_WORD_LIMIT_CHARACTERS}}`);
+const LONG_WORD = new RegExp(`[^ ]{${MAX_PLAIN_WORD_CHARACTERS}}`);
 const BREAKS_FIELD = /[\r\n\0]/;
 
 /** RFC 5322 2.2. */
@@ -45,9 +45,7 @@ export function structuredField(name: string, value: string): string {
  * over a quoted string that is folded.
  * @throws RangeError when a part is not printable ASCII, or longer than a line may be */
 export function parameterField(name: string, parts: readonly string[]): string {
-  const isClean = parts.every(
-    (part) => PRINTABLE_ASCII.test(part) && part.length < PARAMETER_LIMIT_CHARACTERS,
-  );
+  const isClean = parts.every((part) => PRINTABLE_ASCII.test(part) && part.length < MAX_PARAMETER_CHARACTERS);
   if (!isFieldName(name) || !isClean) throw new RangeError(`header field ${name} is not clean`);
   return `${name}: ${parts.join(';\r\n ')}\r\n`;
 }
@@ -93,7 +91,7 @@ function fold(line: string): string {
     folded += breaks ? `\r\n${word}` : word;
     used = breaks ? word.length : used + word.length;
     mayBreak = true;
-    if (used > LINE_LIMIT_OCTETS) throw new RangeError(`a line of header field ${first} is too long`);
+    if (used > MAX_LINE_OCTETS) throw new RangeError(`a line of header field ${first} is too long`);
   }
   return folded;
 }

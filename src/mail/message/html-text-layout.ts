@@ -5,11 +5,11 @@ import { tidyText } from './html-text-strip.ts';
 /** RFC 5322 2.1.1: lines should be no longer. */
 const LINE_CHARACTERS = 78;
 const RULE_CHARACTERS = 40;
-const MOST_COLUMN_CHARACTERS = 40;
+const MAX_COLUMN_CHARACTERS = 40;
 /** A cell of a billion columns is a bomb. */
-const MOST_SPAN = 50;
+const MAX_SPAN = 50;
 /** Layout may repeat (nested quotations, Roman numbers): what grows beyond this was made to grow. */
-const MOST_TEXT_CHARACTERS = 2 * 1024 * 1024;
+const MAX_TEXT_CHARACTERS = 2 * 1024 * 1024;
 
 const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
 const paragraph = { leadingLineBreaks: 2, trailingLineBreaks: 2 };
@@ -39,13 +39,13 @@ const convert = compile({
 /** @throws Error when the text grows out of all proportion */
 export function layOutHtml(html: string): string {
   const text = convert(html);
-  if (text.length > MOST_TEXT_CHARACTERS) throw new Error('the text is far longer than the HTML');
+  if (text.length > MAX_TEXT_CHARACTERS) throw new Error('the text is far longer than the HTML');
   return tidyText(text);
 }
 
 type Format = Parameters<FormatCallback>;
 
-const COLUMNS = { ...paragraph, maxColumnWidth: MOST_COLUMN_CHARACTERS, uppercaseHeaderCells: false };
+const COLUMNS = { ...paragraph, maxColumnWidth: MAX_COLUMN_CHARACTERS, uppercaseHeaderCells: false };
 
 /** A table with header cells is data and keeps its columns; all others are how mail is laid out, and become lines. */
 function formatTable(...[table, walk, builder, options]: Format): void {
@@ -77,7 +77,7 @@ function isPresentation({ attribs }: DomNode): boolean {
 function limitSpans(attributes: Record<string, string> | undefined): void {
   for (const name of ['colspan', 'rowspan']) {
     const span = Number(attributes?.[name]);
-    if (attributes && span > MOST_SPAN) attributes[name] = String(MOST_SPAN);
+    if (attributes && span > MAX_SPAN) attributes[name] = String(MAX_SPAN);
   }
 }
 

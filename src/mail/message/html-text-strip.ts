@@ -45,8 +45,8 @@ export async function stripHtml(html: string): Promise<string> {
 
 /** A `<` before anything else is a character like others. */
 const MARKUP = /<[a-z/!?]/gi;
-const MOST_TEXT_CHARACTERS = 16_384;
-const LONGEST_REFERENCE = 10;
+const MAX_TEXT_CHARACTERS = 16_384;
+const MAX_REFERENCE = 10;
 
 /** Reads piece by piece; yields how many characters each had. */
 function* readSteps(output: Output, html: string): Generator<number> {
@@ -54,7 +54,7 @@ function* readSteps(output: Output, html: string): Generator<number> {
     MARKUP.lastIndex = at;
     const open = MARKUP.exec(html)?.index ?? html.length;
     while (at < open) {
-      const end = open - at > MOST_TEXT_CHARACTERS ? cutBefore(html, at + MOST_TEXT_CHARACTERS) : open;
+      const end = open - at > MAX_TEXT_CHARACTERS ? cutBefore(html, at + MAX_TEXT_CHARACTERS) : open;
       addText(output, html.slice(at, end));
       yield end - at;
       at = end;
@@ -67,8 +67,8 @@ function* readSteps(output: Output, html: string): Generator<number> {
 
 /** Never within a character reference. */
 function cutBefore(html: string, most: number): number {
-  const reference = html.slice(most - LONGEST_REFERENCE, most).lastIndexOf('&');
-  return reference < 0 ? most : most - LONGEST_REFERENCE + reference;
+  const reference = html.slice(most - MAX_REFERENCE, most).lastIndexOf('&');
+  return reference < 0 ? most : most - MAX_REFERENCE + reference;
 }
 
 const TAG = /<(\/?)([a-z][^\s/>]*)/iy;
@@ -93,7 +93,7 @@ function after(html: string, mark: string, from: number): number {
 }
 
 /** A tag with more is not one that anybody wrote. */
-const MOST_QUOTES = 1_000;
+const MAX_QUOTES = 1_000;
 
 /**
  * After the `>` that stands in no quoted value. A quote that is never closed is none; at most one search for each kind
@@ -102,7 +102,7 @@ const MOST_QUOTES = 1_000;
 function endOfTag(html: string, from: number): number {
   const mark = /[>"']/g;
   mark.lastIndex = from;
-  for (let quotes = 0; quotes < MOST_QUOTES; quotes++) {
+  for (let quotes = 0; quotes < MAX_QUOTES; quotes++) {
     const match = mark.exec(html);
     if (!match) return html.length;
     if (match[0] === '>') return mark.lastIndex;

@@ -15,7 +15,7 @@ export type HtmlText = {
 };
 
 /** Larger documents are stripped (security.md 2.17). */
-export const MOST_LAID_OUT_CHARACTERS = 1024 * 1024;
+export const MAX_LAID_OUT_CHARACTERS = 1024 * 1024;
 
 /** Two, so that one hostile document does not hold up all others. */
 const THREADS = 2;
@@ -24,9 +24,9 @@ export const JOB_TIMEOUT_MS = 2_000;
 /** Longer than threads take to start; after it the text may as well be plain. */
 export const WAIT_TIMEOUT_MS = 5_000;
 /** Of documents that wait or are being laid out, together: what two threads do in `WAIT_TIMEOUT_MS`. */
-export const MOST_CHARACTERS = 32 * MOST_LAID_OUT_CHARACTERS;
+export const MAX_CHARACTERS = 32 * MAX_LAID_OUT_CHARACTERS;
 /** The same of small ones, which take a millisecond or two. */
-const MOST_WAITING = 5_000;
+const MAX_WAITING = 5_000;
 /** A thread that has worked keeps its memory: after a hostile document, all it may have. */
 const IDLE_TIMEOUT_MS = 60_000;
 /** A newsletter takes less, and leaves some 30 MB. To start anew takes some 150 ms, which the next email would wait. */
@@ -40,7 +40,7 @@ export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText 
     threads: THREADS,
     jobTimeoutMs: JOB_TIMEOUT_MS,
     waitTimeoutMs: WAIT_TIMEOUT_MS,
-    mostWaiting: MOST_WAITING,
+    mostWaiting: MAX_WAITING,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
     quickJobMs: QUICK_JOB_MS,
     heapMegabytes: HEAP_MEGABYTES,
@@ -48,7 +48,7 @@ export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText 
   const warn = createWarning(system);
   let characters = 0;
   const layOut = async (html: string): Promise<ThreadOutcome<string>> => {
-    if (characters + html.length > MOST_CHARACTERS)
+    if (characters + html.length > MAX_CHARACTERS)
       return { kind: 'failed', reason: 'crowded', message: `${characters} characters are waiting` };
     characters += html.length;
     try {
@@ -59,7 +59,7 @@ export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText 
   };
   return {
     async convert(html) {
-      if (html.length > MOST_LAID_OUT_CHARACTERS) return stripHtml(html);
+      if (html.length > MAX_LAID_OUT_CHARACTERS) return stripHtml(html);
       const outcome = await layOut(html);
       if (outcome.kind === 'done') return outcome.result;
       warn({ reason: outcome.reason, cause: outcome.message, characters: html.length });

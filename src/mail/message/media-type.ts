@@ -8,7 +8,7 @@ export type MediaType = {
 };
 
 /** Ours: well above any registered type with its parameters. */
-const TEXT_LIMIT_CHARACTERS = 256;
+const MAX_TEXT_CHARACTERS = 256;
 /** RFC 6838 4.2 restricted-name: 127 characters at most. */
 const RESTRICTED_NAME = '[A-Za-z0-9][A-Za-z0-9!#$&\\-^_.+]{0,126}';
 const TYPE = new RegExp(`^(${RESTRICTED_NAME})/(${RESTRICTED_NAME})`);
@@ -22,7 +22,7 @@ const WHOLE_TOKEN = new RegExp(`^${TOKEN}$`);
 
 /** Undefined when `text` is not exactly one media type; a parameter given twice makes it none. */
 export function parseMediaType(text: string): MediaType | undefined {
-  if (text.length > TEXT_LIMIT_CHARACTERS) return undefined;
+  if (text.length > MAX_TEXT_CHARACTERS) return undefined;
   const match = TYPE.exec(text);
   if (!match) return undefined;
   const [whole, type = '', subtype = ''] = match;

@@ -36,19 +36,19 @@ export type Envelope = {
 const ENVELOPE_ADDRESS =
   /^(?:"(?:[ !#-[\]-~]|\\[ -~])*"|[!#-;=?-~]+)@(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[A-Za-z0-9.:]+\])$/;
 /** RFC 5321 4.5.3.1.8: what every server must take. */
-const RECIPIENTS_LIMIT = 100;
+const MAX_RECIPIENTS = 100;
 /** RFC 5321 4.5.3.1.3 */
-const ADDRESS_LIMIT_OCTETS = 254;
+const MAX_ADDRESS_OCTETS = 254;
 
 export function isEnvelopeAddress(address: string): boolean {
-  return address.length <= ADDRESS_LIMIT_OCTETS && ENVELOPE_ADDRESS.test(address);
+  return address.length <= MAX_ADDRESS_OCTETS && ENVELOPE_ADDRESS.test(address);
 }
 
 /** What must not be sent, and why. */
 export function findFault({ mailFrom, recipients, prefix, message }: Envelope): SmtpFailure | undefined {
   const fault = (text: string) => ({ phase: 'mail', kind: 'protocol', message: text }) as const;
   if (mailFrom !== '' && !isEnvelopeAddress(mailFrom)) return fault('the sender is not an envelope address');
-  if (recipients.length === 0 || recipients.length > RECIPIENTS_LIMIT) {
+  if (recipients.length === 0 || recipients.length > MAX_RECIPIENTS) {
     return fault(`the envelope has ${recipients.length} recipients`);
   }
   if (!recipients.every(isEnvelopeAddress)) return fault('a recipient is not an envelope address');

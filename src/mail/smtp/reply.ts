@@ -14,7 +14,7 @@ export type SmtpReply = {
 };
 
 /** RFC 5321 4.5.3.1.5 allows 512 octets; some servers quote whole policies. */
-export const REPLY_LINE_LIMIT_BYTES = 4_096;
+export const MAX_REPLY_LINE_BYTES = 4_096;
 /** Maximum size of one reply on the wire, over all its lines. Our own limit: an endless reply must end the session. */
 export const MAX_REPLY_BYTES = 256 * 1024;
 /**
@@ -80,7 +80,7 @@ export class ReplyReader {
       this.#takeLine(bytes, start, end);
       start = end + 1;
     }
-    if (bytes.length - start > REPLY_LINE_LIMIT_BYTES) throw new ReplyFormatError('a reply line is too long');
+    if (bytes.length - start > MAX_REPLY_LINE_BYTES) throw new ReplyFormatError('a reply line is too long');
     if (start < bytes.length) this.#rest = bytes.subarray(start);
   }
 
@@ -103,7 +103,7 @@ export class ReplyReader {
 
   #takeLine(bytes: Buffer, start: number, end: number): void {
     const sizeBytes = end - start + 1;
-    if (sizeBytes > REPLY_LINE_LIMIT_BYTES) throw new ReplyFormatError('a reply line is too long');
+    if (sizeBytes > MAX_REPLY_LINE_BYTES) throw new ReplyFormatError('a reply line is too long');
     const before = this.#open;
     // The first digit is the same on every line of a reply.
     const limitBytes = bytes[start] === DIGIT_2 ? MAX_KEPT_BYTES_OF_SUCCESS : MAX_KEPT_BYTES;
@@ -160,7 +160,7 @@ function parseReplyLine(line: string): ReplyLine {
   return {
     code: Number(code),
     continues: separator === '-',
-    text: cleanForeignText(text, REPLY_LINE_LIMIT_BYTES),
+    text: cleanForeignText(text, MAX_REPLY_LINE_BYTES),
   };
 }
 

@@ -22,7 +22,7 @@ import { MAX_DOUBTS, releasedDueAt } from './suspect.ts';
  */
 export type HoldReason = 'interrupted' | 'damaged';
 
-export type Hold = { reason: HoldReason; diagnostic: string; doubts: number; now: number };
+export type Hold = { reason: HoldReason; diagnostic: string; interruptedAttempts: number; now: number };
 
 /** A recipient that has just been held, with the fields that the log shows. */
 export type HeldRecipient = {
@@ -42,10 +42,17 @@ export type HeldRecipient = {
 export async function holdRecipient(
   tx: Tx,
   { message, recipient }: { message: SpooledMessage; recipient: RecipientRow },
-  { reason, diagnostic, doubts, now }: Hold,
+  { reason, diagnostic, interruptedAttempts, now }: Hold,
 ): Promise<HeldRecipient> {
   const noReply = { smtpCode: null, enhancedCode: null, mx: null, tls: null };
-  const patch = { state: 'held', dueAt: null, epoch: null, doubts, diagnostic, ...noReply } as const;
+  const patch = {
+    state: 'held',
+    dueAt: null,
+    runId: null,
+    interruptedAttempts,
+    diagnostic,
+    ...noReply,
+  } as const;
   const event = { type: 'email.held', details: { hold: { reason, diagnostic } } } as const;
   await changeRecipient(tx, message, recipient, patch, { now, event });
   const { id: emailId, tenantId, mode } = message;
@@ -71,8 +78,12 @@ export const releaseHeld = defineWrite(
     const held = all.filter(({ state }) => state === 'held');
     if (held.length === 0) throw new AppError('invalid_state', 'No recipient of this email is held');
     for (const recipient of held) {
-      const doubts = Math.min(recipient.doubts, MAX_DOUBTS - 1);
-      const patch = { state: 'ready', doubts, dueAt: releasedDueAt(doubts, now) } as const;
+      const interruptedAttempts = Math.min(recipient.interruptedAttempts, MAX_DOUBTS - 1);
+      const patch = {
+        state: 'ready',
+        interruptedAttempts,
+        dueAt: releasedDueAt(interruptedAttempts, now),
+      } as const;
       await changeRecipient(tx, message, recipient, patch, { now });
     }
     const expiresAt = Math.max(message.expiresAt, now + MIN_RELEASED_LIFE_MS);

@@ -8,22 +8,22 @@ import type { RecipientRow } from '../../db/tables.ts';
  * The condition is literal, because SQLite uses a partial index (`recipientsSuspect`) only when it can see that the
  * condition of the index holds. The number is `SUSPECT_DOUBTS`.
  */
-const isSuspect = sql<boolean>`doubts >= 2 AND state IN ('ready', 'in_flight')`;
+const isSuspect = sql<boolean>`interruptedAttempts >= 2 AND state IN ('ready', 'in_flight')`;
 
-type Suspect = Pick<RecipientRow, 'messageId' | 'lane' | 'doubts'>;
+type Suspect = Pick<RecipientRow, 'messageId' | 'queue' | 'interruptedAttempts'>;
 
 const waitingSuspect = statement((db) =>
   db
     .selectFrom('recipients')
-    .select(['messageId', 'lane', 'doubts'])
+    .select(['messageId', 'queue', 'interruptedAttempts'])
     .where(isSuspect)
     .where('dueAt', 'is', null)
-    .orderBy('doubts')
+    .orderBy('interruptedAttempts')
     .orderBy('id')
     .limit(1),
 );
 
-/** Finds the suspect whose trial is next: the oldest of those with the fewest doubts. */
+/** Finds the suspect whose trial is next: the oldest of those with the fewest interrupted attempts. */
 export function findWaitingSuspect(tx: Tx): Promise<Suspect | undefined> {
   return waitingSuspect.first(tx, {});
 }
@@ -31,14 +31,14 @@ export function findWaitingSuspect(tx: Tx): Promise<Suspect | undefined> {
 const suspectsOnTrial = statement((db) =>
   db
     .selectFrom('recipients')
-    .select(({ fn }) => fn.max('doubts').as('doubts'))
+    .select(({ fn }) => fn.max('interruptedAttempts').as('interruptedAttempts'))
     .where(isSuspect)
     .where('dueAt', 'is not', null),
 );
 
-/** Returns the largest number of doubts of a suspect that is due or in flight; undefined when there is none. */
+/** Returns the largest number of interrupted attempts of a suspect that is due or in flight; undefined when there is none. */
 export async function findDoubtsOnTrial(tx: Tx): Promise<number | undefined> {
-  return (await suspectsOnTrial.first(tx, {}))?.doubts ?? undefined;
+  return (await suspectsOnTrial.first(tx, {}))?.interruptedAttempts ?? undefined;
 }
 
 const dueSuspects = statement((db) =>

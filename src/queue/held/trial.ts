@@ -9,12 +9,12 @@ import { changeRecipient, getMessage, listRecipients } from '../store.ts';
 import { findDoubtsOnTrial, findWaitingSuspect, listDueSuspects } from './store.ts';
 import { isSuspect, LONE_TRIAL_DOUBTS } from './suspect.ts';
 
-/** How long a suspect with two doubts waits for one whose host hangs. Most crashes come sooner. Our own limit. */
+/** How long a suspect with two interrupted attempts waits for one whose host hangs. Most crashes come sooner. Our own limit. */
 const TRIAL_MS = 30_000;
 
 /**
- * Makes one suspect due: the one with the fewest doubts, so that mail which was interrupted by chance leaves first. The
- * recipients that share its message, its lane and its doubts become due with it. Returns how many became due.
+ * Makes one suspect due: the one with the fewest interrupted attempts, so that mail which was interrupted by chance leaves first. The
+ * recipients that share its message, its queue and its interrupted attempts become due with it. Returns how many became due.
  */
 export const startTrial = defineWrite(
   'queue.startTrial',
@@ -23,8 +23,11 @@ export const startTrial = defineWrite(
     if (!suspect) return 0;
     const message = await getMessage(tx, suspect.messageId);
     const recipients = (await listRecipients(tx, message.id)).filter(
-      ({ lane, doubts, state, dueAt }) =>
-        lane === suspect.lane && doubts === suspect.doubts && state === 'ready' && dueAt === null,
+      ({ queue, interruptedAttempts, state, dueAt }) =>
+        queue === suspect.queue &&
+        interruptedAttempts === suspect.interruptedAttempts &&
+        state === 'ready' &&
+        dueAt === null,
     );
     for (const recipient of recipients)
       await changeRecipient(tx, message, recipient, { dueAt: now }, { now });
@@ -56,15 +59,15 @@ async function mayStart(db: Tx, hasLasted: boolean): Promise<boolean> {
   if (!suspect) return false;
   const doubtsOnTrial = await findDoubtsOnTrial(db);
   if (doubtsOnTrial === undefined) return true;
-  return hasLasted && Math.max(suspect.doubts, doubtsOnTrial) < LONE_TRIAL_DOUBTS;
+  return hasLasted && Math.max(suspect.interruptedAttempts, doubtsOnTrial) < LONE_TRIAL_DOUBTS;
 }
 
 /** Starts trials. A settled one wakes it (`suspects`). */
 export function createTrialWork({
   db,
   clock,
-  notices,
-}: Pick<App, 'db' | 'clock' | 'notices'>): Work<'trial'> {
+  wakeups,
+}: Pick<App, 'db' | 'clock' | 'wakeups'>): Work<'trial'> {
   /** On the monotonic clock: the time from which the next trial may run beside the last one. */
   let besideFrom = 0;
   return {
@@ -75,7 +78,7 @@ export function createTrialWork({
     async run() {
       await db.commit(startTrial, { now: clock.now() });
       besideFrom = clock.elapsed() + TRIAL_MS;
-      notices.notify('queue');
+      wakeups.notify('queue');
     },
     async nextDueAt() {
       if (clock.elapsed() >= besideFrom || !(await findWaitingSuspect(db.read))) return undefined;

@@ -12,11 +12,11 @@ export type Finding =
   | { kind: 'failed'; reason: string };
 
 /** As many as common resolvers follow. */
-const LONGEST_ALIAS_CHAIN = 16;
+const MAX_ALIAS_CHAIN = 16;
 /** Records change hands within a day or two at most; RFC 8767 4 lets any cap be chosen up to a week. */
-const LONGEST_TTL_SECONDS = 86_400;
+const MAX_TTL_SECONDS = 86_400;
 /** engine.md 4: far below the hours of RFC 2308 5, so that what is published after it was asked for is seen soon. */
-const LONGEST_NEGATIVE_TTL_SECONDS = 300;
+const MAX_NEGATIVE_TTL_SECONDS = 300;
 const NO_SUCH_NAME = 3;
 
 /** Never rejects. */
@@ -39,7 +39,7 @@ function follow(response: Response, { name: asked, type }: Question, chain: Reso
     const here = response.answers.filter(({ owner }) => owner === name);
     const found = here.filter(({ data }) => data.type === type);
     if (found.length > 0) {
-      const ttlMs = leastTtlMs([...chain, ...found], LONGEST_TTL_SECONDS);
+      const ttlMs = leastTtlMs([...chain, ...found], MAX_TTL_SECONDS);
       return { kind: 'found', records: found.map(({ data }) => data), ttlMs };
     }
     const alias = here.find(({ data }) => data.type === 'CNAME');
@@ -49,7 +49,7 @@ function follow(response: Response, { name: asked, type }: Question, chain: Reso
     }
     chain.push(alias);
     // Also ends those that go round in a circle.
-    if (chain.length > LONGEST_ALIAS_CHAIN) return { kind: 'failed', reason: 'too many aliases' };
+    if (chain.length > MAX_ALIAS_CHAIN) return { kind: 'failed', reason: 'too many aliases' };
     name = alias.data.target;
   }
 }
@@ -60,7 +60,7 @@ function nothing(response: Response, chain: readonly ResourceRecord[]): Finding 
   const soa = soaOf(response);
   // RFC 2308 5: without an SOA it should not be kept.
   if (soa === undefined) return { kind, ttlMs: 0 };
-  const longest = Math.min(soa.minimumSeconds, LONGEST_NEGATIVE_TTL_SECONDS);
+  const longest = Math.min(soa.minimumSeconds, MAX_NEGATIVE_TTL_SECONDS);
   return { kind, ttlMs: leastTtlMs([...chain, soa.record], longest) };
 }
 

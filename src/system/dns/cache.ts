@@ -15,15 +15,15 @@ type Kept = { finding: Known; expiresAt: number };
 type Entry = { kept: Kept | undefined; failure: { reason: string; until: number } | undefined };
 
 /** engine.md 1. */
-const MOST_ENTRIES = 65_536;
+const MAX_ENTRIES = 65_536;
 /** So that a domain with large records, or thousands of them, does not take the memory those of others need. */
-const MOST_BYTES = 32 * 1_024 * 1_024;
+const MAX_BYTES = 32 * 1_024 * 1_024;
 /** Measured: an answer of one address. */
 const ENTRY_BYTES = 400;
 const RECORD_BYTES = 100;
 
 /** engine.md 4. */
-const LONGEST_STALE_MS = 3_600_000;
+const MAX_STALE_MS = 3_600_000;
 /** RFC 8767 4: the TTL of a stale answer; 5: no sooner is the resolver asked again. */
 const STALE_TTL_MS = 30_000;
 /** Long enough that a burst of mail asks once, short enough that a resolver that is back is soon believed (RFC 2308 7). */
@@ -36,8 +36,8 @@ export function createCache(
   resolveFresh: Resolve = resolve,
 ): { cached: Resolve; fresh: Resolve } {
   const entries = new LRUCache<string, Entry>({
-    max: MOST_ENTRIES,
-    maxSize: MOST_BYTES,
+    max: MAX_ENTRIES,
+    maxSize: MAX_BYTES,
     sizeCalculation: sizeOf,
   });
 
@@ -84,8 +84,7 @@ function remembered(clock: Clock, entry: Entry | undefined): Finding | undefined
 
 /** Only records: that a name does not exist is a verdict, and nobody bounces mail on an old one. */
 function staleFinding(clock: Clock, kept: Kept | undefined): Finding | undefined {
-  if (kept?.finding.kind !== 'found' || clock.elapsed() >= kept.expiresAt + LONGEST_STALE_MS)
-    return undefined;
+  if (kept?.finding.kind !== 'found' || clock.elapsed() >= kept.expiresAt + MAX_STALE_MS) return undefined;
   return { ...kept.finding, ttlMs: STALE_TTL_MS };
 }
 

@@ -68,7 +68,7 @@ const HEADER_BYTES = 12;
 /** RFC 1035 4.1.3: TYPE, CLASS, TTL. */
 const RECORD_FIXED_BYTES = 8;
 /** No honest answer comes near; it bounds what names compressed into long chains can cost. */
-const MOST_RECORDS = 1_000;
+const MAX_RECORDS = 1_000;
 
 const RESPONSE_FLAG = 0x8000;
 const OPCODE_MASK = 0x7800;
@@ -135,7 +135,7 @@ function questionEnd(message: Buffer, query: Query, code: number): number | unde
 
 function readSections(message: Buffer, start: number, code: number): Response {
   const [answers = 0, authorities = 0, additionals = 0] = [6, 8, 10].map((at) => message.readUInt16BE(at));
-  if (answers + authorities + additionals > MOST_RECORDS) throw new RangeError('too many records');
+  if (answers + authorities + additionals > MAX_RECORDS) throw new RangeError('too many records');
   const response: Response = { code, isTruncated: false, answers: [], authorities: [] };
   let offset = start;
   for (let index = 0; index < answers + authorities + additionals; index++) {

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Server } from './exchange.ts';
 
 export type Servers = {
-  /** At most `MOST_SERVERS`. */
+  /** At most `MAX_SERVERS`. */
   inOrder(): Server[];
   /** It did not answer. */
   putLast(server: Server): void;
@@ -13,7 +13,7 @@ export type Servers = {
 
 const DNS_PORT = 53;
 /** As many as resolv.conf(5) heeds: more would only make a failure take longer. */
-const MOST_SERVERS = 3;
+const MAX_SERVERS = 3;
 /** RFC 2308 7.2 allows five minutes. */
 const SILENT_MS = 30_000;
 /** The machine's own may change while the daemon runs: it may start before the network is there. */
@@ -44,7 +44,7 @@ export function createServers({ clock, servers, ofMachine = readMachine }: Serve
   const isSilent = (server: Server) => clock.elapsed() < (silentUntil.get(keyOf(server)) ?? 0);
   return {
     inOrder() {
-      const all = current().slice(0, MOST_SERVERS);
+      const all = current().slice(0, MAX_SERVERS);
       return [...all.filter((server) => !isSilent(server)), ...all.filter(isSilent)];
     },
     putLast(server) {

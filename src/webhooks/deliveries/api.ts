@@ -22,7 +22,7 @@ import {
 } from './schemas.ts';
 import { getEventOf } from './store.ts';
 
-type DeliveriesApp = Pick<App, 'db' | 'clock' | 'notices' | 'clockWatch'>;
+type DeliveriesApp = Pick<App, 'db' | 'clock' | 'wakeups' | 'clockWatch'>;
 
 const TAG = 'Webhooks';
 const ACCEPTED = 'Accepted; the posts are made afterwards';
@@ -79,7 +79,7 @@ function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {
       const { webhookId: endpointId, id } = request.params;
       const replay = { owner: callerOf(request), endpointId, id, now: app.clock.now() };
       const delivery = await app.db.commit(replayDelivery, replay);
-      app.notices.notify('webhooks');
+      app.wakeups.notify('webhooks');
       return reply.code(202).send(showDelivery(delivery));
     },
   );

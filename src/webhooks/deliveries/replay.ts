@@ -25,7 +25,7 @@ export const replayDelivery = defineWrite(
     const endpoint = await getEndpoint(tx, owner, endpointId);
     const delivery = await getDelivery(tx, endpoint.id, id);
     requireEnabled(endpoint);
-    if (delivery.epoch !== null) {
+    if (delivery.runId !== null) {
       throw new AppError('invalid_state', 'The delivery is being posted; wait for its end');
     }
     await beginAnew(tx, delivery.id, now);
@@ -64,7 +64,7 @@ export const continueReplay = defineWrite(
 );
 
 /** A million take a reader thread 0.1 s; ours. */
-export const MOST_COUNTED = 1_000_000;
+export const MAX_COUNTED = 1_000_000;
 
 export type Replay = {
   /** Epoch milliseconds: of deliveries made then or later. */
@@ -73,13 +73,13 @@ export type Replay = {
 };
 
 /**
- * How many are posted again, `MOST_COUNTED` when that is more. They are noted durably, and begun in turn. An endpoint
+ * How many are posted again, `MAX_COUNTED` when that is more. They are noted durably, and begun in turn. An endpoint
  * that is disabled or deleted meanwhile ends it, and them.
  *
  * @throws AppError not_found, invalid_state
  */
 export async function replayAll(
-  app: Pick<App, 'db' | 'clock' | 'notices' | 'clockWatch'>,
+  app: Pick<App, 'db' | 'clock' | 'wakeups' | 'clockWatch'>,
   of: OfEndpoint,
   { since, states }: Replay,
 ): Promise<number> {
@@ -91,15 +91,15 @@ export async function replayAll(
   };
   const endpoint = await getEndpoint(app.db.read, of.owner, of.endpointId);
   requireEnabled(endpoint);
-  const replayable = { endpointId: endpoint.id, states, ...window, limit: MOST_COUNTED };
+  const replayable = { endpointId: endpoint.id, states, ...window, limit: MAX_COUNTED };
   const count = await app.db.query(countReplayable, replayable);
   await app.db.commit(beginReplay, { ...of, states, window, now });
-  app.notices.notify('webhooks');
+  app.wakeups.notify('webhooks');
   return count;
 }
 
 /** Goes on with what `beginReplay` left, an endpoint after the other; what fails, for want of disk, is tried again. */
-export function createReplayWork(app: Pick<App, 'db' | 'clock' | 'notices'>): Work<'continued'> {
+export function createReplayWork(app: Pick<App, 'db' | 'clock' | 'wakeups'>): Work<'continued'> {
   let served = '';
   return {
     name: 'webhook replays',
@@ -113,7 +113,7 @@ export function createReplayWork(app: Pick<App, 'db' | 'clock' | 'notices'>): Wo
       await app.db.commit(continueReplay, { endpointId, state, now: app.clock.now() });
       return ['continued'];
     },
-    run: async () => app.notices.notify('webhooks'),
+    run: async () => app.wakeups.notify('webhooks'),
     nextDueAt: async () => undefined,
   };
 }

@@ -4,7 +4,7 @@ import { isoTime, parseTimestamp } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
 import { isoTimeOrNull, responseFields } from '../schemas.ts';
 import type { LoggedDelivery } from './log/store.ts';
-import { MOST_COUNTED, type Replay } from './replay.ts';
+import { MAX_COUNTED, type Replay } from './replay.ts';
 
 const STATES = ['pending', 'delivered', 'failed', 'skipped'] as const;
 
@@ -72,7 +72,7 @@ export function showDelivery(row: LoggedDelivery): Static<typeof deliverySchema>
     responseTimeMs: row.responseTimeMs,
     error: row.error,
     responseBody: row.responseBody,
-    nextAttemptAt: row.epoch === null ? isoTimeOrNull(row.dueAt) : null,
+    nextAttemptAt: row.runId === null ? isoTimeOrNull(row.dueAt) : null,
     createdAt: isoTime(row.createdAt),
   };
 }
@@ -105,7 +105,7 @@ export function readReplay({ since: text, status }: Static<typeof replaySchema>)
 export const replayResultSchema = Type.Object(
   {
     count: Type.Integer({
-      description: `Deliveries that are posted again; ${MOST_COUNTED} stands for as many or more.`,
+      description: `Deliveries that are posted again; ${MAX_COUNTED} stands for as many or more.`,
     }),
   },
   { title: 'WebhookReplay', examples: [{ count: 42 }] },

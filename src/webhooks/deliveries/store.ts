@@ -21,7 +21,7 @@ const BATCH = 500;
 /** api.md 1.8: whatever became of them; the events they were about stay. */
 export const KEPT_MS = 30 * 86_400_000;
 
-type NewDelivery = Omit<WebhookDeliveryRow, 'epoch' | 'responseStatus' | 'responseTimeMs' | 'responseBody'>;
+type NewDelivery = Omit<WebhookDeliveryRow, 'runId' | 'responseStatus' | 'responseTimeMs' | 'responseBody'>;
 
 const insert = statement((db, param: Param<NewDelivery>) =>
   db.insertInto('webhookDeliveries').values({
@@ -70,14 +70,14 @@ type EndPending = Ending & { endpointId: EndpointId; now: number };
 const endPendingStatement = statement((db, param: Param<EndPending>) =>
   db
     .updateTable('webhookDeliveries')
-    .set({ state: param('state'), dueAt: null, epoch: null, error: param('error') })
+    .set({ state: param('state'), dueAt: null, runId: null, error: param('error') })
     .where('id', 'in', (where) =>
       where
         .selectFrom('webhookDeliveries')
         .select('id')
         .where(isPending)
         .where('endpointId', '=', param('endpointId'))
-        .where((is) => is.or([is('epoch', 'is', null), is('dueAt', '<=', param('now'))]))
+        .where((is) => is.or([is('runId', 'is', null), is('dueAt', '<=', param('now'))]))
         .orderBy('dueAt')
         .limit(BATCH),
     ),
@@ -134,12 +134,12 @@ export function listWaitingEndpoints(tx: Tx): Promise<WaitingEndpoint[]> {
   return waitingEndpoints.all(tx, {});
 }
 
-export type LeaseDue = { endpointId: EndpointId; now: number; until: number; epoch: string; limit: number };
+export type LeaseDue = { endpointId: EndpointId; now: number; until: number; runId: string; limit: number };
 
 const leaseDueStatement = statement((db, param: Param<LeaseDue>) =>
   db
     .updateTable('webhookDeliveries')
-    .set((set) => ({ dueAt: param('until'), epoch: param('epoch'), attempts: set('attempts', '+', 1) }))
+    .set((set) => ({ dueAt: param('until'), runId: param('runId'), attempts: set('attempts', '+', 1) }))
     .where('id', 'in', (where) =>
       where
         .selectFrom('webhookDeliveries')
@@ -162,7 +162,7 @@ export function leaseDue(
 }
 
 /** Names one lease: whoever posts under another one has no say. */
-export type LeaseToken = Pick<WebhookDeliveryRow, 'id' | 'attempts'> & { epoch: string };
+export type LeaseToken = Pick<WebhookDeliveryRow, 'id' | 'attempts'> & { runId: string };
 
 /** How a post ended: with nothing more to do, or to be made again. */
 export type Ended = Pick<
@@ -176,7 +176,7 @@ const settleStatement = statement((db, param: Param<LeaseToken & Ended>) =>
     .set({
       state: param('state'),
       dueAt: param('dueAt'),
-      epoch: null,
+      runId: null,
       responseStatus: param('responseStatus'),
       responseTimeMs: param('responseTimeMs'),
       responseBody: param('responseBody'),
@@ -184,7 +184,7 @@ const settleStatement = statement((db, param: Param<LeaseToken & Ended>) =>
     })
     .where('id', '=', param('id'))
     .where(isPending)
-    .where('epoch', '=', param('epoch'))
+    .where('runId', '=', param('runId'))
     .where('attempts', '=', param('attempts'))
     .returning('id'),
 );
@@ -197,7 +197,7 @@ export async function settleLeased(tx: Tx, settlement: LeaseToken & Ended): Prom
 const giveUpStatement = statement((db, param: Param<{ id: DeliveryId; attempts: number; error: string }>) =>
   db
     .updateTable('webhookDeliveries')
-    .set({ state: 'failed', dueAt: null, epoch: null, attempts: param('attempts'), error: param('error') })
+    .set({ state: 'failed', dueAt: null, runId: null, attempts: param('attempts'), error: param('error') })
     .where('id', '=', param('id')),
 );
 
@@ -243,20 +243,20 @@ export const moveDueDeliveries = defineWrite(
   },
 );
 
-const releaseStatement = statement((db, param: Param<{ now: number; epoch: string }>) =>
+const releaseStatement = statement((db, param: Param<{ now: number; runId: string }>) =>
   db
     .updateTable('webhookDeliveries')
-    .set({ dueAt: param('now'), epoch: null })
-    .where('epoch', 'is not', null)
-    .where('epoch', '!=', param('epoch'))
+    .set({ dueAt: param('now'), runId: null })
+    .where('runId', 'is not', null)
+    .where('runId', '!=', param('runId'))
     .returning('id'),
 );
 
 /** Makes what an earlier start of the daemon left leased due now, and answers how many there were. */
 export const releaseAbandoned = defineWrite(
   'webhooks.releaseAbandoned',
-  async (tx, { now, epoch }: { now: number; epoch: string }): Promise<number> =>
-    (await releaseStatement.all(tx, { now, epoch })).length,
+  async (tx, { now, runId }: { now: number; runId: string }): Promise<number> =>
+    (await releaseStatement.all(tx, { now, runId })).length,
 );
 
 export type FailingWindow = { endpointId: EndpointId; after: DeliveryId; before: DeliveryId; limit: number };
@@ -280,7 +280,7 @@ export async function countFailing(tx: Tx, window: FailingWindow): Promise<numbe
 
 /** As on its first day, and due now. */
 const ANEW = {
-  ...{ state: 'pending', attempts: 0, epoch: null },
+  ...{ state: 'pending', attempts: 0, runId: null },
   ...{ responseStatus: null, responseTimeMs: null, responseBody: null, error: null },
 } as const satisfies Partial<WebhookDeliveryRow>;
 

@@ -9,7 +9,7 @@ const clock = createFakeClock(1_800_000_000_000);
 const world = await openTestApp({ system: { clock } });
 after(() => world.close());
 let wakes = 0;
-world.app.notices.listen('events', () => void wakes++);
+world.app.wakeups.listen('events', () => void wakes++);
 
 const { id: audienceId } = (await world.request('POST', '/v1/audiences', { body: { name: 'a' } })).body;
 const PATH = `/v1/audiences/${audienceId}/contacts`;

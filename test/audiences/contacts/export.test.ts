@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { contactExport, MOST_PROPERTY_COLUMNS } from '../../../src/audiences/contacts/export.ts';
+import { contactExport, MAX_PROPERTY_COLUMNS } from '../../../src/audiences/contacts/export.ts';
 import type { Db } from '../../../src/db/database.ts';
 import { runExport } from '../../../src/exports/run.ts';
 import { newId } from '../../../src/system/ids.ts';
@@ -244,7 +244,7 @@ test('contacts as large as they may be come to the main thread a few megabytes a
 
 test('contacts with more properties than a file has columns are told so', async () => {
   const audienceId = await newAudience(open);
-  for (let from = 0; from <= MOST_PROPERTY_COLUMNS; from += 100) {
+  for (let from = 0; from <= MAX_PROPERTY_COLUMNS; from += 100) {
     const keys = Array.from({ length: 100 }, (_, index) => [`p${from + index}`, '1']);
     await addContact(audienceId, { email: `a${from}@b.example`, properties: Object.fromEntries(keys) });
   }

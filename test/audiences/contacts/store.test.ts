@@ -164,10 +164,10 @@ test('a put that is refused for its properties has written nothing', async () =>
   const reader = wanted({ properties: many });
   const { contact: stored } = await putContact(tx, reader, 'update');
   const count = countOf(audienceId);
-  const tooMany = { ...many, one: 1 };
+  const limitReached = { ...many, one: 1 };
   for (const asked of [
     { ...reader, firstName: 'x', properties: { one: 1 } },
-    wanted({ properties: tooMany }),
+    wanted({ properties: limitReached }),
   ]) {
     await assert.rejects(putContact(tx, asked, 'update'), AppError);
   }

@@ -1,7 +1,7 @@
 /** Contacts in a database of their own, and which of them a filter finds there. */
 import Sqlite from 'better-sqlite3';
 import { type Filter, readFilter } from '../../../src/audiences/segments/filter.ts';
-import { countStretch, findStretch, readSegmentSlice } from '../../../src/audiences/segments/store.ts';
+import { countIdRange, findIdRange, readSegmentSlice } from '../../../src/audiences/segments/store.ts';
 import { kyselyOn } from '../../../src/db/dialect.ts';
 import { migrate } from '../../../src/db/migrate.ts';
 import { newId } from '../../../src/system/ids.ts';
@@ -45,8 +45,8 @@ export function openMembers(
       const filter: Filter = readFilter(given as Filter);
       const slice = { tenantId, audienceId, filter, now: NOW, after: undefined, scan: 10_000 };
       const { contacts: members } = await readSegmentSlice.run(tx, { ...slice, limit: 10_000 });
-      const stretch = await findStretch.run(tx, slice);
-      const { count: counted } = stretch ? await countStretch.run(tx, { ...slice, stretch }) : { count: 0 };
+      const idRange = await findIdRange.run(tx, slice);
+      const { count: counted } = idRange ? await countIdRange.run(tx, { ...slice, idRange }) : { count: 0 };
       return { found: members.map(({ id }) => ids.indexOf(id)), counted };
     },
     close: () => database.close(),

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Filter } from '../../../src/audiences/segments/filter.ts';
 import {
-  countStretch,
-  findStretch,
+  countIdRange,
+  findIdRange,
   listSegments,
   readSegmentSlice,
 } from '../../../src/audiences/segments/store.ts';
@@ -60,9 +60,9 @@ test('a slice looks ahead by the index alone, and then at no contact beyond', as
       const after = newId('ct', direction === 'newer' ? 0 : 2);
       const plan = await explain(async (tx) => {
         await addContact(tx);
-        const stretch = await findStretch.run(tx, slice);
-        assert.ok(stretch);
-        await countStretch.run(tx, { ...slice, filter, stretch });
+        const idRange = await findIdRange.run(tx, slice);
+        assert.ok(idRange);
+        await countIdRange.run(tx, { ...slice, filter, idRange });
         await readSegmentSlice.run(tx, { ...slice, after, filter, limit: 3, direction });
       });
       const text = plan.join('\n');
@@ -72,9 +72,9 @@ test('a slice looks ahead by the index alone, and then at no contact beyond', as
         /SEARCH contacts USING COVERING INDEX contactsByAudience \(audienceId=\? AND id>\?\)/,
       );
       assert.ok(text.includes(`COVERING INDEX contactsByAudience (audienceId=? AND id${cursor}?)`), text);
-      const looks = plan.filter((line) => /^SEARCH contacts USING INDEX/.test(line));
-      assert.equal(looks.length, 2, text);
-      for (const line of looks)
+      const scans = plan.filter((line) => /^SEARCH contacts USING INDEX/.test(line));
+      assert.equal(scans.length, 2, text);
+      for (const line of scans)
         assert.match(
           line,
           /INDEX contactsBy\w+ \(audienceId=\? (AND unsubscribed=\? )?AND id>\? AND id<\?\)/,

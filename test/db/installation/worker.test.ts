@@ -223,7 +223,7 @@ test('a clock that is set back while the daemon runs is noticed within a minute;
   let offsetMs = 0;
   const clock = { ...base, now: () => base.now() + offsetMs };
   const lines: string[] = [];
-  const notices: string[] = [];
+  const wakeups: string[] = [];
   const moves: object[] = [];
   const { db } = open.app;
   const app = {
@@ -231,7 +231,7 @@ test('a clock that is set back while the daemon runs is noticed within a minute;
     clock,
     clockWatch: new ClockWatch(clock, NOW + HOUR_MS),
     log: { ...open.app.log, error: (fields: object) => void lines.push(JSON.stringify(fields)) },
-    notices: { notify: (name: string) => void notices.push(name), listen: () => () => {} },
+    wakeups: { notify: (name: string) => void wakeups.push(name), listen: () => () => {} },
   } as unknown as Parameters<typeof startInstallationWork>[0];
   const move = async (_: unknown, setBack: object) => void moves.push(setBack);
   const stored = async () =>
@@ -246,7 +246,7 @@ test('a clock that is set back while the daemon runs is noticed within a minute;
   while ((await stored()) !== NOW + 2 * MINUTE_MS) await nextTurn();
   assert.deepEqual(moves, [{ now: NOW + 2 * MINUTE_MS, setBackMs: HOUR_MS }]);
   assert.deepEqual(lines, [`{"setBackMs":${HOUR_MS}}`]);
-  assert.deepEqual(notices, ['queue', 'webhooks', 'imports', 'exports']);
+  assert.deepEqual(wakeups, ['queue', 'webhooks', 'imports', 'exports']);
   offsetMs += 1_000;
   await work.stop(1_000);
   assert.equal(await stored(), NOW + 2 * MINUTE_MS + 1_000);

@@ -4,8 +4,8 @@ import { type TestContext, test } from 'node:test';
 import {
   createHtmlText,
   JOB_TIMEOUT_MS,
-  MOST_CHARACTERS,
-  MOST_LAID_OUT_CHARACTERS,
+  MAX_CHARACTERS,
+  MAX_LAID_OUT_CHARACTERS,
 } from '../../../src/mail/message/html-text.ts';
 import { createLog } from '../../../src/system/log.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -161,8 +161,8 @@ test('hundreds of small documents at once are all laid out', async (t) => {
 
 test('documents wait for as many characters as there may be, and the rest are stripped at once', async (t) => {
   const { htmlText, warnings } = open(t);
-  const most = MOST_CHARACTERS / MOST_LAID_OUT_CHARACTERS;
-  const list = '<ol><li>x</ol>'.padEnd(MOST_LAID_OUT_CHARACTERS);
+  const most = MAX_CHARACTERS / MAX_LAID_OUT_CHARACTERS;
+  const list = '<ol><li>x</ol>'.padEnd(MAX_LAID_OUT_CHARACTERS);
   const texts = await Promise.all(Array.from({ length: most + 1 }, () => htmlText.convert(list)));
   assert.deepEqual(texts, [...Array(most).fill('1. x'), '* x']);
   assert.deepEqual(warnings, ['crowded']);
@@ -186,8 +186,8 @@ test('text that grows out of proportion is stripped instead', async (t) => {
 test('a document too large to be laid out is stripped, without a thread', async (t) => {
   const { htmlText, warnings } = open(t);
   const list = '<ol><li>x</ol>';
-  assert.equal(await htmlText.convert(list.padEnd(MOST_LAID_OUT_CHARACTERS)), '1. x');
-  assert.equal(await htmlText.convert(list.padEnd(MOST_LAID_OUT_CHARACTERS + 1)), '* x');
+  assert.equal(await htmlText.convert(list.padEnd(MAX_LAID_OUT_CHARACTERS)), '1. x');
+  assert.equal(await htmlText.convert(list.padEnd(MAX_LAID_OUT_CHARACTERS + 1)), '* x');
   assert.deepEqual(warnings, []);
 });
 

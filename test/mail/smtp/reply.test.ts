@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   MAX_REPLY_BYTES,
-  REPLY_LINE_LIMIT_BYTES,
+  MAX_REPLY_LINE_BYTES,
   ReplyFormatError,
   ReplyReader,
   replyText,
@@ -93,8 +93,8 @@ test('what is no reply is said so, and nothing else is ever thrown', () => {
 });
 
 test('a peer cannot make us keep more than the limits', () => {
-  assert.throws(() => read('x'.repeat(REPLY_LINE_LIMIT_BYTES + 1)), ReplyFormatError);
-  assert.throws(() => read(`250 ${'x'.repeat(REPLY_LINE_LIMIT_BYTES)}\r\n`), ReplyFormatError);
+  assert.throws(() => read('x'.repeat(MAX_REPLY_LINE_BYTES + 1)), ReplyFormatError);
+  assert.throws(() => read(`250 ${'x'.repeat(MAX_REPLY_LINE_BYTES)}\r\n`), ReplyFormatError);
   const long = Buffer.from(`250 ${'x'.repeat(2_000)}\r\n`.repeat(10));
   const reader = readerOf(MANY);
   assert.throws(() => {

@@ -24,14 +24,14 @@ const HANGS = { ...NO_REPORT, phase: 'rcpt', text: 'the host did not answer' } a
 
 /** Runs a daemon from its start to a crash, or until no work is left. */
 async function live(crasher: string, arrivals: () => Promise<void> = async () => {}) {
-  const epoch = newId('req', clock.now());
-  const start = { ...app, epoch };
+  const runId = newId('req', clock.now());
+  const start = { ...app, runId };
   await recoverQueue(start);
   await clock.advance(10_000);
   const trials = createTrialWork(start);
   for (;;) {
     await arrivals();
-    const claimed = await spool.claim(epoch);
+    const claimed = await spool.claim(runId);
     if (claimed.some(({ message }) => message.id === crasher)) return 'crashed';
     for (const one of claimed) await settle(start, one);
     const [trial] = await trials.lease(1);
@@ -46,12 +46,12 @@ function settle(start: typeof app, claimed: Claimed): Promise<void> {
   return deliver(world, claimed, async () => ({ verdicts, signature: null }));
 }
 
-function doubts(): Promise<{ messageId: string; doubts: number; state: string }[]> {
+function interruptedAttempts(): Promise<{ messageId: string; interruptedAttempts: number; state: string }[]> {
   return app.db.read
     .selectFrom('recipients')
-    .select(['messageId', 'doubts', 'state'])
-    .where('doubts', '>', 0)
-    .orderBy('doubts', 'desc')
+    .select(['messageId', 'interruptedAttempts', 'state'])
+    .where('interruptedAttempts', '>', 0)
+    .orderBy('interruptedAttempts', 'desc')
     .orderBy('messageId')
     .execute();
 }
@@ -67,7 +67,7 @@ test('of many deliveries in flight, only the one that crashes the daemon five ti
     assert.equal(recipients[0].status, id === crasher ? 'held' : 'delivered');
   }
   await spool.request('POST', `/v1/emails/${crasher}/cancel`, { key: spool.liveKey });
-  assert.deepEqual(await doubts(), []);
+  assert.deepEqual(await interruptedAttempts(), []);
 });
 
 test('mail that arrives while a suspect is tried is delivered, and is not held with it', async () => {
@@ -85,8 +85,8 @@ test('mail that arrives while a suspect is tried is delivered, and is not held w
 test('suspects that a clean stop or an earlier version left behind become due one at a time', async () => {
   const ids = [];
   for (const name of ['ann', 'bob', 'cid']) ids.push(await spool.accept(`delivered+${name}${AT_SIMULATOR}`));
-  for (const epoch of ['third', 'fourth']) {
-    assert.equal((await spool.claim(epoch)).length, 3);
+  for (const runId of ['third', 'fourth']) {
+    assert.equal((await spool.claim(runId)).length, 3);
     await recoverQueue(app);
     await clock.advance(10_000);
   }
@@ -97,11 +97,11 @@ test('suspects that a clean stop or an earlier version left behind become due on
   };
   makeDue();
   assert.equal((await spool.claim('stopped')).length, 3);
-  const stop = { now: clock.now(), epoch: 'stopped', sending: [] };
+  const stop = { now: clock.now(), runId: 'stopped', sending: [] };
   assert.equal(await app.db.commit(releaseUnsent, stop), 3);
   assert.deepEqual(await spool.claim(), [], 'a clean stop leaves none due');
   makeDue();
-  await recoverQueue({ ...app, epoch: 'after an update' });
+  await recoverQueue({ ...app, runId: 'after an update' });
   assert.deepEqual(await spool.claim(), [], 'none is due after a start');
   const trials = createTrialWork(app);
   for (const _ of ids) {
@@ -117,15 +117,15 @@ test('suspects that a clean stop or an earlier version left behind become due on
 
 /** Runs a daemon whose receivers answer nothing until the delivery deadline, and which the culprit crashes after 40 s. */
 async function liveWithHangingHosts(culprit: string): Promise<'crashed' | 'idle'> {
-  const epoch = newId('req', clock.now());
-  const start = { ...app, epoch };
+  const runId = newId('req', clock.now());
+  const start = { ...app, runId };
   await recoverQueue(start);
   const trials = createTrialWork(start);
   let inFlight: Claimed[] = [];
   for (let step = 0; step < 2_000; step++) {
     await clock.advance(10_000);
     for (const trial of await trials.lease(1)) await trials.run(trial);
-    inFlight.push(...(await spool.claim(epoch)));
+    inFlight.push(...(await spool.claim(runId)));
     for (const one of inFlight) {
       const lastedMs = clock.elapsed() - one.claimedAt;
       if (one.message.id === culprit && lastedMs >= CRASH_AFTER_MS) return 'crashed';
@@ -159,17 +159,19 @@ test('a culprit that crashes later than the next trial begins is held, and mail 
   await spool.request('POST', `/v1/emails/${culprit}/cancel`, { key: spool.liveKey });
 });
 
-test('a suspect with three doubts is tried while no other suspect is', async () => {
+test('a suspect with three interrupted attempts is tried while no other suspect is', async () => {
   const ids: string[] = [];
   for (const name of ['eva', 'fay', 'gus']) ids.push(await spool.accept(`delivered+${name}${AT_SIMULATOR}`));
-  for (const epoch of ['fifth', 'sixth']) {
-    await spool.claim(epoch);
+  for (const runId of ['fifth', 'sixth']) {
+    await spool.claim(runId);
     await recoverQueue(app);
     await clock.advance(10_000);
   }
-  const makeDoubts = (doubts: number, id = '') => {
+  const makeDoubts = (interruptedAttempts: number, id = '') => {
     const database = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
-    database.prepare('UPDATE recipients SET doubts = ? WHERE messageId = ?').run(doubts, id);
+    database
+      .prepare('UPDATE recipients SET interruptedAttempts = ? WHERE messageId = ?')
+      .run(interruptedAttempts, id);
     database.close();
   };
   makeDoubts(3, ids[1]);
@@ -188,10 +190,10 @@ test('a suspect with three doubts is tried while no other suspect is', async () 
   }
 });
 
-test('suspects with two doubts are tried one at a time, and the next one no later than half a minute after', async () => {
+test('suspects with two interrupted attempts are tried one at a time, and the next one no later than half a minute after', async () => {
   for (const name of ['one', 'two', 'three']) await spool.accept(`delivered+${name}${AT_SIMULATOR}`);
-  for (const epoch of ['first', 'second']) {
-    assert.equal((await spool.claim(epoch)).length, 3);
+  for (const runId of ['first', 'second']) {
+    assert.equal((await spool.claim(runId)).length, 3);
     await recoverQueue(app);
     await clock.advance(10_000);
   }
@@ -212,13 +214,13 @@ test('suspects with two doubts are tried one at a time, and the next one no late
   await clock.advance(TRIAL_MS);
   const third = await next();
   assert.equal(third.length, 1, 'the second takes long');
-  await recoverQueue({ ...app, epoch: 'after a crash' });
+  await recoverQueue({ ...app, runId: 'after a crash' });
   assert.deepEqual(
-    (await doubts()).filter(({ state }) => state === 'ready'),
+    (await interruptedAttempts()).filter(({ state }) => state === 'ready'),
     [second, third]
       .flatMap((claimed) => claimed.map(({ message }) => message.id))
       .toSorted()
-      .map((messageId) => ({ messageId, doubts: 3, state: 'ready' })),
-    'a crash beside both doubts both',
+      .map((messageId) => ({ messageId, interruptedAttempts: 3, state: 'ready' })),
+    'a crash beside both interruptedAttempts both',
   );
 });

@@ -31,7 +31,7 @@ function deliveriesOf(tx: Tx, endpointId: EndpointId) {
   return tx
     .selectFrom('webhookDeliveries as delivery')
     .innerJoin('events', 'events.id', 'delivery.eventId')
-    .select(['delivery.id', 'eventId', 'events.type as eventType', 'state', 'attempts', 'dueAt', 'epoch'])
+    .select(['delivery.id', 'eventId', 'events.type as eventType', 'state', 'attempts', 'dueAt', 'runId'])
     .select(['responseStatus', 'responseTimeMs', 'responseBody', 'error', 'delivery.createdAt'])
     .where('endpointId', '=', endpointId);
 }

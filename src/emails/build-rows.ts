@@ -7,7 +7,7 @@ import { isSimulatorDomain } from '../domains/sender.ts';
 import { addressKey } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/compose.ts';
 import type { Caller } from '../tenants/authenticate.ts';
-import type { Acceptance, Admission } from './accept.ts';
+import type { EmailRows, SendPolicy } from './accept.ts';
 import { describeAttachment } from './load-attachments.ts';
 import type { StoredMessage } from './message.ts';
 import type { Content } from './render.ts';
@@ -21,21 +21,17 @@ export type Prepared = {
   messageId: string;
   now: number;
   request: EmailRequest;
-  admission: Admission;
+  policy: SendPolicy;
   domainId: MessageRow['domainId'];
   content: Content;
   attachments: readonly Attachment[];
   stored: StoredMessage;
 };
 
-export function acceptanceOf(
-  config: Pick<Config, 'delivery'>,
-  caller: Caller,
-  prepared: Prepared,
-): Acceptance {
-  const { request, admission, stored } = prepared;
+export function buildRows(config: Pick<Config, 'delivery'>, caller: Caller, prepared: Prepared): EmailRows {
+  const { request, policy, stored } = prepared;
   return {
-    ...admission,
+    ...policy,
     blob: stored.blob,
     tags: request.tags,
     message: messageRow(config, caller, prepared),
@@ -50,11 +46,11 @@ export type Admitting = {
   simulatorOnly: boolean;
 };
 
-export function admissionOf(
+export function policyOf(
   config: Pick<Config, 'hostname'>,
   { mode }: Caller,
   { type, topic, recipients, simulatorOnly }: Admitting,
-): Admission {
+): SendPolicy {
   return {
     recipients,
     // decisions.md 29: the simulator is free, as test mode is.

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { InTurn } from '../../src/queue/in-turn.ts';
+import { ConcurrencyLimiter } from '../../src/queue/concurrency-limiter.ts';
 import { Shares } from '../../src/system/shares.ts';
 
 /** Runs items such as `a1`, which belongs to tenant `a`, each until the test ends it. */
 function openLine(limits: { capacity: number; perFree: number }) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const line = new InTurn<string>({
+  const line = new ConcurrencyLimiter<string>({
     shares: new Shares(limits.capacity, limits),
     tenantOf: (item) => item.slice(0, 1),
     run: (item) => {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Filter } from '../../../src/audiences/segments/filter.ts';
-import { createLooks, type LookLimits } from '../../../src/audiences/segments/look.ts';
+import { createScans, type ScanLimits } from '../../../src/audiences/segments/scan.ts';
 import {
-  countStretch,
-  findStretch,
+  countIdRange,
+  findIdRange,
   type Question,
   readSegmentSlice,
 } from '../../../src/audiences/segments/store.ts';
@@ -30,9 +30,9 @@ for (let index = 0; index < CONTACTS; index++) {
 }
 
 const { tenantId } = world;
-const limits: LookLimits = {
+const limits: ScanLimits = {
   ...{ leastContacts: 4, mostContacts: 4, sliceMs: 100, sideBySide: 2 },
-  ...{ slicesPerPage: 2, looks: 3, looksOfTenant: 2 },
+  ...{ slicesPerPage: 2, scans: 3, scansPerTenant: 2 },
 };
 
 function asking(filter: Filter, tenant: Question['tenantId'] = tenantId): Question {
@@ -60,73 +60,73 @@ function watched() {
       }
     },
   };
-  return { slices, looks: createLooks({ db: { ...world.app.db, ...db } }, limits) };
+  return { slices, scans: createScans({ db: { ...world.app.db, ...db } }, limits) };
 }
 
 test('an audience is counted in slices, to its end', async () => {
-  const { slices, looks } = watched();
-  assert.equal(await looks.count(numbered('lt', 7)), 7);
+  const { slices, scans } = watched();
+  assert.equal(await scans.count(numbered('lt', 7)), 7);
   assert.deepEqual(slices.scanned, Array(Math.ceil(CONTACTS / 4)).fill(4));
-  assert.equal(await looks.count(everybody), CONTACTS);
+  assert.equal(await scans.count(everybody), CONTACTS);
 });
 
 test('two slices at a time are looked at, by one who counts and for all who ask', async () => {
-  const { slices, looks } = watched();
-  assert.equal(await looks.count(everybody), CONTACTS);
+  const { slices, scans } = watched();
+  assert.equal(await scans.count(everybody), CONTACTS);
   assert.equal(slices.most, 2);
-  const counts = await Promise.all([looks.count(everybody), looks.page(everybody, { limit: 9 })]);
+  const counts = await Promise.all([scans.count(everybody), scans.page(everybody, { limit: 9 })]);
   assert.equal(counts[0], CONTACTS);
   assert.equal(slices.most, 2);
 });
 
 test('a slice is as long as the one before lets expect, so that it takes no longer than it may', async () => {
   const msOfContact = [100, 100, 5];
-  const scanned: number[] = [];
+  const sizes: number[] = [];
   const db: Pick<Db, 'query'> = {
     async query(read, input) {
       const answer = await world.app.db.query(read, input);
-      const { scan, stretch } = input as { scan?: number; stretch?: { looked: number } };
-      if (scan !== undefined) scanned.push(scan);
-      if (read.name === 'segments.stretch') return answer;
+      const { scan, idRange } = input as { scan?: number; idRange?: { scanned: number } };
+      if (scan !== undefined) sizes.push(scan);
+      if (read.name === 'segments.idRange') return answer;
       // A wait for the thread, which says nothing of the contacts.
       await clock.advance(60_000);
-      const looked = scan ?? stretch?.looked ?? Number.NaN;
-      return { ...answer, tookMs: looked * (msOfContact.shift() ?? 1) };
+      const scanned = scan ?? idRange?.scanned ?? Number.NaN;
+      return { ...answer, tookMs: scanned * (msOfContact.shift() ?? 1) };
     },
   };
   const paced = { ...limits, leastContacts: 2, mostContacts: 11, sideBySide: 1 };
-  const looks = createLooks({ db: { ...world.app.db, ...db } }, paced);
-  assert.equal(await looks.count(everybody), CONTACTS);
-  assert.deepEqual(scanned, [2, 2, 2, 11, 11]);
-  assert.equal((await looks.page(nobody, { limit: 5 })).items.length, 0);
-  assert.deepEqual(scanned.slice(5), [2, 11], 'each question begins anew');
+  const scans = createScans({ db: { ...world.app.db, ...db } }, paced);
+  assert.equal(await scans.count(everybody), CONTACTS);
+  assert.deepEqual(sizes, [2, 2, 2, 11, 11]);
+  assert.equal((await scans.page(nobody, { limit: 5 })).items.length, 0);
+  assert.deepEqual(sizes.slice(5), [2, 11], 'each question begins anew');
 });
 
 test('a slice says what it took of its thread', async () => {
   const slice = { ...everybody, after: undefined, scan: 4 };
-  const stretch = await world.app.db.query(findStretch, slice);
-  assert.ok(stretch);
+  const idRange = await world.app.db.query(findIdRange, slice);
+  assert.ok(idRange);
   const before = performance.now();
-  const { tookMs, count } = await world.app.db.query(countStretch, { ...everybody, stretch });
+  const { tookMs, count } = await world.app.db.query(countIdRange, { ...everybody, idRange });
   const { tookMs: read } = await world.app.db.query(readSegmentSlice, { ...slice, limit: 4 });
   assert.equal(count, 4);
   assert.ok(tookMs > 0 && read > 0 && tookMs + read <= performance.now() - before);
 });
 
-test('who finds nobody looks at no more than its slices, and goes on from where it ended', async () => {
-  const { slices, looks } = watched();
-  const first = await looks.page(nobody, { limit: 5 });
+test('who finds nobody scans at no more than its slices, and goes on from where it ended', async () => {
+  const { slices, scans } = watched();
+  const first = await scans.page(nobody, { limit: 5 });
   assert.deepEqual(first, { items: [], hasMore: true, last: ids[7] });
   assert.equal(slices.scanned.length, 2);
-  const back = await looks.page(nobody, { limit: 5, endingBefore: ids[24]! });
+  const back = await scans.page(nobody, { limit: 5, endingBefore: ids[24]! });
   assert.deepEqual(back, { items: [], hasMore: true, last: ids[16] });
-  const end = await looks.page(nobody, { limit: 5, startingAfter: ids[20]! });
+  const end = await scans.page(nobody, { limit: 5, startingAfter: ids[20]! });
   assert.deepEqual(end, { items: [], hasMore: false, last: undefined });
 });
 
 for (const direction of ['older', 'newer'] as const) {
   test(`page after page, ${direction} ones, everybody is met once and in order`, async () => {
-    const { looks } = watched();
+    const { scans } = watched();
     for (const limit of [1, 3, 4, 7, 8, 30]) {
       for (const question of [everybody, numbered('lt', 6), numbered('gte', 20), nobody]) {
         const met: string[] = [];
@@ -139,7 +139,7 @@ for (const direction of ['older', 'newer'] as const) {
                 ? { startingAfter: last }
                 : { endingBefore: last };
           const start = direction === 'newer' && last === undefined ? { endingBefore: 'ct_' } : cursor;
-          const page = await looks.page(question, { limit, ...start });
+          const page = await scans.page(question, { limit, ...start });
           assert.ok(page.items.length <= limit);
           const found = page.items.map(({ id }) => id);
           if (direction === 'older') met.push(...found);
@@ -162,10 +162,10 @@ for (const direction of ['older', 'newer'] as const) {
 }
 
 test('a page stays within the times it is asked for', async () => {
-  const { looks } = watched();
+  const { scans } = watched();
   const range = { from: ids[10]!, until: ids[2]! };
-  const older = await looks.page(everybody, { limit: 30, ...range });
-  const newer = await looks.page(everybody, { limit: 30, ...range, endingBefore: 'ct_' });
+  const older = await scans.page(everybody, { limit: 30, ...range });
+  const newer = await scans.page(everybody, { limit: 30, ...range, endingBefore: 'ct_' });
   for (const page of [older, newer]) {
     assert.deepEqual(
       page.items.map(({ id }) => id),
@@ -175,13 +175,13 @@ test('a page stays within the times it is asked for', async () => {
 });
 
 test('another tenant finds nobody in it', async () => {
-  const { looks } = watched();
+  const { scans } = watched();
   const other = await world.addTenant('stranger');
-  assert.equal(await looks.count(asking(everybody.filter, other.tenantId)), 0);
+  assert.equal(await scans.count(asking(everybody.filter, other.tenantId)), 0);
 });
 
 test('few look at the same time, of one tenant and in all; who is refused is told when to come back', async () => {
-  const { looks } = watched();
+  const { scans } = watched();
   const others = [await world.addTenant('a'), await world.addTenant('b')];
   const refused = (promise: Promise<unknown>) =>
     assert.rejects(promise, (error) => {
@@ -189,12 +189,12 @@ test('few look at the same time, of one tenant and in all; who is refused is tol
       assert.deepEqual([error.code, error.options.retryAfterSeconds], ['unavailable', 1]);
       return true;
     });
-  const running = [looks.count(everybody), looks.page(everybody, { limit: 1 })];
-  await refused(looks.count(everybody));
-  const theirs = others.map(({ tenantId: tenant }) => looks.count(asking(everybody.filter, tenant)));
+  const running = [scans.count(everybody), scans.page(everybody, { limit: 1 })];
+  await refused(scans.count(everybody));
+  const theirs = others.map(({ tenantId: tenant }) => scans.count(asking(everybody.filter, tenant)));
   await refused(theirs[1]!);
   await Promise.all([...running, theirs[0]]);
-  assert.equal(await looks.count(everybody), CONTACTS);
+  assert.equal(await scans.count(everybody), CONTACTS);
 });
 
 test('a slice that fails ends its own question, and no other', async () => {
@@ -202,14 +202,14 @@ test('a slice that fails ends its own question, and no other', async () => {
   let stretches = 0;
   const db: Pick<Db, 'query'> = {
     query(read, input) {
-      if (read.name === 'segments.stretch') stretches += 1;
-      if (!fails || read.name === 'segments.stretch') return world.app.db.query(read, input);
+      if (read.name === 'segments.idRange') stretches += 1;
+      if (!fails || read.name === 'segments.idRange') return world.app.db.query(read, input);
       fails = false;
       return Promise.reject(new Error('a reader has failed'));
     },
   };
-  const looks = createLooks({ db: { ...world.app.db, ...db } }, limits);
-  const [first, second] = await Promise.allSettled([looks.count(everybody), looks.count(everybody)]);
+  const scans = createScans({ db: { ...world.app.db, ...db } }, limits);
+  const [first, second] = await Promise.allSettled([scans.count(everybody), scans.count(everybody)]);
   assert.equal(first.status, 'rejected');
   assert.deepEqual(second, { status: 'fulfilled', value: CONTACTS });
   const wholeCount = Math.ceil(CONTACTS / 4);
@@ -217,18 +217,18 @@ test('a slice that fails ends its own question, and no other', async () => {
 });
 
 test('a count that nobody waits for ends at its next slice, and the others have its turns', async () => {
-  const { slices, looks } = watched();
-  const departure = new AbortController();
-  const left = looks.count(everybody, departure.signal);
-  const waiting = looks.count(everybody);
+  const { slices, scans } = watched();
+  const disconnect = new AbortController();
+  const left = scans.count(everybody, disconnect.signal);
+  const waiting = scans.count(everybody);
   while (slices.scanned.length < 2) await nextTurn();
   const byThen = slices.scanned.length;
   const reason = new AppError('request_timeout', 'gone');
-  departure.abort(reason);
+  disconnect.abort(reason);
   await assert.rejects(left, reason);
   assert.equal(await waiting, CONTACTS);
   const wholeCount = Math.ceil(CONTACTS / 4);
   assert.ok(slices.scanned.length <= byThen + wholeCount, String(slices.scanned.length));
   // Nor does it count as one of those who look.
-  assert.deepEqual(await Promise.all([looks.count(nobody), looks.count(nobody)]), [0, 0]);
+  assert.deepEqual(await Promise.all([scans.count(nobody), scans.count(nobody)]), [0, 0]);
 });

@@ -1,10 +1,10 @@
 /** Requests that may be repeated, before they cost anything: a repeat is answered from the record, or by the one that runs. */
-import type { App } from '../app.ts';
-import type { Caller } from '../tenants/authenticate.ts';
-import type { Sent, SentBatch } from './accept.ts';
-import { type Answer, findReplay, type IdempotencyClaim } from './idempotency/store.ts';
-import { IDEMPOTENCY_WINDOW_MS } from './idempotency.ts';
+import type { App } from '../../app.ts';
+import type { Caller } from '../../tenants/authenticate.ts';
+import type { Sent, SentBatch } from '../accept.ts';
+import { IDEMPOTENCY_WINDOW_MS } from '../idempotency.ts';
 import type { InFlight } from './in-flight.ts';
+import { type Answer, findReplay, type IdempotencyClaim } from './store.ts';
 
 export type OnceApp = Pick<App, 'db' | 'clock'> & { inFlight: InFlight };
 

@@ -3,9 +3,9 @@
  * refusal; another with the same key waits until it has ended (api.md 1.10). What makes it safe is the transaction that
  * accepts (accept.ts); this only saves doing the work twice.
  */
-import { type Clock, TimeoutError, withTimeout } from '../system/clock.ts';
-import { AppError } from '../system/errors.ts';
-import type { Answer } from './idempotency/store.ts';
+import { type Clock, TimeoutError, withTimeout } from '../../system/clock.ts';
+import { AppError } from '../../system/errors.ts';
+import type { Answer } from './store.ts';
 
 /** api.md 1.10. */
 export const WAIT_MS = 10_000;

@@ -1,9 +1,9 @@
 /**
- * Wake-ups inside this process: "there may be work". A notice may be lost without harm, because every worker also looks
+ * Wake-ups inside this process: "there may be work". A wake-up may be lost without harm, because every worker also looks
  * at the database on its own schedule.
  */
 
-export type NoticeName =
+export type WakeupName =
   | 'queue'
   | 'suspects'
   | 'events'
@@ -17,15 +17,15 @@ export type NoticeName =
 /** Names what there is work for. It spares the listener a search; undefined when the sender does not know. */
 type Subjects = readonly string[] | undefined;
 
-export type Notices = {
-  /** The subjects of `queue` are lanes in which mail is due. */
-  notify(name: NoticeName, subjects?: Subjects): void;
+export type Wakeups = {
+  /** The subjects of `queue` are the keys of delivery queues in which mail is due. */
+  notify(name: WakeupName, subjects?: Subjects): void;
   /** Returns the function that stops listening. */
-  listen(name: NoticeName, run: (subjects: Subjects) => void): () => void;
+  listen(name: WakeupName, run: (subjects: Subjects) => void): () => void;
 };
 
-export function createNotices(): Notices {
-  const listeners = new Map<NoticeName, Set<(subjects: Subjects) => void>>();
+export function createWakeups(): Wakeups {
+  const listeners = new Map<WakeupName, Set<(subjects: Subjects) => void>>();
   return {
     notify(name, subjects) {
       for (const run of listeners.get(name) ?? []) run(subjects);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { whileAwaited } from '../../src/http/departure.ts';
+import { whileAwaited } from '../../src/http/client-disconnect.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { listen, open, post } from './connection.ts';
 import { serve } from './serve.ts';
@@ -19,7 +19,7 @@ for (const leave of ['end', 'destroy'] as const) {
     const { server } = await serve({}, (routes) => {
       routes.post('/slow', (request) =>
         whileAwaited(request, async (gone) => {
-          assert.equal(gone.aborted, false, 'a body that was read is no departure');
+          assert.equal(gone.aborted, false, 'a body that was read is no disconnect');
           begun();
           await new Promise((resolve) => gone.addEventListener('abort', resolve));
           told(gone.reason);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readAttachments } from '../../../src/emails/request/attachments.ts';
-import { refuseSlips } from '../../../src/emails/request/slips.ts';
+import { refuseMisspelledFields } from '../../../src/emails/request/misspelled-fields.ts';
 
 const FIELDS = 1_000;
 const UNKNOWN = Object.fromEntries(Array.from({ length: FIELDS }, (_, index) => [`field_${index}`, 1]));
 const FILE = { filename: 'a.txt', content: 'aGVsbG8=' };
 
 for (const [what, read] of [
-  ['a request', () => refuseSlips(UNKNOWN)],
+  ['a request', () => refuseMisspelledFields(UNKNOWN)],
   ['an attachment', () => readAttachments([{ ...UNKNOWN, ...FILE }], () => undefined)],
 ] as const) {
   test(`for very many unknown fields of ${what}, what is known is not spelled out for each`, (t) => {
@@ -21,7 +21,7 @@ for (const [what, read] of [
 }
 
 test('a slip is refused in any spelling, and what only looks like one is not', () => {
-  assert.throws(() => refuseSlips({ ...UNKNOWN, Template: 'tpl_1' }), /did you mean `templateId`/);
-  assert.throws(() => refuseSlips({ schedule_at: 'soon' }), /did you mean `scheduledAt`/);
-  refuseSlips({ templates: 1, templateId: 'tpl_1', scheduledAt: 'soon' });
+  assert.throws(() => refuseMisspelledFields({ ...UNKNOWN, Template: 'tpl_1' }), /did you mean `templateId`/);
+  assert.throws(() => refuseMisspelledFields({ schedule_at: 'soon' }), /did you mean `scheduledAt`/);
+  refuseMisspelledFields({ templates: 1, templateId: 'tpl_1', scheduledAt: 'soon' });
 });

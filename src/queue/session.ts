@@ -1,5 +1,5 @@
 /**
- * One conversation with a place: it takes delivery after delivery and carries each there, until nothing more comes.
+ * One session with a site: it takes delivery after delivery and carries each there, until nothing more comes.
  * With mail servers it keeps a session open across messages, and hands the next one over before the last is answered.
  */
 import type { RecipientRow } from '../db/tables.ts';
@@ -17,8 +17,8 @@ import { DELIVERY_DEADLINE_MS, type Turn, transact } from './transact.ts';
 const IDLE_MS = 5_000;
 /** On one connection; large providers ask for no more (engine.md 2). */
 const MESSAGES_PER_CONNECTION = 100;
-/** Deliveries of one conversation whose outcome is not on disk yet. A crash sends no more than these twice. */
-const MOST_UNSETTLED = 8;
+/** Deliveries of one session whose outcome is not on disk yet. A crash sends no more than these twice. */
+const MAX_UNSETTLED = 8;
 
 /** Permits a session to continue while other mail waits for connections. */
 export type SessionPermit = {
@@ -29,20 +29,20 @@ export type SessionPermit = {
    * Is called after each delivery. Returns false when others need the connection more; the session then ends once it
    * has delivered what is claimed. `isConnected` is true when the session can continue without connecting again.
    */
-  mayGoOn(isConnected: boolean): boolean;
+  shouldContinue(isConnected: boolean): boolean;
 };
 
-export function converse(app: DeliveryApp, site: Site, permit: SessionPermit): Promise<void> {
+export function runSession(app: DeliveryApp, site: Site, permit: SessionPermit): Promise<void> {
   const { route } = site;
   switch (route.kind) {
     case 'simulator':
-      return carryHere(app, site, permit, (claimed) => simulateDelivery(app.config, claimed));
+      return deliverLocally(app, site, permit, (claimed) => simulateDelivery(app.config, claimed));
     case 'dead-end':
-      return carryHere(app, site, permit, (claimed) =>
+      return deliverLocally(app, site, permit, (claimed) =>
         verdictForAll(claimed, judgeDeadEnd(route.domain, route.plan, claimed)),
       );
     case 'hosts':
-      return new SmtpConversation(app, site, permit).run();
+      return new DeliverySession(app, site, permit).run();
   }
 }
 
@@ -63,10 +63,10 @@ const CONNECTION_NEEDED_ELSEWHERE: Outcome = {
 type Judgement = ReturnType<typeof verdictForAll>;
 
 /** For what needs no connection. */
-async function carryHere(
+async function deliverLocally(
   app: DeliveryApp,
   site: Site,
-  { slot, mayGoOn }: SessionPermit,
+  { slot, shouldContinue }: SessionPermit,
   judge: (claimed: Claimed) => Judgement,
 ): Promise<void> {
   let next = await site.take(0, slot);
@@ -75,11 +75,11 @@ async function carryHere(
     await deliver(app, claimed, async () => ({ verdicts: judge(claimed), signature: null }));
     slot.settled();
     site.pace.delivered(app.clock.elapsed());
-    next = mayGoOn(false) ? await site.take(0, slot) : await site.takeLast(slot);
+    next = shouldContinue(false) ? await site.take(0, slot) : await site.takeLast(slot);
   }
 }
 
-class SmtpConversation {
+class DeliverySession {
   readonly #app: DeliveryApp;
   readonly #site: Site;
   readonly #permit: SessionPermit;
@@ -114,10 +114,10 @@ class SmtpConversation {
    * it if the peer hangs.
    */
   async #next(): Promise<Claimed | undefined> {
-    const { slot, mayGoOn, isPressed } = this.#permit;
+    const { slot, shouldContinue, isPressed } = this.#permit;
     const isConnected = this.#session?.smtp.isOpen() ?? false;
     if (this.#session && !isConnected) this.#isLost = true;
-    if (mayGoOn(isConnected)) return this.#site.take(this.#session ? IDLE_MS : 0, slot);
+    if (shouldContinue(isConnected)) return this.#site.take(this.#session ? IDLE_MS : 0, slot);
     const mustLeave = this.#isLost && isPressed();
     let claimed = await this.#site.takeLast(slot);
     while (claimed && mustLeave) {
@@ -165,7 +165,7 @@ class SmtpConversation {
       });
     this.#unsettled.add(done);
     await promise;
-    if (this.#unsettled.size >= MOST_UNSETTLED) await Promise.race(this.#unsettled);
+    if (this.#unsettled.size >= MAX_UNSETTLED) await Promise.race(this.#unsettled);
   }
 
   /** A verdict that stands without sending, or that comes of the session that could not be had. */
@@ -178,8 +178,8 @@ class SmtpConversation {
     if (lapsed) return lapsed;
     if (this.#session && !this.#session.smtp.isOpen()) await this.#leave();
     if (this.#session) return undefined;
-    const resting = this.#site.pace.resting(random, clock.elapsed(), attempts);
-    if (resting) return resting;
+    const suspended = this.#site.pace.suspendedOutcome(random, clock.elapsed(), attempts);
+    if (suspended) return suspended;
     return this.#open(claimed);
   }
 

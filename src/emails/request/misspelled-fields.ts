@@ -7,7 +7,7 @@ import { meantAmong } from '../../http/near-misses.ts';
 import { invalid, readEach } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 
-const SLIPS: Readonly<Record<string, keyof SendBody>> = {
+const MISSPELLED_FIELDS: Readonly<Record<string, keyof SendBody>> = {
   // As broadcasts spell it (specification 4.5).
   scheduleAt: 'scheduledAt',
   attachment: 'attachments',
@@ -18,13 +18,13 @@ const SLIPS: Readonly<Record<string, keyof SendBody>> = {
   variable: 'variables',
 };
 
-const slipMeantBy = meantAmong(Object.keys(SLIPS));
+const meantBy = meantAmong(Object.keys(MISSPELLED_FIELDS));
 
 /** @throws AppError validation_error naming the field */
-export function refuseSlips(body: object): void {
+export function refuseMisspelledFields(body: object): void {
   readEach(Object.keys(body), (field) => {
-    const slip = slipMeantBy(field);
-    if (slip !== undefined)
-      throw invalid(field, `\`${field}\` is not a field; did you mean \`${SLIPS[slip]}\`?`);
+    const meant = meantBy(field);
+    if (meant !== undefined)
+      throw invalid(field, `\`${field}\` is not a field; did you mean \`${MISSPELLED_FIELDS[meant]}\`?`);
   });
 }

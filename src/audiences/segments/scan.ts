@@ -9,9 +9,9 @@ import type { PageRequest, Slice } from '../../db/page.ts';
 import { READER_THREADS } from '../../db/reader-pool.ts';
 import { AppError } from '../../system/errors.ts';
 import type { Filter } from './filter.ts';
-import { countStretch, findStretch, type Question, readSegmentSlice } from './store.ts';
+import { countIdRange, findIdRange, type Question, readSegmentSlice } from './store.ts';
 
-export type LookLimits = {
+export type ScanLimits = {
   /** Contacts looked at in the first slice of a question, of which nobody knows yet what one costs; in no other fewer. */
   leastContacts: number;
   mostContacts: number;
@@ -22,18 +22,18 @@ export type LookLimits = {
   /** What is not found in as many leaves a page short. */
   slicesPerPage: number;
   /** Under way at the same time: each waits for a slice of all the others. */
-  looks: number;
+  scans: number;
   /** Of one tenant. */
-  looksOfTenant: number;
+  scansPerTenant: number;
 };
 
 /**
  * 5,000 contacts take some 5 ms of a thread with a filter of three rules. With 50 of them, on contacts with 32 KiB of
  * properties, they would take 4 s (measured): then 50 take 40 ms.
  */
-const LIMITS: LookLimits = {
+const LIMITS: ScanLimits = {
   ...{ leastContacts: 50, mostContacts: 5_000, sliceMs: 8, sideBySide: READER_THREADS },
-  ...{ slicesPerPage: 20, looks: 32, looksOfTenant: 4 },
+  ...{ slicesPerPage: 20, scans: 32, scansPerTenant: 4 },
 };
 
 type TenantId = SegmentRow['tenantId'];
@@ -47,14 +47,14 @@ export type SegmentPage = {
   last: ContactRow['id'] | undefined;
 };
 
-export type Looks = {
+export type Scans = {
   /** Ends with the reason of `gone` at its next slice. @throws AppError unavailable while too many are looking */
   count(question: Question, gone?: AbortSignal): Promise<number>;
   /** @throws AppError unavailable while too many are looking */
   page(question: Question, request: PageRequest): Promise<SegmentPage>;
 };
 
-export function createLooks({ db }: Pick<App, 'db'>, limits: LookLimits = LIMITS): Looks {
+export function createScans({ db }: Pick<App, 'db'>, limits: ScanLimits = LIMITS): Scans {
   const inTurn = createTurns(limits.sideBySide);
   const admit = createAdmission(limits);
   const looker = { db, inTurn, limits };
@@ -83,12 +83,12 @@ function createTurns(places: number): InTurn {
   };
 }
 
-function createAdmission(limits: LookLimits) {
+function createAdmission(limits: ScanLimits) {
   const looking = new Map<TenantId, number>();
   return async <Result>(tenantId: TenantId, run: () => Promise<Result>): Promise<Result> => {
     const ofTenant = looking.get(tenantId) ?? 0;
     const all = [...looking.values()].reduce((sum, count) => sum + count, 0);
-    if (ofTenant >= limits.looksOfTenant || all >= limits.looks) {
+    if (ofTenant >= limits.scansPerTenant || all >= limits.scans) {
       throw new AppError('unavailable', 'Too many segments are being looked through', {
         retryAfterSeconds: 1,
       });
@@ -104,16 +104,16 @@ function createAdmission(limits: LookLimits) {
   };
 }
 
-type Looker = Pick<App, 'db'> & { inTurn: InTurn; limits: LookLimits };
+type Scanner = Pick<App, 'db'> & { inTurn: InTurn; limits: ScanLimits };
 
 /** Each slice has as many contacts as the last one lets expect to take no longer than it may. */
-function createPace({ leastContacts, mostContacts, sliceMs }: LookLimits) {
+function createPace({ leastContacts, mostContacts, sliceMs }: ScanLimits) {
   let contacts = leastContacts;
   return {
     contacts: () => contacts,
     /** `tookMs`: of its thread. How long a slice waited for one says nothing of what it costs. */
-    learn(looked: number, tookMs: number): void {
-      const affordable = Math.floor((looked * sliceMs) / Math.max(tookMs, 1));
+    learn(scanned: number, tookMs: number): void {
+      const affordable = Math.floor((scanned * sliceMs) / Math.max(tookMs, 1));
       contacts = Math.min(Math.max(affordable, leastContacts), mostContacts);
     },
   };
@@ -121,7 +121,7 @@ function createPace({ leastContacts, mostContacts, sliceMs }: LookLimits) {
 
 /** Stretches are found one after the other, and counted side by side. */
 async function count(
-  { db, inTurn, limits }: Looker,
+  { db, inTurn, limits }: Scanner,
   question: Question,
   gone?: AbortSignal,
 ): Promise<number> {
@@ -130,23 +130,23 @@ async function count(
   let found = 0;
   let isOver = false;
   let after: ContactRow['id'] | undefined;
-  const nextStretch = () =>
+  const nextIdRange = () =>
     inOrder(async () => {
       if (isOver) return undefined;
       const scan = pace.contacts();
-      const stretch = await db.query(findStretch, { audienceId: question.audienceId, after, scan });
-      if (!stretch || stretch.looked < scan) isOver = true;
-      after = stretch?.newest;
-      return stretch;
+      const idRange = await db.query(findIdRange, { audienceId: question.audienceId, after, scan });
+      if (!idRange || idRange.scanned < scan) isOver = true;
+      after = idRange?.newest;
+      return idRange;
     });
   /** Whether there may be more. */
   const countNext = async (): Promise<boolean> => {
     // Asked now: many may have looked since this one began to wait.
     gone?.throwIfAborted();
-    const stretch = await nextStretch();
-    if (!stretch) return false;
-    const { count, tookMs } = await db.query(countStretch, { ...question, stretch });
-    pace.learn(stretch.looked, tookMs);
+    const idRange = await nextIdRange();
+    if (!idRange) return false;
+    const { count, tookMs } = await db.query(countIdRange, { ...question, idRange });
+    pace.learn(idRange.scanned, tookMs);
     found += count;
     return true;
   };
@@ -162,7 +162,7 @@ async function count(
 }
 
 async function readPage(
-  looker: Looker,
+  looker: Scanner,
   question: Question,
   { limit, startingAfter, endingBefore, from, until }: PageRequest,
 ): Promise<SegmentPage> {

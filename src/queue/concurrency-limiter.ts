@@ -13,7 +13,7 @@ type Options<Item> = {
   run(item: Item): Promise<void>;
 };
 
-export class InTurn<Item> {
+export class ConcurrencyLimiter<Item> {
   readonly #options: Options<Item>;
   readonly #first = new TenantLines<Item>();
   readonly #waiting = new TenantLines<Item>();

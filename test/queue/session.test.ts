@@ -4,9 +4,9 @@ import { after, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { Addresses } from '../../src/queue/connect.ts';
-import { converse } from '../../src/queue/conversation.ts';
 import type { Claimed } from '../../src/queue/deliver.ts';
 import { Pace } from '../../src/queue/pace.ts';
+import { runSession } from '../../src/queue/session.ts';
 import type { Site } from '../../src/queue/site.ts';
 import { Slots } from '../../src/queue/slots.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
@@ -68,9 +68,9 @@ async function openPlace(spool: Spool, { isAbandoned = false, isPressed = false 
   } as unknown as Site;
   const app = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
   const slot = new Slots(2).open(spool.tenantId, false);
-  const permit = { slot, isPressed: () => isPressed, mayGoOn: () => !isPressed };
+  const permit = { slot, isPressed: () => isPressed, shouldContinue: () => !isPressed };
   const carryAll = async () => {
-    while (claimed.length > 0) await converse(app, site, permit);
+    while (claimed.length > 0) await runSession(app, site, permit);
   };
   return { pace, carryAll };
 }
@@ -103,7 +103,7 @@ test('a goodbye in the middle of a message counts once, however many recipients 
   await spool.accept(Array.from({ length: 10 }, (_, index) => `user${index}@rcpt.example`));
   const { carryAll, pace } = await openPlace(spool);
   await carryAll();
-  assert.equal(pace.resting(Math.random, 0, 1), undefined);
+  assert.equal(pace.suspendedOutcome(Math.random, 0, 1), undefined);
   assert.equal(pace.connections, 1);
 });
 

@@ -1,23 +1,26 @@
 /**
- * A lane: mail that waits in one line, of one tenant and one kind, for one domain. The rows are in the database; a lane
- * holds the next few in memory while there is work for it. Lanes take turns, so that a line however long, of another
- * tenant or for a host that does not answer, holds up nobody but itself.
+ * A delivery queue is the mail of one mode, kind and tenant for one domain. Its rows are in the database; while it has
+ * mail that is due, this class holds the next few messages in memory. Queues are served in turn, so a long queue, or one
+ * whose host does not answer, delays no other.
  */
 import type { MessageRow, Mode } from '../db/tables.ts';
 
-/** Messages of a lane in memory, at most; the rest stays in the database (engine.md 4, memory). */
-export const LANE_MESSAGES = 64;
+/** Maximum number of messages of a queue in memory. The others stay in the database (engine.md 4, memory). */
+export const MAX_MESSAGES_IN_MEMORY = 64;
 
-export type LaneName = { mode: Mode; kind: MessageRow['kind']; tenantId: string; domain: string };
+export type DeliveryQueueName = { mode: Mode; kind: MessageRow['kind']; tenantId: string; domain: string };
 
 /** Test mail goes nowhere, wherever it is addressed to: one line for all of it. */
 const NO_DOMAIN = '-';
 
-export function laneOf({ mode, kind, tenantId }: Omit<LaneName, 'domain'>, domain: string): string {
+export function queueKeyOf(
+  { mode, kind, tenantId }: Omit<DeliveryQueueName, 'domain'>,
+  domain: string,
+): string {
   return `${mode} ${kind} ${tenantId} ${mode === 'live' ? domain : NO_DOMAIN}`;
 }
 
-export function readLane(key: string): LaneName {
+export function parseQueueKey(key: string): DeliveryQueueName {
   const [mode, kind, tenantId = '', domain = ''] = key.split(' ');
   return {
     mode: mode === 'live' ? 'live' : 'test',
@@ -27,24 +30,24 @@ export function readLane(key: string): LaneName {
   };
 }
 
-/** Answers with the messages of up to `limit` recipients that are due in the lane, the longest waiting first, but for
+/** Answers with the messages of up to `limit` recipients that are due in the queue, the longest waiting first, but for
  * those in `except`. */
-export type ReadLane = (lane: string, limit: number, except: readonly string[]) => Promise<string[]>;
+export type ReadQueue = (queue: string, limit: number, except: readonly string[]) => Promise<string[]>;
 
-export class Lane {
+export class DeliveryQueue {
   readonly key: string;
-  readonly name: LaneName;
+  readonly name: DeliveryQueueName;
   /** Until when its route holds, on the monotonic clock. */
   routedUntil = 0;
-  readonly #read: ReadLane;
+  readonly #read: ReadQueue;
   #waiting: string[] = [];
   /** Handed out, and not yet claimed on disk: a read still answers with them. */
   readonly #handedOut = new Set<string>();
   #mayHaveMore = true;
 
-  constructor(key: string, read: ReadLane) {
+  constructor(key: string, read: ReadQueue) {
     this.key = key;
-    this.name = readLane(key);
+    this.name = parseQueueKey(key);
     this.#read = read;
   }
 
@@ -58,7 +61,7 @@ export class Lane {
     return this.#handedOut.size > 0;
   }
 
-  /** Something fell due in the lane. */
+  /** Something fell due in the queue. */
   notify(): void {
     this.#mayHaveMore = true;
   }
@@ -80,11 +83,11 @@ export class Lane {
 
   async #fill(): Promise<void> {
     this.#mayHaveMore = false;
-    const found = await this.#read(this.key, LANE_MESSAGES, [...this.#handedOut]).catch((error) => {
+    const found = await this.#read(this.key, MAX_MESSAGES_IN_MEMORY, [...this.#handedOut]).catch((error) => {
       this.#mayHaveMore = true;
       throw error;
     });
-    if (found.length === LANE_MESSAGES) this.#mayHaveMore = true;
+    if (found.length === MAX_MESSAGES_IN_MEMORY) this.#mayHaveMore = true;
     this.#waiting = [...new Set(found)];
   }
 }

@@ -10,13 +10,13 @@ export async function whileAwaited<Result>(
   { raw: { socket } }: FastifyRequest,
   run: (gone: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const departure = new AbortController();
+  const disconnect = new AbortController();
   const leave = (): void =>
-    departure.abort(new AppError('request_timeout', 'Nobody waits for the answer any more'));
+    disconnect.abort(new AppError('request_timeout', 'Nobody waits for the answer any more'));
   if (socket.destroyed) leave();
   socket.once('close', leave);
   try {
-    return await run(departure.signal);
+    return await run(disconnect.signal);
   } finally {
     // The next request comes on the same connection.
     socket.off('close', leave);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Answer } from '../../src/emails/idempotency/store.ts';
-import { createInFlight, WAIT_MS } from '../../src/emails/in-flight.ts';
-import { AppError } from '../../src/system/errors.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { createInFlight, WAIT_MS } from '../../../src/emails/idempotency/in-flight.ts';
+import type { Answer } from '../../../src/emails/idempotency/store.ts';
+import { AppError } from '../../../src/system/errors.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 
 const fresh = (response: string): Answer<string> => ({ response, replayed: false });
 const flight = (scope: string, requestHash: string) => ({ scope, requestHash });
