@@ -2,7 +2,7 @@
  * From a peer's refusal to what we do about it (engine.md 5). The phase counts as much as the code, and only words
  * about the address itself suppress it: a reputation or policy refusal says nothing of the mailbox.
  */
-import type { SmtpPhase } from '../mail/smtp/failure.ts';
+import type { SmtpPhase } from '../mail/smtp/client/failure.ts';
 import type { SmtpReply } from '../mail/smtp/reply.ts';
 import { type Outcome, type Peer, reportReply } from './outcome.ts';
 

@@ -4,8 +4,12 @@
  * in plain text only for mail that has waited, and then for a day for everybody.
  */
 import type { App } from '../app.ts';
-import { type OpenedSmtp, openSmtp, type SmtpOptions, type SmtpSession } from '../mail/smtp/client.ts';
-import { DEFAULT_SMTP_TIMEOUTS, LATER_SMTP_TIMEOUTS, PRESSED_TIMEOUT_MS } from '../mail/smtp/timeouts.ts';
+import { type OpenedSmtp, openSmtp, type SmtpOptions, type SmtpSession } from '../mail/smtp/client/open.ts';
+import {
+  DEFAULT_SMTP_TIMEOUTS,
+  LATER_SMTP_TIMEOUTS,
+  PRESSED_TIMEOUT_MS,
+} from '../mail/smtp/client/timeouts.ts';
 import { TimeoutError, withTimeout } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
 import type { Claimed } from './deliver.ts';
@@ -67,7 +71,7 @@ type Opening = {
   addresses: Addresses;
   /** A time of the monotonic clock. */
   deadline: number;
-  /** Returns true when a host that makes us wait is to be given up early (mail/smtp/timeouts.ts). */
+  /** Returns true when a host that makes us wait is to be given up early (mail/smtp/client/timeouts.ts). */
   isPressed: () => boolean;
 };
 

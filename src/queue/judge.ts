@@ -1,7 +1,7 @@
 /** What an SMTP session said of a recipient, as the outcome of the attempt. */
 import type { App } from '../app.ts';
-import type { SmtpFailure, SmtpPhase } from '../mail/smtp/failure.ts';
-import type { RecipientResult } from '../mail/smtp/transaction.ts';
+import type { SmtpFailure, SmtpPhase } from '../mail/smtp/client/failure.ts';
+import type { RecipientResult } from '../mail/smtp/client/transaction.ts';
 import type { CrashPointName } from '../system/crash-point.ts';
 import { classifyRefusal } from './classify.ts';
 import { type Outcome, type Peer, reportFailure, reportReply } from './outcome.ts';

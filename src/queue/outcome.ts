@@ -2,7 +2,7 @@
  * What an attempt came to, as a value. `deliver` produces one for each recipient; `settle` stores it.
  */
 import type { RecipientRow } from '../db/tables.ts';
-import type { SmtpFailure, SmtpPhase } from '../mail/smtp/failure.ts';
+import type { SmtpFailure, SmtpPhase } from '../mail/smtp/client/failure.ts';
 import { replyText, type SmtpReply } from '../mail/smtp/reply.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
 import type { HoldReason } from './held/hold.ts';

@@ -23,7 +23,7 @@ const MAX_UNSETTLED = 8;
 /** Permits a session to continue while other mail waits for connections. */
 export type SessionPermit = {
   slot: Slot;
-  /** Returns true when a peer that makes us wait is to be given up early (mail/smtp/timeouts.ts). */
+  /** Returns true when a peer that makes us wait is to be given up early (mail/smtp/client/timeouts.ts). */
   isPressed(): boolean;
   /**
    * Is called after each delivery. Returns false when others need the connection more; the session then ends once it

@@ -11,7 +11,7 @@
  * Bound: a tenant without a connection gets one at once, unless six others fill their shares with new sites that hang
  * (281, 70, 18, 4, 1 and 1 of the 375). It then waits until a connection comes free. By then the sessions of those
  * tenants are pressed (sessions.ts): a host that is silent before the final dot is given up after `PRESSED_TIMEOUT_MS`
- * and at most `PRESSED_CHECK_MS` more (mail/smtp/timeouts.ts), not after the five minutes of RFC 5321.
+ * and at most `PRESSED_CHECK_MS` more (mail/smtp/client/timeouts.ts), not after the five minutes of RFC 5321.
  */
 import { Shares } from '../system/shares.ts';
 

@@ -1,7 +1,7 @@
 /** A claimed delivery on an open session: sent, and each recipient judged by what the server said. */
 import type { App } from '../app.ts';
 import type { RecipientRow } from '../db/tables.ts';
-import type { RecipientResult, Transaction, TransactionResult } from '../mail/smtp/transaction.ts';
+import type { RecipientResult, Transaction, TransactionResult } from '../mail/smtp/client/transaction.ts';
 import type { OpenSession } from './connect.ts';
 import type { Attempt, Claimed } from './deliver.ts';
 import { crashOn, judge } from './judge.ts';

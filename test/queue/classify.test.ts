@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SmtpPhase } from '../../src/mail/smtp/failure.ts';
+import type { SmtpPhase } from '../../src/mail/smtp/client/failure.ts';
 import { classifyRefusal } from '../../src/queue/classify.ts';
 
 const peer = { mx: 'mx.example', address: '192.0.2.1', tls: null };

@@ -9,7 +9,7 @@ import type { Outcome } from '../../src/queue/outcome.ts';
 import { transact } from '../../src/queue/transact.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
-import { type Script, startScriptedPeer } from '../mail/smtp/scripted-peer.ts';
+import { type Script, startScriptedPeer } from '../mail/smtp/client/scripted-peer.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 
 /** Real sockets take real time, but only little. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Deadline } from '../../../src/mail/smtp/deadline.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { countTimers } from './conversation.ts';
+import { countTimers } from './client/session-fixture.ts';
 
 function watched() {
   const { clock, timers, live } = countTimers(createFakeClock(0));

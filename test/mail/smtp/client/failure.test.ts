@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { networkError } from '../../../src/mail/smtp/failure.ts';
-import { TimeoutError } from '../../../src/system/clock.ts';
+import { networkError } from '../../../../src/mail/smtp/client/failure.ts';
+import { TimeoutError } from '../../../../src/system/clock.ts';
 
 const errorOf = (code: string) => Object.assign(new Error(`connect ${code} 192.0.2.1:25`), { code });
 

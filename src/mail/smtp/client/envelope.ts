@@ -1,9 +1,9 @@
 /**
  * What a transaction sends: envelope and message, checked before anything of them reaches the wire, and as commands.
  */
-import { asBuffer, hasOnlyCrlf } from './body.ts';
+import { asBuffer, hasOnlyCrlf } from '../body.ts';
+import type { SmtpReply } from '../reply.ts';
 import type { SmtpFailure, SmtpPhase } from './failure.ts';
-import type { SmtpReply } from './reply.ts';
 
 export type MessageContent = {
   sizeBytes: number;

@@ -3,12 +3,13 @@ import { connect, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { SMTPServer } from 'smtp-server';
-import { openSmtp, type SmtpOptions } from '../../../src/mail/smtp/client.ts';
-import type { SmtpFailure, SmtpPhase } from '../../../src/mail/smtp/failure.ts';
-import type { TransactionResult } from '../../../src/mail/smtp/transaction.ts';
-import { withTimeout } from '../../../src/system/clock.ts';
-import type { DialTarget } from '../../../src/system/dial.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
+import type { SmtpFailure, SmtpPhase } from '../../../../src/mail/smtp/client/failure.ts';
+import { openSmtp, type SmtpOptions } from '../../../../src/mail/smtp/client/open.ts';
+import type { TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
+import { withTimeout } from '../../../../src/system/clock.ts';
+import type { DialTarget } from '../../../../src/system/dial.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+import { type Answer, type Script, type ScriptPhase, startScriptedPeer } from './scripted-peer.ts';
 import {
   DISTINCT,
   envelope,
@@ -22,8 +23,7 @@ import {
   summary,
   until,
   worldWith,
-} from './conversation.ts';
-import { type Answer, type Script, type ScriptPhase, startScriptedPeer } from './scripted-peer.ts';
+} from './session-fixture.ts';
 
 async function failureOf(port: number, more: Partial<SmtpOptions> = {}): Promise<SmtpFailure> {
   const opened = await openSmtp(worldWith(), optionsFor(port, more));

@@ -2,7 +2,7 @@
  * The message on the wire, from 354 to the final dot: slices as the peer has room for them, so that neither a large
  * message nor a slow peer costs memory.
  */
-import { asBuffer, CrlfCheck, stuffDots } from './body.ts';
+import { asBuffer, CrlfCheck, stuffDots } from '../body.ts';
 import type { SmtpConnection } from './connection.ts';
 import type { Envelope, MessageContent } from './envelope.ts';
 

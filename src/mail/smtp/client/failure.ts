@@ -1,7 +1,7 @@
 /** How an SMTP session fails: as a value. Thrown only inside this folder, as an `SmtpError`. */
-import { TimeoutError } from '../../system/clock.ts';
-import { errorCode, errorMessage } from '../../system/errors.ts';
-import { replyText, type SmtpReply } from './reply.ts';
+import { TimeoutError } from '../../../system/clock.ts';
+import { errorCode, errorMessage } from '../../../system/errors.ts';
+import { replyText, type SmtpReply } from '../reply.ts';
 
 /** Where in the conversation. `dot` is the wait for the answer to the message. */
 export type SmtpPhase =

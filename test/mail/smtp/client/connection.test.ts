@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { openSmtp } from '../../../src/mail/smtp/client.ts';
-import { SmtpConnection } from '../../../src/mail/smtp/connection.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
+import { SmtpConnection } from '../../../../src/mail/smtp/client/connection.ts';
+import { openSmtp } from '../../../../src/mail/smtp/client/open.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+import type { Script, ScriptedPeer } from './scripted-peer.ts';
 import {
   countTimers,
   envelope,
@@ -12,8 +13,7 @@ import {
   settleSockets,
   summary,
   worldWith,
-} from './conversation.ts';
-import type { Script, ScriptedPeer } from './scripted-peer.ts';
+} from './session-fixture.ts';
 
 async function connected(t: TestContext, script: Script = {}) {
   const peer: ScriptedPeer = await peerFor(t, script);

@@ -4,10 +4,10 @@
  * at a time; whose turn it is, `transaction.ts` knows.
  */
 import type { Socket } from 'node:net';
-import { type Clock, TimeoutError } from '../../system/clock.ts';
-import { Deadline } from './deadline.ts';
+import { type Clock, TimeoutError } from '../../../system/clock.ts';
+import { Deadline } from '../deadline.ts';
+import { ReplyFormatError, ReplyReader, type SmtpReply } from '../reply.ts';
 import { networkError, protocolError, type SmtpPhase } from './failure.ts';
-import { ReplyFormatError, ReplyReader, type SmtpReply } from './reply.ts';
 import { PRESSED_CHECK_MS, PRESSED_TIMEOUT_MS } from './timeouts.ts';
 
 /** As long as we wait for the answer to QUIT. */

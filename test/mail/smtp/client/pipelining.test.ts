@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { openSmtp, type SmtpSession } from '../../../src/mail/smtp/client.ts';
-import type { SmtpPhase } from '../../../src/mail/smtp/failure.ts';
-import type { Transaction, TransactionResult } from '../../../src/mail/smtp/transaction.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
+import type { SmtpPhase } from '../../../../src/mail/smtp/client/failure.ts';
+import { openSmtp, type SmtpSession } from '../../../../src/mail/smtp/client/open.ts';
+import type { Transaction, TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+import type { Answer, Script, ScriptedPeer, ScriptPhase } from './scripted-peer.ts';
 import {
   countTimers,
   DISTINCT,
@@ -17,8 +18,7 @@ import {
   summary,
   until,
   worldWith,
-} from './conversation.ts';
-import type { Answer, Script, ScriptedPeer, ScriptPhase } from './scripted-peer.ts';
+} from './session-fixture.ts';
 
 const WITHOUT_PIPELINING = '250 peer.test\r\n';
 

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { isAscii } from 'node:buffer';
 import type { TestContext } from 'node:test';
-import { openSmtp, type SmtpOptions, type SmtpSession } from '../../../src/mail/smtp/client.ts';
-import type { Envelope, MessageContent } from '../../../src/mail/smtp/envelope.ts';
-import { DEFAULT_SMTP_TIMEOUTS, type SmtpTimeouts } from '../../../src/mail/smtp/timeouts.ts';
-import type { TransactionResult } from '../../../src/mail/smtp/transaction.ts';
-import { createTargetGuard } from '../../../src/system/blocklist.ts';
-import { type Clock, realClock, type Timer } from '../../../src/system/clock.ts';
-import { createDial } from '../../../src/system/dial.ts';
-import type { FakeClock } from '../../support/fake-clock.ts';
+import type { Envelope, MessageContent } from '../../../../src/mail/smtp/client/envelope.ts';
+import { openSmtp, type SmtpOptions, type SmtpSession } from '../../../../src/mail/smtp/client/open.ts';
+import { DEFAULT_SMTP_TIMEOUTS, type SmtpTimeouts } from '../../../../src/mail/smtp/client/timeouts.ts';
+import type { TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
+import { createTargetGuard } from '../../../../src/system/blocklist.ts';
+import { type Clock, realClock, type Timer } from '../../../../src/system/clock.ts';
+import { createDial } from '../../../../src/system/dial.ts';
+import type { FakeClock } from '../../../support/fake-clock.ts';
 import { type Script, type ScriptedPeer, startScriptedPeer } from './scripted-peer.ts';
 
 const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });

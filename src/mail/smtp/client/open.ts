@@ -4,14 +4,14 @@
  */
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../../system/clock.ts';
-import { errorMessage } from '../../system/errors.ts';
-import type { System } from '../../system/system.ts';
-import { startTls } from '../../system/tls.ts';
+import type { Clock } from '../../../system/clock.ts';
+import { errorMessage } from '../../../system/errors.ts';
+import type { System } from '../../../system/system.ts';
+import { startTls } from '../../../system/tls.ts';
+import { replyText, type SmtpReply } from '../reply.ts';
 import { SmtpConnection } from './connection.ts';
 import type { Envelope } from './envelope.ts';
 import { networkError, protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
-import { replyText, type SmtpReply } from './reply.ts';
 import { PRESSED_CONNECT_TIMEOUT_MS, type SmtpTimeouts } from './timeouts.ts';
 import { newSession, type Transaction, transact } from './transaction.ts';
 

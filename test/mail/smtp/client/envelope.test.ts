@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refuseSize } from '../../../src/mail/smtp/envelope.ts';
-import { envelope, inline } from './conversation.ts';
+import { refuseSize } from '../../../../src/mail/smtp/client/envelope.ts';
+import { envelope, inline } from './session-fixture.ts';
 
 const LARGE = envelope({ prefix: new Uint8Array(), message: inline('x'.repeat(2_000)) });
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { MessageContent } from '../../../src/mail/smtp/envelope.ts';
-import type { TransactionResult } from '../../../src/mail/smtp/transaction.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
+import type { MessageContent } from '../../../../src/mail/smtp/client/envelope.ts';
+import type { TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
 import {
   DISTINCT,
   envelope,
@@ -15,7 +15,7 @@ import {
   settleSockets,
   summary,
   until,
-} from './conversation.ts';
+} from './session-fixture.ts';
 
 type Streamed = MessageContent & { pulled(): number; isClosed(): boolean };
 

@@ -4,11 +4,12 @@
  * next message together with this one's final dot. Replies are then read in turn: a transaction writes when the one
  * before it is `ready`, and reads when that one is done.
  */
+
+import type { SmtpReply } from '../reply.ts';
 import type { SmtpConnection } from './connection.ts';
 import { type Envelope, findFault, mailCommand, rcptCommand, refuseSize } from './envelope.ts';
 import { protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
 import { sendContent } from './message.ts';
-import type { SmtpReply } from './reply.ts';
 import type { SmtpTimeouts } from './timeouts.ts';
 
 export type RecipientResult =
