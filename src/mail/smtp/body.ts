@@ -1,4 +1,4 @@
-/** A message's bytes on their way into an SMTP session: checked and dot-stuffed, over any borders between chunks. */
+/** Checks the line ends of a message and doubles its leading dots, in chunks that may be cut anywhere. */
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -6,26 +6,29 @@ const DOT = 0x2e;
 const CARRIAGE_RETURN = '\r';
 const LINE_FEED = '\n';
 
-/** Whether every CR and LF is part of a CRLF (RFC 5321 2.3.8). Anything else is how mail is smuggled: some servers end
- * the message at a bare LF and a dot (security.md 2.1). */
+/**
+ * Returns true when every CR and LF is part of a CRLF (RFC 5321 2.3.8). A bare CR or LF lets an attacker smuggle mail:
+ * some servers end the message at a bare LF and a dot (security.md 2.1).
+ */
 export function hasOnlyCrlf(bytes: Uint8Array): boolean {
   const lines = new CrlfCheck();
   return lines.accepts(asBuffer(bytes)) && !lines.isBetweenCrAndLf;
 }
 
-/** The same of a message that comes in chunks. */
+/** Checks the line ends of a message that arrives in chunks; `hasOnlyCrlf` checks a whole one. */
 export class CrlfCheck {
   #endsWithCr = false;
 
+  /** True when the last chunk ended with a CR, so that the next one must begin with LF. */
   get isBetweenCrAndLf(): boolean {
     return this.#endsWithCr;
   }
 
-  /** False at a CR or LF outside CRLF; nothing after it counts. */
+  /** Returns false for a CR or LF outside CRLF. The result of any later call means nothing. */
   accepts(chunk: Buffer): boolean {
     if (chunk.length === 0) return true;
     if (this.#endsWithCr && chunk[0] !== LF) return false;
-    // One character for each byte; searching a string is faster than searching a buffer line by line.
+    // Latin-1 gives one character for each byte. Searching a string is faster than searching a buffer line by line.
     const text = chunk.toString('latin1');
     let at = this.#endsWithCr ? 1 : 0;
     this.#endsWithCr = chunk.at(-1) === CR;
@@ -40,8 +43,10 @@ export class CrlfCheck {
   }
 }
 
-/** RFC 5321 4.5.2: a line that begins with a dot gets another one. `slice` may begin inside a line; it comes back as it
- * is where nothing is to be done. */
+/**
+ * Puts a second dot before each line that begins with a dot (RFC 5321 4.5.2). `slice` may begin inside a line. It is
+ * returned unchanged, not copied, when no line needs a dot.
+ */
 export function stuffDots(slice: Buffer, atLineStart: boolean): Buffer {
   const pieces: Buffer[] = [];
   let copied = 0;
@@ -58,13 +63,13 @@ export function stuffDots(slice: Buffer, atLineStart: boolean): Buffer {
 
 const DOT_AFTER_LINE = Buffer.from('\n.');
 
-/** The dot of the next line that begins with one, behind `from`. */
+/** Returns the position of the leading dot of the next line after `from` that has one, or -1. */
 function nextDot(slice: Buffer, from: number): number {
   const lineFeed = slice.indexOf(DOT_AFTER_LINE, from);
   return lineFeed < 0 ? -1 : lineFeed + 1;
 }
 
-/** The same bytes, not a copy. */
+/** Views the bytes as a Buffer without copying them. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

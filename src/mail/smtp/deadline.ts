@@ -1,7 +1,7 @@
 /**
- * The deadline of whatever a connection waits for, with one timer for all of them: a session sets two deadlines for
- * each message, and a timer that is moved only when it fires, or when it would fire too late, costs next to nothing.
- * What has come in time is not said here: `onPassed` asks whether anything is still waited for.
+ * A deadline that is set again and again, with one timer for all of them. A session sets two deadlines for each message,
+ * so a timer is moved only when it fires, or when it would fire too late. The deadline is not told when the awaited event
+ * has happened: `onPassed` must check whether anything is still waited for.
  */
 import type { Clock, Timer } from '../../system/clock.ts';
 
@@ -9,8 +9,9 @@ export class Deadline {
   readonly #clock: Clock;
   readonly #onPassed: () => void;
   #timer: Timer | undefined;
-  /** On the monotonic clock, both. */
+  /** Time at which the timer fires, on the monotonic clock. */
   #timerDueAt = 0;
+  /** Time of the deadline, on the monotonic clock. */
   #at = 0;
 
   constructor(clock: Clock, onPassed: () => void) {
@@ -18,6 +19,7 @@ export class Deadline {
     this.#onPassed = onPassed;
   }
 
+  /** Replaces the deadline: `onPassed` runs once `timeoutMs` have passed, unless the deadline is set again. */
   set(timeoutMs: number): void {
     const at = this.#clock.elapsed() + timeoutMs;
     this.#at = at;

@@ -7,13 +7,13 @@ import { cleanForeignText, MAX_FOREIGN_TEXT_CHARACTERS } from '../../system/fore
 
 export type SmtpReply = {
   code: number;
-  /** RFC 3463, as `5.1.1`; only where its class agrees with the code (RFC 2034 4). */
+  /** Enhanced status code of RFC 3463, such as `5.1.1`. It is undefined when its class contradicts `code` (RFC 2034 4). */
   enhanced: string | undefined;
-  /** The text of each line, without the code but with the enhanced code. A long reply is cut (`keptBytes`). */
+  /** Text of each line, without the code but with the enhanced code. Only the beginning of a long reply is kept. */
   lines: string[];
 };
 
-/** RFC 5321 4.5.3.1.5 allows 512 octets; some servers quote whole policies. */
+/** Maximum length of a reply line. RFC 5321 4.5.3.1.5 allows 512 octets, but some servers quote whole policies. */
 export const MAX_REPLY_LINE_BYTES = 4_096;
 /** Maximum size of one reply on the wire, over all its lines. Our own limit: an endless reply must end the session. */
 export const MAX_REPLY_BYTES = 256 * 1024;
@@ -38,19 +38,20 @@ const MAX_QUOTED_CHARACTERS = 64;
 
 const LF = 0x0a;
 const DIGIT_2 = 0x32;
-/** RFC 5321 4.2: three digits, then a space or, where more lines follow, a hyphen; or the digits alone. */
+/** A reply line has three digits, then a space, or a hyphen when more lines follow; or the digits alone (RFC 5321 4.2). */
 const REPLY_LINE = /^([2-5][0-9]{2})(?:([ -])(.*))?$/su;
 const ENHANCED = /^([245])\.[0-9]{1,3}\.[0-9]{1,3}(?= |$)/;
 
-/** The bytes are no SMTP reply, or more than the limits allow. Nothing after them can be understood. */
+/** Reports bytes that are no SMTP reply, or that exceed the limits. Nothing after them can be understood. */
 export class ReplyFormatError extends Error {
   override readonly name = 'ReplyFormatError';
 }
 
 type OpenReply = {
   reply: SmtpReply;
-  /** Size on the wire so far. */
+  /** Bytes received so far. */
   sizeBytes: number;
+  /** Bytes whose text is stored in `reply.lines`. */
   keptBytes: number;
 };
 
@@ -71,7 +72,7 @@ export class ReplyReader {
     this.#expectedReplies += replies;
   }
 
-  /** @throws ReplyFormatError */
+  /** Takes the next bytes of the connection. @throws ReplyFormatError */
   push(chunk: Buffer): void {
     const bytes = this.#rest ? Buffer.concat([this.#rest, chunk]) : chunk;
     this.#rest = undefined;
@@ -84,6 +85,7 @@ export class ReplyReader {
     if (start < bytes.length) this.#rest = bytes.subarray(start);
   }
 
+  /** Removes and returns the oldest complete reply, or returns undefined when there is none. */
   next(): SmtpReply | undefined {
     const first = this.#replies.shift();
     if (!first) return undefined;
@@ -92,7 +94,7 @@ export class ReplyReader {
     return first.reply;
   }
 
-  /** Whether anything has come that was not read yet, be it half a line. */
+  /** True when bytes have arrived that were not read yet, even half a line. */
   get hasInput(): boolean {
     return this.#rest !== undefined || this.#open !== undefined || this.#replies.length > 0;
   }
@@ -169,7 +171,7 @@ function enhancedCode(line: ReplyLine): string | undefined {
   return match && match[1] === String(Math.floor(line.code / 100)) ? match[0] : undefined;
 }
 
-/** One line for people: `550 5.1.1 No such user here`. An enhanced code repeated on each line is shown once. */
+/** Returns a reply as one line for people: `550 5.1.1 No such user here`. An enhanced code on each line is shown once. */
 export function replyText(reply: SmtpReply): string {
   const { code, enhanced, lines } = reply;
   const texts = lines.map((line, index) =>

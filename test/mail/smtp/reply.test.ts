@@ -10,7 +10,7 @@ import {
   type SmtpReply,
 } from '../../../src/mail/smtp/reply.ts';
 
-/** More replies than any of these tests reads. */
+/** Expected number of replies: more than any of these tests reads. */
 const MANY = 10_000;
 
 function readerOf(expectedReplies: number): ReplyReader {

@@ -1,7 +1,7 @@
 /**
  * A socket as an SMTP client sees it: replies in, bytes out, a deadline on each. It always has handlers for `error` and
- * `close`, so that a peer that vanishes is an answer to the next read and never an exception of the process. One reader
- * at a time; whose turn it is, `transaction.ts` knows.
+ * `close`, so that a peer that vanishes fails the next read and never ends the process with an exception. Only one read
+ * may run at a time; `transaction.ts` decides whose.
  */
 import type { Socket } from 'node:net';
 import { type Clock, TimeoutError } from '../../../system/clock.ts';
@@ -10,7 +10,7 @@ import { ReplyFormatError, ReplyReader, type SmtpReply } from '../reply.ts';
 import { networkError, protocolError, type SmtpPhase } from './failure.ts';
 import { PRESSED_CHECK_MS, PRESSED_TIMEOUT_MS } from './timeouts.ts';
 
-/** As long as we wait for the answer to QUIT. */
+/** Maximum time to write the last line of an abandoned connection: the wait for the answer to QUIT (timeouts.ts). */
 const LAST_LINE_MS = 2_000;
 
 type Waiting = {
@@ -27,7 +27,7 @@ export class SmtpConnection {
   readonly #reader = new ReplyReader();
   readonly #deadline: Deadline;
   readonly #isPressed: (() => boolean) | undefined;
-  /** Why nothing more can come. Replies that came before are still read. */
+  /** Reason why nothing more can arrive. Replies that arrived earlier are still read. */
   #ended: Error | undefined;
   #waiting: Waiting | undefined;
   #isCorked = false;
@@ -50,7 +50,10 @@ export class SmtpConnection {
     return this.#ended === undefined;
   }
 
-  /** Whether bytes have come that nobody read: behind a 220 to STARTTLS somebody else's, on an idle session a goodbye. */
+  /**
+   * True when bytes have arrived that were not read. After the 220 to STARTTLS an attacker may have sent them; on an idle
+   * session they are a goodbye.
+   */
   get hasInput(): boolean {
     return this.#reader.hasInput;
   }
@@ -59,12 +62,12 @@ export class SmtpConnection {
     return this.#reader.hasReply;
   }
 
-  /** A reply that has come already. */
+  /** Returns the next reply that has already arrived, without waiting for one. */
   takeReply(): SmtpReply | undefined {
     return this.#reader.next();
   }
 
-  /** @throws SmtpError */
+  /** Returns the next reply and waits for it if necessary. @throws SmtpError */
   async read(phase: SmtpPhase, timeoutMs: number): Promise<SmtpReply> {
     for (;;) {
       const reply = this.#reader.next();
@@ -79,9 +82,11 @@ export class SmtpConnection {
     this.#reader.expect(replies);
   }
 
-  /** Sends a few bytes, in one packet with whatever else is sent before the event loop goes on. `replies` is the number of
-   * commands in them, each of which the peer answers once. False when the peer's window has no more room. Where the
-   * connection has ended, the read that follows says so. */
+  /**
+   * Sends a few bytes, in one packet with everything else that is sent before the event loop continues. `replies` is the
+   * number of commands in them, each of which the peer answers once. Returns false when the peer's window has no more
+   * room. When the connection has ended, the next read throws.
+   */
   send(bytes: string | Uint8Array, replies = 0): boolean {
     this.expect(replies);
     if (!this.#isCorked) {
@@ -92,12 +97,12 @@ export class SmtpConnection {
     return this.#socket.write(bytes);
   }
 
-  /** Resolves when what was sent has been handed to the system. */
+  /** Resolves when the bytes sent so far have been handed to the operating system. */
   flushed(): Promise<void> {
     return new Promise((resolve) => process.nextTick(resolve));
   }
 
-  /** As `send`, for any amount: resolves once there is room for more, or a reply has come meanwhile. @throws SmtpError */
+  /** Sends any amount of bytes. Resolves once there is room for more, or when a reply has arrived. @throws SmtpError */
   async write(phase: SmtpPhase, bytes: Uint8Array, timeoutMs: number): Promise<void> {
     this.#throwIfSilent(phase);
     if (this.send(bytes)) return;
@@ -105,7 +110,7 @@ export class SmtpConnection {
     this.#throwIfSilent(phase);
   }
 
-  /** Hands the socket over; this connection is at its end. Errors stay handled. */
+  /** Hands the socket over and ends this connection. Errors of the socket stay handled. */
   detach(): Socket {
     this.#deadline.cancel();
     this.#socket.off('close', this.#onClose);
@@ -119,14 +124,16 @@ export class SmtpConnection {
     this.#end(new Error('the session was closed'));
   }
 
-  /** Sends a last line; closes once it is out, or after a moment if it cannot be. */
+  /** Sends a last line and closes the socket once it is written, at the latest after `LAST_LINE_MS`. */
   endWith(line: string): void {
     this.#socket.end(line, () => this.destroy());
     this.#clock.after(LAST_LINE_MS, () => this.destroy());
   }
 
-  /** A reply that came before the end is the better reason: a server that refuses a message early reads the rest of it as
-   * commands, and its many replies to those end the connection. */
+  /**
+   * Throws when the connection has ended and no reply is left to read. A reply explains the end better: a server that
+   * refuses a message early reads the rest of it as commands, and its many replies to those end the connection.
+   */
   #throwIfSilent(phase: SmtpPhase): void {
     if (!this.#reader.hasReply) this.#throwIfEnded(phase);
   }
@@ -137,7 +144,7 @@ export class SmtpConnection {
     throw networkError(phase, this.#ended);
   }
 
-  /** One deadline for what is waited for, however many packets it takes: a peer that drips gains nothing. */
+  /** Waits under one deadline, however many packets arrive: a peer that sends byte by byte gains no time. */
   #wait(what: Waiting['what'], phase: SmtpPhase, timeoutMs: number): Promise<void> {
     const mayShrink = this.#isPressed !== undefined && phase !== 'dot';
     this.#deadline.set(mayShrink ? Math.min(timeoutMs, PRESSED_TIMEOUT_MS) : timeoutMs);
@@ -153,7 +160,7 @@ export class SmtpConnection {
     waiting.resolve();
   }
 
-  /** The first reason counts. */
+  /** Ends the connection. Only the first reason is kept. */
   #end(reason: Error): void {
     if (this.#ended) return;
     this.#ended = reason;

@@ -1,5 +1,6 @@
 /**
- * What a transaction sends: envelope and message, checked before anything of them reaches the wire, and as commands.
+ * The envelope and message of a transaction. This file checks both before any byte of them reaches the wire, and writes
+ * the envelope as commands.
  */
 import { asBuffer, hasOnlyCrlf } from '../body.ts';
 import type { SmtpReply } from '../reply.ts';
@@ -7,44 +8,46 @@ import type { SmtpFailure, SmtpPhase } from './failure.ts';
 
 export type MessageContent = {
   sizeBytes: number;
-  /** Any byte above 127 (RFC 6152). */
+  /** True when the message has a byte above 127 (RFC 6152). */
   isEightBit: boolean;
-  /** The whole, where it is at hand. */
+  /** All bytes of the message, or undefined when they must be streamed. */
   inline: Uint8Array | undefined;
-  /** All bytes in order; asked for only where there is no `inline`, and only as fast as the peer takes them. */
+  /** Yields all bytes in order. It is called only when `inline` is undefined, and read only as fast as the peer takes them. */
   chunks(): AsyncIterable<Uint8Array>;
 };
 
 export type Envelope = {
-  /** Empty for the null reverse-path. */
+  /** Empty string for the null reverse-path. */
   mailFrom: string;
   recipients: readonly string[];
-  /** Goes before the message: the fields DKIM-Signature and Date, or nothing. ASCII. */
+  /** Header fields sent before the message (DKIM-Signature and Date), in ASCII. It may be empty. */
   prefix: Uint8Array;
-  /** With CRLF line ends. */
+  /** Message with CRLF line ends. */
   message: MessageContent;
   /**
    * Called when a phase has been completed on the wire: `mail`, `rcpt` and `data` once those commands were written,
-   * `body` in the middle of the message, `dot` right after its final dot was written. It costs an extra packet or two,
-   * so it is for whoever must know the moment.
+   * `body` in the middle of the message, `dot` right after its final dot was written. It costs an extra packet or two, so
+   * only a caller that needs the exact moment should set it.
    */
   onPhase?: ((phase: SmtpPhase) => void) | undefined;
 };
 
-/** RFC 5321 4.1.2, ASCII only: a local part with a space, or an angle bracket, is quoted. Nothing that could end the
- * command line (security.md 2.4). */
+/**
+ * An ASCII address of RFC 5321 4.1.2, whose local part is quoted when it has a space or an angle bracket. It cannot hold a
+ * character that ends the command line (security.md 2.4).
+ */
 const ENVELOPE_ADDRESS =
   /^(?:"(?:[ !#-[\]-~]|\\[ -~])*"|[!#-;=?-~]+)@(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[A-Za-z0-9.:]+\])$/;
-/** RFC 5321 4.5.3.1.8: what every server must take. */
+/** Number of recipients that every server must accept in one transaction (RFC 5321 4.5.3.1.8). */
 const MAX_RECIPIENTS = 100;
-/** RFC 5321 4.5.3.1.3 */
+/** Maximum length of an address without its angle brackets (RFC 5321 4.5.3.1.3). */
 const MAX_ADDRESS_OCTETS = 254;
 
 export function isEnvelopeAddress(address: string): boolean {
   return address.length <= MAX_ADDRESS_OCTETS && ENVELOPE_ADDRESS.test(address);
 }
 
-/** What must not be sent, and why. */
+/** Returns why this envelope must not be sent, or undefined when it may be. */
 export function findFault({ mailFrom, recipients, prefix, message }: Envelope): SmtpFailure | undefined {
   const fault = (text: string) => ({ phase: 'mail', kind: 'protocol', message: text }) as const;
   if (mailFrom !== '' && !isEnvelopeAddress(mailFrom)) return fault('the sender is not an envelope address');
@@ -58,7 +61,10 @@ export function findFault({ mailFrom, recipients, prefix, message }: Envelope): 
   return isClean ? undefined : fault('the message has a CR or LF outside CRLF');
 }
 
-/** The refusal a server would give a message of this size (RFC 1870 6.1: then a client need not try). */
+/**
+ * Returns the refusal that the server would give to a message of this size, or undefined when it is small enough. RFC 1870
+ * 6.1 lets a client skip the attempt.
+ */
 export function refuseSize(
   envelope: Envelope,
   extensions: ReadonlyMap<string, string>,
@@ -71,8 +77,8 @@ export function refuseSize(
 }
 
 /**
- * RFC 1870 4: at most 20 digits. Zero means that the server sets no limit; a value that is not a number is treated
- * alike.
+ * The value of SIZE has at most 20 digits (RFC 1870 4). Zero means that the server sets no limit, and so does a value that
+ * is not a number.
  */
 const SIZE_VALUE = /^[0-9]{1,20}$/;
 
@@ -93,7 +99,7 @@ export function rcptCommand(address: string): string {
   return `RCPT TO:<${address}>\r\n`;
 }
 
-/** RFC 1870 3: octets with CRLF as two, dots not doubled. */
+/** Returns the number of octets, where CRLF counts as two and doubled dots count once (RFC 1870 3). */
 function sizeOf({ prefix, message }: Envelope): number {
   return prefix.length + message.sizeBytes;
 }

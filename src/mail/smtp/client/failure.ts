@@ -1,9 +1,9 @@
-/** How an SMTP session fails: as a value. Thrown only inside this folder, as an `SmtpError`. */
+/** Describes how an SMTP session fails, as a value. Inside this folder the value is thrown as an `SmtpError`. */
 import { TimeoutError } from '../../../system/clock.ts';
 import { errorCode, errorMessage } from '../../../system/errors.ts';
 import { replyText, type SmtpReply } from '../reply.ts';
 
-/** Where in the conversation. `dot` is the wait for the answer to the message. */
+/** The step of a session. `dot` is the wait for the answer to the message. */
 export type SmtpPhase =
   | 'connect'
   | 'banner'
@@ -19,9 +19,11 @@ export type SmtpPhase =
 export type SmtpFailure =
   /** The peer refused the session. */
   | { phase: SmtpPhase; kind: 'reply'; reply: SmtpReply }
-  /** `connection`: refused, reset or closed. `protocol`: what came was not SMTP, or was not asked for. `tls`: the
-   * handshake failed or was refused; the session would have been in plaintext. `local`: this machine had no means to
-   * connect, which says nothing of the peer. */
+  /**
+   * `connection`: the connection was refused, reset or closed. `protocol`: the peer sent bytes that are not SMTP, or that
+   * nobody asked for. `tls`: the handshake failed or was refused, so that the session would be in plaintext. `local`: this
+   * machine lacked the means to connect, which says nothing about the peer.
+   */
   | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls' | 'local'; message: string };
 
 export class SmtpError extends Error {
@@ -38,7 +40,7 @@ export function protocolError(phase: SmtpPhase, message: string): SmtpError {
   return new SmtpError({ phase, kind: 'protocol', message });
 }
 
-/** What connect(2) and socket(2) answer when files, memory or ports have run out here. */
+/** Error codes of connect(2) and socket(2) for a lack of files, memory or ports on this machine. */
 const LACKS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL']);
 
 /** Explains the errors of connect(2), read(2) and write(2) to somebody who does not know their names. */
@@ -51,7 +53,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no route to the network of the host',
 };
 
-/** The failure behind an error of a socket or timer. */
+/** Returns the failure that an error of a socket or timer stands for. */
 export function networkError(phase: SmtpPhase, error: unknown): SmtpError {
   const code = errorCode(error);
   const kind = error instanceof TimeoutError ? 'timeout' : LACKS.has(code ?? '') ? 'local' : 'connection';

@@ -1,20 +1,20 @@
 /**
- * The message on the wire, from 354 to the final dot: slices as the peer has room for them, so that neither a large
- * message nor a slow peer costs memory.
+ * Sends the message, from the 354 to the final dot. It writes slices as fast as the peer takes them, so that neither a
+ * large message nor a slow peer costs memory.
  */
 import { asBuffer, CrlfCheck, stuffDots } from '../body.ts';
 import type { SmtpConnection } from './connection.ts';
 import type { Envelope, MessageContent } from './envelope.ts';
 
-/** Between two slices the peer's window is waited for. */
+/** Size of one write. The next write waits until the peer's window has room. */
 const SLICE_BYTES = 64 * 1024;
 const LF = 0x0a;
 
 /**
- * Writes all but the final dot and answers with the bytes of that; undefined when the peer spoke in between, which ends
- * the sending.
+ * Writes everything but the final dot and returns the bytes of the final dot. Returns undefined when the peer replied
+ * before the end, because the rest is then not sent.
  * @throws SmtpError
- * @throws MalformedMessageError when a streamed message must not be ended with a dot; whatever its chunks throw goes first
+ * @throws MalformedMessageError when a streamed message must not be ended with a dot; an error of its chunks wins over it
  */
 export async function sendContent(
   connection: SmtpConnection,
@@ -23,7 +23,7 @@ export async function sendContent(
 ): Promise<string | undefined> {
   const stream = new SliceStream(message);
   let announce = onPhase;
-  /** False when the peer has spoken. */
+  /** Returns false when the peer has replied. */
   const send = async (chunk: Buffer): Promise<boolean> => {
     const sliceBytes = announce ? Math.min(SLICE_BYTES, Math.ceil(chunk.length / 2)) : SLICE_BYTES;
     for (let at = 0; at < chunk.length; at += sliceBytes) {
@@ -56,16 +56,16 @@ export async function sendContent(
 }
 
 /**
- * A streamed message has another length than declared, or a CR or LF outside CRLF. The fault lies on this side, so it is
- * not an `SmtpError`, which tells something about the peer.
+ * Reports a streamed message whose length differs from the declared one, or that has a CR or LF outside CRLF. The fault
+ * lies on this side, so it is not an `SmtpError`, which describes the peer.
  */
 export class MalformedMessageError extends Error {
   override readonly name = 'MalformedMessageError';
 }
 
-/** The message's slices, each as it goes over the wire. */
+/** Turns slices of a message into the bytes that go over the wire. */
 class SliceStream {
-  /** Bytes at hand were checked before anything was sent (envelope.ts). */
+  /** Undefined for an inline message, which was checked before anything was sent (envelope.ts). */
   readonly #lines: CrlfCheck | undefined;
   #missingBytes: number;
   /** The message begins at the start of a line. */
@@ -86,7 +86,7 @@ class SliceStream {
     return stuffed;
   }
 
-  /** RFC 5321 4.1.1.4: the CRLF that ends the last line, then the dot. @throws MalformedMessageError */
+  /** Returns the CRLF that ends the last line, if it is missing, and the dot (RFC 5321 4.1.1.4). @throws MalformedMessageError */
   end(): string {
     if (this.#missingBytes > 0) throw new MalformedMessageError('the message is shorter than declared');
     if (this.#lines?.isBetweenCrAndLf) throw strayLineEnd();

@@ -1,6 +1,6 @@
 /**
- * Opens SMTP sessions to one address of one host: connect, banner, EHLO, STARTTLS where it is offered, EHLO again.
- * What the peer does wrong is an answer, never an exception. Whether plaintext will do is the caller's to decide.
+ * Opens an SMTP session to one address of one host: connect, banner, EHLO, STARTTLS if it is offered, EHLO again. An error
+ * of the peer is a result, never an exception. The caller decides whether plaintext is acceptable.
  */
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -19,11 +19,13 @@ export type SmtpOptions = {
   /** An IP literal. */
   address: string;
   port: number;
-  /** The MX host's name, for SNI (RFC 6066 3). */
+  /** Name of the MX host, for SNI (RFC 6066 3). */
   serverName: string;
   heloName: string;
-  /** `reduced`: as `opportunistic`, with the least that TLS can begin with (system/tls.ts), for a second try at a host
-   * that broke off the first handshake. */
+  /**
+   * `opportunistic` uses STARTTLS if it is offered. `reduced` does the same with the smallest ClientHello (system/tls.ts),
+   * for a second try at a host that broke off the first handshake.
+   */
   tls: 'opportunistic' | 'reduced' | 'none';
   timeouts: SmtpTimeouts;
   /**
@@ -35,10 +37,10 @@ export type SmtpOptions = {
 };
 
 export type SmtpTls = {
-  /** Such as `TLSv1.3`. */
+  /** Protocol version, such as `TLSv1.3`. */
   version: string;
   cipher: string;
-  /** Whether the certificate would have passed verification; opportunistic TLS goes on without (RFC 7435). */
+  /** True when the certificate passes verification. Opportunistic TLS continues without it (RFC 7435). */
   authorized: boolean;
 };
 
@@ -46,20 +48,23 @@ export type SmtpSession = {
   readonly tls: SmtpTls | undefined;
   /** EHLO keywords in upper case, each with its parameters (RFC 5321 4.1.1.1). */
   readonly extensions: ReadonlyMap<string, string>;
-  /** False once the peer has gone, or has said anything while the session was idle. */
+  /** Returns false once the peer has closed the connection, or has sent anything while the session was idle. */
   isOpen(): boolean;
   transact(envelope: Envelope): Transaction;
-  /** Says goodbye and closes; resolves whatever the peer does, at the latest after `quitMs`. A transaction that has no
-   * result yet ends at once, without one. */
+  /**
+   * Sends QUIT and closes the connection. It always resolves, at the latest after `quitMs`. A transaction without a result
+   * fails at once.
+   */
   quit(): Promise<void>;
   close(): void;
 };
 
 export type OpenedSmtp = { ok: true; session: SmtpSession } | { ok: false; failure: SmtpFailure };
 
-/** RFC 5321 2.3.5 and 4.1.3: a host name or an address literal, nothing that could end the line. */
+/** A host name or an address literal (RFC 5321 2.3.5 and 4.1.3), without any character that could end the line. */
 const HELO_NAME = /^(?:[A-Za-z0-9._-]{1,255}|\[[A-Za-z0-9.:]{1,64}\])$/;
 
+/** Opens a session, or returns why it failed. @throws only for errors of this side, such as a throwing `onPhase` */
 export async function openSmtp(
   world: Pick<System, 'clock' | 'dial'>,
   options: SmtpOptions,
@@ -75,10 +80,10 @@ export async function openSmtp(
       const secure = await upgrade(world.clock, connection, options);
       connection = new SmtpConnection(world.clock, secure, options.isPressed);
       tls = describe(secure);
-      // RFC 3207 4.2: what was learnt before the handshake is forgotten.
+      // RFC 3207 4.2: the client forgets what it learned before the handshake.
       extensions = await greet(connection, options);
     }
-    return { ok: true, session: openSession(connection, extensions, tls, options.timeouts) };
+    return { ok: true, session: openSession(connection, { extensions, tls, timeouts: options.timeouts }) };
   } catch (error) {
     if (!(error instanceof SmtpError)) {
       connection?.destroy();
@@ -111,12 +116,14 @@ async function readBanner(connection: SmtpConnection, options: SmtpOptions): Pro
   options.onPhase?.('banner');
 }
 
-/** EHLO, or HELO for a server from before 1995 (RFC 5321 3.2). Answers with the extensions offered. */
+/** Sends EHLO, or HELO to a server that does not know EHLO (RFC 5321 3.2). Returns the extensions that the server offers. */
 async function greet(connection: SmtpConnection, options: SmtpOptions): Promise<Map<string, string>> {
   const { heloName, timeouts } = options;
-  let reply = await command(connection, 'ehlo', `EHLO ${heloName}`, timeouts.ehloMs);
+  const timeoutMs = timeouts.ehloMs;
+  let reply = await command(connection, { phase: 'ehlo', line: `EHLO ${heloName}`, timeoutMs });
   const isExtended = reply.code === 250;
-  if (reply.code >= 500) reply = await command(connection, 'ehlo', `HELO ${heloName}`, timeouts.ehloMs);
+  if (reply.code >= 500)
+    reply = await command(connection, { phase: 'ehlo', line: `HELO ${heloName}`, timeoutMs });
   if (reply.code !== 250) throw unexpected('ehlo', reply);
   options.onPhase?.('ehlo');
   return isExtended ? parseExtensions(reply) : new Map();
@@ -131,11 +138,14 @@ function parseExtensions(reply: SmtpReply): Map<string, string> {
   return extensions;
 }
 
-/** RFC 3207 4. Bytes that came in plaintext behind the 220 would be read as if TLS had protected them, so they end the
- * session (security.md 2.3). */
+/**
+ * Starts TLS (RFC 3207 4). Plaintext that arrives after the 220 would be read as if TLS had protected it, so it ends the
+ * session (security.md 2.3).
+ */
 async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOptions): Promise<TLSSocket> {
   const { serverName, timeouts } = options;
-  const reply = await command(connection, 'starttls', 'STARTTLS', timeouts.startTlsMs);
+  const timeoutMs = timeouts.startTlsMs;
+  const reply = await command(connection, { phase: 'starttls', line: 'STARTTLS', timeoutMs });
   if (reply.code === 421) throw unexpected('starttls', reply);
   if (reply.code !== 220) {
     throw new SmtpError({ phase: 'starttls', kind: 'tls', message: `STARTTLS refused: ${replyText(reply)}` });
@@ -143,10 +153,10 @@ async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOp
   if (connection.hasInput) throw protocolError('starttls', 'plaintext came behind the answer to STARTTLS');
   try {
     const secure = await startTls(clock, connection.detach(), {
-      // RFC 6066 3: a host name without its dot, never an address.
+      // RFC 6066 3: SNI carries a host name without its trailing dot, never an address.
       serverName: isIP(serverName) === 0 ? serverName.replace(/\.$/, '') : '',
       hello: options.tls === 'reduced' ? 'reduced' : 'default',
-      timeoutMs: timeouts.startTlsMs,
+      timeoutMs,
     });
     options.onPhase?.('starttls');
     return secure;
@@ -163,12 +173,9 @@ function describe(secure: TLSSocket): SmtpTls {
   };
 }
 
-async function command(
-  connection: SmtpConnection,
-  phase: SmtpPhase,
-  line: string,
-  timeoutMs: number,
-): Promise<SmtpReply> {
+type Command = { phase: SmtpPhase; line: string; timeoutMs: number };
+
+async function command(connection: SmtpConnection, { phase, line, timeoutMs }: Command): Promise<SmtpReply> {
   connection.send(`${line}\r\n`, 1);
   return connection.read(phase, timeoutMs);
 }
@@ -178,18 +185,19 @@ function unexpected(phase: SmtpPhase, reply: SmtpReply): SmtpError {
   return protocolError(phase, `the peer answered ${replyText(reply)}`);
 }
 
-/** A peer that answered still gets its QUIT (RFC 5321 3.1 asks for it even after 554), but nobody waits for the end. */
+/** Sends QUIT to a peer that answered (RFC 5321 3.1 asks for it even after 554), but does not wait for the reply. */
 function abandon(connection: SmtpConnection, failure: SmtpFailure): void {
   if (failure.kind === 'reply' && connection.isOpen) connection.endWith('QUIT\r\n');
   else connection.destroy();
 }
 
-function openSession(
-  connection: SmtpConnection,
-  extensions: ReadonlyMap<string, string>,
-  tls: SmtpTls | undefined,
-  timeouts: SmtpTimeouts,
-): SmtpSession {
+type Greeted = {
+  extensions: ReadonlyMap<string, string>;
+  tls: SmtpTls | undefined;
+  timeouts: SmtpTimeouts;
+};
+
+function openSession(connection: SmtpConnection, { extensions, tls, timeouts }: Greeted): SmtpSession {
   const state = newSession(connection, extensions, timeouts);
   return {
     tls,
@@ -198,7 +206,8 @@ function openSession(
     transact: (envelope) => transact(state, envelope),
     async quit() {
       try {
-        if (state.pending === 0) await command(connection, 'quit', 'QUIT', timeouts.quitMs);
+        if (state.pending === 0)
+          await command(connection, { phase: 'quit', line: 'QUIT', timeoutMs: timeouts.quitMs });
       } catch (error) {
         if (!(error instanceof SmtpError)) throw error;
       } finally {

@@ -1,8 +1,8 @@
 /**
- * One mail transaction (RFC 5321 3.3): MAIL, RCPT for each recipient, DATA, the message, and the verdict on each
- * recipient. Where the peer offers PIPELINING (RFC 2920) the commands up to DATA go out in one packet, and those of the
- * next message together with this one's final dot. Replies are then read in turn: a transaction writes when the one
- * before it is `ready`, and reads when that one is done.
+ * Runs one mail transaction (RFC 5321 3.3): MAIL, RCPT for each recipient, DATA, the message, and the verdict on each
+ * recipient. When the peer offers PIPELINING (RFC 2920), the commands up to DATA go out in one packet, together with the
+ * final dot of the previous message. Replies arrive in order: a transaction writes when the previous one is `ready`, and
+ * reads when the previous one is done.
  */
 
 import type { SmtpReply } from '../reply.ts';
@@ -14,44 +14,47 @@ import type { SmtpTimeouts } from './timeouts.ts';
 
 export type RecipientResult =
   | { kind: 'accepted'; reply: SmtpReply }
-  /** The peer's verdict; with code 421 it spoke of the session rather than of the recipient. */
+  /** Verdict of the peer. With code 421 it concerns the session rather than the recipient. */
   | { kind: 'refused'; phase: SmtpPhase; reply: SmtpReply }
   /**
-   * No verdict. With `dotSent` the peer may have taken the message all the same. `untried`: the session ended before
-   * the peer answered any command of this transaction, so it tells nothing about the message, and a new session may try
-   * without counting this one. A session's first transaction is never untried: each new session makes headway.
+   * There is no verdict. With `dotSent` the peer may still have taken the message. `untried` means that the session ended
+   * before the peer answered any command of this transaction: that says nothing about the message, and a new session may
+   * try without counting this one. The first transaction of a session is never untried, so that each new session makes
+   * progress.
    */
   | { kind: 'failed'; failure: SmtpFailure; dotSent: boolean; untried: boolean };
 
 export type TransactionResult = {
-  /** In the envelope's order. */
+  /** Results in the order of `Envelope.recipients`. */
   recipients: RecipientResult[];
-  /** Whether the session may carry another transaction. */
+  /** True when the session may carry another transaction. */
   usable: boolean;
 };
 
 export type Transaction = {
-  /** The next transaction may begin: with PIPELINING as soon as the final dot has been written, else when the result is
-   * there. Never rejects. */
+  /**
+   * Resolves when the next transaction may begin: with PIPELINING as soon as the final dot is written, otherwise with the
+   * result. Never rejects.
+   */
   ready: Promise<void>;
-  /** Rejects for faults of this side alone: what `onPhase` or the chunks throw, and a malformed message (message.ts). */
+  /** Rejects only for faults of this side: errors of `onPhase` or the chunks, and a malformed message (message.ts). */
   result: Promise<TransactionResult>;
 };
 
-/** What of a session outlives a transaction. */
+/** The state of a session that outlives a transaction. */
 export type SessionState = {
   readonly connection: SmtpConnection;
   readonly extensions: ReadonlyMap<string, string>;
   readonly timeouts: SmtpTimeouts;
-  /** The transaction begun last. Its promises never reject. */
+  /** The most recently begun transaction. Its promises never reject. */
   last: { ready: Promise<void>; done: Promise<void> };
-  /** Transactions whose commands were sent and whose result is not there: two at most. */
+  /** Number of transactions whose commands were sent and that have no result yet. It is at most two. */
   pending: number;
-  /** Whether any transaction has been on the wire. */
+  /** True once a transaction has sent a command. */
   isUsed: boolean;
-  /** A transaction has ended the session; what follows it was not tried. */
+  /** True once a transaction has ended the session. Later transactions are not tried. */
   isOver: boolean;
-  /** The peer may still hold a transaction that ended early; RSET comes before the next one. */
+  /** True when the peer may still hold a transaction that ended early, so that RSET must come before the next one. */
   needsReset: boolean;
 };
 
@@ -65,11 +68,13 @@ export function newSession(
   return { connection, extensions, timeouts, last, pending: 0, ...flags };
 }
 
-/** What a peer does wrong is in the result; the session is closed wherever it cannot be used again. Transactions begun
- * too early wait for their turn. */
+/**
+ * Begins a transaction. Errors of the peer are part of the result, and they close a session that cannot be used again. A
+ * transaction that is begun early waits for the previous one.
+ */
 export function transact(state: SessionState, envelope: Envelope): Transaction {
   const { promise: ready, resolve: markReady } = Promise.withResolvers<void>();
-  const result = run(state, envelope, state.last, markReady);
+  const result = run(state, envelope, { previous: state.last, markReady });
   const done = result.then(
     () => markReady(),
     () => markReady(),
@@ -83,8 +88,7 @@ type Progress = { results: (RecipientResult | undefined)[]; dotSent: boolean; un
 async function run(
   state: SessionState,
   envelope: Envelope,
-  previous: SessionState['last'],
-  markReady: () => void,
+  { previous, markReady }: { previous: SessionState['last']; markReady: () => void },
 ): Promise<TransactionResult> {
   await previous.ready;
   const refusal = refuseLocally(state, envelope);
@@ -103,7 +107,7 @@ async function run(
     if (isPipelining(state)) await announce(state, envelope, ['mail', 'rcpt', 'data']);
     await previous.done;
     refuseIfOver(state);
-    isIntact = await converse(state, envelope, { commands, progress, markReady });
+    isIntact = await exchange(state, envelope, { commands, progress, markReady });
   } catch (error) {
     if (!(error instanceof SmtpError)) throw error;
     const { dotSent, untried } = progress;
@@ -116,7 +120,7 @@ async function run(
   return { recipients, usable: carriesOn(state) };
 }
 
-/** What the wire must not see, and what a server need not be asked. */
+/** Returns the result of a transaction that must not, or need not, be sent to the server. */
 function refuseLocally(state: SessionState, envelope: Envelope): RecipientResult | undefined {
   const failure = findFault(envelope);
   if (failure) return { kind: 'failed', failure, dotSent: false, untried: false };
@@ -126,7 +130,7 @@ function refuseLocally(state: SessionState, envelope: Envelope): RecipientResult
 
 function carriesOn(state: SessionState): boolean {
   const { connection } = state;
-  // A reply nobody asked for would be taken for the answer to the next command.
+  // An unexpected reply would be mistaken for the answer to the next command.
   if (state.pending === 0 && connection.hasInput) end(state);
   return !state.isOver && connection.isOpen;
 }
@@ -142,15 +146,17 @@ function refuseIfOver(state: SessionState): void {
   throw new SmtpError({ phase: 'mail', kind: 'connection', message });
 }
 
-/** Gives every recipient without a verdict this one. */
+/** Gives this result to every recipient that has none. */
 function settle(progress: Progress, result: RecipientResult): void {
   for (const [index, known] of progress.results.entries()) progress.results[index] = known ?? result;
 }
 
 type Commands = { reset: string; mail: string; rcpts: string[] };
 
-/** With PIPELINING everything up to DATA is sent: the group of RFC 2920 3.1, which may begin with the end of the message
- * before, and ends with DATA. */
+/**
+ * Returns the commands of a transaction. With PIPELINING it also sends them, up to DATA: a command group of RFC 2920 3.1
+ * may begin with the end of the previous message, and it ends with DATA.
+ */
 function begin(state: SessionState, envelope: Envelope): Commands {
   const { connection, extensions } = state;
   const isAlone = state.pending === 0;
@@ -173,7 +179,7 @@ function isPipelining({ extensions }: SessionState): boolean {
   return extensions.has('PIPELINING');
 }
 
-/** A reply before anything was asked is a goodbye (421 4.4.2 to an idle session) or nonsense. */
+/** A reply before the first command is a goodbye (421 4.4.2 to an idle session) or a protocol error. */
 function refuseSurprise(connection: SmtpConnection): void {
   if (!connection.hasInput) return;
   const reply = connection.takeReply();
@@ -181,7 +187,7 @@ function refuseSurprise(connection: SmtpConnection): void {
   throw protocolError('mail', 'the peer spoke before it was asked');
 }
 
-/** For those who want to know the moment, what was sent is handed to the system first. */
+/** Calls `onPhase`, if it is set, once the bytes sent so far have been handed to the operating system. */
 async function announce(
   state: SessionState,
   envelope: Envelope,
@@ -192,16 +198,16 @@ async function announce(
   for (const phase of phases) envelope.onPhase(phase);
 }
 
-type Conversation = { commands: Commands; progress: Progress; markReady: () => void };
+type Exchange = { commands: Commands; progress: Progress; markReady: () => void };
 
-/** True when the session is in a state to carry on. */
-async function converse(
+/** Exchanges commands and replies with the peer. Returns true when the session can be used again. */
+async function exchange(
   state: SessionState,
   envelope: Envelope,
-  { commands, progress, markReady }: Conversation,
+  { commands, progress, markReady }: Exchange,
 ): Promise<boolean> {
   const { connection, timeouts } = state;
-  const data = await sendEnvelope(state, envelope, commands, progress);
+  const data = await sendEnvelope(state, envelope, { commands, progress });
   if (data === undefined) return false;
   if (data === 'not-asked') return true;
   if (data.code !== 354) {
@@ -214,7 +220,7 @@ async function converse(
   if (finalDot === undefined) return settleEarly(progress, await connection.read('body', timeouts.blockMs));
   progress.dotSent = connection.isOpen;
   connection.send(finalDot, 1);
-  // RFC 5321 4.1.1.4: whatever the verdict, the transaction is over.
+  // RFC 5321 4.1.1.4: any verdict ends the transaction.
   state.needsReset = false;
   if (isPipelining(state)) markReady();
   await announce(state, envelope, ['dot']);
@@ -229,14 +235,13 @@ async function converse(
 }
 
 /**
- * MAIL, RCPT and DATA. Answers with the reply to DATA; `not-asked` where nobody is left to send to and DATA was not
- * sent; undefined after a 421, which ends the session in any phase (RFC 5321 3.8).
+ * Sends MAIL, RCPT and DATA. Returns the reply to DATA, `not-asked` when no recipient is left and DATA was not sent, or
+ * undefined after a 421, which ends the session in any phase (RFC 5321 3.8).
  */
 async function sendEnvelope(
   state: SessionState,
   envelope: Envelope,
-  { reset, mail, rcpts }: Commands,
-  progress: Progress,
+  { commands: { reset, mail, rcpts }, progress }: Pick<Exchange, 'commands' | 'progress'>,
 ): Promise<SmtpReply | 'not-asked' | undefined> {
   const { connection, timeouts } = state;
   const pipelines = isPipelining(state);
@@ -279,13 +284,13 @@ function expectReset(reply: SmtpReply): void {
   if (!isSuccess(reply)) throw protocolError('mail', `the answer to RSET was ${reply.code}`);
 }
 
-/** RFC 2920 3.1: DATA was accepted although every recipient was refused. A message without a byte ends it. */
+/** Ends a DATA that was accepted although every recipient was refused, by sending an empty message (RFC 2920 3.1). */
 async function endWithBareDot({ connection, timeouts }: SessionState): Promise<boolean> {
   connection.send('.\r\n', 1);
   return (await connection.read('dot', timeouts.dotMs)).code !== 421;
 }
 
-/** A peer that answers before the dot has made up its mind; only a refusal can be believed. */
+/** Settles a transaction that the peer answered before the final dot. Only a refusal is accepted as an answer. */
 function settleEarly(progress: Progress, reply: SmtpReply): false {
   refuseUnlessError('body', reply);
   settle(progress, { kind: 'refused', phase: 'body', reply });

@@ -22,7 +22,7 @@ import {
 
 const WITHOUT_PIPELINING = '250 peer.test\r\n';
 
-/** Begins a transaction for each address, each when the one before is ready. */
+/** Begins a transaction for each address as soon as the previous one is ready. */
 async function transactAll(session: SmtpSession, addresses: readonly string[]): Promise<Transaction[]> {
   const transactions: Transaction[] = [];
   for (const address of addresses) {
@@ -38,7 +38,7 @@ async function outcomes(transactions: readonly Transaction[]): Promise<string[]>
   return results.flatMap(summary);
 }
 
-/** Answers its texts in turn, and then goes on politely. */
+/** Returns a function that answers with these texts in order, and accepts everything afterwards. */
 function inTurn(...answers: Answer[]): () => Answer {
   return () => answers.shift() ?? '250 ok\r\n';
 }
@@ -148,7 +148,7 @@ test('a message we refuse ourselves harms neither the one before nor the one aft
 
 type Pair = { session: SmtpSession; first: Transaction; second: Transaction };
 
-/** Two messages, the second begun before the first has its verdict. */
+/** Sends two messages and begins the second before the first has its verdict. */
 async function pair(t: TestContext, port: number, clock = createFakeClock(0)): Promise<Pair> {
   const session = await sessionWith(t, port, { timeouts: DISTINCT }, clock);
   const [first, second] = await transactAll(session, ['first@example.net']).then((begun) => [
@@ -159,7 +159,7 @@ async function pair(t: TestContext, port: number, clock = createFakeClock(0)): P
   return { session, first, second };
 }
 
-/** For the second message: polite to the first. */
+/** Returns a script that accepts the first message and answers the second with this text. */
 function toSecond(phase: ScriptPhase, answer: Answer): Script {
   if (phase === 'rcpt') return { rcpt: (line) => (line.includes('second') ? answer : '250 ok\r\n') };
   return { [phase]: inTurn(phase === 'data' ? '354 go\r\n' : '250 ok\r\n', answer) };
@@ -180,7 +180,7 @@ test('what ends the session at the verdict of one message leaves the next untrie
     ['what?\r\n', 'failed dot protocol after the dot'],
     ['354 more\r\n', 'failed dot protocol after the dot'],
     [FLOOD, 'failed dot protocol after the dot'],
-    // The answers to the next message's commands are there already, and count for nothing.
+    // The answers to the commands of the next message have already arrived and must be ignored.
     ['421 closing\r\n250 ok\r\n250 ok\r\n354 go\r\n', 'refused dot 421'],
   ];
   for (const [answer, expected] of cases) {
@@ -222,7 +222,7 @@ test('421 to the next message is its answer, and a refusal says nothing of the s
   for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
     for (const code of [421, 550]) {
       const peer = await peerFor(t, {
-        // What a server says to commands behind a refused one.
+        // A server answers so to commands that follow a refused one.
         data: inTurn('354 go\r\n', phase === 'dot' ? '354 go\r\n' : '503 5.5.1 no\r\n'),
         ...toSecond(phase, `${code} no\r\n`),
       });

@@ -1,6 +1,6 @@
 /**
- * A mail server that follows a script: polite unless told otherwise, phase by phase. It reads real bytes on a real
- * socket and remembers all of them.
+ * A mail server that follows a script. It accepts everything unless the script says otherwise for a phase. It reads real
+ * bytes on a real socket and records all of them.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -17,7 +17,7 @@ export type ScriptPhase =
   | 'dot'
   | 'quit';
 
-/** Text to send, with its line ends; or what to do with the socket. After anything but text the peer answers no more. */
+/** Text to send, with its line ends, or an action on the socket. After an action the peer never answers again. */
 export type Answer = string | 'hang' | 'close' | 'reset';
 
 export type Script = Partial<Record<ScriptPhase, Answer | ((line: string) => Answer)>> & {
@@ -31,9 +31,9 @@ export type ScriptedPeer = {
   commands: string[];
   /** The data of each packet read before the first message byte: one entry per read. */
   packets: string[];
-  /** Everything that came, read by read. */
+  /** All data received: one entry per read. */
   reads: string[];
-  /** As sent, still dot-stuffed, with the final dot. */
+  /** Messages received, still dot-stuffed, with the final dot. */
   messages: string[];
   /** Resolves when a phase was reached (and answered, if it is answered). */
   reached(phase: ScriptPhase): Promise<void>;
@@ -78,10 +78,10 @@ export async function startScriptedPeer(script: Script = {}): Promise<ScriptedPe
   const reads: string[] = [];
   let opened = 0;
   let closed = 0;
-  /** Whether the last answer asked for the message. */
+  /** True when the last answer asked for the message. */
   let accepted = false;
 
-  /** False when the peer answers no more. */
+  /** Returns false when the peer never answers again. */
   function react(socket: Socket, phase: ScriptPhase, line: string): boolean {
     const scripted = script[phase] ?? POLITE[phase];
     const answer = typeof scripted === 'function' ? scripted(line) : scripted;

@@ -1,4 +1,4 @@
-/** What the tests of an SMTP session have in common: a world on loopback, a peer, an envelope, results as short text. */
+/** Fixtures for tests of an SMTP session: a world on loopback, a peer, an envelope, results as short text. */
 import assert from 'node:assert/strict';
 import { isAscii } from 'node:buffer';
 import type { TestContext } from 'node:test';
@@ -80,7 +80,7 @@ export function summary(result: TransactionResult): string[] {
   });
 }
 
-/** Each phase its own number, so that a wrong one shows. */
+/** Timeouts that all differ, so that a test notices when a phase uses the wrong one. */
 export const DISTINCT: SmtpTimeouts = {
   connectMs: 11_000,
   bannerMs: 12_000,
@@ -105,12 +105,12 @@ export async function expectTimeout(
   await clock.advance(1);
 }
 
-/** Lets sockets do what they can; for what needs no time to pass. */
+/** Runs the event loop until the condition holds. The clock does not move. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A clock that says how many timers were set, and how many have neither run nor been cancelled. */
+/** Counts the timers set on a clock, and those that have neither run nor been cancelled. */
 export function countTimers(clock: FakeClock): {
   clock: FakeClock;
   timers(): number;
@@ -136,7 +136,7 @@ export function countTimers(clock: FakeClock): {
   return { clock: { ...clock, after }, timers: () => timers, live: () => live.size };
 }
 
-/** Some turns of the event loop: what loopback has to bring is there. */
+/** Runs the event loop a few times, so that bytes on loopback arrive. */
 export async function settleSockets(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
