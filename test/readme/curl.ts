@@ -1,6 +1,6 @@
 /**
- * Stands in for curl where the tests have to get by without one: a program with those of its options that the README
- * uses, and no others.
+ * Stands in for curl where the tests have to get by without one: a program with those of its options that the
+ * documents use, and no others.
  */
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';

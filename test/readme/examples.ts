@@ -1,6 +1,6 @@
 /**
- * Runs every example of the README word for word, in one shell, against a daemon on 127.0.0.1. Only the key and the
- * address are put in their places; names and the web are answered from here.
+ * Runs every example of the documents word for word, in one shell, against a daemon on 127.0.0.1. Only the key, the
+ * address and shortened ids are filled in; DNS and the web are answered from here.
  */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,15 +11,18 @@ import { startDaemon } from '../../src/main.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { zoneDns } from '../support/zone-dns.ts';
-import type { Block } from './page.ts';
+import type { Block, Page } from './page.ts';
+import { fillInIds } from './placeholders.ts';
 import { type Exchange, startRecorder } from './recorder.ts';
 import { openShell } from './shell.ts';
 
-export type Ran = { block: Block; output: string; code: number; exchanges: Exchange[] };
+/** One example that was run: its page and block, what it printed, and the requests that it made. */
+export type Ran = { page: string; block: Block; output: string; code: number; exchanges: Exchange[] };
 
 export type Session = {
-  run(block: Block): Promise<Ran>;
-  /** The same GET once more, not recorded. */
+  /** Runs one example. Shortened ids in it stand for ids that the same page has shown. */
+  run(page: Page, block: Block): Promise<Ran>;
+  /** Repeats a GET request without recording it. */
   again(exchange: Exchange): Promise<unknown>;
   close(): Promise<void>;
 };
@@ -27,7 +30,7 @@ export type Session = {
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ADDRESS = 'http://127.0.0.1:8025';
 const KEY = 'svc_dev_…';
-/** What the examples ask of the web. */
+/** Requests of the daemon to the web that the examples cause, with the bodies of their responses. */
 const WEB: Readonly<Record<string, string>> = {
   'GET https://www.rfc-editor.org/rfc/rfc5321.txt': 'Simple Mail Transfer Protocol',
   'POST https://example.com/hooks': '',
@@ -39,7 +42,7 @@ const fetchFromHere: Fetch = async ({ method, url }) => {
   return { status: 200, headers: {}, body: Buffer.from(body), truncated: false };
 };
 
-/** `curl`: that of the machine, or the one that stands in for it. */
+/** Starts a daemon and a shell. `curl` selects the program of the machine, or the one that stands in for it. */
 export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Promise<Session> {
   await using cleanUp = new AsyncDisposableStack();
   const dataDir = temporaryDirectory('readme-data');
@@ -62,12 +65,14 @@ export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Prom
   const shell = openShell(directory, { PATH: path, POSTRIDER_DATA_DIR: dataDir });
   cleanUp.defer(() => shell.close());
   const opened = cleanUp.move();
+  const firstOfPage = new Map<string, number>();
   return {
-    async run(block) {
+    async run({ path: page }, block) {
       const before = recorder.exchanges.length;
+      if (!firstOfPage.has(page)) firstOfPage.set(page, before);
       const text = block.text.replaceAll(KEY, key).replaceAll(ADDRESS, recorder.address);
-      const ran = await shell.run(text);
-      return { ...ran, block, exchanges: recorder.exchanges.slice(before) };
+      const ran = await shell.run(fillInIds(text, recorder.exchanges.slice(firstOfPage.get(page))));
+      return { ...ran, page, block, exchanges: recorder.exchanges.slice(before) };
     },
     async again({ path: asked }) {
       const response = await fetch(`${daemon.address}${asked}`, {
@@ -79,7 +84,7 @@ export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Prom
   };
 }
 
-/** What of a clone the examples need, and where their own files may lie. */
+/** Makes the working directory of the examples, with those files of the repository that they use. */
 function folder(curl: 'real' | 'stand-in'): string {
   const directory = temporaryDirectory('readme');
   for (const name of ['bin', 'programs']) mkdirSync(join(directory, name));

@@ -1,6 +1,7 @@
-/** What the README says of scripts, commands, settings and files, held against those there are. */
+/** Compares what README.md and docs/ say of scripts, commands, settings, packages and files with the program itself. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { test } from 'node:test';
 import { MAX_VALUE_CHARACTERS } from '../../src/audiences/contacts/fields.ts';
 import { MAX_PROPERTIES, MAX_PROPERTIES_BYTES } from '../../src/audiences/contacts/merge.ts';
@@ -30,9 +31,13 @@ import { MAX_TOPICS } from '../../src/topics/store.ts';
 import { MAX_ENDPOINTS } from '../../src/webhooks/store.ts';
 import { fakeTerminal } from '../support/fake-terminal.ts';
 import { findDifference } from './documented.ts';
-import { findBlocks, PAGE, readTable } from './page.ts';
+import { anchorOf, findBlocks, findHeadings, findLinks, PAGES, readPage, readTable } from './page.ts';
+import { fillInIds } from './placeholders.ts';
 
 const fromRoot = (path: string) => new URL(`../../${path}`, import.meta.url);
+const TEXT = PAGES.map(({ text }) => text).join('\n');
+/** Pages whose links are checked. */
+const LINKED = [...PAGES, readPage('src/README.md'), readPage('src/mail/README.md')];
 
 async function help(...command: string[]): Promise<string> {
   const terminal = fakeTerminal();
@@ -61,7 +66,7 @@ async function findCommands(path: readonly string[] = []): Promise<Map<string, s
 }
 
 test('the table of commands holds every command and each of its options', async () => {
-  const documented = readTable(PAGE, 'Command line')
+  const documented = readTable(readPage('docs/operations.md').text, 'Command line')
     .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, command = '']) => command))
     .map((command): [string, string[]] => [
       /^[a-z-]+( [a-z][a-z-]*)*/.exec(command)?.[0] ?? '',
@@ -88,7 +93,9 @@ test('the table of limits holds those that are kept to', () => {
     Jobs: [MAX_IMPORTS, MAX_EXPORTS, MAX_EXPORTS_KEPT, MAX_KEPT_GIB],
     'A key': [MAX_ALLOWED_IPS],
   };
-  const documented = new Map(readTable(PAGE, 'Limits').map(([, of = '', text = '']) => [of, text]));
+  const documented = new Map(
+    readTable(readPage('docs/api.md').text, 'Limits').map(([, of = '', text = '']) => [of, text]),
+  );
   for (const [of, numbers] of Object.entries(limits)) {
     const said = [...(documented.get(of) ?? '').matchAll(/\d[\d,]*(?<!,)/g)].map(([number]) =>
       Number(number.replaceAll(',', '')),
@@ -102,7 +109,7 @@ test('the table of limits holds those that are kept to', () => {
 
 test('every setting that is named exists', () => {
   const example = readFileSync(fromRoot('config/postrider.example.yaml'), 'utf8');
-  const named = [...PAGE.matchAll(/POSTRIDER_[A-Z_]+/g)].map(([name]) => name);
+  const named = [...TEXT.matchAll(/POSTRIDER_[A-Z_]+/g)].map(([name]) => name);
   assert.ok(named.length > 10);
   for (const name of named.filter((variable) => variable !== 'POSTRIDER_CONFIG')) {
     assert.ok(example.includes(`(${name})`), name);
@@ -111,17 +118,65 @@ test('every setting that is named exists', () => {
 
 test('every script that is named exists', () => {
   const { scripts } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'));
-  const named = [...PAGE.matchAll(/npm (?:run ([a-z:]+)|(start|test))/g)].map(
+  const named = [...TEXT.matchAll(/npm (?:run ([a-z:]+)|(start|test))/g)].map(
     ([, run, short]) => run ?? short ?? '',
   );
   assert.ok(named.length > 5);
   for (const name of named) assert.ok(name in scripts, name);
 });
 
-test('every file that is linked exists', () => {
-  const linked = [...PAGE.matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => path);
-  assert.ok(linked.length >= 4);
-  for (const path of linked) assert.ok(existsSync(fromRoot(path)), path);
+test('every link leads to a file, and to a heading of it', () => {
+  const dead = LINKED.flatMap(({ path, text }) =>
+    findLinks(text)
+      .filter((target) => !target.startsWith('https://') && !leadsSomewhere(path, target))
+      .map((target) => `${path}: ${target}`),
+  );
+  assert.deepEqual(dead, []);
+});
+
+function leadsSomewhere(from: string, target: string): boolean {
+  const [relative = '', anchor] = target.split('#');
+  const path = relative === '' ? from : posix.join(posix.dirname(from), relative);
+  if (!existsSync(fromRoot(path))) return false;
+  return anchor === undefined || findHeadings(readPage(path).text).map(anchorOf).includes(anchor);
+}
+
+test('the page of dependencies gives a reason for every runtime package, and for no other', () => {
+  const { dependencies } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'));
+  const rows = readTable(readPage('docs/dependencies.md').text, 'Runtime packages');
+  assert.deepEqual(
+    rows.map(([, name = '']) => name.replaceAll('`', '')),
+    Object.keys(dependencies),
+  );
+  for (const [, name, reason] of rows) assert.ok(reason, name);
+});
+
+test('dead links and dead anchors are found', () => {
+  for (const target of ['docs/api.md', 'docs/api.md#errors', '#start', 'LICENSE']) {
+    assert.ok(leadsSomewhere('README.md', target), target);
+  }
+  for (const target of ['docs/none.md', 'docs/api.md#none', '#none', 'api.md']) {
+    assert.ok(!leadsSomewhere('README.md', target), target);
+  }
+  assert.deepEqual(findLinks('[a](b.md#c), and `[d](e)`'), ['b.md#c', 'e']);
+  assert.equal(anchorOf('Recipients, tags and `state`: a-b_c'), 'recipients-tags-and-state-a-b_c');
+});
+
+test('the README has at most 150 lines and links every page of docs/', () => {
+  const readme = readPage('README.md').text;
+  assert.ok(readme.split('\n').length - 1 <= 150);
+  const linked = new Set(findLinks(readme).map((target) => target.replace(/#.*/, '')));
+  assert.deepEqual(
+    PAGES.map(({ path }) => path).filter((path) => path.startsWith('docs/') && !linked.has(path)),
+    [],
+  );
+});
+
+test('a shortened id stands for the latest id of its kind, and for nothing else', () => {
+  const ids = ['em_1', 'em_2', 'dom_1', undefined];
+  const exchanges = ids.map((id) => ({ method: '', path: '', status: 200, replayed: false, body: { id } }));
+  assert.equal(fillInIds('curl em_… item_ em_…/cancel', exchanges), 'curl em_2 item_ em_2/cancel');
+  assert.throws(() => fillInIds('curl tpl_…', exchanges), /tpl_… is used before any answer/);
 });
 
 test('blocks are found with their heading, without the indentation of their list, and must end', () => {

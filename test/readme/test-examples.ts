@@ -1,118 +1,146 @@
-/** The tests of the README's examples, for whichever curl. */
+/** The tests of the examples in README.md and docs/, with either curl. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { findDifference } from './documented.ts';
 import { openSession, type Ran, type Session } from './examples.ts';
-import { type Block, findBlocks, PAGE } from './page.ts';
+import { type Block, findBlocks, PAGES } from './page.ts';
 
-/** What is long, installs something, or stays in the foreground; other tests run it. */
-const NOT_RUN = ['npm ci\nnpm start\n', 'npm run demo\n'];
-const NOT_RUN_UNDER = 'Development';
+/**
+ * Headings whose `console` blocks are not run: they stay in the foreground, take minutes, or need root and systemd.
+ * Every other command of the documents is in an `sh` block, and is run.
+ */
+const NOT_RUN = [
+  'README.md: Start',
+  'README.md: Development',
+  'docs/backup.md: Back up',
+  'docs/backup.md: Restore',
+  'docs/systemd.md: Run Postrider with systemd',
+  'docs/upgrade.md: Install a new version',
+];
 
-/** Every request that the examples make, in their order, and how it is answered. */
+/** Every request that the examples make, in their order, with its status. */
 const ANSWERS = `
-Start
-  POST /emails 200
-Recipients, tags, lists
+README.md: The first email
   POST /emails 200
   GET /emails/em_ 200
+docs/api.md: Recipients, tags and state
+  POST /emails 200
+  GET /emails/em_ 200
+docs/api.md: Lists and pages
   GET /emails 200
   GET /emails 200
-Many at once
+docs/api.md: Batches
   POST /emails/batch 200
-Attachments
+docs/api.md: Attachments
   POST /emails 200
   GET /emails/em_ 200
   POST /emails 200
-Later
+docs/api.md: Scheduling and cancelling
   POST /emails 200
   PATCH /emails/em_ 200
   POST /emails/em_/cancel 200
-Templates
-  POST /templates 201
-  POST /emails 200
-  GET /emails/em_ 200
-  PATCH /templates/tpl_ 200
-Topics
-  POST /topics 201
-  POST /emails 200
-Safe repeats
+docs/api.md: Idempotency
   POST /emails 200
   POST /emails 200
-Domains
+docs/api.md: Suppressions
+  POST /suppressions 201
+  GET /suppressions 200
+  DELETE /suppressions/gone@example.com 204
+docs/api.md: API keys and plans
+  POST /api-keys 201
+  DELETE /api-keys/key_ 204
+  GET /plan 200
+docs/api.md: Errors
+  POST /emails 400
+docs/dns.md: Add a sending domain
   POST /domains 201
   POST /domains/dom_/verify 200
   PATCH /domains/dom_ 200
   DELETE /domains/dom_ 204
-Audiences, contacts, segments
+docs/operations.md: Metrics
+  GET /metrics 200
+docs/templates-and-contacts.md: Templates
+  POST /templates 201
+  POST /emails 200
+  GET /emails/em_ 200
+  PATCH /templates/tpl_ 200
+docs/templates-and-contacts.md: Topics
+  POST /topics 201
+  POST /emails 200
+docs/templates-and-contacts.md: Audiences and contacts
   POST /audiences 201
   POST /audiences/aud_/contacts 201
   PATCH /audiences/aud_/contacts/ann@example.com 200
+docs/templates-and-contacts.md: Imports and exports
   POST /audiences/aud_/contacts/imports 202
   GET /imports/imp_ 200
   GET /imports/imp_/errors 200
   POST /audiences/aud_/contacts/exports 202
   GET /exports/exp_ 200
   GET /exports/exp_/file 200
+docs/templates-and-contacts.md: Segments
   POST /segments 201
   GET /segments/seg_/contacts 200
   GET /segments/seg_ 200
-Broadcasts
+docs/templates-and-contacts.md: Broadcast drafts
   POST /broadcasts 201
-Suppressions
-  POST /suppressions 201
-  GET /suppressions 200
-  DELETE /suppressions/gone@example.com 204
-Webhooks
+docs/webhooks.md: Create an endpoint
   POST /webhooks 201
   POST /webhooks/wh_/test 200
   PATCH /webhooks/wh_ 200
+docs/webhooks.md: Log and replay
   GET /webhooks/wh_/deliveries 200
   POST /webhooks/wh_/replay 202
+docs/webhooks.md: Rotate the secret, or disable the endpoint
   POST /webhooks/wh_/rotate-secret 200
   PATCH /webhooks/wh_ 200
-API keys
-  POST /api-keys 201
-  DELETE /api-keys/key_ 204
-  GET /plan 200
-Refusals
-  POST /emails 400
-Metrics
-  GET /metrics 200
 `;
 
-/** What is shown of an email is how it stands a moment later. */
+/** Time within which a resource reaches the state that a page shows. */
 const MOMENT_MS = 5_000;
 const POLL_MS = 20;
 
 export function testExamples(curl: 'real' | 'stand-in'): void {
   const ran: Ran[] = [];
-  /** What is wrong with documented answers. */
+  /** Where answers differ from the documented ones. */
   const differences: string[] = [];
 
   before(async () => {
     const session = await openSession({ curl });
     try {
-      for (const block of findBlocks(PAGE)) {
-        const last = ran.at(-1);
-        if (isRun(block)) ran.push(await session.run(block));
-        else if (block.language === 'json' && last)
-          differences.push(...(await compare(session, last, block)));
+      for (const page of PAGES) {
+        for (const block of findBlocks(page.text)) {
+          const last = ran.at(-1);
+          if (block.language === 'sh') ran.push(await session.run(page, block));
+          else if (block.language === 'json' && last)
+            differences.push(...(await compare(session, last, block)));
+        }
       }
     } finally {
       await session.close();
     }
   });
 
-  const under = (heading: string) =>
-    ran.filter(({ block }) => block.heading === heading).flatMap(({ exchanges }) => exchanges);
+  /** Returns the requests of the examples under a heading, such as `docs/api.md: Batches`. */
+  const under = (place: string) =>
+    ran.filter((example) => placeOf(example) === place).flatMap(({ exchanges }) => exchanges);
 
   test('every example runs, and each of its requests is answered as it should be', () => {
-    for (const { block, code, output } of ran) {
-      assert.equal(code, 0, `line ${block.line}\n${output}`);
-      assert.doesNotMatch(output, /not found$|No such file|^curl: |error: /m, `line ${block.line}`);
+    for (const { page, block, code, output } of ran) {
+      const line = `${page}:${block.line}`;
+      assert.equal(code, 0, `${line}\n${output}`);
+      assert.doesNotMatch(output, /not found$|No such file|^curl: |error: /m, line);
     }
     assert.equal(transcript(ran), ANSWERS.trim());
+  });
+
+  test('commands that are not run stand only where they cannot be', () => {
+    const shown = PAGES.flatMap(({ path, text }) =>
+      findBlocks(text)
+        .filter(({ language }) => !['sh', 'json', 'text'].includes(language))
+        .map(({ language, heading }) => (language === 'console' ? `${path}: ${heading}` : language)),
+    );
+    assert.deepEqual([...new Set(shown)], NOT_RUN);
   });
 
   test('every answer that is shown is the one that comes', () => {
@@ -120,7 +148,7 @@ export function testExamples(curl: 'real' | 'stand-in'): void {
   });
 
   test('a tag and a state find the emails that the text says they find', () => {
-    const [, , tagged, bounced] = under('Recipients, tags, lists');
+    const [tagged, bounced] = under('docs/api.md: Lists and pages');
     for (const list of [tagged, bounced]) {
       assert.deepEqual(
         list?.body.data.map(({ subject }: { subject: string }) => subject),
@@ -130,24 +158,25 @@ export function testExamples(curl: 'real' | 'stand-in'): void {
   });
 
   test('a key that is repeated sends once', () => {
-    const [first, second] = under('Safe repeats');
+    const [first, second] = under('docs/api.md: Idempotency');
     assert.equal(second?.body.id, first?.body.id);
     assert.deepEqual([first?.replayed, second?.replayed], [false, true]);
   });
 
   test('what is scheduled is put off, and then taken back', () => {
-    const [, later] = under('Later');
+    const [, later] = under('docs/api.md: Scheduling and cancelling');
     const aheadMs = Date.parse(later?.body.scheduledAt) - Date.now();
     assert.ok(aheadMs > 47 * 3_600_000 && aheadMs <= 48 * 3_600_000);
     assert.equal(later?.body.status, 'queued');
   });
 
   test('a domain is answered with its records, and an endpoint with its secret once', () => {
-    const [created, , changed] = under('Domains');
+    const [created, , changed] = under('docs/dns.md: Add a sending domain');
     const kinds = (body: { records: { record: string }[] }) => body.records.map(({ record }) => record);
     assert.deepEqual(kinds(created?.body), ['SPF', 'DKIM', 'DMARC']);
     assert.deepEqual(kinds(changed?.body), ['SPF', 'DKIM', 'DMARC', 'TRACKING']);
-    const [endpoint, sample, patched, , , rotated, disabled] = under('Webhooks');
+    const [endpoint, sample, patched] = under('docs/webhooks.md: Create an endpoint');
+    const [rotated, disabled] = under('docs/webhooks.md: Rotate the secret, or disable the endpoint');
     assert.match(endpoint?.body.secret, /^whsec_/);
     assert.deepEqual([sample?.body.delivered, sample?.body.responseStatus], [true, 200]);
     assert.deepEqual([patched?.body.events.length, patched?.body.secret], [2, undefined]);
@@ -157,7 +186,8 @@ export function testExamples(curl: 'real' | 'stand-in'): void {
   });
 
   test('a file is taken in but for the row that is wrong, and comes out again', () => {
-    const [, , , , , errors, , , file, , members] = under('Audiences, contacts, segments');
+    const [, , errors, , , file] = under('docs/templates-and-contacts.md: Imports and exports');
+    const [, members] = under('docs/templates-and-contacts.md: Segments');
     assert.match(errors?.body, /^line,email,error\r\n3,carl@example,/);
     assert.match(
       file?.body,
@@ -171,7 +201,7 @@ export function testExamples(curl: 'real' | 'stand-in'): void {
   });
 
   test('a key is made with its limit, and its token shown', () => {
-    const [made] = under('API keys');
+    const [made] = under('docs/api.md: API keys and plans');
     assert.match(made?.body.token, /^svc_dev_/);
     assert.deepEqual(made?.body.allowedIps, ['192.0.2.0/24']);
   });
@@ -185,39 +215,41 @@ export function testExamples(curl: 'real' | 'stand-in'): void {
 
   test('metrics are text for Prometheus', () => {
     assert.match(
-      under('Metrics')[0]?.body,
+      under('docs/operations.md: Metrics')[0]?.body,
       /^postrider_http_requests_total\{.*route="\/v1\/emails".*\} \d+$/m,
     );
   });
 }
 
-function isRun({ language, text, heading }: Block): boolean {
-  return language === 'sh' && heading !== NOT_RUN_UNDER && !NOT_RUN.includes(text);
+function placeOf({ page, block }: Pick<Ran, 'page' | 'block'>): string {
+  return `${page}: ${block.heading}`;
 }
 
-async function compare(session: Session, { exchanges }: Ran, { text, line }: Block): Promise<string[]> {
+async function compare(session: Session, { page, exchanges }: Ran, block: Block): Promise<string[]> {
+  const { text } = block;
+  const line = `${page}:${block.line}`;
   const exchange = exchanges.at(-1);
-  if (!exchange) return [`line ${line}: nothing was asked before it`];
+  if (!exchange) return [`${line}: no request was made before it`];
   const documented: unknown = JSON.parse(text);
   const deadline = Date.now() + MOMENT_MS;
   let actual: unknown = exchange.body;
   for (;;) {
     const difference = findDifference(documented, actual);
     if (difference === undefined) return [];
-    if (exchange.method !== 'GET' || Date.now() > deadline) return [`line ${line}: ${difference}`];
+    if (exchange.method !== 'GET' || Date.now() > deadline) return [`${line}: ${difference}`];
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     actual = await session.again(exchange);
   }
 }
 
-/** In the form of ANSWERS: ids without what is random of them. */
+/** Returns the requests in the form of ANSWERS, without the random part of ids. */
 function transcript(ran: readonly Ran[]): string {
-  let heading = '';
+  let place = '';
   const lines: string[] = [];
-  for (const { block, exchanges } of ran) {
-    for (const { method, path, status } of exchanges) {
-      if (block.heading !== heading) lines.push(block.heading);
-      heading = block.heading;
+  for (const example of ran) {
+    for (const { method, path, status } of example.exchanges) {
+      if (placeOf(example) !== place) lines.push(placeOf(example));
+      place = placeOf(example);
       const short = path.replace(/^\/v1|\?.*$/g, '').replace(/(?<=\/[a-z]+_)[0-9a-z]{26}/g, '');
       lines.push(`  ${method} ${short} ${status}`);
     }
