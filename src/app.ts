@@ -20,7 +20,7 @@ export type App = System & {
   /** Names this start of the daemon; what an earlier start left leased is recovered. */
   runId: string;
   /** Reports how far the wall clock is behind the latest time the daemon has seen. */
-  clockWatch: Pick<ClockWatch, 'behindMs' | 'look'>;
+  clockWatch: Pick<ClockWatch, 'behindMs' | 'check'>;
   /** Reports the free space on the disk of the data directory. */
   disk: DiskSpace;
 };
@@ -59,7 +59,7 @@ export async function openApp(
   try {
     const sealer = await openSealer(db, config.dataDir);
     const htmlText = createHtmlText(system);
-    await disk.look();
+    await disk.check();
     return {
       ...system,
       config,

@@ -123,8 +123,8 @@ test('what variables make of a small body takes room until it is stored', async 
 
 test('files that are fetched take the room of bodies, and give it back when the email is stored or refused', async (context) => {
   let heldBytes = 0;
-  const fetch: Fetch = async ({ takeRoom }) => {
-    takeRoom?.(25 * MIB);
+  const fetch: Fetch = async ({ reserveBytes }) => {
+    reserveBytes?.(25 * MIB);
     heldBytes = await bytesHeld(world);
     return { status: 200, headers: {}, body: Buffer.from('data'), truncated: false };
   };

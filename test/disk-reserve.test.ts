@@ -18,7 +18,7 @@ after(() => world.close());
 
 async function setFree(bytes: number): Promise<void> {
   freeBytes = bytes;
-  await world.app.disk.look();
+  await world.app.disk.check();
 }
 
 test('below the reserve nothing new is accepted, and existing records can be read, stopped and deleted', async () => {

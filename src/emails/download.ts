@@ -39,7 +39,7 @@ export type Wanted = {
   timeoutMs: number;
 };
 
-/** To be disposed of when its bytes are no longer held: it takes room until then. */
+/** To be disposed of when its bytes are no longer held: it takes reservation until then. */
 export type FetchedFile = Disposable & { bytes: Buffer };
 
 export type Downloads = {
@@ -61,13 +61,13 @@ export function createDownloads(app: DownloadsApp): Downloads {
     async get({ tenantId, path, url, maxBytes, timeoutMs }) {
       if (!slots.take(tenantId)) throw busy();
       try {
-        const room = app.bodies.open(tenantId);
-        const limits = { timeoutMs: Math.min(timeoutMs, TIMEOUT_MS), mostRedirects: MAX_REDIRECTS };
-        const result = await download(app, { url, maxBytes, room, ...limits });
+        const reservation = app.bodies.open(tenantId);
+        const limits = { timeoutMs: Math.min(timeoutMs, TIMEOUT_MS), maxRedirects: MAX_REDIRECTS };
+        const result = await download(app, { url, maxBytes, reservation, ...limits });
         switch (result.kind) {
           case 'ok':
-            return { bytes: result.bytes, [Symbol.dispose]: () => room.release() };
-          case 'no-room':
+            return { bytes: result.bytes, [Symbol.dispose]: () => reservation.release() };
+          case 'budget-exhausted':
             throw busy();
           case 'refused':
             throw invalid(path, `\`${path}\` could not be fetched: ${result.reason}`);

@@ -51,7 +51,7 @@ export function holdBodies(
     if (declaredBytes !== undefined && declaredBytes > bodyLimit) return done(tooLarge());
     const reservation = budget.open(holderOf(request));
     const body = new Body({ reservation, onRefusal, clock, declaredBytes, limitBytes: bodyLimit });
-    if (!body.takeRoom(declaredBytes ?? FIRST_BYTES)) return done(noRoom());
+    if (!body.reserveBytes(declaredBytes ?? FIRST_BYTES)) return done(budgetExhausted());
     request[bodyField] = body;
     reply.raw.once('close', () => body.closed());
     done(null, payload);
@@ -115,7 +115,7 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage): Pro
  */
 export function reserveBytes(request: FastifyRequest, bytes: number): () => void {
   const body = request[bodyField];
-  if (body?.takeRoom(bytes) === false) throw noRoom();
+  if (body?.reserveBytes(bytes) === false) throw budgetExhausted();
   return () => body?.giveBack(bytes);
 }
 
@@ -140,7 +140,7 @@ class Body {
     this.#options = options;
   }
 
-  takeRoom(bytes: number): boolean {
+  reserveBytes(bytes: number): boolean {
     const isReserved = this.#options.reservation.take(bytes);
     if (!isReserved) this.#options.onRefusal();
     return isReserved;
@@ -191,7 +191,7 @@ class Body {
     let sizeBytes = held.length;
     while (sizeBytes < neededBytes) sizeBytes *= 2;
     sizeBytes = Math.min(sizeBytes, this.#options.limitBytes);
-    if (!this.takeRoom(sizeBytes - held.length)) throw noRoom();
+    if (!this.reserveBytes(sizeBytes - held.length)) throw budgetExhausted();
     const larger = this.#hold(sizeBytes);
     held.copy(larger);
     return larger;
@@ -240,7 +240,7 @@ function endWithBody(request: IncomingMessage, response: ServerResponse): void {
   request.once('end', () => request.socket.end());
 }
 
-function noRoom(): AppError {
+function budgetExhausted(): AppError {
   return new AppError('unavailable', 'Too many large requests at the same time', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });

@@ -20,7 +20,7 @@ export type Reservation = {
   release(bytes?: number): void;
 };
 
-export type ByteLimits = { largeBytes: number; reserveBytes: number; share: number };
+export type ByteLimits = { largeBytes: number; smallBytes: number; share: number };
 
 /** Eight emails with all the attachments one may have (specification 8), in base64 and with their text: four of one holder. */
 const LARGE_BODIES_BYTES = 320 * 1024 * 1024;
@@ -32,7 +32,7 @@ const HOLDER_SHARE = 1 / 2;
 
 export function createByteBudget({
   largeBytes = LARGE_BODIES_BYTES,
-  reserveBytes = SMALL_BODIES_BYTES,
+  smallBytes = SMALL_BODIES_BYTES,
   share = HOLDER_SHARE,
 }: Partial<ByteLimits> = {}): ByteBudget {
   let usedBytes = 0;
@@ -58,7 +58,7 @@ export function createByteBudget({
       return {
         take(bytes) {
           const isLarge = takenBytes + bytes > SMALL_BODY_BYTES;
-          const limit = isLarge ? largeBytes : largeBytes + reserveBytes;
+          const limit = isLarge ? largeBytes : largeBytes + smallBytes;
           if (usedBytes + bytes > limit) return false;
           if ((usedBy.get(holder) ?? 0) + bytes > limit * share) return false;
           hold(bytes);

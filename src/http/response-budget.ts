@@ -30,9 +30,9 @@ const MIB = 1024 * 1024;
 /** Maximum part of a budget that one tenant, or one address, has. */
 const HOLDER_SHARE = 1 / 4;
 /** Eight emails of the largest size, 4 MiB of HTML and text, of each of four tenants. */
-const AUTHENTICATED = { largeBytes: 128 * MIB, reserveBytes: 16 * MIB, share: HOLDER_SHARE };
+const AUTHENTICATED = { largeBytes: 128 * MIB, smallBytes: 16 * MIB, share: HOLDER_SHARE };
 /** The reference page has 1.5 MiB: five of each of four addresses. */
-const UNAUTHENTICATED = { largeBytes: 32 * MIB, reserveBytes: 4 * MIB, share: HOLDER_SHARE };
+const UNAUTHENTICATED = { largeBytes: 32 * MIB, smallBytes: 4 * MIB, share: HOLDER_SHARE };
 /** A response of this size is not counted: a connection has one at a time, and the buffer of its socket takes it. */
 const MAX_UNCOUNTED_BYTES = 16 * 1024;
 /** Counted for a response that is a stream: what is read ahead of its file. */
@@ -78,7 +78,7 @@ export function holdResponses(server: FastifyInstance, options: ResponseOptions)
     if (payload instanceof Readable) payload.destroy();
     // They are about the content, and a cache would keep the refusal by them.
     for (const name of ['cache-control', 'etag', 'content-disposition']) reply.removeHeader(name);
-    done(noRoom());
+    done(budgetExhausted());
   });
 }
 
@@ -87,7 +87,7 @@ export function holdResponses(server: FastifyInstance, options: ResponseOptions)
  * @throws AppError unavailable
  */
 export function reserveResponse(request: Pick<FastifyRequest, typeof responseField>, bytes: number): void {
-  if (request[responseField]?.reserve(bytes) === false) throw noRoom();
+  if (request[responseField]?.reserve(bytes) === false) throw budgetExhausted();
 }
 
 /** Returns true for reads alone: a change that was made must not be answered as refused. */
@@ -154,7 +154,7 @@ class Response {
   }
 }
 
-function noRoom(): AppError {
+function budgetExhausted(): AppError {
   return new AppError('unavailable', 'Too many large responses that have not been read yet', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });

@@ -33,7 +33,9 @@ export class RefusedTargetError extends Error {
   }
 }
 
-/** All that has ever been assigned for global unicast (RFC 3587 2, IANA's IPv6 address space registry). */
+/**
+ * The only IPv6 range that is assigned for global unicast (RFC 3587 section 2, IANA's IPv6 address space registry).
+ */
 const GLOBAL_UNICAST = '2000::/3';
 
 /** Maximum number of addresses of a host that are considered. A host may name thousands, and only a few are ever tried. */
@@ -48,6 +50,10 @@ export type TargetGuardOptions = {
   onRefused?: (host: string, addresses: readonly string[]) => void;
 };
 
+/**
+ * Returns a guard that allows public unicast addresses and the addresses in `allow`.
+ * @throws Error naming the CIDR of `allow` that cannot be parsed
+ */
 export function createTargetGuard(options: TargetGuardOptions): TargetGuard {
   const allowed = blockList(options.allow);
   const globalUnicast = blockList([GLOBAL_UNICAST]);
@@ -76,14 +82,20 @@ export function createTargetGuard(options: TargetGuardOptions): TargetGuard {
   };
 }
 
-/** `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291 2.5.5.2). A scope id (`fe80::1%eth0`) is dropped. */
+/**
+ * Returns the IPv4 address inside `::ffff:127.0.0.1` (RFC 4291 section 2.5.5.2), and drops a scope id
+ * (`fe80::1%eth0`).
+ */
 function unwrap(address: string): string {
   const parsed = ipaddr.parse(address.replace(/%.*$/, ''));
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
   return parsed.toString();
 }
 
-/** @throws Error naming the CIDR that cannot be read */
+/**
+ * Returns a list that matches the addresses within the CIDRs.
+ * @throws Error naming the CIDR that cannot be parsed
+ */
 export function blockList(cidrs: readonly string[]): BlockList {
   const list = new BlockList();
   for (const cidr of cidrs) {

@@ -34,7 +34,7 @@ export class ClockWatch {
    * Returns by how much the wall clock was set back since the last check; 0 when it is less than a minute, or when the
    * clock moved forward.
    */
-  look(): number {
+  check(): number {
     const [wallMs, elapsedMs] = [this.#clock.now(), this.#clock.elapsed()];
     const passedMs = this.#last.elapsedMs === undefined ? 0 : elapsedMs - this.#last.elapsedMs;
     const expectedMs = this.#last.wallMs + passedMs;

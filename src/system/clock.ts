@@ -1,5 +1,5 @@
 /**
- * Time as a value. Everything above `system/` asks a `Clock`; tests hand in one they move by hand.
+ * Time as a value. Code above `system/` reads the time from a `Clock`; tests pass a clock that they move themselves.
  */
 
 export type Timer = { cancel(): void };
@@ -13,7 +13,10 @@ export type Clock = {
   after(delayMs: number, run: () => void): Timer;
 };
 
-/** setTimeout fires at once for delays above 2^31-1 ms; a longer wait is cut and the caller asks again. */
+/**
+ * Maximum delay of a timer: setTimeout fires at once for delays above 2^31-1 ms. A longer delay is cut to this, and
+ * the caller checks the time again.
+ */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const realClock: Clock = {
@@ -57,7 +60,7 @@ export function withTimeout<T>(clock: Clock, timeoutMs: number, what: string, wo
   });
 }
 
-/** ISO 8601 UTC with milliseconds, the form of every `<timestamp>` in the API. */
+/** Returns ISO 8601 UTC with milliseconds, the form of every `<timestamp>` in the API. */
 export function isoTime(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
@@ -65,11 +68,17 @@ export function isoTime(epochMs: number): string {
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** ISO 8601 as RFC 3339 5.6 profiles it, with what else ISO lets be left out: seconds, and minutes of the offset. */
+/**
+ * Matches ISO 8601 as RFC 3339 section 5.6 profiles it. ISO 8601 also allows leaving out the seconds and the minutes
+ * of the offset.
+ */
 const TIMESTAMP =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/;
 
-/** Epoch milliseconds; undefined for what is no such time, the 30th of February among it. */
+/**
+ * Returns epoch milliseconds. The result is undefined when the text is not a timestamp, or names a time that does not
+ * exist, such as 30 February.
+ */
 export function parseTimestamp(text: string): number | undefined {
   const match = TIMESTAMP.exec(text);
   if (!match) return undefined;

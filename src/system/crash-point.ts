@@ -1,5 +1,5 @@
 /**
- * Named points at which a fault test ends the process as `kill -9` would. In production the point is never set and
+ * Named points at which a fault test ends the process as `kill -9` does. In production no point is armed, and
  * reaching one costs a comparison.
  */
 
@@ -19,6 +19,7 @@ export type CrashPointName = (typeof CRASH_POINTS)[number];
 
 export type CrashPoint = (name: CrashPointName) => void;
 
+/** Returns a function that kills the process when it is called with the armed name, and otherwise does nothing. */
 export function createCrashPoint(armed: CrashPointName | undefined): CrashPoint {
   return (name) => {
     if (name === armed) process.kill(process.pid, 'SIGKILL');

@@ -1,19 +1,26 @@
-/** Opens TCP connections to IP addresses. The one place sockets to peers are born, so the guard cannot be forgotten. */
+/**
+ * Opens TCP connections to IP addresses. Every connection to a mail server is opened here, so the guard cannot be
+ * bypassed.
+ */
 import { connect, type Socket } from 'node:net';
 import { RefusedTargetError, type TargetGuard } from './blocklist.ts';
 import { type Clock, TimeoutError } from './clock.ts';
 
 export type DialTarget = {
-  /** An IP literal; names are resolved above. */
+  /** IP literal. Names are resolved by the caller. */
   address: string;
   port: number;
   timeoutMs: number;
 };
 
-/** The socket has an `error` listener already: what happens between this promise and the caller's own listener shows in
- * `socket.destroyed` and `socket.errored`, and is never uncaught. */
+/**
+ * Resolves with a connected socket. The socket already has an `error` listener: an error between the resolution and
+ * the caller's own listener sets `socket.destroyed` and `socket.errored`, and is never uncaught.
+ * @throws RefusedTargetError, TimeoutError, or the error of the connection
+ */
 export type Dial = (target: DialTarget) => Promise<Socket>;
 
+/** Returns a dialer that connects only to addresses that the guard allows. */
 export function createDial(guard: TargetGuard, clock: Clock): Dial {
   return (target) =>
     new Promise((resolve, reject) => {
@@ -26,7 +33,7 @@ export function createDial(guard: TargetGuard, clock: Clock): Dial {
       const timer = clock.after(target.timeoutMs, () =>
         socket.destroy(new TimeoutError(`connect took longer than ${target.timeoutMs} ms`)),
       );
-      // After the connect a rejection means nothing any more; the listener stays.
+      // After the connection is open, the rejection has no effect, but the listener stays.
       socket.on('error', (error) => {
         timer.cancel();
         reject(error);

@@ -12,6 +12,7 @@ export type DiskUsage = { freeBytes: number; totalBytes: number };
 /** Returns the space that a user without privileges can still use on the file system of `path`. */
 export type StatDisk = (path: string) => Promise<DiskUsage>;
 
+/** Reads the space from the operating system. */
 export const statDisk: StatDisk = async (path) => {
   const { bsize, bavail, blocks } = await statfs(path);
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
@@ -23,7 +24,7 @@ type World = { clock: Clock; log: Log; statDisk: StatDisk };
  * Period of the checks, in milliseconds. It is short enough to notice a disk that fills at 50 MB/s well before a
  * reserve of 512 MB is used up.
  */
-const LOOK_PERIOD_MS = 5_000;
+const CHECK_PERIOD_MS = 5_000;
 /** Maximum reserve as a share of the disk: a small disk would otherwise accept nothing at all. */
 const MAX_RESERVE_SHARE = 0.1;
 /** Minimum free space with which a transaction still fits. */
@@ -67,7 +68,7 @@ export class DiskSpace {
   }
 
   /**
-   * Is called by background work that adds bulk.
+   * Checks that background work may add bulk.
    * @throws AppError unavailable below the reserve
    */
   requireReserve(): void {
@@ -81,7 +82,7 @@ export class DiskSpace {
   };
 
   /** Reads the free space from the file system. After a failure the last known value stays. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     try {
       this.#usage = await this.#system.statDisk(this.#directory);
     } catch (error) {
@@ -105,12 +106,12 @@ export class DiskSpace {
   watch(): { stop(): void } {
     const { clock } = this.#system;
     let isStopped = false;
-    const lookOn = () => {
-      void this.look().then(() => {
-        if (!isStopped) timer = clock.after(LOOK_PERIOD_MS, lookOn);
+    const checkAgain = () => {
+      void this.check().then(() => {
+        if (!isStopped) timer = clock.after(CHECK_PERIOD_MS, checkAgain);
       });
     };
-    let timer = clock.after(LOOK_PERIOD_MS, lookOn);
+    let timer = clock.after(CHECK_PERIOD_MS, checkAgain);
     return {
       stop() {
         isStopped = true;

@@ -1,20 +1,23 @@
 /**
- * A file from the web, for whoever names one by its URL: https on every hop, a few redirects each checked like the
- * first URL, one time limit for all, and a body that is never held beyond its limit. Whether an address may be connected to is
- * decided in `fetch.ts`, for every hop anew (security.md 2.26).
+ * Downloads a file from a URL that a tenant names: https on every hop, a few redirects that are each checked like the
+ * first URL, one time limit in total, and a bounded body. The check whether an address may be connected to is in
+ * `fetch.ts`, and runs again for every hop (security.md 2.26).
  */
 import { RefusedTargetError } from './blocklist.ts';
-import { type HttpResponse, NoRoomError } from './fetch/answer.ts';
+import { BudgetExhaustedError, type HttpResponse } from './fetch/answer.ts';
 import type { System } from './system.ts';
 
 export type DownloadRequest = {
   url: string;
   maxBytes: number;
-  /** From the first packet of the first hop to the last byte of the last. */
+  /** Time limit from the first packet of the first hop to the last byte of the last hop, in milliseconds. */
   timeoutMs: number;
-  mostRedirects: number;
-  /** Taken for what is held of the file as it comes. Given back unless the download is `ok`; then it is the caller's. */
-  room: { take(bytes: number): boolean; release(): void };
+  maxRedirects: number;
+  /**
+   * Reserves memory for the file while it arrives. It is released unless the download is `ok`; then the caller
+   * releases it.
+   */
+  reservation: { take(bytes: number): boolean; release(): void };
 };
 
 export type Download =
@@ -24,58 +27,61 @@ export type Download =
    * and hosts.
    */
   | { kind: 'refused'; reason: string }
-  /** There is too little room at the moment; the file may be fine. */
-  | { kind: 'no-room' };
+  /** There is too little memory at the moment. The file itself may be acceptable. */
+  | { kind: 'budget-exhausted' };
 
-/** SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, the common stand-in for 587 (decisions.md 14). */
+/**
+ * Ports of SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, a common alternative to 587
+ * (decisions.md 14).
+ */
 const MAIL_PORTS: readonly string[] = ['25', '110', '143', '465', '587', '993', '995', '2525'];
-/** RFC 9110 15.4: those that name another place for a GET. */
+/** Status codes that redirect a GET to another URL (RFC 9110 section 15.4). */
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 
-/** Never rejects. */
+/** Downloads the file. It never rejects. */
 export async function download(
   system: Pick<System, 'fetch' | 'clock'>,
   request: DownloadRequest,
 ): Promise<Download> {
   const result = await follow(system, request);
-  if (result.kind !== 'ok') request.room.release();
+  if (result.kind !== 'ok') request.reservation.release();
   return result;
 }
 
 async function follow(
   system: Pick<System, 'fetch' | 'clock'>,
-  { url, maxBytes, timeoutMs, mostRedirects, room }: DownloadRequest,
+  { url, maxBytes, timeoutMs, maxRedirects, reservation }: DownloadRequest,
 ): Promise<Download> {
   const deadline = system.clock.elapsed() + timeoutMs;
   const tooSlow = refused(`it took longer than ${timeoutMs / 1_000} seconds`);
-  let place = readUrl(url);
-  for (let hops = 0; hops <= mostRedirects; hops++) {
-    if (typeof place === 'string') return refused(place);
+  let target = readUrl(url);
+  for (let hops = 0; hops <= maxRedirects; hops++) {
+    if (typeof target === 'string') return refused(target);
     const leftMs = Math.floor(deadline - system.clock.elapsed());
     if (leftMs <= 0) return tooSlow;
     try {
       const response = await system.fetch({
         method: 'GET',
-        url: place.href,
+        url: target.href,
         headers: { accept: '*/*', 'user-agent': 'Postrider' },
         timeoutMs: leftMs,
         maxResponseBytes: maxBytes,
-        takeRoom: room.take,
+        reserveBytes: reservation.take,
       });
       if (!REDIRECTS.includes(response.status)) return judge(response, maxBytes);
-      room.release();
-      place = readUrl(header(response, 'location') ?? '', place);
+      reservation.release();
+      target = readUrl(header(response, 'location') ?? '', target);
     } catch (error) {
-      if (error instanceof NoRoomError) return { kind: 'no-room' };
+      if (error instanceof BudgetExhaustedError) return { kind: 'budget-exhausted' };
       if (error instanceof Error && error.name === 'TimeoutError') return tooSlow;
       if (error instanceof RefusedTargetError) return refused(error.message);
       return refused('its server could not be reached, or broke off');
     }
   }
-  return refused(`there are more than ${mostRedirects} redirects`);
+  return refused(`there are more than ${maxRedirects} redirects`);
 }
 
-/** The place, or what is wrong with it. */
+/** Returns the URL, or a text that says what is wrong with it. */
 function readUrl(text: string, base?: URL): URL | string {
   const url = URL.parse(text, base?.href);
   const what = base ? 'a redirect' : 'the URL';

@@ -1,6 +1,6 @@
 /**
- * Refusals. An `AppError` is something the caller did, or must wait for; it carries a code of a closed union,
- * and `http/problem.ts` gives every code its status. Anything else that is thrown is a bug.
+ * Refusals. An `AppError` is caused by the caller or asks the caller to retry. It carries a code of a closed union,
+ * and `http/problem.ts` maps every code to its status. Any other error that is thrown is a bug.
  */
 import { constants } from 'node:os';
 
@@ -25,7 +25,7 @@ export type ErrorCode =
   | 'quota_exceeded'
   | 'unavailable';
 
-/** One thing wrong with a request: where (`to[3]`), and what. */
+/** One problem of a request: the path of the field, such as `to[3]`, and a message. */
 export type Issue = { path: string; message: string };
 
 /** Details of a refusal for programs, besides its code; `http/problem.ts` describes the same fields. */
@@ -42,11 +42,11 @@ export type ErrorDetails = {
 
 export type AppErrorOptions = {
   cause?: unknown;
-  /** The field the refusal is about, as the caller spells it. */
+  /** Name of the field that the refusal is about, as the caller spells it. */
   param?: string;
   issues?: readonly Issue[];
   details?: Readonly<ErrorDetails>;
-  /** Seconds; becomes the `Retry-After` header. */
+  /** Time after which a retry makes sense, in seconds. It becomes the `Retry-After` header. */
   retryAfterSeconds?: number;
   /** Resource that the daemon has run out of. Callers do not see it; `/healthz` reports it. */
   shortage?: 'disk';
@@ -64,13 +64,13 @@ export class AppError extends Error {
   }
 }
 
-/** Maximum length of a field's name in a refusal: names are the caller's, and may be as long as the body. */
+/** Maximum length of a field's name in a refusal: callers choose the names, which may be as long as the body. */
 const MAX_PARAM_CHARACTERS = 300;
 
 /**
- * A refusal of one field.
- *
- * @param message a whole sentence; where it begins with the field in backticks, the issue has the path for that
+ * Returns the refusal of one field.
+ * @param message a complete sentence; when it begins with the field in backticks, the issue leaves the field out,
+ * because its path names it
  */
 export function invalid(param: string, message: string): AppError {
   if (param.length > MAX_PARAM_CHARACTERS) {
@@ -85,7 +85,7 @@ export function invalid(param: string, message: string): AppError {
 /** Maximum number of issues that one refusal lists (decisions.md 37). */
 export const MAX_ISSUES = 20;
 
-/** Merges refusals into one with the message and `param` of the first, and the issues of all, each field once. */
+/** Merges refusals into one that has the message and `param` of the first and the issues of all, one per field. */
 export function mergeRefusals(first: AppError, ...others: readonly AppError[]): AppError {
   const issues = new Map<string, Issue>();
   for (const issue of [first, ...others].flatMap(({ options }) => options.issues ?? [])) {
@@ -152,18 +152,21 @@ export function readEach<Item, Result>(
 }
 
 /**
- * There are as many as there may be. `what`: `topics already`, and what of them counts together. `remedy`: what the caller
- * may do.
+ * Returns the refusal of a request that would exceed a limit on the number of resources.
+ * @param what the resources, such as `topics already`, and which of them count together
+ * @param remedy what the caller can do
  */
 export function limitReached(what: string, count: number, remedy?: string): AppError {
   const advice = remedy === undefined ? '' : `; ${remedy}`;
   return new AppError('validation_error', `There are ${count} ${what}, as many as there may be${advice}`);
 }
 
+/** Returns the refusal for a resource that does not exist, or that belongs to another tenant. */
 export function notFound(resource: string): AppError {
   return new AppError('not_found', `${resource} not found`);
 }
 
+/** Returns the message of an error, or the thrown value as text. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -17,22 +17,23 @@ export type HttpRequest = {
   body?: string | Uint8Array;
   /** Time limit from the first packet, or the first question to DNS, to the last byte of the answer. */
   timeoutMs: number;
-  /** The answer's body is cut here. */
+  /** Maximum size of the response body. The rest is cut off. */
   maxResponseBytes: number;
   /**
    * Reserves memory for the next part of the response body. The caller releases it. Returns false when none is left.
    */
-  takeRoom?: (bytes: number) => boolean;
+  reserveBytes?: (bytes: number) => boolean;
 };
 
 /**
- * @throws RefusedTargetError, UnresolvedHostError, NoRoomError, UnreasonableAnswerError, or the error of the connection
- * or of the time limit
+ * Makes one request.
+ * @throws RefusedTargetError, UnresolvedHostError, BudgetExhaustedError, UnreasonableAnswerError, or the error of the
+ * connection or of the time limit
  */
 export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
 
 export type FetchOptions = {
-  /** PEM; instead of those Node trusts. */
+  /** Certificates in PEM that replace the ones that Node trusts. */
   certificateAuthorities?: string;
 };
 
@@ -49,6 +50,7 @@ const MAX_KEPT_CONNECTIONS = 128;
 /** Maximum size of the headers of one response, its trailers included. Node has the same limit. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
+/** Returns a function that makes requests to public addresses, with its own pool of connections. */
 export function createFetch(
   guard: TargetGuard,
   dns: Pick<Dns, 'a' | 'aaaa'>,
@@ -62,9 +64,9 @@ export function createFetch(
     maxHeaderSize: MAX_HEADER_BYTES,
     connect: connections.connect,
   });
-  return async ({ method, url, headers, body, timeoutMs, maxResponseBytes, takeRoom = () => true }) => {
+  return async ({ method, url, headers, body, timeoutMs, maxResponseBytes, reserveBytes = () => true }) => {
     const { origin, pathname, search } = new URL(url);
-    const reader = new AnswerReader({ maxBytes: maxResponseBytes, takeRoom });
+    const reader = new AnswerReader({ maxBytes: maxResponseBytes, reserveBytes });
     const timeout = AbortSignal.timeout(timeoutMs);
     const onTimeout = () => reader.abort(timeout.reason);
     timeout.addEventListener('abort', onTimeout);

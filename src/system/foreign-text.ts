@@ -35,8 +35,10 @@ const SEPARATORS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g;
 const HIDDEN =
   /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Co}\u2800\u{16fe4}\u{1d159}[\p{Cf}--[\u0600-\u0605\u06dd\u0890\u0891\u08e2\u{110bd}\u{110cd}]]]/gv;
 
-/** Combining marks after the first eight of a run are dropped, since a tall stack of them covers the lines around it. No
- * script needs as many on one letter. Our own limit. */
+/**
+ * Matches combining marks after the first eight of a run. They are dropped, since a tall stack of them covers the
+ * lines around it, and no script needs as many on one letter. Our own limit.
+ */
 const EXCESS_MARKS = /(\p{M}{8})\p{M}+/gu;
 
 /**
@@ -49,6 +51,7 @@ const OPENSSL_ERROR =
 
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
+/** Returns the text as one line of at most `maxCharacters` UTF-16 code units, without hidden characters. */
 export function cleanForeignText(text: string, maxCharacters = MAX_FOREIGN_TEXT_CHARACTERS): string {
   const readable = text.includes(':error:') ? text.replace(OPENSSL_ERROR, keepReason) : text;
   // Fast path: nearly every reply of a mail server is plain ASCII.

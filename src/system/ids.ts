@@ -1,7 +1,7 @@
 /**
- * Ids: prefix, 48 bits of milliseconds, 80 random bits, as 26 characters of Crockford's base32 in lower case.
- * They sort by time as text, so an id is also a cursor and an index on it stays compact.
- * The random part (at least 74 bits, decisions.md) makes an id unguessable.
+ * Ids: a prefix, 48 bits of milliseconds and 80 random bits, as 26 characters of Crockford's base32 in lower case. As
+ * text they sort by time, so an id is also a cursor, and an index on it stays compact. The random part makes an id
+ * unguessable (at least 74 bits, decisions.md).
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -38,19 +38,20 @@ const POOL_BYTES = RANDOM_BYTES * 256;
 const pool = Buffer.allocUnsafe(POOL_BYTES);
 let poolUsed = POOL_BYTES;
 
+/** Returns a new id for the time `nowMs`, in epoch milliseconds. */
 export function newId<P extends IdPrefix>(prefix: P, nowMs: number): Id<P> {
   return `${prefix}_${encodeTime(nowMs)}${encodeRandom()}`;
 }
 
 /**
- * The least id of this millisecond: ids made before it sort below, those made in it or later do not. A range of time is
- * a range of ids.
+ * Returns the smallest id of this millisecond: ids made earlier sort below it, ids made in this millisecond or later
+ * do not. A range of time is therefore a range of ids.
  */
 export function firstIdAt<P extends IdPrefix>(prefix: P, epochMs: number): Id<P> {
   return `${prefix}_${encodeTime(Math.max(epochMs, 0))}${ALPHABET.charAt(0).repeat(RANDOM_CHARACTERS)}`;
 }
 
-/** Whether `value` has the shape of an id with this prefix; says nothing of its existence. */
+/** Returns true when `value` has the shape of an id with this prefix. The resource need not exist. */
 export function isId<P extends IdPrefix>(prefix: P, value: string): value is Id<P> {
   return (
     value.length === prefix.length + 27 &&
@@ -71,7 +72,7 @@ function encodeTime(nowMs: number): string {
   return text;
 }
 
-/** 80 bits as 16 characters, from a pool: one call to the generator serves 256 ids. */
+/** Returns 80 random bits as 16 characters. They come from a pool: one call to the generator provides 256 ids. */
 function encodeRandom(): string {
   if (poolUsed === POOL_BYTES) {
     randomFillSync(pool);

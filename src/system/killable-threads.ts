@@ -1,35 +1,41 @@
 /**
- * Worker threads for work that a hostile input can make endless: one job at a time in each, an end to each by the wall
- * clock and by its heap, and a new thread where one was ended. Threads start when jobs first need them. A job always
- * has an outcome, soon, whatever its input does: nobody is made to wait for another's bomb.
+ * Worker threads for work that a hostile input can make endless. Each thread runs one job at a time, with a limit on
+ * its wall-clock time and on its heap; a thread that exceeds a limit is terminated and replaced. Threads start when
+ * jobs first need them. Every job has an outcome within a bounded time, so one job never delays the others for long.
  */
 import { parentPort, Worker } from 'node:worker_threads';
 import type { Clock, Timer } from './clock.ts';
 import { errorMessage } from './errors.ts';
 
 export type KillableThreadsOptions = {
-  /** Calls `answerJobs`. */
+  /** URL of the module that the threads run. It calls `serveJobs`. */
   module: URL;
   threads: number;
-  /** Of one job, from the moment a thread has it. */
+  /** Maximum time of one job, in milliseconds, from the moment a thread receives it. */
   jobTimeoutMs: number;
-  /** How long a job waits for a thread. */
+  /** Maximum time that a job waits for a thread, in milliseconds. */
   waitTimeoutMs: number;
-  mostWaiting: number;
-  /** After so long without a job a thread is ended. */
+  maxWaiting: number;
+  /** Idle time after which a thread is terminated, in milliseconds. */
   idleTimeoutMs: number;
-  /** Of the threads whose jobs were all done sooner, and so left little memory behind, one is kept however long it idles. */
+  /**
+   * Jobs below this time, in milliseconds, leave little memory behind. One thread that has run only such jobs is kept
+   * while idle.
+   */
   quickJobMs: number;
-  /** Of each thread, for what lives longer than a moment. */
+  /** Maximum size of each thread's old generation, for objects that live long. */
   heapMegabytes: number;
 };
 
-/** Of each thread besides, for what does not. Node would give a busy one some 100 MB more. */
+/**
+ * Maximum size of each thread's young generation, for short-lived objects. Node's default would give a busy thread
+ * about 100 MB more.
+ */
 const YOUNG_MEGABYTES = 16;
 
 /**
- * `overran`: ended by the clock; `died`: the thread ended by itself, for instance for want of memory, or did not start;
- * `crowded`: too many are waiting, or it waited too long.
+ * The outcome of a job. `overran`: it exceeded its time. `died`: the thread ended, for instance for lack of memory,
+ * or did not start. `crowded`: too many jobs were waiting, or this one waited too long.
  */
 export type ThreadOutcome<Result> =
   | { kind: 'done'; result: Result }
@@ -45,19 +51,21 @@ type Thread<Input, Result> = {
   worker: Worker;
   state: 'starting' | 'idle' | 'busy' | 'ending';
   job: Job<Input, Result> | undefined;
-  /** On the monotonic clock. */
+  /** Start of the current job on the monotonic clock, in milliseconds. */
   jobStartedAt: number;
-  /** So far. */
+  /** True while every job of this thread was quick. */
   hadQuickJobsOnly: boolean;
-  /** Runs while it is idle, unless it is the one that is kept. */
+  /**
+   * Timer that terminates the thread. It runs while the thread is idle, unless this is the idle thread that is kept.
+   */
   idleTimer: Timer | undefined;
-  /** Why it ends by itself. */
+  /** The error with which the thread ended by itself. */
   error: unknown;
 };
 
 type Message<Result> = { kind: 'ready' } | ThreadOutcome<Result>;
 
-/** `Input` and `Result` cross between threads: plain data. */
+/** A pool of threads. `Input` and `Result` cross between threads, so they are plain data. */
 export class KillableThreads<Input, Result> {
   readonly #clock: Clock;
   readonly #options: KillableThreadsOptions;
@@ -70,10 +78,10 @@ export class KillableThreads<Input, Result> {
     this.#options = options;
   }
 
-  /** Never rejects for what the job does. */
+  /** Runs a job in a thread. It never rejects because of the job. */
   run(input: Input): Promise<ThreadOutcome<Result>> {
     if (this.#closed) return Promise.resolve(failed('closed', 'the threads are closed'));
-    if (this.#waiting.size >= this.#options.mostWaiting) {
+    if (this.#waiting.size >= this.#options.maxWaiting) {
       return Promise.resolve(failed('crowded', `${this.#waiting.size} jobs are waiting`));
     }
     return new Promise((settle) => {
@@ -88,7 +96,7 @@ export class KillableThreads<Input, Result> {
     });
   }
 
-  /** Ends what runs and what waits, at once. */
+  /** Terminates all threads at once. Running and waiting jobs fail with `closed`. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const job of this.#waiting) this.#settle(job, failed('closed', 'the threads were closed'));
@@ -101,11 +109,11 @@ export class KillableThreads<Input, Result> {
     for (const thread of threads.filter(({ state }) => state === 'idle')) {
       const job = this.#takeJob();
       if (!job) return;
-      this.#give(thread, job);
+      this.#assign(thread, job);
     }
     const starting = threads.filter(({ state }) => state === 'starting').length;
-    const room = this.#options.threads - threads.length;
-    for (let count = 0; count < Math.min(this.#waiting.size - starting, room); count++) this.#start();
+    const startable = this.#options.threads - threads.length;
+    for (let count = 0; count < Math.min(this.#waiting.size - starting, startable); count++) this.#start();
   }
 
   #takeJob(): Job<Input, Result> | undefined {
@@ -114,7 +122,7 @@ export class KillableThreads<Input, Result> {
     return job;
   }
 
-  #give(thread: Thread<Input, Result>, job: Job<Input, Result>): void {
+  #assign(thread: Thread<Input, Result>, job: Job<Input, Result>): void {
     const { jobTimeoutMs } = this.#options;
     job.timer.cancel();
     job.timer = this.#clock.after(
@@ -151,11 +159,11 @@ export class KillableThreads<Input, Result> {
     worker.on('error', (error) => {
       thread.error = error;
     });
-    worker.on('exit', () => this.#bury(thread));
+    worker.on('exit', () => this.#remove(thread));
   }
 
   #receive(thread: Thread<Input, Result>, message: Message<Result>): void {
-    // What a thread said just before its end has been settled otherwise.
+    // The job of a terminated thread is settled already, so a late message is dropped.
     if (thread.state === 'ending') return;
     thread.state = 'idle';
     if (message.kind !== 'ready') {
@@ -164,11 +172,14 @@ export class KillableThreads<Input, Result> {
       this.#settleJobOf(thread, message);
     }
     this.#dispatch();
-    if (thread.state === 'idle') this.#rest(thread);
+    if (thread.state === 'idle') this.#markIdle(thread);
   }
 
-  /** A thread without work keeps no process alive, and not for ever its memory; but one is there for the next job. */
-  #rest(thread: Thread<Input, Result>): void {
+  /**
+   * Lets an idle thread keep no process alive, and terminates it after a while to free its memory. One idle thread is
+   * kept for the next job.
+   */
+  #markIdle(thread: Thread<Input, Result>): void {
     thread.worker.unref();
     const others = [...this.#threads].filter((other) => other !== thread);
     const isOneKept = others.some(({ state, idleTimer }) => state === 'idle' && !idleTimer);
@@ -186,10 +197,10 @@ export class KillableThreads<Input, Result> {
     await thread.worker.terminate();
   }
 
-  #bury(thread: Thread<Input, Result>): void {
+  #remove(thread: Thread<Input, Result>): void {
     this.#threads.delete(thread);
     thread.idleTimer?.cancel();
-    // A thread that cannot start costs a job, or it would be started for ever.
+    // A thread that failed to start fails one job. Otherwise it would be started again for ever.
     if (thread.state === 'starting') thread.job = this.#takeJob();
     this.#settleJobOf(thread, failed('died', errorMessage(thread.error ?? 'the thread has ended')));
     this.#dispatch();
@@ -211,10 +222,13 @@ function failed(reason: 'overran' | 'died' | 'crowded' | 'closed', message: stri
   return { kind: 'failed', reason, message };
 }
 
-/** The thread's side: called once, at the end of its module. */
-export function answerJobs<Input, Result>(run: (input: Input) => Result): void {
+/**
+ * Serves the jobs of a pool. The module of a worker thread calls it once, at its end.
+ * @throws Error when it runs in the main thread
+ */
+export function serveJobs<Input, Result>(run: (input: Input) => Result): void {
   const port = parentPort;
-  if (!port) throw new Error('answerJobs is called in a worker thread');
+  if (!port) throw new Error('serveJobs is called in a worker thread');
   port.on('message', (input: Input) => port.postMessage(attempt(run, input)));
   port.postMessage({ kind: 'ready' } satisfies Message<Result>);
 }

@@ -1,17 +1,18 @@
 /**
- * What the daemon says of itself, in Prometheus' text format: one registry for the process, and the event loop watched.
- * Names begin with `postrider_`, units are base units and last; labels are few and bounded, never an address or a domain.
+ * Metrics in the text format of Prometheus: one registry for the process, and the delay of the event loop. Names
+ * begin with `postrider_` and end with their base unit. Labels have few, bounded values, never an address or a
+ * domain.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock, Timer } from './clock.ts';
 
 export type Metrics = {
-  /** HTTP requests that were answered. `route`: the pattern, such as `/v1/emails/:id`, or `none`. */
+  /** Number of HTTP requests that were answered. `route` is the pattern, such as `/v1/emails/:id`, or `none`. */
   readonly httpRequests: Counter<'method' | 'route' | 'status'>;
-  /** Seconds from the request's head to its answer. */
+  /** Time from the head of a request to its response, in seconds. */
   readonly httpDuration: Histogram<'method' | 'route'>;
-  /** Requests refused because the daemon had too much to do. `reason`: what of. */
+  /** Number of requests that were refused because of overload. `reason` names the overloaded resource. */
   readonly shedRequests: Counter<'reason'>;
   counter<Label extends string = never>(
     name: string,
@@ -23,17 +24,19 @@ export type Metrics = {
     help: string,
     options: { buckets: readonly number[]; labels?: readonly Label[] },
   ): Histogram<Label>;
-  /** A value asked for whenever the metrics are; of two readers with one name, the later. */
+  /**
+   * Registers a value that is read whenever the metrics are. A later gauge of the same name replaces the earlier one.
+   */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** Event-loop delay while the loop is watched: of the last whole second. */
+  /** Event-loop delay of the last whole second. All zeros while the loop is not watched. */
   readonly loopDelay: LoopDelay;
-  /** Begins to measure the event loop; the answer ends it. */
+  /** Starts measuring the event loop. The returned `stop` ends it. */
   watchLoop(): { stop(): void };
-  /** Everything, and its media type. */
+  /** Returns all metrics as text, and its media type. */
   show(): Promise<{ contentType: string; text: string }>;
 };
 
-/** Milliseconds beyond the time a timer was set for. */
+/** Delays in milliseconds beyond the time that a timer was set for. */
 export type LoopDelay = {
   readonly meanMs: number;
   readonly p50Ms: number;
@@ -42,12 +45,13 @@ export type LoopDelay = {
 };
 
 const PREFIX = 'postrider_';
-/** How often the loop is asked whether it is late. */
+/** Period with which the event loop is sampled, in milliseconds. */
 const LOOP_RESOLUTION_MS = 10;
 const LOOP_WINDOW_MS = 1_000;
 const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const NO_DELAY: LoopDelay = { meanMs: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 };
 
+/** Returns the metrics of the process. */
 export function createMetrics(clock: Clock): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -138,7 +142,10 @@ function createLoopWatch(clock: Clock) {
 
 type NanosecondHistogram = { count: number; mean: number; max: number; percentile(percent: number): number };
 
-/** The histogram holds the time between two looks, which is its resolution when nothing is late. */
+/**
+ * Converts the histogram of Node. It holds the time between two samples, which equals the resolution when nothing is
+ * late.
+ */
 function readDelay(histogram: NanosecondHistogram): LoopDelay {
   if (histogram.count === 0) return NO_DELAY;
   const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - LOOP_RESOLUTION_MS);

@@ -1,11 +1,11 @@
-/** Randomness that decides nothing secret: jitter, shuffles. Keys and ids take theirs from `node:crypto`. */
+/** Randomness for jitter and shuffles. Keys and ids are secret, and use `node:crypto` instead. */
 
-/** At least 0, below 1. */
+/** Returns a number of at least 0 and below 1. */
 export type Random = () => number;
 
 export const realRandom: Random = Math.random;
 
-/** Fisher-Yates, into a new array. */
+/** Returns a new array with the items in random order (Fisher-Yates). */
 export function shuffle<T>(random: Random, items: readonly T[]): T[] {
   const result = [...items];
   for (let index = result.length - 1; index > 0; index--) {

@@ -1,6 +1,6 @@
 /**
- * Tells the operator which hosts have addresses that are not public. Hosts and addresses are a tenant's choice, so what one
- * request can write is limited: a few addresses, and each host once a minute.
+ * Logs which hosts have addresses that are not public. Tenants choose hosts and addresses, so the log volume of one
+ * request is limited: a few addresses, and each host once a minute.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from './clock.ts';
@@ -13,6 +13,7 @@ const MIN_INTERVAL_MS = 60_000;
 /** Maximum number of hosts that are remembered. Our own limit. */
 const MAX_HOSTS = 1_000;
 
+/** Returns the function that logs the refused addresses of a host. */
 export function createRefusalLog(
   clock: Clock,
   log: Pick<Log, 'info'>,

@@ -1,6 +1,6 @@
 /**
- * Secrets at rest: AES-256-GCM with the place they belong to (tenant and row id) as associated data, so that a sealed
- * value copied to another row does not open. The sealed text names its key, so that keys can be rotated.
+ * Encrypts secrets at rest with AES-256-GCM. The tenant id and the row id are the associated data, so a sealed value
+ * that is copied to another row does not open. The sealed text names its key, so that keys can be rotated.
  */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -8,14 +8,18 @@ import { join } from 'node:path';
 import { writeFlushed } from './write-flushed.ts';
 
 export type Sealer = {
-  /** `place` must be the same when it is opened; use tenant id and row id. */
-  seal(secret: string, place: readonly string[]): string;
-  /** Returns true when the value names this key. Only `open` proves that it opens. */
+  /** Seals a secret. `context` must be equal when it is opened; callers use the tenant id and the row id. */
+  seal(secret: string, context: readonly string[]): string;
+  /** Returns true when the value names this key. Only `open` proves that it can be opened. */
   hasSealed(sealed: string): boolean;
-  /** @throws Error when the value was changed, moved, or sealed with another key */
-  open(sealed: string, place: readonly string[]): string;
+  /**
+   * Returns the secret.
+   * @throws Error when the value was changed, moved, or sealed with another key
+   */
+  open(sealed: string, context: readonly string[]): string;
 };
 
+/** Reports that the master key is missing although the database has secrets that were sealed with it. */
 export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
 }
@@ -30,17 +34,18 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT = 'v1';
 
+/** Returns a sealer that uses the master key, which has 32 bytes. */
 export function createSealer(key: Uint8Array): Sealer {
   const keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
   return {
-    seal(secret, place) {
+    seal(secret, context) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associatedData(place));
+      const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associatedData(context));
       const body = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return `${FORMAT}.${keyId}.${body.toString('base64')}`;
     },
     hasSealed: (sealed) => sealed.startsWith(`${FORMAT}.${keyId}.`),
-    open(sealed, place) {
+    open(sealed, context) {
       const [format, sealedWith, body] = sealed.split('.');
       if (format !== FORMAT || body === undefined) throw new Error('not a sealed value');
       if (sealedWith !== keyId)
@@ -48,7 +53,7 @@ export function createSealer(key: Uint8Array): Sealer {
       const bytes = Buffer.from(body, 'base64');
       if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('not a sealed value');
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES))
-        .setAAD(associatedData(place))
+        .setAAD(associatedData(context))
         .setAuthTag(bytes.subarray(-TAG_BYTES));
       return (
         decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
@@ -57,15 +62,14 @@ export function createSealer(key: Uint8Array): Sealer {
   };
 }
 
-function associatedData(place: readonly string[]): Buffer {
-  return Buffer.from(JSON.stringify(place));
+function associatedData(context: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(context));
 }
 
 /**
- * Reads the master key of a data directory, or creates it, mode 0600 and flushed.
- *
- * @throws MissingKeyError when the key is missing and `isNeeded`: a new one would not open existing secrets
- * @throws WrongKeyError when the file holds anything but a key
+ * Reads the master key of a data directory, or creates it with mode 0600 and flushes it to disk.
+ * @throws MissingKeyError when the key is missing and `isNeeded`: a new key would not open existing secrets
+ * @throws WrongKeyError when the file does not contain a key
  */
 export function loadMasterKey(directory: string, isNeeded = false): Buffer {
   const file = join(directory, 'master.key');

@@ -1,6 +1,6 @@
 /**
- * The outside world as one value. Functions name the slice they need, `Pick<System, 'clock' | 'dial'>`; tests replace
- * parts of it and nothing else.
+ * The outside world as one value. Functions name the part that they need, such as `Pick<System, 'clock' | 'dial'>`;
+ * tests replace these parts and nothing else.
  */
 import { networkInterfaces } from 'node:os';
 import { createTargetGuard, type TargetGuard } from './blocklist.ts';
@@ -39,6 +39,7 @@ export type SystemOptions = {
   crashAt: CrashPointName | undefined;
 };
 
+/** Returns the system of a process. Each value in `overrides` replaces the real one. */
 export function createSystem(options: SystemOptions, overrides: Partial<System> = {}): System {
   const clock = overrides.clock ?? realClock;
   const dns = overrides.dns ?? createDns({ clock, servers: options.dnsServers });
@@ -64,7 +65,7 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
   };
 }
 
-/** A public address of this very machine is still not a target: mail for it would loop. */
+/** Returns the addresses of this machine. Even a public one is not a target, because mail to it would loop. */
 function ownAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((entries) =>
     (entries ?? []).map((entry) => entry.address),

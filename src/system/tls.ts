@@ -1,27 +1,31 @@
 /**
- * TLS towards mail peers. Verification is the caller's policy: opportunistic TLS must not verify
- * (engine.md finding 8; RFC 7435), so the certificate's state is reported and not judged here.
+ * TLS for connections to mail servers. The certificate is not verified here, because opportunistic TLS must not
+ * verify it (engine.md finding 8; RFC 7435). The result reports its state, and the caller applies a policy.
  */
 import type { Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, TimeoutError } from './clock.ts';
 
 export type TlsOptions = {
-  /** For SNI; empty for none. */
+  /** Host name for SNI. An empty name sends none. */
   serverName: string;
   timeoutMs: number;
-  /** `reduced`: the smallest ClientHello, for servers and firewalls that break off at the usual one. */
+  /** `reduced` selects the smallest ClientHello, for servers and firewalls that fail with the default one. */
   hello: TlsHello;
 };
 
 export type TlsHello = 'default' | 'reduced';
 
-/** Node's default offers a post-quantum key share, which makes the ClientHello span two packets; some mail servers drop
- * those (engine.md finding 5). X25519 first keeps it small. */
+/**
+ * Key exchange groups of the default ClientHello. With Node's default, a post-quantum key share makes the ClientHello
+ * span two packets, which some mail servers drop (engine.md finding 5). X25519 first keeps it small.
+ */
 const SMALL_HELLO_CURVES = 'X25519:P-256:P-384:X25519MLKEM768';
 
-/** What servers of the last fifteen years have in common, the last two for those without forward secrecy: even they are
- * better than plaintext (RFC 7435). */
+/**
+ * Cipher suites that servers of the last fifteen years support. The last two have no forward secrecy, but are still
+ * better than plaintext (RFC 7435).
+ */
 const REDUCED_CIPHERS = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',
@@ -32,10 +36,10 @@ const REDUCED_CIPHERS = [
   'AES128-SHA',
 ].join(':');
 
-/** A context takes longer to make than a handshake, and is the same for every peer. */
+/** TLS contexts by ClientHello. Creating one takes longer than a handshake, and one context serves every peer. */
 const CONTEXTS: Record<TlsHello, () => SecureContext> = {
   default: once(() => createSecureContext({ minVersion: 'TLSv1.2', ecdhCurve: SMALL_HELLO_CURVES })),
-  // TLS 1.2 alone leaves out key shares, versions and suites of 1.3 (engine.md 3, rule 4).
+  // TLS 1.2 alone omits the key shares, versions and suites of TLS 1.3 (engine.md 3, rule 4).
   reduced: once(() =>
     createSecureContext({
       minVersion: 'TLSv1.2',
@@ -56,8 +60,8 @@ export function startTls(clock: Clock, socket: Socket, options: TlsOptions): Pro
       rejectUnauthorized: false,
       secureContext: CONTEXTS[options.hello](),
     });
-    // They stay on and mean nothing after the handshake; without the first, an error between this promise and the
-    // caller's own listener would end the process.
+    // These listeners stay after the handshake and then have no effect. Without the first one, an error between this
+    // promise and the caller's own listener would end the process.
     secure.on('error', failed);
     secure.once('close', closed);
     const timer = clock.after(options.timeoutMs, () =>

@@ -1,6 +1,6 @@
 /**
- * Wake-ups inside this process: "there may be work". A wake-up may be lost without harm, because every worker also looks
- * at the database on its own schedule.
+ * Wake-ups within this process: "there may be work". A wake-up may be lost without harm, because every worker also
+ * queries the database on its own schedule.
  */
 
 export type WakeupName =
@@ -14,16 +14,20 @@ export type WakeupName =
   | 'imports'
   | 'exports';
 
-/** Names what there is work for. It spares the listener a search; undefined when the sender does not know. */
+/**
+ * Names the items of the work, so that the listener need not search for them. Undefined when the sender does not know
+ * them.
+ */
 type Subjects = readonly string[] | undefined;
 
 export type Wakeups = {
   /** The subjects of `queue` are the keys of delivery queues in which mail is due. */
   notify(name: WakeupName, subjects?: Subjects): void;
-  /** Returns the function that stops listening. */
+  /** Calls `run` at each wake-up. Returns the function that ends this. */
   listen(name: WakeupName, run: (subjects: Subjects) => void): () => void;
 };
 
+/** Returns wake-ups without listeners. */
 export function createWakeups(): Wakeups {
   const listeners = new Map<WakeupName, Set<(subjects: Subjects) => void>>();
   return {

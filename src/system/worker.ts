@@ -1,6 +1,6 @@
 /**
- * The one loop of background work. A row falls due, is leased, is run and settles its own row; the worker sleeps until
- * the next row is due or a notice wakes it. A lease that expires makes a crash a delay, never a loss.
+ * The loop that runs all background work. It leases due rows, runs them, and each run settles its own row. It sleeps
+ * until the next row is due or a wake-up arrives. A lease that expires turns a crash into a delay, never into a loss.
  */
 import { type Clock, sleep, type Timer } from './clock.ts';
 import type { System } from './system.ts';
@@ -10,25 +10,26 @@ export type Work<Item> = {
   /** Names the work in logs. */
   name: string;
   wakeOn: readonly WakeupName[];
-  /** Items run at the same time. */
+  /** Maximum number of items that run at the same time. */
   concurrency: number;
-  /** Takes up to `limit` due items, so that nobody else runs them for the lease's time. */
+  /** Claims up to `limit` due items, so that no other worker runs them during the lease. */
   lease(limit: number): Promise<Item[]>;
   /** Runs and settles one item. A throw is a bug: it is logged, and the item's lease runs out. */
   run(item: Item): Promise<void>;
-  /** When the next item falls due, in epoch milliseconds. */
+  /** Returns the time at which the next item falls due, in epoch milliseconds; undefined when there is none. */
   nextDueAt(): Promise<number | undefined>;
 };
 
 export type RunningWork = {
-  /** Leases nothing more and waits until what runs has settled, at most `graceMs`. */
+  /** Leases nothing more and waits until running items have settled, at most `graceMs`. */
   stop(graceMs: number): Promise<void>;
 };
 
-/** Even without a notice each worker looks for due rows this often. */
+/** Maximum sleep: without a wake-up each worker checks for due rows this often. */
 const MAX_SLEEP_MS = 30_000;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
+/** Starts a worker for this kind of work. */
 export function startWork<Item>(
   system: Pick<System, 'clock' | 'log' | 'wakeups'>,
   work: Work<Item>,
@@ -38,12 +39,15 @@ export function startWork<Item>(
   return worker;
 }
 
-/** Housekeeping as work: due at start and then every `periodMs`, however the wall clock is set meanwhile. */
+/**
+ * Returns housekeeping as work: it is due at start and then every `periodMs`, even when the wall clock is set
+ * meanwhile.
+ */
 export function periodic(
   clock: Clock,
   { name, periodMs, run }: { name: string; periodMs: number; run: () => Promise<void> },
 ): Work<'run'> {
-  /** On the monotonic clock. */
+  /** Time of the next run on the monotonic clock, in milliseconds. */
   let dueAt = clock.elapsed();
   return {
     name,
@@ -63,7 +67,7 @@ class Worker<Item> implements RunningWork {
   readonly #system: Pick<System, 'clock' | 'log' | 'wakeups'>;
   readonly #work: Work<Item>;
   readonly #running = new Set<Promise<void>>();
-  readonly #silence: (() => void)[];
+  readonly #stopListening: (() => void)[];
   readonly #stop = new AbortController();
   #woken = false;
   #wake: () => void = () => {};
@@ -72,7 +76,7 @@ class Worker<Item> implements RunningWork {
   constructor(system: Pick<System, 'clock' | 'log' | 'wakeups'>, work: Work<Item>) {
     this.#system = system;
     this.#work = work;
-    this.#silence = work.wakeOn.map((name) => system.wakeups.listen(name, () => this.#rouse()));
+    this.#stopListening = work.wakeOn.map((name) => system.wakeups.listen(name, () => this.#wakeUp()));
   }
 
   start(): void {
@@ -81,8 +85,8 @@ class Worker<Item> implements RunningWork {
 
   async stop(graceMs: number): Promise<void> {
     this.#stop.abort();
-    for (const silence of this.#silence) silence();
-    this.#rouse();
+    for (const stopListening of this.#stopListening) stopListening();
+    this.#wakeUp();
     await this.#loop;
     await Promise.race([Promise.all(this.#running), sleep(this.#system.clock, graceMs)]);
   }
@@ -95,7 +99,10 @@ class Worker<Item> implements RunningWork {
     }
   }
 
-  /** Starts what is due and answers how long nothing more needs to be done (a finished item or a notice wakes earlier). */
+  /**
+   * Starts due items. Returns the time until the next check, in milliseconds; a finished item or a wake-up shortens
+   * it.
+   */
   async #leaseAndRun(): Promise<number> {
     const free = this.#work.concurrency - this.#running.size;
     if (free <= 0) return MAX_SLEEP_MS;
@@ -113,7 +120,10 @@ class Worker<Item> implements RunningWork {
     }
   }
 
-  /** No notice shortens it, or a full disk under load would be asked, and logged, thousands of times a second. */
+  /**
+   * Pauses after an error. Wake-ups do not shorten the pause: otherwise a full disk under load would be queried, and
+   * logged, thousands of times a second.
+   */
   async #pauseAfterError(): Promise<void> {
     await sleep(this.#system.clock, PAUSE_AFTER_ERROR_MS, this.#stop.signal);
   }
@@ -121,7 +131,7 @@ class Worker<Item> implements RunningWork {
   #launch(item: Item): void {
     const done = this.#runLogged(item).finally(() => {
       this.#running.delete(done);
-      this.#rouse();
+      this.#wakeUp();
     });
     this.#running.add(done);
   }
@@ -134,7 +144,7 @@ class Worker<Item> implements RunningWork {
     }
   }
 
-  #rouse(): void {
+  #wakeUp(): void {
     this.#woken = true;
     this.#wake();
   }

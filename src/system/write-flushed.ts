@@ -3,8 +3,8 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'n
 import { dirname } from 'node:path';
 
 /**
- * Replaces the file, mode 0600. The text is written and flushed under another name first, and the rename is flushed
- * too: a crash leaves either the old file or the new one.
+ * Replaces a file, with mode 0600. The text is first written and flushed under another name, and the rename is
+ * flushed too, so a crash leaves either the old file or the new one.
  */
 export function writeFlushed(file: string, text: string): void {
   const temporary = `${file}.new`;

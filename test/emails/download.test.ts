@@ -10,7 +10,7 @@ import { loadAttachments } from '../../src/emails/load-attachments.ts';
 import type { AttachmentRequest } from '../../src/emails/request/attachments.ts';
 import { createByteBudget } from '../../src/http/byte-budget.ts';
 import { AppError } from '../../src/system/errors.ts';
-import { type HttpResponse, NoRoomError } from '../../src/system/fetch/answer.ts';
+import { BudgetExhaustedError, type HttpResponse } from '../../src/system/fetch/answer.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -45,9 +45,9 @@ function held() {
 /** As much of the room as the file needs, then the file. */
 const fileOf =
   (bytes: number): Fetch =>
-  async ({ takeRoom }) => {
-    if (takeRoom?.(bytes)) return ANSWER;
-    throw new NoRoomError('no room');
+  async ({ reserveBytes }) => {
+    if (reserveBytes?.(bytes)) return ANSWER;
+    throw new BudgetExhaustedError('no room');
   };
 
 const remote = (at: string): AttachmentRequest => ({

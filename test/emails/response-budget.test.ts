@@ -14,7 +14,7 @@ let narrow: FastifyInstance;
 let id: string;
 before(async () => {
   spool = await openSpool();
-  const budget = (largeBytes: number) => createByteBudget({ largeBytes, reserveBytes: 0, share: 1 });
+  const budget = (largeBytes: number) => createByteBudget({ largeBytes, smallBytes: 0, share: 1 });
   narrow = await createApiServer(spool.app, {
     responses: { authenticated: budget(CONTENT_BYTES - 1), unauthenticated: budget(100_000) },
   });

@@ -19,7 +19,7 @@ const finish = Promise.withResolvers<void>();
 const entered = Promise.withResolvers<void>();
 const left = Promise.withResolvers<void>();
 before(async () => {
-  bodies = createByteBudget({ largeBytes: 2 * LARGE_BYTES, reserveBytes: 300_000, share: 1 });
+  bodies = createByteBudget({ largeBytes: 2 * LARGE_BYTES, smallBytes: 300_000, share: 1 });
   const served = await serve({ bodies }, (one) => {
     one.post('/slow', async (_request, reply) => {
       reply.raw.once('close', left.resolve);
@@ -72,7 +72,7 @@ test('a chunked body grows as it comes, up to the limit of the route', async () 
 
 test('a chunked body takes no more room than its route allows', async () => {
   const limitBytes = 1_000_000;
-  const exact = createByteBudget({ largeBytes: limitBytes, reserveBytes: 0, share: 1 });
+  const exact = createByteBudget({ largeBytes: limitBytes, smallBytes: 0, share: 1 });
   const { server: one, send } = await serve({ bodies: exact }, (routes) => {
     routes.post('/exact', { bodyLimit: limitBytes }, async () => ({ used: exact.usedBytes }));
   });
@@ -241,7 +241,7 @@ test('a refusal does not ask for it, and ends the connection, on which nobody kn
 });
 
 test('a holder has its share and no more; another has its own', async () => {
-  const shared = createByteBudget({ largeBytes: 2 * LARGE_BYTES, reserveBytes: 0 });
+  const shared = createByteBudget({ largeBytes: 2 * LARGE_BYTES, smallBytes: 0 });
   const holderOf = ({ headers }: { headers: Record<string, unknown> }) => String(headers['x-who']);
   const { server: one } = await serve({ bodies: shared, holderOf }, (routes) => {
     routes.post('/long', { bodyLimit: 1_000_000 }, async () => ({ done: true }));

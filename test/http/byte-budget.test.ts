@@ -35,7 +35,7 @@ test('however many small bodies one holder has, half of the room is left', () =>
 });
 
 test('where others have all the room for large bodies, half of that for small ones is left to each', () => {
-  const budget = createByteBudget({ largeBytes: 2_000_000, reserveBytes: 600_000 });
+  const budget = createByteBudget({ largeBytes: 2_000_000, smallBytes: 600_000 });
   for (const holder of ['a', 'b']) assert.equal(budget.open(holder).take(1_000_000), true);
   assert.equal(budget.open('a').take(300_000), false, 'large');
   for (let index = 0; index < 3; index++) assert.equal(budget.open('a').take(100_000), true);
@@ -44,7 +44,7 @@ test('where others have all the room for large bodies, half of that for small on
 });
 
 test('large bodies leave room for small ones, and small ones come to an end too', () => {
-  const budget = createByteBudget({ largeBytes: 1_000_000, reserveBytes: 300_000, share: 1 });
+  const budget = createByteBudget({ largeBytes: 1_000_000, smallBytes: 300_000, share: 1 });
   const take = (bytes: number) => budget.open('a').take(bytes);
   assert.equal(take(900_000), true);
   assert.equal(take(280_000), false);
@@ -55,7 +55,7 @@ test('large bodies leave room for small ones, and small ones come to an end too'
 });
 
 test('what grows in small steps is as large as it has become', () => {
-  const budget = createByteBudget({ largeBytes: 500_000, reserveBytes: 300_000, share: 1 });
+  const budget = createByteBudget({ largeBytes: 500_000, smallBytes: 300_000, share: 1 });
   assert.equal(budget.open('a').take(500_000), true);
   const reservation = budget.open('a');
   assert.equal(reservation.take(200_000), true);
@@ -63,7 +63,7 @@ test('what grows in small steps is as large as it has become', () => {
 });
 
 test('what is held already counts although there is no room, and is given back like the rest', () => {
-  const budget = createByteBudget({ largeBytes: 100, reserveBytes: 0, share: 1 });
+  const budget = createByteBudget({ largeBytes: 100, smallBytes: 0, share: 1 });
   const reservation = budget.open('a');
   reservation.add(150);
   assert.deepEqual([budget.usedBytes, budget.open('b').take(1)], [150, false]);
@@ -72,7 +72,7 @@ test('what is held already counts although there is no room, and is given back l
 });
 
 test('a room is given back once, all of it, and what was refused was not taken', () => {
-  const budget = createByteBudget({ largeBytes: 1_000_000, reserveBytes: 0 });
+  const budget = createByteBudget({ largeBytes: 1_000_000, smallBytes: 0 });
   const reservation = budget.open('a');
   assert.deepEqual(
     [reservation.take(300_000), reservation.take(300_000), reservation.take(200_000)],

@@ -67,11 +67,11 @@ test('no file is one that is missing', async () => {
 });
 
 test('a file has its limit, and its room among all bodies', async () => {
-  const { send } = await serveFiles({ bodies: createByteBudget({ largeBytes: 2_000, reserveBytes: 0 }) });
+  const { send } = await serveFiles({ bodies: createByteBudget({ largeBytes: 2_000, smallBytes: 0 }) });
   const file = { method: 'POST', url: '/files', headers: csv } as const;
   const declared = { ...csv, 'content-length': String(MAX_CSV_BODY_BYTES + 1) };
   const tooLarge = await send({ ...file, headers: declared, payload: FILE });
   assert.deepEqual([tooLarge.status, tooLarge.body.error?.type], [413, 'payload_too_large']);
-  const noRoom = await send({ ...file, payload: 'x'.repeat(1_001) });
-  assert.deepEqual([noRoom.status, noRoom.body.error?.type], [503, 'unavailable']);
+  const budgetExhausted = await send({ ...file, payload: 'x'.repeat(1_001) });
+  assert.deepEqual([budgetExhausted.status, budgetExhausted.body.error?.type], [503, 'unavailable']);
 });

@@ -9,7 +9,7 @@ import { head, listen, open } from './connection.ts';
 import { serve } from './serve.ts';
 
 const metrics = createMetrics(createFakeClock(0));
-const bodies = createByteBudget({ largeBytes: 1_000_000, reserveBytes: 0, share: 1 });
+const bodies = createByteBudget({ largeBytes: 1_000_000, smallBytes: 0, share: 1 });
 const { server, send } = await serve({ metrics, bodies }, (one) => serveMetrics(one, metrics, 'local'));
 
 async function lines(): Promise<string[]> {

@@ -19,7 +19,7 @@ type Options = { largeBytes?: number; stallMs?: number; routes?: (server: Fastif
 
 async function serveBudgeted({ largeBytes = MIB, stallMs, routes = () => {} }: Options = {}) {
   const metrics = createMetrics(createFakeClock(0));
-  const budget = createByteBudget({ largeBytes, reserveBytes: 0, share: 1 / 2 });
+  const budget = createByteBudget({ largeBytes, smallBytes: 0, share: 1 / 2 });
   const { server } = await serve(
     {
       metrics,

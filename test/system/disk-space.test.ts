@@ -36,17 +36,17 @@ function open(usage: Partial<DiskUsage> = {}, reserveBytes = 512 * MB) {
 test('below the reserve, and not at it, nothing new is accepted', async () => {
   const { disk, state, logged } = open({ freeBytes: 512 * MB });
   assert.equal(disk.isBelowReserve, false, 'before the first look');
-  await disk.look();
+  await disk.check();
   assert.equal(disk.isBelowReserve, false);
   disk.requireReserve();
   state.usage.freeBytes -= 1;
-  await disk.look();
-  await disk.look();
+  await disk.check();
+  await disk.check();
   assert.equal(disk.isBelowReserve, true);
   assert.equal(disk.isFull, false);
   assert.throws(() => disk.requireReserve(), AppError);
   state.usage.freeBytes = GB;
-  await disk.look();
+  await disk.check();
   assert.equal(disk.isBelowReserve, false);
   assert.deepEqual(logged, [
     'free disk space is below the reserve: nothing new is accepted',
@@ -61,17 +61,17 @@ test('the reserve is at most a tenth of the disk, and none when it is 0', async 
     [2 * GB, MB, 0, false],
   ] as const) {
     const { disk } = open({ totalBytes, freeBytes }, reserveBytes);
-    await disk.look();
+    await disk.check();
     assert.equal(disk.isBelowReserve, isBelow, `${freeBytes} of ${totalBytes}, reserve ${reserveBytes}`);
   }
 });
 
 test('a disk is full without space for a transaction, and for a while after a write had none', async () => {
   const { disk, clock, state } = open({ freeBytes: MB - 1 });
-  await disk.look();
+  await disk.check();
   assert.equal(disk.isFull, true);
   state.usage.freeBytes = 50 * GB;
-  await disk.look();
+  await disk.check();
   assert.equal(disk.isFull, false);
   // The free space does not show a used-up quota.
   disk.reportFull();

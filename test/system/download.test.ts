@@ -44,30 +44,35 @@ async function serve(context: TestContext, handler: Handler) {
 }
 
 /** Room for so many bytes, and how much of it is taken. */
-function roomOf(bytes: number) {
-  const room = {
+function reservationOf(bytes: number) {
+  const reservation = {
     takenBytes: 0,
     most: 0,
     take(more: number) {
-      if (room.takenBytes + more > bytes) return false;
-      room.takenBytes += more;
-      room.most = Math.max(room.most, room.takenBytes);
+      if (reservation.takenBytes + more > bytes) return false;
+      reservation.takenBytes += more;
+      reservation.most = Math.max(reservation.most, reservation.takenBytes);
       return true;
     },
     release() {
-      room.takenBytes = 0;
+      reservation.takenBytes = 0;
     },
   };
-  return room;
+  return reservation;
 }
 
-type More = { maxBytes?: number; timeoutMs?: number; fetch?: Fetch; room?: ReturnType<typeof roomOf> };
+type More = {
+  maxBytes?: number;
+  timeoutMs?: number;
+  fetch?: Fetch;
+  reservation?: ReturnType<typeof reservationOf>;
+};
 
 const get = (url: string, more: More = {}) =>
   download(
     { clock: realClock, fetch: more.fetch ?? fetch },
     {
-      ...{ url, mostRedirects: 3, room: more.room ?? roomOf(1_000_000) },
+      ...{ url, maxRedirects: 3, reservation: more.reservation ?? reservationOf(1_000_000) },
       ...{ maxBytes: more.maxBytes ?? 1_000, timeoutMs: more.timeoutMs ?? 5_000 },
     },
   );
@@ -204,7 +209,7 @@ test('a file as large as the limit is taken, one byte more is refused', async (c
   }
 });
 
-test('a file keeps its room until it is given back; what came of it before and did not last keeps none', async (context) => {
+test('a file keeps its reservation until it is given back; what came of it before and did not last keeps none', async (context) => {
   const { port } = await serve(context, (request, response) => {
     const [status, length] = { '/gone': [404, 300], '/file': [200, 400] }[request.url ?? ''] ?? [302, 500];
     response
@@ -216,22 +221,22 @@ test('a file keeps its room until it is given back; what came of it before and d
     ['/moved', 'ok', 400, 500],
     ['/gone', 'refused', 0, 300],
   ] as const) {
-    const room = roomOf(700);
-    assert.equal((await get(`https://files.example:${port}${path}`, { room })).kind, kind, path);
-    assert.deepEqual([room.takenBytes, room.most], [takenBytes, most], path);
+    const reservation = reservationOf(700);
+    assert.equal((await get(`https://files.example:${port}${path}`, { reservation })).kind, kind, path);
+    assert.deepEqual([reservation.takenBytes, reservation.most], [takenBytes, most], path);
   }
 });
 
-test('a file for which there is no room is not said to be at fault, and keeps none', async (context) => {
+test('a file for which there is no reservation is not said to be at fault, and keeps none', async (context) => {
   const { port } = await serve(context, (_request, response) => {
     for (let part = 0; part < 4; part++) response.write('x'.repeat(50_000));
     response.end();
   });
-  const room = roomOf(150_000);
-  const answer = await get(`https://files.example:${port}/`, { room, maxBytes: 1_000_000 });
-  assert.deepEqual(answer, { kind: 'no-room' });
-  assert.ok(room.most > 0);
-  assert.equal(room.takenBytes, 0);
+  const reservation = reservationOf(150_000);
+  const answer = await get(`https://files.example:${port}/`, { reservation, maxBytes: 1_000_000 });
+  assert.deepEqual(answer, { kind: 'budget-exhausted' });
+  assert.ok(reservation.most > 0);
+  assert.equal(reservation.takenBytes, 0);
 });
 
 test('of an endless file little more than the limit is read', async (context) => {
@@ -365,7 +370,13 @@ test('the time is that of all hops together', async () => {
   };
   const answer = download(
     { clock, fetch: slow },
-    { url: 'https://files.example/', maxBytes: 1, timeoutMs: 10_000, mostRedirects: 9, room: roomOf(0) },
+    {
+      url: 'https://files.example/',
+      maxBytes: 1,
+      timeoutMs: 10_000,
+      maxRedirects: 9,
+      reservation: reservationOf(0),
+    },
   );
   assert.equal(await reason(answer), 'it took longer than 10 seconds');
   assert.deepEqual(limits, [10_000, 6_000, 2_000]);

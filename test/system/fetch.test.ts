@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
 import type { Dns, DnsAnswer } from '../../src/system/dns.ts';
 import { UnresolvedHostError } from '../../src/system/fetch/addresses.ts';
-import { MAX_INFORMATIONAL_RESPONSES, NoRoomError } from '../../src/system/fetch/answer.ts';
+import { BudgetExhaustedError, MAX_INFORMATIONAL_RESPONSES } from '../../src/system/fetch/answer.ts';
 import { createFetch, type HttpRequest } from '../../src/system/fetch.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 
@@ -285,8 +285,8 @@ test('an answer as large as the limit is whole', async (context) => {
 /** What the body of `length` bytes is asked room for, and whether it is held in as much memory. */
 async function roomAsked(port: number, path: string, maxResponseBytes = 1_000_000) {
   const asked: number[] = [];
-  const takeRoom = (bytes: number) => asked.push(bytes) > 0;
-  const { body } = await open()(post(`http://127.0.0.1:${port}${path}`, { maxResponseBytes, takeRoom }));
+  const reserveBytes = (bytes: number) => asked.push(bytes) > 0;
+  const { body } = await open()(post(`http://127.0.0.1:${port}${path}`, { maxResponseBytes, reserveBytes }));
   const sum = asked.reduce((total, bytes) => total + bytes, 0);
   assert.equal(body.buffer.byteLength, sum, 'what is held is what was asked for');
   return { asked, body };
@@ -320,9 +320,9 @@ test('an answer without a body asks for no room, and one whose body has not begu
   });
   assert.deepEqual((await roomAsked(port, '/empty')).asked, []);
   let asked = 0;
-  const takeRoom = () => asked++ >= 0;
+  const reserveBytes = () => asked++ >= 0;
   const url = `http://127.0.0.1:${port}/silent`;
-  await assert.rejects(open()(post(url, { timeoutMs: 200, takeRoom })), { name: 'TimeoutError' });
+  await assert.rejects(open()(post(url, { timeoutMs: 200, reserveBytes })), { name: 'TimeoutError' });
   assert.equal(asked, 0);
 });
 
@@ -335,12 +335,12 @@ test('an answer for which there is no room is left, and its connection closed', 
     pour();
   });
   let left = 200_000;
-  const takeRoom = (bytes: number) => {
+  const reserveBytes = (bytes: number) => {
     left -= bytes;
     return left >= 0;
   };
-  const request = post(`http://127.0.0.1:${receiver.port}/`, { maxResponseBytes: 1_000_000, takeRoom });
-  await assert.rejects(open()(request), NoRoomError);
+  const request = post(`http://127.0.0.1:${receiver.port}/`, { maxResponseBytes: 1_000_000, reserveBytes });
+  await assert.rejects(open()(request), BudgetExhaustedError);
   await allClosed(receiver);
   assert.equal(receiver.open.size, 0);
 });

@@ -1,6 +1,6 @@
 /** A thread for the tests of killable-threads: does as it is told, so that each fate of a job can be had for the asking. */
 import { isMainThread, resourceLimits, threadId } from 'node:worker_threads';
-import { answerJobs } from '../../src/system/killable-threads.ts';
+import { serveJobs } from '../../src/system/killable-threads.ts';
 
 export type Order = {
   what: 'where' | 'room' | 'pause' | 'hold' | 'spin' | 'hoard' | 'throw' | 'exit';
@@ -10,7 +10,7 @@ export type Order = {
   release?: Int32Array;
 };
 
-answerJobs(({ what, begun, release }: Order): string => {
+serveJobs(({ what, begun, release }: Order): string => {
   if (begun) {
     Atomics.store(begun, 0, 1);
     Atomics.notify(begun, 0);

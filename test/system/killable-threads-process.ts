@@ -8,7 +8,7 @@ const threads = new KillableThreads<Order, string>(realClock, {
   threads: 1,
   jobTimeoutMs: 60_000,
   waitTimeoutMs: 60_000,
-  mostWaiting: 1,
+  maxWaiting: 1,
   idleTimeoutMs: 60_000,
   quickJobMs: 60_000,
   heapMegabytes: 32,

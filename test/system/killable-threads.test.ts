@@ -17,7 +17,7 @@ const OPTIONS: KillableThreadsOptions = {
   threads: 1,
   jobTimeoutMs: 2_000,
   waitTimeoutMs: 5_000,
-  mostWaiting: 3,
+  maxWaiting: 3,
   idleTimeoutMs: 60_000,
   quickJobMs: 0,
   heapMegabytes: 32,
@@ -80,7 +80,7 @@ test('the memory of a thread is limited, old and young', async (t) => {
 });
 
 test('no more threads are started than there may be', async (t) => {
-  const { run, hold } = openThreads(t, { threads: 2, mostWaiting: 4 });
+  const { run, hold } = openThreads(t, { threads: 2, maxWaiting: 4 });
   const releases = await Promise.all([hold(), hold()]);
   const others = [run('where'), run('where')];
   // A third would be there by the time that one started after it is.
@@ -191,7 +191,7 @@ test('a thread that has nothing to do for long is ended, and started again for t
 });
 
 test('one thread whose jobs were all quick is kept, however long it idles', async (t) => {
-  const { clock, run, hold, twoPlaces } = openThreads(t, { threads: 2, mostWaiting: 4, quickJobMs: 100 });
+  const { clock, run, hold, twoPlaces } = openThreads(t, { threads: 2, maxWaiting: 4, quickJobMs: 100 });
   const first = await run('where');
   for (let day = 0; day < 2; day++) {
     await clock.advance(24 * 3_600_000);

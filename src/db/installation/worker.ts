@@ -10,7 +10,7 @@ import type { Db } from '../database.ts';
 import type { SetBack } from '../due-times.ts';
 import { advanceInstallation } from './store.ts';
 
-type ClockApp = Pick<System, 'clock' | 'log' | 'wakeups'> & { db: Db; clockWatch: Pick<ClockWatch, 'look'> };
+type ClockApp = Pick<System, 'clock' | 'log' | 'wakeups'> & { db: Db; clockWatch: Pick<ClockWatch, 'check'> };
 
 /** Moves the due times of one feature with a clock that was set back. */
 export type MoveDueTimes = (db: Db, setBack: SetBack) => Promise<void>;
@@ -26,7 +26,7 @@ const PERIOD_MS = 60_000;
  * start that fails later, such as on a port in use, must not move the due times again when it is repeated.
  */
 export async function followClock(app: ClockApp, moves: readonly MoveDueTimes[]): Promise<void> {
-  const setBackMs = app.clockWatch.look();
+  const setBackMs = app.clockWatch.check();
   if (setBackMs === 0) return;
   app.log.error(
     { setBackMs },

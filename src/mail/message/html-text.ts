@@ -40,7 +40,7 @@ export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText 
     threads: THREADS,
     jobTimeoutMs: JOB_TIMEOUT_MS,
     waitTimeoutMs: WAIT_TIMEOUT_MS,
-    mostWaiting: MAX_WAITING,
+    maxWaiting: MAX_WAITING,
     idleTimeoutMs: IDLE_TIMEOUT_MS,
     quickJobMs: QUICK_JOB_MS,
     heapMegabytes: HEAP_MEGABYTES,

@@ -1,8 +1,8 @@
-/** What an answer means: aliases followed to the records, and which kind of nothing it is when there are none. */
+/** Interprets answers: follows aliases to the records, and classifies an answer without records. */
 import type { Ask } from './ask.ts';
 import type { Question, RecordData, ResourceRecord, Response } from './message.ts';
 
-/** `ttlMs`: how long it may be kept; 0 is not at all. */
+/** The result of a question. `ttlMs` is the time for which it may be cached; 0 means not at all. */
 export type Finding =
   | { kind: 'found'; records: RecordData[]; ttlMs: number }
   /** The name exists, but has no records of this type. */
@@ -11,15 +11,21 @@ export type Finding =
   | { kind: 'no-name'; ttlMs: number }
   | { kind: 'failed'; reason: string };
 
-/** As many as common resolvers follow. */
+/** Maximum number of aliases that are followed, the same number as common resolvers. */
 const MAX_ALIAS_CHAIN = 16;
-/** Records change hands within a day or two at most; RFC 8767 4 lets any cap be chosen up to a week. */
+/**
+ * Maximum TTL that is used. Records rarely stay valid longer than two days, and RFC 8767 section 4 allows any cap up
+ * to a week.
+ */
 const MAX_TTL_SECONDS = 86_400;
-/** engine.md 4: far below the hours of RFC 2308 5, so that what is published after it was asked for is seen soon. */
+/**
+ * Maximum TTL of a negative answer (engine.md 4). It is far below the hours of RFC 2308 section 5, so that a record
+ * that is published after the first lookup is seen soon.
+ */
 const MAX_NEGATIVE_TTL_SECONDS = 300;
 const NO_SUCH_NAME = 3;
 
-/** Never rejects. */
+/** Resolves a question, following aliases. It never rejects. */
 export async function resolve(ask: Ask, question: Question): Promise<Finding> {
   const chain: ResourceRecord[] = [];
   for (let name = question.name; ; ) {
@@ -33,13 +39,16 @@ export async function resolve(ask: Ask, question: Question): Promise<Finding> {
 
 type Step = Finding | { kind: 'alias'; target: string };
 
-/** Follows the aliases in one response and adds them to `chain`; `alias` when they lead out of it. */
+/**
+ * Follows the aliases in one response and adds them to `chain`. Returns `alias` when the response does not contain
+ * the target's records.
+ */
 function follow(response: Response, { name: asked, type }: Question, chain: ResourceRecord[]): Step {
   for (let name = asked; ; ) {
     const here = response.answers.filter(({ owner }) => owner === name);
     const found = here.filter(({ data }) => data.type === type);
     if (found.length > 0) {
-      const ttlMs = leastTtlMs([...chain, ...found], MAX_TTL_SECONDS);
+      const ttlMs = minTtlMs([...chain, ...found], MAX_TTL_SECONDS);
       return { kind: 'found', records: found.map(({ data }) => data), ttlMs };
     }
     const alias = here.find(({ data }) => data.type === 'CNAME');
@@ -48,20 +57,23 @@ function follow(response: Response, { name: asked, type }: Question, chain: Reso
       return ended ? nothing(response, chain) : { kind: 'alias', target: name };
     }
     chain.push(alias);
-    // Also ends those that go round in a circle.
+    // The limit also ends a loop of aliases.
     if (chain.length > MAX_ALIAS_CHAIN) return { kind: 'failed', reason: 'too many aliases' };
     name = alias.data.target;
   }
 }
 
-/** RFC 2308 2.1, 2.2: the code speaks of the name at the end of the chain. */
+/**
+ * Classifies an answer without records. The response code describes the name at the end of the alias chain (RFC 2308
+ * sections 2.1 and 2.2).
+ */
 function nothing(response: Response, chain: readonly ResourceRecord[]): Finding {
   const kind = response.code === NO_SUCH_NAME ? 'no-name' : 'no-data';
   const soa = soaOf(response);
-  // RFC 2308 5: without an SOA it should not be kept.
+  // A negative answer without an SOA should not be cached (RFC 2308 section 5).
   if (soa === undefined) return { kind, ttlMs: 0 };
-  const longest = Math.min(soa.minimumSeconds, MAX_NEGATIVE_TTL_SECONDS);
-  return { kind, ttlMs: leastTtlMs([...chain, soa.record], longest) };
+  const maxSeconds = Math.min(soa.minimumSeconds, MAX_NEGATIVE_TTL_SECONDS);
+  return { kind, ttlMs: minTtlMs([...chain, soa.record], maxSeconds) };
 }
 
 function soaOf({ authorities }: Response) {
@@ -71,7 +83,7 @@ function soaOf({ authorities }: Response) {
   return undefined;
 }
 
-/** RFC 2181 5.2: where the TTLs of a set differ, the least one counts. */
-function leastTtlMs(records: readonly ResourceRecord[], longestSeconds: number): number {
-  return Math.min(longestSeconds, ...records.map(({ ttlSeconds }) => ttlSeconds)) * 1_000;
+/** Returns the smallest TTL of the records: it counts where the TTLs of a set differ (RFC 2181 section 5.2). */
+function minTtlMs(records: readonly ResourceRecord[], maxSeconds: number): number {
+  return Math.min(maxSeconds, ...records.map(({ ttlSeconds }) => ttlSeconds)) * 1_000;
 }

@@ -1,8 +1,8 @@
 /**
- * A question, asked until a server has answered it: the servers in turn, twice over. Only answers that speak of the
- * name count; a server that refuses, fails or knows no more than where to ask is passed by. Equal questions at the same
- * time are one, also because many of them would give a forger many tries (RFC 5452 5). Background questions have half of
- * the slots, so that the questions of a delivery never wait for them alone.
+ * Asks a question until a server answers it: each server in turn, twice. Only an answer about the name counts; a
+ * server that refuses, fails or sends a referral is skipped. Equal concurrent questions share one query, also because
+ * many identical queries would give a forger many guesses (RFC 5452 section 5). Background questions use at most half
+ * of the slots, so that deliveries never wait for them alone.
  */
 import type { Clock } from '../clock.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
@@ -10,26 +10,29 @@ import { QuestionLimiter } from './limiter.ts';
 import type { Question, Response } from './message.ts';
 import type { Servers } from './servers.ts';
 
+/** Asks one question. It never rejects. */
 export type Ask = (question: Question) => Promise<ExchangeOutcome>;
 
-/** `background`: questions that nobody's mail waits for, such as those about the records of a domain. */
+/** The class of a question. No mail waits for `background` questions, such as those about the records of a domain. */
 export type Priority = 'delivery' | 'background';
 
 export type AskWithPriority = (question: Question, priority?: Priority) => Promise<ExchangeOutcome>;
 
-/** engine.md 4. */
+/** Maximum time for which one server is waited for, in milliseconds (engine.md 4). */
 const SERVER_TIMEOUT_MS = 5_000;
-/** engine.md 4: each server is asked this often. */
+/** Number of times that each server is asked (engine.md 4). */
 const ROUNDS = 2;
 /** Maximum number of questions asked at the same time; the others wait (engine.md 4). */
 const MAX_ASKED = 128;
 /** Maximum number of these that are background questions. */
 const MAX_ASKED_IN_BACKGROUND = MAX_ASKED / 2;
-/** Maximum number of waiting questions. Each asker waits for its own, so this is reached only when no server answers and
- * thousands ask on. */
+/**
+ * Maximum number of waiting questions. Each caller waits for its own question, so this is reached only when no server
+ * answers and thousands of callers continue to ask.
+ */
 const MAX_WAITING = 10_000;
 
-/** The answer never rejects. */
+/** Returns the function that asks questions of the given servers. Its promise never rejects. */
 export function createAsk(clock: Clock, servers: Servers): AskWithPriority {
   const underWay = new Map<string, Promise<ExchangeOutcome>>();
   const all = new QuestionLimiter({ maxRunning: MAX_ASKED, maxWaiting: MAX_WAITING });
@@ -42,7 +45,8 @@ export function createAsk(clock: Clock, servers: Servers): AskWithPriority {
   }
 
   return (question, priority = 'delivery') => {
-    // A delivery never waits for an equal question that still waits in the background.
+    // Deliveries have a key of their own: they never wait for an equal question that is still queued as background
+    // work.
     const key = `${priority} ${question.type} ${question.name}`;
     const same = underWay.get(key);
     if (same !== undefined) return same;
@@ -68,7 +72,7 @@ async function askServers(clock: Clock, servers: Servers, question: Question): P
 
 const NO_ERROR = 0;
 const NO_SUCH_NAME = 3;
-/** RFC 1035 4.1.1, in the words of c-ares. */
+/** Names of response codes (RFC 1035 section 4.1.1), as c-ares spells them. */
 const FAILURES: Readonly<Record<number, string>> = {
   1: 'EFORMERR',
   2: 'ESERVFAIL',
@@ -79,7 +83,8 @@ const FAILURES: Readonly<Record<number, string>> = {
 function whyNoAnswer({ code, answers, authorities }: Response): string | undefined {
   if (code === NO_SUCH_NAME) return undefined;
   if (code !== NO_ERROR) return FAILURES[code] ?? `ERCODE${code}`;
-  // RFC 2308 2.2: name servers without an SOA are a referral. The one asked does not resolve; the name may well exist.
+  // Name servers without an SOA are a referral (RFC 2308 section 2.2). The asked server does not resolve names; the
+  // name may exist.
   const types = new Set(authorities.map(({ data }) => data.type));
   return answers.length === 0 && types.has('NS') && !types.has('SOA') ? 'EREFERRAL' : undefined;
 }

@@ -1,35 +1,47 @@
 /**
- * What DNS has said, for as long as it may be kept. Time is the monotonic clock's, so a wall clock that is set neither
- * ages nor freezes it. While no resolver answers, what was found serves on for a while (RFC 8767); a failure never takes
- * its place, and is itself remembered for moments only.
+ * Caches DNS answers for their TTL. It uses the monotonic clock, so a wall clock that is set neither expires nor
+ * extends entries. While no resolver answers, expired records are served for a limited time (RFC 8767). A failure
+ * never replaces a cached answer, and is cached for seconds only.
  */
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type { Finding } from './answer.ts';
 import type { Question, RecordData } from './message.ts';
 
+/** Resolves one question. It never rejects. */
 export type Resolve = (question: Question) => Promise<Finding>;
 
 type Known = Exclude<Finding, { kind: 'failed' }>;
 type Kept = { finding: Known; expiresAt: number };
 type Entry = { kept: Kept | undefined; failure: { reason: string; until: number } | undefined };
 
-/** engine.md 1. */
+/** Maximum number of cached questions (engine.md 1). */
 const MAX_ENTRIES = 65_536;
-/** So that a domain with large records, or thousands of them, does not take the memory those of others need. */
+/**
+ * Maximum memory of the cache. It prevents a domain with large records, or with thousands of them, from evicting the
+ * entries of other domains.
+ */
 const MAX_BYTES = 32 * 1_024 * 1_024;
-/** Measured: an answer of one address. */
+/** Measured memory of an entry with one address. */
 const ENTRY_BYTES = 400;
 const RECORD_BYTES = 100;
 
-/** engine.md 4. */
+/** Maximum time for which expired records are served, in milliseconds (engine.md 4). */
 const MAX_STALE_MS = 3_600_000;
-/** RFC 8767 4: the TTL of a stale answer; 5: no sooner is the resolver asked again. */
+/**
+ * TTL of a stale answer (RFC 8767 section 4), and the minimum time between two attempts to refresh it (section 5).
+ */
 const STALE_TTL_MS = 30_000;
-/** Long enough that a burst of mail asks once, short enough that a resolver that is back is soon believed (RFC 2308 7). */
+/**
+ * Time for which a failure is cached: long enough that a burst of mail asks once, short enough that a recovered
+ * resolver is used soon (RFC 2308 section 7).
+ */
 const FAILURE_MS = 5_000;
 
-/** `cached` asks only for what is not known; `fresh` always asks, by `resolveFresh`, and what it learns is kept as well. */
+/**
+ * Returns two resolvers over one cache. `cached` asks only about questions that are not cached. `fresh` always asks
+ * through `resolveFresh`, and its answers are cached as well.
+ */
 export function createCache(
   clock: Clock,
   resolve: Resolve,
@@ -82,7 +94,10 @@ function remembered(clock: Clock, entry: Entry | undefined): Finding | undefined
   return staleFinding(clock, kept) ?? { kind: 'failed', reason: failure.reason };
 }
 
-/** Only records: that a name does not exist is a verdict, and nobody bounces mail on an old one. */
+/**
+ * Returns expired records. It never returns an expired "does not exist": that is a verdict, and mail must not bounce
+ * because of an outdated one.
+ */
 function staleFinding(clock: Clock, kept: Kept | undefined): Finding | undefined {
   if (kept?.finding.kind !== 'found' || clock.elapsed() >= kept.expiresAt + MAX_STALE_MS) return undefined;
   return { ...kept.finding, ttlMs: STALE_TTL_MS };
@@ -93,7 +108,7 @@ function sizeOf({ kept }: Entry): number {
   return records.reduce((sum, record) => sum + RECORD_BYTES + textBytes(record), ENTRY_BYTES);
 }
 
-/** Two bytes a character at most. */
+/** Returns the maximum size of a record's text, at two bytes a character. */
 function textBytes(record: RecordData): number {
   return record.type === 'TXT' ? 2 * record.text.length : 0;
 }

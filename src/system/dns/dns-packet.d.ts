@@ -1,4 +1,4 @@
-/** The part of dns-packet that is used here and by the tests; the package carries no types. */
+/** Types of the part of dns-packet that is used here and in the tests. The package has no types of its own. */
 declare module 'dns-packet' {
   export type Question = { name: string; type: string; class?: string };
   export type Answer = { name: string; type: string; ttl?: number; class?: string; data?: unknown };
@@ -13,7 +13,7 @@ declare module 'dns-packet' {
     authorities?: Answer[];
     additionals?: (Answer | OptAnswer)[];
   };
-  /** `decode` leaves in `bytes` how many it has read. */
+  /** Codec of one kind of data. `decode` stores the number of bytes that it has read in `bytes`. */
   export type Codec<T> = { decode: { (message: Buffer, offset: number): T; readonly bytes: number } };
   export const AUTHORITATIVE_ANSWER: number;
   export const TRUNCATED_RESPONSE: number;
@@ -21,9 +21,9 @@ declare module 'dns-packet' {
   export const RECURSION_AVAILABLE: number;
   export function encode(packet: Packet): Buffer;
   export function decode(bytes: Buffer): Packet;
-  /** The root is `.`; other names have no final dot. */
+  /** Codec of names. The root is `.`; other names have no final dot. */
   export const name: Codec<string>;
-  // Of record data, beginning with its length (RDLENGTH).
+  // Codecs of record data. The data begins with its length (RDLENGTH).
   export const a: Codec<string>;
   export const aaaa: Codec<string>;
   export const mx: Codec<{ preference: number; exchange: string }>;

@@ -1,8 +1,8 @@
 /**
- * One question to one server: over UDP, over TCP where the answer does not fit (RFC 7766 5), without EDNS where the
- * server knows none. Each UDP query has a socket of its own, so each has a port that nobody can guess, beside its random id
- * (RFC 5452 9.2); it costs 20 µs more than a shared one. The socket is connected: the kernel drops what comes from other
- * addresses, and a port where nobody listens says so at once.
+ * Sends one question to one server: over UDP, over TCP when the answer does not fit (RFC 7766 section 5), and without
+ * EDNS when the server does not support it. Each UDP query has its own socket, and so a random port in addition to
+ * its random id (RFC 5452 section 9.2); this costs 20 µs more than a shared socket. The socket is connected, so the
+ * kernel drops packets from other addresses and reports a closed port at once.
  */
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
@@ -13,19 +13,25 @@ import { type Query, type Question, type Response, readResponse, writeQuery } fr
 
 export type Server = { address: string; port: number };
 
-/** `reason`: a code such as `ETIMEOUT`, `ECONNREFUSED`, `EMFILE`, `EBADRESP`. Whatever it is, it says nothing of the name. */
+/**
+ * The result of a query. `reason` is a code such as `ETIMEOUT`, `ECONNREFUSED`, `EMFILE` or `EBADRESP`. A failure
+ * never says anything about the name.
+ */
 export type ExchangeOutcome = { kind: 'response'; response: Response } | { kind: 'failed'; reason: string };
 
 const UNREADABLE: ExchangeOutcome = { kind: 'failed', reason: 'EBADRESP' };
 const TIMED_OUT: ExchangeOutcome = { kind: 'failed', reason: 'ETIMEOUT' };
 
-/** FORMERR, NOTIMP, BADVERS: what servers without EDNS, or with another version of it, answer (RFC 6891 6.1.3, 7). */
+/**
+ * Response codes of servers without EDNS or with another version of it: FORMERR, NOTIMP and BADVERS (RFC 6891
+ * sections 6.1.3 and 7).
+ */
 const NO_EDNS_CODES: readonly number[] = [1, 4, 16];
 const MESSAGE_IDS = 0x1_0000;
-/** RFC 1035 4.2.2. */
+/** Size of the length field before a message over TCP (RFC 1035 section 4.2.2). */
 const LENGTH_BYTES = 2;
 
-/** Never rejects. */
+/** Asks the server and waits at most `timeoutMs`, all fallbacks included. It never rejects. */
 export async function exchange(
   clock: Clock,
   server: Server,
@@ -53,7 +59,10 @@ async function attempt(
 
 type Settle = (outcome: ExchangeOutcome) => void;
 
-/** Ends at the first outcome, or when the time is up. `open` answers how to close what it has opened. */
+/**
+ * Resolves with the first outcome, or with a timeout. `open` starts the exchange and returns the function that closes
+ * it.
+ */
 function settled(clock: Clock, timeoutMs: number, open: (settle: Settle) => () => void) {
   return new Promise<ExchangeOutcome>((resolve) => {
     const timer = clock.after(timeoutMs, () => settle(TIMED_OUT));
@@ -81,22 +90,22 @@ function failed(error: unknown): ExchangeOutcome {
 function sendUdp(server: Server, query: Query, settle: Settle): () => void {
   const socket = createSocket({
     type: isIPv6(server.address) ? 'udp6' : 'udp4',
-    // The address is an IP literal; the system's lookup would go through the thread pool for it.
+    // The address is an IP literal. The system's lookup would occupy the thread pool for it.
     lookup: (host, _options, callback) => callback(null, host, isIPv6(host) ? 6 : 4),
   });
   socket.on('error', (error) => settle(failed(error)));
-  // Without a callback a send that fails says nothing.
+  // Without a callback, a failed send is not reported.
   socket.on('connect', () => socket.send(query.bytes, (error) => error && settle(failed(error))));
   socket.on('message', (message) => {
     const reading = readResponse(message, query);
-    // RFC 5452 9.1: what does not match is passed over, and the answer is still waited for.
+    // A response that does not match the query is ignored, and the exchange keeps waiting (RFC 5452 section 9.1).
     if (reading.kind !== 'foreign') settle(reading.kind === 'response' ? reading : UNREADABLE);
   });
   socket.connect(server.port, server.address);
   return () => socket.close();
 }
 
-/** A connection for each question: so few answers are long. */
+/** Sends the query over a new TCP connection. Long answers are rare, so connections are not reused. */
 function sendTcp(server: Server, query: Query, settle: Settle): () => void {
   const socket = connect({ host: server.address, port: server.port, noDelay: true });
   const parts: Buffer[] = [];
@@ -113,12 +122,15 @@ function sendTcp(server: Server, query: Query, settle: Settle): () => void {
   });
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt16BE(query.bytes.length);
-  // In one write: some servers take the length and the message for one segment (RFC 7766 8).
+  // The length and the message are one write, because some servers expect both in one segment (RFC 7766 section 8).
   socket.write(Buffer.concat([length, query.bytes]));
   return () => socket.destroy();
 }
 
-/** How many bytes there must be, once the length is there; never more than 65,537. */
+/**
+ * Returns the total size of the message with its length field, at most 65,537 bytes; undefined until the length field
+ * has arrived.
+ */
 function frameEnd(parts: Buffer[], receivedBytes: number): number | undefined {
   if (receivedBytes < LENGTH_BYTES) return undefined;
   const [first = Buffer.alloc(0)] = parts;

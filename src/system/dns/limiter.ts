@@ -1,4 +1,4 @@
-/** Limits how many questions are asked at the same time. Those beyond the limit wait, first come, first served. */
+/** Limits the number of concurrent questions. Questions beyond the limit wait in order of arrival. */
 export class QuestionLimiter {
   readonly #maxRunning: number;
   readonly #maxWaiting: number;

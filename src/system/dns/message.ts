@@ -1,7 +1,7 @@
 /**
- * DNS messages (RFC 1035 4): a question as bytes, and an answer read as what it is, bytes that anybody may have sent.
- * Record data is decoded by dns-packet; what surrounds it is walked here, so that each record ends where its length says
- * and records of no concern are stepped over unread. What an answer means is decided in `answer.ts`.
+ * DNS messages (RFC 1035 section 4): encodes a question, and parses an answer, which is untrusted input. The package
+ * dns-packet decodes record data. This file walks the message around it, so that each record ends where its length
+ * says, and skips records of other types. `answer.ts` interprets the result.
  */
 import {
   a,
@@ -18,7 +18,7 @@ import {
 
 export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME';
 
-/** `name` is a host name (`isHostName`), in lower case and without its final dot. */
+/** A question. `name` is a host name (`isHostName`), in lower case and without its final dot. */
 export type Question = { name: string; type: QuestionType };
 
 export type Query = {
@@ -31,19 +31,19 @@ export type Query = {
 export type RecordData =
   | { type: 'A' | 'AAAA'; address: string }
   | { type: 'MX'; preference: number; exchange: string }
-  /** The character-strings in one piece. */
+  /** Text record. Its character-strings are joined. */
   | { type: 'TXT'; text: string }
   | { type: 'CNAME'; target: string }
   | { type: 'SOA'; minimumSeconds: number }
   | { type: 'NS' };
 
-/** Names are in lower case and without their final dot; the root is empty. */
+/** One record. Names are in lower case and without their final dot; the root is the empty string. */
 export type ResourceRecord = { owner: string; ttlSeconds: number; data: RecordData };
 
 export type Response = {
-  /** RFC 1035 4.1.1, with the upper bits of RFC 6891 6.1.3. */
+  /** Response code (RFC 1035 section 4.1.1) with the extended bits of RFC 6891 section 6.1.3. */
   code: number;
-  /** The records are not read. */
+  /** True when the message was cut. Its records are then not read. */
   isTruncated: boolean;
   answers: ResourceRecord[];
   authorities: ResourceRecord[];
@@ -51,23 +51,26 @@ export type Response = {
 
 export type Reading =
   | { kind: 'response'; response: Response }
-  /** No answer to this query: somebody else's, or a forgery. */
+  /** The message does not answer this query: it belongs to another query, or is forged. */
   | { kind: 'foreign' }
-  /** An answer to this query that breaks off or makes no sense. */
+  /** The message answers this query but is cut off or malformed. */
   | { kind: 'unreadable' };
 
 /**
- * Over UDP; larger answers come over TCP. What passes everywhere without fragments, which can be forged and lost (the
- * value agreed by resolver makers for DNS Flag Day 2020).
+ * Maximum size of an answer over UDP; larger answers come over TCP. This size passes everywhere without fragments,
+ * which can be forged and lost (the value that resolver makers agreed on for DNS Flag Day 2020).
  */
 const UDP_PAYLOAD_BYTES = 1_232;
-/** RFC 6891 6.1.2: root name, type, class, TTL, RDLENGTH. */
+/** Size of the OPT record: root name, type, class, TTL and RDLENGTH (RFC 6891 section 6.1.2). */
 const OPT_BYTES = 11;
-/** RFC 1035 4.1.1. */
+/** Size of the message header (RFC 1035 section 4.1.1). */
 const HEADER_BYTES = 12;
-/** RFC 1035 4.1.3: TYPE, CLASS, TTL. */
+/** Size of TYPE, CLASS and TTL of a record (RFC 1035 section 4.1.3). */
 const RECORD_FIXED_BYTES = 8;
-/** No honest answer comes near; it bounds what names compressed into long chains can cost. */
+/**
+ * Maximum number of records of a message. Real answers have far fewer; the limit bounds the cost of names that are
+ * compressed into long chains.
+ */
 const MAX_RECORDS = 1_000;
 
 const RESPONSE_FLAG = 0x8000;
@@ -76,7 +79,7 @@ const CODE_MASK = 0x000f;
 const NO_ERROR = 0;
 const NO_SUCH_NAME = 3;
 const CLASS_INTERNET = 1;
-/** RFC 1035 3.2.2, RFC 3596 2.1. */
+/** Names of the record types that are read (RFC 1035 section 3.2.2, RFC 3596 section 2.1). */
 const TYPES: Readonly<Record<number, RecordData['type']>> = {
   1: 'A',
   2: 'NS',
@@ -88,7 +91,9 @@ const TYPES: Readonly<Record<number, RecordData['type']>> = {
 };
 const TYPE_OPT = 41;
 
-/** `withEdns`: says that answers over UDP may be longer than 512 bytes (RFC 6891 6.2.3). */
+/**
+ * Encodes a query. `withEdns` announces that answers over UDP may be longer than 512 bytes (RFC 6891 section 6.2.3).
+ */
 export function writeQuery(question: Question, id: number, withEdns: boolean): Query {
   const bytes = encode({
     id,
@@ -101,12 +106,15 @@ export function writeQuery(question: Question, id: number, withEdns: boolean): Q
   return { bytes, id, question: questionSection(bytes, end) };
 }
 
-/** Names compare without regard to case (RFC 1035 2.3.3); no other byte of the section is a letter. */
+/**
+ * Returns the question section in lower case: names compare without regard to case (RFC 1035 section 2.3.3). No other
+ * byte of the section is a letter.
+ */
 function questionSection(message: Buffer, end: number): string {
   return message.toString('latin1', HEADER_BYTES, end).toLowerCase();
 }
 
-/** Never throws. */
+/** Parses a message. It never throws. */
 export function readResponse(message: Buffer, query: Query): Reading {
   if (message.length < HEADER_BYTES) return { kind: 'foreign' };
   const flags = message.readUInt16BE(2);
@@ -125,7 +133,10 @@ export function readResponse(message: Buffer, query: Query): Reading {
   }
 }
 
-/** RFC 5452 9.1: the question must be ours. A server that could not read it may leave it out, but only with an error. */
+/**
+ * Returns the offset after the question section, which must equal the query's (RFC 5452 section 9.1); undefined when
+ * it does not. A server that could not parse the query may leave the section out, but only with an error code.
+ */
 function questionEnd(message: Buffer, query: Query, code: number): number | undefined {
   const count = message.readUInt16BE(4);
   if (count === 0 && code !== NO_ERROR && code !== NO_SUCH_NAME) return HEADER_BYTES;
@@ -151,7 +162,10 @@ function readSections(message: Buffer, start: number, code: number): Response {
 
 type Step = { record: ResourceRecord | undefined; extendedCode: number; end: number };
 
-/** RFC 1035 4.1.3. @throws Error when the record does not fit */
+/**
+ * Reads one record (RFC 1035 section 4.1.3).
+ * @throws Error when the record exceeds the message
+ */
 function readRecord(message: Buffer, start: number): Step {
   const owner = canonical(nameCodec.decode(message, start));
   const offset = start + nameCodec.decode.bytes;
@@ -160,7 +174,7 @@ function readRecord(message: Buffer, start: number): Step {
   const lengthAt = offset + RECORD_FIXED_BYTES;
   const end = lengthAt + 2 + message.readUInt16BE(lengthAt);
   if (end > message.length) throw new RangeError('a record is cut off');
-  // RFC 6891 6.1.3: the TTL of OPT begins with the upper bits of the response code.
+  // The TTL of OPT begins with the upper bits of the response code (RFC 6891 section 6.1.3).
   if (type === TYPE_OPT) return { record: undefined, extendedCode: ttlSeconds >>> 24, end };
   const known = TYPES[type];
   if (known === undefined || message.readUInt16BE(offset + 2) !== CLASS_INTERNET) {
@@ -170,7 +184,7 @@ function readRecord(message: Buffer, start: number): Step {
   return { record: { owner, ttlSeconds: readTtl(ttlSeconds), data }, extendedCode: 0, end };
 }
 
-/** RFC 2181 8: with its highest bit set a TTL counts as none. */
+/** Returns the TTL. A TTL with its highest bit set counts as 0 (RFC 2181 section 8). */
 function readTtl(seconds: number): number {
   return seconds > 0x7fff_ffff ? 0 : seconds;
 }

@@ -1,33 +1,45 @@
-/** Which resolvers are asked, and in which order: as configured, or as the machine says; one that is silent comes last for a while. */
+/**
+ * Chooses the resolvers and their order: those of the configuration, or else those of the machine. A resolver that
+ * does not answer comes last for a while.
+ */
 import { Resolver } from 'node:dns';
 import { isIP } from 'node:net';
 import type { Clock } from '../clock.ts';
 import type { Server } from './exchange.ts';
 
 export type Servers = {
-  /** At most `MAX_SERVERS`. */
+  /** Returns at most `MAX_SERVERS` resolvers in the order in which they are asked. */
   inOrder(): Server[];
-  /** It did not answer. */
+  /** Records that the server did not answer in time. */
   putLast(server: Server): void;
 };
 
 const DNS_PORT = 53;
-/** As many as resolv.conf(5) heeds: more would only make a failure take longer. */
+/** Maximum number of resolvers, as in resolv.conf(5). More of them would only delay a failure. */
 const MAX_SERVERS = 3;
-/** RFC 2308 7.2 allows five minutes. */
+/** Time for which a silent server is asked last. RFC 2308 section 7.2 allows five minutes. */
 const SILENT_MS = 30_000;
-/** The machine's own may change while the daemon runs: it may start before the network is there. */
+/**
+ * Maximum age of the machine's list of resolvers. It may change while the daemon runs, which may also start before
+ * the network is up.
+ */
 const READ_AGAIN_MS = 30_000;
 
 export type ServersOptions = {
   clock: Clock;
-  /** `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`; empty: those of the machine. */
+  /**
+   * Addresses such as `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. An empty list selects the
+   * resolvers of the machine.
+   */
   servers: readonly string[];
-  /** Those of the machine, for tests. */
+  /** Returns the resolvers of the machine. Tests replace it. */
   ofMachine?: () => readonly string[];
 };
 
-/** @throws Error naming the address that cannot be read */
+/**
+ * Returns the list of resolvers.
+ * @throws Error naming the address that cannot be parsed
+ */
 export function createServers({ clock, servers, ofMachine = readMachine }: ServersOptions): Servers {
   const configured = servers.map(readConfigured);
   const silentUntil = new Map<string, number>();
@@ -57,7 +69,10 @@ function keyOf({ address, port }: Server): string {
   return `${address} ${port}`;
 }
 
-/** A new `Resolver` reads the machine's configuration; the default one keeps what it read at first. */
+/**
+ * Returns the resolvers of the machine. A new `Resolver` reads the configuration again; the default one keeps its
+ * first result.
+ */
 function readMachine(): readonly string[] {
   return new Resolver().getServers();
 }

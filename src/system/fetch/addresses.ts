@@ -12,7 +12,9 @@ export class UnresolvedHostError extends Error {
   override readonly name = 'UnresolvedHostError';
 }
 
-/** Drops every address that the guard refuses, and fails when none is left. */
+/**
+ * Returns a lookup function for sockets. It drops every address that the guard refuses, and fails when none is left.
+ */
 export function guardedLookup(guard: TargetGuard, dns: Pick<Dns, 'a' | 'aaaa'>): LookupFunction {
   return (host, options, callback) => {
     publicAddresses(guard, dns, host).then(
@@ -25,7 +27,9 @@ export function guardedLookup(guard: TargetGuard, dns: Pick<Dns, 'a' | 'aaaa'>):
   };
 }
 
-/** RFC 6761 6.3: `localhost` and every name below it is this machine, and DNS is not asked. */
+/**
+ * Matches `localhost` and every name below it. They are this machine, and DNS is not asked (RFC 6761 section 6.3).
+ */
 const LOCALHOST = /^(?:.+\.)?localhost\.?$/i;
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 

@@ -13,8 +13,9 @@ export type HttpResponse = {
   truncated: boolean;
 };
 
-export class NoRoomError extends Error {
-  override readonly name = 'NoRoomError';
+/** Reports that `reserveBytes` refused memory for the body. */
+export class BudgetExhaustedError extends Error {
+  override readonly name = 'BudgetExhaustedError';
 }
 
 /** Reports an answer that never ends and makes no progress. */
@@ -39,7 +40,7 @@ export type AnswerLimits = {
   /** Size at which the body is cut. */
   maxBytes: number;
   /** Reserves memory for the next part of the body. The caller releases it. Returns false when none is left. */
-  takeRoom: (bytes: number) => boolean;
+  reserveBytes: (bytes: number) => boolean;
 };
 
 /** Receives the callbacks of undici for one request, and provides the result. */
@@ -114,13 +115,16 @@ export class AnswerReader implements Dispatcher.DispatchHandler {
     this.#settle.reject(error);
   }
 
-  /** Makes room in the one buffer of the body: as large as Content-Length announces, or doubled when there is none. */
+  /**
+   * Enlarges the buffer of the body: to the size that Content-Length announces, or to twice its size when there is no
+   * such header.
+   */
   #grow(neededBytes: number): void {
     const announced = Number(this.#headers['content-length'] ?? FIRST_BYTES);
     const wanted = Math.max(neededBytes, this.#held.length === 0 ? announced : this.#held.length * 2);
     const sizeBytes = Math.min(wanted, this.#limits.maxBytes);
-    if (!this.#limits.takeRoom(sizeBytes - this.#held.length)) {
-      throw new NoRoomError('there is no memory for the response');
+    if (!this.#limits.reserveBytes(sizeBytes - this.#held.length)) {
+      throw new BudgetExhaustedError('there is no memory for the response');
     }
     const larger = Buffer.allocUnsafeSlow(sizeBytes);
     this.#held.copy(larger);

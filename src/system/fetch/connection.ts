@@ -21,7 +21,10 @@ export type ConnectionOptions = {
   certificateAuthorities: string | undefined;
 };
 
-/** Shorter than the request's own time limit, so that a failed connection can be told from a slow answer. */
+/**
+ * Time limit of opening a connection. It is shorter than the time limit of the request, so that a failed connection
+ * can be distinguished from a slow response.
+ */
 const CONNECT_TIMEOUT_MS = 10_000;
 /**
  * Maximum number of bytes that one request may receive, of any kind. It is more than twice the largest file that is
@@ -30,6 +33,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
  */
 const MAX_BYTES_PER_REQUEST = 64 * 1024 * 1024;
 
+/** Returns a connector for undici that refuses private addresses and counts open connections. */
 export function createConnections({ guard, dns, certificateAuthorities }: ConnectionOptions): Connections {
   let open = 0;
   const connect = buildConnector({
