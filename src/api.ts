@@ -1,4 +1,4 @@
-/** The public HTTP API: every feature's routes under /v1, behind a key, and what is served without one. */
+/** The public HTTP API: the routes of every feature under /v1, which require a key, and the routes that need none. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { App } from './app.ts';
 import { registerAudiencesApi } from './audiences/api.ts';
@@ -34,7 +34,7 @@ import { VERSION } from './version.ts';
 import { registerWebhookApi } from './webhooks/api.ts';
 import { describeEvents } from './webhooks/describe-events.ts';
 
-/** `limits`: of responses; tests lower them. */
+/** Creates the server of the API, which does not listen yet. `limits` bounds the responses; tests lower them. */
 export async function createApiServer(
   app: App,
   limits: Pick<HttpOptions, 'responses'> = {},
@@ -89,14 +89,14 @@ export async function createApiServer(
   return server;
 }
 
-/** What the OpenAPI document says of the API as a whole. */
+/** Describes the API as a whole for the OpenAPI document. */
 function describeApi({ hostname }: Pick<Config, 'hostname'>): ApiDescription {
   return {
     title: 'Postrider',
     description: ABOUT,
     version: VERSION,
     license: { name: 'MIT', identifier: 'MIT' },
-    // RFC 2142 5: every host that sends mail has a postmaster.
+    // Every host that sends mail has a postmaster (RFC 2142 section 5).
     contact: { name: 'The operator of this server', email: `postmaster@${hostname}` },
     tags: TAGS,
     headers: QUOTA_HEADERS,
@@ -116,7 +116,7 @@ what. A refusal has the status and the \`type\` that are listed here, and always
 
 Lists show the newest first. \`nextCursor\` goes into \`startingAfter\` for the next page.`;
 
-/** In the order of the specification, section 4. */
+/** Groups of routes, in the order of specification 4. */
 const TAGS: readonly { name: string; description: string }[] = [
   {
     name: 'Emails',
@@ -166,7 +166,10 @@ const QUOTA_HEADERS: SomeHeaders = {
   isOn: saysQuota,
 };
 
-/** Every route that takes a body is behind a key. */
+/**
+ * Returns the owner of a request's body in the byte budget: the tenant, or the client address when the request has no
+ * valid key.
+ */
 function holderOf(request: FastifyRequest): string {
   return findPlannedCaller(request)?.caller.tenantId ?? request.clientAddress;
 }

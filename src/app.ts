@@ -1,4 +1,7 @@
-/** The daemon's world with its store: what features are handed. Opening it takes the lock on the data directory. */
+/**
+ * The value that all features receive: the system, the database and the other stores. Opening it locks the data
+ * directory.
+ */
 import { randomUUID } from 'node:crypto';
 import { type Blobs, openBlobs } from './blobs/blobs.ts';
 import type { Config } from './config.ts';
@@ -17,7 +20,7 @@ export type App = System & {
   blobs: Blobs;
   sealer: Sealer;
   htmlText: HtmlText;
-  /** Names this start of the daemon; what an earlier start left leased is recovered. */
+  /** Random id of this run of the daemon. Whatever an earlier run left leased is recovered. */
   runId: string;
   /** Reports how far the wall clock is behind the latest time the daemon has seen. */
   clockWatch: Pick<ClockWatch, 'behindMs' | 'check'>;
@@ -29,7 +32,10 @@ export type OpenOptions = Pick<DatabaseOptions, 'newDatabase'>;
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 
-/** @throws LockedError, DataDirectoryError, NewerSchemaError, MissingKeyError, WrongKeyError */
+/**
+ * Opens the app of a data directory. Each value in `overrides` replaces a part of the system.
+ * @throws LockedError, DataDirectoryError, NewerSchemaError, MissingKeyError, WrongKeyError
+ */
 export async function openApp(
   config: Config,
   overrides: Partial<System> = {},
@@ -81,7 +87,10 @@ export async function openApp(
   }
 }
 
-/** Compiled or not, like this module. The database's threads load it; this module must not. */
+/**
+ * Returns the URL of operations.ts, compiled or not like this module. The database threads import it; this module
+ * must not.
+ */
 function operationsModule(): URL {
   return new URL(`./operations${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`, import.meta.url);
 }

@@ -1,6 +1,6 @@
 /**
- * Configuration: defaults, then a YAML file, then `POSTRIDER_*` variables; checked against one schema and frozen.
- * The only reader of `process.env` is whoever calls `loadConfig` with it (main.ts and the CLI).
+ * Configuration: defaults, then a YAML file, then `POSTRIDER_*` variables, checked against one schema and frozen.
+ * Only the callers of `loadConfig` (main.ts and the CLI) read `process.env`.
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -20,7 +20,7 @@ const port = (value: number, description: string) =>
 const section = <Properties extends Record<string, TSchema>>(description: string, properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description });
 
-/** The schema is also the documentation: config/postrider.example.yaml is written from it. */
+/** Schema of the configuration, with its documentation: config/postrider.example.yaml is generated from it. */
 export const configSchema = section('Postrider configuration', {
   hostname: Type.String({
     default: 'localhost',
@@ -80,7 +80,7 @@ export const configSchema = section('Postrider configuration', {
       maximum: 200,
       default: 20,
       description:
-        'The same to the mail servers of one site; it begins with two and grows while they take it.',
+        'Maximum number of concurrent connections to the mail servers of one site. Each site starts with two, and gets more while it accepts mail.',
     }),
     transactionalMaxAgeHours: Type.Integer({
       minimum: 1,
@@ -92,7 +92,7 @@ export const configSchema = section('Postrider configuration', {
       minimum: 1,
       maximum: 168,
       default: 24,
-      description: 'The same for broadcasts.',
+      description: 'A broadcast email that could not be delivered for this long bounces.',
     }),
   }),
   webhooks: section('Webhook deliveries.', {
@@ -102,7 +102,7 @@ export const configSchema = section('Postrider configuration', {
         'Accept http:// endpoints too, and http:// destinations of inbound routes, for applications on this machine (see outbound.allowTargets).',
     }),
     signatureHeader: Type.String({
-      // RFC 9110 5.6.2: a token.
+      // A field name is a token (RFC 9110 section 5.6.2).
       pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$",
       default: 'X-Service-Signature',
       description: 'Name of the signature header.',
@@ -147,7 +147,7 @@ export const configSchema = section('Postrider configuration', {
 
 type ConfigFields = Static<typeof configSchema>;
 
-/** What fault tests set, by environment alone; never in a file. */
+/** Settings for fault tests. They come from the environment only, never from a file. */
 type FaultSettings = { crashAt: CrashPointName | undefined; synchronous: 'FULL' | 'NORMAL' };
 
 export type Config = Readonly<
@@ -169,7 +169,10 @@ export type ConfigSource = { file?: string | undefined; env: Readonly<Record<str
 const ENV_PREFIX = 'POSTRIDER_';
 const ENV_ONLY = ['POSTRIDER_CONFIG', 'POSTRIDER_CRASH_AT', 'POSTRIDER_UNSAFE_SYNCHRONOUS'];
 
-/** @throws ConfigError naming the key or variable that is wrong */
+/**
+ * Loads the configuration.
+ * @throws ConfigError naming the key or variable that is wrong
+ */
 export function loadConfig(source: ConfigSource): Config {
   const file = source.file ?? source.env['POSTRIDER_CONFIG'];
   const values = file === undefined ? {} : readFile(file);
@@ -182,7 +185,8 @@ export function loadConfig(source: ConfigSource): Config {
   const complete = Value.Default(configSchema, values);
   check(complete, origins, file);
   const faults = faultSettings(source.env);
-  // A path in the file starts at the file's folder: the daemon and its commands may run in different ones.
+  // A path in the file is relative to the file's folder, because the daemon and its commands may run in different
+  // folders.
   const folder = file !== undefined && origins.get('dataDir') === file ? dirname(file) : '';
   const dataDir = resolve(folder, complete.dataDir);
   return deepFreeze({ ...complete, dataDir, faults, development: file === undefined, dataDirIsDefault });
@@ -200,14 +204,14 @@ function readFile(file: string): Record<string, unknown> {
 
 type Leaf = { path: string[]; schema: TSchema };
 
-/** Every settable key, as a path into the configuration. */
+/** Returns every setting, with its path in the configuration. */
 export function leaves(schema: TObject, path: string[] = []): Leaf[] {
   return Object.entries(schema.properties).flatMap(([key, value]) =>
     Type.IsObject(value) ? leaves(value, [...path, key]) : [{ path: [...path, key], schema: value }],
   );
 }
 
-/** `http.port` is `POSTRIDER_HTTP_PORT`, `dataDir` is `POSTRIDER_DATA_DIR`. */
+/** Returns the variable of a setting: `http.port` is `POSTRIDER_HTTP_PORT`, `dataDir` is `POSTRIDER_DATA_DIR`. */
 export function environmentName(path: readonly string[]): string {
   return (
     ENV_PREFIX + path.map((key) => key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()).join('_')
@@ -229,7 +233,7 @@ function applyEnvironment(
   }
 }
 
-/** Text that does not fit stays text, so that the check below names it. */
+/** Converts the text of a variable. A text that does not fit stays text, so that the schema check reports it. */
 function parseText(schema: TSchema, text: string): unknown {
   if (Type.IsArray(schema)) return text === '' ? [] : text.split(',').map((item) => item.trim());
   if (Type.IsInteger(schema)) return /^-?\d+$/.test(text) ? Number(text) : text;
@@ -250,7 +254,10 @@ function setPath(values: Record<string, unknown>, path: readonly string[], value
   setPath(next, rest, value);
 }
 
-/** Header fields of webhook posts, and those by which HTTP/1.1 frames and routes them (RFC 9110 7). */
+/**
+ * Header fields that webhook posts have already, and those that HTTP/1.1 uses for framing and routing (RFC 9110
+ * section 7).
+ */
 const POST_HEADERS = [
   ...[
     'accept-encoding',
@@ -271,7 +278,7 @@ function check(
   file: string | undefined,
 ): asserts value is ConfigFields {
   const errors = [...Value.Errors(configSchema, value)];
-  // An unknown key is an error of the key, too, which has no message for people.
+  // An unknown key causes a second error about the key itself, whose message does not help the operator.
   const error = errors.find(({ keyword }) => keyword === 'additionalProperties') ?? errors[0];
   if (error) {
     const key = error.instancePath.slice(1).replaceAll('/', '.');
@@ -330,7 +337,7 @@ function faultSettings(env: ConfigSource['env']): FaultSettings {
   return { crashAt, synchronous: unsafe ?? 'FULL' };
 }
 
-/** `data/` of the checkout or the installed folder, wherever the daemon is started from. */
+/** Returns `data/` in the checkout or the installed folder, independent of the working directory. */
 function defaultDataDir(): string {
   return fileURLToPath(new URL('../data', import.meta.url));
 }

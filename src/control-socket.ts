@@ -1,6 +1,6 @@
 /**
- * The operator's door: the admin API on a UNIX socket in the data directory, never on a network port. Who may open the
- * file is the operator; there are no keys here. The CLI talks to it (cli/control-client.ts).
+ * The admin API for the operator, on a UNIX socket in the data directory and never on a network port. It needs no
+ * keys: the permissions of the file decide who may use it. The CLI connects to it (cli/control-client.ts).
  */
 import { chmodSync, closeSync, existsSync, lstatSync, openSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -18,15 +18,18 @@ export type ControlSocket = { close(): Promise<void> };
 
 type ControlApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'wakeups' | 'metrics'>;
 
-/** Reports in words for the operator why the socket cannot be opened. */
+/** Reports why the socket cannot be opened, in a message for the operator. */
 export class ControlSocketError extends Error {
   override readonly name = 'ControlSocketError';
 }
 
-/** sun_path holds 108 bytes with its NUL on Linux and 104 elsewhere (unix(7), sys/un.h). */
+/**
+ * Maximum length of a socket's path: sun_path holds 108 bytes including the NUL on Linux, and 104 elsewhere (unix(7),
+ * sys/un.h).
+ */
 const MAX_PATH_BYTES = 103;
 
-/** The admin API, not listening yet. */
+/** Creates the server of the admin API, which does not listen yet. */
 export async function createControlServer(app: ControlApp): Promise<HttpServer> {
   const server = await createHttpServer(app, {
     title: 'Postrider control socket',
@@ -66,9 +69,10 @@ export async function openControlSocket(app: ControlApp): Promise<ControlSocket>
 }
 
 /**
- * Where the socket of a data directory is: `control.sock` inside it. When that is too long to be a socket's name, the
- * same file is named through an open descriptor of the directory, which `release` closes; so it stays inside a directory
- * that is ours alone, and both sides agree without a second place.
+ * Returns the path of a data directory's socket: `control.sock` inside it. When that path is too long for a socket,
+ * the same file is named through an open descriptor of the directory, which `release` closes. The socket therefore
+ * always lies inside a private directory, and server and client find it without further configuration.
+ * @throws ControlSocketError when the path is too long on a system without /proc
  */
 export function controlSocketPath(dataDir: string): { path: string; release(): void } {
   const directory = resolve(dataDir);
@@ -80,7 +84,10 @@ export function controlSocketPath(dataDir: string): { path: string; release(): v
   return { path: `/proc/self/fd/${descriptor}/control.sock`, release: () => closeSync(descriptor) };
 }
 
-/** After kill -9 the socket's file is still there, and nobody answers on it. */
+/**
+ * Removes a socket file that nobody listens on, such as after kill -9.
+ * @throws ControlSocketError when another process listens on it, or it is not a socket
+ */
 async function removeStale(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (!found) return;
@@ -98,7 +105,10 @@ async function removeStale(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-/** Whether somebody accepts connections on this socket. Anything but "nobody" counts as somebody. */
+/**
+ * Returns true when a process accepts connections on this socket. Any failure other than "nobody listens" counts as
+ * true.
+ */
 export function answers(path: string): Promise<boolean> {
   return new Promise((settle) => {
     const socket = connect(path);

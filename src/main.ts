@@ -1,6 +1,6 @@
 /**
- * The composition root: config -> app -> listeners and workers -> wait -> drain. What the daemon consists of is what is
- * listed here.
+ * The composition root: it loads the app, starts listeners and workers, and drains them at the end. It lists
+ * everything that the daemon consists of.
  */
 import { join } from 'node:path';
 import { createApiServer } from './api.ts';
@@ -37,10 +37,10 @@ import { moveWebhooks } from './webhooks/set-back.ts';
 import { createDeliverySweep, createWebhookWork } from './webhooks/worker.ts';
 
 export type Daemon = {
-  /** Where the API listens, such as `http://127.0.0.1:8025`. */
+  /** URL that the API listens on, such as `http://127.0.0.1:8025`. */
   address: string;
   app: App;
-  /** Takes nothing new, lets what runs finish for up to 30 s, and closes. */
+  /** Accepts nothing new, waits up to 30 s for running work, and closes everything. */
   stop(): Promise<void>;
 };
 
@@ -53,9 +53,16 @@ export const MOVES_OF_DUE_TIMES: readonly MoveDueTimes[] = [
   (db, setBack) => db.commit(moveDueChecks, setBack),
 ];
 
-/** engine.md 4: finish the dots, requeue the rest. */
+/**
+ * Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued
+ * (engine.md 4).
+ */
 const DRAIN_MS = 30_000;
 
+/**
+ * Starts the daemon. It resolves when the API listens and the workers run.
+ * @throws the errors of `openApp`, ControlSocketError, and errors of the file system and of the network
+ */
 export async function startDaemon(
   config: Config,
   overrides: Partial<System> = {},
@@ -65,7 +72,8 @@ export async function startDaemon(
   try {
     requireWritableFolders(app.config.dataDir);
     await followClock(app, MOVES_OF_DUE_TIMES);
-    // All threads before the first request: short of file descriptors, none could load its code any more.
+    // All threads start before the first request, because a thread that starts without free file descriptors cannot
+    // load its code.
     await Promise.all([recoverQueue(app), app.db.startReaders()]);
     const api = await createApiServer(app);
     const address = await api.listen({ host: config.http.address, port: config.http.port });
@@ -84,7 +92,10 @@ export async function startDaemon(
   }
 }
 
-/** Without its database the daemon could only refuse; its supervisor can do better. */
+/**
+ * Ends the process when a database thread dies. Without it every request would fail; a supervisor can restart the
+ * daemon.
+ */
 function endOnFailure(app: App): void {
   void app.db.failed.then((error) => {
     const advice = adviseOnStorage(error, join(app.config.dataDir, 'postrider.db'));

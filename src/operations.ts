@@ -1,6 +1,6 @@
 /**
- * Every module that defines a write or a long read. The database's threads import this one, and so find an operation by
- * its name; a module that is missing here fails at the first use of what it defines.
+ * Imports every module that defines a write or a long read. The database threads import this file and find operations
+ * by name. An operation whose module is missing here fails when it is first used.
  */
 import './audiences/contacts/change.ts';
 import './audiences/contacts/export.ts';

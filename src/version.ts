@@ -1,4 +1,4 @@
-/** The version of this build, from package.json: one place. */
+/** The version of this build, read from package.json. */
 import { readFileSync } from 'node:fs';
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {

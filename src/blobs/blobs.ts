@@ -1,7 +1,7 @@
 /**
- * Message bytes. Small ones travel in the transaction of the mail they belong to; large ones become files named by their
- * hash, flushed before that transaction begins, so that a committed row always finds its bytes. Large ones are never
- * whole in memory: they are written as they come and read in pieces.
+ * Stores the bytes of messages. Small ones are part of the transaction of their mail. Large ones become files that
+ * are named by their hash and flushed before that transaction begins, so that a committed row always finds its bytes.
+ * Large ones are never completely in memory: they are written as they arrive, and read in pieces.
  */
 import { isAscii } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
@@ -23,11 +23,11 @@ export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 export type BlobContent = {
   sizeBytes: number;
-  /** Whether octets outside ASCII stand in it (RFC 6152). */
+  /** True when the bytes contain octets outside ASCII (RFC 6152). */
   isEightBit: boolean;
-  /** The whole, when it lives in the database. */
+  /** All bytes, when they are stored in the database; otherwise undefined. */
   inline: Buffer | undefined;
-  /** The bytes before `end`; fewer when there are no more. */
+  /** Returns the bytes before `end`, or fewer when the blob is shorter. */
   head(end: number): Promise<Buffer>;
   /**
    * Yields all bytes in order. The file is closed after the last byte was read, or when the reader stops early.
@@ -38,10 +38,9 @@ export type BlobContent = {
 
 export type Blobs = {
   /**
-   * Makes large bytes durable and answers the row that `insertBlob` adds in the caller's transaction. A piece is not
-   * changed once it was handed over.
-   *
-   * @throws AppError unavailable, when there is no room; and whatever the pieces throw. Nothing stays behind then.
+   * Makes large bytes durable and returns the row that `insertBlob` adds in the caller's transaction. The caller must
+   * not change a piece after handing it over. After an error no bytes stay behind.
+   * @throws AppError unavailable, when the disk is full or the file cannot be written; any error of `pieces`
    */
   prepare(pieces: Pieces): Promise<BlobRow>;
   /**
@@ -51,8 +50,9 @@ export type Blobs = {
    */
   open(id: Id<'blob'>): Promise<BlobContent>;
   /**
-   * Deletes the file of a blob that was never committed, or whose row no longer names it. The file stays when another row
-   * names the same bytes, or when another request has prepared them and may still commit; the sweep takes it later.
+   * Deletes the file of a blob that was never committed, or whose row no longer names it. The file stays when another
+   * row names the same bytes, or when another request has prepared them and may still commit; the sweep removes it
+   * later.
    */
   discard(bytes: StoredBytes): Promise<void>;
   /**
@@ -62,13 +62,14 @@ export type Blobs = {
   sweep(options?: { forced: boolean }): Promise<Swept>;
 };
 
-/** Up to here bytes live in the database (engine.md 4, spool tables). */
+/** Maximum size of a blob that is stored in the database (engine.md 4, spool tables). */
 export const INLINE_BYTES = 256 * 1024;
-/** Hashed at a time, between two waits for the disk: a fraction of a millisecond. */
+/** Number of bytes that are hashed between two waits for the disk. Hashing them takes a fraction of a millisecond. */
 const SLICE_BYTES = 256 * 1024;
 
 export type BlobSystem = Pick<System, 'clock' | 'log'> & { disk: Pick<DiskSpace, 'reportFull'> };
 
+/** Opens the blobs of a data directory. It does not access the disk yet. */
 export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
   const root = join(dataDir, 'blobs');
   const report = createFailureReport(system);
@@ -138,7 +139,7 @@ function createFailureReport({ clock, log, disk }: BlobSystem): (error: unknown)
 
 type Stored = Pick<BlobRow, 'sha256' | 'sizeBytes' | 'eightBit' | 'data'>;
 
-/** Collects pieces until they are too many for a row; from then on they go to a file. */
+/** Collects pieces in memory until they are too large for a row. From then on they are written to a file. */
 async function store(root: string, pieces: Pieces, onHash: (sha256: string) => void): Promise<Stored> {
   const survey: Survey = { hash: createHash('sha256'), sizeBytes: 0, eightBit: 0 };
   const held: Uint8Array[] = [];
@@ -157,7 +158,7 @@ async function store(root: string, pieces: Pieces, onHash: (sha256: string) => v
     const { hash, ...facts } = survey;
     const sha256 = hash.digest('hex');
     if (!file) return { ...facts, sha256, data: joined(held, facts.sizeBytes) };
-    // Before the file has its name, so that no sweep comes between.
+    // The blob is registered before the file has its name, so that no sweep runs between the two.
     onHash(sha256);
     await file.finish(sha256);
     return { ...facts, sha256, data: null };
@@ -181,7 +182,10 @@ function* slicesOf(piece: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** In memory of its own: a row is copied to the writer thread with all the memory its bytes are a view of. */
+/**
+ * Joins the pieces in memory of their own: a row is copied to the writer thread together with the whole memory that
+ * its bytes are a view of.
+ */
 function joined(pieces: readonly Uint8Array[], sizeBytes: number): Buffer {
   const whole = Buffer.allocUnsafeSlow(sizeBytes);
   let at = 0;

@@ -23,8 +23,12 @@ export function checkInline({ sha256 }: Facts, bytes: Uint8Array): void {
   throw new DamagedBlobError('the database', `the row of blob ${sha256} holds other bytes`);
 }
 
-/** @throws DamagedBlobError when the file is missing or has another size. @throws AppError unavailable when all files are
- * missing: the folder is then more likely a volume that is not mounted than damaged, so the caller tries again later */
+/**
+ * Checks that the file of a blob exists and has the right size.
+ * @throws DamagedBlobError when the file is missing or has another size
+ * @throws AppError unavailable when all files are missing: the folder is then more likely a volume that is not
+ * mounted than damaged, so the caller retries later
+ */
 export async function checkFile(root: string, { sha256, sizeBytes }: Facts): Promise<void> {
   const path = pathOf(root, sha256);
   try {

@@ -21,6 +21,7 @@ export async function discardOnRefusal<Result>(
   }
 }
 
+/** Discards the files of the blobs, one after another. */
 export async function discardAll(blobs: Pick<Blobs, 'discard'>, stored: readonly BlobRow[]): Promise<void> {
   for (const blob of stored) await blobs.discard(blob);
 }

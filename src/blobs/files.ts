@@ -1,7 +1,7 @@
 /**
- * The files of blobs: `blobs/<first two digits>/<sha-256>`. One is written under another name in `blobs/partial`, whose
- * hash is not known yet, flushed, renamed, and every directory on the way flushed: the file is there whole or not at
- * all. What a crash leaves in `partial` is swept like any other file that no row names.
+ * The files of blobs: `blobs/<first two digits>/<sha-256>`. A file is written in `blobs/partial` under a random name,
+ * because its hash is not known yet. It is then flushed and renamed, and every directory of its path is flushed, so
+ * that the file exists either completely or not at all. The sweep removes the files that a crash leaves in `partial`.
  */
 import { randomUUID } from 'node:crypto';
 import { accessSync, constants, mkdirSync, renameSync, statSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { endOnBrokenStorage, isDiskFull } from '../db/storage-failure.ts';
 import { AppError, errorCode } from '../system/errors.ts';
 import { DamagedBlobError } from './damaged.ts';
 
-/** Small pieces are gathered up to here before they are written. */
+/** Number of bytes that are collected before they are written. */
 const WRITE_BYTES = 64 * 1024;
 const READ_BYTES = 128 * 1024;
 /** Folder of files that are being written or being removed. */
@@ -71,12 +71,12 @@ export class FileWriter {
       await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
       await rename(this.#temporary, path);
       this.#isFinished = true;
-      // All of them each time: another request may have made a directory and not flushed it yet.
+      // All folders are flushed each time, because another request may have created one and not flushed it yet.
       for (const folder of [dirname(path), this.#root, dirname(this.#root)]) await flushFolder(folder);
     });
   }
 
-  /** Called in any case; a file that was not finished is removed. */
+  /** Closes the file, and removes it when it was not finished. The caller always calls it. */
   async close(): Promise<void> {
     try {
       await this.#file.close();
@@ -91,7 +91,7 @@ export class FileWriter {
     const bytes = more.length === 0 ? first : Buffer.concat(this.#gathered);
     this.#gathered = [];
     this.#gatheredBytes = 0;
-    // At the handle's place, and again until all is written.
+    // `writeFile` on a handle writes at its current position, and repeats until everything is written.
     await this.#file.writeFile(bytes);
   }
 }
@@ -127,6 +127,10 @@ async function flushFolder(path: string): Promise<void> {
   }
 }
 
+/**
+ * Returns the size of a blob's file in bytes.
+ * @throws Error with the code ENOENT when it does not exist
+ */
 export async function fileSize(root: string, sha256: string): Promise<number> {
   return (await stat(pathOf(root, sha256))).size;
 }
@@ -207,6 +211,7 @@ export async function hasFiles(root: string): Promise<boolean> {
   return (await listFolder(root)).some((name) => FILE_FOLDER.test(name));
 }
 
+/** Returns the path of a blob's file. */
 export function pathOf(root: string, sha256: string): string {
   return join(root, sha256.slice(0, 2), sha256);
 }

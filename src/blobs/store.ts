@@ -17,6 +17,7 @@ const insert = statement((db, param: Param<BlobRow>) =>
   }),
 );
 
+/** Adds the row of a blob. */
 export async function insertBlob(tx: Tx, blob: BlobRow): Promise<void> {
   await insert.all(tx, blob);
 }
@@ -28,11 +29,12 @@ const byId = statement((db, param: Param<{ id: string }>) =>
     .where('id', '=', param('id') as BlobRow['id']),
 );
 
+/** Returns the row of a blob; undefined when it does not exist. */
 export function findBlob(tx: Tx, id: string): Promise<Omit<BlobRow, 'id' | 'createdAt'> | undefined> {
   return byId.first(tx, { id });
 }
 
-/** Whether any row still needs the file with this hash. */
+/** Returns true when a row names the file with this hash. */
 export async function isFileInUse(tx: Tx, sha256: string): Promise<boolean> {
   const row = await tx
     .selectFrom('blobs')
@@ -45,9 +47,10 @@ export async function isFileInUse(tx: Tx, sha256: string): Promise<boolean> {
 }
 
 /**
- * Part of the write after which nobody needs the bytes. Answers them if they are in a file, for who can discard it right
- * after the write; else it is left to the sweep. The row stays, empty, because to remove it SQLite would look through every
- * message for one that names it.
+ * Removes the bytes from a blob that nobody needs any more. It is part of the write after which that is so. It
+ * returns the blob when its bytes are in a file, so that the caller can discard the file after the commit; otherwise
+ * the sweep removes the file. The row itself stays, because to delete it SQLite would search all messages for one
+ * that names it.
  */
 export async function emptyBlob(tx: Tx, id: BlobRow['id']): Promise<StoredBytes | undefined> {
   const blob = await findBlob(tx, id);

@@ -45,6 +45,7 @@ export type Swept = {
   stopped: { unnamed: number; files: number } | undefined;
 };
 
+/** Runs one sweep. `root` is the folder of the blobs. */
 export async function sweepFiles(root: string, options: SweepOptions): Promise<Swept> {
   const { now, isNamed, mode } = options;
   const trash = await clearTrash(root, { now, isNamed, keepAll: mode === 'keep' });
@@ -79,7 +80,7 @@ async function removePartial(root: string, now: number): Promise<void> {
 
 async function countFiles(root: string): Promise<number> {
   let count = 0;
-  for (const folder of await listPlaces(root)) count += (await listFolder(join(root, folder))).length;
+  for (const folder of await listFileFolders(root)) count += (await listFolder(join(root, folder))).length;
   return count;
 }
 
@@ -88,7 +89,7 @@ type Unnamed = { path: string; name: string; changed: number };
 /** Lists files that no row names. */
 async function findUnnamed(root: string, { now, isNamed, isPrepared }: SweepOptions): Promise<Unnamed[]> {
   const found: Unnamed[] = [];
-  for (const folder of await listPlaces(root)) {
+  for (const folder of await listFileFolders(root)) {
     for (const name of await listFolder(join(root, folder))) {
       const path = join(root, folder, name);
       const changed = await changedAt(path);
@@ -101,6 +102,6 @@ async function findUnnamed(root: string, { now, isNamed, isPrepared }: SweepOpti
 }
 
 /** Lists the folders that hold complete files. */
-export async function listPlaces(root: string): Promise<string[]> {
+export async function listFileFolders(root: string): Promise<string[]> {
   return (await listFolder(root)).filter((folder) => folder !== PARTIAL && folder !== TRASH);
 }

@@ -17,6 +17,7 @@ type SweepApp = {
 
 const PERIOD_MS = 3_600_000;
 
+/** Returns the hourly sweep as work. Its metrics count moved files and stopped sweeps. */
 export function createBlobSweep({ clock, blobs, log, metrics }: SweepApp): Work<'run'> {
   const moved = metrics.counter(
     'blob_files_trashed_total',

@@ -1,7 +1,10 @@
-/** A database thread's answers on their way to the main thread. */
+/** Sends the answers of a database thread to the main thread. */
 import type { MessagePort } from 'node:worker_threads';
 import { type Answer, encodeError } from './thread-messages.ts';
 
+/**
+ * Sends the answers in one message. An answer that cannot be cloned becomes an error; the others are not affected.
+ */
 export function sendAnswers(port: Pick<MessagePort, 'postMessage'>, answers: readonly Answer[]): void {
   try {
     port.postMessage(answers);
@@ -10,7 +13,7 @@ export function sendAnswers(port: Pick<MessagePort, 'postMessage'>, answers: rea
   }
 }
 
-/** A result that cannot be cloned is the bug of one operation, and keeps no other from its answer. */
+/** Sends one answer. A result that cannot be cloned is a bug of its operation, and that operation alone fails. */
 function sendAlone(port: Pick<MessagePort, 'postMessage'>, answer: Answer): void {
   try {
     port.postMessage([answer]);

@@ -1,4 +1,4 @@
-/** Opens SQLite connections with every pragma said explicitly, and reads back the one that durability hangs on. */
+/** Opens SQLite connections. Every pragma is set explicitly, and the one that durability depends on is read back. */
 import Sqlite, { type Database, type Statement } from 'better-sqlite3';
 import { errorCode } from '../system/errors.ts';
 import { isDiskFull, recogniseQuota } from './storage-failure.ts';
@@ -6,11 +6,15 @@ import { isDiskFull, recogniseQuota } from './storage-failure.ts';
 export type Synchronous = 'FULL' | 'NORMAL';
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** Pages of 4 KiB; 16 MiB of WAL before the writer copies it back (engine.md 4). */
+/** Length of the WAL, in pages of 4 KiB, at which the writer copies it back: 16 MiB (engine.md 4). */
 export const CHECKPOINT_PAGES = 4_000;
 
 const SYNCHRONOUS_LEVEL = { NORMAL: 1, FULL: 2 } as const satisfies Record<Synchronous, number>;
 
+/**
+ * Opens the writing connection, in WAL mode and without automatic checkpoints.
+ * @throws Error of SQLite
+ */
 export function openWriting(file: string, synchronous: Synchronous): Database {
   const database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
   database.pragma('journal_mode = WAL');
@@ -21,12 +25,12 @@ export function openWriting(file: string, synchronous: Synchronous): Database {
 
 type WalState = { log: number; checkpointed: number };
 
-/** Work around a checkpoint: `after` runs only when everything was copied back and flushed. */
+/** Steps around a checkpoint. `after` runs only when everything was copied back and flushed. */
 export type CheckpointSteps = { before(): void; after(): void };
 
 /**
- * Copies the WAL back into the database once it is long, as far as readers allow. A full disk is no failure: the WAL
- * stands and is copied later.
+ * Copies the WAL back into the database once it has `pages` pages, as far as readers allow. A full disk is not an
+ * error: the WAL stays and is copied back later.
  */
 export function checkpointWhenLong(
   database: Database,
@@ -45,7 +49,7 @@ export function checkpointWhenLong(
   }
 }
 
-/** Asked after every commit, so prepared once for a connection. */
+/** Prepared statements by connection. The state of the WAL is read after every commit. */
 const walStates = new WeakMap<Database, Statement<[], WalState>>();
 
 function askWalState(database: Database): WalState | undefined {
@@ -55,6 +59,10 @@ function askWalState(database: Database): WalState | undefined {
   return statement.get();
 }
 
+/**
+ * Opens a connection that can only read.
+ * @throws Error of SQLite
+ */
 export function openReading(file: string): Database {
   const database = new Sqlite(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   setCommonPragmas(database, 'FULL');
@@ -62,7 +70,10 @@ export function openReading(file: string): Database {
   return database;
 }
 
-/** better-sqlite3 is compiled to leave WAL commits unflushed, so the level is set and checked on every connection. */
+/**
+ * Sets the pragmas of every connection. better-sqlite3 is compiled to leave WAL commits unflushed, so the synchronous
+ * level is set and checked.
+ */
 function setCommonPragmas(database: Database, synchronous: Synchronous): void {
   database.pragma(`synchronous = ${synchronous}`);
   if (database.pragma('synchronous', { simple: true }) !== SYNCHRONOUS_LEVEL[synchronous]) {
@@ -72,6 +83,7 @@ function setCommonPragmas(database: Database, synchronous: Synchronous): void {
   database.pragma('trusted_schema = OFF');
   database.pragma('cell_size_check = ON');
   database.pragma('mmap_size = 0');
-  // Savepoint journals and sorts: as files they were half of all bytes written, and could fail where the disk is full.
+  // Savepoint journals and sorts stay in memory. In files they were half of all bytes written, and could fail on a
+  // full disk.
   database.pragma('temp_store = MEMORY');
 }

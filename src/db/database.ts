@@ -1,6 +1,7 @@
 /**
- * The database as the rest of the program sees it: `commit` a named write, `note` one nobody waits for, `read` what is
- * short on this thread, `query` what is long on a reader thread. Only what is on disk is ever visible to a reader.
+ * The database for the rest of the program: `commit` runs a named write, `commitInBackground` one whose result nobody
+ * needs, `read` is for short queries on this thread, and `query` runs long ones on a reader thread. Readers only ever
+ * see what is on disk.
  */
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -21,21 +22,21 @@ import { threadModule } from './thread-module.ts';
 export type Db = {
   /** Runs the write in the writer thread; resolves with its result when it is durable, rejects with its refusal. */
   commit<Input, Result>(write: Write<Input, Result>, input: Input): Promise<Result>;
-  /** The same, for what may be lost: last-used times, counters. A failure is logged. */
+  /** Runs a write whose loss is acceptable, such as last-used times and counters. A failure is logged. */
   commitInBackground<Input>(write: Write<Input, unknown>, input: Input): void;
   /** Short reads on the main thread: a few rows by an index. */
   readonly read: Kysely<Tables>;
-  /** Starts the reader threads, which the first long read would otherwise wait for. */
+  /** Starts the reader threads before the first long read, which otherwise waits for them. */
   startReaders(): Promise<void>;
-  /** Long reads, on a reader thread. */
+  /** Runs a long read on a reader thread. */
   query<Input, Result>(read: Read<Input, Result>, input: Input): Promise<Result>;
   /** Resolves only if a database thread dies: the process cannot go on, and must end rather than refuse everything. */
   readonly failed: Promise<Error>;
-  /** Writes not yet durable. */
+  /** Number of writes that are not yet durable. */
   readonly pendingWrites: number;
-  /** Of their inputs, about (db/input-bytes.ts). */
+  /** Approximate size of the inputs of pending writes, in bytes (db/input-bytes.ts). */
   readonly pendingBytes: number;
-  /** Milliseconds the oldest of them has waited, 0 when there is none: how far the writer is behind. */
+  /** Age of the oldest pending write, in milliseconds; 0 when there is none. */
   readonly lagMs: number;
   /** The identity of this database, and what the start found out about it and its data directory. */
   readonly installation: StartedInstallation;
@@ -50,7 +51,7 @@ export type Db = {
 };
 
 export type DatabaseOptions = {
-  /** Made, mode 0700, when it does not exist. */
+  /** Data directory. It is created with mode 0700 when it does not exist. */
   directory: string;
   operationsModule: URL;
   synchronous: Synchronous;
@@ -62,14 +63,17 @@ export type DatabaseOptions = {
   onDiskFull?: () => void;
 };
 
-/** @throws LockedError, DataDirectoryError, NewerSchemaError */
+/**
+ * Opens the database of a data directory, creates it when it is new, and migrates it.
+ * @throws LockedError, DataDirectoryError, NewerSchemaError
+ */
 export async function openDatabase(
   system: Pick<System, 'clock' | 'log'>,
   options: DatabaseOptions,
 ): Promise<Db> {
   const directory = resolve(options.directory);
   mkdirSync(directory, { recursive: true });
-  // Also of a directory that was there: mail and keys are for the daemon's own user alone.
+  // An existing directory gets this mode too: mail and keys are readable only by the user that the daemon runs as.
   chmodSync(directory, 0o700);
   const lock = lockDirectory(directory);
   try {

@@ -1,6 +1,6 @@
 /**
- * Kysely over one better-sqlite3 connection, with every statement prepared once. Kysely's own dialect prepares at each
- * call, which more than halves the rate of accepted mail.
+ * Runs Kysely on one better-sqlite3 connection and prepares every statement once. Kysely's own dialect prepares at
+ * each call, which more than halves the rate of accepted mail.
  */
 import type { Database, Statement } from 'better-sqlite3';
 import {
@@ -18,11 +18,12 @@ import { LRUCache } from 'lru-cache';
 import { defineFunctions } from './functions.ts';
 import type { Tables } from './tables.ts';
 
-/** Distinct SQL texts kept prepared; the product has far fewer. */
+/** Maximum number of prepared statements that are kept. The program has far fewer distinct SQL texts. */
 const PREPARED_STATEMENTS = 500;
 
 const connections = new WeakMap<Kysely<Tables>, Database>();
 
+/** Returns a Kysely instance for the connection, and defines the SQL functions of db/functions.ts on it. */
 export function kyselyOn(database: Database): Kysely<Tables> {
   const dialect: Dialect = {
     createAdapter: () => new SqliteAdapter(),
@@ -36,7 +37,10 @@ export function kyselyOn(database: Database): Kysely<Tables> {
   return db;
 }
 
-/** What a `kyselyOn` runs on, for those that need nothing of Kysely any more (db/statement.ts). */
+/**
+ * Returns the connection of a Kysely instance, for statements that bypass Kysely (db/statement.ts).
+ * @throws Error when `kyselyOn` did not create the instance
+ */
 export function connectionOf(db: Kysely<Tables>): Database {
   const database = connections.get(db);
   if (!database) throw new Error('this is no connection of db/dialect.ts');

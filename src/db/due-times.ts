@@ -9,6 +9,7 @@ export type SetBack = {
   setBackMs: number;
 };
 
+/** Returns the due time, in epoch milliseconds, after the clock was set back. It is never in the past. */
 export function movedBack(dueAt: number, { now, setBackMs }: SetBack): number {
   return Math.max(now, dueAt - setBackMs);
 }

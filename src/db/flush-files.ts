@@ -1,7 +1,10 @@
-/** fsync for names: a file that exists only in an unflushed directory is gone after a power cut. */
+/** Flushes directories: after a power cut, a file is gone if the directory that holds its name was not flushed. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** Never call this on the database file or its `-shm`: closing a second descriptor drops SQLite's locks on it. */
+/**
+ * Flushes a file or a directory. Never call it on the database file or its `-shm`: closing a second descriptor drops
+ * SQLite's locks on them.
+ */
 export function flushPath(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -1,11 +1,13 @@
-/** What a write's input weighs while it waits, near enough to bound memory and groups by, and cheap to ask. */
+/**
+ * Estimates the size of a write's input. The estimate is cheap, and close enough to bound memory and transactions.
+ */
 
-/** As deep as bytes and texts lie in an input: `input.items[0].blob.data`. */
+/** Maximum depth at which bytes and texts occur in an input: `input.items[0].blob.data`. */
 const LEVELS = 4;
 
 /**
- * The bytes of buffers and the characters of strings in the upper levels of plain objects and arrays. Everything else
- * counts as nothing: it is bounded by the number of writes.
+ * Returns the bytes of buffers and the characters of strings in the upper levels of plain objects and arrays. Other
+ * values count as 0, because the number of pending writes bounds them.
  */
 export function inputBytes(input: unknown, levels = LEVELS): number {
   if (typeof input === 'string') return input.length;

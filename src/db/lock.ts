@@ -1,4 +1,6 @@
-/** One process per data directory. The lock is an open transaction, which the kernel frees even on kill -9. */
+/**
+ * Ensures one process per data directory. The lock is an open transaction, which the kernel frees even after kill -9.
+ */
 import { join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { errorCode } from '../system/errors.ts';
@@ -9,8 +11,8 @@ export class LockedError extends Error {
 }
 
 /**
- * @throws LockedError when another process holds the directory; SQLite's own error, with `file`, when the lock cannot
- * be opened
+ * Locks a data directory until `release`.
+ * @throws LockedError when another process holds it; SQLite's own error, with `file`, when the lock cannot be opened
  */
 export function lockDirectory(directory: string): { release(): void } {
   const file = join(directory, LOCK_FILE);

@@ -1,6 +1,6 @@
 /**
- * The data dictionary, second part: lists of people, and what they are told. Conventions as in tables.ts, which lists
- * every table.
+ * The data dictionary, second part: audiences, contacts, templates and their jobs. The conventions are those of
+ * tables.ts, which lists every table.
  */
 import type { Id } from '../system/ids.ts';
 
@@ -19,58 +19,58 @@ export type SuppressionRow = {
 
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
 
-/** Written by imports/store.ts: a CSV file on its way into a list. Its counts and its rows are committed together. */
+/** Written by imports/store.ts: a CSV file that is being imported. Its counts and its rows are committed together. */
 export type ImportRow = {
   id: Id<'imp'>;
   tenantId: Id<'ten'>;
   kind: 'contacts' | 'suppressions';
-  /** Where contacts go; null for suppressions. */
+  /** Audience that receives the contacts; null for suppressions. */
   audienceId: Id<'aud'> | null;
-  /** JSON object; what it holds depends on the kind. */
+  /** JSON object. Its fields depend on the kind. */
   options: string;
   status: JobStatus;
-  /** Why it failed as a whole. */
+  /** The error that ended the import; null when there was none. */
   error: string | null;
   /** The file; null once it is no longer needed. */
   blobId: Id<'blob'> | null;
   sizeBytes: number;
-  /** Of the file: how far it is read. */
+  /** Number of bytes of the file that were read. */
   processedBytes: number;
-  /** Data rows read; the next four are what became of them. */
+  /** Number of data rows that were read. The next four columns count their outcomes. */
   rows: number;
   created: number;
   updated: number;
   skipped: number;
   failed: number;
-  /** When it is next run, or until when it is leased. Null once ended. */
+  /** Time of the next run, or the end of its lease. Null once the import has ended. */
   dueAt: number | null;
   createdAt: number;
   startedAt: number | null;
   finishedAt: number | null;
 };
 
-/** Written by imports/store.ts: a row of a file that was not taken. */
+/** Written by imports/store.ts: a row of an imported file that was rejected. */
 export type ImportErrorRow = {
   importId: Id<'imp'>;
   tenantId: Id<'ten'>;
-  /** Of the file, the heading being line 1. */
+  /** Line of the file. The heading is line 1. */
   line: number;
-  /** What the row is known by, cut to a bounded length. */
+  /** The email address of the row, cut to a bounded length. */
   email: string;
   message: string;
 };
 
-/** Written by exports/store.ts: a list on its way into a CSV file. */
+/** Written by exports/store.ts: a list that is being exported to a CSV file. */
 export type ExportRow = {
   id: Id<'exp'>;
   tenantId: Id<'ten'>;
   kind: 'contacts' | 'suppressions';
   audienceId: Id<'aud'> | null;
-  /** JSON object: which rows. */
+  /** JSON object that selects the rows. */
   filter: string;
   status: JobStatus;
   error: string | null;
-  /** The file, once it is whole; null again when it has expired. */
+  /** The complete file; null before, and again once it has expired. */
   blobId: Id<'blob'> | null;
   sizeBytes: number | null;
   rows: number;
@@ -80,7 +80,7 @@ export type ExportRow = {
   finishedAt: number | null;
 };
 
-/** Written by topics/store.ts: what a reader of marketing mail may leave by itself. */
+/** Written by topics/store.ts: a kind of marketing mail that a reader can unsubscribe from on its own. */
 export type TopicRow = {
   id: Id<'top'>;
   tenantId: Id<'ten'>;
@@ -91,7 +91,7 @@ export type TopicRow = {
   updatedAt: number;
 };
 
-/** Written by templates/store.ts. The long columns stand last: a list reads past none of them. */
+/** Written by templates/store.ts. The long columns come last, so that lists do not read past them. */
 export type TemplateRow = {
   id: Id<'tpl'>;
   tenantId: Id<'ten'>;
@@ -108,42 +108,42 @@ export type AudienceRow = {
   id: Id<'aud'>;
   tenantId: Id<'ten'>;
   name: string;
-  /** Kept with every write of its contacts: counting a million takes too long. */
+  /** Number of contacts. Every write of contacts updates it, because counting a million takes too long. */
   contactCount: number;
   createdAt: number;
   updatedAt: number;
-  /** Hidden from all but the worker that removes its contacts. */
+  /** Time of deletion. A deleted audience is visible only to the worker that removes its contacts. */
   deletedAt: number | null;
 };
 
-/** Written by audiences/contacts/store.ts. Live and test keys share them. The long columns stand last. */
+/** Written by audiences/contacts/store.ts. Live and test keys share contacts. The long columns come last. */
 export type ContactRow = {
   id: Id<'ct'>;
   tenantId: Id<'ten'>;
   audienceId: Id<'aud'>;
-  /** As it was given. */
+  /** The address as the caller gave it. */
   email: string;
-  /** Its `addressKey`: what makes it one with another spelling of it. */
+  /** Address in the form of `addressKey`, which is equal for different spellings of one address. */
   address: string;
   firstName: string | null;
   lastName: string | null;
-  /** Of all marketing mail. */
+  /** 1 when the contact receives no marketing mail at all. */
   unsubscribed: 0 | 1;
   unsubscribedAt: number | null;
   createdAt: number;
   updatedAt: number;
-  /** JSON object, topic id to whether the contact opted in; what is not in it was never chosen. */
+  /** JSON object from topic id to whether the contact opted in. A topic that is not in it was never chosen. */
   topics: string;
   /** JSON object of strings, numbers and booleans. */
   properties: string;
 };
 
-/** Written by audiences/contacts/choices/store.ts, with each write of a contact: what it chose itself, found by address. */
+/** Written by audiences/contacts/choices/store.ts with each write of a contact: a choice of the contact, by address. */
 export type ContactChoiceRow = {
   tenantId: Id<'ten'>;
-  /** The contact's. */
+  /** Address of the contact in the form of `addressKey`. */
   address: string;
-  /** Empty: all marketing mail. */
+  /** The topic; an empty text means all marketing mail. */
   topicId: Id<'top'> | '';
   optedIn: 0 | 1;
   contactId: Id<'ct'>;
@@ -155,7 +155,7 @@ export type SegmentRow = {
   tenantId: Id<'ten'>;
   audienceId: Id<'aud'>;
   name: string;
-  /** The tree of rules, as JSON. */
+  /** JSON of the tree of rules. */
   filter: string;
   createdAt: number;
   updatedAt: number;

@@ -1,4 +1,4 @@
-/** Forward-only migrations, applied in order at start. A database from a newer program is refused, never "repaired". */
+/** Applies forward-only migrations in order at start. A database of a newer program is refused and not changed. */
 import type { Database } from 'better-sqlite3';
 import type { Migration } from './migration.ts';
 import { initial } from './migrations/0001-initial.ts';
@@ -27,7 +27,10 @@ export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 }
 
-/** @throws NewerSchemaError when the database holds a migration this program does not know */
+/**
+ * Applies the migrations that the database does not have yet, each in a transaction.
+ * @throws NewerSchemaError when the database has a migration that this program does not know
+ */
 export function migrate(database: Database, nowMs: number, migrations = MIGRATIONS): void {
   database.exec(
     'CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, appliedAt INTEGER NOT NULL) STRICT',

@@ -1,2 +1,2 @@
-/** One step of the schema's history: its id orders and names it, its SQL is run once, in a transaction. */
+/** One step of the schema's history. Its id names it and defines the order. Its SQL runs once, in a transaction. */
 export type Migration = { id: string; sql: string };

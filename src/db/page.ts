@@ -1,4 +1,7 @@
-/** Cursor pages over time-ordered ids, newest first (specification 4.13, api.md 1.1). SQL side; HTTP's is http/page.ts. */
+/**
+ * Cursor pages over time-ordered ids, newest first (specification 4.13, api.md 1.1). This file has the SQL side;
+ * http/page.ts has the HTTP side.
+ */
 import { type SelectQueryBuilder, sql } from 'kysely';
 
 export type PageRequest = {
@@ -15,7 +18,7 @@ export type PageRequest = {
 
 export type Page<Item> = { items: Item[]; hasMore: boolean };
 
-/** How a store asks: fetch `limit` rows in this direction from this cursor, exclusive. */
+/** The rows that a store reads: `limit` rows in this direction, starting after the cursor. */
 export type Slice = {
   direction: 'older' | 'newer';
   cursor: string | undefined;
@@ -24,7 +27,7 @@ export type Slice = {
   until: string | undefined;
 };
 
-/** Turns a slice reader into a page: one row more than asked tells whether there are more in the travelled direction. */
+/** Reads a page. It reads one row more than requested to find out whether there are more in that direction. */
 export async function readPage<Item>(
   request: PageRequest,
   readSlice: (slice: Slice) => Promise<Item[]>,
@@ -39,8 +42,9 @@ export async function readPage<Item>(
 }
 
 /**
- * A query for the rows of a slice, in its order. `id`: the column cursors are of. Its bounds are `likely`: of two, SQLite
- * would otherwise expect so much that it takes an index without the column of a filter, and reads past what is filtered.
+ * Returns the query for the rows of a slice, in its order. `id` names the column that cursors refer to. The bounds
+ * are marked `likely`: SQLite otherwise expects two bounds to exclude so many rows that it chooses an index without
+ * the column of a filter, and then reads all the rows that the filter excludes.
  */
 export function inSlice<Database, Table extends keyof Database, Row>(
   query: SelectQueryBuilder<Database, Table, Row>,
@@ -56,7 +60,10 @@ export function inSlice<Database, Table extends keyof Database, Row>(
 
 type Bound = ['<' | '>' | '>=', string];
 
-/** At most one for each side: of two, SQLite would take either for its index, and read through to the other. */
+/**
+ * Returns at most one bound for each side. With two, SQLite may use either for its index and read all rows up to the
+ * other.
+ */
 function boundsOf({ direction, cursor, from, until }: Slice): Bound[] {
   const upper = [until, direction === 'older' ? cursor : undefined].filter((bound) => bound !== undefined);
   const lowest = upper.toSorted()[0];

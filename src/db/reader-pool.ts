@@ -1,10 +1,13 @@
-/** The reader threads, started when asked or at the first long read: a command that needs none does not wait for them. */
+/**
+ * The reader threads. They start on request or at the first long read, so a command that needs none does not wait for
+ * them.
+ */
 import type { Clock } from '../system/clock.ts';
 import { DatabaseThread } from './thread.ts';
 import type { ReaderOptions } from './thread-messages.ts';
 import { threadModule } from './thread-module.ts';
 
-/** Of the daemon: long reads at the same time. */
+/** Number of reader threads of the daemon, and so of concurrent long reads. */
 export const READER_THREADS = 2;
 
 export class ReaderPool {
@@ -46,7 +49,10 @@ export class ReaderPool {
     await Promise.all(threads.map((thread) => thread.close()));
   }
 
-  /** A start that failed, as for want of file descriptors, is forgotten: the next read tries again. */
+  /**
+   * Starts the threads once. A failed start, for instance for lack of file descriptors, is not remembered: the next
+   * read tries again.
+   */
   #started(): Promise<DatabaseThread[]> {
     this.#threads ??= this.#start().catch((error) => {
       this.#threads = undefined;

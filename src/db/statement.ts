@@ -1,7 +1,7 @@
 /**
- * A query built by Kysely once, with named parameters, and run many times: what the hot path uses, because building
- * and compiling a query costs more than SQLite takes to run it. The run is the prepared statement itself; Kysely's way
- * to it (connection, plug-ins, a promise for each) would double the price of a small query.
+ * Queries that are built by Kysely once, with named parameters, and run many times. The hot path uses them, because
+ * building and compiling a query costs more than SQLite takes to run it. They run as prepared statements; Kysely's
+ * execution (a connection, plug-ins and several promises) would double the cost of a small query.
  */
 import type { Statement as PreparedStatement } from 'better-sqlite3';
 import {
@@ -43,19 +43,20 @@ const builder = new Kysely<Tables>({
 });
 
 /**
- * A parameter of a join, an `ORDER BY` or a `LIMIT`. SQLite otherwise plans such a query anew at every run (20 to 35
- * microseconds against 5 to 7), to see whether the value would change the plan.
+ * Returns an SQL expression for a parameter of a join, an `ORDER BY` or a `LIMIT`. SQLite otherwise plans such a
+ * query anew at every run (20 to 35 microseconds instead of 5 to 7), to check whether the value changes the plan.
  */
 export function constant<Value>(value: Value): RawBuilder<Value> {
   return sql<Value>`(SELECT ${value})`;
 }
 
+/** Defines a statement. The query is built at its first use, and prepared once for each connection. */
 export function statement<Params extends object, Row>(
   build: (db: Kysely<Tables>, param: Param<Params>) => Compilable<Row>,
 ): Statement<Params, Row> {
   let compiled: { sql: string; parameters: readonly unknown[] } | undefined;
   const compile = () => (compiled ??= build(builder, (name) => new Placeholder(name) as never).compile());
-  /** Of each connection; goes when the connection does. */
+  /** Prepared statements by connection. An entry is freed together with its connection. */
   const prepared = new WeakMap<Kysely<Tables>, PreparedStatement<unknown[], Row>>();
   const prepare = (db: Kysely<Tables>) => {
     const one = connectionOf(db).prepare<unknown[], Row>(compile().sql);
@@ -67,7 +68,7 @@ export function statement<Params extends object, Row>(
     const values = compile().parameters.map((value) =>
       value instanceof Placeholder ? params[value.parameter as keyof Params] : value,
     );
-    // Every row is taken, also for the first: a write that returns rows checks its foreign keys after the last of them.
+    // All rows are read, even for `first`: a write that returns rows checks its foreign keys after the last of them.
     if (one.reader) return one.all(values);
     one.run(values);
     return [];

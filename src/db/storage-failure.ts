@@ -16,6 +16,7 @@ import { adviseOnStorage } from './storage-advice.ts';
  */
 const DISK_FULL: ReadonlySet<string> = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT']);
 
+/** Returns true when the code means that the disk or a quota is full. */
 export function isDiskFull(code: string): boolean {
   return DISK_FULL.has(code);
 }

@@ -22,9 +22,9 @@ export type Mode = 'live' | 'test';
 /** Written by tenants/store.ts. */
 export type PlanRow = {
   name: string;
-  /** Emails a calendar month; null: no limit. */
+  /** Maximum number of emails in a calendar month; null means no limit. */
   monthlyEmails: number | null;
-  /** Null: no limit. */
+  /** Maximum number of requests per second; null means no limit. */
   requestsPerSecond: number | null;
   createdAt: number;
 };
@@ -35,7 +35,7 @@ export type TenantRow = { id: Id<'ten'>; name: string; plan: string; createdAt: 
 /** Written by tenants/store.ts: emails accepted in a calendar month (UTC), of tenants whose plan has a limit. */
 export type UsageRow = {
   tenantId: Id<'ten'>;
-  /** `2026-11`. */
+  /** Calendar month (UTC), such as `2026-11`. */
   month: string;
   emails: number;
 };
@@ -49,13 +49,13 @@ export type ApiKeyRow = {
   name: string;
   mode: Mode;
   permission: Permission;
-  /** The one domain it may send from; null: any of its tenant's. */
+  /** The one domain that the key may send from; null allows every domain of its tenant. */
   domainId: Id<'dom'> | null;
-  /** JSON list of addresses and CIDR blocks it may be used from; null: from anywhere. */
+  /** JSON list of the addresses and CIDR blocks from which the key may be used; null allows every address. */
   allowedIps: string | null;
-  /** The 8 characters after the prefix; what a lookup starts from. */
+  /** The 8 characters after the prefix. Keys are looked up by them. */
   hint: string;
-  /** SHA-256 of the whole token, hex. */
+  /** SHA-256 hash of the whole token, in hex. */
   tokenHash: string;
   createdAt: number;
   lastUsedAt: number | null;
@@ -65,7 +65,7 @@ export type ApiKeyRow = {
 
 export type DomainStatus = 'pending' | 'verified' | 'failed' | 'temporary_failure';
 
-/** Written by domains/store.ts. `records` holds what DNS said at the last check, as JSON. */
+/** Written by domains/store.ts. `records` holds the result of the last DNS check, as JSON. */
 export type DomainRow = {
   id: Id<'dom'>;
   tenantId: Id<'ten'>;
@@ -73,7 +73,7 @@ export type DomainRow = {
   status: DomainStatus;
   productType: string;
   region: string;
-  /** A host name for tracked links; null: none is set. */
+  /** Host name for tracked links; null when none is set. */
   trackingSubdomain: string | null;
   openTracking: 0 | 1;
   clickTracking: 0 | 1;
@@ -83,20 +83,25 @@ export type DomainRow = {
   records: string;
   createdAt: number;
   updatedAt: number;
-  /** When all three records were last seen right; null: never yet. */
+  /** Time at which all three records were last found correct; null when they never were. */
   verifiedAt: number | null;
-  /** Since when a record of a once verified domain is missing; null: nothing is. */
+  /** Time since which a record of a verified domain is missing; null when all records are there. */
   failingSince: number | null;
-  /** When the search for records that are not right yet began: at its creation, or when somebody last asked. */
+  /**
+   * Time at which the current series of checks began: the creation of the domain, or the last request to verify it.
+   */
   checksSince: number;
-  /** When its records are next checked, or until when the check is leased. Null: not until somebody asks. */
+  /** Time of the next check, or the end of the lease of a running check. Null until somebody requests a check. */
   nextCheckAt: number | null;
   /**
    * The domain of the return paths of its mail while its optional RETURN_PATH record is right. Null: the domain of this
    * installation is used.
    */
   returnPathHost: string | null;
-  /** Hidden from all but the signer: mail still being retried needs the key. */
+  /**
+   * Time of deletion. A deleted domain is visible only to the signer, because mail that is still retried needs its
+   * key.
+   */
   deletedAt: number | null;
 };
 
@@ -105,7 +110,7 @@ export type BlobRow = {
   id: Id<'blob'>;
   sha256: string;
   sizeBytes: number;
-  /** Whether octets outside ASCII stand in it (RFC 6152). */
+  /** 1 when the bytes contain octets outside ASCII (RFC 6152). */
   eightBit: 0 | 1;
   data: Uint8Array | null;
   createdAt: number;
@@ -120,20 +125,23 @@ export type MessageRow = {
   mode: Mode;
   kind: 'transactional' | 'broadcast';
   status: EmailStatus;
-  /** The bare sender address; webhooks show it. */
+  /** Sender address without a display name. Webhooks show it. */
   sender: string;
   /** The local part of the return path is `b+<token>`; its domain is chosen at each attempt. */
   returnToken: string;
   domainId: Id<'dom'> | null;
-  /** The message from its first field to its end, but for the fields in `signature`. */
+  /** The stored message: all fields and the body, without the fields in `signature`. */
   blobId: Id<'blob'>;
-  /** Octets of the blob before its body, the empty line among them. */
+  /** Number of octets of the blob before its body, including the empty line. */
   headerBytes: number;
-  /** SHA-256 of the body in DKIM's relaxed form, base64 (RFC 6376 3.7): what a signature needs of it. */
+  /**
+   * SHA-256 hash of the body in DKIM's relaxed form, in base64. A signature needs nothing else of the body (RFC 6376
+   * section 3.7).
+   */
   bodyHash: string;
-  /** The time in the `Date` field and in the signature: when it was accepted, or when it is scheduled for. */
+  /** Time in the `Date` field and in the signature: the acceptance, or the time that the message is scheduled for. */
   datedAt: number;
-  /** The DKIM and Date fields of the first attempt: a resend is byte-identical. */
+  /** The DKIM and Date fields of the first attempt. They are stored, so that a resend is byte-identical. */
   signature: string | null;
   createdAt: number;
   expiresAt: number;
@@ -161,7 +169,7 @@ export type RecipientRow = {
   position: number;
   address: string;
   domain: string;
-  /** Who waits in line with it: queue/delivery-queue.ts. */
+  /** Key of the delivery queue that the recipient waits in (queue/delivery-queue.ts). */
   queue: string;
   state: RecipientState;
   /**
@@ -173,7 +181,7 @@ export type RecipientRow = {
   attempts: number;
   /** Number of crashes that interrupted its delivery since the last settled attempt. */
   interruptedAttempts: number;
-  /** The start of the daemon that leased it. */
+  /** Run of the daemon that leased the recipient; null when it is not leased. */
   runId: string | null;
   delayNoticeAt: number | null;
   smtpCode: number | null;
@@ -202,8 +210,8 @@ export type AttemptRow = {
   reply: string | null;
 };
 
-/** Written by emails/store.ts: what the API adds to a message. Lists of addresses are JSON. The long columns stand last: a
- * list, and what delivers, read past none of them. */
+/** Written by emails/store.ts. It holds the fields of an API email that its message does not have. Lists of addresses are
+ * JSON. The long columns come last, so that lists and deliveries do not read past them. */
 export type EmailRow = {
   id: Id<'em'>;
   tenantId: Id<'ten'>;
@@ -217,23 +225,23 @@ export type EmailRow = {
   bccList: string;
   replyToList: string;
   subject: string;
-  /** JSON object of the caller's own header fields. */
+  /** JSON object of the header fields that the caller set. */
   headers: string;
-  /** JSON list of `{ filename, contentType, contentId, sizeBytes }`; the bytes are in the message. */
+  /** JSON list of `{ filename, contentType, contentId, sizeBytes }`. The bytes are in the message. */
   attachments: string;
-  /** JSON object. */
+  /** JSON object of tag names and values. */
   tags: string;
-  /** When it was asked to be sent; null: at once. */
+  /** Requested time of sending; null means at once. */
   scheduledAt: number | null;
   templateId: Id<'tpl'> | null;
   topicId: Id<'top'> | null;
-  /** The broadcast it is one contact's copy of. */
+  /** The broadcast that this email is a copy of; null for other emails. */
   broadcastId: Id<'brd'> | null;
   /** JSON list of the variables that had neither a value nor a fallback. */
   missingVariables: string;
   rfcMessageId: string;
   createdAt: number;
-  /** As sent, variables filled in. */
+  /** Content as sent, with variables filled in. */
   html: string | null;
   text: string | null;
 };
@@ -260,7 +268,7 @@ export type IdempotencyRow = {
   expiresAt: number;
 };
 
-/** Written by broadcasts/store.ts. The long columns stand last. */
+/** Written by broadcasts/store.ts. The long columns come last, so that lists do not read past them. */
 export type BroadcastRow = {
   id: Id<'brd'>;
   tenantId: Id<'ten'>;
@@ -288,7 +296,7 @@ export type EventRow = {
   emailId: string | null;
   data: string;
   createdAt: number;
-  /** 0 until the webhook fan-out has seen it. */
+  /** 0 until the webhook fan-out has processed the event. */
   fannedOut: 0 | 1;
 };
 
@@ -303,16 +311,16 @@ export type WebhookEndpointRow = {
   status: 'enabled' | 'disabled';
   disabledReason: 'manual' | 'failures' | 'gone' | null;
   disabledAt: number | null;
-  /** Since when no post has succeeded, though some were made. Null: the last one did, or none was made yet. */
+  /** Time since which every post has failed. Null when the last one succeeded or none was made yet. */
   failingSince: number | null;
-  /** When the owner was told of it; null: not yet. */
+  /** Time at which the owner was warned; null when not yet. */
   warnedAt: number | null;
   /** Number of failed posts since the last success. Posts that failed while the endpoint was suspended count as one. */
   consecutiveFailures: number;
   /** Time before which nothing is posted to it. Null when its last post succeeded or none was made yet. */
   suspendedUntil: number | null;
   secretSealed: string;
-  /** The secret before this one, which signs too until then: only while a rotation asked for overlap. */
+  /** The previous secret. It also signs until `previousSecretUntil`, when a rotation requested an overlap. */
   previousSecretSealed: string | null;
   previousSecretUntil: number | null;
   createdAt: number;
@@ -325,14 +333,14 @@ export type WebhookDeliveryRow = {
   endpointId: Id<'wh'>;
   tenantId: Id<'ten'>;
   eventId: Id<'evt'>;
-  /** `skipped`: not posted, or no longer, because its endpoint is disabled. */
+  /** `skipped` means that the delivery is not posted, or no longer, because its endpoint is disabled. */
   state: 'pending' | 'delivered' | 'failed' | 'skipped';
   attempts: number;
-  /** When it may next be tried, or until when it is leased. Null once ended. */
+  /** Time of the next post, or the end of its lease. Null once the delivery is final. */
   dueAt: number | null;
-  /** The start of the daemon that leased it; null when it is not leased. */
+  /** Run of the daemon that leased the delivery; null when it is not leased. */
   runId: string | null;
-  /** This and the next three: of the last attempt. */
+  /** Status of the last response. This column and the next three describe the last post. */
   responseStatus: number | null;
   responseTimeMs: number | null;
   responseBody: string | null;
@@ -340,11 +348,11 @@ export type WebhookDeliveryRow = {
   createdAt: number;
 };
 
-/** Written by webhooks/deliveries/replays/store.ts: what is still to be begun anew of a replay that is too large for one write. */
+/** Written by webhooks/deliveries/replays/store.ts. It holds the rest of a replay that is too large for one write. */
 export type WebhookReplayRow = {
   endpointId: Id<'wh'>;
   state: 'failed' | 'skipped';
-  /** Deliveries after the one and before the other. */
+  /** The replay covers the deliveries after this id and before `beforeId`. */
   afterId: Id<'whd'>;
   beforeId: Id<'whd'>;
 };
@@ -353,7 +361,9 @@ export type WebhookReplayRow = {
 export type InboundRouteRow = {
   id: Id<'rt'>;
   tenantId: Id<'ten'>;
-  /** Its `addressKey`, or `*@domain` for every address of a domain that no route names. */
+  /**
+   * Address in the form of `addressKey`, or `*@domain` for all addresses of a domain that have no route of their own.
+   */
   address: string;
   domain: string;
   destination: string;

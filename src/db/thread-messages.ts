@@ -1,4 +1,4 @@
-/** What crosses between the main thread and the database's threads. */
+/** Messages between the main thread and the database threads. */
 import type { CrashPointName } from '../system/crash-point.ts';
 import { AppError, type AppErrorOptions, type ErrorCode, errorCode, errorMessage } from '../system/errors.ts';
 import type { Synchronous } from './connection.ts';
@@ -16,7 +16,7 @@ export type WriterOptions = {
 
 export type ReaderOptions = Pick<WriterOptions, 'file' | 'operationsModule'>;
 
-/** `sizeBytes`: of the input, as db/input-bytes.ts counts. */
+/** One operation to run. `sizeBytes` is the size of its input, as db/input-bytes.ts counts it. */
 export type Request = { id: number; operation: string; input: unknown; sizeBytes: number };
 
 export type Answer = { id: number; value: unknown } | { id: number; error: EncodedError };
@@ -25,7 +25,7 @@ export type EncodedError =
   | { kind: 'refusal'; code: ErrorCode; message: string; options: AppErrorOptions }
   | { kind: 'bug'; message: string; stack: string | undefined; code: string | undefined };
 
-/** Structured clone would drop the class and the code of an `AppError`. */
+/** Returns an error as plain data. Structured clone would drop the class and the code of an `AppError`. */
 export function encodeError(error: unknown): EncodedError {
   if (error instanceof AppError) {
     const { cause: _, ...options } = error.options;
@@ -39,6 +39,7 @@ export function encodeError(error: unknown): EncodedError {
   };
 }
 
+/** Returns the error that `encodeError` encoded. */
 export function decodeError(encoded: EncodedError): Error {
   if (encoded.kind === 'refusal') return new AppError(encoded.code, encoded.message, encoded.options);
   const error = new Error(encoded.message);

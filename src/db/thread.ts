@@ -1,20 +1,29 @@
-/** The main thread's side of a database thread: numbers requests, sends those of one turn together, settles promises. */
+/**
+ * The main thread's side of a database thread. It numbers requests, sends those of one turn of the event loop
+ * together, and settles their promises.
+ */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import { inputBytes } from './input-bytes.ts';
 import { type Answer, decodeError, type EncodedError, type Request } from './thread-messages.ts';
 
-/** Beyond this the caller is told to come back rather than made to wait (engine.md 4, group commit). */
+/**
+ * Maximum number of pending requests. Further ones are refused with a time to retry, instead of waiting (engine.md 4,
+ * group commit).
+ */
 export const MAX_PENDING = 2_000;
-/** The same in bytes of inputs, which are held twice while they wait: sixteen groups of the writer. */
+/**
+ * Maximum size of the inputs of pending requests, sixteen groups of the writer. While they wait they are in memory
+ * twice.
+ */
 export const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 
 type Pending = {
   resolve: (value: unknown) => void;
   reject: (error: unknown) => void;
   sizeBytes: number;
-  /** On the monotonic clock. */
+  /** Time of the request on the monotonic clock, in milliseconds. */
   since: number;
 };
 
@@ -26,7 +35,7 @@ export class DatabaseThread {
   #reportFailure: (error: Error) => void = () => {};
   readonly #worker: Worker;
   readonly #clock: Pick<Clock, 'elapsed'>;
-  /** Oldest first. */
+  /** Pending requests by id, oldest first. */
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
   readonly #exited: Promise<void>;
@@ -34,7 +43,7 @@ export class DatabaseThread {
   #answeredAt = 0;
   /** Is called for each request that was refused because the disk is full. */
   onDiskFull: () => void = () => {};
-  /** Why nothing can be run any more. */
+  /** The reason why no operation can run any more. */
   #ended: Error | undefined;
   #outbox: Request[] = [];
   #lastId = 0;
@@ -49,7 +58,10 @@ export class DatabaseThread {
     this.#exited = new Promise((resolve) => worker.once('exit', () => resolve()));
   }
 
-  /** Resolves when the thread has opened its database; rejects with the reason it could not. */
+  /**
+   * Starts a thread.
+   * @throws the error for which the thread could not open its database
+   */
   static async start(
     clock: Pick<Clock, 'elapsed'>,
     module: URL,
@@ -76,7 +88,7 @@ export class DatabaseThread {
     return this.#pendingBytes;
   }
 
-  /** Milliseconds the oldest request has waited for its answer; 0 when none does. */
+  /** Age of the oldest pending request, in milliseconds; 0 when there is none. */
   get lagMs(): number {
     const [oldest] = this.#pending.values();
     return oldest ? this.#clock.elapsed() - oldest.since : 0;
@@ -91,7 +103,7 @@ export class DatabaseThread {
   run(operation: string, input: unknown): Promise<unknown> {
     if (this.#ended) return Promise.reject(this.#ended);
     const sizeBytes = inputBytes(input);
-    if (!this.#hasRoomFor(sizeBytes)) {
+    if (!this.#fits(sizeBytes)) {
       return Promise.reject(
         new AppError('unavailable', 'Too many writes are waiting', { retryAfterSeconds: 1 }),
       );
@@ -105,7 +117,7 @@ export class DatabaseThread {
     });
   }
 
-  /** Waits for what was asked before, closes the connection and ends the thread. What is asked later is refused. */
+  /** Waits for earlier requests, closes the connection and ends the thread. Later requests are refused. */
   async close(): Promise<void> {
     this.#send();
     this.#ended ??= new AppError('unavailable', 'The database is closing', { retryAfterSeconds: 1 });
@@ -113,8 +125,10 @@ export class DatabaseThread {
     await this.#exited;
   }
 
-  /** What is too large for the limit by itself has room while nothing else waits. */
-  #hasRoomFor(sizeBytes: number): boolean {
+  /**
+   * Returns true when another request may be queued. An input above the limit is accepted while no other is pending.
+   */
+  #fits(sizeBytes: number): boolean {
     if (this.#pending.size >= MAX_PENDING) return false;
     return this.#pendingBytes === 0 || this.#pendingBytes + sizeBytes <= MAX_PENDING_BYTES;
   }
@@ -130,7 +144,10 @@ export class DatabaseThread {
     }
   }
 
-  /** An input that cannot be cloned is the bug of one caller. */
+  /**
+   * Sends one request. An input that cannot be cloned is a bug of one caller, and only that caller receives the
+   * error.
+   */
   #sendAlone(request: Request): void {
     try {
       this.#worker.postMessage([request]);

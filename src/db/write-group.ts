@@ -1,7 +1,7 @@
 /**
- * Writes that share a transaction. They run one after another without savepoints, which nearly always is all there is
- * to it; when one throws, everything is rolled back and all run again, each in a savepoint of its own, so that a refusal
- * harms no other. A write may run twice for that reason: it is a function of `tx` and its input, and keeps nothing.
+ * Runs writes that share a transaction. They run one after another without savepoints. When one of them throws,
+ * everything is rolled back and all run again, each in its own savepoint, so that a refusal affects no other write. A
+ * write may therefore run twice: it depends on `tx` and its input only, and stores nothing elsewhere.
  */
 import type { Database } from 'better-sqlite3';
 import { errorCode } from '../system/errors.ts';
@@ -15,12 +15,18 @@ import {
 } from './storage-failure.ts';
 import { type Answer, encodeError, type Request } from './thread-messages.ts';
 
-/** Writes in one transaction: enough to hide the flush, few enough that the first caller does not wait long (engine.md 4). */
+/**
+ * Maximum number of writes in one transaction: enough to amortise the flush, few enough that the first caller does
+ * not wait long (engine.md 4).
+ */
 export const GROUP_SIZE = 256;
-/** And bytes of their inputs (engine.md 4): a thousand pages of WAL. A larger write is a group of its own. */
+/**
+ * Maximum size of the inputs in one transaction, a thousand pages of WAL (engine.md 4). A larger write is a group of
+ * its own.
+ */
 export const GROUP_BYTES = 4 * 1024 * 1024;
 
-/** The first of `waiting` that make up a group, in their order; at least one where there is any. */
+/** Returns the first writes of `waiting` that form a group, in their order; at least one unless there are none. */
 export function nextGroup(waiting: readonly Request[]): Request[] {
   let size = 0;
   let bytes = 0;
@@ -32,16 +38,19 @@ export function nextGroup(waiting: readonly Request[]): Request[] {
   return waiting.slice(0, size);
 }
 
-/** Called right before and right after COMMIT. */
+/** Receives the group right before and right after COMMIT. */
 export type Reach = (group: readonly Request[], moment: 'before' | 'after') => void;
 
-/** Answers each request of a group when all that was written is on disk. */
+/** Returns the function that runs a group. It returns the answers once everything that was written is on disk. */
 export function createGroupCommit(
   database: Database,
   tx: Tx,
   reach: Reach,
 ): (group: readonly Request[]) => Promise<Answer[]> {
-  /** Refusals come in runs: a caller who is refused tries again. Then savepoints are cheaper than running twice. */
+  /**
+   * True after a group with a refusal. Refusals come in series, because refused callers retry; savepoints are then
+   * cheaper than running twice.
+   */
   let expectsRefusal = false;
   return async (group) => {
     try {
@@ -86,7 +95,10 @@ function survivable(database: Database, error: unknown): unknown {
   return failure;
 }
 
-/** Leaves the transaction open; undefined, and nothing of it, when a write threw. */
+/**
+ * Runs the group without savepoints and leaves the transaction open. Returns undefined, with everything rolled back,
+ * when a write threw.
+ */
 async function runTogether(
   database: Database,
   tx: Tx,
@@ -97,7 +109,7 @@ async function runTogether(
     const answers: Answer[] = [];
     for (const request of group) {
       answers.push({ id: request.id, value: await run(tx, request) });
-      // SQLite may have rolled back everything in a write that took its error for nothing.
+      // SQLite may have rolled back the transaction while a write ignored the error.
       if (!database.inTransaction)
         throw new Error(`"${request.operation}" ended the transaction of its group`);
     }
@@ -109,7 +121,10 @@ async function runTogether(
   }
 }
 
-/** Leaves the transaction open; throws when nothing of the group can stand. */
+/**
+ * Runs the group with a savepoint for each write and leaves the transaction open.
+ * @throws when SQLite has rolled back the whole group
+ */
 async function runApart(database: Database, tx: Tx, group: readonly Request[]): Promise<Answer[]> {
   database.exec('BEGIN IMMEDIATE');
   const answers: Answer[] = [];
@@ -125,7 +140,8 @@ async function runInSavepoint(database: Database, tx: Tx, request: Request): Pro
     return { id: request.id, value };
   } catch (error) {
     const failure = survivable(database, error);
-    // SQLite may have rolled back everything, for instance on a full disk: then nothing of the group stands.
+    // SQLite may have rolled back the whole transaction, for instance on a full disk. No write of the group then
+    // takes effect.
     if (!database.inTransaction) throw failure;
     database.exec('ROLLBACK TO one_write');
     database.exec('RELEASE one_write');

@@ -1,6 +1,6 @@
 /**
- * The writer thread: the only writing connection. It takes every write that waits, runs them in one transaction
- * (db/write-group.ts), and answers after COMMIT has returned: then it is on disk.
+ * The writer thread has the only writing connection. It runs all pending writes in one transaction
+ * (db/write-group.ts) and answers after COMMIT has returned, when they are on disk.
  */
 import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -17,7 +17,7 @@ import { endOnBrokenStorage } from './storage-failure.ts';
 import type { Request, WriterOptions } from './thread-messages.ts';
 import { createGroupCommit, nextGroup } from './write-group.ts';
 
-/** Writes that end with mail accepted. */
+/** Names of the writes that accept mail. */
 const ACCEPTING: ReadonlySet<string> = new Set(['emails.accept', 'emails.acceptBatch']);
 
 const options = workerData as WriterOptions;
@@ -58,7 +58,7 @@ async function drain(): Promise<void> {
   else busy = false;
 }
 
-/** By hand, because SQLite says nothing of an automatic checkpoint that failed. */
+/** Runs checkpoints explicitly, because SQLite does not report an automatic checkpoint that failed. */
 function checkpoint(database: Database): void {
   try {
     checkpointWhenLong(database, CHECKPOINT_PAGES, {
@@ -71,7 +71,7 @@ function checkpoint(database: Database): void {
   }
 }
 
-/** At start: after this the database, its WAL and their names survive a power cut. */
+/** Makes the start durable: afterwards the database, its WAL and their names survive a power cut. */
 function makeDurable(database: Database): void {
   database.transaction(() => {
     database.exec('DELETE FROM starts');
@@ -85,7 +85,10 @@ function makeDurable(database: Database): void {
   flushPath(dirname(dirname(options.file)));
 }
 
-/** A foreign reader, such as a backup, is not waited for: the WAL then stays, and the next start copies it back. */
+/**
+ * Closes the database. It does not wait for a foreign reader, such as a backup: the WAL then stays, and the next
+ * start copies it back.
+ */
 function close(): void {
   installation.end(database);
   database.pragma('busy_timeout = 0');

@@ -51,6 +51,10 @@ export function readInstallationFile(directory: string): InstallationFile | unde
   );
 }
 
+/**
+ * Writes and flushes the file.
+ * @throws Error of the file system
+ */
 export function writeInstallationFile(directory: string, file: InstallationFile): void {
   writeFlushed(installationPath(directory), `${JSON.stringify(file, null, 2)}\n`);
 }
@@ -63,6 +67,7 @@ export function fileBytes(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }
 
+/** Returns the path of `installation.json`. */
 export function installationPath(directory: string): string {
   return join(directory, 'installation.json');
 }

@@ -30,7 +30,10 @@ export function requireDatabaseFile(found: FoundFiles): void {
   if (found.databaseBytes === 0) requirePermission(found, 'empty');
 }
 
-/** @throws DataDirectoryError */
+/**
+ * Requires that the database has a schema, and that `--new-database` is not used on one that has.
+ * @throws DataDirectoryError
+ */
 export function requireSchema(found: FoundFiles, hasSchema: boolean): void {
   if (!hasSchema) requirePermission(found, 'empty');
   else if (found.newDatabase) {
@@ -40,7 +43,10 @@ export function requireSchema(found: FoundFiles, hasSchema: boolean): void {
   }
 }
 
-/** @throws DataDirectoryError when both have an id and the ids differ */
+/**
+ * Requires that the database and the data directory have the same id.
+ * @throws DataDirectoryError when both have an id and the ids differ
+ */
 export function requireSameInstallation(
   { directory, file }: FoundFiles,
   row: { id: string } | undefined,
@@ -52,6 +58,7 @@ export function requireSameInstallation(
   );
 }
 
+/** Returns the reasons to believe that the database does not fit its data directory. */
 export function findingsOf(
   found: FoundFiles,
   row: InstallationRow | undefined,

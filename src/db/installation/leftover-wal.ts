@@ -20,8 +20,11 @@ const MAGIC = 'SQLite format 3\0';
 /** The write version of a database in WAL mode. A backup made by VACUUM INTO has 1. */
 const WAL_VERSION = 2;
 
-/** Reads the file, which drops SQLite's locks of this process: called before SQLite opens it.
- * @throws DataDirectoryError */
+/**
+ * Requires that the WAL belongs to the database file. It opens and closes the file, which drops SQLite's locks of
+ * this process, so it runs before SQLite opens the file.
+ * @throws DataDirectoryError
+ */
 export function requireOwnWal(databaseFile: string, { databaseBytes, walBytes, file }: FoundFiles): void {
   const databaseGeneration = file?.databaseGeneration;
   if (!databaseBytes || !walBytes || databaseGeneration === undefined) return;

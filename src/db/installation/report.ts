@@ -14,6 +14,7 @@ const MESSAGES: Readonly<Record<Finding, string>> = {
   'new-database': 'a new database was made in a data directory that was in use',
 };
 
+/** Logs each finding of this start or an earlier one as an error. */
 export function reportInstallation(
   log: Pick<Log, 'error'>,
   { alarm }: Pick<StartedInstallation, 'alarm'>,

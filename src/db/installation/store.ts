@@ -8,18 +8,23 @@ export function hasSchema(database: Database): boolean {
   return hasTable(database, 'migrations');
 }
 
-/** Returns undefined for a database of the version before. */
+/** Returns undefined for a database that was made before there was an installation. */
 export function findInstallation(database: Database): InstallationRow | undefined {
   if (!hasTable(database, 'installation')) return undefined;
   return database.prepare<[], InstallationRow>('SELECT * FROM installation').get();
 }
 
+/**
+ * Returns the installation.
+ * @throws Error when the database has none
+ */
 export function getInstallation(database: Database): InstallationRow {
   const row = findInstallation(database);
   if (!row) throw new Error('the database has no installation');
   return row;
 }
 
+/** Replaces the installation. */
 export function putInstallation(database: Database, row: InstallationRow): void {
   const { id, generation, wallAt, canary, keepFilesUntil } = row;
   database.exec('DELETE FROM installation');
@@ -33,7 +38,10 @@ export function raiseGeneration(database: Database): void {
   database.exec('UPDATE installation SET generation = generation + 1');
 }
 
-/** Part of a transaction: the generation in the header of the database file (leftover-wal.ts), once it is copied there. */
+/**
+ * Stores the generation in the header of the database file (leftover-wal.ts). It is part of a transaction, and
+ * reaches the file with the next checkpoint.
+ */
 export function stampHeader(database: Database, generation: number): void {
   database.pragma(`user_version = ${generation}`);
 }

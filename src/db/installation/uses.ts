@@ -1,10 +1,14 @@
 /**
- * When a database was in use in its data directory. A file in `blobs/` from such a time that the database does not name
- * belongs to a request that did not commit. A file from any other time may belong to mail that another database has.
+ * A time in which a database was in use in its data directory. A file in `blobs/` from such a time that the database
+ * does not name belongs to a request that did not commit. A file from any other time may belong to mail of another
+ * database.
  */
 export type TimeSpan = { from: number; to: number };
 
-/** The installation stores the time each minute, so a killed process may have lived that much longer, and a slow minute. */
+/**
+ * Time after the last stored time in which a killed process may have run: the time is stored every minute, and that
+ * write may be late.
+ */
 const UNRECORDED_MS = 120_000;
 /** Maximum number of times of use that are remembered. Our own limit. */
 const MAX_SPANS = 20;
@@ -23,6 +27,7 @@ export function pastUses({ uses = [], startedAt, usedAt }: Recorded): TimeSpan[]
   return spans.slice(-MAX_SPANS);
 }
 
+/** Returns true when `at` lies within one of the spans. */
 export function isWithin(spans: readonly TimeSpan[], at: number): boolean {
   return spans.some(({ from, to }) => from <= at && at <= to);
 }

@@ -1,6 +1,8 @@
 import type { Migration } from '../migration.ts';
 
-/** Lists of people, what they are told, and files of them on their way in and out. */
+/**
+ * Adds audiences, contacts, segments, topics, templates and suppressions, and the jobs that import and export them.
+ */
 export const marketing: Migration = {
   id: '0002-marketing',
   sql: `

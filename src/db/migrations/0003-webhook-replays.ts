@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** How far the replays of deliveries have come that are too many for one write. */
+/** Adds the progress of webhook replays that are too large for one write. */
 export const webhookReplays: Migration = {
   id: '0003-webhook-replays',
   sql: `

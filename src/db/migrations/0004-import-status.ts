@@ -1,6 +1,6 @@
 import type { Migration } from '../migration.ts';
 
-/** Imports are listed by how they stand; of the other jobs, exports, a tenant has too few to need it. */
+/** Adds an index of imports by status. Exports need none, because a tenant has only a few of them. */
 export const importStatus: Migration = {
   id: '0004-import-status',
   sql: 'CREATE INDEX importsByStatus ON imports (tenantId, status, id);',
