@@ -87,21 +87,13 @@ export type DomainRow = {
   verifiedAt: number | null;
   /** Time since which a record of a verified domain is missing; null when all records are there. */
   failingSince: number | null;
-  /**
-   * Time at which the current series of checks began: the creation of the domain, or the last request to verify it.
-   */
+  /** Start of the current series of checks: the creation of the domain, or the last request to verify. */
   checksSince: number;
-  /** Time of the next check, or the end of the lease of a running check. Null until somebody requests a check. */
+  /** Time of the next check, or the end of the lease of a running one. Null until a check is requested. */
   nextCheckAt: number | null;
-  /**
-   * The domain of the return paths of its mail while its optional RETURN_PATH record is right. Null: the domain of this
-   * installation is used.
-   */
+  /** Domain of the return paths while the optional RETURN_PATH record is right; null means the installation's. */
   returnPathHost: string | null;
-  /**
-   * Time of deletion. A deleted domain is visible only to the signer, because mail that is still retried needs its
-   * key.
-   */
+  /** Time of deletion. Only the signer still sees the domain, because mail that is retried needs its key. */
   deletedAt: number | null;
 };
 
@@ -134,14 +126,11 @@ export type MessageRow = {
   blobId: Id<'blob'>;
   /** Number of octets of the blob before its body, including the empty line. */
   headerBytes: number;
-  /**
-   * SHA-256 hash of the body in DKIM's relaxed form, in base64. A signature needs nothing else of the body (RFC 6376
-   * section 3.7).
-   */
+  /** Base64 of the SHA-256 hash of the body in DKIM's relaxed form (RFC 6376 section 3.7). */
   bodyHash: string;
   /** Time in the `Date` field and in the signature: the acceptance, or the time that the message is scheduled for. */
   datedAt: number;
-  /** The DKIM and Date fields of the first attempt. They are stored, so that a resend is byte-identical. */
+  /** The DKIM and Date fields of the first attempt, kept so that a resend is byte-identical. */
   signature: string | null;
   createdAt: number;
   expiresAt: number;
@@ -320,7 +309,7 @@ export type WebhookEndpointRow = {
   /** Time before which nothing is posted to it. Null when its last post succeeded or none was made yet. */
   suspendedUntil: number | null;
   secretSealed: string;
-  /** The previous secret. It also signs until `previousSecretUntil`, when a rotation requested an overlap. */
+  /** The previous secret. It also signs until `previousSecretUntil` if a rotation asked for an overlap. */
   previousSecretSealed: string | null;
   previousSecretUntil: number | null;
   createdAt: number;
@@ -361,9 +350,7 @@ export type WebhookReplayRow = {
 export type InboundRouteRow = {
   id: Id<'rt'>;
   tenantId: Id<'ten'>;
-  /**
-   * Address in the form of `addressKey`, or `*@domain` for all addresses of a domain that have no route of their own.
-   */
+  /** Address as `addressKey`, or `*@domain` for all addresses of a domain without a route of their own. */
   address: string;
   domain: string;
   destination: string;
