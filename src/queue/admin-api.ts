@@ -1,4 +1,6 @@
-/** The queue's routes for the operator. They are served on the control socket alone, never on a network port. */
+/**
+ * Registers the operator's routes of the queue. They are served on the control socket alone, never on a network port.
+ */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
@@ -17,6 +19,7 @@ type QueueApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 /** The request releases all held mail when it names no `emailId`. */
 const releaseSchema = Type.Object({ emailId: Type.Optional(Type.String()) });
 
+/** Registers `GET /held` and `POST /held/release` on the server of the control socket. */
 export function registerQueueAdmin(server: FastifyInstance, app: QueueApp): void {
   server.get('/held', async () => ({
     total: await countHeld(app.db.read),
@@ -34,6 +37,7 @@ export function registerQueueAdmin(server: FastifyInstance, app: QueueApp): void
   );
 }
 
+/** Returns a held recipient in the form that the control socket answers with. `heldAt` is an ISO 8601 time. */
 export function showHeld({ messageId, tenantId, mode, address, attempts, diagnostic, lastEventAt }: HeldRow) {
   const heldAt = isoTime(lastEventAt);
   return { emailId: messageId, tenantId, mode, to: address, attempts, heldAt, diagnostic };

@@ -1,10 +1,10 @@
 /**
- * What kind of bounce it was, for the event (api.md 1.8). It explains to people and programs, and decides nothing:
- * whether the address is suppressed is `classify.ts`.
+ * This module names the kind of a bounce for the bounce event (api.md 1.8). The name explains the bounce to people
+ * and programs; `classify.ts` decides whether the address is suppressed.
  */
 import type { Report } from './outcome.ts';
 
-/** The names that SES and those who follow it use. */
+/** Bounce subtypes have the names that Amazon SES uses in its bounce notifications. */
 export type BounceSubType =
   | 'NoEmail'
   | 'MailboxFull'
@@ -15,7 +15,10 @@ export type BounceSubType =
 
 export type BounceReport = Pick<Report, 'phase' | 'smtpCode' | 'enhancedCode' | 'text'>;
 
-/** By subject and detail of the enhanced code, its class being 4 or 5 (RFC 3463 3.2 to 3.4, RFC 7505; 7.17, 7.18: a new owner). */
+/**
+ * Maps the subject and detail of an enhanced status code to a subtype, for the classes 4 and 5 (RFC 3463 3.2 to 3.4,
+ * RFC 7505). The codes 7.17 and 7.18 say that the mailbox has a new owner (RFC 7293).
+ */
 const BY_ENHANCED_CODE: ReadonlyMap<string, BounceSubType> = new Map([
   ['1.1', 'NoEmail'],
   ['1.2', 'NoEmail'],
@@ -30,9 +33,9 @@ const BY_ENHANCED_CODE: ReadonlyMap<string, BounceSubType> = new Map([
   ['3.4', 'MessageTooLarge'],
 ]);
 
-/** RFC 3463 3.7, "message content or media". */
+/** Enhanced codes about "message content or media" (RFC 3463 3.7). */
 const CONTENT_SUBJECT = /^[45]\.6\./;
-/** Codes that say no more than that something is the matter, or that somebody did not like it: there words tell more. */
+/** Enhanced codes that state no cause, or only a policy. For these codes the words of the reply decide. */
 const VAGUE = /^[45]\.(?:0\.0|[1-7]\.0|4\.7|7\.1)$/;
 
 const ATTACHMENT_WORDS =
@@ -46,6 +49,10 @@ const FULL_WORDS =
 const UNKNOWN_WORDS =
   /\b(?:user|mailbox|recipient|address|account)\b.{0,40}\b(?:unknown|not exist|not found|no longer|disabled)|(?:unknown|no such|invalid) (?:user|mailbox|recipient|address|account)|does not exist/i;
 
+/**
+ * Returns the subtype of a bounce. The enhanced code decides first, then the phase with the reply code, then the
+ * words.
+ */
 export function bounceSubType(report: BounceReport): BounceSubType {
   const { enhancedCode } = report;
   const named = enhancedCode === null ? undefined : BY_ENHANCED_CODE.get(enhancedCode.slice(2));
@@ -57,7 +64,10 @@ export function bounceSubType(report: BounceReport): BounceSubType {
   return byCode(report) ?? byWords(report);
 }
 
-/** A server that knows only the envelope yet can say nothing of the content, whatever words it uses ("spamhaus"). */
+/**
+ * Returns true when the refusal is about the content. A server that has seen only the envelope cannot refuse the
+ * content, whatever words it uses ("spamhaus").
+ */
 function isAboutContent({ phase, enhancedCode, text }: BounceReport): boolean {
   if (enhancedCode !== null && CONTENT_SUBJECT.test(enhancedCode)) return true;
   if (phase !== 'dot' && phase !== 'body') return false;
@@ -65,7 +75,10 @@ function isAboutContent({ phase, enhancedCode, text }: BounceReport): boolean {
   return open && !TOO_LARGE_WORDS.test(text) && (ATTACHMENT_WORDS.test(text) || CONTENT_WORDS.test(text));
 }
 
-/** RFC 5321 4.2.3: 551 and 553 are about the mailbox; RFC 7504: 521 and 556 say that nothing is taken there, ever. */
+/**
+ * Returns the subtype that the reply code states. 551 and 553 are about the mailbox (RFC 5321 4.2.3); 521 and 556 say
+ * that the host or the domain never accepts mail (RFC 7504).
+ */
 function byCode({ smtpCode, phase }: BounceReport): BounceSubType | undefined {
   if (smtpCode === 521 || smtpCode === 556) return 'NoEmail';
   return phase === 'rcpt' && (smtpCode === 551 || smtpCode === 553) ? 'NoEmail' : undefined;
@@ -75,6 +88,6 @@ function byWords({ smtpCode, enhancedCode, text }: BounceReport): BounceSubType 
   if (TOO_LARGE_WORDS.test(text)) return 'MessageTooLarge';
   if (FULL_WORDS.test(text)) return 'MailboxFull';
   if (UNKNOWN_WORDS.test(text)) return 'NoEmail';
-  // RFC 5321 4.2.3: 552 is "exceeded storage allocation".
+  // The code 552 means "exceeded storage allocation" (RFC 5321 4.2.3).
   return smtpCode === 552 && enhancedCode === null ? 'MailboxFull' : 'General';
 }

@@ -1,4 +1,7 @@
-/** Cancels or reschedules mail, as long as no delivery was attempted, or while all that is left of it is held. */
+/**
+ * Cancels or reschedules mail whose delivery has not been attempted. Mail is also canceled when its remaining
+ * recipients are all held.
+ */
 import type { Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
@@ -12,9 +15,9 @@ import {
 } from './store.ts';
 
 /**
- * Cancels what is left of a message, as part of a write; the caller has checked that the message belongs to the tenant.
- * Recipients that were delivered or bounced before stay as they are.
- * @throws AppError invalid_state
+ * Cancels the open recipients of a message, as part of a write. The caller has checked that the message belongs to
+ * the tenant. Recipients that are delivered or bounced keep their state.
+ * @throws AppError invalid_state when the delivery has begun, or when the email is canceled already
  */
 export async function cancelMessage(
   tx: Tx,
@@ -37,8 +40,8 @@ export async function cancelMessage(
 export type Rescheduling = { messageId: string; now: number; datedAt: number; expiresAt: number };
 
 /**
- * Moves a message without any attempt to another time.
- * @throws AppError invalid_state
+ * Moves a message without any attempt to another time. The times are Unix milliseconds.
+ * @throws AppError invalid_state when the delivery has begun, or when the email is canceled already
  */
 export async function rescheduleMessage(
   tx: Tx,
@@ -60,15 +63,15 @@ function isUntried({ state, attempts }: RecipientRow): boolean {
   return state === 'ready' && attempts === 0;
 }
 
-/** Returns true when no recipient was attempted and at least one is still to be. */
+/** Returns true when no recipient was attempted and at least one recipient still waits for its first attempt. */
 function isUntouched(all: readonly RecipientRow[]): boolean {
   const isSpared = ({ state, attempts }: RecipientRow) => state === 'suppressed' && attempts === 0;
   return all.some(isUntried) && all.every((recipient) => isUntried(recipient) || isSpared(recipient));
 }
 
 /**
- * Returns true when the rest of the delivery waits for an operator: nothing of it is in flight or may have just
- * arrived.
+ * Returns true when the rest of the delivery waits for an operator: at least one recipient is held, and each other
+ * open recipient was never attempted.
  */
 function isStoppedByHold(open: readonly RecipientRow[]): boolean {
   const isHeld = ({ state }: RecipientRow) => state === 'held';

@@ -1,6 +1,6 @@
 /**
- * Taking mail for delivery. The claim counts the attempt and is durable before anything is sent, so that after a crash
- * every mail that may have left is known (engine.md 4, crash matrix).
+ * Claims mail for delivery. A claim counts the attempt and is durable before anything is sent, so that after a crash
+ * the daemon knows all mail that may have been sent (engine.md 4, crash matrix).
  */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
@@ -15,29 +15,42 @@ import {
   SUPPRESSED,
 } from './store.ts';
 
-/** One transaction: a message and those of its recipients that go to the same site. */
+/** A delivery is the content of one SMTP transaction: a message and those of its recipients that go to one site. */
 export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };
 
 export type Claim = {
   now: number;
   runId: string;
-  /** On the monotonic clock of this start, so that a wall clock that jumps ahead ends no lease (security.md 3). */
+  /**
+   * Time at which the lease ends, in milliseconds of the monotonic clock of this start. A wall clock that jumps ahead
+   * therefore ends no lease (security.md 3).
+   */
   leasedUntil: number;
   messageIds: readonly string[];
-  /** Recipients in these queues are taken: those that lead to the same site. */
+  /** Keys of the delivery queues whose recipients are claimed. All of them lead to one site. */
   queues: readonly string[];
 };
 
-/** Longer than a delivery may take (DELIVERY_DEADLINE_MS), so that nothing is run twice at the same time. */
+/**
+ * Length of a lease. It is longer than a delivery may last (DELIVERY_DEADLINE_MS), so that no mail is delivered twice
+ * at the same time.
+ */
 export const LEASE_MS = 60 * 60_000;
-/** RFC 5321 4.5.3.1.8: a server must take 100 recipients; Postfix sends 50 at a time. */
+/**
+ * Maximum number of recipients in one SMTP transaction. A server must accept at least 100 (RFC 5321 4.5.3.1.8);
+ * Postfix sends 50 at a time.
+ */
 const RECIPIENTS_PER_TRANSACTION = 50;
 
+/** Returns the end of a lease that begins at `elapsedMs`. Both are milliseconds of the monotonic clock. */
 export function leaseFrom(elapsedMs: number): number {
   return Math.round(elapsedMs) + LEASE_MS;
 }
 
-/** Of each message what is due in the queues; a message of which nothing is due any more is left out. */
+/**
+ * Claims the due recipients of the messages in the named queues. Returns one delivery for each message with claimed
+ * recipients; a message without due recipients is left out.
+ */
 export const claimDeliveries = defineWrite('queue.claim', async (tx, claim: Claim): Promise<Delivery[]> => {
   const queues = new Set(claim.queues);
   const deliveries: Delivery[] = [];
@@ -70,7 +83,7 @@ async function claimMessage(
     }
     const attempts = recipient.attempts + 1;
     const patch = { state: 'in_flight', runId, attempts, dueAt: leasedUntil } as const;
-    // decisions.md 16: `email.sent` is the first claim, once for each recipient.
+    // The first claim of each recipient records `email.sent` (decisions.md 16).
     const event = attempts === 1 ? { event: { type: 'email.sent', details: {} } as const } : {};
     await changeRecipient(tx, message, recipient, patch, { now, ...event });
     taken.push(recipient);
@@ -79,7 +92,7 @@ async function claimMessage(
   return taken.length > 0 ? { message, recipients: taken } : undefined;
 }
 
-/** Test mail goes nowhere, so nobody is spared by not sending it. */
+/** Returns the suppressed addresses of the recipients. Test mail has none, because it is never sent to anybody. */
 function listSuppressed(
   tx: Tx,
   message: SpooledMessage,
@@ -89,7 +102,7 @@ function listSuppressed(
   return findSuppressed(tx, message.tenantId, addresses);
 }
 
-/** Specification 1: an address suppressed since the mail was accepted is not delivered to either. */
+/** Drops a recipient whose address was suppressed after the mail was accepted (specification 1). */
 async function dropSuppressed(
   tx: Tx,
   message: SpooledMessage,

@@ -1,12 +1,16 @@
 /**
- * From a peer's refusal to what we do about it (engine.md 5). The phase counts as much as the code, and only words
- * about the address itself suppress it: a reputation or policy refusal says nothing of the mailbox.
+ * Classifies a refusal of a peer as a deferral or a bounce (engine.md 5). The phase counts as much as the code. Only
+ * a reply about the address itself suppresses the address, because a refusal for reputation or policy says nothing
+ * about the mailbox.
  */
 import type { SmtpPhase } from '../mail/smtp/client/failure.ts';
 import type { SmtpReply } from '../mail/smtp/reply.ts';
 import { type Outcome, type Peer, reportReply } from './outcome.ts';
 
-/** RFC 3463 3.2, 3.3 and 3.8, RFC 7505, RFC 7372: the address does not exist or will not take mail again. */
+/**
+ * Enhanced codes of addresses that do not exist or do not accept mail any more (RFC 3463 3.2, 3.3 and 3.8, RFC 5248,
+ * RFC 7293, RFC 7505).
+ */
 const BAD_MAILBOX_CODES = new Set([
   '5.1.0',
   '5.1.1',
@@ -20,16 +24,19 @@ const BAD_MAILBOX_CODES = new Set([
   '5.7.18',
 ]);
 
-/** RFC 7504: the host or the domain never takes mail. */
+/** Reply codes of hosts and domains that never accept mail (RFC 7504). */
 const NEVER_TAKES_MAIL = new Set([521, 556]);
-/** RFC 3463 3.6 and 3.8: about what we said or who we are. Postfix's postscreen turns away clients on a block list with
- * `521 5.7.1` and those that speak too early with `521 5.5.1`. */
+/**
+ * Enhanced codes about the client or its commands (RFC 3463 3.6 and 3.8). Postscreen, which is part of Postfix,
+ * refuses clients on a block list with `521 5.7.1`, and clients that send before the greeting with `521 5.5.1`.
+ */
 const ABOUT_US = /^5\.[57]\./;
 
 const UNKNOWN_USER_WORDS =
   /\b(?:user|mailbox|recipient|address|account)\b.{0,40}\b(?:unknown|not exist|not found|no longer|disabled|unavailable)|(?:unknown|no such|invalid) (?:user|mailbox|recipient|address|account)|does not exist/i;
 const TOO_MANY_RECIPIENTS = /too many (?:recipients|rcpt)/i;
 
+/** Returns the outcome of a refused command: a deferral, or a bounce with the kind that decides on suppression. */
 export function classifyRefusal(peer: Peer, phase: SmtpPhase, reply: SmtpReply): Outcome {
   const report = reportReply(peer, phase, reply);
   if (reply.code >= 400 && reply.code < 500) return { kind: 'deferred', report };
@@ -39,8 +46,9 @@ export function classifyRefusal(peer: Peer, phase: SmtpPhase, reply: SmtpReply):
 }
 
 /**
- * Whether a 5xx is a verdict on this mail at all. a 503 or a 3xx is a session gone wrong; a refusal before MAIL is
- * about us or about that host, and another host or day may differ; "too many recipients" asks for another transaction.
+ * Returns true when a refusal is about this mail. A 503 or a 3xx reply means that the session went wrong. A refusal
+ * before MAIL is about the client or that host, and another host or a later attempt may succeed. "Too many
+ * recipients" asks for another transaction.
  */
 function isVerdict(phase: SmtpPhase, reply: SmtpReply): boolean {
   if (reply.code < 500 || reply.code === 503) return false;

@@ -1,7 +1,8 @@
 /**
- * Opens a session with a site: its hosts in order of preference (RFC 5321 5.1), each address with the TLS it can do.
- * The ladder of engine.md 3, rule 4: STARTTLS unverified; a handshake that fails again with the smallest ClientHello;
- * in plain text only for mail that has waited, and then for a day for everybody.
+ * Opens a session with a site. The hosts are tried in order of preference (RFC 5321 5.1), each address with the TLS
+ * that it supports. The steps are those of engine.md 3, rule 4: STARTTLS without verification; after a failed
+ * handshake, the smallest ClientHello; then plain text, only for mail that has waited. Plain text then applies to all
+ * mail for that address for 24 hours.
  */
 import type { App } from '../app.ts';
 import { type OpenedSmtp, openSmtp, type SmtpOptions, type SmtpSession } from '../mail/smtp/client/open.ts';
@@ -22,17 +23,22 @@ export type SmtpApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
 export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string } };
 export type Connected =
   | { kind: 'open'; session: OpenSession }
-  /** `wasTried`: whether any host was asked, so that the outcome says something of the site. */
+  /** `wasTried` is true when at least one host was contacted, so that the outcome says something about the site. */
   | { kind: 'closed'; outcome: Outcome; wasTried: boolean };
 
-/** As Postfix does; by then the fault is hardly of the moment (engine.md 3, rule 4). */
+/**
+ * Number of the attempt from which mail may be sent in plain text. Postfix has the same rule: a fault that lasts
+ * until then is rarely temporary (engine.md 3, rule 4).
+ */
 const PLAIN_TEXT_FROM_ATTEMPT = 2;
 const PLAIN_TEXT_FROM_AGE_MS = 5 * 60_000;
 const PLAIN_TEXT_FOR_MS = 24 * 3_600_000;
-/** A host that broke off is left alone for a while when there are others. */
+/** Time for which an address that broke off a session is avoided while the site has others. */
 const AVOID_MS = 60_000;
 
-/** What is remembered of a site's addresses. Times are of the monotonic clock. */
+/**
+ * Remembers which addresses of a site are avoided or need plain text. Times are milliseconds of the monotonic clock.
+ */
 export class Addresses {
   readonly #avoidedUntil = new Map<string, number>();
   readonly #plainTextUntil = new Map<string, number>();
@@ -53,7 +59,7 @@ export class Addresses {
     return (this.#plainTextUntil.get(address) ?? 0) > now;
   }
 
-  /** Forgets those that are no longer the site's. */
+  /** Forgets all addresses that are not in the set, because they no longer belong to the site. */
   keepOnly(addresses: ReadonlySet<string>): void {
     for (const map of [this.#avoidedUntil, this.#plainTextUntil]) {
       for (const address of map.keys()) if (!addresses.has(address)) map.delete(address);
@@ -61,7 +67,7 @@ export class Addresses {
   }
 }
 
-const NOBODY_ANSWERED: Outcome = {
+const NO_HOST_REACHED: Outcome = {
   kind: 'deferred',
   report: { ...NO_REPORT, phase: 'connect', text: 'No host of the domain could be reached' },
 };
@@ -69,9 +75,9 @@ const NOBODY_ANSWERED: Outcome = {
 type Opening = {
   claimed: Claimed;
   addresses: Addresses;
-  /** A time of the monotonic clock. */
+  /** Time on the monotonic clock, in milliseconds, at which opening the session must have ended. */
   deadline: number;
-  /** Returns true when a host that makes us wait is to be given up early (mail/smtp/client/timeouts.ts). */
+  /** Returns true when a host that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
   isPressed: () => boolean;
 };
 
@@ -82,7 +88,7 @@ type Opening = {
 export async function connect(app: SmtpApp, hosts: Hosts, opening: Opening): Promise<Connected> {
   const { claimed, addresses, deadline, isPressed } = opening;
   const startedAt = app.clock.elapsed();
-  let outcome = claimed.brokenOff ?? NOBODY_ANSWERED;
+  let outcome = claimed.brokenOff ?? NO_HOST_REACHED;
   let wasTried = false;
   for (const { name, address } of candidateHosts(app, hosts, { claimed, addresses })) {
     const now = app.clock.elapsed();
@@ -93,7 +99,7 @@ export async function connect(app: SmtpApp, hosts: Hosts, opening: Opening): Pro
       const tls = opened.session.tls?.version ?? null;
       return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
     }
-    // What we lack ourselves says nothing of the site, which is not suspended for it.
+    // A local failure, such as too few file descriptors, says nothing about the site and does not suspend it.
     wasTried ||= opened.failure.kind !== 'local';
     const judged = judgeFailure(peer, opened.failure);
     if (judged.kind !== 'deferred') return { kind: 'closed', outcome: judged, wasTried };
@@ -103,14 +109,17 @@ export async function connect(app: SmtpApp, hosts: Hosts, opening: Opening): Pro
 }
 
 /**
- * Returns true when the host was connected to: what it said or did then tells the sender more than a later host that
- * cannot be connected to.
+ * Returns true when the connection was established. The failure of such a host explains more to the sender than a
+ * later host that cannot be reached.
  */
 function wasReached({ phase }: { phase: Report['phase'] }): boolean {
   return phase !== 'connect' && phase !== 'local';
 }
 
-/** Where every host has broken off, only the mail that met with it waits: the next one may fare better. */
+/**
+ * Returns the addresses to try. When every address is avoided, only a delivery that was itself broken off has to
+ * wait; other mail may still succeed and tries them all.
+ */
 function candidateHosts(
   app: SmtpApp,
   hosts: Hosts,
@@ -121,6 +130,7 @@ function candidateHosts(
   return others.length > 0 || claimed.brokenOff ? others : all;
 }
 
+/** Returns every address of the hosts with the name of its host, in order of preference. */
 export function targets(hosts: Hosts): { name: string; address: string }[] {
   return hosts.flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address })));
 }
@@ -165,7 +175,10 @@ function isTlsFailure(opened: OpenedSmtp): boolean {
   return !opened.ok && opened.failure.kind === 'tls';
 }
 
-/** A session that opens too late is closed again: by then the delivery has been settled without it. */
+/**
+ * Returns the session, or a timeout once the deadline has passed. A session that opens after the deadline is closed,
+ * because its delivery is settled by then.
+ */
 async function openBefore(
   app: SmtpApp,
   deadline: number,

@@ -1,6 +1,6 @@
 /**
- * One delivery, from claim to settlement: prepared, carried to where it goes, and what came of it stored. Who carries
- * is for its site (session.ts): a session with a mail server, the simulator, or a verdict that stands already.
+ * Runs one delivery from its claim to its settlement. The session of its site (session.ts) decides how it is sent: to
+ * a mail server, to the simulator, or not at all because the verdict is known already.
  */
 import type { App } from '../app.ts';
 import { DamagedBlobError } from '../blobs/damaged.ts';
@@ -18,33 +18,36 @@ import { finalOutcome, nextAttemptAt, type Result, type Settlement, settle } fro
 
 export type DeliveryApp = App & { signingKeys: SigningKeys };
 
-/** A claim that is on its way. */
+/** A claimed delivery that is in memory and not settled yet. */
 export type Claimed = Delivery & {
   /** The key of the site that the delivery goes to. */
   site: string;
-  /** On the monotonic clock. */
+  /** Time of the claim, in milliseconds of the monotonic clock. */
   claimedAt: number;
-  /** Sessions it was handed to, and came back from untouched. */
+  /** Number of sessions that took this delivery and handed it back. */
   tries: number;
   /** The outcome of the last session that broke off in the middle of this delivery. Undefined when none did. */
   brokenOff: Outcome | undefined;
-  /** Asked for when somebody is about to send it; made once. */
+  /** Opens and signs the message. The work is done on the first call; later calls return the same promise. */
   prepare(): Promise<PreparedMessage>;
 };
 
 export type Attempt = {
   verdicts: ReadonlyMap<RecipientRow['id'], Verdict>;
-  /** What was put before the message; null when nothing was sent. */
+  /** The header fields that were sent before the stored message; null when nothing was sent. */
   signature: string | null;
 };
 
-export type Carry = (claimed: Claimed) => Promise<Attempt>;
+export type SendClaimed = (claimed: Claimed) => Promise<Attempt>;
 
-/** Recipients without a verdict are the carrier's to hand on: they stay claimed. */
-export async function deliver(app: DeliveryApp, claimed: Claimed, carry: Carry): Promise<void> {
+/**
+ * Runs an attempt and settles the recipients that received a verdict. Recipients without a verdict stay claimed, and
+ * `send` hands them to another session.
+ */
+export async function deliver(app: DeliveryApp, claimed: Claimed, send: SendClaimed): Promise<void> {
   app.crashPoint('claim-after-commit');
   const startedAt = app.clock.elapsed();
-  const { verdicts, signature } = await carry(claimed).catch((error) => internalFailure(app, claimed, error));
+  const { verdicts, signature } = await send(claimed).catch((error) => internalFailure(app, claimed, error));
   if (verdicts.size === 0) return;
   const settlement = {
     messageId: claimed.message.id,
@@ -92,10 +95,13 @@ function logSettled(
     });
 }
 
-/** A bug or a broken part of ours: said loudly, and the mail waits for us to mend it, until its time is up. */
+/**
+ * Returns a deferral for mail that a fault of this daemon has stopped. The fault is logged as an error, and the mail
+ * is retried until it expires.
+ */
 function internalFailure(app: DeliveryApp, { message, recipients }: Claimed, error: unknown): Attempt {
   if (error instanceof DamagedBlobError) return holdDamaged(app, { message, recipients }, error);
-  app.log.error({ err: error, messageId: message.id }, 'a delivery failed by our own fault');
+  app.log.error({ err: error, messageId: message.id }, 'a delivery failed because of an internal error');
   const report = { ...NO_REPORT, phase: 'local', text: `Local error: ${errorMessage(error)}` } as const;
   return {
     verdicts: verdictForAll({ recipients }, { kind: 'deferred', report }),
@@ -123,10 +129,16 @@ function holdDamaged(app: DeliveryApp, { message, recipients }: Delivery, error:
   };
 }
 
-/** About two minutes in all; after that the lease runs out, and the mail is tried again as after a crash. */
+/**
+ * Pauses between attempts to store an outcome, about two minutes in all. After that the lease ends, and the mail is
+ * tried again as after a crash.
+ */
 const SETTLE_PAUSES_MS = [100, 500, 1_000, 5_000, 15_000, 30_000, 60_000] as const;
 
-/** What a peer has said is not thrown away because the disk is full for a moment: it would send the mail twice. */
+/**
+ * Stores an outcome, and tries again when that fails. A full disk must not discard the answer of a peer, because the
+ * mail would then be sent twice.
+ */
 async function settleDurably(
   app: DeliveryApp,
   settlement: Settlement,

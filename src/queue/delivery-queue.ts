@@ -1,7 +1,7 @@
 /**
- * A delivery queue is the mail of one mode, kind and tenant for one domain. Its rows are in the database; while it has
- * mail that is due, this class holds the next few messages in memory. Queues are served in turn, so a long queue, or one
- * whose host does not answer, delays no other.
+ * A delivery queue is the mail of one mode, kind and tenant for one domain. Its rows are in the database; while it
+ * has mail that is due, this class holds the next few messages in memory. Queues are served round-robin, so a long
+ * queue, or one whose host does not answer, delays no other.
  */
 import type { MessageRow, Mode } from '../db/tables.ts';
 
@@ -10,9 +10,10 @@ export const MAX_MESSAGES_IN_MEMORY = 64;
 
 export type DeliveryQueueName = { mode: Mode; kind: MessageRow['kind']; tenantId: string; domain: string };
 
-/** Test mail goes nowhere, wherever it is addressed to: one line for all of it. */
+/** The domain part of the key of test mail. Test mail is never sent, so all domains share one queue. */
 const NO_DOMAIN = '-';
 
+/** Returns the key of the delivery queue for mail to the domain. */
 export function queueKeyOf(
   { mode, kind, tenantId }: Omit<DeliveryQueueName, 'domain'>,
   domain: string,
@@ -20,6 +21,7 @@ export function queueKeyOf(
   return `${mode} ${kind} ${tenantId} ${mode === 'live' ? domain : NO_DOMAIN}`;
 }
 
+/** Returns the parts of a key that `queueKeyOf` made. */
 export function parseQueueKey(key: string): DeliveryQueueName {
   const [mode, kind, tenantId = '', domain = ''] = key.split(' ');
   return {
@@ -30,18 +32,20 @@ export function parseQueueKey(key: string): DeliveryQueueName {
   };
 }
 
-/** Answers with the messages of up to `limit` recipients that are due in the queue, the longest waiting first, but for
- * those in `except`. */
+/**
+ * Returns message ids for up to `limit` recipients that are due in the queue, the longest waiting first. Messages in
+ * `except` are left out.
+ */
 export type ReadQueue = (queue: string, limit: number, except: readonly string[]) => Promise<string[]>;
 
 export class DeliveryQueue {
   readonly key: string;
   readonly name: DeliveryQueueName;
-  /** Until when its route holds, on the monotonic clock. */
+  /** Time until which the route of the queue is valid, in milliseconds of the monotonic clock. */
   routedUntil = 0;
   readonly #read: ReadQueue;
   #waiting: string[] = [];
-  /** Handed out, and not yet claimed on disk: a read still answers with them. */
+  /** Messages that were handed out and are not yet claimed in the database. A read would return them again. */
   readonly #handedOut = new Set<string>();
   #mayHaveMore = true;
 
@@ -51,23 +55,25 @@ export class DeliveryQueue {
     this.#read = read;
   }
 
-  /** Whether nothing of it is due, in memory or on its way to disk. */
+  /** True when no mail of the queue is due, neither in memory nor in a claim that is being written. */
   get isDone(): boolean {
     return this.#waiting.length === 0 && this.#handedOut.size === 0 && !this.#mayHaveMore;
   }
 
-  /** Whether some of it is on its way to disk. */
+  /** True when a claim of the queue's mail is being written. */
   get isBeingClaimed(): boolean {
     return this.#handedOut.size > 0;
   }
 
-  /** Something fell due in the queue. */
+  /** Records that mail has become due in the queue. */
   notify(): void {
     this.#mayHaveMore = true;
   }
 
-  /** The next message to claim; undefined when nothing more is due, or is known to be until `claimed` is called. Rejects
-   * when it could not be read, and may be asked again. */
+  /**
+   * Returns the id of the next message to claim. Returns undefined when no more mail is known to be due; `notify` and
+   * `claimed` change that. Rejects when the queue cannot be read; the caller may try again.
+   */
   async next(): Promise<string | undefined> {
     while (this.#waiting.length === 0 && this.#mayHaveMore) await this.#fill();
     const messageId = this.#waiting.shift();
@@ -75,7 +81,9 @@ export class DeliveryQueue {
     return messageId;
   }
 
-  /** The claim is on disk, or has failed. Either may have left some of the message's recipients in the line. */
+  /**
+   * Records that the claim of a message is written or has failed. Some of the message's recipients may still be due.
+   */
   claimed(messageId: string): void {
     this.#handedOut.delete(messageId);
     this.#mayHaveMore = true;

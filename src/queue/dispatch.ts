@@ -1,7 +1,7 @@
 /**
- * The dispatcher finds the queues in which mail is due, looks up the site of each, and requests sessions with those
- * sites (sessions.ts). It holds no mail itself; the database is the queue. Who accepts mail names its queues; all other
- * due mail is found by a scan.
+ * The dispatcher finds the delivery queues in which mail is due, looks up the site of each, and requests sessions
+ * with those sites (sessions.ts). It holds no mail itself; the database is the queue. The code that accepts mail
+ * names the queues of that mail; a scan finds all other due mail.
  */
 import { LRUCache } from 'lru-cache';
 import type { Timer } from '../system/clock.ts';
@@ -19,12 +19,18 @@ import { Site, type SiteEvents } from './site.ts';
 import { Slots } from './slots.ts';
 import { findNextDue, listDueInQueue, listDueQueues } from './store.ts';
 
-/** Mail may be committed this much later than it was dated: an attachment is fetched in up to 10 s (api.md 1.2). */
+/**
+ * Overlap of two scans. Mail may be committed this much later than its date, because fetching an attachment takes up
+ * to 10 s (api.md 1.2).
+ */
 const SCAN_OVERLAP_MS = 15_000;
-/** Even without a notice; and from the very beginning, for what an overlap cannot catch, such as a clock set back. */
+/**
+ * Time between two scans of all due mail, however old. A full scan finds mail that the overlap misses, for example
+ * after the clock was set back.
+ */
 const FULL_SCAN_EVERY_MS = 30_000;
 const PAUSE_AFTER_ERROR_MS = 1_000;
-/** Sites remembered without mail for them: what was learnt of their pace and their TLS. */
+/** Maximum number of sites without mail that are remembered for their pace and TLS support. */
 const MAX_SITES = 10_000;
 /**
  * Maximum number of concurrent lookups of domains. A lookup asks at most two questions at once, and `system/dns/ask.ts`
@@ -38,7 +44,10 @@ const LOOKUPS_PER_FREE = 3;
  * out.
  */
 const MAX_LOCAL_SESSIONS = 128;
-/** A route holds at least this long, whatever DNS says of it, and a verdict without hosts exactly. */
+/**
+ * Minimum lifetime of a route to hosts, whatever the TTL of its DNS records. It is also the lifetime of a route
+ * without hosts.
+ */
 const MIN_ROUTE_MS = 30_000;
 
 export class Dispatcher implements RunningWork {
@@ -50,7 +59,7 @@ export class Dispatcher implements RunningWork {
   readonly #sites = new Map<string, Site>();
   readonly #remembered = new LRUCache<string, Site>({ max: MAX_SITES });
   readonly #lookups: ConcurrencyLimiter<DeliveryQueue>;
-  #silence: () => void = () => {};
+  #unsubscribe: () => void = () => {};
   #timer: Timer | undefined;
   #scanning: Promise<void> | undefined;
   #scanAgain = false;
@@ -74,7 +83,7 @@ export class Dispatcher implements RunningWork {
   }
 
   start(): void {
-    this.#silence = this.#app.wakeups.listen('queue', (queues) => {
+    this.#unsubscribe = this.#app.wakeups.listen('queue', (queues) => {
       if (queues) for (const key of queues) this.#activate(key);
       else this.#wake();
     });
@@ -83,7 +92,7 @@ export class Dispatcher implements RunningWork {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
-    this.#silence();
+    this.#unsubscribe();
     this.#timer?.cancel();
     const closed = [...this.#sites.values()].map((site) => site.close());
     const settled = this.#settled(closed);
@@ -91,7 +100,10 @@ export class Dispatcher implements RunningWork {
     if (this.#running.length > 0) await this.#release();
   }
 
-  /** What was claimed and is not on the wire is for the next start (engine.md 4, crash matrix). */
+  /**
+   * Releases the mail that is claimed and not being sent, so that the next start sends it (engine.md 4, crash
+   * matrix).
+   */
   async #release(): Promise<void> {
     const { db, clock, runId, log } = this.#app;
     const sites = [...this.#sites.values()];
@@ -103,7 +115,7 @@ export class Dispatcher implements RunningWork {
       const released = await db.commit(releaseUnsent, { now: clock.now(), runId, sending });
       if (released > 0) log.info({ released }, 'mail was put back unsent');
     } catch (error) {
-      log.error({ err: error }, 'mail could not be put back, and is taken for in doubt');
+      log.error({ err: error }, 'unsent mail could not be put back; it counts as interrupted');
     }
   }
 
@@ -121,7 +133,7 @@ export class Dispatcher implements RunningWork {
     this.#scanAgain = true;
     this.#scanning ??= this.#scan().finally(() => {
       this.#scanning = undefined;
-      // Woken between its last look and here.
+      // A wake-up may have come between the last check of the scan and this line.
       if (this.#scanAgain && !this.#stopped) this.#wake();
     });
   }
@@ -178,7 +190,7 @@ export class Dispatcher implements RunningWork {
     this.#lookups.add(queue);
   }
 
-  /** Finds out where the queue leads, and lets it wait there. */
+  /** Looks up the route of the queue and adds the queue to its site. */
   async #routeQueue(queue: DeliveryQueue): Promise<void> {
     if (this.#stopped) return;
     const route = await this.#routeOf(queue);
@@ -223,7 +235,7 @@ export class Dispatcher implements RunningWork {
     };
     return new Site(this.#app, {
       route,
-      mostConnections: this.#app.config.delivery.connectionsPerSite,
+      maxConnections: this.#app.config.delivery.connectionsPerSite,
       prepare: ({ message }) => prepareMessage(this.#app, message),
       events,
     });

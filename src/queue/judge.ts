@@ -1,4 +1,4 @@
-/** What an SMTP session said of a recipient, as the outcome of the attempt. */
+/** Translates the result of an SMTP session for one recipient into the outcome of the attempt. */
 import type { App } from '../app.ts';
 import type { SmtpFailure, SmtpPhase } from '../mail/smtp/client/failure.ts';
 import type { RecipientResult } from '../mail/smtp/client/transaction.ts';
@@ -6,6 +6,7 @@ import type { CrashPointName } from '../system/crash-point.ts';
 import { classifyRefusal } from './classify.ts';
 import { type Outcome, type Peer, reportFailure, reportReply } from './outcome.ts';
 
+/** Returns the outcome of an attempt for one recipient. */
 export function judge(peer: Peer, result: RecipientResult): Outcome {
   switch (result.kind) {
     case 'accepted':
@@ -17,9 +18,12 @@ export function judge(peer: Peer, result: RecipientResult): Outcome {
   }
 }
 
-/** File descriptors and ports come back soon, or an operator brings them. */
+/** Retry delay after a local failure. File descriptors and ports soon become free again. */
 const LOCAL_RETRY_MS = 10_000;
 
+/**
+ * Returns the outcome of a session or a command that failed. A reply is classified; any other failure is a deferral.
+ */
 export function judgeFailure(peer: Peer, failure: SmtpFailure): Outcome {
   if (failure.kind === 'reply') return classifyRefusal(peer, failure.phase, failure.reply);
   if (failure.kind === 'local') {
@@ -36,7 +40,10 @@ const CRASH_POINT_OF_PHASE: Partial<Record<SmtpPhase, CrashPointName>> = {
   dot: 'smtp-after-dot',
 };
 
-/** Undefined where no crash is wanted: being told of each phase has its price. */
+/**
+ * Returns the function that ends the process at the configured crash point. Returns undefined when no crash point is
+ * configured, because reporting each phase costs time.
+ */
 export function crashOn(app: Pick<App, 'config' | 'crashPoint'>): ((phase: SmtpPhase) => void) | undefined {
   if (app.config.faults.crashAt === undefined) return undefined;
   return (phase) => {

@@ -1,42 +1,40 @@
-/**
- * What an attempt came to, as a value. `deliver` produces one for each recipient; `settle` stores it.
- */
+/** The outcome of an attempt as a value. `deliver` produces one for each recipient; `settle` stores it. */
 import type { RecipientRow } from '../db/tables.ts';
 import type { SmtpFailure, SmtpPhase } from '../mail/smtp/client/failure.ts';
 import { replyText, type SmtpReply } from '../mail/smtp/reply.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
 import type { HoldReason } from './held/hold.ts';
 
-/** What is known of an attempt, for the attempt's row, the API and the events. */
+/** Everything known about an attempt, for its row, the API and the events. */
 export type Report = {
-  /** `dns` and `local` come before any connection, `simulated` instead of one. */
+  /** The phases `dns` and `local` come before any connection; `simulated` replaces it. */
   phase: SmtpPhase | 'dns' | 'local' | 'simulated';
   mx: string | null;
   address: string | null;
-  /** Such as `TLSv1.3`; null when the connection was not encrypted. */
+  /** TLS version, for example `TLSv1.3`; null when the connection was not encrypted. */
   tls: string | null;
   smtpCode: number | null;
   enhancedCode: string | null;
-  /** The peer's words, or ours when it said none. */
+  /** The peer's reply, or our own description when there is none. */
   text: string;
 };
 
 export type Outcome =
   | { kind: 'delivered'; report: Report }
-  /** `retryAfterMs` overrides the schedule where a rule asks for its own pace. */
+  /** `retryAfterMs` replaces the delay of the retry schedule. */
   | { kind: 'deferred'; report: Report; retryAfterMs?: number }
-  /** `permanent` says the address itself is no good, and suppresses it (decisions.md 5). */
+  /** The bounce `permanent` means that the address itself is invalid; it suppresses the address (decisions.md 5). */
   | { kind: 'bounced'; report: Report; bounce: 'permanent' | 'transient' | 'undetermined' }
   /** Another attempt would do harm, so the mail waits for an operator (held/hold.ts). */
   | { kind: 'held'; report: Report; reason: HoldReason };
 
-/** What follows a simulated delivery. */
+/** Feedback that follows a simulated delivery. */
 export type SimulatedFeedback = 'complained' | 'opened' | 'clicked';
 
-/** The outcome for one recipient, and what a simulation adds to it. */
+/** The outcome for one recipient, with the feedback that a simulation adds. */
 export type Verdict = { outcome: Outcome; feedback?: SimulatedFeedback };
 
-/** The same for everybody. */
+/** Returns the same outcome for every recipient of the delivery. */
 export function verdictForAll(
   delivery: { recipients: readonly Pick<RecipientRow, 'id'>[] },
   outcome: Outcome,
@@ -54,6 +52,7 @@ export const NO_REPORT = {
 
 export type Peer = Pick<Report, 'mx' | 'address' | 'tls'>;
 
+/** Returns the report of an SMTP reply. */
 export function reportReply(peer: Peer, phase: SmtpPhase, reply: SmtpReply): Report {
   return {
     ...peer,

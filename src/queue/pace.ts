@@ -7,7 +7,10 @@ import type { Random } from '../system/random.ts';
 import type { Outcome } from './outcome.ts';
 import { retryDelayMs } from './schedule.ts';
 
-/** engine.md 4, per-site control: two to begin with, one more after each round of deliveries. */
+/**
+ * Number of connections to a new site. One more is allowed after each round of deliveries (engine.md 4, per-site
+ * control).
+ */
 const FIRST_CONNECTIONS = 2;
 const FAILURES_BEFORE_SUSPENSION = 5;
 const MINUTE_MS = 60_000;
@@ -22,9 +25,9 @@ const RECENT_DELIVERY_MS = 60 * MINUTE_MS;
 
 type Suspension = { suspendedUntil: number; outcome: Outcome };
 
-/** Times are of the monotonic clock. */
+/** The pace of one site. Times are milliseconds of the monotonic clock. */
 export class Pace {
-  readonly #most: number;
+  readonly #maxConnections: number;
   #connections: number;
   #deliveredInRound = 0;
   #failures = 0;
@@ -32,12 +35,12 @@ export class Pace {
   #suspension: Suspension | undefined;
   #provenUntil = 0;
 
-  constructor(most: number) {
-    this.#most = most;
-    this.#connections = Math.min(FIRST_CONNECTIONS, most);
+  constructor(maxConnections: number) {
+    this.#maxConnections = maxConnections;
+    this.#connections = Math.min(FIRST_CONNECTIONS, maxConnections);
   }
 
-  /** Connections it may have now. */
+  /** Number of connections that the site may have now. */
   get connections(): number {
     return this.#connections;
   }
@@ -55,7 +58,7 @@ export class Pace {
     this.#deliveredInRound++;
     if (this.#deliveredInRound < this.#connections) return;
     this.#deliveredInRound = 0;
-    this.#connections = Math.min(this.#connections + 1, this.#most);
+    this.#connections = Math.min(this.#connections + 1, this.#maxConnections);
   }
 
   connected(): void {
@@ -71,7 +74,10 @@ export class Pace {
     this.#provenUntil = 0;
   }
 
-  /** No host could be talked to, or one asked for less. */
+  /**
+   * Records that no host could be reached, or that a host asked for fewer connections. Halves the connections; after
+   * five failures in a row, the site is suspended.
+   */
   refused(outcome: Outcome, now: number): void {
     this.#provenUntil = 0;
     this.#failures++;

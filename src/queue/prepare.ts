@@ -1,7 +1,7 @@
 /**
- * What a delivery sends: the stored message, and before it the fields of the time it is sent at, `Date` and DKIM. They
- * are made with the message's own date, so that a second attempt after a crash sends the same bytes, and are kept for
- * the attempts after this one (decisions.md 25).
+ * Prepares a delivery: it opens the stored message and makes the header fields that depend on the time of sending,
+ * `Date` and DKIM-Signature. Both use the message's own date, so that a second attempt after a crash sends the same
+ * bytes. They are kept for later attempts (decisions.md 25).
  */
 import type { App } from '../app.ts';
 import type { BlobContent } from '../blobs/blobs.ts';
@@ -14,7 +14,10 @@ import type { SpooledMessage } from './store.ts';
 type SigningApp = Pick<App, 'blobs' | 'config'> & { signingKeys: SigningKeys };
 
 export type PreparedMessage = {
-  /** `DKIM-Signature: …\r\nDate: …\r\n`; of the sandbox, which has no key, the date alone. */
+  /**
+   * Header fields before the stored message: `DKIM-Signature: …\r\nDate: …\r\n`. Mail of the sandbox domain, which
+   * has no key, has the date alone.
+   */
   signature: string;
   content: BlobContent;
   /**
@@ -25,6 +28,10 @@ export type PreparedMessage = {
   returnPath: string;
 };
 
+/**
+ * Opens the message and signs it, unless an earlier attempt has signed it.
+ * @throws DamagedBlobError when the stored message is damaged
+ */
 export async function prepareMessage(app: SigningApp, message: SpooledMessage): Promise<PreparedMessage> {
   const content = await app.blobs.open(message.blobId);
   return {

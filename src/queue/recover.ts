@@ -1,16 +1,19 @@
-/** What a crash left in flight, put back: at the start of the daemon, and for leases that ran out in this one. */
+/**
+ * Puts mail back into the queue that a crash left in flight. It runs at the start of the daemon, and for leases that
+ * expired during this start.
+ */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
 import { insertAttempt } from './attempts/store.ts';
 import { type HeldRecipient, holdRecipient } from './held/hold.ts';
-import { MAX_DOUBTS, releasedDueAt } from './held/suspect.ts';
+import { MAX_INTERRUPTIONS, releasedDueAt } from './held/suspect.ts';
 import { changeRecipient, getMessage, listAbandoned, listRecipients, refreshStatus } from './store.ts';
 
-/** Recovered mail does not all leave in the first second. */
+/** Recovered mail becomes due evenly over this time, so that it does not all leave in the first second. */
 const RECOVERY_SPREAD_MS = 5_000;
 
-const INTERRUPTED = `The daemon ended during ${MAX_DOUBTS} attempts to deliver this; an operator can release it`;
+const INTERRUPTED = `The daemon ended during ${MAX_INTERRUPTIONS} attempts to deliver this; an operator can release it`;
 
 export type Recovered = {
   /** Number of recipients that will be retried. */
@@ -19,8 +22,8 @@ export type Recovered = {
 };
 
 /**
- * Puts back what a crash left in flight: to be retried, its doubt counted, or held for the operator when it keeps
- * happening. Nothing is deleted.
+ * Puts back the mail that a crash left in flight. Each recipient gets one more interrupted attempt and is retried, or
+ * is held for the operator once the number reaches the maximum. No mail is deleted.
  */
 export const recoverAbandoned = defineWrite(
   'queue.recover',
@@ -51,7 +54,7 @@ async function recover(
   const others = await listRecipients(tx, message.id);
   let held: HeldRecipient | undefined;
   await insertAttempt(tx, interruptedAttempt(recipient, now));
-  if (interruptedAttempts >= MAX_DOUBTS) {
+  if (interruptedAttempts >= MAX_INTERRUPTIONS) {
     const hold = { reason: 'interrupted', diagnostic: INTERRUPTED, interruptedAttempts, now } as const;
     held = await holdRecipient(tx, { message, recipient }, hold);
   } else {

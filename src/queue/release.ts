@@ -1,6 +1,7 @@
 /**
- * Puts back the mail that a stopping daemon has claimed and not sent, so that the next start sends it. A clean stop adds no
- * doubt, unlike a crash (recover.ts): stopping five times in a row must not hold mail. Suspects wait for their trials.
+ * Puts back the mail that a stopping daemon has claimed and not sent, so that the next start sends it. Unlike a crash
+ * (recover.ts), a clean stop adds no interrupted attempt: stopping five times in a row must not hold mail. Suspects
+ * wait for their trials.
  */
 import { defineWrite } from '../db/operation.ts';
 import { releasedDueAt } from './held/suspect.ts';
@@ -9,11 +10,14 @@ import { changeRecipient, getMessage, listInFlight, listRecipients, refreshStatu
 export type Release = {
   now: number;
   runId: string;
-  /** Recipients whose mail is on the wire: what became of it is not known. */
+  /** Ids of recipients whose mail is being sent. Their outcome is not known. */
   sending: readonly string[];
 };
 
-/** The attempt stays counted, for it has been told (`email.sent`). Answers with the number of recipients. */
+/**
+ * Makes claimed recipients due again that are not being sent. Their attempt stays counted, because `email.sent` has
+ * already reported it. Returns the number of recipients.
+ */
 export const releaseUnsent = defineWrite(
   'queue.release',
   async (tx, { now, runId, sending }: Release): Promise<number> => {

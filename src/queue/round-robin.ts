@@ -6,8 +6,8 @@
 import type { DeliveryQueue } from './delivery-queue.ts';
 import { TenantLines } from './tenant-lines.ts';
 
-/** engine.md 4, selection: 8 to 2. */
-const TRANSACTIONAL_TURNS = 4;
+/** Number of transactional messages for each broadcast message (engine.md 4, selection: 8 to 2). */
+const TRANSACTIONAL_PER_BROADCAST = 4;
 
 export class RoundRobin {
   readonly #queues = {
@@ -58,14 +58,14 @@ export class RoundRobin {
 
   /** Returns the queue to serve next and moves it to the end. Tenants that are held back are skipped. */
   next(isHeldBack: (tenantId: string) => boolean): DeliveryQueue | undefined {
-    this.#turn = (this.#turn + 1) % (TRANSACTIONAL_TURNS + 1);
+    this.#turn = (this.#turn + 1) % (TRANSACTIONAL_PER_BROADCAST + 1);
     const { transactional, broadcast } = this.#queues;
     const [first, second] = this.#turn === 0 ? [broadcast, transactional] : [transactional, broadcast];
-    return takeTurn(first, isHeldBack) ?? takeTurn(second, isHeldBack);
+    return takeNext(first, isHeldBack) ?? takeNext(second, isHeldBack);
   }
 }
 
-function takeTurn(
+function takeNext(
   queues: TenantLines<DeliveryQueue>,
   isHeldBack: (tenantId: string) => boolean,
 ): DeliveryQueue | undefined {

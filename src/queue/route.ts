@@ -1,4 +1,7 @@
-/** Where a queue leads: the simulator, the hosts of a domain, or nowhere, because DNS has already given the verdict. */
+/**
+ * Finds the route of a queue: to the simulator, to the hosts of a domain, or to a dead end when DNS has already
+ * decided the outcome.
+ */
 import type { App } from '../app.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { type MxPlan, planMx } from '../mail/mx.ts';
@@ -9,12 +12,13 @@ import { NO_REPORT, type Outcome } from './outcome.ts';
 export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
 export type DeadEnd = Exclude<MxPlan, { kind: 'hosts' }>;
 
-/** `site` identifies the site: queues with the same one share its connections and their limits. */
+/** `site` is the key of the site: queues with the same key share its connections and their limits. */
 export type Route =
   | { kind: 'simulator'; site: string }
   | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number }
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
+/** Looks up the route of a delivery queue. Test mail and the simulator's domain need no lookup. */
 export async function chooseRoute(
   app: Pick<App, 'config' | 'dns' | 'random' | 'clock' | 'targets'>,
   { mode, domain }: DeliveryQueueName,
@@ -22,21 +26,24 @@ export async function chooseRoute(
   if (mode === 'test' || isSimulatorDomain(app.config, domain))
     return { kind: 'simulator', site: 'simulator' };
   const plan = await planMx(app, domain);
-  // A domain's host names hold no space, so none is taken for another site.
+  // The key contains spaces and the keys of other sites do not, so no two sites share a key.
   if (plan.kind !== 'hosts') return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
   return plan;
 }
 
-/** RFC 3463 X.1.2: bad destination system address. */
+/** "Bad destination system address" (RFC 3463 X.1.2). */
 const NO_SUCH_DOMAIN = '5.1.2';
-/** RFC 7505 4.2: the domain takes no mail. */
+/** The domain does not accept mail (RFC 7505 4.2). */
 const NULL_MX = '5.1.10';
-/** RFC 3463 X.4.6: a routing loop. */
+/** A routing loop was detected (RFC 3463 X.4.6). */
 const LOOP = '5.4.6';
-/** decisions.md: an own NXDOMAIN bounces after two tries an hour apart. */
+/**
+ * Time between the two lookups that must both report a missing domain (NXDOMAIN) before its mail bounces
+ * (decisions.md).
+ */
 const NO_SUCH_DOMAIN_RETRY_MS = 3_600_000;
 
-/** What DNS alone says of a delivery. */
+/** Returns the outcome of a delivery that DNS alone decides. */
 export function judgeDeadEnd(domain: string, plan: DeadEnd, delivery: Delivery): Outcome {
   switch (plan.kind) {
     case 'null-mx':
@@ -54,7 +61,10 @@ export function judgeDeadEnd(domain: string, plan: DeadEnd, delivery: Delivery):
   }
 }
 
-/** A domain that is missing once may be a registry's bad hour; missing again an hour later, it is gone. */
+/**
+ * Returns a deferral for the first NXDOMAIN, which may be a short fault of a registry. A second NXDOMAIN an hour
+ * later is a permanent bounce.
+ */
 function noSuchDomain(domain: string, delivery: Delivery): Outcome {
   const text = `${domain} does not exist (NXDOMAIN)`;
   const missingBefore = delivery.recipients.every(

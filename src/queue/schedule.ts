@@ -1,4 +1,7 @@
-/** When to try again (engine.md 4): quickly at first, since most deferrals are greylisting, then every four hours. */
+/**
+ * The retry schedule (engine.md 4). The first retries come quickly, since most deferrals are greylisting; later
+ * retries come every four hours.
+ */
 import { jitter } from '../system/backoff.ts';
 import type { Random } from '../system/random.ts';
 
@@ -9,7 +12,7 @@ const JITTER_SHARE = 0.1;
 /** Maximum time between two attempts. Mail that is due later than that is scheduled mail. */
 export const MAX_RETRY_DELAY_MS = LAST_RETRY_MINUTES * MINUTE_MS * (1 + JITTER_SHARE);
 
-/** `attempts`: how many were made, the one that just failed among them. */
+/** Returns the delay until the next attempt, in milliseconds. `attempts` includes the one that just failed. */
 export function retryDelayMs(random: Random, attempts: number): number {
   const minutes = RETRY_MINUTES[attempts - 1] ?? LAST_RETRY_MINUTES;
   return jitter(random, minutes * MINUTE_MS, JITTER_SHARE);

@@ -1,14 +1,17 @@
-/** Whether mail that was scheduled may still be sent when its time has come (decisions.md 11). */
+/** Judges whether scheduled mail may still be sent when it becomes due (decisions.md 11). */
 import type { App } from '../app.ts';
 import { mayStillSend } from '../domains/sender.ts';
 import type { Delivery } from './claim.ts';
 import { NO_REPORT, type Outcome } from './outcome.ts';
 
-/** RFC 3463 X.7.1: not authorised. */
+/** "Delivery not authorized" (RFC 3463 X.7.1). */
 const NOT_AUTHORISED = '5.7.1';
 
-/** Undefined when it may. Mail that was to be sent at once was judged when it was accepted; what was on the wire before is
- * only being retried. */
+/**
+ * Returns a bounce when the sender's domain is no longer verified, and undefined when the mail may be sent. Only
+ * scheduled mail is judged: other mail was judged when it was accepted, and mail with a signature is only being
+ * retried.
+ */
 export async function judgeSender(
   app: Pick<App, 'db' | 'clock'>,
   { message }: Pick<Delivery, 'message'>,

@@ -1,6 +1,6 @@
 /**
- * One session with a site: it takes delivery after delivery and carries each there, until nothing more comes.
- * With mail servers it keeps a session open across messages, and hands the next one over before the last is answered.
+ * A session with a site takes one delivery after another and delivers each, until no more mail comes. A session with
+ * a mail server stays open across messages, and starts the next delivery before the last one is settled.
  */
 import type { RecipientRow } from '../db/tables.ts';
 import { connect, type OpenSession } from './connect.ts';
@@ -11,19 +11,25 @@ import { judgeSender } from './sender.ts';
 import { simulateDelivery } from './simulate.ts';
 import type { Site } from './site.ts';
 import type { Slot } from './slots.ts';
-import { DELIVERY_DEADLINE_MS, type Turn, transact } from './transact.ts';
+import { DELIVERY_DEADLINE_MS, type TransactOptions, transact } from './transact.ts';
 
-/** engine.md 4, connection lifecycle: 5 to 30 s. Short, because an idle connection counts against the peer's limits. */
+/**
+ * Time that an open connection waits for more mail (engine.md 4, connection lifecycle: 5 to 30 s). It is short,
+ * because an idle connection counts against the peer's limits.
+ */
 const IDLE_MS = 5_000;
-/** On one connection; large providers ask for no more (engine.md 2). */
+/** Maximum number of messages on one connection. Large providers ask for no more (engine.md 2). */
 const MESSAGES_PER_CONNECTION = 100;
-/** Deliveries of one session whose outcome is not on disk yet. A crash sends no more than these twice. */
+/**
+ * Maximum number of deliveries of one session whose outcome is not stored yet. A crash sends no more than these
+ * twice.
+ */
 const MAX_UNSETTLED = 8;
 
 /** Permits a session to continue while other mail waits for connections. */
 export type SessionPermit = {
   slot: Slot;
-  /** Returns true when a peer that makes us wait is to be given up early (mail/smtp/client/timeouts.ts). */
+  /** Returns true when a peer that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
   isPressed(): boolean;
   /**
    * Is called after each delivery. Returns false when others need the connection more; the session then ends once it
@@ -32,6 +38,7 @@ export type SessionPermit = {
   shouldContinue(isConnected: boolean): boolean;
 };
 
+/** Runs a session with the site of the given route. Resolves when the session has ended and all its mail is settled. */
 export function runSession(app: DeliveryApp, site: Site, permit: SessionPermit): Promise<void> {
   const { route } = site;
   switch (route.kind) {
@@ -46,12 +53,12 @@ export function runSession(app: DeliveryApp, site: Site, permit: SessionPermit):
   }
 }
 
-const ITS_TURN_CAME_TOO_LATE: Outcome = {
+const DEADLINE_PASSED: Outcome = {
   kind: 'deferred',
   report: { ...NO_REPORT, phase: 'local', text: 'Not tried: mail before it took too long' },
 };
 
-const CONNECTION_NEEDED_ELSEWHERE: Outcome = {
+const CONNECTION_GIVEN_UP: Outcome = {
   kind: 'deferred',
   report: {
     ...NO_REPORT,
@@ -62,7 +69,7 @@ const CONNECTION_NEEDED_ELSEWHERE: Outcome = {
 
 type Judgement = ReturnType<typeof verdictForAll>;
 
-/** For what needs no connection. */
+/** Delivers the mail of a site that needs no connection. */
 async function deliverLocally(
   app: DeliveryApp,
   site: Site,
@@ -85,7 +92,7 @@ class DeliverySession {
   readonly #permit: SessionPermit;
   readonly #unsettled = new Set<Promise<void>>();
   #session: OpenSession | undefined;
-  #carried = 0;
+  #sentMessages = 0;
   /** True when the peer refused the session or broke it off. */
   #isLost = false;
 
@@ -110,8 +117,8 @@ class DeliverySession {
   }
 
   /**
-   * Returns the next delivery. A session that has to give up its connection first delivers what is claimed, or defers
-   * it if the peer hangs.
+   * Returns the next delivery. A session that must give up its connection first delivers the claimed mail. If its
+   * peer hangs, the session defers that mail instead.
    */
   async #next(): Promise<Claimed | undefined> {
     const { slot, shouldContinue, isPressed } = this.#permit;
@@ -121,7 +128,7 @@ class DeliverySession {
     const mustLeave = this.#isLost && isPressed();
     let claimed = await this.#site.takeLast(slot);
     while (claimed && mustLeave) {
-      await this.#settle(claimed, CONNECTION_NEEDED_ELSEWHERE);
+      await this.#settle(claimed, CONNECTION_GIVEN_UP);
       claimed = await this.#site.takeLast(slot);
     }
     return claimed;
@@ -133,7 +140,7 @@ class DeliverySession {
     this.#permit.slot.settled();
   }
 
-  /** Resolves when the next delivery may be taken, which is before this one is answered and settled. */
+  /** Starts a delivery. Resolves when the session may take the next one, which can be before this one is settled. */
   async #handOver(claimed: Claimed): Promise<void> {
     const { slot } = this.#permit;
     let verdict: Outcome | undefined;
@@ -147,15 +154,15 @@ class DeliverySession {
     if (verdict) return this.#settle(claimed, verdict);
     const session = this.#session;
     if (!session || this.#site.isAbandoned) return;
-    this.#carried++;
+    this.#sentMessages++;
     this.#site.sending.add(claimed);
     const { promise, resolve } = Promise.withResolvers<void>();
-    const turn = {
-      isFirst: this.#carried === 1,
+    const options = {
+      isFirst: this.#sentMessages === 1,
       onReady: resolve,
       isPressed: this.#permit.isPressed,
     };
-    const done = deliver(this.#app, claimed, () => this.#send(session, claimed, turn))
+    const done = deliver(this.#app, claimed, () => this.#send(session, claimed, options))
       .catch((error) => this.#app.log.error({ err: error, messageId: claimed.message.id }, 'work failed'))
       .finally(() => {
         resolve();
@@ -168,11 +175,14 @@ class DeliverySession {
     if (this.#unsettled.size >= MAX_UNSETTLED) await Promise.race(this.#unsettled);
   }
 
-  /** A verdict that stands without sending, or that comes of the session that could not be had. */
+  /**
+   * Returns an outcome that is known without sending: the sender is no longer verified, the site is suspended, or no
+   * session could be opened. Returns undefined when the delivery can be sent.
+   */
   async #beforeSending(claimed: Claimed): Promise<Outcome | undefined> {
     const { random, clock } = this.#app;
-    // Somebody slow was before it. To begin now would end the session of others, or outlast the lease (claim.ts).
-    if (clock.elapsed() >= claimed.claimedAt + DELIVERY_DEADLINE_MS) return ITS_TURN_CAME_TOO_LATE;
+    // Earlier mail used up the time of this claim. A delivery that starts now could outlast its lease (claim.ts).
+    if (clock.elapsed() >= claimed.claimedAt + DELIVERY_DEADLINE_MS) return DEADLINE_PASSED;
     const attempts = Math.max(...claimed.recipients.map((recipient) => recipient.attempts));
     const lapsed = await judgeSender(this.#app, claimed);
     if (lapsed) return lapsed;
@@ -195,18 +205,18 @@ class DeliverySession {
     }
     pace.connected();
     this.#session = connected.session;
-    this.#carried = 0;
+    this.#sentMessages = 0;
     return undefined;
   }
 
-  async #send(session: OpenSession, claimed: Claimed, turn: Turn) {
-    const { verdicts, signature, undecided, brokeOff } = await transact(this.#app, session, claimed, turn);
+  async #send(session: OpenSession, claimed: Claimed, options: TransactOptions) {
+    const { verdicts, signature, undecided, brokeOff } = await transact(this.#app, session, claimed, options);
     const now = this.#app.clock.elapsed();
     if (brokeOff) {
       this.#site.addresses.avoid(session.peer.address, now);
       this.#site.pace.brokeOff();
     }
-    if (undecided.length > 0) this.#site.putBack(again(claimed, undecided, brokeOff));
+    if (undecided.length > 0) this.#site.putBack(handedBack(claimed, undecided, brokeOff));
     this.#learn(
       [...verdicts.values()].map(({ outcome }) => outcome),
       now,
@@ -214,8 +224,10 @@ class DeliverySession {
     return { verdicts, signature };
   }
 
-  /** Of the transaction as a whole, however many recipients it had. RFC 5321 3.8: a 421 is about the session, not about
-   * the mail. */
+  /**
+   * Adapts the pace of the site to the transaction as a whole, however many recipients it had. A 421 reply is about
+   * the session, not about the mail (RFC 5321 3.8).
+   */
   #learn(outcomes: readonly Outcome[], now: number): void {
     const goodbye = outcomes.find(({ report }) => report.smtpCode === 421);
     if (goodbye) this.#site.pace.refused(goodbye, now);
@@ -223,10 +235,10 @@ class DeliverySession {
   }
 
   async #leaveWornSession(): Promise<void> {
-    if (this.#session && this.#carried >= MESSAGES_PER_CONNECTION) await this.#leave();
+    if (this.#session && this.#sentMessages >= MESSAGES_PER_CONNECTION) await this.#leave();
   }
 
-  /** Says goodbye once everything sent has been answered. */
+  /** Ends the SMTP session once everything that was sent is settled. */
   async #leave(): Promise<void> {
     await Promise.all(this.#unsettled);
     const session = this.#session;
@@ -237,7 +249,7 @@ class DeliverySession {
   }
 }
 
-function again(claimed: Claimed, recipients: RecipientRow[], brokeOff: Outcome | undefined): Claimed {
+function handedBack(claimed: Claimed, recipients: RecipientRow[], brokeOff: Outcome | undefined): Claimed {
   return { ...claimed, recipients, tries: claimed.tries + 1, brokenOff: brokeOff ?? claimed.brokenOff };
 }
 

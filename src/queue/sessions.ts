@@ -25,7 +25,10 @@ export class Sessions {
   readonly #app: DeliveryApp;
   readonly #slots: Slots;
   readonly #events: SessionEvents;
-  /** Sites that want another session. A site that no longer wants one is removed when its turn comes. */
+  /**
+   * Sites that want another session, by tenant. A site that no longer wants one is removed when the round-robin
+   * reaches it.
+   */
   readonly #proven = new TenantLines<Site>();
   readonly #unproven = new TenantLines<Site>();
   readonly #running = new Map<Promise<void>, Site>();

@@ -1,4 +1,7 @@
-/** The end of an attempt: each recipient's new state, its attempt row, its event and what follows, in one transaction. */
+/**
+ * Settles an attempt. One transaction stores each recipient's new state, its attempt row, its event and the
+ * suppression that may follow.
+ */
 
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
@@ -20,10 +23,10 @@ import {
 
 export type Result = {
   recipientId: RecipientRow['id'];
-  /** Of the claim this belongs to. */
+  /** Number of attempts of the recipient when it was claimed. It identifies the claim that the result belongs to. */
   attempts: number;
   verdict: Verdict;
-  /** The delay until the next attempt, should the outcome be a deferral. */
+  /** Delay until the next attempt, in milliseconds, if the outcome is a deferral. */
   retryDelayMs: number;
 };
 
@@ -32,15 +35,21 @@ export type Settlement = {
   runId: string;
   now: number;
   durationMs: number;
-  /** The DKIM field this attempt carried; kept for resends. */
+  /** DKIM-Signature and Date fields that this attempt sent. They are stored for later attempts. */
   signature: string | null;
   results: readonly Result[];
 };
 
-/** decisions.md 16: at the first deferral, then at most every four hours for a recipient. */
+/**
+ * Minimum time between two `email.delivery_delayed` events of a recipient. The first deferral always records one
+ * (decisions.md 16).
+ */
 const DELAY_NOTICE_EVERY_MS = 4 * 3_600_000;
 
-/** Settles an attempt and returns the recipients it settled. */
+/**
+ * Settles an attempt and returns the ids of the recipients that it settled. Recipients that another claim has taken
+ * since are skipped.
+ */
 export const settle = defineWrite('queue.settle', async (tx, settlement: Settlement) => {
   const message = await getMessage(tx, settlement.messageId);
   message.signature ??= settlement.signature;
@@ -53,14 +62,17 @@ export const settle = defineWrite('queue.settle', async (tx, settlement: Settlem
     await settleRecipient(tx, message, recipient, result, settlement);
     settled.push(recipient.id);
   }
-  // Mail is held when its stored bytes are damaged, and then a signature covers the damaged header. A new one is made of
-  // the same date, so for intact mail it is the same signature again.
+  // A message is held because its stored bytes are damaged, so its signature may cover a damaged header. A new
+  // signature uses the same date, so for intact mail it is identical.
   if (all.some(({ state }) => state === 'held')) message.signature = null;
   await refreshStatus(tx, message, all);
   return settled;
 });
 
-/** A lease that ran out was given to somebody else: the earlier attempt no longer has a say. */
+/**
+ * Returns true when the result belongs to the recipient's current claim. After a lease has expired, another attempt
+ * may have claimed the recipient, and the earlier one no longer counts.
+ */
 function isOfThisClaim(recipient: RecipientRow, result: Result, { runId }: Settlement): boolean {
   return (
     recipient.state === 'in_flight' && recipient.runId === runId && recipient.attempts === result.attempts
@@ -123,7 +135,10 @@ export function finalOutcome(
   return storable(expire(message, outcome, now));
 }
 
-/** A deferral after the message's time is a soft bounce with the last words heard (RFC 3463 X.4.7, api.md 1.3). */
+/**
+ * Returns a transient bounce for a deferral of an expired message, with the last reply as its text (RFC 3463 X.4.7,
+ * api.md 1.3).
+ */
 function expire(message: Pick<SpooledMessage, 'expiresAt'>, outcome: Outcome, now: number): Outcome {
   if (outcome.kind !== 'deferred' || now < message.expiresAt) return outcome;
   const report = { ...outcome.report, enhancedCode: '4.4.7', text: `Expired. Last: ${outcome.report.text}` };
@@ -131,7 +146,8 @@ function expire(message: Pick<SpooledMessage, 'expiresAt'>, outcome: Outcome, no
 }
 
 /**
- * Returns the time of the next attempt. The last attempt is made when the message expires, not up to four hours before.
+ * Returns the time of the next attempt, in Unix milliseconds. The last attempt is made when the message expires, not
+ * up to four hours before.
  */
 export function nextAttemptAt(
   { expiresAt }: Pick<SpooledMessage, 'expiresAt'>,
@@ -177,7 +193,7 @@ async function bounce(
     type: 'email.bounced',
     details: { bounce: details },
   });
-  // decisions.md 5 and 29: a hard bounce suppresses, a simulated one never does.
+  // A permanent bounce suppresses the address. A simulated one never does (decisions.md 5 and 29).
   if (outcome.bounce !== 'permanent' || outcome.report.phase === 'simulated') return;
   const suppression = {
     id: newId('sup', now),

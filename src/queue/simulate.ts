@@ -1,6 +1,6 @@
 /**
- * Delivery without a network: test keys, and the recipients `<behaviour>@simulator.<hostname>` of every key
- * (decisions.md 29). Nothing here opens a socket.
+ * Simulates delivery for test keys, and for the recipients `<behaviour>@simulator.<hostname>` of every key
+ * (decisions.md 29). This module opens no socket.
  */
 import type { Config } from '../config.ts';
 import type { RecipientRow } from '../db/tables.ts';
@@ -8,9 +8,10 @@ import { isSimulatorDomain } from '../domains/sender.ts';
 import type { Delivery } from './claim.ts';
 import { NO_REPORT, type Outcome, type Report, type Verdict } from './outcome.ts';
 
-/** A simulated deferral is short: somebody is waiting to see it. */
+/** Retry delay of a simulated deferral. It is short, because somebody usually waits to see the retry. */
 const SIMULATED_RETRY_MS = 2_000;
 
+/** Returns the verdict of the simulator for each recipient of a delivery. */
 export function simulateDelivery(
   config: Pick<Config, 'hostname'>,
   { recipients }: Delivery,
@@ -23,7 +24,10 @@ export function simulateDelivery(
   );
 }
 
-/** The local part up to a `+` says what happens; whatever is not known is delivered. */
+/**
+ * Returns the simulated verdict for an address. The local part up to a `+` names the behaviour; an unknown name is
+ * delivered.
+ */
 export function simulate(address: string, attempts: number): Verdict {
   const behaviour = address.slice(0, address.lastIndexOf('@')).replace(/\+.*$/, '').toLowerCase();
   switch (behaviour) {

@@ -17,27 +17,27 @@ import type { Slot } from './slots.ts';
 /** Number of deliveries in memory ahead of each session, so that none waits for a commit. */
 const AHEAD_PER_SESSION = 2;
 const MIN_AHEAD = 4;
-/** In one claim. */
+/** Maximum number of messages claimed in one transaction. */
 const MAX_MESSAGES_PER_CLAIM = 64;
 /** Maximum number of delivery queues whose recipients of a message share one transaction. */
 const MAX_QUEUES_PER_CLAIM = 200;
-/** Lanes looked into without letting others have a turn: each is a query on this thread. */
-const QUEUES_A_TURN = 100;
-/** After a claim that failed, as on a full disk. */
+/** Number of queues that are read before other work on this thread may run. Each read is a query on this thread. */
+const QUEUES_PER_YIELD = 100;
+/** Pause after a claim that failed, for example because the disk is full. */
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 export type SiteEvents = {
-  /** Nothing of the queue is due any more. */
+  /** Is called when no more mail of the queue is due. */
   onDone(queue: DeliveryQueue): void;
-  /** Its route has grown old. */
+  /** Is called when the route of the queue has expired. */
   onStale(queue: DeliveryQueue): void;
-  /** Is called when the site may want another session, or wants none any more. */
+  /** Is called when the site may want another session, or no longer wants one. */
   onChange(site: Site): void;
   /** Returns true when the tenant has so many connections that nothing more is claimed for it here (slots.ts). */
   isHeldBack(tenantId: string, site: Site): boolean;
 };
 
-/** Messages of the next turns, each with the queues it was found in. */
+/** Messages of the next claim, each with the queues in which it was found. */
 type Picked = Map<string, DeliveryQueue[]>;
 
 type SiteApp = Pick<App, 'clock' | 'db' | 'runId' | 'log' | 'wakeups'>;
@@ -50,7 +50,7 @@ export class Site {
   route: Route;
   /** Number of open sessions with the site. */
   sessions = 0;
-  /** What is on the wire to it. */
+  /** Deliveries that are being sent to the site. */
   readonly sending = new Set<Claimed>();
   isAbandoned = false;
   readonly #app: SiteApp;
@@ -67,12 +67,12 @@ export class Site {
 
   constructor(
     app: SiteApp,
-    options: { route: Route; mostConnections: number; prepare: Prepare; events: SiteEvents },
+    options: { route: Route; maxConnections: number; prepare: Prepare; events: SiteEvents },
   ) {
     this.#app = app;
     this.key = options.route.site;
     this.route = options.route;
-    this.pace = new Pace(options.mostConnections);
+    this.pace = new Pace(options.maxConnections);
     this.#prepare = options.prepare;
     this.#events = options.events;
   }
@@ -129,7 +129,7 @@ export class Site {
     this.#events.onChange(this);
   }
 
-  /** Claims nothing more, and resolves when nothing is being claimed; what is claimed is still handed out. */
+  /** Stops claiming, and resolves when no claim is being written. Mail that is claimed already is still handed out. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const queue of this.#queues.all()) this.#queues.remove(queue);
@@ -138,7 +138,7 @@ export class Site {
     await this.#claiming;
   }
 
-  /** Time is up: nothing more is sent, claimed or not. */
+  /** Discards the claimed mail: from now on nothing more is sent. */
   abandon(): void {
     this.isAbandoned = true;
     this.#claimed = [];
@@ -194,7 +194,7 @@ export class Site {
   #lookAhead(): void {
     const [following] = this.#claimed;
     if (!following) return;
-    // Whoever sends it sees the failure.
+    // The session that sends this delivery reports the failure.
     following.prepare().catch(() => {});
     this.wake();
   }
@@ -222,11 +222,11 @@ export class Site {
     return false;
   }
 
-  /** One claim at a time. Answers whether it got anything; never rejects. */
+  /** Runs one claim at a time. Resolves to true when it found mail; never rejects. */
   #claimMore(): Promise<boolean> {
     this.#claiming ??= this.#claim().finally(() => {
       this.#claiming = undefined;
-      // Whoever asked for it may be gone.
+      // The session that requested the claim may have ended in the meantime.
       if (this.sessions === 0) this.#events.onChange(this);
     });
     return this.#claiming;
@@ -274,25 +274,28 @@ export class Site {
     if (this.#pause) return;
     const ahead = Math.max(this.sessions * AHEAD_PER_SESSION, MIN_AHEAD);
     const wanted = Math.min(ahead - this.#claimed.length, MAX_MESSAGES_PER_CLAIM);
-    const fruitless = new Set<DeliveryQueue>();
-    for (let looks = 1; picked.size < wanted; looks++) {
+    const exhausted = new Set<DeliveryQueue>();
+    for (let reads = 1; picked.size < wanted; reads++) {
       const queue = this.#queues.next(this.#isHeldBack);
       if (!queue) return;
-      if (fruitless.has(queue) && fruitless.size >= this.#queues.count(this.#isHeldBack)) return;
+      if (exhausted.has(queue) && exhausted.size >= this.#queues.count(this.#isHeldBack)) return;
       if (this.#isStale(queue)) continue;
       const messageId = await queue.next();
       if (messageId !== undefined) picked.set(messageId, [...(picked.get(messageId) ?? []), queue]);
-      else fruitless.add(queue);
+      else exhausted.add(queue);
       if (queue.isDone) {
         this.#drop(queue);
-        // What is gone is not counted among those that are left.
-        fruitless.delete(queue);
+        // Only queues that are still part of the site are compared with their number.
+        exhausted.delete(queue);
       }
-      if (looks % QUEUES_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (reads % QUEUES_PER_YIELD === 0) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  /** Not in the middle of a claim: elsewhere it would seem to have work, and have none until that is over. */
+  /**
+   * Hands a queue back to the dispatcher when its route has expired, and returns true. A queue whose claim is being
+   * written stays until that is done, since its next site would find no work in it.
+   */
   #isStale(queue: DeliveryQueue): boolean {
     if (queue.isBeingClaimed || queue.routedUntil > this.#app.clock.elapsed()) return false;
     this.#queues.remove(queue);

@@ -74,7 +74,7 @@ export class Slot {
     this.#take(charge);
   }
 
-  /** Undefined while the session is idle and all its mail is settled. */
+  /** The tenant that the slot counts for. Undefined while the session is idle and all its mail is settled. */
   get charge(): Readonly<Charge> | undefined {
     return this.#charge;
   }

@@ -1,8 +1,9 @@
-/** From the truth of each recipient to the one status of an email (api.md 1.3). */
+/** Derives the status of an email from the states of its recipients (api.md 1.3). */
 import type { EmailStatus, RecipientRow, RecipientState } from '../db/tables.ts';
 
 const OPEN: readonly RecipientState[] = ['ready', 'in_flight', 'deferred', 'held'];
 
+/** Returns the status of an email whose recipients have these states. */
 export function aggregateStatus(
   recipients: readonly Pick<RecipientRow, 'state' | 'attempts'>[],
 ): EmailStatus {
@@ -16,7 +17,7 @@ export function aggregateStatus(
   return some(...OPEN) ? 'sent' : 'bounced';
 }
 
-/** A recipient as the API names its state: the spool's own words stay inside. */
+/** Returns the state of a recipient by its public name. The names of the spool are internal. */
 export function recipientStatus(recipient: Pick<RecipientRow, 'state' | 'attempts'>) {
   switch (recipient.state) {
     case 'ready':

@@ -60,15 +60,18 @@ const insertRecipient = statement((db, param: Param<RecipientRow>) =>
   }),
 );
 
-/** What the API shows of a recipient that is not tried. */
+/** Diagnostic that the API shows for a suppressed recipient. */
 export const SUPPRESSED = 'The address is on the suppression list';
 
 export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & {
-  /** Why it is not tried, for people; null: it is. */
+  /** The reason why the recipient is not attempted; null when it is. */
   suppressed: string | null;
 };
 
-/** Part of the write that accepts a mail: the message and a row for each recipient, due at the message's date. */
+/**
+ * Stores a message with a row for each recipient, due at the message's date, as part of the write that accepts the
+ * mail.
+ */
 export async function enqueue(
   tx: Tx,
   message: MessageRow,
@@ -106,14 +109,14 @@ export async function enqueue(
 export type EventMessage = MessageRow & {
   subject: string | null;
   rfcMessageId: string | null;
-  /** JSON object. */
+  /** Tags as a JSON object; null when there are none. */
   tags: string | null;
   broadcastId: EmailRow['broadcastId'];
   templateId: EmailRow['templateId'];
 };
 
 export type SpooledMessage = EventMessage & {
-  /** The sender domain's own domain for return paths, if it has one at this moment. */
+  /** The sender domain's own host name for return paths, if it has one now. */
   returnPathHost: DomainRow['returnPathHost'];
 };
 
@@ -128,11 +131,15 @@ const messageById = statement((db, param: Param<{ id: string }>) =>
     .where('messages.id', '=', constant(param('id'))),
 );
 
+/** Returns the message with the fields of its events, or undefined when it does not exist. */
 export function findMessage(tx: Tx, id: string): Promise<SpooledMessage | undefined> {
   return messageById.first(tx, { id });
 }
 
-/** Of one that is known to exist. */
+/**
+ * Returns a message that must exist.
+ * @throws Error when it does not exist
+ */
 export async function getMessage(tx: Tx, id: string): Promise<SpooledMessage> {
   const row = await findMessage(tx, id);
   if (!row) throw new Error(`message ${id} does not exist`);
@@ -147,11 +154,15 @@ const recipientsOfMessage = statement((db, param: Param<{ messageId: string }>) 
     .orderBy('position'),
 );
 
+/** Returns all recipients of a message, in the order of the request. */
 export function listRecipients(tx: Tx, messageId: string): Promise<RecipientRow[]> {
   return recipientsOfMessage.all(tx, { messageId });
 }
 
-/** Literal, because SQLite takes a partial index (`recipientsDue`) only when it can see that its condition holds. */
+/**
+ * The condition is literal, because SQLite uses a partial index (`recipientsDue`) only when it can see that the
+ * condition of the index holds.
+ */
 const isWaiting = sql<boolean>`state IN ('ready', 'deferred')`;
 
 const dueQueues = statement((db, param: Param<{ after: number; until: number }>) =>
@@ -164,7 +175,10 @@ const dueQueues = statement((db, param: Param<{ after: number; until: number }>)
     .where('dueAt', '<=', constant(param('until'))),
 );
 
-/** Lanes in which something fell due later than `after` and is still waiting. On a reader thread: the rows may be many. */
+/**
+ * Returns the keys of the queues with waiting mail that became due after `after` and by `until`, in Unix
+ * milliseconds. It runs on a reader thread, because there may be many rows.
+ */
 export const listDueQueues = defineRead(
   'queue.dueQueues',
   async (tx, window: { after: number; until: number }): Promise<string[]> =>
@@ -185,7 +199,10 @@ const dueInQueue = statement((db, param: Param<DueInQueue & { exceptJson: string
     .limit(constant(param('limit'))),
 );
 
-/** Messages of the queue, but for those in `except`, that have somebody to try: one for each, the longest waiting first. */
+/**
+ * Returns message ids of up to `limit` due recipients of the queue, the longest waiting first. Messages in `except`
+ * are left out. A message occurs once for each of its due recipients.
+ */
 export async function listDueInQueue(
   tx: Tx,
   { except, ...query }: DueInQueue & { except: readonly string[] },
@@ -204,7 +221,7 @@ const nextDue = statement((db, param: Param<{ after: number }>) =>
     .limit(1),
 );
 
-/** When something next falls due, later than `after`. */
+/** Returns the earliest due time later than `after`, in Unix milliseconds, or undefined when there is none. */
 export async function findNextDue(tx: Tx, after: number): Promise<number | undefined> {
   return (await nextDue.first(tx, { after }))?.dueAt ?? undefined;
 }
@@ -292,8 +309,9 @@ const updateRecipient = statement((db, param: Param<RecipientPatch>) =>
 export type RecipientEvent = { type: EventType; details: object };
 
 /**
- * The one way a recipient's state changes: the row, its event where there is one, and the message's clock of events.
- * Times of a message's events only grow, so that their order is their story. Call `refreshStatus` after the last one.
+ * Changes the state of a recipient: its row, its event if there is one, and the time of the message's last event.
+ * Every change of a recipient goes through this function. The times of a message's events strictly increase, so that
+ * their order is the order of what happened. The caller calls `refreshStatus` after the last change.
  */
 export async function changeRecipient(
   tx: Tx,
@@ -312,7 +330,7 @@ export async function changeRecipient(
   await updateRecipient.all(tx, recipient);
 }
 
-/** Payload of every email event: specification 6, with the additions of api.md 1.8. */
+/** Records an email event. Its data follows specification 6, with the additions of api.md 1.8. */
 export async function recordRecipientEvent(
   tx: Tx,
   message: EventMessage,
@@ -350,7 +368,7 @@ const updateMessage = statement(
       .where('id', '=', param('id')),
 );
 
-/** Writes the message with the status its recipients, all of them, add up to (api.md 1.3). */
+/** Stores the message with the status that follows from all of its recipients (api.md 1.3). */
 export async function refreshStatus(
   tx: Tx,
   message: SpooledMessage,
@@ -367,7 +385,9 @@ const moveMessage = statement((db, param: Param<Pick<MessageRow, 'id' | 'datedAt
     .where('id', '=', param('id')),
 );
 
-/** Another date, for a message that nobody has tried to deliver. Its recipients are the caller's. */
+/**
+ * Gives another date to a message without any attempt. The caller moves the recipients. Times are Unix milliseconds.
+ */
 export async function redateMessage(
   tx: Tx,
   date: Pick<MessageRow, 'id' | 'datedAt' | 'expiresAt'>,
@@ -375,8 +395,10 @@ export async function redateMessage(
   await moveMessage.all(tx, date);
 }
 
-/** Recipients an earlier start of the daemon left in flight, or whose lease has run out in this one. `elapsed`: on the
- * monotonic clock, as the leases of this start are. */
+/**
+ * Returns the recipients that an earlier start of the daemon left in flight, or whose lease has expired in this one.
+ * `elapsed` is the time on the monotonic clock, in milliseconds, since the leases of this start use it.
+ */
 export function listAbandoned(tx: Tx, runId: string, elapsed: number): Promise<RecipientRow[]> {
   return tx
     .selectFrom('recipients')
@@ -386,7 +408,7 @@ export function listAbandoned(tx: Tx, runId: string, elapsed: number): Promise<R
     .execute();
 }
 
-/** What this start of the daemon has taken and not settled. */
+/** Returns the recipients that this start of the daemon has claimed and not settled. */
 export function listInFlight(tx: Tx, runId: string): Promise<Pick<RecipientRow, 'id' | 'messageId'>[]> {
   return tx
     .selectFrom('recipients')

@@ -1,6 +1,6 @@
 /**
- * Queues items, one queue for each tenant. Tenants are served round-robin, so a long queue of one tenant does not delay
- * the others. Lanes, lookups and sites that need a connection are queued in this way.
+ * Queues items, one queue for each tenant. Tenants are served round-robin, so a long queue of one tenant does not
+ * delay the others. Delivery queues, lookups and sites that need a connection are queued in this way.
  */
 
 export class TenantLines<Item> {

@@ -1,4 +1,4 @@
-/** A claimed delivery on an open session: sent, and each recipient judged by what the server said. */
+/** Sends a claimed delivery in an open session, and judges each recipient by the server's replies. */
 import type { App } from '../app.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import type { RecipientResult, Transaction, TransactionResult } from '../mail/smtp/client/transaction.ts';
@@ -7,13 +7,21 @@ import type { Attempt, Claimed } from './deliver.ts';
 import { crashOn, judge } from './judge.ts';
 import type { Outcome, Verdict } from './outcome.ts';
 
-/** From the claim to the last reply; below the lease (claim.ts), so that a stuck peer never makes two deliveries. */
+/**
+ * Maximum time from the claim to the last reply. It is shorter than the lease (claim.ts), so that a stuck peer never
+ * causes two deliveries.
+ */
 export const DELIVERY_DEADLINE_MS = 45 * 60_000;
-/** Sessions a delivery may be handed to before a failure is its own. More than the addresses of a site (mail/mx.ts). */
+/**
+ * Maximum number of sessions that take a delivery before a failure counts as its outcome. It exceeds the number of
+ * addresses of a site (mail/mx.ts).
+ */
 const MAX_TRIES = 8;
 
 export type Transacted = Attempt & {
-  /** Recipients nobody has decided about, and for whom another session may: the peer has not had the whole message. */
+  /**
+   * Recipients without an outcome that another session may try, because the peer has not received the whole message.
+   */
   undecided: RecipientRow[];
   /**
    * The outcome of a peer that broke off in the middle of this delivery. Another host of the site is then the better
@@ -22,10 +30,10 @@ export type Transacted = Attempt & {
   brokeOff: Outcome | undefined;
 };
 
-export type Turn = {
-  /** Nothing was sent in this session before. */
+export type TransactOptions = {
+  /** True when this is the first delivery of the session. */
   isFirst: boolean;
-  /** Called when the session can take the next delivery, at the latest when this one ends. */
+  /** Is called when the session can take the next delivery, at the latest when this one ends. */
   onReady: () => void;
   /**
    * Returns true while connections are scarce: a delivery that a peer broke off is then not tried at once in another
@@ -34,11 +42,12 @@ export type Turn = {
   isPressed: () => boolean;
 };
 
+/** Sends the delivery and returns the verdicts. The session is closed when the delivery reaches its deadline. */
 export async function transact(
   app: Pick<App, 'clock' | 'config' | 'crashPoint'>,
   { smtp, peer }: OpenSession,
   claimed: Claimed,
-  { isFirst, onReady, isPressed }: Turn,
+  { isFirst, onReady, isPressed }: TransactOptions,
 ): Promise<Transacted> {
   const { signature, content, returnPath } = await claimed.prepare();
   const transaction: Transaction = smtp.transact({
@@ -82,7 +91,10 @@ function judgeAll(
   return { verdicts, undecided, brokeOff };
 }
 
-/** A host that takes so many messages of a connection and no more says 421 to the next MAIL: a new connection will do. */
+/**
+ * Returns true when another session may still deliver to this recipient. A host that limits the messages of one
+ * connection answers the next MAIL with 421, and a new connection succeeds.
+ */
 function isUndecided(result: RecipientResult, isFirst: boolean): boolean {
   if (result.kind === 'failed') return !result.dotSent;
   return result.kind === 'refused' && result.phase === 'mail' && result.reply.code === 421 && !isFirst;

@@ -1,4 +1,4 @@
-/** The queue's background work: delivering what is due, and putting back what was left in flight. */
+/** The background work of the queue: it delivers the mail that is due, and recovers mail that was left in flight. */
 import type { App } from '../app.ts';
 import { createSigningKeys } from '../domains/signing-key.ts';
 import { logHeld } from '../events/mail-log.ts';
@@ -9,8 +9,8 @@ import { withdrawTrials } from './held/trial.ts';
 import { recoverAbandoned } from './recover.ts';
 
 /**
- * Delivery is not a `Work` like the others: what may run next depends on the site it goes to, and one that is slow
- * must hold up nobody else.
+ * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
+ * next, and a slow site must not delay any other.
  */
 export function startDelivering(app: App): Dispatcher {
   app.metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
@@ -23,7 +23,10 @@ export function startDelivering(app: App): Dispatcher {
 
 const RECOVERY_PERIOD_MS = 60_000;
 
-/** What a delivery that failed unsettled left behind in this start: its lease has run out. */
+/**
+ * Returns the work that recovers mail whose lease has expired during this start, because its delivery failed without
+ * being settled.
+ */
 export function createRecoveryWork(app: App): Work<'run'> {
   return periodic(app.clock, {
     name: 'queue recovery',

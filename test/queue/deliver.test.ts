@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { Addresses, connect } from '../../src/queue/connect.ts';
-import { type Carry, type Claimed, deliver } from '../../src/queue/deliver.ts';
+import { type Claimed, deliver, type SendClaimed } from '../../src/queue/deliver.ts';
 import { verdictForAll } from '../../src/queue/outcome.ts';
 import { settle } from '../../src/queue/settle.ts';
 import { simulateDelivery } from '../../src/queue/simulate.ts';
@@ -32,7 +32,7 @@ async function openLoopbackSpool(smtpPort: number): Promise<Spool> {
   return spool;
 }
 
-function simulate(spool: Spool): Carry {
+function simulate(spool: Spool): SendClaimed {
   return async (claimed) => ({ verdicts: simulateDelivery(spool.app.config, claimed), signature: null });
 }
 
@@ -414,7 +414,7 @@ test('an address suppressed after the mail was accepted is not delivered to', as
   assert.ok(eventTypes(email).includes('email.suppressed'));
 });
 
-test('a delivery that fails by our own fault is deferred, not lost in flight', async () => {
+test('a delivery that fails because of an internal error is deferred, not lost in flight', async () => {
   const spool = await openSpool();
   opened.push(spool);
   spool.addZone('rcpt.example A 192.0.2.1');

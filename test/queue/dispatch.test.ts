@@ -485,7 +485,7 @@ test('a place keeps its connections while nobody else waits for one', async () =
   await halt(spool, dispatcher);
 });
 
-test('what was not sent when the time to stop is up is put back without doubt, what was sent stays in doubt', async () => {
+test('mail that is unsent when the time to stop is up is put back, and mail that is being sent stays in flight', async () => {
   const slow = await startSlowServer();
   const { spool, dialled } = await openWorld({ '192.0.2.1': slow.port, '192.0.2.2': 'hangs' });
   spool.addZone('slow.example A 192.0.2.1\nhangs.example A 192.0.2.2');

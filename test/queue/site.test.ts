@@ -35,7 +35,7 @@ function openPlace(events: Partial<SiteEvents> = {}) {
     { clock, db, runId: 'this', log, wakeups },
     {
       route: DEAD_END,
-      mostConnections: 1,
+      maxConnections: 1,
       prepare: () => new Promise(() => {}),
       events: { onDone() {}, onStale() {}, onChange() {}, isHeldBack: () => false, ...events },
     },

@@ -25,6 +25,7 @@ const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>
   }),
 );
 
+/** Stores one attempt to deliver to one recipient, as part of the write that ends the attempt. */
 export async function insertAttempt(tx: Tx, attempt: AttemptRow): Promise<void> {
   await insertAttemptRow.all(tx, attempt);
 }

@@ -14,7 +14,7 @@ import {
   refreshStatus,
   type SpooledMessage,
 } from '../store.ts';
-import { MAX_DOUBTS, releasedDueAt } from './suspect.ts';
+import { MAX_INTERRUPTIONS, releasedDueAt } from './suspect.ts';
 
 /**
  * `interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing or its bytes have
@@ -78,7 +78,7 @@ export const releaseHeld = defineWrite(
     const held = all.filter(({ state }) => state === 'held');
     if (held.length === 0) throw new AppError('invalid_state', 'No recipient of this email is held');
     for (const recipient of held) {
-      const interruptedAttempts = Math.min(recipient.interruptedAttempts, MAX_DOUBTS - 1);
+      const interruptedAttempts = Math.min(recipient.interruptedAttempts, MAX_INTERRUPTIONS - 1);
       const patch = {
         state: 'ready',
         interruptedAttempts,

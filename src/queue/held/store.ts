@@ -1,4 +1,4 @@
-/** Reads the held recipients, and the suspects that may be held later (suspect.ts). queue/store.ts writes them. */
+/** Reads held recipients, and the suspects that may be held later (suspect.ts). queue/store.ts writes them. */
 import { sql } from 'kysely';
 import type { Tx } from '../../db/operation.ts';
 import { statement } from '../../db/statement.ts';
@@ -6,7 +6,7 @@ import type { RecipientRow } from '../../db/tables.ts';
 
 /**
  * The condition is literal, because SQLite uses a partial index (`recipientsSuspect`) only when it can see that the
- * condition of the index holds. The number is `SUSPECT_DOUBTS`.
+ * condition of the index holds. The number is `SUSPECT_FROM_INTERRUPTIONS`.
  */
 const isSuspect = sql<boolean>`interruptedAttempts >= 2 AND state IN ('ready', 'in_flight')`;
 
@@ -23,7 +23,7 @@ const waitingSuspect = statement((db) =>
     .limit(1),
 );
 
-/** Finds the suspect whose trial is next: the oldest of those with the fewest interrupted attempts. */
+/** Returns the suspect whose trial is next: the oldest of those with the fewest interrupted attempts. */
 export function findWaitingSuspect(tx: Tx): Promise<Suspect | undefined> {
   return waitingSuspect.first(tx, {});
 }
@@ -37,7 +37,7 @@ const suspectsOnTrial = statement((db) =>
 );
 
 /** Returns the largest number of interrupted attempts of a suspect that is due or in flight; undefined when there is none. */
-export async function findDoubtsOnTrial(tx: Tx): Promise<number | undefined> {
+export async function findMaxInterruptedOnTrial(tx: Tx): Promise<number | undefined> {
   return (await suspectsOnTrial.first(tx, {}))?.interruptedAttempts ?? undefined;
 }
 
@@ -50,7 +50,7 @@ const dueSuspects = statement((db) =>
     .where('dueAt', 'is not', null),
 );
 
-/** Lists the ids of messages with suspects that are due and not in flight. */
+/** Returns the ids of messages with suspects that are due and not in flight. */
 export async function listDueSuspects(tx: Tx): Promise<string[]> {
   return [...new Set((await dueSuspects.all(tx, {})).map(({ messageId }) => messageId))];
 }
@@ -65,6 +65,7 @@ const heldCount = statement((db) =>
     .where(isHeld),
 );
 
+/** Returns the number of held recipients of all tenants. */
 export async function countHeld(tx: Tx): Promise<number> {
   return (await heldCount.first(tx, {}))?.count ?? 0;
 }
@@ -74,7 +75,7 @@ export type HeldRow = Pick<
   'messageId' | 'tenantId' | 'mode' | 'address' | 'attempts' | 'diagnostic' | 'lastEventAt'
 >;
 
-/** Lists held recipients of all tenants, the oldest emails first. */
+/** Returns held recipients of all tenants, the oldest emails first. */
 export function listHeld(tx: Tx, limit: number): Promise<HeldRow[]> {
   return tx
     .selectFrom('recipients')
@@ -85,7 +86,7 @@ export function listHeld(tx: Tx, limit: number): Promise<HeldRow[]> {
     .execute();
 }
 
-/** Lists, in order, the ids of emails after `after` that have held recipients. */
+/** Returns the ids of emails after `after` that have held recipients, in order. */
 export async function listHeldEmails(
   tx: Tx,
   { after, limit }: { after: string; limit: number },

@@ -1,20 +1,24 @@
 /**
- * Trials: suspects become due one after the other, so that crashes point at the one that causes them. suspect.ts has the
+ * Starts trials. Suspects become due one after the other, so that a crash identifies its cause. suspect.ts states the
  * rule and its bounds.
  */
 import type { App } from '../../app.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { Work } from '../../system/worker.ts';
 import { changeRecipient, getMessage, listRecipients } from '../store.ts';
-import { findDoubtsOnTrial, findWaitingSuspect, listDueSuspects } from './store.ts';
-import { isSuspect, LONE_TRIAL_DOUBTS } from './suspect.ts';
+import { findMaxInterruptedOnTrial, findWaitingSuspect, listDueSuspects } from './store.ts';
+import { isSuspect, LONE_TRIAL_FROM_INTERRUPTIONS } from './suspect.ts';
 
-/** How long a suspect with two interrupted attempts waits for one whose host hangs. Most crashes come sooner. Our own limit. */
+/**
+ * Time that a suspect with two interrupted attempts waits for the trial before it, whose host may hang. Most crashes
+ * come sooner. Our own limit.
+ */
 const TRIAL_MS = 30_000;
 
 /**
- * Makes one suspect due: the one with the fewest interrupted attempts, so that mail which was interrupted by chance leaves first. The
- * recipients that share its message, its queue and its interrupted attempts become due with it. Returns how many became due.
+ * Makes the suspect with the fewest interrupted attempts due, so that mail which was interrupted by chance leaves
+ * first. The recipients that share its message, its queue and its interrupted attempts become due with it. Returns
+ * the number of recipients that became due.
  */
 export const startTrial = defineWrite(
   'queue.startTrial',
@@ -36,8 +40,8 @@ export const startTrial = defineWrite(
 );
 
 /**
- * Ends the trials that an earlier start of the daemon began and whose mail it had not claimed, so that this start begins
- * them one by one. A data directory of an earlier version may hold many suspects that are due at once.
+ * Ends the trials that an earlier start of the daemon began and whose mail it had not claimed, so that this start
+ * begins them one by one. A data directory of an earlier version may hold many suspects that are due at once.
  */
 export const withdrawTrials = defineWrite(
   'queue.withdrawTrials',
@@ -53,22 +57,28 @@ export const withdrawTrials = defineWrite(
   },
 );
 
-/** Returns true when the next suspect's trial may begin: at once when no trial runs, beside others by the rule of suspect.ts. */
+/**
+ * Returns true when the next suspect's trial may begin: at once when no trial runs, beside another trial by the rule
+ * of suspect.ts.
+ */
 async function mayStart(db: Tx, hasLasted: boolean): Promise<boolean> {
   const suspect = await findWaitingSuspect(db);
   if (!suspect) return false;
-  const doubtsOnTrial = await findDoubtsOnTrial(db);
-  if (doubtsOnTrial === undefined) return true;
-  return hasLasted && Math.max(suspect.interruptedAttempts, doubtsOnTrial) < LONE_TRIAL_DOUBTS;
+  const maxOnTrial = await findMaxInterruptedOnTrial(db);
+  if (maxOnTrial === undefined) return true;
+  return hasLasted && Math.max(suspect.interruptedAttempts, maxOnTrial) < LONE_TRIAL_FROM_INTERRUPTIONS;
 }
 
-/** Starts trials. A settled one wakes it (`suspects`). */
+/**
+ * Returns the background work that starts trials. The wake-up `suspects` announces that a suspect was settled or
+ * released.
+ */
 export function createTrialWork({
   db,
   clock,
   wakeups,
 }: Pick<App, 'db' | 'clock' | 'wakeups'>): Work<'trial'> {
-  /** On the monotonic clock: the time from which the next trial may run beside the last one. */
+  /** Time on the monotonic clock from which the next trial may run beside the last one, in milliseconds. */
   let besideFrom = 0;
   return {
     name: 'queue trials',
