@@ -11,13 +11,13 @@ import type { RunningWork } from '../system/worker.ts';
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { DeliveryApp } from './deliver.ts';
 import { DeliveryQueue } from './delivery-queue.ts';
+import { findNextDue, listDueInQueue, listDueQueues } from './due/store.ts';
 import { prepareMessage } from './prepare.ts';
 import { releaseUnsent } from './release.ts';
 import { chooseRoute, type Route } from './route.ts';
 import { type SessionEvents, Sessions } from './sessions.ts';
 import { Site, type SiteEvents } from './site.ts';
 import { Slots } from './slots.ts';
-import { findNextDue, listDueInQueue, listDueQueues } from './store.ts';
 
 /**
  * Overlap of two scans. Mail may be committed this much later than its date, because fetching an attachment takes up

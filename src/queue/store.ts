@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { MOVED_ROWS, movedBack, type SetBack } from '../db/due-times.ts';
-import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, EmailRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
@@ -163,68 +163,7 @@ export function listRecipients(tx: Tx, messageId: string): Promise<RecipientRow[
  * The condition is literal, because SQLite uses a partial index (`recipientsDue`) only when it can see that the
  * condition of the index holds.
  */
-const isWaiting = sql<boolean>`state IN ('ready', 'deferred')`;
-
-const dueQueues = statement((db, param: Param<{ after: number; until: number }>) =>
-  db
-    .selectFrom('recipients')
-    .select('queue')
-    .distinct()
-    .where(isWaiting)
-    .where('dueAt', '>', constant(param('after')))
-    .where('dueAt', '<=', constant(param('until'))),
-);
-
-/**
- * Returns the keys of the queues with waiting mail that became due after `after` and by `until`, in Unix
- * milliseconds. It runs on a reader thread, because there may be many rows.
- */
-export const listDueQueues = defineRead(
-  'queue.dueQueues',
-  async (tx, window: { after: number; until: number }): Promise<string[]> =>
-    (await dueQueues.all(tx, window)).map(({ queue }) => queue),
-);
-
-type DueInQueue = { queue: string; now: number; limit: number };
-
-const dueInQueue = statement((db, param: Param<DueInQueue & { exceptJson: string }>) =>
-  db
-    .selectFrom('recipients')
-    .select('messageId')
-    .where(isWaiting)
-    .where('queue', '=', constant(param('queue')))
-    .where('dueAt', '<=', constant(param('now')))
-    .where('messageId', 'not in', sql<string>`(SELECT value FROM json_each(${param('exceptJson')}))`)
-    .orderBy('dueAt')
-    .limit(constant(param('limit'))),
-);
-
-/**
- * Returns message ids of up to `limit` due recipients of the queue, the longest waiting first. Messages in `except`
- * are left out. A message occurs once for each of its due recipients.
- */
-export async function listDueInQueue(
-  tx: Tx,
-  { except, ...query }: DueInQueue & { except: readonly string[] },
-): Promise<string[]> {
-  const rows = await dueInQueue.all(tx, { ...query, exceptJson: JSON.stringify(except) });
-  return rows.map(({ messageId }) => messageId);
-}
-
-const nextDue = statement((db, param: Param<{ after: number }>) =>
-  db
-    .selectFrom('recipients')
-    .select('dueAt')
-    .where(isWaiting)
-    .where('dueAt', '>', constant(param('after')))
-    .orderBy('dueAt')
-    .limit(1),
-);
-
-/** Returns the earliest due time later than `after`, in Unix milliseconds, or undefined when there is none. */
-export async function findNextDue(tx: Tx, after: number): Promise<number | undefined> {
-  return (await nextDue.first(tx, { after }))?.dueAt ?? undefined;
-}
+export const isWaiting = sql<boolean>`state IN ('ready', 'deferred')`;
 
 export type DueRow = { id: RecipientRow['id']; dueAt: number };
 type LaterDue = DueRow & { until: number };

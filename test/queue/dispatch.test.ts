@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Db } from '../../src/db/database.ts';
-import { listDueQueues } from '../../src/queue/store.ts';
+import { listDueQueues } from '../../src/queue/due/store.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
