@@ -1,23 +1,34 @@
-/** The map of the code, src/README.md, names only what is there. */
+/** Checks that src/README.md, the map of the code, names only files and folders that exist, and is short. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { findBlocks } from './page.ts';
 
 const fromRoot = (path: string) => new URL(`../../${path}`, import.meta.url);
 const MAP = readFileSync(fromRoot('src/README.md'), 'utf8');
 
-/** Files are named without `.ts`; `test/` and `config/` stand beside `src/`, everything else in it. */
+/** Files are named without `.ts`. Paths start in `src/`, except those of folders beside it, such as `test/`. */
 function exists(path: string): boolean {
   return [`src/${path}`, `src/${path}.ts`, path].some((candidate) => existsSync(fromRoot(candidate)));
 }
 
-test('every path on the map leads somewhere', () => {
+const missing = (paths: readonly string[]) => paths.filter((path) => !exists(path));
+
+test('every path in the text of the map exists', () => {
   const paths = [...MAP.matchAll(/`((?:[a-z-]+\/)+[a-z0-9.-]*)`/g)].map(([, path = '']) => path);
+  assert.ok(paths.length > 30);
+  assert.deepEqual(missing(paths), []);
+});
+
+test('every path in the pictures of the map exists', () => {
+  const pictures = findBlocks(MAP).map(({ text }) => text);
+  const paths = pictures.join('\n').match(/(?<![\w…/-])[a-z-]*[a-z](?:\/[a-z0-9-]+)+(?:\.md)?/g) ?? [];
   assert.ok(paths.length > 60);
-  assert.deepEqual(
-    paths.filter((path) => !exists(path)),
-    [],
-  );
+  assert.deepEqual(missing(paths), []);
+});
+
+test('the map is one page of at most 130 lines', () => {
+  assert.ok(MAP.split('\n').length - 1 <= 130);
 });
 
 test('every folder of the source is on the map', () => {
