@@ -4,6 +4,7 @@ import type { Swept } from '../blobs/sweep.ts';
 import { withControl } from './context.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Adds the commands to the program. */
 export function addBlobCommands(program: Command, terminal: Terminal): void {
   const blobs = program.command('blobs').description('Files of large messages, in the data directory.');
   blobs

@@ -1,11 +1,11 @@
-/** The example configuration file, written from the schema, so that it can neither lie nor lag behind. */
+/** Writes the example configuration file from the schema, so that it is always correct and complete. */
 import { type TObject, type TSchema, Type } from 'typebox';
 import { stringify } from 'yaml';
 import { configSchema, environmentName, leaves } from '../config.ts';
 
 export type Setting = { key: string; environment: string; description: string; default: unknown };
 
-/** Defaults that depend on where the program lies are shown as what a packaged installation uses. */
+/** Defaults that depend on the location of the program. They are shown as a packaged installation has them. */
 const SHOWN_INSTEAD = new Map<string, string>([
   ['hostname', 'mail.example.com'],
   ['dataDir', '/var/lib/postrider'],
@@ -17,7 +17,7 @@ const HEADER = `# Configuration of Postrider: postrider serve --config FILE, or 
 # A line whose # has no space behind it shows a default: take the # away to change it (and that of its section).
 # Each key is also an environment variable, named beside it, which wins over this file (lists: comma separated).`;
 
-/** Every key in the order of the schema. */
+/** Returns all settings in the order of the schema. */
 export function listSettings(): Setting[] {
   return leaves(configSchema).map(({ path, schema }) => ({
     key: path.join('.'),
@@ -27,7 +27,7 @@ export function listSettings(): Setting[] {
   }));
 }
 
-/** The text of config/postrider.example.yaml. Only what a file must say is not commented out. */
+/** Returns the text of config/postrider.example.yaml. Only the required settings are not commented out. */
 export function exampleConfig(): string {
   const settings = new Map(listSettings().map((setting) => [setting.key, setting]));
   return `${[HEADER, ...blocksOf(configSchema, [], settings)].join('\n\n')}\n`;
@@ -67,7 +67,10 @@ function comment(text: string): string {
   return lines.join('\n');
 }
 
-/** Behind one more mark, prose stays a comment when the section's marks are taken away. */
+/**
+ * Indents a block below its section. Descriptions get a second comment mark, so that they stay comments when the
+ * section is uncommented.
+ */
 function intoSection(block: string): string {
   return block.replace(/^#(?= )/gm, '#  #').replace(/^#(?=\S)/gm, '#  ');
 }

@@ -1,10 +1,11 @@
-/** `postrider config`: what can be set, and what is. */
+/** `postrider config`: shows the example configuration and the configuration in effect. */
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { exampleConfig, listSettings } from './config-example.ts';
 import { contextOf, show } from './context.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Adds the commands to the program. */
 export function addConfigCommands(program: Command, terminal: Terminal): void {
   const config = program.command('config').description('Configuration.');
   config

@@ -1,4 +1,4 @@
-/** What most commands begin with: the global options, the configuration, a way to the admin API, a way to answer. */
+/** Shared parts of the commands: global options, configuration, access to the admin API, and output. */
 import type { Command } from 'commander';
 import { type Config, loadConfig } from '../config.ts';
 import type { ControlClient } from './control-client.ts';
@@ -14,11 +14,15 @@ export type Context = {
 
 type GlobalOptions = { config?: string; json?: true };
 
+/** Returns the options that every command accepts. */
 export function globalOptions(command: Command): GlobalOptions {
   return command.optsWithGlobals<GlobalOptions>();
 }
 
-/** @throws ConfigError */
+/**
+ * Returns the context of a command.
+ * @throws ConfigError
+ */
 export function contextOf(command: Command, terminal: Terminal): Context {
   const { config } = globalOptions(command);
   return {
@@ -28,18 +32,22 @@ export function contextOf(command: Command, terminal: Terminal): Context {
   };
 }
 
+/** Prints a value: as JSON with `--json`, otherwise as text. */
 export function show(command: Command, terminal: Terminal, value: unknown, text: () => string): void {
   terminal.print(globalOptions(command).json ? JSON.stringify(value, null, 2) : text());
 }
 
-/** Runs `use` with the admin API: of the running daemon, or of the database when none runs. */
+/**
+ * Runs `use` with the admin API: of the running daemon, or of the database when none is running.
+ * @throws CommandError in plain words when the daemon refuses or the database cannot be opened
+ */
 export async function withControl(
   command: Command,
   terminal: Terminal,
   use: (control: ControlClient, context: Context) => Promise<void>,
 ): Promise<void> {
   const context = contextOf(command, terminal);
-  // Loaded here: it brings the database along, and most of the time a command takes to start.
+  // This import is deferred because it loads the database code, which takes most of the start-up time of a command.
   const { openControl } = await import('./control-client.ts');
   try {
     const control = await openControl(context.config);

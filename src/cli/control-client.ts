@@ -1,6 +1,7 @@
 /**
- * The CLI's way to the admin API. A running daemon answers on its control socket; with none running the same routes are
- * served inside this process, on the database itself and under its lock. Commands cannot tell the difference.
+ * Connects the CLI to the admin API. A running daemon answers on its control socket. When none is running, the same
+ * routes are served inside this process, on the database itself and under its lock. Commands cannot tell the
+ * difference.
  */
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
@@ -15,15 +16,24 @@ import { CommandError } from './errors.ts';
 export type ControlMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export type ControlClient = {
-  /** The answer's body. @throws CommandError when the daemon refuses */
+  /**
+   * Sends a request and returns the body of the response.
+   * @throws CommandError when the daemon refuses
+   */
   request<Answer>(method: ControlMethod, path: string, body?: object): Promise<Answer>;
   close(): Promise<void>;
 };
 
-/** Answers come from this machine and are small; longer than this means a daemon that hangs. */
+/**
+ * Maximum time of a response. Responses come from this machine and are small, so a longer time means that the daemon
+ * hangs.
+ */
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** @throws LockedError when a daemon holds the data directory but does not answer on its socket */
+/**
+ * Opens the admin API.
+ * @throws LockedError when a daemon holds the data directory but does not answer on its socket
+ */
 export async function openControl(config: Config): Promise<ControlClient> {
   return (await connectToDaemon(config.dataDir)) ?? (await openDatabaseItself(config));
 }
@@ -73,7 +83,7 @@ function isConnectFailure(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }
 
-/** A data directory that does not exist has no socket either. */
+/** Returns the path of the socket; undefined when the data directory does not exist. */
 function findSocket(dataDir: string): ReturnType<typeof controlSocketPath> | undefined {
   try {
     return controlSocketPath(dataDir);
@@ -82,7 +92,10 @@ function findSocket(dataDir: string): ReturnType<typeof controlSocketPath> | und
   }
 }
 
-/** Logs go to standard error: standard output is the command's answer. */
+/**
+ * Serves the admin API inside this process. Logs go to standard error, because standard output is for the command's
+ * result.
+ */
 async function openDatabaseItself(config: Config): Promise<ControlClient> {
   const log = pino({ level: 'error', base: null }, pino.destination({ fd: 2, sync: true }));
   const app = await openApp(config, { log });
@@ -103,7 +116,11 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
   };
 }
 
-/** The shapes are those of the admin API's own `show…` functions, which the commands name as `Answer`. */
+/**
+ * Returns the body of a response. The admin API's `show…` functions define its type, which the commands pass as
+ * `Answer`.
+ * @throws CommandError with the message of a refusal
+ */
 function readAnswer<Answer>(status: number, text: string): Answer {
   const body: unknown = JSON.parse(text);
   if (status < 400) return body as Answer;

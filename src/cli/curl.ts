@@ -1,6 +1,6 @@
-/** A command line to paste that sends an email. */
+/** Builds a curl command line that sends an email. */
 
-/** None of the values holds a quote: addresses are ours, keys are base62. */
+/** Returns the command line. The values need no quoting: the addresses are our own, and keys are base62. */
 export function curlLine(send: { address: string; key: string; from: string; to: string }): string {
   const body = {
     from: send.from,

@@ -1,4 +1,4 @@
-/** Warns an operator whose daemon is about to use the data that development starts have left. */
+/** Warns an operator whose daemon would use the data of earlier development starts. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';

@@ -1,9 +1,10 @@
-/** `postrider demo`: the whole path of an email on this machine alone. The work is in demo/run.ts. */
+/** `postrider demo`: the complete path of an email on this machine alone (demo/run.ts). */
 import type { Command } from 'commander';
 import { globalOptions } from './context.ts';
 import { CommandError } from './errors.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Adds the command to the program. */
 export function addDemoCommand(program: Command, terminal: Terminal): void {
   program
     .command('demo')

@@ -1,4 +1,4 @@
-/** `postrider domain`: what the operator has to do for the domains of all tenants. */
+/** `postrider domain`: shows the DNS records that the operator publishes for the domains of all tenants. */
 import type { Command } from 'commander';
 import type { OperatorRecords } from '../domains/operator-records.ts';
 import { withControl } from './context.ts';
@@ -6,6 +6,7 @@ import { formatTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 import { zoneFile } from './zone-file.ts';
 
+/** Adds the commands to the program. */
 export function addDomainCommands(program: Command, terminal: Terminal): void {
   const domain = program.command('domain').description('Sending domains.');
   domain
@@ -21,7 +22,7 @@ export function addDomainCommands(program: Command, terminal: Terminal): void {
     );
 }
 
-/** Values last, since a key is longer than any terminal is wide. */
+/** Returns the records as a table. Values are last, because a key is longer than a terminal is wide. */
 function table({ records }: OperatorRecords): string {
   const rows = records.map(({ type, name, value, purpose }) => [type, name, purpose, value]);
   return formatTable(['type', 'name', 'purpose', 'value'], rows);

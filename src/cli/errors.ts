@@ -1,11 +1,11 @@
-/** The two ways a command fails on purpose. Anything else that is thrown is a bug. */
+/** The two ways in which a command fails intentionally. Any other error that is thrown is a bug. */
 
-/** It was understood and did not work, said in one line: exit code 1. */
+/** Reports that a valid command failed. Its message is one line, and the exit code is 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** The command line cannot mean anything: exit code 2. */
+/** Reports that the command line is not valid. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

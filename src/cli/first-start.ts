@@ -1,4 +1,7 @@
-/** The first start on a data directory makes what is needed to send at once: tenant `default` and a test key. */
+/**
+ * Makes the tenant `default` and a test key at the first start on a data directory, so that the operator can send at
+ * once.
+ */
 import type { App } from '../app.ts';
 import { newId } from '../system/ids.ts';
 import { createApiKey } from '../tenants/keys.ts';
@@ -7,12 +10,15 @@ import { findTenantByName, insertTenant, listApiKeys } from '../tenants/store.ts
 export type FirstStart =
   | { kind: 'not-first' }
   | { kind: 'key-made'; testKey: string }
-  /** Nobody would see the key but a log. */
+  /** No key was made, because only a log would show it. */
   | { kind: 'no-key' };
 
 const FIRST_TENANT = { name: 'default', plan: 'unlimited' };
 
-/** First is while no key was ever made, so a start cut short in between is made good by the next. */
+/**
+ * Makes the tenant and the key while the database has no key. A start that was interrupted in between is completed by
+ * the next.
+ */
 export async function prepareFirstStart(
   app: Pick<App, 'db' | 'clock' | 'config'>,
   { showKey }: { showKey: boolean },

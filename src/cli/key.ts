@@ -1,4 +1,4 @@
-/** `postrider key`: API keys. A key's token is printed when it is made and never again. */
+/** `postrider key`: manages API keys. The token of a key is printed only when the key is made. */
 import { type Command, Option } from 'commander';
 import type { showKey, showListedKey } from '../tenants/admin-schemas.ts';
 import { withControl } from './context.ts';
@@ -18,6 +18,7 @@ type NewKey = {
   expiresAt?: string;
 };
 
+/** Adds the commands to the program. */
 export function addKeyCommands(program: Command, terminal: Terminal): void {
   const key = program.command('key').description('API keys.');
   addCreate(key, terminal);
@@ -82,7 +83,7 @@ function addCreate(key: Command, terminal: Terminal): void {
     );
 }
 
-/** An option that is given more than once. */
+/** Collects the values of an option that may occur several times. */
 function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }

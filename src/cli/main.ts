@@ -1,7 +1,7 @@
-/** The process: its arguments to the program, the program's answer to its exit code. */
+/** The entry point of the process: runs the program with its arguments, and exits with the program's exit code. */
 import { runProgram } from './program.ts';
 import { processTerminal } from './terminal.ts';
 
-// Mail and keys are for the daemon's own user alone (security.md 4, UMask).
+// Mail and keys are readable only by the user that the daemon runs as (security.md 4, UMask).
 process.umask(0o077);
 process.exit(await runProgram(process.argv.slice(2), processTerminal()));

@@ -1,4 +1,4 @@
-/** `postrider plan`: the limits tenants live within. */
+/** `postrider plan`: manages plans, which limit what tenants may send. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Plan } from '../tenants/admin-schemas.ts';
 import { withControl } from './context.ts';
@@ -6,10 +6,11 @@ import { UsageError } from './errors.ts';
 import { formatTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
-/** As options; commander would turn a null into an empty string. */
+/** A limit on the command line. `none` means no limit, because commander would turn a null into an empty string. */
 type Limit = number | 'none';
 type Limits = { monthlyEmails?: Limit; requestsPerSecond?: Limit };
 
+/** Adds the commands to the program. */
 export function addPlanCommands(program: Command, terminal: Terminal): void {
   const plan = program.command('plan').description('Plans: how much a tenant may send.');
   plan

@@ -1,4 +1,7 @@
-/** The command `postrider`: every subcommand by name, each in a file of its own. Exit codes: 0, 1 failed, 2 wrong usage. */
+/**
+ * The command `postrider` with its subcommands, each in its own file. Exit codes: 0 success, 1 failure, 2 wrong
+ * usage.
+ */
 import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
@@ -32,6 +35,7 @@ const COMMANDS: readonly AddCommands[] = [
 
 export type ExitCode = 0 | 1 | 2;
 
+/** Runs the program with the given arguments and returns its exit code. It never rejects. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const program = buildProgram(terminal);
   try {
@@ -55,7 +59,7 @@ function buildProgram(terminal: Terminal): Command {
     .option('--config <file>', 'configuration file (default: $POSTRIDER_CONFIG, else development settings)')
     .option('--json', 'print JSON, for programs');
   for (const add of COMMANDS) add(program, terminal);
-  // After the subcommands exist: these settings are inherited only by those made later.
+  // These settings are applied after all subcommands exist, because only commands that are made later inherit them.
   for (const command of withDescendants(program)) {
     command
       .exitOverride()
@@ -77,7 +81,10 @@ function pathOf(command: Command): string {
   return command.parent?.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }
 
-/** What an operator can act on is one line; anything else is a bug, and its stack is what helps. */
+/**
+ * Names of the errors that an operator can act on. They are shown in one line; any other error is a bug and shown
+ * with its stack.
+ */
 const ACTIONABLE = [
   'CommandError',
   'ConfigError',
@@ -90,12 +97,12 @@ const ACTIONABLE = [
 ];
 
 function explain(error: unknown): string {
-  // By name: an error that comes from a database thread has lost its class.
+  // The name is compared, because an error from a database thread has lost its class.
   if (error instanceof Error && ACTIONABLE.includes(error.name)) return firstLine(error.message);
   return inspect(error);
 }
 
-/** A YAML error goes on with a drawing of the place. */
+/** Returns the first line of a message. The message of a YAML error continues with an excerpt of the file. */
 function firstLine(message: string): string {
   return message.split('\n', 1).join('').replace(/:$/, '');
 }

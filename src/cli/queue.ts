@@ -8,6 +8,7 @@ import type { Terminal } from './terminal.ts';
 
 type HeldList = { total: number; recipients: ReturnType<typeof showHeld>[] };
 
+/** Adds the commands to the program. */
 export function addQueueCommands(program: Command, terminal: Terminal): void {
   const queue = program
     .command('queue')

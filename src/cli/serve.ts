@@ -1,6 +1,6 @@
 /**
- * `postrider serve`, and `postrider dev`, the same without a configuration file: the daemon in the foreground until
- * SIGTERM or SIGINT. Its few lines for people are plain text among the log's JSON lines.
+ * `postrider serve`, and `postrider dev`, which ignores the configuration file: run the daemon in the foreground
+ * until SIGTERM or SIGINT. Messages for people are plain text between the JSON lines of the log.
  */
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
@@ -18,6 +18,7 @@ type ServeOptions = { newDatabase?: boolean };
 const NEW_DATABASE =
   'make a new database in a data directory that has lost its own, and keep the other files there';
 
+/** Adds the commands to the program. */
 export function addServeCommands(program: Command, terminal: Terminal): void {
   program
     .command('serve')
@@ -39,7 +40,7 @@ export function addServeCommands(program: Command, terminal: Terminal): void {
     });
 }
 
-/** Resolves when the daemon has drained and stopped. */
+/** Runs the daemon. It resolves when the daemon has drained and stopped. */
 async function serve(
   terminal: Terminal,
   config: Config,
@@ -67,7 +68,7 @@ async function serve(
 }
 
 async function start(config: Config, options: { newDatabase: boolean }) {
-  // Loaded here, so that the other commands do not wait for it.
+  // This import is deferred, so that the other commands do not wait for it.
   const { startDaemon } = await import('../main.ts');
   try {
     return await startDaemon(config, {}, options);

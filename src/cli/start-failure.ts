@@ -1,6 +1,6 @@
 /**
- * Explains in one line each error that keeps the daemon, or a command, from starting and that the operator can mend: an
- * address that cannot be listened on; a disk that is full or fails; a database that is damaged; a data directory that
+ * Explains in one line the errors that keep the daemon or a command from starting and that the operator can fix: an
+ * address that cannot be listened on, a disk that is full or fails, a damaged database, or a data directory that
  * cannot be used, most often because another user made it or a file in it.
  */
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { recogniseQuota } from '../db/storage-failure.ts';
 import { errorCode } from '../system/errors.ts';
 import { CommandError } from './errors.ts';
 
-/** The file system's codes, and SQLite's for the same. */
+/** Matches the codes of the file system, and those of SQLite for the same problems. */
 const UNUSABLE = /^(EACCES|EPERM|EROFS|EEXIST|ENOTDIR|SQLITE_CANTOPEN|SQLITE_READONLY)/;
 
-/** A CommandError when the error is such a thing, else the error itself. */
+/** Returns a CommandError for such an error; any other error unchanged. */
 export function explainStartFailure(
   error: unknown,
   { http, dataDir }: Pick<Config, 'http' | 'dataDir'>,

@@ -1,8 +1,8 @@
-/** Plain text for people: columns as wide as their widest cell, nothing else. */
+/** Formats tables as plain text. Columns are as wide as their widest cell. */
 
 const GAP = '  ';
 
-/** One line for the headings and one for each row. */
+/** Returns one line for the headings and one for each row. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [headings.map((heading) => heading.toUpperCase()), ...rows];
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));
@@ -16,7 +16,7 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
     .join('\n');
 }
 
-/** The table, or a sentence when there is nothing to put in it. */
+/** Returns the table, or the text `none` when there are no rows. */
 export function formatList(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

@@ -1,4 +1,4 @@
-/** `postrider tenant`: who sends through this machine. */
+/** `postrider tenant`: manages the tenants, each with its own domains, keys and mail. */
 import type { Command } from 'commander';
 import type { showTenant } from '../tenants/admin-schemas.ts';
 import { withControl } from './context.ts';
@@ -7,6 +7,7 @@ import type { Terminal } from './terminal.ts';
 
 type Tenant = ReturnType<typeof showTenant>;
 
+/** Adds the commands to the program. */
 export function addTenantCommands(program: Command, terminal: Terminal): void {
   const tenant = program.command('tenant').description('Tenants: each has its own domains, keys and mail.');
   tenant

@@ -1,29 +1,34 @@
-/** What a command sees of the process it runs in. Tests hand in one that keeps what was written. */
+/** The process as a command sees it. Tests pass a terminal that records the output. */
 import { createInterface } from 'node:readline/promises';
 import { realClock } from '../system/clock.ts';
 import { errorCode } from '../system/errors.ts';
 
 export type Terminal = {
   env: Readonly<Record<string, string | undefined>>;
-  /** A person can be asked: standard input and output are a terminal. */
+  /** True when a person can answer questions: standard input and output are a terminal. */
   interactive: boolean;
-  /** One line, or several, on standard output. */
+  /** Prints one or several lines on standard output. */
   print(text: string): void;
-  /** The same on standard error. */
+  /** Prints one or several lines on standard error. */
   complain(text: string): void;
   ask(question: string): Promise<string>;
   /**
-   * Resolves at the first SIGTERM or SIGINT after the call. Another one, a second or more later, ends the process at once.
+   * Resolves at the first SIGTERM or SIGINT after the call. Another signal, a second or more later, ends the process
+   * at once.
    */
   untilStopped(): Promise<void>;
 };
 
-/** As shells report a process that a signal ended (128 + 2). */
+/** Exit code that shells report for a process that a signal has ended (128 + 2). */
 const INTERRUPTED = 130;
 
-/** A terminal signals its whole group, and npm signals its child once more: both come within this time of each other. */
+/**
+ * Time within which repeated signals count as one. A terminal signals its whole process group, and npm signals its
+ * child once more.
+ */
 const SIGNAL_ECHO_MS = 1_000;
 
+/** Returns the terminal of this process. `echoMs` is for tests. */
 export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', unlessClosed);
   return {
@@ -54,7 +59,7 @@ export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
   };
 }
 
-/** Whoever reads may have read enough, as `head` does. */
+/** Ignores a closed output. The reader may have read enough, as `head` does. */
 function unlessClosed(error: Error): void {
   if (errorCode(error) !== 'EPIPE') throw error;
 }

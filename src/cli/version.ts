@@ -1,9 +1,10 @@
-/** `postrider version`: of the program and of what it runs on. */
+/** `postrider version`: shows the versions of the program and of Node. */
 import type { Command } from 'commander';
 import { VERSION } from '../version.ts';
 import { show } from './context.ts';
 import type { Terminal } from './terminal.ts';
 
+/** Adds the command to the program. */
 export function addVersionCommand(program: Command, terminal: Terminal): void {
   program
     .command('version')

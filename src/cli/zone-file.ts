@@ -1,13 +1,16 @@
-/** DNS records as lines of a zone file (RFC 1035 5), every name absolute, so that they can be put into any zone. */
+/**
+ * Formats DNS records as lines of a zone file (RFC 1035 section 5). Every name is absolute, so that the lines are
+ * valid in any zone.
+ */
 
 export type ZoneRecord = { type: string; name: string; value: string; purpose: string };
 
-/** An hour: short enough to change one's mind. */
+/** TTL of the records: one hour, so that a change takes effect soon. */
 const TTL_SECONDS = 3_600;
-/** RFC 1035 3.3: the longest character-string, in octets; all our text is ASCII. */
+/** Maximum length of a character-string in octets (RFC 1035 section 3.3). Our text is all ASCII. */
 const MAX_CHARACTER_STRING = 255;
 
-/** Each record under a comment that says what it is for; records for the same thing share one. */
+/** Returns each record below a comment with its purpose. Adjacent records with the same purpose share one comment. */
 export function zoneFile(records: readonly ZoneRecord[]): string {
   return records
     .flatMap((record, index) => {
@@ -29,7 +32,7 @@ function rdata({ type, value }: ZoneRecord): string {
   }
 }
 
-/** RFC 1035 5.1: quoted, with `"` and `\\` escaped. */
+/** Returns the text as quoted character-strings, with `"` and `\\` escaped (RFC 1035 section 5.1). */
 function characterStrings(text: string): string {
   const strings: string[] = [];
   for (let start = 0; start === 0 || start < text.length; start += MAX_CHARACTER_STRING) {

@@ -30,6 +30,7 @@ const MAX_ADDRESSES = 10_000;
 /** Requests that exceeded the limit. */
 const exceeded = new WeakSet<FastifyRequest>();
 
+/** Returns a limit that has counted nothing. It remembers at most MAX_ADDRESSES addresses. */
 export function createAddressLimit(
   clock: Pick<Clock, 'elapsed'>,
   { requestsPerSecond = MAX_REQUESTS_PER_SECOND, burst = MAX_BURST }: Partial<AddressLimits> = {},

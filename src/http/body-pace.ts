@@ -1,17 +1,21 @@
 /**
- * The least pace of a request body (security.md 2.13): one that drips in holds its room for as long as it likes. A time
- * limit alone would not do, for what is long enough for the largest body lets the smallest drip for as long.
+ * Enforces a minimum rate for request bodies (security.md 2.13), because a body that arrives slowly keeps its
+ * reservation for long. A time limit alone does not suffice: one that is long enough for the largest body lets the
+ * smallest take just as long.
  */
 import type { Clock, Timer } from '../system/clock.ts';
 
-/** A tenth of the pace at which 25 MiB of attachments come before the request's time is up (server.ts): slow, not stalled. */
+/**
+ * Minimum rate: a tenth of the rate at which 25 MiB of attachments arrive just within the time limit of a request
+ * (server.ts). It allows slow connections, but not stalled ones.
+ */
 export const MIN_BYTES_PER_SECOND = 32 * 1024;
-/** A few retransmissions, or a sender that makes its body while it sends. */
+/** Time without a minimum rate, for a few retransmissions, or a sender that generates its body while it sends. */
 export const GRACE_MS = 5_000;
 
 /**
- * Calls `onTooSlow`, once, when fewer bytes have come than the least pace makes of the time since the grace. To be
- * cancelled when all are there.
+ * Calls `onTooSlow` once when fewer bytes have arrived than the minimum rate requires. The caller cancels the timer
+ * when the body is complete.
  */
 export function watchPace(clock: Clock, receivedBytes: () => number, onTooSlow: () => void): Timer {
   const beganMs = clock.elapsed();

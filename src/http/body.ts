@@ -1,6 +1,7 @@
 /**
- * Reading a request body into one buffer, made once when its length is known. Refused before a byte is read: what is over
- * the route's limit, and what the process has no room for now. `json-body.ts` makes a value of the bytes.
+ * Reads a request body into one buffer, which is allocated once when the length is known. A body above the route's
+ * limit, or one for which the process has no memory at the moment, is refused before a byte is read. `json-body.ts`
+ * parses the bytes.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -10,34 +11,41 @@ import { watchPace } from './body-pace.ts';
 import type { ByteBudget, Reservation } from './byte-budget.ts';
 import { awaitsContinue, letContinue } from './expect-continue.ts';
 
-/** What a chunked body is given first, and then twice as much each time. */
+/** Initial buffer for a chunked body; it doubles each time it fills up. */
 const FIRST_BYTES = 64 * 1024;
-/** A large body is read and answered in about a second. */
+/** Time to retry after. A large body is read and answered in about a second. */
 const RETRY_AFTER_SECONDS = 2;
-/** Of a body that was refused: read and thrown away, so that its sender reads the answer instead of a reset. */
+/**
+ * Maximum number of bytes of a refused body that are read and discarded, so that its sender reads the response
+ * instead of a connection reset.
+ */
 export const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
 const bodyField = Symbol('body');
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** A field, because what a WeakMap holds survives scavenges, and all of the request with it. */
+    /**
+     * State of the body. It is a field, because entries of a WeakMap survive minor garbage collections, and the
+     * request with them.
+     */
     [bodyField]: Body | undefined;
   }
 }
 
 export type HoldOptions = {
   budget: ByteBudget;
-  /** Whose share of the budget a body counts to. Asked once it is known who calls. */
+  /** Returns the holder whose share a body counts to. It is called once the caller is known. */
   holderOf: (request: FastifyRequest) => string;
-  /** There was no room. */
+  /** Is called for each body that was refused because the budget is used up. */
   onRefusal: () => void;
   clock: Clock;
 };
 
 /**
- * Takes room for each body before it is read, and gives it back when the request is over: answered, and the answer sent or
- * its connection gone. A peer that leaves while its request is worked on does not make the bytes go away.
+ * Reserves memory for each body before it is read, and releases it when the request is over: its response was sent,
+ * or its connection closed and its handler finished. A client that disconnects during the request does not free the
+ * bytes.
  */
 export function holdBodies(
   server: FastifyInstance,
@@ -62,16 +70,19 @@ export function holdBodies(
   });
 }
 
-/** Undefined for a chunked body, whose length nobody knows (RFC 9112 7.1). */
+/**
+ * Returns the length that the head declares; undefined for a chunked body, whose length is unknown (RFC 9112 section
+ * 7.1).
+ */
 function readDeclaredBytes({ headers }: FastifyRequest): number | undefined {
   if (headers['transfer-encoding'] !== undefined) return undefined;
   return Number(headers['content-length'] ?? 0);
 }
 
 /**
- * The body of a request that went through `holdBodies`; without bytes when it has none.
- *
- * @throws AppError payload_too_large, unavailable, request_timeout, validation_error for a length that was not kept
+ * Reads the body of a request that went through `holdBodies`. The buffer is empty when the request has no body.
+ * @throws AppError payload_too_large, unavailable, request_timeout, or validation_error when the length differs from
+ * the declared one
  */
 export function readBody(request: FastifyRequest, payload: IncomingMessage): Promise<Buffer> {
   const body = request[bodyField];
@@ -110,7 +121,8 @@ export function readBody(request: FastifyRequest, payload: IncomingMessage): Pro
 }
 
 /**
- * Room for what is made of the body, until the request is over or, before it is answered, what this answers is called.
+ * Reserves memory for data that is derived from the body. It is released at the end of the request, or earlier by the
+ * returned function, which must be called before the response.
  * @throws AppError unavailable
  */
 export function reserveBytes(request: FastifyRequest, bytes: number): () => void {
@@ -127,7 +139,7 @@ type BodyOptions = {
   limitBytes: number;
 };
 
-/** One body: its room in the budget, and what of it has come. */
+/** One body: its reservation, and the bytes that have arrived. */
 class Body {
   readonly #options: BodyOptions;
   #isTooSlow = false;
@@ -160,7 +172,7 @@ class Body {
     if (this.#isAnswered) this.#options.reservation.release();
   }
 
-  /** To be cancelled when all of the body is there. */
+  /** Starts the check for slow bodies. The caller cancels it when the body is complete. */
   watchPace(onTooSlow: () => void): Timer {
     return watchPace(
       this.#options.clock,
@@ -213,9 +225,9 @@ class Body {
 }
 
 /**
- * For a request that is refused before its body was read: the connection stays good, because the rest is read and thrown
- * away. Closing instead would reset it under a sender that has not yet read the answer. Of a body that came too slowly
- * nobody waits for the rest: the connection ends with the answer.
+ * Handles the body of a request that was refused before it was read. The connection stays open, and the rest of the
+ * body is read and discarded, because closing would reset it before the sender has read the response. After a body
+ * that arrived too slowly the connection is closed with the response.
  */
 export function discardBody(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request;
@@ -232,8 +244,8 @@ export function discardBody(request: FastifyRequest, reply: FastifyReply): void 
 }
 
 /**
- * The connection that its peer wants closed (RFC 9112 9.6) ends when all of the body has come. Node would end it with the
- * answer.
+ * Closes a connection that its client wants closed (RFC 9112 section 9.6) once the whole body has arrived. Node would
+ * close it with the response.
  */
 function endWithBody(request: IncomingMessage, response: ServerResponse): void {
   response.shouldKeepAlive = true;

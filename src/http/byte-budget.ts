@@ -1,35 +1,40 @@
 /**
- * How many bytes of one kind the process holds at the same time: request bodies and files fetched for them, or responses. Each takes its room
- * before it is read and keeps it until it is done with, so that many large ones at once are refused in good order instead
- * of ending the process. Nobody has more than a share, so that one who takes all he can leaves the others theirs.
+ * Limits the number of bytes of one kind that the process holds at the same time: request bodies and files fetched
+ * for them, or responses. Each one reserves its bytes before it is read and keeps them until it is finished with, so
+ * that many large ones at once are refused instead of exhausting memory. Every holder has a limited share, so that
+ * one holder cannot starve the others.
  */
 
 export type ByteBudget = {
-  /** Bytes taken and not yet given back. */
+  /** Number of bytes that are reserved and not yet released. */
   readonly usedBytes: number;
-  /** For one body or file; nothing is taken yet. `holder`: whose share it counts to. */
+  /** Opens an empty reservation for one body or file. `holder` names the share that it counts to. */
   open(holder: string): Reservation;
 };
 
 export type Reservation = {
-  /** Whether there was room for so many bytes more. */
+  /** Reserves more bytes. Returns false, and reserves none, when the budget or the holder's share is used up. */
   take(bytes: number): boolean;
-  /** Counts bytes that are held already, whether there is room or not. */
+  /** Counts bytes that are held already, even beyond the limits. */
   add(bytes: number): void;
-  /** Gives back so many of them; without a number all. */
+  /** Releases this number of bytes, by default all. */
   release(bytes?: number): void;
 };
 
 export type ByteLimits = { largeBytes: number; smallBytes: number; share: number };
 
-/** Eight emails with all the attachments one may have (specification 8), in base64 and with their text: four of one holder. */
+/**
+ * Bytes of large bodies: eight emails with the maximum of attachments (specification 8), in base64 and with their
+ * text, four of them for one holder.
+ */
 const LARGE_BODIES_BYTES = 320 * 1024 * 1024;
-/** Kept free of large bodies, so that a few of them never shut out the many small ones. */
+/** Bytes that only small bodies may use, so that a few large ones never shut out many small ones. */
 const SMALL_BODIES_BYTES = 16 * 1024 * 1024;
 const SMALL_BODY_BYTES = 256 * 1024;
-/** Of each of the two, the most that one holder has. */
+/** Maximum share of one holder in each of the two limits. */
 const HOLDER_SHARE = 1 / 2;
 
+/** Returns an empty budget. */
 export function createByteBudget({
   largeBytes = LARGE_BODIES_BYTES,
   smallBytes = SMALL_BODIES_BYTES,

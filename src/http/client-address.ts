@@ -9,7 +9,7 @@ import ipaddr from 'ipaddr.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** An IP address, `UNKNOWN_ADDRESS`, or empty for a UNIX socket. */
+    /** IP address of the client, `UNKNOWN_ADDRESS`, or an empty text for a UNIX socket. */
     readonly clientAddress: string;
   }
 }
@@ -18,8 +18,8 @@ declare module 'fastify' {
 export const UNKNOWN_ADDRESS = 'unknown';
 
 /**
- * RFC 4291 2.5.1: the other half of an IPv6 address identifies an interface of one network, and the whole network
- * counts as one client.
+ * Number of 16-bit groups that identify a network (RFC 4291 section 2.5.1). The other half of an IPv6 address
+ * identifies an interface, and a whole network counts as one client.
  */
 const IPV6_PREFIX_GROUPS = 4;
 

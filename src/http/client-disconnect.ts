@@ -1,11 +1,14 @@
 /**
- * Answers that take long, and whose reader may have left before they are there. It is the connection that tells: a request
- * is closed as soon as its body was read.
+ * Cancels slow responses when the client disconnects. Only the connection shows this, because Node closes the request
+ * object as soon as its body was read.
  */
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../system/errors.ts';
 
-/** `gone`: aborted, with a refusal as its reason, when the connection has closed before the result was there. */
+/**
+ * Runs work for a request. The signal is aborted, with a refusal as its reason, when the connection closes before the
+ * result exists.
+ */
 export async function whileAwaited<Result>(
   { raw: { socket } }: FastifyRequest,
   run: (gone: AbortSignal) => Promise<Result>,

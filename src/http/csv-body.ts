@@ -1,6 +1,6 @@
 /**
- * Bodies that are files of rows: `text/csv` (RFC 4180), taken as bytes by the routes that ask for it, and by no others.
- * Like every body it has its room before it is read (body.ts).
+ * Request bodies of type `text/csv` (RFC 4180). Routes that ask for it receive the bytes; all other routes refuse the
+ * type. Memory for the body is reserved before it is read (body.ts).
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -11,15 +11,18 @@ import { refuseCompressed } from './json-body.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body is `text/csv`; the handler is given its bytes. */
+    /** True for a route whose body is `text/csv`. The handler receives its bytes. */
     takesCsv?: boolean;
   }
 }
 
-/** api.md 1.10. */
+/** Maximum size of a CSV file (api.md 1.10). */
 export const MAX_CSV_BODY_BYTES = 50 * 1024 * 1024;
 
-/** To be called after `readJsonBodies`, which begins by forgetting every other type. */
+/**
+ * Registers the parser of CSV bodies. It is called after `readJsonBodies`, which removes the parsers of all other
+ * types.
+ */
 export function readCsvBodies(server: FastifyInstance): void {
   server.addHook('preParsing', (request, _reply, payload, done) => {
     const { takesCsv } = request.routeOptions.config;
@@ -34,7 +37,7 @@ export function readCsvBodies(server: FastifyInstance): void {
   });
 }
 
-/** What a route says of such a body. Bytes are what they are: nothing is checked here. */
+/** Returns the schema of a CSV body for the document. The bytes themselves are not checked. */
 export function csvBody(
   description: string,
   example: string,
@@ -42,7 +45,7 @@ export function csvBody(
   return { content: { 'text/csv': { schema: Type.Unsafe<Buffer>({ description, examples: [example] }) } } };
 }
 
-/** What a route says of such an answer. */
+/** Returns the schema of a CSV response. */
 export function csvAnswer(description: string, example: string) {
   const schema = Type.String({ description, examples: [example] });
   return { description, content: { 'text/csv': { schema } } };

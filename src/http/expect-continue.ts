@@ -1,13 +1,14 @@
 /**
- * `Expect: 100-continue` (RFC 9110 10.1.1): the client sends its body only once asked to, so a refusal spares it the way.
- * Node would ask at once; here the reader of bodies does. An answer that comes unasked ends the connection (Node sees to
- * it), because whether the body still comes is the client's choice.
+ * `Expect: 100-continue` (RFC 9110 section 10.1.1): the client sends its body only when asked to, so a refusal saves
+ * the transfer. Node would ask for it at once; here the code that reads bodies does. After a response without that
+ * request Node closes the connection, because the client may or may not send the body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
+/** Keeps Node from asking for bodies by itself. */
 export function holdContinue(server: FastifyInstance): void {
   server.server.on('checkContinue', (request, response) => {
     waiting.set(request, response);
@@ -15,10 +16,12 @@ export function holdContinue(server: FastifyInstance): void {
   });
 }
 
+/** Returns true while the client waits to be asked for its body. */
 export function awaitsContinue(request: IncomingMessage): boolean {
   return waiting.has(request);
 }
 
+/** Asks the client for its body, if it waits for that. */
 export function letContinue(request: IncomingMessage): void {
   waiting.get(request)?.writeContinue();
   waiting.delete(request);

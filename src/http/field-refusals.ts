@@ -21,6 +21,7 @@ export function refuseFields(server: FastifyInstance): void {
   });
 }
 
+/** Adds refusals to a request. They are reported together with those of its schema. */
 export function addFieldRefusals(request: FastifyRequest, refusals: readonly AppError[]): void {
   if (refusals.length > 0) request.fieldRefusals = [...(request.fieldRefusals ?? []), ...refusals];
 }

@@ -13,14 +13,14 @@ export type Finding = {
   instancePath: string;
   schemaPath: string;
   params: Readonly<Record<string, unknown>>;
-  /** Of the name that a key was found wrong by. */
+  /** Name of the member whose name is not valid. */
   propertyName?: string;
   parentSchema?: Readonly<Record<string, unknown>>;
 };
 
 /** Maximum length of a JSON pointer that is read: the caller chooses its keys, which may be as long as the body. */
 const MAX_POINTER_CHARACTERS = 2_000;
-/** A key is the caller's, and may be as long as the body. */
+/** Maximum length of a member name in a message: the caller chooses its keys, which may be as long as the body. */
 const MAX_KEY_CHARACTERS = 100;
 
 /**
@@ -139,7 +139,7 @@ function pathOf({ instancePath, params, propertyName }: Finding): string {
   return typeof key === 'string' ? join(path, key) : path;
 }
 
-/** `/attachments/1/path` is `attachments[1].path`. */
+/** Converts a JSON pointer to a path: `/attachments/1/path` becomes `attachments[1].path`. */
 function toPath(pointer: string): string {
   return pointer
     .slice(0, MAX_POINTER_CHARACTERS)

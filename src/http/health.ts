@@ -47,6 +47,7 @@ export type VitalSigns = {
   clockBehindMs: number;
 };
 
+/** Returns the reasons why the daemon cannot work, and the warnings for the operator. */
 export function judgeHealth(signs: VitalSigns): Health {
   const reasons: readonly (Reason | false)[] = [
     signs.writerLagMs > MAX_WRITER_LAG_MS && 'writer_behind',
@@ -61,6 +62,7 @@ export function judgeHealth(signs: VitalSigns): Health {
   };
 }
 
+/** Serves `GET /healthz`. `readSigns` must be cheap. */
 export function serveHealth(server: FastifyInstance, version: string, readSigns: () => VitalSigns): void {
   server.get('/healthz', { schema: { hide: true } }, async (_request, reply) => {
     const { reasons, warnings } = judgeHealth(readSigns());

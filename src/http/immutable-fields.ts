@@ -1,6 +1,6 @@
 /**
- * Unknown fields of an update are ignored, but one that the resource has and the update cannot change is a mistake worth
- * an answer: dropped silently, it would seem to have been changed (api.md 1.6).
+ * Unknown fields of an update are ignored, but a field of the resource that cannot be changed is refused: if it were
+ * dropped silently, the caller would believe that it was changed (api.md 1.6).
  */
 import type { FastifyRequest } from 'fastify';
 import { invalid } from '../system/errors.ts';

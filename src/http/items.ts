@@ -1,6 +1,6 @@
 /**
- * A body that is a list of what another route takes one of. Each item is checked by itself, as if it had come alone, so
- * that what is wrong with one is said of that one; the body's own schema says it whole, for the document.
+ * Checks a body that is a list of items which another route accepts one by one. Each item is checked by itself, so
+ * that an error names its item. The body's own schema describes the whole list for the document.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Static, TArray, TObject } from 'typebox';
@@ -9,13 +9,16 @@ import { nearMissesOf } from './near-misses.ts';
 import { validationRefusal } from './problem.ts';
 
 export type CheckedItems<Item extends TObject> = {
-  /** For the route: checks a body but for what its items hold. */
+  /** Validator of the route. It checks a body except for the contents of its items. */
   validatorCompiler: NonNullable<FastifyInstance['validatorCompiler']>;
-  /** @throws AppError validation_error, as the route that takes one of them would */
+  /**
+   * Returns the checked item.
+   * @throws AppError validation_error, as the route for single items throws it
+   */
   check: (item: unknown) => Static<Item>;
 };
 
-/** `list`: the field of `body` the items are in. */
+/** Returns the checks for a list. `list` names the field of `body` that contains the items. */
 export function checkedByItem<Item extends TObject>(
   server: FastifyInstance,
   body: TObject<Record<string, TArray<Item>>>,

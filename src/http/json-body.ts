@@ -1,6 +1,6 @@
 /**
- * The bytes of a body as a value: `application/json` alone (RFC 8259), UTF-8, of a shape that costs little. Large
- * contents of routes that ask for it are taken out first (large-strings.ts).
+ * Parses JSON bodies: only `application/json` (RFC 8259) in UTF-8, with a bounded shape. Large contents are detached
+ * first on routes that ask for it (large-strings.ts).
  */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
@@ -14,30 +14,39 @@ import { detachContent } from './large-strings.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Objects of the body may have any key: `__proto__` is one like any other, where it is otherwise refused. What reads
-     * them lists their entries, and assigns nothing by their keys.
+     * True when objects of the body may have any key, including `__proto__`, which is otherwise refused. The code
+     * that reads them lists their entries and never assigns by their keys.
      */
     anyKey?: boolean;
   }
 }
 
 /**
- * Of a body without its detached contents: 4 MB of HTML and text (api.md 1.2) whose every letter is an escape, or a batch
- * with 160 KB of them an email. Nothing else can be done while it is parsed.
+ * Maximum size of a JSON text without its detached contents: 4 MB of HTML and text (api.md 1.2) in which every letter
+ * is escaped, or a batch with 160 KB of them per email. Parsing it blocks the event loop.
  */
 export const MAX_TEXT_MIB = 16;
 export const MAX_TEXT_BYTES = MAX_TEXT_MIB * 1024 * 1024;
 
-/** Names that the safe parser refuses, or may be written with; to search a text for them costs it as much as to parse it. */
+/**
+ * Texts that occur in every name that the safe parser refuses, in plain or escaped form. Searching for the names
+ * themselves would cost as much as parsing.
+ */
 const SUSPECTS = ['__proto__', 'constructor', '\\u'];
 
 const FORBIDDEN_NAME =
   'The body must not have a field named `__proto__`, nor `constructor` with `prototype` in it';
 
-/** Each look at a text of 16 MiB takes 15 to 75 ms of the event loop: from here on others have a turn between them. */
+/**
+ * Size from which the event loop runs other tasks between the passes over a text. One pass over 16 MiB takes 15 to 75
+ * ms.
+ */
 export const LARGE_TEXT_BYTES = 1024 * 1024;
 
-/** An empty body with that type is no body: a DELETE by a client that always sends the header is fine (decisions.md 13). */
+/**
+ * Registers the parser of JSON bodies. An empty body of that type counts as no body, so that a DELETE of a client
+ * that always sends the header works (decisions.md 13).
+ */
 export function readJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const parseSafe = server.getDefaultJsonParser('error', 'error');
@@ -64,7 +73,7 @@ export function readJsonBodies(server: FastifyInstance): void {
           `The request is too large apart from its attachments; without them it may have ${MAX_TEXT_MIB} MiB`,
         );
       }
-      // RFC 8259 8.1. Replacement characters would stand in the mail that is sent.
+      // A JSON text is UTF-8 (RFC 8259 section 8.1). Otherwise replacement characters would appear in the mail.
       if (!isUtf8(json)) throw new AppError('validation_error', 'The body must be UTF-8');
       const excess = findShapeViolation(json);
       if (excess !== undefined) throw new AppError('validation_error', `The body must not ${excess}`);
@@ -76,7 +85,10 @@ export function readJsonBodies(server: FastifyInstance): void {
   );
 }
 
-/** RFC 9110 15.5.16. Taken for what it is not, a compressed body would be said to be broken JSON. */
+/**
+ * Refuses a compressed body (RFC 9110 section 15.5.16). Otherwise the error would report invalid JSON.
+ * @throws AppError unsupported_media_type
+ */
 export function refuseCompressed({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() === 'identity') return;

@@ -1,20 +1,27 @@
 /**
- * The shape of a JSON text before it is parsed: how deep it nests, how many values it holds, and whether an object names
- * one of its members twice. What walks over a body afterwards (checks, hashing, storing) is recursive and costs for each
- * value, so a hostile shape is refused first: three million tiny fields held the event loop for half a minute.
+ * Checks the shape of a JSON text before it is parsed: its nesting, its number of values, and duplicate member names.
+ * The code that processes a body later (checks, hashing, storage) is recursive and its cost grows with each value, so
+ * a hostile shape is refused first: three million tiny fields blocked the event loop for half a minute.
  */
 
+/** Maximum nesting of objects and lists. Our own limit. */
 export const MAX_NESTING = 64;
-/** A batch of 100 emails, each with every address, header, tag, variable and attachment it may have, holds 37,000. */
+/**
+ * Maximum number of values. A batch of 100 emails with the maximum of addresses, headers, tags, variables and
+ * attachments contains 37,000.
+ */
 export const MAX_VALUES = 40_000;
-/** Each value may have a key. Counted by itself because a broken text need not have anything between its strings. */
+/**
+ * Maximum number of strings: each value may have a key. Strings are counted separately, because an invalid text may
+ * have nothing between them.
+ */
 export const MAX_STRINGS = 2 * MAX_VALUES;
 /**
  * Maximum size of a field name, with its quotes and escapes: 256 characters, the longest key of a tag, take at most 3 KiB.
  * Refusals and error paths copy names, and escape each character.
  */
 export const MAX_NAME_BYTES = 16 * 1024;
-/** Of a name, in what is said of it. */
+/** Maximum number of bytes of a name that an error message shows. */
 const MAX_SAID_BYTES = 100;
 
 const QUOTE = 0x22;
@@ -26,11 +33,12 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * What is too much about it, for people; undefined when nothing is. Does not check the syntax. Of two members of one name
- * a parser keeps the last, and another reader of the same text the first (RFC 8259 4): neither may be what was meant.
+ * Returns the violation as the end of the sentence "The body must not …"; undefined when there is none. It does not
+ * check the syntax. Duplicate names are refused, because one parser uses the last member and another the first (RFC
+ * 8259 section 4).
  */
 export function findShapeViolation(json: Buffer): string | undefined {
-  /** The names of each object that is open; undefined for a list. */
+  /** Names of the members of each open object; undefined for a list. */
   const open: (Set<string> | undefined)[] = [];
   let isName = false;
   let values = 0;
@@ -72,7 +80,10 @@ export function findShapeViolation(json: Buffer): string | undefined {
   return undefined;
 }
 
-/** The name between two quotes, among those of its object. As bytes: to make text of it costs more than all the rest. */
+/**
+ * Adds the name between two quotes to the names of its object. Returns false when it is there already. It compares
+ * bytes, because decoding every name costs more than everything else.
+ */
 function isNew(json: Buffer, start: number, end: number, names: Set<string> | undefined): boolean {
   const bytes = json.toString('latin1', start + 1, end);
   const name = bytes.includes('\\') ? withoutEscapes(json.toString('utf8', start, end + 1)) : bytes;
@@ -82,7 +93,7 @@ function isNew(json: Buffer, start: number, end: number, names: Set<string> | un
   return true;
 }
 
-/** The bytes of what it stands for; undefined for what is no JSON string: the parser judges it. */
+/** Returns the bytes of an escaped name; undefined when it is not a JSON string, which the parser then refuses. */
 function withoutEscapes(quoted: string): string | undefined {
   try {
     return Buffer.from(String(JSON.parse(quoted))).toString('latin1');
@@ -91,10 +102,13 @@ function withoutEscapes(quoted: string): string | undefined {
   }
 }
 
-/** Looked at one by one before a search is worth its call: a string of escaped quotes alone would be all calls. */
+/**
+ * Number of bytes that are compared one by one before `indexOf` is called. A string of escaped quotes would otherwise
+ * cost one call for each.
+ */
 const NEAR_BYTES = 64;
 
-/** Index of the closing quote of the string that opens at `start`, or the end of the text. */
+/** Returns the index of the closing quote of the string that opens at `start`, or the end of the text. */
 export function endOfString(json: Uint8Array, start: number): number {
   let index = start + 1;
   while (index < json.length) {
@@ -111,7 +125,10 @@ export function endOfString(json: Uint8Array, start: number): number {
   return json.length;
 }
 
-/** An odd run of backslashes before it. A run is counted once for its quote, so all runs together cost one pass. */
+/**
+ * Returns true when an odd number of backslashes precedes the index. Each run is counted once, for its quote, so all
+ * runs together cost one pass.
+ */
 function isEscaped(json: Uint8Array, index: number): boolean {
   let backslashes = 0;
   while (json[index - 1 - backslashes] === BACKSLASH) backslashes++;

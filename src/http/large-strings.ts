@@ -1,7 +1,8 @@
 /**
- * Attachments come as base64 in JSON: strings of many megabytes that nobody needs as a string. On routes with
- * `detachesContent`, each that stands under the key "content" is taken out of the text before it is parsed; its bytes stay
- * where they were read, and a placeholder stands in `request.body`. So a body of 34 MB parses like one of a few kilobytes.
+ * Attachments are base64 in JSON: strings of many megabytes that need not become JavaScript strings. On routes with
+ * `detachesContent`, each large string under the key "content" is removed from the text before it is parsed. Its
+ * bytes stay in the buffer of the body, and `request.body` contains a placeholder, so a body of 34 MB parses like one
+ * of a few kilobytes.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
@@ -10,24 +11,27 @@ import { endOfString, MAX_STRINGS } from './json-shape.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Large strings under the key "content" are placeholders in the body: see `detachedOf`. */
+    /** True when large strings under the key "content" become placeholders in the body (`detachedOf`). */
     detachesContent?: boolean;
   }
 }
 
-/** What was taken out of a body. `value`: a string of the parsed body. */
+/** The strings that were removed from a body. `value` is a string of the parsed body. */
 export type Detached = {
-  /** The characters, as bytes, of the string this placeholder stands for; undefined when it is none. Do not change them. */
+  /**
+   * Returns the characters, as bytes, of the string that this placeholder represents; undefined when `value` is not a
+   * placeholder. The caller must not change them.
+   */
   find(value: string): Uint8Array | undefined;
-  /** SHA-256 of those bytes, hex. */
+  /** Returns the SHA-256 hash of those bytes in hex. */
   hash(value: string): string | undefined;
 };
 
-/** Below this a string costs less to parse than to take out. */
+/** Minimum size of a detached string. A smaller one costs less to parse than to detach. */
 export const DETACHED_BYTES = 64 * 1024;
-/** RFC 8259 2: white space around a name separator. */
+/** Matches a name separator and the white space around it (RFC 8259 section 2). */
 const JUST_COLON = /^[ \t\r\n]*:[ \t\r\n]*$/;
-/** Hashed or unescaped between two turns of the event loop: a few milliseconds. */
+/** Amount that is hashed or unescaped between two turns of the event loop. It takes a few milliseconds. */
 const SLICE_BYTES = 2 * 1024 * 1024;
 const SLICE_ESCAPES = 32 * 1024;
 
@@ -35,13 +39,17 @@ const KEY = Buffer.from('content');
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Nobody outside can name a placeholder; a NUL keeps it from passing as a text, a name or an address. */
+/**
+ * Secret part of placeholders, so that callers cannot forge one. The NUL in them keeps them from being accepted as a
+ * text, a name or an address.
+ */
 const SECRET = randomBytes(8).toString('hex');
 
 type Content = { bytes: Uint8Array; hash: string | undefined };
 
 const contents = new WeakMap<FastifyRequest, Content[]>();
 
+/** Returns the strings that were detached from the body of this request. */
 export function detachedOf(request: FastifyRequest): Detached {
   const taken = contents.get(request) ?? [];
   const find = (value: string): Content | undefined =>
@@ -62,8 +70,9 @@ function placeholder(index: number): string {
 }
 
 /**
- * The JSON text without them. Overwrites those that hold escapes with what they stand for. Hashes them when the request
- * carries a key by which it may be repeated, because then it will be asked for, and the loop must not wait.
+ * Returns the JSON text without its large contents. Contents with escapes are unescaped in place. When the request
+ * has an idempotency key the contents are hashed here, in slices, because the hash will be needed and computing it at
+ * once would block the event loop.
  */
 export async function detachContent(request: FastifyRequest, json: Buffer): Promise<Buffer> {
   const pieces: Buffer[] = [];
@@ -85,7 +94,10 @@ export async function detachContent(request: FastifyRequest, json: Buffer): Prom
   return Buffer.concat([...pieces, json.subarray(from)]);
 }
 
-/** From after the opening quote to the closing one. A broken text gives what it gives: the parser judges the rest. */
+/**
+ * Finds large contents; each range excludes the quotes. Ranges in an invalid text are arbitrary, because the parser
+ * then refuses the rest.
+ */
 function findContents(json: Buffer): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   let key = { start: 0, end: 0 };
@@ -100,7 +112,7 @@ function findContents(json: Buffer): { start: number; end: number }[] {
   return found;
 }
 
-/** Whether the string before is `"content"` and nothing but its colon stands between. */
+/** Returns true when the previous string is `"content"` and only its colon lies between. */
 function isContentKey(json: Buffer, key: { start: number; end: number }, quote: number): boolean {
   if (!json.subarray(key.start, key.end).equals(KEY)) return false;
   const gap = json.subarray(key.end + 1, quote);
@@ -108,8 +120,8 @@ function isContentKey(json: Buffer, key: { start: number; end: number }, quote: 
 }
 
 /**
- * What a string holds, without its escapes, in the same bytes; the bytes themselves when there are none. Undefined, and
- * nothing changed, when one of them stands for more than one byte: that is no base64, and stays in the text.
+ * Removes the escapes of a string in place and returns its bytes. Returns undefined, with nothing changed, when an
+ * escape represents more than one byte: such a string is not base64 and stays in the text.
  */
 async function withoutEscapes(string: Buffer): Promise<Buffer | undefined> {
   const first = string.indexOf(BACKSLASH);
@@ -133,7 +145,7 @@ async function withoutEscapes(string: Buffer): Promise<Buffer | undefined> {
   return string.subarray(0, to);
 }
 
-/** RFC 8259 7. */
+/** Short escapes and their characters (RFC 8259 section 7). */
 const SHORT_ESCAPES = new Map(
   ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [
     pair.charCodeAt(0),
@@ -146,7 +158,7 @@ function escapeLength(string: Buffer, at: number): number {
   return string[at + 1] === LETTER_U ? 6 : 2;
 }
 
-/** The ASCII character an escape stands for: `\/` as PHP writes it, `\u002B` as .NET does. */
+/** Returns the ASCII character of an escape; undefined for any other. PHP writes `\/`, and .NET writes `\u002B`. */
 function escapedByte(string: Buffer, at: number): number | undefined {
   if (string[at + 1] !== LETTER_U) return SHORT_ESCAPES.get(string[at + 1] ?? 0);
   let code = 0;
@@ -154,7 +166,7 @@ function escapedByte(string: Buffer, at: number): number | undefined {
   return code < 0x80 ? code : undefined;
 }
 
-/** NaN for what is none. */
+/** Returns the value of a hex digit; NaN for any other byte. */
 function hexDigit(byte: number | undefined): number {
   if (byte === undefined) return Number.NaN;
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;

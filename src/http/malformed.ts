@@ -1,6 +1,6 @@
 /**
- * What Node would answer by itself, and without a word: what is no HTTP, or more of it than Node reads, or does not come to
- * its end; an expectation nobody meets; a request without a host. Answered in the same envelope as everything else.
+ * Answers requests that Node by itself would refuse without a body, in the envelope of the API: invalid or incomplete
+ * HTTP, too large heads, unknown expectations, and requests without a host.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,7 +14,7 @@ import { problemOf } from './problem.ts';
 type Malformed = { status: number; type: ErrorCode; message: string };
 type WallClock = Pick<Clock, 'now'>;
 
-/** Fastify's `clientErrorHandler`: for what never becomes a request. */
+/** Returns Fastify's `clientErrorHandler`. It answers data that never becomes a request. */
 export function answerMalformed(clock: WallClock) {
   return (error: Error, socket: Socket): void => {
     if (!socket.writable || errorCode(error) === 'ECONNRESET') return void socket.destroy();
@@ -24,7 +24,7 @@ export function answerMalformed(clock: WallClock) {
   };
 }
 
-/** `Expect` with anything but `100-continue` (RFC 9110 10.1.1). */
+/** Refuses every `Expect` other than `100-continue` (RFC 9110 section 10.1.1). */
 export function refuseExpectations(server: FastifyInstance, clock: WallClock): void {
   server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const message = 'The only expectation this server meets is 100-continue';
@@ -61,7 +61,7 @@ function describeMalformed(error: Error): Malformed {
   switch (errorCode(error)) {
     case 'HPE_HEADER_OVERFLOW':
       return { status: 431, type, message: 'The request head is too large' };
-    // RFC 9110 15.5.9: the same request may be sent again, which a 400 would deny.
+    // The client may repeat the request after a 408, but not after a 400 (RFC 9110 section 15.5.9).
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { status: 408, type: 'request_timeout', message: 'The request took too long to arrive' };
     default:

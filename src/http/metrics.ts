@@ -1,4 +1,4 @@
-/** Metrics of the HTTP server, and the door at which all of them are read. */
+/** Metrics of the HTTP server, and the route that serves all metrics. */
 import { BlockList } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { notFound } from '../system/errors.ts';
@@ -8,6 +8,7 @@ import type { ResponseBudgets } from './response-budget.ts';
 
 export type HeldBytes = { bodies: ByteBudget; responses: ResponseBudgets };
 
+/** Counts and times the requests of every route that is registered afterwards. */
 export function countRequests(
   server: FastifyInstance,
   metrics: Metrics,
@@ -33,8 +34,8 @@ export function countRequests(
 }
 
 /**
- * `GET /metrics`. For `local` peers only it is there for connections from this machine that no proxy passed on, and for
- * everybody else not at all.
+ * Serves `GET /metrics`. With `local`, only connections from this machine that no proxy forwarded are answered, and
+ * all others receive 404.
  */
 export function serveMetrics(server: FastifyInstance, metrics: Metrics, peers: 'local' | 'all'): void {
   server.get('/metrics', { schema: { hide: true } }, async (request, reply) => {
@@ -48,7 +49,10 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** What a reverse proxy adds (RFC 7239, RFC 9110 7.6.3, and common use): the connection is its own, the asker's is not. */
+/**
+ * Headers that reverse proxies add (RFC 7239, RFC 9110 section 7.6.3, and common use). With one of them, the
+ * connection is the proxy's and not the client's.
+ */
 const FORWARDED = [
   'forwarded',
   'via',

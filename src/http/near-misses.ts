@@ -1,7 +1,7 @@
 /**
- * Unknown fields are ignored, but `reply_to` or `Reply-To` for `replyTo` is a mistake worth an answer: dropped silently
- * it would send another mail than was meant (api.md 1.1). So is `starting_after` in a query: the same page would come
- * again and again.
+ * Unknown fields are ignored, but `reply_to` or `Reply-To` instead of `replyTo` is refused: if it were dropped
+ * silently, the mail would differ from what the caller meant (api.md 1.1). `starting_after` in a query is refused
+ * too: otherwise the caller would receive the same page again and again.
  */
 import type { FastifySchema, preValidationHookHandler } from 'fastify';
 import { type AppError, invalid, MAX_ISSUES } from '../system/errors.ts';
@@ -40,18 +40,18 @@ export function nearMissesOf(
   };
 }
 
-/** The known field that differs from `field` in case, `_` and `-` alone, if it differs at all. */
+/** Returns the known field that differs from `field` only in case, `_` and `-`; undefined when there is none. */
 export function findMeant<Field extends string>(field: string, known: readonly Field[]): Field | undefined {
   return meantAmong(known)(field);
 }
 
-/** `findMeant` for as many fields as a body has: what is known is spelled out once, not for each of 40,000. */
+/** Returns `findMeant` for many fields. The known names are normalised once, not for each of up to 40,000 fields. */
 export function meantAmong<Field extends string>(known: readonly Field[]) {
   const bySpelling = new Map(known.map((name) => [plain(name), name] as const));
   return (field: string): Field | undefined => bySpelling.get(plain(field));
 }
 
-/** The names of the fields that a schema of an object knows. */
+/** Returns the names of the fields in the schema of an object. */
 export function propertiesOf(schema: unknown): readonly string[] | undefined {
   if (typeof schema !== 'object' || schema === null || !('properties' in schema)) return undefined;
   const { properties } = schema;

@@ -1,7 +1,7 @@
 /**
- * The OpenAPI 3.1 document of a server, made of its routes: the same schemas that check requests and write answers, and
- * each refusal a route can answer with. Nothing is said twice, so the document cannot drift from the code.
- * Made once, when first asked for.
+ * The OpenAPI 3.1 document of a server. It is made from the routes: from the schemas that check requests and
+ * serialise responses, and from the refusals of each route, so that it always matches the code. It is made once, when
+ * it is first requested.
  */
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { ErrorCode } from '../system/errors.ts';
@@ -11,11 +11,11 @@ import { createSchemas } from './openapi/schemas.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What this route refuses that not every route of its kind does; the document lists it with its status. */
+    /** Refusals of this route that not every route of its kind has. The document lists them with their status. */
     refuses?: readonly ErrorCode[];
   }
   interface FastifySchema {
-    /** Not in the document, and no key is asked for. */
+    /** True when the document leaves the route out. */
     hide?: boolean;
     operationId?: string;
     summary?: string;
@@ -23,7 +23,10 @@ declare module 'fastify' {
     tags?: readonly string[];
   }
   interface FastifyInstance {
-    /** The document of all routes. @throws Error when they contradict each other: the same title for two schemas */
+    /**
+     * Returns the document of all routes.
+     * @throws Error when two different schemas have the same title
+     */
     openApi(): OpenApiDocument;
   }
 }
@@ -32,13 +35,13 @@ export type ApiDescription = {
   title: string;
   description: string;
   version: string;
-  /** `identifier`: of the SPDX list. */
+  /** License of the API. `identifier` is an SPDX identifier. */
   license?: { name: string; identifier: string };
   contact?: { name: string; email: string };
-  /** In the order of the document. */
+  /** Groups of routes, in the order of the document. */
   tags?: readonly { name: string; description: string }[];
   headers?: SomeHeaders;
-  /** What the API posts by itself. */
+  /** Webhook posts that the API sends. */
   webhooks?: readonly WebhookDescription[];
 };
 
@@ -63,12 +66,12 @@ export type OpenApiDocument = {
   components: Record<'schemas' | 'responses' | 'headers' | 'securitySchemes', Record<string, object>>;
 };
 
-/** A route's `config`, where only refusals are said. */
+/** Returns the `config` of a route that only has refusals. */
 export function refusing(...refuses: readonly ErrorCode[]) {
   return { refuses };
 }
 
-/** For every route registered on `server` after this. */
+/** Collects every route that is registered on `server` afterwards. */
 export function describeRoutes(server: FastifyInstance, about: ApiDescription): void {
   const routes: RouteOptions[] = [];
   let document: OpenApiDocument | undefined;

@@ -1,4 +1,4 @@
-/** Pagination of every list (specification 4.13 and 2.12): the query, its checks, the envelope. */
+/** Pagination of every list (specification 4.13 and 2.12): the query, its checks, and the envelope. */
 import { type TSchema, Type } from 'typebox';
 import { parseTimestamp } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
@@ -34,7 +34,7 @@ export type PageQuery = {
   createdBefore?: string;
 };
 
-/** Its example is a page of the item's example. */
+/** Returns the schema of a page of items. Its example contains the item's example. */
 export function pageSchema<Item extends TSchema>(item: Item) {
   return Type.Object(
     {
@@ -52,7 +52,10 @@ function examplesOf(schema: TSchema): readonly unknown[] {
   return 'examples' in schema && Array.isArray(schema.examples) ? schema.examples : [];
 }
 
-/** @throws AppError validation_error for two cursors at once, one that is not an id of this list, or what is no time */
+/**
+ * Returns the checked query.
+ * @throws AppError validation_error for two cursors, a cursor that is not an id of this list, or an invalid time
+ */
 export function pageRequest(query: PageQuery, prefix: IdPrefix) {
   const { startingAfter, endingBefore } = query;
   if (startingAfter !== undefined && endingBefore !== undefined) {
@@ -71,7 +74,7 @@ export function pageRequest(query: PageQuery, prefix: IdPrefix) {
   };
 }
 
-/** Ids sort by time: a range of time is a range of ids, and needs no index of its own. */
+/** Converts times to ids. Ids sort by time, so a range of time is a range of ids and needs no index of its own. */
 function readRange({ createdAfter, createdBefore }: PageQuery, prefix: IdPrefix) {
   return {
     ...(createdAfter !== undefined && {
@@ -90,8 +93,8 @@ function readTime(param: string, text: string): number {
 }
 
 /**
- * The list envelope. `hasMore` speaks of the travelled direction; `nextCursor` is for going on to older items, and they
- * exist for certain when the page was reached from one of them.
+ * Returns the list envelope. `hasMore` refers to the travelled direction. `nextCursor` leads to older items, which
+ * certainly exist when the page was reached from one of them.
  */
 export function listEnvelope<Row extends { id: string }, Item>(
   query: PageQuery,

@@ -1,11 +1,12 @@
 /**
- * Answers pipelined requests (RFC 9112 9.3.2) of a connection one at a time, in order. A few more are read ahead; then
- * the connection is not read any further, so that the client's further requests wait in its own buffers. After each
- * answer the other connections are served first.
+ * Answers pipelined requests of a connection one at a time, in order (RFC 9112 section 9.3.2). A few more are read
+ * ahead; then the connection is not read any further, so that the client's next requests wait in its own buffers.
+ * After each response the other connections are served first.
  *
- * Few clients pipeline, and counting requests ahead costs every request some 3 %. So Node reads a connection by itself
- * until a client sends a request before it has its answer. From then on all connections of that client's address are
- * read one request at a time (`read-ahead.ts`). The first chunk of such a client, at most 64 KiB, is parsed as a whole.
+ * Few clients pipeline, and counting requests ahead costs every request about 3 %. So Node reads a connection by
+ * itself until a client sends a request before it has its response. From then on all connections of that client's
+ * address are read one request at a time (`read-ahead.ts`). The first chunk of such a client, at most 64 KiB, is
+ * parsed as a whole.
  */
 import {
   createServer,
@@ -29,7 +30,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const connections = new WeakMap<Socket, Connection>();
 
-/** An HTTP server that calls `handle` for the next request of a connection when the last one was answered. */
+/**
+ * Returns an HTTP server that calls `handle` for the next request of a connection once the previous one was answered.
+ */
 export function createPipelineServer(options: ServerOptions, handle: Handler): Server {
   const server = createServer(options);
   const clients = new Clients();
@@ -84,7 +87,7 @@ class Connection {
   readonly #socket: Socket;
   readonly #clients: Clients;
   readonly #address: string;
-  /** How long the connection may be idle while it is not known to wait for another request. */
+  /** Idle timeout of the connection while it is not known to wait for another request, in milliseconds. */
   readonly #timeoutMs: number;
   /** Undefined while Node reads the connection by itself. */
   #reading: ReadAhead | undefined;
@@ -105,7 +108,7 @@ class Connection {
     }
   }
 
-  /** From now on one request is read at a time. */
+  /** Starts reading one request at a time. */
   readAhead(): void {
     this.#reading = new ReadAhead(this.#socket, () => this.#waiting.length < MAX_REQUESTS_AHEAD);
     if (this.#latest) this.#began(this.#latest);
@@ -125,7 +128,8 @@ class Connection {
 
   #start({ response, run }: Turn): void {
     this.#isAnswering = true;
-    // 'close' follows 'finish', when all of the answer was handed to the operating system, and the end of the connection.
+    // 'close' follows 'finish', when the whole response was handed to the operating system, and the end of the
+    // connection.
     response.once('close', () => this.#end());
     run();
   }
@@ -140,7 +144,7 @@ class Connection {
     // The client can no longer be answered, so its request is not executed.
     if (this.#socket.destroyed || this.#socket.writableEnded) return;
     const next = this.#waiting.shift();
-    // Its time begins now: until here it was the time of the request before.
+    // The timeout of a waiting request begins now. Until here it was that of the previous request.
     this.#socket.setTimeout(this.#timeoutMs);
     if (next) this.#start(next);
     this.#reading?.resume();

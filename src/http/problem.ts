@@ -1,4 +1,7 @@
-/** The one error envelope of the API (api.md 1.1) and the status of each code. Anything unforeseen is a 500 that says nothing. */
+/**
+ * The error envelope of the API (api.md 1.1), and the status of each code. Any unexpected error is a 500 without
+ * details.
+ */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { AppError, type ErrorCode, notFound } from '../system/errors.ts';
@@ -32,9 +35,10 @@ const STATUS = {
   unavailable: 503,
 } as const satisfies Record<AnyCode, number>;
 
-/** What there was no room for may have it again soon, where nobody knows better. */
+/** Default time to retry after. A shortage of memory usually ends within seconds. */
 const UNAVAILABLE_RETRY_AFTER_SECONDS = 2;
 
+/** Returns the HTTP status of a code. */
 export function statusOf(code: AnyCode): number {
   return STATUS[code];
 }
@@ -78,12 +82,12 @@ export const problemSchema = Type.Object(
   { title: 'Problem', description: 'Every refusal and every failure.' },
 );
 
-/** The envelope of an error that has no more to say. */
+/** Returns the envelope of an error without further fields. */
 export function problemOf(type: AnyCode, message: string, requestId: string) {
   return { error: { type, message, requestId } };
 }
 
-/** Fastify's error handler. */
+/** Sends any error as a response. It is Fastify's error handler. */
 export function sendProblem(
   log: Log,
   error: unknown,
@@ -124,7 +128,7 @@ function asRefusal(error: unknown): AppError | undefined {
   if (error.statusCode === 415) {
     return new AppError('unsupported_media_type', 'The body must be sent as application/json');
   }
-  // A parameter longer than any id or address is one that nothing has.
+  // A path parameter that is longer than any id or address names nothing.
   if (error.statusCode === 414) return notFound('Path');
   if (error.statusCode === 400)
     return new AppError('validation_error', `The request cannot be read: ${error.message}`);

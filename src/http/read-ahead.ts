@@ -7,11 +7,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** RFC 9112 2.1. Node's parser accepts no other line ends. */
+/** Bytes after the head of a request (RFC 9112 section 2.1). Node's parser accepts no other line ends. */
 const END_OF_HEAD = '\r\n\r\n';
 /**
  * Number of bytes before the end of the shortest head, `GET / HTTP/1.1`. Line ends before a request are skipped (RFC
- * 9112 2.2).
+ * 9112 section 2.2).
  */
 const MIN_HEAD_BYTES = 14;
 /**
@@ -36,7 +36,10 @@ export class ReadAhead {
   /** True when this class has paused the socket, not Node. */
   #isHeld = false;
 
-  /** `socket` is one that an HTTP server reads. */
+  /**
+   * Takes over the reading of a connection. `socket` must belong to an HTTP server.
+   * @throws Error when the server does not read the socket
+   */
   constructor(socket: Socket, mayParse: () => boolean) {
     const [parse] = socket.listeners('data');
     if (!parse) throw new Error('the HTTP server does not listen for the data of its connection');
@@ -59,7 +62,7 @@ export class ReadAhead {
   began(request: IncomingMessage, isLast: boolean): void {
     this.#latest = request;
     this.#isLast = isLast;
-    // Of a body in a chunk that Node parses by itself, an unknown part is parsed already.
+    // When Node parsed the chunk by itself, an unknown part of the body is parsed already.
     this.#bodyBytesLeft = this.#isParsing ? Number(request.headers['content-length'] ?? 0) : 0;
   }
 

@@ -13,7 +13,7 @@ import { type StaticContent, sendStatic, staticContent } from './static-content.
 const FOLDER = 'docs';
 const MAX_AGE_SECONDS = 3_600;
 
-/** Paths in the page are relative to it, so that a proxy may put a prefix before all of them. */
+/** Returns the HTML of the page. Its paths are relative, so that a proxy may put a prefix before all of them. */
 const page = (title: string): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -31,7 +31,9 @@ const page = (title: string): string => `<!doctype html>
 </html>
 `;
 
-/** No validator: it would send the document to its makers. */
+/**
+ * Script that starts the page. The validator is disabled, because it would send the document to an outside server.
+ */
 const START = `SwaggerUIBundle({
   url: 'v1/openapi.json',
   dom_id: '#reference',
@@ -44,7 +46,10 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** CSP 3. The page writes its pictures as `data:` and styles of single elements into its HTML. */
+/**
+ * Content security policy (CSP 3). The page writes its pictures as `data:` and the styles of single elements into its
+ * HTML.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -66,6 +71,7 @@ const FILES = {
 /** Reads one file of the page. Tests replace it. */
 export type ReadAsset = (path: string) => Promise<Buffer>;
 
+/** Serves the page at `/docs`, and redirects `/` to it. */
 export function serveReferencePage(
   server: FastifyInstance,
   title: string,
@@ -81,7 +87,8 @@ export function serveReferencePage(
       'x-content-type-options': 'nosniff',
     });
   const schema = { hide: true };
-  // Relative like the paths of the page (RFC 9110 10.2.2). The root may have something of its own some day.
+  // The redirect is relative, like the paths of the page (RFC 9110 section 10.2.2). It is temporary, because the root
+  // may get content of its own.
   server.get('/', { schema }, async (_request, reply) => reply.redirect(FOLDER, 302));
   server.get(`/${FOLDER}/`, { schema }, async (_request, reply) => reply.redirect(`../${FOLDER}`, 308));
   server.get(`/${FOLDER}`, { schema }, async (_request, reply) =>
@@ -116,7 +123,10 @@ function readOnce(read: () => Promise<Buffer>): () => Promise<StaticContent> {
   };
 }
 
-/** Where the package has its files. Looked up when asked for: it costs a start some milliseconds. */
+/**
+ * Returns the path of a file of the package. It is resolved at the first request, because that costs a start some
+ * milliseconds.
+ */
 function pathOf(name: string): string {
   const entry = createRequire(import.meta.url).resolve('@fastify/swagger-ui');
   return join(dirname(entry), 'static', name);

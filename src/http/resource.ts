@@ -1,7 +1,7 @@
 /**
- * The routes every resource has, in one voice (specification 4, api.md 1.6): create answers 201 with the whole record,
- * list a page, retrieve and update the record, delete 204. What is done is the feature's; this says how it is asked for
- * and answered.
+ * The routes that every resource has, in one form (specification 4, api.md 1.6): create answers 201 with the whole
+ * record, list answers a page, retrieve and update answer the record, delete answers 204. The features supply the
+ * work; this file defines requests and responses.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
@@ -11,12 +11,12 @@ import { refuseImmutable } from './immutable-fields.ts';
 import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from './page.ts';
 
 export type Resource<Row> = {
-  /** As people say it: `topic`, `inbound route`. */
+  /** Name for people, such as `topic` or `inbound route`. */
   name: string;
-  /** Default: the name and an s. */
+  /** Plural of the name. By default an s is added. */
   plural?: string;
   tag: string;
-  /** With the parameters of what it belongs to: `/audiences/:audienceId/contacts`. */
+  /** Path with the parameters of the parent resource, such as `/audiences/:audienceId/contacts`. */
   path: string;
   prefix: IdPrefix;
   schema: TObject;
@@ -33,22 +33,22 @@ export type Ask<Body = unknown, Query = unknown> = FastifyRequest<{
 type About = {
   summary?: string;
   description?: string;
-  /** Besides what every route of its kind refuses. */
+  /** Refusals that not every route of this kind has. */
   refuses?: readonly ErrorCode[];
   /** Maximum size of the response, reserved before the change (http/response-budget.ts). */
   responseBytes?: number;
-  /** As http/json-body.ts has it. */
+  /** True when objects of the body may have any key (http/json-body.ts). */
   anyKey?: boolean;
 };
 type CreateAbout<Body, Created> = About & {
   body: Body;
-  /** Where the answer says more than the record, such as a secret. */
+  /** Response that contains more than the record, such as a secret. */
   answer?: { schema: TObject; show: (created: Created) => unknown };
 };
 type ListAbout<Query, Item> = About & {
-  /** Filters, besides the page's own. */
+  /** Filters in addition to the parameters of every page. */
   query?: Query;
-  /** Where a list shows less than the record. */
+  /** Items that contain less than the record. */
   item?: { schema: TObject; show: (item: Item) => unknown };
 };
 
@@ -56,6 +56,7 @@ type Verb = 'create' | 'list' | 'get' | 'update' | 'delete';
 
 type Items<Item> = { items: readonly Item[]; hasMore: boolean };
 
+/** Returns functions that register the routes of a resource. */
 export function resourceRoutes<Row extends { id: string }>(server: FastifyInstance, resource: Resource<Row>) {
   const { name, plural = `${name}s`, path, prefix, schema, show } = resource;
   const one = `${path}/:id`;
@@ -161,7 +162,10 @@ function describeVerb(verb: Verb, name: string, plural: string): string {
   }
 }
 
-/** The schema of a path's parameters, if it has any: each the id of what the path names before it. */
+/**
+ * Returns the schema of a path's parameters, if it has any. Each parameter is the id of the resource that the path
+ * names before it.
+ */
 export function paramsOf(path: string): { params?: TObject } {
   const named = [...path.matchAll(/([\w-]+)\/:(\w+)/g)];
   if (named.length === 0) return {};
@@ -172,13 +176,13 @@ export function paramsOf(path: string): { params?: TObject } {
   return { params: Type.Object(Object.fromEntries(described)) };
 }
 
-/** `deliveries` is `delivery`; `api-keys` is `API key`. */
+/** Returns the name of one item: `deliveries` gives `delivery`, `api-keys` gives `API key`. */
 function singular(plural: string): string {
   const one = plural.replace(/ies$/, 'y').replace(/s$/, '');
   return one.replaceAll('-', ' ').replace(/^api /, 'API ');
 }
 
-/** `inbound route` is `InboundRoute`. */
+/** Returns the name for an operation id: `inbound route` gives `InboundRoute`. */
 function camelCase(name: string): string {
   return name
     .split(' ')

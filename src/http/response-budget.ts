@@ -1,8 +1,9 @@
 /**
- * How many bytes of responses the process holds at the same time. A client that does not read leaves them in memory, so
- * they count from before they are made until the operating system has taken them. A route that knows the size of its
- * content reserves it before it reads the content; every other response counts when it is there. What finds no room is
- * refused. A connection that takes nothing of its response for a while is closed.
+ * Limits the number of bytes of responses that the process holds at the same time. A response counts until the
+ * operating system has accepted all of it, because a client that does not read leaves it in memory. A route that
+ * knows the size of its content reserves it before it reads the content; every other response counts from the moment
+ * it exists. A response that exceeds the budget is refused. A connection that accepts none of its response for a
+ * while is closed.
  */
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
@@ -14,33 +15,50 @@ const responseField = Symbol('response');
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** For a route that changes something and answers with much: the most its response has, reserved before the change. */
+    /**
+     * Maximum size of the response of a route that changes something and has a large response. It is reserved before
+     * the change.
+     */
     responseBytes?: number;
   }
   interface FastifyRequest {
-    /** A field, because what a WeakMap holds survives scavenges, and all of the request with it. */
+    /**
+     * State of the response. It is a field, because entries of a WeakMap survive minor garbage collections, and the
+     * request with them.
+     */
     [responseField]: Response | undefined;
   }
 }
 
-/** Responses to callers with a valid key and to everybody else are apart: strangers take no memory from tenants. */
+/**
+ * Responses to callers with a valid key and to all others have separate budgets, so that strangers take no memory
+ * from tenants.
+ */
 export type ResponseBudgets = { authenticated: ByteBudget; unauthenticated: ByteBudget };
 
 const MIB = 1024 * 1024;
-/** Maximum part of a budget that one tenant, or one address, has. */
+/** Maximum share of a budget for one tenant or one address. */
 const HOLDER_SHARE = 1 / 4;
-/** Eight emails of the largest size, 4 MiB of HTML and text, of each of four tenants. */
+/**
+ * Budget of callers with a key: eight emails of the largest size, 4 MiB of HTML and text, for each of four tenants.
+ */
 const AUTHENTICATED = { largeBytes: 128 * MIB, smallBytes: 16 * MIB, share: HOLDER_SHARE };
-/** The reference page has 1.5 MiB: five of each of four addresses. */
+/**
+ * Budget of all other callers. The reference page has 1.5 MiB, so each of four addresses has memory for five of them.
+ */
 const UNAUTHENTICATED = { largeBytes: 32 * MIB, smallBytes: 4 * MIB, share: HOLDER_SHARE };
-/** A response of this size is not counted: a connection has one at a time, and the buffer of its socket takes it. */
+/**
+ * Maximum size of a response that is not counted: a connection has one at a time, and the buffer of its socket holds
+ * it.
+ */
 const MAX_UNCOUNTED_BYTES = 16 * 1024;
-/** Counted for a response that is a stream: what is read ahead of its file. */
+/** Number of bytes that count for a streamed response: the part that is read ahead of the socket. */
 const STREAM_BYTES = 512 * 1024;
 /** A connection that has taken no byte of its response for this long is closed. Our own limit. */
 export const MAX_STALL_MS = 30_000;
 const RETRY_AFTER_SECONDS = 2;
 
+/** Returns empty budgets. */
 export function createResponseBudgets(): ResponseBudgets {
   return {
     authenticated: createByteBudget(AUTHENTICATED),
@@ -49,13 +67,13 @@ export function createResponseBudgets(): ResponseBudgets {
 }
 
 export type ResponseOptions = {
-  /** Whose share of which budget a response counts to. */
+  /** Opens a reservation in the budget and for the holder of this request. */
   openReservation: (request: FastifyRequest) => Reservation;
   onRefusal: () => void;
   stallMs: number;
 };
 
-/** For every route that is registered after this. */
+/** Counts the responses of every route that is registered afterwards. */
 export function holdResponses(server: FastifyInstance, options: ResponseOptions): void {
   server.decorateRequest(responseField, undefined);
   server.addHook('preHandler', (request, reply, done) => {
@@ -70,20 +88,20 @@ export function holdResponses(server: FastifyInstance, options: ResponseOptions)
     }
   });
   server.addHook('onSend', (request, reply, payload, done) => {
-    // Node's timer goes on as long as the operating system takes bytes, however few at a time.
-    // It closes the connection when it finds the same bytes waiting a second time, hence the half.
+    // Node's timer is reset while the operating system accepts bytes, however few at a time. It closes the connection
+    // when the same bytes are still waiting at its second expiry, so it has half of the time.
     if (reply.raw.socket instanceof Socket) reply.raw.socket.setTimeout(options.stallMs / 2);
     const isRefused = request[responseField]?.isMade(sizeOf(payload), mayRefuse(request, reply)) === false;
     if (!isRefused) return done(null, payload);
     if (payload instanceof Readable) payload.destroy();
-    // They are about the content, and a cache would keep the refusal by them.
+    // These headers describe the content, and with them a cache would store the refusal.
     for (const name of ['cache-control', 'etag', 'content-disposition']) reply.removeHeader(name);
     done(budgetExhausted());
   });
 }
 
 /**
- * Takes room for a response before its content is read. What is not needed is given back when the response is there.
+ * Reserves memory for a response before its content is read. The rest is released when the response is complete.
  * @throws AppError unavailable
  */
 export function reserveResponse(request: Pick<FastifyRequest, typeof responseField>, bytes: number): void {
@@ -122,7 +140,7 @@ class Response {
     return isReserved;
   }
 
-  /** The response is there, and has this size. False: it must not be sent. */
+  /** Counts a complete response of this size. Returns false when it must not be sent. */
   isMade(bytes: number, mayRefuse: boolean): boolean {
     if (this.#isGone) return true;
     const countedBytes = bytes <= MAX_UNCOUNTED_BYTES ? 0 : bytes;
@@ -139,12 +157,15 @@ class Response {
     return true;
   }
 
-  /** The connection has closed: all was given back, and nothing is sent any more. */
+  /** True when the connection has closed: all bytes were released, and nothing is sent any more. */
   get #isGone(): boolean {
     return this.#reply.raw.destroyed;
   }
 
-  /** Given back when the operating system has taken all of the response, or the connection is gone. */
+  /**
+   * Returns the reservation. It is released when the operating system has accepted the whole response, or the
+   * connection has closed.
+   */
   #open(): Reservation {
     if (this.#reservation) return this.#reservation;
     const reservation = this.#options.openReservation(this.#request);

@@ -1,10 +1,11 @@
-/** The OpenAPI document over HTTP: made when first asked for, and kept as the bytes that are sent. */
+/** Serves the OpenAPI document. It is made at the first request and kept as the bytes that are sent. */
 import type { FastifyInstance } from 'fastify';
 import { type StaticContent, sendStatic, staticContent } from './static-content.ts';
 
-/** A new version of the daemon is a new document. */
+/** Time for which clients may cache the document. It changes with the version of the daemon. */
 const MAX_AGE_SECONDS = 300;
 
+/** Serves the document at `path`. */
 export function serveDocument(server: FastifyInstance, path: string): void {
   let made: StaticContent | undefined;
   server.get(path, { schema: { hide: true } }, async (request, reply) => {

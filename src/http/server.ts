@@ -1,6 +1,6 @@
 /**
- * The HTTP server every API hangs on: JSON in, JSON out, strict schemas, a request id on every answer, one error
- * envelope, OpenAPI from the same schemas. It knows nothing of the product.
+ * The HTTP server of every API: JSON requests and responses, strict schemas, a request id on every response, one
+ * error envelope, and OpenAPI from the same schemas. It knows nothing about the product.
  */
 import type { Server } from 'node:http';
 import fastJson, { type AnySchema as AnswerSchema } from 'fast-json-stringify';
@@ -41,33 +41,37 @@ import { checkSchemas } from './validators.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A request without a body is one with an empty object. */
+    /** True when a request without a body counts as one with an empty object. */
     bodyOptional?: boolean;
   }
 }
 
 export type HttpServer = FastifyInstance;
 
-/** A template with 1 MB each of HTML and text (api.md, size limits), and room for their escapes. */
+/** Maximum size of a body: a template with 1 MB each of HTML and text (api.md, size limits), and their escapes. */
 export const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** An email with its attachments (api.md 1.2, text size). */
+/** Maximum size of a body with attachments (api.md 1.2, text size). */
 export const MAX_ATTACHMENTS_BODY_BYTES = 40 * 1024 * 1024;
-/** Idle sockets and slow headers are cut (security.md 2.13). */
+/** Time limits of connections and requests. Idle sockets and slow headers are closed (security.md 2.13). */
 const CONNECTION_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
-/** An address (RFC 5321 4.5.3.1: 64 and 255, and the @ between them), which some resources are named by. */
+/**
+ * Maximum length of a path parameter. The longest is an email address, which names some resources (RFC 5321 section
+ * 4.5.3.1: 64 and 255 octets, and the @ between them).
+ */
 const MAX_PARAM_CHARACTERS = 320;
 
 export type HttpOptions = {
   /** Counts requests, and shows the bytes of bodies in flight. */
   metrics?: Metrics;
-  /** Room for bodies; servers of one process may share it. */
+  /** Memory for bodies. Several servers of one process may share it. */
   bodies?: ByteBudget;
-  /** Whose share of the rooms a body and a response count to; by default that of its client's address. */
+  /** Returns the holder whose shares a body and a response count to; by default the address of the client. */
   holderOf?: (request: FastifyRequest) => string;
-  /** Room for responses, and how long one may stay unread. */
+  /** Memory for responses. */
   responses?: ResponseBudgets;
+  /** Time without progress after which a connection is closed, in milliseconds. */
   stallMs?: number;
   /** Limits requests of unknown senders; without it they are not limited. */
   unauthenticated?: Omit<LimitOptions, 'onRefusal'>;
@@ -75,6 +79,7 @@ export type HttpOptions = {
   trustedProxies?: readonly string[];
 };
 
+/** Creates a server, which does not listen yet. Routes are registered on it afterwards. */
 export async function createHttpServer(
   system: Pick<System, 'clock' | 'log'>,
   about: ApiDescription,
@@ -152,10 +157,13 @@ function listener(handle: Parameters<typeof createPipelineServer>[1]): Server {
   return server;
 }
 
-/** A request that drips in must not hold up the end of the daemon: what is not answered by then is cut. */
+/**
+ * Time after which unfinished requests are cut off when the daemon stops, so that a slow request does not delay its
+ * end.
+ */
 const CLOSE_GRACE_MS = 5_000;
 
-/** A restart takes seconds. */
+/** Time to retry after. A restart takes seconds. */
 const CLOSING_RETRY_AFTER_SECONDS = 5;
 
 function endRequestsOnClose(server: HttpServer, clock: Clock): void {
@@ -175,14 +183,14 @@ function endRequestsOnClose(server: HttpServer, clock: Clock): void {
   });
 }
 
-/** Routes that take attachments take longer bodies, unless they say how long. */
+/** Allows larger bodies on routes that accept attachments, unless they set a limit of their own. */
 function limitBodies(server: HttpServer): void {
   server.addHook('onRoute', (route) => {
     if (route.config?.detachesContent) route.bodyLimit ??= MAX_ATTACHMENTS_BODY_BYTES;
   });
 }
 
-/** Serialisers of answers are compiled when first needed, too, by the same library that Fastify uses. */
+/** Compiles the serialisers of responses at their first use, with the same library that Fastify uses. */
 function writeAnswers(server: HttpServer): void {
   server.setSerializerCompiler<AnswerSchema>(({ schema }) => {
     let write: ((value: unknown) => string) | undefined;
@@ -193,7 +201,9 @@ function writeAnswers(server: HttpServer): void {
   });
 }
 
-/** Checks what is better explained in our words than in those of a schema, before the hooks of the route itself. */
+/**
+ * Adds the checks whose messages are clearer than those of a schema. They run before the hooks of the route itself.
+ */
 function checkBeforeSchema(server: HttpServer): void {
   server.addHook('onRoute', (route) => {
     const { schema = {}, config } = route;
@@ -215,13 +225,13 @@ function requireBody(body: object, config: RouteOptions['config'] = {}): preVali
   };
 }
 
-/** Where one field is all that is asked for, the caller need not look it up. */
+/** Names the field when the body has only one required field, so that the caller need not look it up. */
 function withField(schema: object): string {
   const [field, ...others] = 'required' in schema && Array.isArray(schema.required) ? schema.required : [];
   return field !== undefined && others.length === 0 ? `, with \`${field}\`` : '';
 }
 
-/** `?limit=1&limit=2`: which of the two was meant nobody knows. */
+/** Refuses a parameter that occurs twice, such as `?limit=1&limit=2`, because its meaning is ambiguous. */
 function rejectRepetition({ querystring }: FastifySchema): preValidationHookHandler {
   const known = propertiesOf(querystring) ?? [];
   return ({ query }, _reply, done) => {

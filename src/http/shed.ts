@@ -1,12 +1,15 @@
 /**
- * Load shedding: when the daemon is behind, a write is refused at once and in words, so that those it has taken are
- * answered in their time. Reads go on.
+ * Load shedding: when the daemon is behind, writes are refused at once, so that accepted ones are answered in time.
+ * Reads continue.
  */
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../system/errors.ts';
 import type { Metrics } from '../system/metrics.ts';
 
-/** What there is too much of, or undefined. Asked for every write: must cost nothing. */
+/**
+ * Returns the reason to refuse a write; undefined when there is none. It runs for every write, so it must cost
+ * nothing.
+ */
 export type OverloadCheck = () => OverloadReason | undefined;
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,12 +23,18 @@ declare module 'fastify' {
 
 export type OverloadReason = 'writer_lag' | 'pending_writes' | 'pending_bytes' | 'event_loop';
 
-/** A caller that waits longer for its 200 has often given up, and asks again. */
+/** Maximum delay of a write. A caller that waits longer for its response often gives up and retries. */
 export const MAX_WRITER_LAG_MS = 2_000;
-/** Half of what the writer's port holds (engine.md 4): the other half is for what deliveries have to write down. */
+/**
+ * Maximum number of pending writes: half of what the writer accepts (engine.md 4). The other half is for the results
+ * of deliveries.
+ */
 export const MAX_PENDING_WRITES = 1_000;
 export const MAX_PENDING_BYTES = 32 * 1024 * 1024;
-/** Mean over a second, so that one long turn sheds nobody. A turn of the loop under full but healthy load takes 3 to 30 ms. */
+/**
+ * Maximum mean delay of the event loop over a second, so that one long task sheds nothing. Under full but healthy
+ * load a turn takes 3 to 30 ms.
+ */
 export const MAX_LOOP_DELAY_MS = 200;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -36,12 +45,13 @@ const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 /** Methods that add data. A PATCH changes existing data, and a DELETE removes it. */
 const ADDING = new Set(['POST', 'PUT']);
 
+/** Returns the check for overload. */
 export function createOverloadCheck(load: {
-  /** How long the oldest write that is not durable yet has waited. */
+  /** Returns the age of the oldest write that is not durable yet. */
   writerLagMs: () => number;
   pendingWrites: () => number;
   pendingBytes: () => number;
-  /** Mean of the last second. */
+  /** Returns the mean delay of the last second. */
   loopDelayMs: () => number;
 }): OverloadCheck {
   return () => {

@@ -7,10 +7,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type StaticContent = { bytes: Buffer; tag: string };
 
+/** Returns the content with its entity tag. */
 export function staticContent(bytes: Buffer): StaticContent {
   return { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
 }
 
+/** Sends the content, or 304 when the client has it already. */
 export function sendStatic(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -12,6 +12,7 @@ export type TokenBuckets = {
   take(name: string, size: BucketSize): { allowed: boolean; tokens: number };
 };
 
+/** Returns buckets that are all full. */
 export function createTokenBuckets(clock: Pick<Clock, 'elapsed'>, maxBuckets: number): TokenBuckets {
   const buckets = new LRUCache<string, { tokens: number; atMs: number }>({ max: maxBuckets });
   return {

@@ -1,6 +1,6 @@
 /**
- * Schemas of requests, compiled when a request first needs them: compiled at once, the schemas of all routes are half of
- * the time that a start takes.
+ * Compiles the schemas of requests at their first use. Compiling the schemas of all routes at once takes half of the
+ * time of a start.
  */
 import { Ajv, type AnySchema, type ValidateFunction } from 'ajv';
 import type { FastifyInstance } from 'fastify';
@@ -12,7 +12,7 @@ const MAX_SEARCHED_VALUES = 2_000;
 /** Maximum length of a key in such a request: each error copies the keys that lead to it. */
 const MAX_SEARCHED_KEY_CHARACTERS = 1_000;
 
-/** Bodies are taken as they are; query strings and paths, which are text by nature, are coerced. */
+/** Installs the validators. Bodies are not coerced; query strings and paths are text, so their values are. */
 export function checkSchemas(server: FastifyInstance): void {
   const body = {
     first: createAjv({ coerceTypes: false }),
@@ -32,8 +32,8 @@ function createAjv(options: { coerceTypes: boolean; allErrors?: boolean }): Ajv 
 }
 
 /**
- * A validator that stops at the first error, which is all that most requests cost. What it refuses is searched once more
- * for every wrong field (decisions.md 37), unless that is so large that the search would hold up other requests.
+ * Returns a validator that stops at the first error, which is cheap. A refused value is then checked once more for
+ * every wrong field (decisions.md 37), unless it is so large that this would delay other requests.
  */
 function compileLater(ajv: { first: Ajv; all: Ajv }, schema: AnySchema) {
   let first: ValidateFunction | undefined;
@@ -54,7 +54,10 @@ function compileLater(ajv: { first: Ajv; all: Ajv }, schema: AnySchema) {
   return check;
 }
 
-/** True when the value is small enough to be searched. Looks at no more than MAX_SEARCHED_VALUES values. */
+/**
+ * Returns true when the value is small enough to be checked for every wrong field. It visits at most
+ * MAX_SEARCHED_VALUES values.
+ */
 function isSearchable(value: unknown): boolean {
   const open: unknown[] = [value];
   for (let seen = 1; open.length > 0; seen++) {

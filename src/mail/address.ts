@@ -1,44 +1,53 @@
 /**
- * One mailbox, as the API and the composer understand it: a strict subset of RFC 5322 3.4 with the addr-spec of
- * RFC 5321 4.1.2. Exactly one address, so that limits, suppression and the envelope all speak of the same one
- * (security.md finding 8): no lists, groups, comments, routes or address literals.
+ * Parses one mailbox for the API and the composer: a strict subset of RFC 5322 section 3.4 with the addr-spec of RFC
+ * 5321 section 4.1.2. It accepts exactly one address, so that limits, suppressions and the envelope apply to the same
+ * one (security.md finding 8): no lists, groups, comments, routes or address literals.
  */
 import { domainToASCII } from 'node:url';
 import { decodeWord, encodeWords } from './message/encoded-word.ts';
 
 export type Mailbox = {
-  /** The display name as a reader sees it: unquoted, decoded. */
+  /** Display name as a reader sees it, unquoted and decoded. */
   name: string | undefined;
   /** `localPart@domain`, the form of the envelope. */
   address: string;
-  /** As on the wire: a quoted-string only where a dot-atom cannot say it. */
+  /** Local part as it is sent: a quoted-string only when a dot-atom cannot express it. */
   localPart: string;
-  /** A-labels, lower case. */
+  /** Domain as A-labels in lower case. */
   domain: string;
 };
 
-/** RFC 5321 4.5.3.1.1 and 4.5.3.1.3: a path of 256 octets, its angle brackets not counted. */
+/**
+ * Limits on the local part and the address (RFC 5321 sections 4.5.3.1.1 and 4.5.3.1.3). A path has 256 octets
+ * including its angle brackets.
+ */
 const MAX_LOCAL_PART_OCTETS = 64;
 const MAX_ADDRESS_OCTETS = 254;
-/** Ours: display names are for reading. */
+/** Maximum length of a display name. Our own limit: display names are for reading. */
 const MAX_NAME_CHARACTERS = 256;
-/** The longest name as encoded-words, with the address, stays well below it. */
+/** Maximum length of a mailbox text. The longest name as encoded-words, with the address, stays well below it. */
 export const MAX_MAILBOX_CHARACTERS = 4_096;
 
-/** Controls, and the line and paragraph separators that some readers break lines at. */
+/** Matches control characters, and the line and paragraph separators at which some readers break lines. */
 const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 const ATEXT = "A-Za-z0-9!#$%&'*+\\-/=?^_`{|}~";
 const DOT_ATOM = new RegExp(`^[${ATEXT}]+(?:\\.[${ATEXT}]+)*$`);
 const PLAIN_PHRASE = new RegExp(`^[${ATEXT}]+(?: [${ATEXT}]+)*$`);
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
-/** A word of a display name. Unquoted it may hold dots (obs-phrase, RFC 5322 4.1) and UTF-8 (RFC 6532 3.2). */
+/**
+ * One word of a display name. An unquoted word may contain dots (obs-phrase, RFC 5322 section 4.1) and UTF-8 (RFC
+ * 6532 section 3.2).
+ */
 const WORD = new RegExp(`(?:${QUOTED}|([${ATEXT}.\\u0080-\\u{10ffff}]+))( *)`, 'uy');
-/** RFC 5321 4.1.2 Quoted-string: printable ASCII only. */
+/** Matches a quoted local part, which is printable ASCII only (RFC 5321 section 4.1.2). */
 const QUOTED_LOCAL_PART = new RegExp(`^${QUOTED}$`);
 const PRINTABLE_ASCII = /^[ -~]*$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const NOT_LDH = /[^A-Za-z0-9.\u0080-\u{10ffff}-]/u;
-/** Soft hyphens, zero-width spaces: some programs drop them and some do not, so that one text is two domains. */
+/**
+ * Matches soft hyphens and zero-width spaces. Some programs drop them and others do not, so that one text would mean
+ * two domains.
+ */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
 /**
@@ -50,8 +59,10 @@ export function parseMailbox(text: string): Mailbox | undefined {
   return mailbox && findAmbiguity(mailbox.localPart) === undefined ? mailbox : undefined;
 }
 
-/** Completes the sentence "`to` must …" for a mailbox that the RFCs allow and `parseMailbox` refuses. Undefined for any
- * other text. */
+/**
+ * Returns the end of the sentence "`to` must …" for a mailbox that the RFCs allow and `parseMailbox` refuses;
+ * undefined for any other text.
+ */
 export function explainRefusal(text: string): string | undefined {
   const mailbox = parseLegalMailbox(text);
   return mailbox && findAmbiguity(mailbox.localPart);
@@ -66,13 +77,13 @@ function parseLegalMailbox(text: string): Mailbox | undefined {
   return parseAddress(trimmed.slice(phrase.end + 1, -1), phrase.name);
 }
 
-/** The form of a header field (RFC 5322 3.4), not folded; ASCII whatever the name holds. */
+/** Returns the mailbox as a header field shows it (RFC 5322 section 3.4), not folded. The result is always ASCII. */
 export function formatMailbox(mailbox: Mailbox): string {
   if (mailbox.name === undefined) return mailbox.address;
   return `${formatPhrase(mailbox.name)} <${mailbox.address}>`;
 }
 
-/** Equal for addresses that are compared as the same one, whatever the case of their letters. */
+/** Returns a key that is equal for addresses that differ only in the case of their letters. */
 export function addressKey(address: string): string {
   return address.toLowerCase();
 }
@@ -94,8 +105,10 @@ function trimSpaces(text: string): string {
   return text.replace(/^ +| +$/g, '');
 }
 
-/** Reads words up to whatever follows them. Encoded-words are decoded (RFC 2047 5 (3)), and adjacent ones joined
- * without the space between them (RFC 2047 6.2). */
+/**
+ * Reads words up to the `<`. Encoded-words are decoded (RFC 2047 section 5 (3)), and the space between two adjacent
+ * ones is dropped (RFC 2047 section 6.2).
+ */
 function readPhrase(text: string): { name: string | undefined; end: number } | undefined {
   let name = '';
   let end = 0;
@@ -142,7 +155,8 @@ function parseLocalPart(text: string): string | undefined {
  * another recipient, than the one that was checked here.
  */
 function findAmbiguity(localPart: string): string | undefined {
-  // RFC 2047 5: an encoded word must not be inside an addr-spec, but some programs decode it there nevertheless.
+  // An encoded-word must not be inside an addr-spec (RFC 2047 section 5), but some programs decode it there
+  // nevertheless.
   if (localPart.includes('=?'))
     return 'must not have `=?` before the @: some programs decode it as other text';
   if (!localPart.startsWith('"')) return undefined;
@@ -151,13 +165,15 @@ function findAmbiguity(localPart: string): string | undefined {
   return undefined;
 }
 
-/** RFC 5321 4.1.2: a sender should avoid the quoted form where the plain one says the same. */
+/** Returns the plain form when it expresses the same local part, as senders should (RFC 5321 section 4.1.2). */
 function shortestLocalPart(value: string): string {
   return DOT_ATOM.test(value) ? value : quote(value);
 }
 
-/** At least two labels of letters, digits and hyphens (RFC 1035 2.3.1), the last not a number, which would be an IPv4
- * address. A domain in Unicode becomes its A-labels (RFC 5890 2.3.2.1). */
+/**
+ * Returns the domain as A-labels (RFC 5890 section 2.3.2.1). It has at least two labels of letters, digits and
+ * hyphens (RFC 1035 section 2.3.1), and the last is not a number, because that would be an IPv4 address.
+ */
 function parseDomain(text: string): string | undefined {
   if (NOT_LDH.test(text) || INVISIBLE.test(text)) return undefined;
   const lower = text.toLowerCase();

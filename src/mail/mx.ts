@@ -11,46 +11,61 @@ import { type DnsAnswer, isHostName, type MxRecord } from '../system/dns.ts';
 import { type Random, shuffle } from '../system/random.ts';
 import type { System } from '../system/system.ts';
 
-/** `name`: in lower case, without a final dot. */
+/** One host. `name` is in lower case and without a final dot. */
 export type MxHost = { name: string; addresses: string[] };
 
 export type MxPlan =
   | {
       kind: 'hosts';
       hosts: MxHost[];
-      /** The same for all domains whose mail goes to the same hosts, whatever their order and addresses (engine.md 4). */
+      /**
+       * Identifies the receiving system. It is equal for all domains whose mail goes to the same hosts, regardless of
+       * their order and addresses (engine.md 4).
+       */
       site: string;
-      /** How long the plan holds. */
+      /** Time for which the plan remains valid, in milliseconds. */
       ttlMs: number;
     }
-  /** The domain says that it takes no mail (RFC 7505 3). */
+  /** The domain declares that it accepts no mail (RFC 7505 section 3). */
   | { kind: 'null-mx' }
   /** The domain does not exist. */
   | { kind: 'no-domain' }
-  /** The mail would come back to this machine, which does not take it (RFC 5321 5.1). */
+  /** The mail would return to this machine, which does not accept it (RFC 5321 section 5.1). */
   | { kind: 'loop' }
-  /** Not known now: to be tried again, never a verdict on an address (security.md finding 9). */
+  /**
+   * The hosts are not known at the moment. The caller retries; this is never a verdict on an address (security.md
+   * finding 9).
+   */
   | { kind: 'unresolved'; reason: string };
 
 export type MxWorld = Pick<System, 'clock' | 'dns' | 'random' | 'targets'> & {
-  /** `hostname`: this machine's. */
+  /** Configuration. `hostname` is the name of this machine. */
   config: { hostname: string };
 };
 
-/** security.md 3: MX and addresses together, however slow the resolver. */
+/** Maximum time for MX and address lookups together, however slow the resolver is (security.md 3). */
 const PLAN_TIMEOUT_MS = 60_000;
-/** RFC 5321 5.1 asks for at least two addresses; more than five only delay the next attempt (engine.md 4). */
+/**
+ * Maximum number of addresses of a plan. RFC 5321 section 5.1 asks for at least two; more than five only delay the
+ * next attempt (engine.md 4).
+ */
 const MAX_ADDRESSES = 5;
-/** Where there are several hosts, so that a first one that is down leaves room for the others. */
+/**
+ * Maximum number of addresses of one host when there are several hosts, so that the addresses of an unreachable first
+ * host do not use up the plan.
+ */
 const MAX_ADDRESSES_PER_HOST = 3;
-/** Hosts looked up for one plan; a domain may list any number. */
+/** Maximum number of hosts that are looked up for one plan. A domain may list any number. */
 const MAX_LOOKUPS = 10;
-/** A plan without all the hosts there are, or whose records must not be kept at all, is not made anew for each mail. */
+/**
+ * Minimum lifetime of a plan. It applies when lookups failed or the records must not be cached, so that a plan is not
+ * made again for each message.
+ */
 const MIN_TTL_MS = 30_000;
-/** Longer ones, of domains with dozens of hosts, are hashed. */
+/** Maximum length of a site's key. Longer ones, of domains with dozens of hosts, are hashed. */
 const MAX_SITE_CHARACTERS = 1_000;
 
-/** Never rejects. */
+/** Plans the delivery to a domain. It never rejects because of DNS. */
 export async function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
   try {
     const bounded = { ...world, deadline: world.clock.elapsed() + PLAN_TIMEOUT_MS };
@@ -62,7 +77,8 @@ export async function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
 }
 
 /**
- * `deadline` is a time of the monotonic clock. Later lookups are not made, since the caller no longer waits for them.
+ * The world with a time limit. `deadline` is a time of the monotonic clock, in milliseconds; no lookup starts after
+ * it, because the caller no longer waits.
  */
 type BoundedWorld = MxWorld & { deadline: number };
 
@@ -74,7 +90,7 @@ async function plan(world: BoundedWorld, domain: string): Promise<MxPlan> {
     case 'failed':
       return { kind: 'unresolved', reason: `MX of ${domain}: ${answer.reason}` };
     case 'no-data':
-      // RFC 5321 5.1: without MX records the domain is its own host.
+      // Without MX records the domain is its own host (RFC 5321 section 5.1).
       return planFound(world, domain, {
         records: [{ exchange: domain, preference: 0 }],
         ttlMs: answer.ttlMs,
@@ -95,20 +111,22 @@ function planFound(
   if (named.every(({ exchange }) => exchange === '')) return { kind: 'null-mx' };
   const relays = beforeThisHost(named, canonical(world.config.hostname));
   if (relays.length === 0) return { kind: 'loop' };
-  // An MX names a host (RFC 1035 3.3.9); a literal, or a null MX beside others (RFC 7505 3), is none.
+  // An MX names a host (RFC 1035 section 3.3.9). An IP literal is not one, and neither is a null MX beside other
+  // records (RFC 7505 section 3).
   const hosts = inOrder(world.random, relays).filter((name) => isHostName(name) && isIP(name) === 0);
   if (hosts.length === 0) return { kind: 'unresolved', reason: `the MX records of ${domain} name no host` };
   return planHosts(world, hosts, ttlMs);
 }
 
-/** RFC 1035 2.3.3. */
+/** Returns the name in the form in which names are compared (RFC 1035 section 2.3.3). */
 function canonical(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
 /**
- * RFC 5321 5.1: a host that finds itself in the list leaves out itself and all that are no better; they would only send
- * the mail back here. When none is left, there is nowhere to send it.
+ * Returns the hosts to which this machine may relay. A host that finds itself in the list must ignore itself and all
+ * hosts of equal or lower priority, because they would send the mail back (RFC 5321 section 5.1). An empty result
+ * means that there is no host to send the mail to.
  */
 function beforeThisHost(records: readonly MxRecord[], hostname: string): readonly MxRecord[] {
   const own = records.filter(({ exchange }) => exchange === hostname);
@@ -116,13 +134,16 @@ function beforeThisHost(records: readonly MxRecord[], hostname: string): readonl
   return records.filter(({ preference }) => preference < limit);
 }
 
-/** By preference, the lowest first; in random order among equals (RFC 5321 5.1). Each name once. */
+/**
+ * Returns the names by preference, lowest first, and in random order among equals (RFC 5321 section 5.1). Each name
+ * occurs once.
+ */
 function inOrder(random: Random, records: readonly MxRecord[]): string[] {
   const sorted = shuffle(random, records).sort((a, b) => a.preference - b.preference);
   return [...new Set(sorted.map(({ exchange }) => exchange))];
 }
 
-/** `names` are host names, each once. */
+/** Looks up hosts until the plan has enough addresses. `names` are distinct host names. */
 async function planHosts(world: BoundedWorld, names: readonly string[], mxTtlMs: number): Promise<MxPlan> {
   const perHost = names.length > 1 ? MAX_ADDRESSES_PER_HOST : MAX_ADDRESSES;
   const hosts: MxHost[] = [];
@@ -163,7 +184,7 @@ async function lookUp(world: MxWorld, name: string): Promise<Found> {
   };
 }
 
-/** What is missing because it could not be looked up is looked up again soon. */
+/** Returns the time for which an answer remains valid. A failed lookup counts as 0, so that it is repeated soon. */
 function holdsMs(answer: DnsAnswer<string>): number {
   if (answer.kind === 'failed') return 0;
   return answer.kind === 'found' ? answer.ttlMs : Number.POSITIVE_INFINITY;

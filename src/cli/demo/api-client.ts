@@ -1,11 +1,15 @@
-/** The demo's customer: calls the HTTP API with a key, as any program would. */
+/** The customer of the demo. It calls the HTTP API with a key, like any program. */
 import { request } from 'undici';
 
 export type ApiClient = {
-  /** @throws Error with the problem the API answered */
+  /**
+   * Sends a request and returns the body of the response.
+   * @throws Error with the problem that the API reported
+   */
   post<Answer>(path: string, body?: object): Promise<Answer>;
 };
 
+/** Returns a client for the API at `address`. */
 export function createApiClient(address: string, key: string): ApiClient {
   return {
     async post<Answer>(path: string, body: object = {}) {

@@ -1,16 +1,20 @@
-/** Things that arrive one by one and are waited for: received mail, webhook posts. */
+/** Items that arrive one by one, such as received mail and webhook posts, and functions that wait for them. */
 import { realClock, withTimeout } from '../../system/clock.ts';
 
 export type Arrivals<Item> = {
   add(item: Item): void;
-  /** The first that satisfies, whether it came already or is yet to come. @throws TimeoutError */
+  /**
+   * Returns the first item that satisfies the condition, whether it has arrived already or arrives later.
+   * @throws TimeoutError
+   */
   first(what: string, satisfies: (item: Item) => boolean): Promise<Item>;
-  /** Called for each, those that came already too. */
+  /** Calls `run` for every item, including those that have arrived already. */
   each(run: (item: Item) => void): void;
 };
 
 const MAX_WAIT_MS = 20_000;
 
+/** Returns a list without items. */
 export function createArrivals<Item>(): Arrivals<Item> {
   const items: Item[] = [];
   const listeners: ((item: Item) => void)[] = [];

@@ -1,4 +1,4 @@
-/** A certificate of our own for the demo's mail server; without openssl the demo goes without STARTTLS. */
+/** Makes a certificate for the mail server of the demo. Without openssl the demo runs without STARTTLS. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 
 export type Certificate = { key: string; cert: string };
 
-/** Self-signed, for two days, its files in `directory`. Undefined when openssl cannot make one. */
+/**
+ * Returns a self-signed certificate that is valid for two days; undefined when openssl cannot make one. Its files are
+ * in `directory`.
+ */
 export async function makeCertificate(directory: string, name: string): Promise<Certificate | undefined> {
   const keyFile = join(directory, 'receiver.key');
   const certFile = join(directory, 'receiver.crt');

@@ -1,25 +1,26 @@
-/** The demo's receiving mail server: a real one, on 127.0.0.1, that keeps what it is given. */
+/** The receiving mail server of the demo: a real SMTP server on 127.0.0.1 that stores the mail in memory. */
 import { once } from 'node:events';
 import { SMTPServer } from 'smtp-server';
 import { type Arrivals, createArrivals } from './arrivals.ts';
 import type { Certificate } from './certificate.ts';
 
 export type ReceivedMail = {
-  /** Of MAIL FROM; empty for a bounce. */
+  /** Address in MAIL FROM; empty for a bounce. */
   mailFrom: string;
   recipients: string[];
-  /** What the sender called itself in EHLO. */
+  /** Host name that the sender used in EHLO. */
   heloName: string;
-  /** Undefined when the message came in clear. */
+  /** TLS version; undefined when the message arrived in plaintext. */
   tlsVersion: string | undefined;
   raw: Buffer;
 };
 
 export type Receiver = { port: number; mail: Arrivals<ReceivedMail>; close(): Promise<void> };
 
-/** security.md: no peer may send without end. Far above what the demo sends. */
+/** Maximum size of a message, far above what the demo sends. No peer may send without limit (security.md). */
 const MAX_MESSAGE_BYTES = 30 * 1024 * 1024;
 
+/** Starts the server on a free port. */
 export async function startReceiver(
   hostname: string,
   certificate: Certificate | undefined,
@@ -48,7 +49,8 @@ export async function startReceiver(
       });
     },
   });
-  server.on('error', () => {}); // A peer that goes away; the sender tries again.
+  // An error means that a peer has disconnected. Its sender retries.
+  server.on('error', () => {});
   const listener = server.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const address = listener.address();

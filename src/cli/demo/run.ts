@@ -1,6 +1,6 @@
 /**
- * The demo, step by step: tenant and key, a domain with its DNS records, a webhook endpoint, one email; then what the
- * receiving server and the webhook receiver make of it. Everything is real but the DNS.
+ * The steps of the demo: it makes a tenant and a key, a domain with its DNS records, a webhook endpoint and one
+ * email, and then checks the message and the webhooks that arrive. Everything except the DNS is real.
  */
 import { openControl } from '../control-client.ts';
 import { curlLine } from '../curl.ts';
@@ -17,10 +17,13 @@ const FROM = `hello@${NAMES.sender}`;
 const TO = `you@${NAMES.receiver}`;
 const EVENTS = ['email.queued', 'email.sent', 'email.delivered'] as const;
 
-/** What was found, and what of it was not as it should be. */
+/** The results of the demo. `failed` names the checks that failed. */
 type Findings = { mail: ReceivedMail; verdicts: Verdicts; event: ReceivedEvent; failed: string[] };
 
-/** Resolves with the names of the checks that failed; with `once` after the first email, else at Ctrl-C. */
+/**
+ * Runs the demo and returns the names of the failed checks. With `once` it ends after the first email, otherwise at
+ * Ctrl-C.
+ */
 export function runDemo(terminal: Terminal, options: { once: boolean; json: boolean }): Promise<string[]> {
   const stopped = terminal.untilStopped();
   const tell = (text: string) => {
@@ -45,7 +48,7 @@ export function runDemo(terminal: Terminal, options: { once: boolean; json: bool
   });
 }
 
-/** Over the control socket, as `postrider tenant create` and `postrider key create` do. */
+/** Makes a key over the control socket, as `postrider tenant create` and `postrider key create` do. */
 async function makeKey({ config }: World): Promise<string> {
   const control = await openControl(config);
   try {
@@ -71,7 +74,7 @@ async function setUpDomain(api: ApiClient, { zone }: World, tell: (text: string)
   if (verified.status !== 'verified') throw new Error(`the domain is ${verified.status}, not verified`);
 }
 
-/** The CNAME is the customer's; the key it points to is served by the operator's own zone. */
+/** Returns the records to publish: the customer's CNAME, and the key that it points to in the operator's zone. */
 function toZone({ type, name, value, alternative }: DnsRecord): ZoneRecord[] {
   const published: ZoneRecord = { type, name, value };
   return alternative === undefined

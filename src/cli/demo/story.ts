@@ -1,4 +1,4 @@
-/** What the demo says. Colours only on a terminal (styleText looks at standard output and NO_COLOR). */
+/** The texts of the demo. Colours appear only on a terminal (styleText checks standard output and NO_COLOR). */
 import { styleText } from 'node:util';
 import type { ReceivedMail } from './receiver.ts';
 import type { Verdicts } from './verdicts.ts';
@@ -6,13 +6,14 @@ import type { ReceivedEvent } from './webhook-receiver.ts';
 import { NAMES, type World } from './world.ts';
 
 const LABEL_CHARACTERS = 17;
-/** Headers worth a look, in the order shown. */
+/** Headers that are shown, in this order. */
 const HEADERS = ['From', 'To', 'Subject', 'Message-ID', 'DKIM-Signature'];
 const MAX_HEADER_CHARACTERS = 88;
 
 const line = (label: string, text: string) => `  ${label.padEnd(LABEL_CHARACTERS)}${text}`;
 const title = (text: string) => `\n${styleText('bold', text)}`;
 
+/** Returns the introduction, which lists the parts of the demo. */
 export function opening({ daemon, receiver, webhooks, certificate }: World): string {
   const tls = certificate ? 'offers STARTTLS' : 'no STARTTLS: openssl was not found';
   return [
@@ -23,6 +24,7 @@ export function opening({ daemon, receiver, webhooks, certificate }: World): str
   ].join('\n');
 }
 
+/** Returns the line about the domain. */
 export function domain(found: { name: string; status: string; records: readonly unknown[] }): string {
   return line(
     'domain',
@@ -30,6 +32,7 @@ export function domain(found: { name: string; status: string; records: readonly 
   );
 }
 
+/** Returns the lines about the email that was sent. */
 export function sent(id: string, from: string, to: string): string {
   return [
     line('email', `${from} -> ${to}`),
@@ -38,10 +41,12 @@ export function sent(id: string, from: string, to: string): string {
   ].join('\n');
 }
 
+/** Returns the line about one webhook post. */
 export function happened({ type, signatureValid }: ReceivedEvent): string {
   return line(type, `signature ${verdict(signatureValid ? 'valid' : 'INVALID')}`);
 }
 
+/** Returns the received message, its verdicts, the last webhook and the result. */
 export function ending(findings: {
   mail: ReceivedMail;
   verdicts: Verdicts;
@@ -63,10 +68,12 @@ export function ending(findings: {
   ].join('\n');
 }
 
+/** Returns the command with which the reader can send another email. */
 export function invitation(curl: string): string {
   return `${title(`Send another, to any address at ${NAMES.receiver} (Ctrl-C ends the demo)`)}\n${curl}\n`;
 }
 
+/** Returns the line about another email that arrived. */
 export function another(mail: ReceivedMail, verdicts: Verdicts): string {
   return line('received', `${mail.recipients.join(', ')}: ${formatVerdicts(verdicts)}`);
 }
@@ -79,7 +86,7 @@ function verdict(text: string): string {
   return styleText(['pass', 'valid', 'verified'].includes(text) ? 'green' : 'red', text);
 }
 
-/** Unfolded (RFC 5322 2.2.3) and cut to a line. */
+/** Returns the line of one header field, unfolded (RFC 5322 section 2.2.3) and cut to a maximum length. */
 function readHeader(raw: Buffer, name: string): string[] {
   const [head = ''] = raw.toString('latin1').split('\r\n\r\n', 1);
   const value = new RegExp(`^${name}:[ \\t]*(.*)$`, 'im').exec(head.replace(/\r\n[ \t]+/g, ' '))?.[1];

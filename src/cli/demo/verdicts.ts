@@ -1,11 +1,12 @@
-/** What a receiving mail server makes of a message: SPF, DKIM and DMARC, judged by a library that is not ours. */
+/** Checks a message as a receiving mail server does: SPF, DKIM and DMARC, with a library that is not ours. */
 import { authenticate } from 'mailauth';
 import type { Dns, DnsAnswer } from '../../system/dns.ts';
 import type { ReceivedMail } from './receiver.ts';
 
-/** Each as in Authentication-Results (RFC 8601 2.7): `pass`, `fail`, `none` and so on. */
+/** Results in the words of Authentication-Results (RFC 8601 section 2.7): `pass`, `fail`, `none` and others. */
 export type Verdicts = { spf: string; dkim: string; dmarc: string };
 
+/** Returns the verdicts on a message that `receiver` received from 127.0.0.1. */
 export async function judge(mail: ReceivedMail, receiver: string, dns: Dns): Promise<Verdicts> {
   const { spf, dkim, dmarc } = await authenticate(mail.raw, {
     ip: '127.0.0.1',
@@ -23,7 +24,10 @@ export async function judge(mail: ReceivedMail, receiver: string, dns: Dns): Pro
   };
 }
 
-/** In the manner of node:dns, which the library expects: throws with a code when there is nothing. */
+/**
+ * Looks up a name in the way of node:dns, which the library expects: it throws an error with a code when there is no
+ * record.
+ */
 async function resolve(dns: Dns, name: string, type: string): Promise<string[] | string[][]> {
   switch (type) {
     case 'TXT':

@@ -1,4 +1,4 @@
-/** The demo's webhook receiver: what a customer's program would do, down to checking the signature. */
+/** The webhook receiver of the demo. It does what a customer's program does, including the check of the signature. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { realClock } from '../../system/clock.ts';
@@ -16,11 +16,12 @@ export type ReceivedEvent = {
 export type WebhookReceiver = {
   url: string;
   events: Arrivals<ReceivedEvent>;
-  /** The endpoint's secret; posts before it is known are judged unsigned. */
+  /** Sets the secret of the endpoint. Posts that arrive earlier count as not correctly signed. */
   expectSecret(secret: string): void;
   close(): Promise<void>;
 };
 
+/** Starts the receiver on a free port of 127.0.0.1. */
 export async function startWebhookReceiver(signatureHeader: string): Promise<WebhookReceiver> {
   const events = createArrivals<ReceivedEvent>();
   let secret = '';
@@ -56,7 +57,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Specification 6: `{ type, createdAt, data: { emailId, to, from } }`. */
+/** Reads the fields of an event: `{ type, createdAt, data: { emailId, to, from } }` (specification 6). */
 function readEvent(body: string): { type: string; emailId: string } {
   const event = JSON.parse(body) as { type: string; data: { emailId: string } };
   return { type: event.type, emailId: event.data.emailId };

@@ -1,6 +1,6 @@
 /**
- * The demo's surroundings, all in this process and on 127.0.0.1: a DNS zone, a receiving mail server, a webhook
- * receiver, and the daemon with a data directory that is gone afterwards.
+ * The environment of the demo, in this process and on 127.0.0.1: a DNS zone, a receiving mail server, a webhook
+ * receiver, and the daemon with a temporary data directory.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 import { createZone, type Zone } from './zone.ts';
 
-/** Names that can exist nowhere else (RFC 6761 6.2). */
+/** Host names of the demo. They cannot exist anywhere else (RFC 6761 section 6.2). */
 export const NAMES = {
   hostname: 'mail.postrider.test',
   sender: 'shop.test',
@@ -29,7 +29,7 @@ export type World = {
   certificate: Certificate | undefined;
 };
 
-/** Opens everything, lets `use` run, and closes everything again, whatever happened. */
+/** Opens everything, runs `use`, and closes everything again, even after an error. */
 export async function inWorld<Result>(use: (world: World) => Promise<Result>): Promise<Result> {
   await using cleanUp = new AsyncDisposableStack();
   const directory = mkdtempSync(join(tmpdir(), 'postrider-demo-'));
@@ -47,7 +47,7 @@ export async function inWorld<Result>(use: (world: World) => Promise<Result>): P
   return await use({ config, daemon, zone, receiver, webhooks, certificate });
 }
 
-/** Nothing of the caller's own configuration. */
+/** Returns the configuration of the demo. It ignores the configuration of the caller. */
 function demoConfig(dataDir: string, smtpPort: number): Config {
   return loadConfig({
     env: {
@@ -62,7 +62,7 @@ function demoConfig(dataDir: string, smtpPort: number): Config {
   });
 }
 
-/** What the operator of this machine and the receiver have in DNS; the sender's records come from the API. */
+/** Publishes the DNS records of the operator and of the receiver. The sender's records come from the API. */
 function publishSurroundings(zone: Zone): void {
   const thisMachine = 'v=spf1 ip4:127.0.0.1 -all';
   zone.publish([

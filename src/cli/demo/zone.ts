@@ -1,4 +1,4 @@
-/** A DNS of a few records in memory, for the demo: what a domain's owner would publish, published at once. */
+/** An in-memory DNS for the demo. Records that a domain's owner would publish are available at once. */
 import type { Dns, DnsAnswer, DnsLookups } from '../../system/dns.ts';
 
 export type ZoneRecord =
@@ -9,10 +9,11 @@ type RecordOf<T extends ZoneRecord['type']> = Extract<ZoneRecord, { type: T }>;
 
 export type Zone = Dns & { publish(records: readonly ZoneRecord[]): void };
 
-/** Chains of aliases in the demo are one long; a resolver would stop too. */
+/** Maximum number of aliases that are followed. The demo needs one. */
 const MAX_ALIAS_CHAIN = 8;
 const TTL_MS = 60_000;
 
+/** Returns a zone without records. */
 export function createZone(): Zone {
   const records: ZoneRecord[] = [];
 
@@ -24,7 +25,10 @@ export function createZone(): Zone {
     return (record: ZoneRecord): record is ZoneRecord & { type: T } => record.type === type;
   }
 
-  /** What a resolver says: an alias leads on (RFC 1034 3.6.2), a name with other records only is NODATA. */
+  /**
+   * Answers like a resolver: it follows aliases (RFC 1034 section 3.6.2), and a name with other records only is
+   * NODATA.
+   */
   async function ask<Value>(
     name: string,
     pick: (here: readonly ZoneRecord[]) => Value[],
@@ -46,7 +50,7 @@ export function createZone(): Zone {
     return { kind: 'failed', reason: 'ESERVFAIL' };
   }
 
-  /** RFC 8020 2: a name with names below it exists. */
+  /** Returns true when the zone has names below this one, which then exists itself (RFC 8020 section 2). */
   function hasNamesBelow(name: string): boolean {
     return records.some((record) => canonical(record.name).endsWith(`.${canonical(name)}`));
   }
@@ -67,7 +71,7 @@ export function createZone(): Zone {
   return { ...lookups, fresh: lookups, publish: (added) => void records.push(...added) };
 }
 
-/** RFC 1035 2.3.3: names compare without regard to case. */
+/** Returns the name in the form in which names are compared (RFC 1035 section 2.3.3). */
 function canonical(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }

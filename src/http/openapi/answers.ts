@@ -1,32 +1,32 @@
 /**
- * What routes answer, as the document says it: the refusals of one status are one response, with the envelope, the codes
- * it may carry and an example of each; and the headers of answers, each described once.
+ * Describes the responses of routes for the document. All refusals with one status are one response, with the
+ * envelope, its possible codes and an example of each. Headers of responses are described once.
  */
 import type { RouteOptions } from 'fastify';
 import { type AnyCode, problemSchema, statusOf } from '../problem.ts';
 import { REFUSALS } from './refusals.ts';
 import type { Schemas } from './schemas.ts';
 
-/** Headers, each with a number, that the answers of some routes may carry besides those of every server. */
+/** Numeric headers that the responses of some routes have in addition to those of every server. */
 export type SomeHeaders = {
-  /** Of all of them together, for the names of answers that have them: `Quota`. */
+  /** Name of the whole set, such as `Quota`. It becomes part of the names of responses that have these headers. */
   name: string;
-  /** By name of the header: what it says, and when. */
+  /** Descriptions of the headers, by name: what the value means, and when the header is present. */
   says: Readonly<Record<string, string>>;
   isOn(route: RouteOptions): boolean;
 };
 
 export type Answers = {
-  /** By name. Filled by `refusals`. */
+  /** Responses by name. `refusals` adds to them. */
   responses: Record<string, object>;
   headers: Record<string, object>;
   of(route: RouteOptions): AnswersOfRoute;
 };
 
 export type AnswersOfRoute = {
-  /** By status, for an operation that may refuse with these codes. */
+  /** Returns responses by status, for an operation that may refuse with these codes. */
   refusals(codes: readonly AnyCode[]): Record<string, object>;
-  /** Of an answer to a known caller; `more`: names of headers that it has besides. */
+  /** Returns the headers of a response to a known caller. `more` names additional headers. */
   headersOf(more: readonly string[]): Record<string, object>;
 };
 
@@ -64,6 +64,7 @@ const HEADERS = {
   ),
 };
 
+/** Returns the responses of a document, which are collected while its routes are described. */
 export function createAnswers(schemas: Schemas, some: SomeHeaders | undefined): Answers {
   const responses: Record<string, object> = {};
   const added = Object.entries(some?.says ?? {}).map(([name, says]) => [name, header(says, 'integer')]);
@@ -126,7 +127,7 @@ function example(code: AnyCode): object {
   return { error: { type: code, ...said, requestId: 'req_01khq3z5vgxw1r8t6n2m4c9b7d' } };
 }
 
-/** `not_found` is `NotFound`. */
+/** Converts a code to the name of a response: `not_found` becomes `NotFound`. */
 function pascalCase(code: string): string {
   return code.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

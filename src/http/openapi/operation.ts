@@ -1,4 +1,4 @@
-/** One route as an operation of the document: its parameters, body, answers and refusals. */
+/** Describes one route as an operation of the document: its parameters, body, responses and refusals. */
 import type { RouteOptions } from 'fastify';
 import type { AnyCode } from '../problem.ts';
 import type { AnswersOfRoute } from './answers.ts';
@@ -17,7 +17,7 @@ export type Operation = {
 type Context = { schemas: Schemas; answers: AnswersOfRoute };
 type Schema = Readonly<Record<string, unknown>>;
 
-/** What every route behind a key may answer, whatever it does. */
+/** Refusals that every route behind a key may have. */
 const BEHIND_A_KEY = [
   'validation_error',
   'missing_api_key',
@@ -27,7 +27,7 @@ const BEHIND_A_KEY = [
   'internal_error',
   'unavailable',
 ] as const satisfies readonly AnyCode[];
-/** A body is read, and judged as one, also by routes that ask for none. */
+/** Refusals of routes whose method allows a body. It is read and checked even when the route ignores it. */
 const WITH_A_BODY = [
   'request_timeout',
   'payload_too_large',
@@ -35,6 +35,7 @@ const WITH_A_BODY = [
 ] as const satisfies readonly AnyCode[];
 const BODY_METHODS = ['POST', 'PUT', 'PATCH'];
 
+/** Returns the operation of a route for one of its methods. */
 export function describeOperation(route: RouteOptions, method: string, context: Context): Operation {
   const { schema = {}, config } = route;
   const {
@@ -89,7 +90,8 @@ function describeSuccesses(
   const successes = Object.entries(response).filter(([status]) => /^2\d\d$/.test(status));
   return Object.fromEntries(
     successes.map(([status, schema]) => {
-      // Of the answer, not of what it carries, which may stand elsewhere under the same title.
+      // The description belongs to the response, and not to its schema, which may occur elsewhere under the same
+      // title.
       const { description = 'Done', ...answer } = isSchema(schema) ? schema : {};
       const headers = answers.headersOf(more);
       const content = answer['type'] === 'null' ? {} : { content: contentOf(answer, schemas) };
@@ -98,7 +100,10 @@ function describeSuccesses(
   );
 }
 
-/** Of a schema for JSON, or of one for each media type, in Fastify's form `{ content: { [type]: { schema } } }`. */
+/**
+ * Returns the content of a schema for JSON, or of one for each media type in Fastify's form `{ content: { [type]: {
+ * schema } } }`.
+ */
 function contentOf(schema: Schema, schemas: Schemas): Record<string, object> {
   const { content } = schema;
   const byType = isSchema(content) ? content : { 'application/json': { schema } };
@@ -110,7 +115,7 @@ function contentOf(schema: Schema, schemas: Schemas): Record<string, object> {
   );
 }
 
-/** What a body is as a whole: readers of the document look for it here before they look at its schema. */
+/** Returns the description of a whole body. Readers of the document expect it here rather than in its schema. */
 function descriptionOf(body: Schema): { description?: unknown } {
   const { content } = body;
   const [media] = isSchema(content) ? Object.values(content) : [{ schema: body }];
@@ -118,7 +123,10 @@ function descriptionOf(body: Schema): { description?: unknown } {
   return description === undefined ? {} : { description };
 }
 
-/** The example stands beside the schema, where every reader of OpenAPI looks for it. */
+/**
+ * Returns the content of one media type. The example lies beside the schema, where every reader of OpenAPI expects
+ * it.
+ */
 function mediaOf(schema: Schema, schemas: Schemas): object {
   const { examples, ...rest } = schema;
   const [example] = Array.isArray(examples) ? examples : [];
@@ -145,7 +153,7 @@ function describeParameters(place: 'path' | 'query' | 'header', from: unknown, s
   });
 }
 
-/** `idempotency-key` is `Idempotency-Key`. */
+/** Converts the name of a header: `idempotency-key` becomes `Idempotency-Key`. */
 function headerName(name: string): string {
   return name.replace(/(?:^|-)\w/g, (letter) => letter.toUpperCase());
 }

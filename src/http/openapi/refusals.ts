@@ -1,4 +1,4 @@
-/** Each refusal for the document: when it comes, and an example of what it says. */
+/** Describes each refusal for the document: when it occurs, and an example of its message. */
 import type { Issue } from '../../system/errors.ts';
 import type { AnyCode } from '../problem.ts';
 

@@ -1,15 +1,14 @@
 /**
- * The schemas of the document. One with a `title` stands once, among the components, and is referred to by it; so do the
- * parts of a schema that refers to itself (`$defs`).
+ * Collects the schemas of the document. A schema with a `title` becomes a component and is referred to by its title;
+ * so do the parts of a recursive schema (`$defs`).
  */
 import { isDeepStrictEqual } from 'node:util';
 
 export type Schemas = {
-  /** By title. Filled by `reference`. */
+  /** Schemas by title. `reference` adds to them. */
   components: Record<string, object>;
   /**
-   * The schema as the document shows it: itself, or a reference to a component.
-   *
+   * Returns the schema for the document: the schema itself, or a reference to a component.
    * @throws Error when another schema has the same title
    */
   reference(schema: object): object;
@@ -17,6 +16,7 @@ export type Schemas = {
 
 const COMPONENTS = '#/components/schemas/';
 
+/** Returns an empty collection. */
 export function createSchemas(): Schemas {
   const components: Record<string, object> = {};
 
@@ -39,7 +39,10 @@ export function createSchemas(): Schemas {
     return isRoot || rest.title === undefined ? typed : add(componentName(rest.title), typed);
   }
 
-  /** Only what holds schemas is gone into: an example may look like one. */
+  /**
+   * Converts the value of a keyword. It descends only into keywords that contain schemas, because an example may look
+   * like one.
+   */
   function showKeyword(keyword: string, value: unknown): unknown {
     if (keyword === '$ref') return `${COMPONENTS}${String(value).replace(/^#\/\$defs\//, '')}`;
     if (isMapOfSchemas(keyword) && isObject(value)) {
@@ -53,13 +56,15 @@ export function createSchemas(): Schemas {
   return { components, reference: (schema) => show(schema, false) };
 }
 
-/** Values say their type; a page that shows only the keyword `type` would show them as anything. */
+/**
+ * Returns the type of an enumeration. A page that shows only the keyword `type` would otherwise show it as any value.
+ */
 function typeOfValues({ enum: values }: { enum?: unknown }): { type?: string } {
   const areStrings = Array.isArray(values) && values.every((value) => typeof value === 'string');
   return areStrings ? { type: 'string' } : {};
 }
 
-/** `Created webhook endpoint` is `CreatedWebhookEndpoint`. */
+/** Converts a title to the name of a component: `Created webhook endpoint` becomes `CreatedWebhookEndpoint`. */
 function componentName(title: string): string {
   return title.replace(/[^\w.-]+(\w?)/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -68,7 +73,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** JSON Schema 2020-12, core 10: the keywords that apply schemas. */
+/** Keywords that contain schemas (JSON Schema 2020-12, core, section 10). */
 const isMapOfSchemas = (keyword: string): boolean =>
   ['properties', 'patternProperties', 'dependentSchemas'].includes(keyword);
 const isListOfSchemas = (keyword: string): boolean =>

@@ -1,13 +1,16 @@
 /**
- * The hash of a message's body in its relaxed canonical form (RFC 6376 3.4.4), taken while the body passes by in pieces
- * cut anywhere. Stretches that are canonical as they stand are hashed where they lie; only white space is looked at
- * byte by byte.
+ * Hashes a message's body in its relaxed canonical form (RFC 6376 section 3.4.4), from pieces that are cut at any
+ * position. Runs of bytes that are canonical already are hashed without a copy; only white space is processed byte by
+ * byte.
  */
 import { createHash, type Hash } from 'node:crypto';
 
 export type BodyHash = {
   update(chunk: Uint8Array): void;
-  /** SHA-256 in base64, the value of `bh=` (RFC 6376 3.5). Called once, at the end. */
+  /**
+   * Returns the SHA-256 hash in base64, the value of `bh=` (RFC 6376 section 3.5). The caller calls it once, at the
+   * end.
+   */
   digest(): string;
 };
 
@@ -16,27 +19,35 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 
-/** Looked at together; a stretch in need of changes is copied no further than to the end of its window. */
+/**
+ * Number of bytes that are processed together. A run that needs changes is copied at most to the end of its window.
+ */
 const WINDOW_BYTES = 4 * 1024;
-/** Shorter stretches are copied and gathered: a call of the hash costs as much as copying this much. */
+/**
+ * Minimum length of a run that is hashed without a copy: a call of the hash costs as much as copying this many bytes.
+ */
 const DIRECT_BYTES = 512;
-/** Empty lines held back at a time, in case they end the body. */
+/** Maximum number of empty lines that are held back in case they end the body. */
 const HELD_LINE_ENDS = 2 * 1024;
 const LINE_ENDS = Buffer.from('\r\n'.repeat(HELD_LINE_ENDS), 'latin1');
-/** More of them than this are written from `LINE_ENDS`. */
+/** Maximum number of line ends that are written byte by byte. More are written from `LINE_ENDS`. */
 const FEW_LINE_ENDS = 8;
-/** A window is never longer once copied, but for what was held back before it: line ends, a space, a CR. */
+/**
+ * Size of the output: a window is never longer after copying, apart from what was held back before it (line ends, a
+ * space, a CR).
+ */
 const OUTPUT_BYTES = WINDOW_BYTES + 2 * FEW_LINE_ENDS + 2;
-/** One for all: nothing stays in it from one update to the next. */
+/** One buffer for all bodies. Nothing stays in it between two updates. */
 const output = Buffer.allocUnsafeSlow(OUTPUT_BYTES);
 
+/** Returns a hash of an empty body. */
 export function createBodyHash(): BodyHash {
   return new RelaxedBodyHash();
 }
 
 /**
- * What may still be dropped is held back: line ends until another byte follows (empty lines at the end are ignored),
- * and white space until it is known not to end a line.
+ * Holds back whatever may still be dropped: line ends until another byte follows (empty lines at the end are
+ * ignored), and white space until it is known not to end a line.
  */
 class RelaxedBodyHash implements BodyHash {
   #hash: Hash = createHash('sha256');
@@ -45,7 +56,7 @@ class RelaxedBodyHash implements BodyHash {
   #space = false;
   #carriageReturn = false;
   #isEmpty = true;
-  /** The hash before the line ends now held back, once they are so many that most were hashed on trust. */
+  /** The hash before the current run of line ends, once the run is so long that most of it was hashed already. */
   #beforeLineEnds: Hash | undefined;
 
   update(chunk: Uint8Array): void {
@@ -55,9 +66,10 @@ class RelaxedBodyHash implements BodyHash {
     this.#flush();
   }
 
-  /** A body that is not empty ends with exactly one CRLF, also where the message has none. */
+  /** Finishes the hash. A body that is not empty ends with exactly one CRLF, even if the message has none. */
   digest(): string {
-    // A CR at the very end is a byte like others; another one, held back in its place, lets it out.
+    // A CR at the very end counts as an ordinary byte. Feeding another CR makes the class write the one that it holds
+    // back.
     if (this.#carriageReturn) this.update(LINE_ENDS.subarray(0, 1));
     if (this.#beforeLineEnds) this.#hash = this.#beforeLineEnds;
     if (!this.#isEmpty) this.#hash.update('\r\n');
@@ -117,7 +129,7 @@ class RelaxedBodyHash implements BodyHash {
       }
       if (space) output[used++] = SPACE;
       space = false;
-      // A CR that no LF follows is a byte like others; what came now is looked at again.
+      // A CR without a following LF counts as an ordinary byte, so the current byte is processed again.
       if (carriageReturn) {
         output[used++] = CR;
         carriageReturn = false;
@@ -137,8 +149,10 @@ class RelaxedBodyHash implements BodyHash {
     if (lineEnds >= HELD_LINE_ENDS) this.#trustLineEnds();
   }
 
-  /** Empty lines without end would be hashed all at once when they turn out to be inside the body. They are hashed as
-   * they come instead, and the hash before them is kept. */
+  /**
+   * Hashes held-back empty lines early and keeps the hash before them. Otherwise an unlimited number of them would be
+   * hashed at once when they turn out to be inside the body.
+   */
   #trustLineEnds(): void {
     if (!this.#beforeLineEnds) {
       this.#flush();
@@ -150,7 +164,7 @@ class RelaxedBodyHash implements BodyHash {
     }
   }
 
-  /** They are inside the body, as many as they are. */
+  /** Writes the held-back line ends, which are inside the body. */
   #writeLineEnds(count: number): void {
     if (!this.#beforeLineEnds) this.#flush();
     this.#beforeLineEnds = undefined;
@@ -166,8 +180,10 @@ class RelaxedBodyHash implements BodyHash {
   }
 }
 
-/** The end of the longest stretch from `start` that stands as it is whatever follows it: no tab, no two spaces together,
- * no space before a CR, and neither white space nor a line end at its end. */
+/**
+ * Returns the end of the longest run from `start` that is canonical whatever follows it: it contains no tab, no two
+ * adjacent spaces and no space before a CR, and does not end with white space or a line end.
+ */
 function canonicalEnd(bytes: Uint8Array, start: number, limit: number): number {
   let end = start;
   let previous = 0;

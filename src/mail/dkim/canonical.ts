@@ -1,6 +1,6 @@
-/** The relaxed canonical form of header fields (RFC 6376 3.4.2). That of bodies is `body-hash.ts`. */
+/** The relaxed canonical form of header fields (RFC 6376 section 3.4.2). Bodies are in `body-hash.ts`. */
 
-/** One field, given with or without its CRLF; the result has none. */
+/** Returns one field in canonical form without CRLF. The argument may end with a CRLF. */
 export function relaxedField(field: string): string {
   const colon = field.indexOf(':');
   const name = field.slice(0, colon).trimEnd().toLowerCase();

@@ -1,12 +1,18 @@
 /** DKIM keys and the DNS record that publishes them (RFC 6376 3.6.1). */
 import { generateKeyPair } from 'node:crypto';
 
-/** RFC 8301 3.2: at least 1024 bits, 2048 wanted. Longer ones do not fit one character-string. */
+/**
+ * Size of the key: at least 1024 bits are required and 2048 recommended (RFC 8301 section 3.2). Longer keys do not
+ * fit one character-string.
+ */
 const RSA_MODULUS_BITS = 2048;
-/** RFC 1035 3.3.14 allows 65,535; a key record is far below this. */
+/** Maximum length of a record that is parsed. RFC 1035 section 3.3.14 allows 65,535; a key record is far shorter. */
 const MAX_RECORD_CHARACTERS = 4_096;
 
-/** A fresh RSA key: PKCS #8 in PEM, and the public half as SubjectPublicKeyInfo in base64, the form of `p=`. */
+/**
+ * Generates an RSA key: the private key as PKCS #8 in PEM, the public key as SubjectPublicKeyInfo in base64, the form
+ * of `p=`.
+ */
 export function generateDkimKey(): Promise<{ privateKeyPem: string; publicKeyBase64: string }> {
   const options = {
     modulusLength: RSA_MODULUS_BITS,
@@ -21,12 +27,15 @@ export function generateDkimKey(): Promise<{ privateKeyPem: string; publicKeyBas
   );
 }
 
-/** The text of the TXT record at `<selector>._domainkey.<domain>`. */
+/** Returns the text of the TXT record at `<selector>._domainkey.<domain>`. */
 export function dkimKeyRecord(publicKeyBase64: string): string {
   return `v=DKIM1; k=rsa; p=${publicKeyBase64}`;
 }
 
-/** The RSA key a record publishes for mail. Undefined when it is no such record, or its key is revoked (`p=` empty). */
+/**
+ * Returns the RSA key that a record publishes for mail; undefined when the text is not such a record, or its key is
+ * revoked (`p=` is empty).
+ */
 export function parseDkimKeyRecord(text: string): { publicKeyBase64: string } | undefined {
   const tags = parseTagList(text);
   if (!tags) return undefined;
@@ -39,7 +48,7 @@ export function parseDkimKeyRecord(text: string): { publicKeyBase64: string } | 
   return /^[A-Za-z0-9+/]+={0,2}$/.test(publicKeyBase64) ? { publicKeyBase64 } : undefined;
 }
 
-/** RFC 6376 3.2. A tag given twice makes the whole list invalid. */
+/** Parses a tag list (RFC 6376 section 3.2). A tag that occurs twice makes the whole list invalid. */
 function parseTagList(text: string): Map<string, string> | undefined {
   if (text.length > MAX_RECORD_CHARACTERS) return undefined;
   const tags = new Map<string, string>();
@@ -58,7 +67,7 @@ function firstTag(tags: ReadonlyMap<string, string>): string | undefined {
   return tags.keys().next().value;
 }
 
-/** Whether a colon-separated list holds one of `wanted`; an absent list allows everything. */
+/** Returns true when a colon-separated list contains one of `wanted`. An absent list allows everything. */
 function listHas(list: string | undefined, wanted: readonly string[]): boolean {
   return list === undefined || list.split(':').some((item) => wanted.includes(item.trim()));
 }

@@ -1,14 +1,16 @@
 /**
- * DKIM signing (RFC 6376), relaxed/relaxed. The same message, key and second give the same field. The RSA operation,
- * which costs a millisecond, runs in the thread pool.
+ * DKIM signing (RFC 6376), relaxed/relaxed. The same message, key and second give the same field. The RSA operation
+ * takes a millisecond and runs in the thread pool.
  */
 import { type KeyObject, sign } from 'node:crypto';
 import { relaxedField } from './canonical.ts';
 
 export type DkimKey = { domain: string; selector: string; algorithm: 'rsa-sha256'; privateKey: KeyObject };
 
-/** Each listed once more than the message has it, so that nobody can add another one behind the signature
- * (RFC 6376 8.15, security.md 2.22). */
+/**
+ * These fields are each listed once more than the message has them, so that nobody can add another one without
+ * breaking the signature (RFC 6376 section 8.15, security.md 2.22).
+ */
 const OVERSIGNED = [
   'From',
   'To',
@@ -22,8 +24,8 @@ const OVERSIGNED = [
   'Content-Transfer-Encoding',
 ] as const;
 /**
- * These fields are signed where they are present (RFC 6376 5.4.1; the List fields: RFC 8058 4). A mailing list may add
- * its own. Receivers ignore a `BIMI-Selector` that no signature covers
+ * These fields are signed when they are present (RFC 6376 section 5.4.1; the List fields: RFC 8058 section 4). A
+ * mailing list may add its own. Receivers ignore a `BIMI-Selector` that no signature covers
  * (draft-brand-indicators-for-message-identification).
  */
 const SIGNED_IF_PRESENT = [
@@ -36,18 +38,18 @@ const SIGNED_IF_PRESENT = [
   'BIMI-Selector',
 ] as const;
 
-/** Places to fold the signature's base64 (RFC 6376 3.5 b=: white space in it is ignored). */
+/** Maximum length of a line of the signature. White space in its base64 is ignored (RFC 6376 section 3.5). */
 const BASE64_LINE_CHARACTERS = 72;
 
-/** What a signature is made of: the body itself was hashed when the message was accepted. */
+/** The input of a signature. The body itself was hashed when the message was accepted. */
 export type SignableMessage = {
-  /** All fields, `Date` among them, each ended by CRLF; with or without the empty line behind them. */
+  /** All fields including `Date`, each with its CRLF, with or without the empty line after them. */
   header: Uint8Array;
-  /** As `createBodyHash` gives it. */
+  /** Hash of the body from `createBodyHash`. */
   bodyHash: string;
 };
 
-/** The complete `DKIM-Signature: …` field with its CRLF, to be put in front of the message. */
+/** Returns the complete `DKIM-Signature: …` field with its CRLF. It is placed before the message. */
 export async function signMessage(
   message: SignableMessage,
   key: DkimKey,
@@ -60,7 +62,10 @@ export async function signMessage(
   return `${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
 }
 
-/** Header fields as latin1 text (so each character is one octet), folded as they stand, without their last CRLF. */
+/**
+ * Returns the header fields as latin1 text, so that each character is one octet, still folded and without their last
+ * CRLF.
+ */
 function splitHeader(header: Uint8Array): string[] {
   const bytes = Buffer.from(header.buffer, header.byteOffset, header.byteLength);
   const text = bytes.toString('latin1');
@@ -69,7 +74,10 @@ function splitHeader(header: Uint8Array): string[] {
   return fields.split(/\r\n(?![ \t])/).filter((field) => field.includes(':'));
 }
 
-/** RFC 6376 5.4.2: several fields of a name are signed from the bottom up; a name beyond them stands for nothing. */
+/**
+ * Selects the fields to sign. Several fields of one name are signed from the bottom up, and a name beyond them signs
+ * the absence of another one (RFC 6376 section 5.4.2).
+ */
 function selectFields(fields: readonly string[]): { names: string[]; canonical: string } {
   const byName = new Map<string, string[]>();
   for (const field of fields) {
@@ -90,7 +98,10 @@ function selectFields(fields: readonly string[]): { names: string[]; canonical: 
   return { names: [...names, ...OVERSIGNED], canonical };
 }
 
-/** The field up to and with `b=` (RFC 6376 3.5). `l=` is never written: it lets others append (security.md finding 3). */
+/**
+ * Returns the field up to and including `b=` (RFC 6376 section 3.5). It never has `l=`, which lets others append to
+ * the body (security.md finding 3).
+ */
 function writeField(
   key: DkimKey,
   timestampSeconds: number,

@@ -1,21 +1,24 @@
 /**
- * Base64 as a body (RFC 2045 6.8): lines of 76 characters, written slice by slice, so that a large attachment exists
- * once, however it is given. Characters that are base64 already are only cut into lines.
+ * Base64 as a body (RFC 2045 section 6.8): lines of 76 characters, produced in slices, so that a large attachment is
+ * in memory only once. Input that is base64 already is only cut into lines.
  */
 
 export type Base64Source =
-  /** Canonical base64 (RFC 4648 4) without line breaks; checked by whoever took it in. */
+  /** Canonical base64 (RFC 4648 section 4) without line breaks. The code that accepted it has checked it. */
   { kind: 'base64'; ascii: Uint8Array } | { kind: 'bytes'; bytes: Uint8Array };
 
-/** RFC 2045 6.8. */
+/** Maximum length of a line (RFC 2045 section 6.8). */
 const LINE_CHARACTERS = 76;
 const LINE_BYTES = (LINE_CHARACTERS / 4) * 3;
-/** About 156 KiB of text: large enough for one write to a file, small enough to take a fraction of a millisecond. */
+/**
+ * Number of lines per slice, about 156 KiB: large enough for one write to a file, small enough to take a fraction of
+ * a millisecond.
+ */
 const SLICE_LINES = 2_048;
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** The lines of the encoded form, with CRLF between them and none behind the last. */
+/** Yields the lines of the encoded form with CRLF between them, and none after the last. */
 export function* base64Lines(source: Base64Source): Generator<Buffer> {
   const [input, perLine] =
     source.kind === 'base64' ? [source.ascii, LINE_CHARACTERS] : [source.bytes, LINE_BYTES];

@@ -1,6 +1,6 @@
 /**
- * Bodies of text parts: line ends made CRLF, then the shortest transfer encoding that carries them (RFC 2045 6):
- * 7bit where it fits, else quoted-printable, else base64.
+ * Encodes the bodies of text parts. Line ends become CRLF. The transfer encoding is 7bit when the text allows it, and
+ * otherwise the shorter one of quoted-printable and base64 (RFC 2045 section 6).
  */
 import { base64Lines } from './base64.ts';
 import { MAX_LINE_OCTETS } from './headers.ts';
@@ -10,7 +10,10 @@ export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64';
 
 export type EncodedBody = {
   encoding: TransferEncoding;
-  /** ASCII; ends with a line end only where the text did. What is encoded is so as it is read. */
+  /**
+   * Yields the body as ASCII. It ends with a line end only if the text does. Encodings are computed while they are
+   * read.
+   */
   pieces(): Iterable<Buffer>;
   /**
    * Returns true when the body may contain `boundary`. An encoded body cannot: our boundaries are never
@@ -26,6 +29,7 @@ const SPACE = 0x20;
 const EQUALS = 0x3d;
 const TILDE = 0x7e;
 
+/** Chooses the transfer encoding of a text. */
 export function encodeBody(text: string): EncodedBody {
   const bytes = Buffer.from(text.replace(/\r\n?|\n/g, '\r\n'), 'utf8');
   const { encodedBytes, longestLine, isClean } = survey(bytes);
@@ -40,7 +44,10 @@ export function encodeBody(text: string): EncodedBody {
     : { encoding: 'base64', pieces: () => base64Lines({ kind: 'bytes', bytes }), holds };
 }
 
-/** What the choice of an encoding needs to know. `isClean`: ASCII without NUL and without CR or LF outside CRLF. */
+/**
+ * Measures what the choice of an encoding depends on. `isClean` is true for ASCII without NUL and without CR or LF
+ * outside CRLF.
+ */
 function survey(bytes: Buffer): { encodedBytes: number; longestLine: number; isClean: boolean } {
   let encodedBytes = 0;
   let longestLine = 0;

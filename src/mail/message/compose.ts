@@ -1,7 +1,7 @@
 /**
- * Writes a message (RFC 5322, RFC 2045) from its parts, but for the fields of the moment it is sent at, `Date` and
- * DKIM-Signature. The same composition gives the same bytes, so that a resend is recognisable as one. Blind copies are
- * not part of a composition: they live in the envelope alone (RFC 5322 3.6.3).
+ * Writes a message (RFC 5322, RFC 2045) from its parts, without the two fields that are added when it is sent, `Date`
+ * and DKIM-Signature. The same composition gives the same bytes, so that a resend is recognisable. Blind copies are
+ * not part of a composition: they are in the envelope only (RFC 5322 section 3.6.3).
  */
 import type { Mailbox } from '../address.ts';
 import type { Base64Source } from './base64.ts';
@@ -20,11 +20,14 @@ import { addressField, customField, parameterField, structuredField, textField }
 import { type MediaType, parseMediaType, writeParameter } from './media-type.ts';
 
 export type Attachment = {
-  /** As given; made a plain name before it is written. */
+  /** File name as the caller gave it. It is cleaned before it is written. */
   filename: string;
-  /** `type/subtype`, with parameters if it has any. */
+  /** Media type `type/subtype`, with optional parameters. */
   contentType: string;
-  /** Makes it inline, to be shown where `cid:` names it in the HTML (RFC 2392). Without angle brackets. */
+  /**
+   * Content id, which makes the attachment inline: the HTML refers to it with `cid:` (RFC 2392). It has no angle
+   * brackets.
+   */
   contentId: string | undefined;
   content: AttachmentContent;
 };
@@ -39,38 +42,46 @@ export type Composition = {
   subject: string;
   text: string | undefined;
   html: string | undefined;
-  /** The caller's own, in order: printable ASCII, none of the fields written here. */
+  /** Header fields that the caller set, in order: printable ASCII, and none of the fields that are written here. */
   headers: readonly { name: string; value: string }[];
   attachments: readonly Attachment[];
-  /** Without its angle brackets. */
+  /** Message id without its angle brackets. */
   messageId: string;
-  /** Any text; the boundaries between the parts are derived from it. */
+  /** Text from which the boundaries between the parts are derived. */
   boundarySeed: string;
 };
 
-/** With CRLF line ends, ASCII, no line above 998 octets. */
+/** A message in ASCII with CRLF line ends. No line exceeds 998 octets. */
 export type ComposedMessage = {
-  /** All fields, and the empty line that ends them. */
+  /** All fields and the empty line after them. */
   header: Buffer;
-  /** In order. Written as it is read, and anew each time, so that a large attachment is never held twice. */
+  /** The body in order. Each iteration produces it anew, so that a large attachment is never in memory twice. */
   body: Iterable<Buffer>;
 };
 
-/** The id's characters: those of RFC 5322 3.6.4 dot-atom-text on both sides of the `@`. */
+/** Matches a message id: the characters of dot-atom-text on both sides of the `@` (RFC 5322 section 3.6.4). */
 const MESSAGE_ID = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+@[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+$/;
-/** RFC 2045 7 asks for a msg-id. Ids without `@` are common and every reader compares them as they stand, so the part
- * behind it may be missing; the characters are those of RFC 5322 3.2.3 dot-atom-text. */
+/**
+ * Matches a content id. RFC 2045 section 7 requires the form of a message id, but ids without `@` are common and
+ * readers compare them as plain text, so that part is optional. The characters are those of dot-atom-text (RFC 5322
+ * section 3.2.3).
+ */
 const CONTENT_ID = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+(?:@[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+)?$/;
 const MAX_CONTENT_ID_CHARACTERS = 256;
-/** Fields that stand once, or decide what the others mean (RFC 5322 3.6, RFC 2045), or are added on the way out. */
+/**
+ * Fields that callers cannot set: they occur only once, define the meaning of others (RFC 5322 section 3.6, RFC
+ * 2045), or are added when the message is sent.
+ */
 const NOT_CUSTOM: ReadonlySet<string> = new Set([
   ...['from', 'sender', 'to', 'cc', 'bcc', 'reply-to', 'subject', 'date', 'message-id', 'mime-version'],
   ...['content-type', 'content-transfer-encoding', 'content-disposition', 'content-id'],
   ...['return-path', 'received', 'dkim-signature'],
 ]);
 
-/** @throws RangeError when a header field cannot be written without breaking the header, and for a content type or a
- * content id that is none */
+/**
+ * Composes a message.
+ * @throws RangeError when a header field would break the header, or when a content type or a content id is not valid
+ */
 export function compose(message: Composition): ComposedMessage {
   const root = rootEntity(message);
   return {
@@ -103,8 +114,10 @@ function ownField({ name, value }: { name: string; value: string }): string {
   return customField(name, value);
 }
 
-/** `mixed` around `alternative` around `related`: the nesting that readers expect. Without HTML that could show them,
- * inline parts are attachments like others. */
+/**
+ * Nests the parts as readers expect: `mixed` around `alternative` around `related`. Without HTML that could refer to
+ * them, inline parts are ordinary attachments.
+ */
 function rootEntity({ text, html, attachments, boundarySeed }: Composition): Entity {
   const page = html === undefined ? undefined : textEntity('html', html);
   const plain = text === undefined && page ? undefined : textEntity('plain', text ?? '');
@@ -117,9 +130,9 @@ function rootEntity({ text, html, attachments, boundarySeed }: Composition): Ent
   const nest = (subtype: Multipart['subtype'], parts: readonly Entity[], parameters: string[] = []) =>
     multipart(parts, { subtype, parameters, boundary: chooseBoundary(`${subtype}:${boundarySeed}`, leaves) });
 
-  // RFC 2387 3.1: the type is that of the first part, which the others belong to.
+  // The type of a related part is that of its first part, which the others belong to (RFC 2387 section 3.1).
   const shown = page && inline.length > 0 ? nest('related', [page, ...inline], ['type="text/html"']) : page;
-  // RFC 2046 5.1.4: the plainest form first.
+  // The plainest form comes first (RFC 2046 section 5.1.4).
   const forms = [plain, shown].filter((part) => part !== undefined);
   const [first = textEntity('plain', '')] = forms;
   const content = forms.length > 1 ? nest('alternative', forms) : first;
@@ -127,7 +140,10 @@ function rootEntity({ text, html, attachments, boundarySeed }: Composition): Ent
   return nest('mixed', [content, ...others]);
 }
 
-/** @throws RangeError when its type or its id is none */
+/**
+ * Returns the part of an attachment.
+ * @throws RangeError when its type or its content id is not valid
+ */
 function attachmentEntity(attachment: Attachment, disposition: 'attachment' | 'inline'): LeafEntity {
   const { contentId, content } = attachment;
   if (contentId !== undefined && !isContentId(contentId)) throw new RangeError('the content id is not one');
@@ -167,6 +183,7 @@ function writeMediaType({ type, subtype, parameters }: MediaType): string[] {
   ];
 }
 
+/** Returns true for a text that can be a content id. The angle brackets are not part of it. */
 export function isContentId(text: string): boolean {
   return text.length <= MAX_CONTENT_ID_CHARACTERS && CONTENT_ID.test(text);
 }

@@ -1,13 +1,18 @@
 /**
- * Encoded-words (RFC 2047): how text outside ASCII stands in a header field. Written always as UTF-8, in whichever of
- * the two encodings is shorter, with only the characters a phrase allows (5 (3)), so one form serves everywhere.
+ * Encoded-words (RFC 2047), the form of non-ASCII text in header fields. They are always UTF-8, in the shorter one of
+ * the two encodings, and use only the characters that a phrase allows (section 5 (3)), so that one form is valid
+ * everywhere.
  */
 
-/** RFC 2047 2: an encoded-word is at most 75 characters. Ours are shorter, so that the first one still fits on a
- * line of 76 behind a field name such as `Reply-To: `. */
+/**
+ * Maximum length of an encoded-word. RFC 2047 section 2 allows 75 characters; ours are shorter, so that the first one
+ * still fits on a line of 76 after a field name such as `Reply-To: `.
+ */
 const MAX_WORD_CHARACTERS = 64;
 const FRAME_CHARACTERS = '=?UTF-8?Q?'.length + '?='.length;
-/** RFC 2047 5 (3), as bytes; the space is written as `_` (4.2 (2)). */
+/**
+ * Matches the bytes that are written unchanged (RFC 2047 section 5 (3)). A space is written as `_` (section 4.2 (2)).
+ */
 const SAFE_IN_PHRASE = /[A-Za-z0-9!*+/-]/;
 const ENCODED_WORD = /^=\?utf-8\?(?:q\?([!->@-~]*)|b\?([A-Za-z0-9+/]*={0,2}))\?=$/i;
 
@@ -19,7 +24,7 @@ const Q_FORMS: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** `text` as encoded-words with a space between them, each holding whole characters (RFC 2047 5). */
+/** Returns `text` as encoded-words separated by spaces. Each word holds complete characters (RFC 2047 section 5). */
 export function encodeWords(text: string): string {
   const bytes = Buffer.from(text, 'utf8');
   const qLength = qEncode(bytes).length;
@@ -58,7 +63,7 @@ function qEncode(bytes: Uint8Array): string {
   return text;
 }
 
-/** The text of one UTF-8 encoded-word; undefined when `word` is none, and is then to be shown as it stands. */
+/** Returns the text of one UTF-8 encoded-word; undefined when `word` is not one, and is then shown unchanged. */
 export function decodeWord(word: string): string | undefined {
   const match = ENCODED_WORD.exec(word);
   if (!match) return undefined;

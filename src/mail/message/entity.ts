@@ -1,13 +1,13 @@
 /**
- * The parts a message is made of (RFC 2045 2.4): texts, and multiparts that hold others. An entity knows its
- * header fields at once and writes its body when asked, piece by piece.
+ * The parts of a message (RFC 2045 section 2.4): texts, and multiparts that contain other parts. The header fields of
+ * an entity are known at once; its body is produced piece by piece.
  */
 import { createHash } from 'node:crypto';
 import { type EncodedBody, encodeBody } from './body.ts';
 import { parameterField, structuredField } from './headers.ts';
 
 export type Entity = {
-  /** The fields that describe it, each with its CRLF. */
+  /** Header fields of the entity, each with its CRLF. */
   fields: string;
   body(): Iterable<Buffer>;
 };
@@ -17,6 +17,7 @@ export type LeafEntity = Entity & Pick<EncodedBody, 'holds'>;
 
 const CRLF = Buffer.from('\r\n', 'latin1');
 
+/** Returns a text part in UTF-8. */
 export function textEntity(subtype: 'plain' | 'html', text: string): LeafEntity {
   const { encoding, pieces, holds } = encodeBody(text);
   return {
@@ -32,10 +33,11 @@ export type Multipart = {
   subtype: 'mixed' | 'related' | 'alternative';
   /** Parameters besides the boundary. */
   parameters?: readonly string[];
-  /** From `chooseBoundary`. */
+  /** Boundary from `chooseBoundary`. */
   boundary: string;
 };
 
+/** Returns a part that contains the children. */
 export function multipart(
   children: readonly Entity[],
   { subtype, parameters = [], boundary }: Multipart,
@@ -46,7 +48,9 @@ export function multipart(
   };
 }
 
-/** RFC 2046 5.1.1. The CRLF before a boundary belongs to the boundary. */
+/**
+ * Yields the parts between boundaries (RFC 2046 section 5.1.1). The CRLF before a boundary belongs to the boundary.
+ */
 function* multipartBody(children: readonly Entity[], boundary: string): Generator<Buffer> {
   let before = '';
   for (const child of children) {
@@ -58,8 +62,9 @@ function* multipartBody(children: readonly Entity[], boundary: string): Generato
 }
 
 /**
- * Chooses a boundary. RFC 2046 5.1.1: a boundary must not appear in what it encloses. `=_` cannot occur in an encoded
- * part; all other parts of the message are searched, enclosed or not. The same seed and leaves give the same boundary.
+ * Chooses a boundary, which must not occur in the parts that it separates (RFC 2046 section 5.1.1). `=_` cannot occur
+ * in an encoded part; all other parts of the message are searched, enclosed or not. The same seed and leaves give the
+ * same boundary.
  */
 export function chooseBoundary(seed: string, leaves: readonly LeafEntity[]): string {
   for (let round = 0; ; round++) {
@@ -68,7 +73,7 @@ export function chooseBoundary(seed: string, leaves: readonly LeafEntity[]): str
   }
 }
 
-/** The body of an entity that is the whole message, which ends with a line end. */
+/** Yields the body of an entity that is the whole message. It always ends with a line end. */
 export function* wholeBody(entity: Entity): Generator<Buffer> {
   let last: Buffer = CRLF.subarray(2);
   for (const piece of entity.body()) {

@@ -16,8 +16,8 @@ import { MAX_LINE_OCTETS } from './headers.ts';
 import { isFrom, quotedPrintable } from './quoted-printable.ts';
 
 /**
- * Larger texts are sent in base64 without being read. The limit is our own: the choice of an encoding takes 3 ms of CPU
- * time for each megabyte, so ten attachments of this size block the event loop for 7 ms.
+ * Maximum size of a text that is analysed; larger ones are sent in base64. Our own limit: the choice of an encoding
+ * takes 3 ms of CPU time for each megabyte, so ten attachments of this size block the event loop for 7 ms.
  */
 export const MAX_READABLE_BYTES = 256 * 1024;
 
@@ -99,8 +99,8 @@ function survey(bytes: Buffer): Survey {
 }
 
 /**
- * The value is 1 for a byte that ends a line or that quoted-printable encodes. White space is checked where a line
- * ends.
+ * Lookup table: 1 for a byte that ends a line or that quoted-printable encodes. White space is checked at the ends of
+ * lines.
  */
 const NEEDS_A_LOOK = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === TAB || (byte >= SPACE && byte <= TILDE && byte !== EQUALS) ? 0 : 1,

@@ -7,13 +7,18 @@
  * takes the plain one. Long names are not cut into `filename*0*`, since the limit below keeps them in one line.
  */
 
-/** What file systems take. As `%XX` it stays below the 998 characters of a line. */
+/**
+ * Maximum length of a file name on common file systems. In the form `%XX` it stays below the 998 characters of a
+ * line.
+ */
 const MAX_FILENAME_BYTES = 255;
 const MAX_EXTENSION_BYTES = 32;
 const FALLBACK_NAME = 'attachment';
-/** Controls, line separators, and the controls that make `exe.pdf` out of `fdp.exe` by turning the direction. */
+/**
+ * Matches control characters, line separators, and the direction controls that make `fdp.exe` look like `exe.pdf`.
+ */
 const DROPPED = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
-/** RFC 2231 7 attribute-char. */
+/** Matches the bytes that stay unencoded (RFC 2231 section 7, attribute-char). */
 const UNENCODED_BYTES = /[A-Za-z0-9!#$&+\-.^_`{|}~]/;
 
 const EXTENDED_FORMS: readonly string[] = Array.from({ length: 256 }, (_, byte) => {
@@ -21,15 +26,20 @@ const EXTENDED_FORMS: readonly string[] = Array.from({ length: 256 }, (_, byte) 
   return UNENCODED_BYTES.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 });
 
-/** The last part of a path, without characters that deceive or break lines, at most 255 bytes long with its extension
- * kept. Never empty. A clean name stays as it is. */
+/**
+ * Returns the last part of a path without characters that deceive readers or break lines, at most 255 bytes long with
+ * its extension kept. The result is never empty. A clean name is returned unchanged.
+ */
 export function cleanFilename(text: string): string {
   const base = text.slice(Math.max(text.lastIndexOf('/'), text.lastIndexOf('\\')) + 1);
   const name = shorten(base.toWellFormed().replace(DROPPED, '').trim());
   return /^\.*$/.test(name) ? FALLBACK_NAME : name;
 }
 
-/** The parameters of a Content-Disposition (RFC 2183 2.3) and of a Content-Type that say a clean name. */
+/**
+ * Returns the parameters of a Content-Disposition (RFC 2183 section 2.3) and of a Content-Type that carry a clean
+ * name.
+ */
 export function filenameParameters(name: string): { filename: string; name: string } {
   if (/^[ -~]*$/.test(name) && !name.includes('=?')) {
     const quoted = quote(name);
@@ -63,7 +73,7 @@ function shorten(name: string): string {
   return stem.trimEnd() + kept;
 }
 
-/** As many whole characters as fit. */
+/** Returns the longest prefix of complete characters that fits. */
 function firstBytes(text: string, limitBytes: number): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(limitBytes));
   return text.slice(0, read);

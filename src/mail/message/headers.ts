@@ -1,85 +1,109 @@
 /**
- * Writes header fields: folded, ASCII, ended by CRLF. What could end a field early or start another one is refused
- * here once more, whatever was checked before (security.md 2.15).
+ * Writes header fields in folded ASCII, terminated by CRLF. Every function here refuses text that could end a field
+ * early or start another one, even if the caller has checked it before (security.md 2.15).
  */
 import { formatMailbox, type Mailbox } from '../address.ts';
 import { encodeWords } from './encoded-word.ts';
 
-/** RFC 2047 2 asks for 76 where encoded-words stand; RFC 5322 2.1.1 for at most 78 elsewhere. */
+/**
+ * Length at which lines are folded. RFC 2047 section 2 asks for 76 characters in lines with encoded-words, RFC 5322
+ * section 2.1.1 for at most 78 in others.
+ */
 const FOLD_AT_CHARACTERS = 76;
-/** RFC 5322 2.1.1, the CRLF not counted. */
+/** Maximum length of a line without its CRLF (RFC 5322 section 2.1.1). */
 export const MAX_LINE_OCTETS = 998;
-/** A word without spaces cannot be folded; beyond this length it is encoded, which gives it places to fold. */
+/**
+ * Maximum length of a word that is written unchanged. A word cannot be folded; a longer one is encoded, and the
+ * encoded-words can.
+ */
 const MAX_PLAIN_WORD_CHARACTERS = 900;
 
-/** With the name of a field or a space before it and a semicolon behind it, still a line. */
+/**
+ * Maximum length of a parameter. With the name of a field or a space before it and a semicolon after it, it still
+ * fits on one line.
+ */
 const MAX_PARAMETER_CHARACTERS = 900;
 
 const FIELD_NAME = /^[!-9;-~]+$/;
 const STRUCTURED = /^[\t -~]*$/;
 const PRINTABLE_ASCII = /^[ -~]*$/;
-/** Text that stands as it is: printable, no white space that a reader would drop, nothing that looks encoded. */
+/** Matches text that needs no encoding: printable, without white space that a reader would drop. */
 const PLAIN_TEXT = /^(?:[!-~]+(?: +[!-~]+)*)?$/;
 const LONG_WORD = new RegExp(`[^ ]{${MAX_PLAIN_WORD_CHARACTERS}}`);
 const BREAKS_FIELD = /[\r\n\0]/;
 
-/** RFC 5322 2.2. */
+/** Returns true for the name of a field (RFC 5322 section 2.2). */
 export function isFieldName(name: string): boolean {
   return FIELD_NAME.test(name);
 }
 
-/** Whether `text` can be the value of a field: nothing in it ends the line. */
+/** Returns true when `text` can be the value of a field, because nothing in it ends the line. */
 export function isFieldText(text: string): boolean {
   return !BREAKS_FIELD.test(text);
 }
 
-/** A field whose value is written by its own grammar (dates, ids, parameters).
- * @throws RangeError when it is not printable ASCII, or a line would be longer than RFC 5322 allows */
+/**
+ * Returns a field whose value has its own grammar, such as dates, ids and parameters.
+ * @throws RangeError when the value is not printable ASCII, or a line would be longer than RFC 5322 allows
+ */
 export function structuredField(name: string, value: string): string {
   if (!isFieldName(name) || !STRUCTURED.test(value))
     throw new RangeError(`header field ${name} is not clean`);
   return `${fold(`${name}: ${value}`)}\r\n`;
 }
 
-/** A field of a value and its parameters, each of these on a line of its own and not broken inside: some readers trip
- * over a quoted string that is folded.
- * @throws RangeError when a part is not printable ASCII, or longer than a line may be */
+/**
+ * Returns a field with a value and parameters. Each parameter has its own line and is never broken, because some
+ * readers cannot parse a folded quoted string.
+ * @throws RangeError when a part is not printable ASCII, or is too long for a line
+ */
 export function parameterField(name: string, parts: readonly string[]): string {
   const isClean = parts.every((part) => PRINTABLE_ASCII.test(part) && part.length < MAX_PARAMETER_CHARACTERS);
   if (!isFieldName(name) || !isClean) throw new RangeError(`header field ${name} is not clean`);
   return `${name}: ${parts.join(';\r\n ')}\r\n`;
 }
 
-/** A field of the caller's own, its value as given, but for white space around it and tabs, which are spaces.
- * @throws RangeError when the name is none, the value is not printable ASCII, or a word in it is too long for a line */
+/**
+ * Returns a field that the caller set. White space around the value is removed, and tabs become spaces.
+ * @throws RangeError when the name is not valid, the value is not printable ASCII, or a word in it is too long for a
+ * line
+ */
 export function customField(name: string, value: string): string {
   return structuredField(name, value.replaceAll('\t', ' ').replace(/^ +| +$/g, ''));
 }
 
-/** A field of free text (RFC 5322 2.2.1), in encoded-words where it needs them.
- * @throws RangeError when it holds CR, LF or NUL */
+/**
+ * Returns a field of free text (RFC 5322 section 2.2.1), as encoded-words when it needs them.
+ * @throws RangeError when the text contains CR, LF or NUL
+ */
 export function textField(name: string, text: string): string {
   if (!isFieldText(text)) throw new RangeError(`header field ${name} holds a line break or NUL`);
   const isPlain = PLAIN_TEXT.test(text) && !text.includes('=?') && !LONG_WORD.test(text);
   return structuredField(name, isPlain ? text : encodeWords(text));
 }
 
-/** RFC 5322 3.6.2 and 3.6.3. */
+/**
+ * Returns a field of addresses (RFC 5322 sections 3.6.2 and 3.6.3).
+ * @throws RangeError when a line would be too long
+ */
 export function addressField(name: string, mailboxes: readonly Mailbox[]): string {
   return structuredField(name, mailboxes.map(formatMailbox).join(', '));
 }
 
-/** The `Date` field with its CRLF: put in front of a message when it is sent (decisions.md 25). */
+/** Returns the `Date` field with its CRLF. It is placed before a message when it is sent (decisions.md 25). */
 export function dateField(epochMs: number): string {
   return structuredField('Date', formatDate(epochMs));
 }
 
-/** RFC 5322 3.3, in UTC: `Fri, 21 Nov 2025 09:05:00 +0000`. */
+/** Returns a date of RFC 5322 section 3.3 in UTC, such as `Fri, 21 Nov 2025 09:05:00 +0000`. */
 export function formatDate(epochMs: number): string {
   return new Date(epochMs).toUTCString().replace('GMT', '+0000');
 }
 
-/** Breaks at white space, which stays and begins the next line (RFC 5322 2.2.3). Never right behind the field's name. */
+/**
+ * Folds a line at white space, which begins the next line (RFC 5322 section 2.2.3). It never folds directly after the
+ * field's name.
+ */
 function fold(line: string): string {
   if (line.length <= FOLD_AT_CHARACTERS) return line;
   const [first = '', ...words] = line.split(/(?=(?<! ) )/);

@@ -1,9 +1,9 @@
 /**
- * Character references of HTML: by number, and the names that stand in letters. Unknown ones stay as they are. A number
- * may name half a surrogate pair: whoever joins the text makes it well-formed.
+ * Decodes character references of HTML: numbers, and the names that are common in letters. Unknown names stay
+ * unchanged. A number may be half of a surrogate pair, so the caller makes the joined text well-formed.
  */
 
-/** U+00A0 to U+00FF, in order (HTML 4 24.2.1). */
+/** Names of U+00A0 to U+00FF in order (HTML 4 section 24.2.1). */
 const LATIN_1 =
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro ' +
   'para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil ' +
@@ -52,6 +52,7 @@ const NAMED = new Map<string, string>([
 
 const REFERENCE = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z][a-z\d]{1,7}));?/gi;
 
+/** Returns the text with its character references replaced. */
 export function decodeEntities(text: string): string {
   return text.replace(REFERENCE, (whole, decimal?: string, hex?: string, name = '') => {
     if (decimal !== undefined) return characterAt(Number(decimal));

@@ -1,14 +1,20 @@
-/** HTML as laid-out text: lists, tables, quotations, links. Slow on hostile input: for html-text-thread.ts alone. */
+/**
+ * Lays out HTML as text with lists, tables, quotations and links. Hostile input makes it slow, so only
+ * html-text-thread.ts calls it.
+ */
 import { compile, type DomNode, type FormatCallback } from 'html-to-text';
 import { tidyText } from './html-text-strip.ts';
 
-/** RFC 5322 2.1.1: lines should be no longer. */
+/** Length at which lines are wrapped (RFC 5322 section 2.1.1). */
 const LINE_CHARACTERS = 78;
 const RULE_CHARACTERS = 40;
 const MAX_COLUMN_CHARACTERS = 40;
-/** A cell of a billion columns is a bomb. */
+/** Maximum number of columns or rows that a cell spans. A cell of a billion columns would exhaust memory. */
 const MAX_SPAN = 50;
-/** Layout may repeat (nested quotations, Roman numbers): what grows beyond this was made to grow. */
+/**
+ * Maximum length of the text. Layout can multiply text (nested quotations, Roman numerals), so a longer text comes
+ * from a hostile document.
+ */
 const MAX_TEXT_CHARACTERS = 2 * 1024 * 1024;
 
 const block = { leadingLineBreaks: 1, trailingLineBreaks: 1 };
@@ -36,7 +42,10 @@ const convert = compile({
   ],
 });
 
-/** @throws Error when the text grows out of all proportion */
+/**
+ * Returns the text of a document.
+ * @throws Error when the text is longer than MAX_TEXT_CHARACTERS
+ */
 export function layOutHtml(html: string): string {
   const text = convert(html);
   if (text.length > MAX_TEXT_CHARACTERS) throw new Error('the text is far longer than the HTML');
@@ -47,7 +56,10 @@ type Format = Parameters<FormatCallback>;
 
 const COLUMNS = { ...paragraph, maxColumnWidth: MAX_COLUMN_CHARACTERS, uppercaseHeaderCells: false };
 
-/** A table with header cells is data and keeps its columns; all others are how mail is laid out, and become lines. */
+/**
+ * Formats a table. A table with header cells is data and keeps its columns; all others are page layout and become
+ * lines.
+ */
 function formatTable(...[table, walk, builder, options]: Format): void {
   const cells = rowsOf(table).flatMap((row) => row.children);
   const isData = cells.some(({ name }) => name === 'th') && !isPresentation(table);
@@ -81,13 +93,13 @@ function limitSpans(attributes: Record<string, string> | undefined): void {
   }
 }
 
-/** Cells side by side are words apart. */
+/** Formats a cell. A space separates the words of adjacent cells. */
 function formatCell(...[cell, walk, builder]: Format): void {
   builder.addInline(' ');
   walk(cell.children, builder);
 }
 
-/** Where an image lies is of no use to a reader of text. */
+/** Formats an image as its alternative text. Its address is of no use to a reader of text. */
 function formatAlt(...[image, , builder]: Format): void {
   builder.addInline(image.attribs?.['alt'] ?? '');
 }

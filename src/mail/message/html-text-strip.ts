@@ -1,33 +1,40 @@
 /**
- * HTML as plain text by one pass over its characters: tags become spaces and line breaks, links keep their address. For
- * what is too large, or too hostile, to be laid out (html-text.ts). Not a parser: good enough to read.
+ * Converts HTML to plain text in one pass over its characters: tags become spaces and line breaks, links keep their
+ * address. It serves documents that are too large or too hostile to be laid out (html-text.ts). It is not a parser,
+ * but its result is readable.
  */
 import { nextTurn } from '../../system/next-turn.ts';
 import { decodeEntities } from './html-text-entities.ts';
 
-/** Elements whose content is not for readers. */
+/** Matches elements whose content is not shown. */
 const HIDDEN = /^(?:script|style|title|template|iframe)$/;
 const LINE = /^(?:address|article|aside|body|center|dd|div|dt|footer|form|header|main|nav|section|tr)$/;
 const PARAGRAPH = /^(?:blockquote|dl|figure|h[1-6]|ol|p|pre|table|ul)$/;
 const RULE = '-'.repeat(40);
 const SHOWN_LINK = /^(?:https?:|mailto:|tel:)/i;
 
-/** Line breaks and spaces are owed until the next word: at the start and at the end of a text there are none. */
+/**
+ * State of the output. Line breaks and spaces are pending until the next word, so that a text neither starts nor ends
+ * with them.
+ */
 type Output = {
-  /** Written since the last turn. */
+  /** Text that was written in the current turn of the event loop. */
   parts: string[];
   isEmpty: boolean;
   breaks: number;
   space: boolean;
-  /** The open link and the words in it. */
+  /** The open link and the text inside it. */
   link: { address: string; text: string } | undefined;
 };
 
-/** After so much work others have their turn: a millisecond or two. A step costs its characters and the same for all. */
+/**
+ * Amount of work after which the event loop runs other tasks, one or two milliseconds. A step costs its characters
+ * plus a constant.
+ */
 const TURN_COST = 50_000;
 const STEP_COST = 50;
 
-/** Takes time in proportion to its length, a little at a time. */
+/** Returns the text of a document. It takes linear time, and yields to the event loop in between. */
 export async function stripHtml(html: string): Promise<string> {
   const output: Output = { parts: [], isEmpty: true, breaks: 0, space: false, link: undefined };
   const written: string[] = [];
@@ -43,12 +50,12 @@ export async function stripHtml(html: string): Promise<string> {
   return written.concat(output.parts).join('').toWellFormed();
 }
 
-/** A `<` before anything else is a character like others. */
+/** Matches the start of a tag, comment or declaration. Any other `<` is an ordinary character. */
 const MARKUP = /<[a-z/!?]/gi;
 const MAX_TEXT_CHARACTERS = 16_384;
 const MAX_REFERENCE = 10;
 
-/** Reads piece by piece; yields how many characters each had. */
+/** Reads the document in steps and yields the number of characters of each. */
 function* readSteps(output: Output, html: string): Generator<number> {
   for (let at = 0; at < html.length; ) {
     MARKUP.lastIndex = at;
@@ -65,7 +72,7 @@ function* readSteps(output: Output, html: string): Generator<number> {
   }
 }
 
-/** Never within a character reference. */
+/** Returns the position at which to cut the text. It never cuts a character reference. */
 function cutBefore(html: string, most: number): number {
   const reference = html.slice(most - MAX_REFERENCE, most).lastIndexOf('&');
   return reference < 0 ? most : most - MAX_REFERENCE + reference;
@@ -92,12 +99,12 @@ function after(html: string, mark: string, from: number): number {
   return at < 0 ? html.length : at + mark.length;
 }
 
-/** A tag with more is not one that anybody wrote. */
+/** Maximum number of quotes in one tag. No real tag has as many. */
 const MAX_QUOTES = 1_000;
 
 /**
- * After the `>` that stands in no quoted value. A quote that is never closed is none; at most one search for each kind
- * of quote fails, so this too takes linear time.
+ * Returns the position after the `>` that ends the tag, outside quoted values. A quote that is never closed is
+ * ignored; at most one search for each kind of quote fails, so the function takes linear time.
  */
 function endOfTag(html: string, from: number): number {
   const mark = /[>"']/g;
@@ -170,7 +177,7 @@ function attributeOf(attributes: string, pattern: RegExp): string {
   return decodeEntities(double ?? single ?? bare ?? '').trim();
 }
 
-/** White space of HTML (its standard, 1.2.3), which says no more than one space. */
+/** Matches white space as HTML defines it (HTML standard, 1.2.3). A run of it is shown as one space. */
 const SPACES = /[ \t\r\n\f]+/g;
 
 function addText(output: Output, source: string): void {
@@ -190,13 +197,13 @@ function addText(output: Output, source: string): void {
 
 function write({ parts, link }: Output, piece: string): void {
   parts.push(piece);
-  // Only to be compared with the address: no more of it is needed.
+  // The text of the link is only compared with its address, so a longer text is not stored.
   if (link && link.text.length <= link.address.length) link.text += piece;
 }
 
-/** C0 but for line feed and tab, DEL and C1: nothing that a line of text may hold. */
+/** Matches control characters that a line of text may not contain: C0 except line feed and tab, DEL and C1. */
 const CONTROLS = /[^\P{Cc}\n\t]/gu;
-/** Soft hyphens, zero-width spaces and joiners of graphemes: what newsletters pad their first line with. */
+/** Matches soft hyphens, zero-width spaces and grapheme joiners. Newsletters pad their first line with them. */
 const INVISIBLE = /\u00ad|\u034f|\u200b|\ufeff/g;
 
 function cleanText(text: string): string {
@@ -207,14 +214,20 @@ const SPACE = 0x20;
 const TAB = 0x09;
 const NON_JOINER = 0x200c;
 
-/** Non-joiners too: padding at the end of a line, but letters' business within a word. */
+/**
+ * Removes white space and zero-width non-joiners at the end of a line. Inside a word a non-joiner is significant and
+ * stays.
+ */
 function trimPadding(line: string): string {
   let end = line.length;
   while (end > 0 && [SPACE, TAB, NON_JOINER].includes(line.charCodeAt(end - 1))) end--;
   return line.slice(0, end);
 }
 
-/** For what was laid out: no padding, no trailing spaces, one empty line at most, well-formed Unicode. */
+/**
+ * Cleans a text that was laid out: it has no padding, no trailing spaces, at most one empty line in a row, and
+ * well-formed Unicode.
+ */
 export function tidyText(text: string): string {
   return cleanText(text)
     .split('\n')

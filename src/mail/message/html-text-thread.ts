@@ -1,4 +1,4 @@
-/** The thread that lays out HTML as text. */
+/** The worker thread that lays out HTML as text. */
 import { serveJobs } from '../../system/killable-threads.ts';
 import { layOutHtml } from './html-text-layout.ts';
 

@@ -1,8 +1,8 @@
 /**
- * The text of an HTML body (specification 4.1: generated when it is omitted). The library that does it well can be kept
- * busy for half a minute by a small hostile document, so it works in threads that are ended when they take too long; what
- * is too large for it, or was ended, is stripped of its tags here, in linear time and a little at a time. There is always
- * an answer, which is empty when the HTML says nothing in words.
+ * Generates the text of an HTML body (specification 4.1: generated when it is omitted). A small hostile document can
+ * keep the layout library busy for half a minute, so it runs in threads that are terminated after a time limit. A
+ * document that is too large for it, or whose layout was terminated, is stripped of its tags here, in linear time and
+ * in small slices. There is always a result; it is empty when the HTML contains no words.
  */
 import { KillableThreads, type ThreadOutcome } from '../../system/killable-threads.ts';
 import type { System } from '../../system/system.ts';
@@ -10,30 +10,40 @@ import { stripHtml } from './html-text-strip.ts';
 
 export type HtmlText = {
   convert(html: string): Promise<string>;
-  /** What is still being converted is stripped instead. */
+  /** Ends the threads. Documents that are still being laid out are stripped instead. */
   close(): Promise<void>;
 };
 
-/** Larger documents are stripped (security.md 2.17). */
+/** Maximum length of a document that is laid out; larger ones are stripped (security.md 2.17). */
 export const MAX_LAID_OUT_CHARACTERS = 1024 * 1024;
 
-/** Two, so that one hostile document does not hold up all others. */
+/** Number of threads: two, so that one hostile document does not delay all others. */
 const THREADS = 2;
-/** security.md 2.17. A newsletter of 100 KB takes some 30 ms. */
+/** Maximum time of one layout (security.md 2.17). A newsletter of 100 KB takes about 30 ms. */
 export const JOB_TIMEOUT_MS = 2_000;
-/** Longer than threads take to start; after it the text may as well be plain. */
+/**
+ * Maximum time that a document waits for a thread. It is longer than a thread takes to start; afterwards the document
+ * is stripped.
+ */
 export const WAIT_TIMEOUT_MS = 5_000;
-/** Of documents that wait or are being laid out, together: what two threads do in `WAIT_TIMEOUT_MS`. */
+/**
+ * Maximum number of characters of all documents that wait or are being laid out: the amount that two threads finish
+ * within `WAIT_TIMEOUT_MS`.
+ */
 export const MAX_CHARACTERS = 32 * MAX_LAID_OUT_CHARACTERS;
-/** The same of small ones, which take a millisecond or two. */
+/** Maximum number of waiting documents. It bounds small ones, which take a millisecond or two each. */
 const MAX_WAITING = 5_000;
-/** A thread that has worked keeps its memory: after a hostile document, all it may have. */
+/** Idle time after which a thread ends. A thread keeps the memory of its largest document, up to the heap limit. */
 const IDLE_TIMEOUT_MS = 60_000;
-/** A newsletter takes less, and leaves some 30 MB. To start anew takes some 150 ms, which the next email would wait. */
+/**
+ * Time below which a layout counts as quick. A newsletter takes less and leaves about 30 MB. Starting another thread
+ * takes about 150 ms, which the next email would wait.
+ */
 const QUICK_JOB_MS = 100;
-/** The largest document made of the shortest tags was laid out in 96. */
+/** Heap limit of a thread. The largest document made of the shortest tags needs 96 MB. */
 const HEAP_MEGABYTES = 128;
 
+/** Returns the converter, with its own threads. */
 export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText {
   const threads = new KillableThreads<string, string>(system.clock, {
     module: threadModule(),
@@ -69,12 +79,15 @@ export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText 
   };
 }
 
-/** A flood of hostile documents is no flood of lines. */
+/** Minimum time between two warnings, so that many hostile documents do not flood the log. */
 const WARNING_PERIOD_MS = 60_000;
 
 type Stripped = { reason: string; cause: string; characters: number };
 
-/** The first is told at once; of those of the minute after it their number, and the last of them. */
+/**
+ * Returns the function that logs warnings: the first at once, and later ones summed up once a minute, with the last
+ * of them as an example.
+ */
 function createWarning({ clock, log }: Pick<System, 'clock' | 'log'>): (stripped: Stripped) => void {
   let isQuiet = false;
   let count = 0;
@@ -93,7 +106,9 @@ function createWarning({ clock, log }: Pick<System, 'clock' | 'log'>): (stripped
   };
 }
 
-/** Beside this module, and compiled or not like it. */
+/**
+ * Returns the URL of the thread's module. It lies beside this one and has the same file extension, compiled or not.
+ */
 function threadModule(): URL {
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
   return new URL(`./html-text-thread${extension}`, import.meta.url);

@@ -1,18 +1,20 @@
-/** Media types as a caller may give them for an attachment: `type/subtype` with parameters, and nothing looser. */
+/** Parses the media type that a caller gives for an attachment: `type/subtype` with parameters, in strict syntax. */
 
 export type MediaType = {
-  /** Lower case, as are the names of the parameters. */
+  /** The type in lower case. The subtype and the names of parameters are in lower case too. */
   type: string;
   subtype: string;
   parameters: readonly { name: string; value: string }[];
 };
 
-/** Ours: well above any registered type with its parameters. */
+/** Maximum length of a media type. Our own limit, well above any registered type with its parameters. */
 const MAX_TEXT_CHARACTERS = 256;
-/** RFC 6838 4.2 restricted-name: 127 characters at most. */
+/** Syntax of a type or subtype: a restricted-name of at most 127 characters (RFC 6838 section 4.2). */
 const RESTRICTED_NAME = '[A-Za-z0-9][A-Za-z0-9!#$&\\-^_.+]{0,126}';
 const TYPE = new RegExp(`^(${RESTRICTED_NAME})/(${RESTRICTED_NAME})`);
-/** RFC 2045 5.1. In a name RFC 2231 7 leaves `*`, `'` and `%` out. */
+/**
+ * Syntax of a token (RFC 2045 section 5.1). The name of a parameter excludes `*`, `'` and `%` (RFC 2231 section 7).
+ */
 const TOKEN = "[A-Za-z0-9!#$%&'*+\\-.^_`{|}~]+";
 const PARAMETER = new RegExp(
   ` *; *([A-Za-z0-9!#$&+\\-.^_\`{|}~]+)=(?:(${TOKEN})|"((?:[ !#-[\\]-~]|\\\\[ -~])*)")`,
@@ -20,7 +22,7 @@ const PARAMETER = new RegExp(
 );
 const WHOLE_TOKEN = new RegExp(`^${TOKEN}$`);
 
-/** Undefined when `text` is not exactly one media type; a parameter given twice makes it none. */
+/** Returns the media type; undefined when `text` is not exactly one, or has a parameter twice. */
 export function parseMediaType(text: string): MediaType | undefined {
   if (text.length > MAX_TEXT_CHARACTERS) return undefined;
   const match = TYPE.exec(text);
@@ -44,8 +46,10 @@ export function parseMediaType(text: string): MediaType | undefined {
   };
 }
 
-/** A parameter in its shortest form (RFC 2045 5.1): quoted where a token cannot say it.
- * @throws RangeError when the value is not printable ASCII, which takes RFC 2231 */
+/**
+ * Returns a parameter in its shortest form, quoted when a token cannot express the value (RFC 2045 section 5.1).
+ * @throws RangeError when the value is not printable ASCII, which would require RFC 2231
+ */
 export function writeParameter(name: string, value: string): string {
   if (!/^[ -~]*$/.test(value)) throw new RangeError(`parameter ${name} is not printable ASCII`);
   return WHOLE_TOKEN.test(value) ? `${name}=${value}` : `${name}="${value.replace(/["\\]/g, '\\$&')}"`;

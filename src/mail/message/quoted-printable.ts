@@ -18,12 +18,13 @@ const TILDE = 0x7e;
 const CAPITAL_F = 0x46;
 const FROM = Buffer.from('From ', 'latin1');
 
-/** RFC 2045 6.7 (5). */
+/** Maximum length of a line (RFC 2045 section 6.7 (5)). */
 const MAX_LINE_CHARACTERS = 76;
 /** Number of bytes encoded at a time, which takes a fraction of a millisecond. */
 const SLICE_BYTES = 48 * 1024;
 const HEX = Buffer.from('0123456789ABCDEF', 'latin1');
 
+/** Yields the encoded form in slices. */
 export function* quotedPrintable(bytes: Buffer, lineEnds: LineEnds): Generator<Buffer> {
   let column = 0;
   for (let start = 0; start < bytes.length; start += SLICE_BYTES) {
