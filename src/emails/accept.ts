@@ -1,6 +1,6 @@
 /**
- * The writes that accept email, whole or not at all: emails, messages, bytes, a row for each recipient, `email.queued`, and
- * the idempotency record.
+ * The writes that accept email completely or not at all: emails, messages, content, a row for each recipient,
+ * `email.queued`, and the idempotency record.
  */
 import { findOptedOut, type OptOutQuestion } from '../audiences/contacts/choices/store.ts';
 import { insertBlob } from '../blobs/store.ts';
@@ -16,14 +16,14 @@ import type { EnvelopeRecipient } from './request/addresses.ts';
 import type { Tag } from './request/tags.ts';
 import { insertEmail } from './store.ts';
 
-/** What an email may be refused for, whatever it says. */
+/** Facts about an email that decide whether it may be sent, apart from its content. */
 export type SendPolicy = {
   recipients: readonly EnvelopeRecipient[];
-  /** Counts against the month's quota. */
+  /** True when the email counts against the monthly quota. */
   isCharged: boolean;
-  /** Recipients the simulator suppresses, besides those on the list. */
+  /** Recipients that the simulator suppresses, in addition to those on the suppression list. */
   simulatedSuppressions: readonly string[];
-  /** Of marketing mail: what its readers may have opted out of. */
+  /** The topic of marketing mail, from which its recipients may have opted out. */
   topic: Omit<OptOutQuestion, 'addresses'> | undefined;
 };
 
@@ -38,25 +38,32 @@ export type Sent = { id: EmailRow['id']; status: 'queued' };
 export type BatchFailure = { id: null; status: 'failed'; error: { type: ErrorCode; message: string } };
 export type SentBatch = { data: (Sent | BatchFailure)[] };
 
-type Accepting = { acceptance: EmailRows; idempotency: IdempotencyClaim | undefined };
+type Accepting = { rows: EmailRows; idempotency: IdempotencyClaim | undefined };
 
-/** @throws AppError idempotency_conflict, suppressed_recipient, quota_exceeded */
+/**
+ * Accepts one email, or returns the recorded answer of a repeated request.
+ * @throws AppError idempotency_conflict, suppressed_recipient, quota_exceeded
+ */
 export const acceptEmail = defineWrite(
   'emails.accept',
-  (tx, { acceptance, idempotency }: Accepting): Promise<Answer<Sent>> => {
-    const { tenantId, mode, createdAt: now } = acceptance.message;
-    return acceptOnce(tx, { tenantId, mode, now }, idempotency, () => accept(tx, acceptance));
+  (tx, { rows, idempotency }: Accepting): Promise<Answer<Sent>> => {
+    const { tenantId, mode, createdAt: now } = rows.message;
+    return acceptOnce(tx, { tenantId, mode, now }, idempotency, () => accept(tx, rows));
   },
 );
 
 type AcceptingBatch = {
   asker: Asker;
-  /** Those that failed before keep their places. */
+  /** Emails in the order of the request. Those that failed before the write keep their position. */
   items: readonly (EmailRows | BatchFailure)[];
   idempotency: IdempotencyClaim | undefined;
 };
 
-/** What the transaction finds wrong with one is said in its place. @throws AppError idempotency_conflict */
+/**
+ * Accepts the emails of a batch, or returns the recorded answer of a repeated request. An email that the write
+ * refuses gets a failure at its position.
+ * @throws AppError idempotency_conflict
+ */
 export const acceptBatch = defineWrite(
   'emails.acceptBatch',
   (tx, { asker, items, idempotency }: AcceptingBatch): Promise<Answer<SentBatch>> =>
@@ -67,8 +74,8 @@ export const acceptBatch = defineWrite(
     }),
 );
 
-/** What is said of one email of a batch; everything else refuses the whole. */
-const OF_ONE_EMAIL: ReadonlySet<ErrorCode> = new Set([
+/** Error codes that concern one email of a batch. Any other error refuses the whole batch. */
+const SINGLE_EMAIL_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'validation_error',
   'restricted_api_key',
   'domain_not_verified',
@@ -76,20 +83,26 @@ const OF_ONE_EMAIL: ReadonlySet<ErrorCode> = new Set([
   'quota_exceeded',
 ]);
 
-/** @throws what is not the fault of one email */
+/**
+ * Returns the failure of one email of a batch.
+ * @throws the error itself when it concerns the whole batch
+ */
 export function asFailure(error: unknown): BatchFailure {
-  if (!(error instanceof AppError) || !OF_ONE_EMAIL.has(error.code)) throw error;
+  if (!(error instanceof AppError) || !SINGLE_EMAIL_ERRORS.has(error.code)) throw error;
   return { id: null, status: 'failed', error: { type: error.code, message: error.message } };
 }
 
-/** Decides before it writes: when it refuses, it has written nothing. @throws AppError suppressed_recipient, quota_exceeded */
-async function accept(tx: Tx, acceptance: EmailRows): Promise<Sent> {
-  const { email, message } = acceptance;
-  const recipients = await judgeRecipients(tx, email.tenantId, acceptance);
-  if (acceptance.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
-  await insertBlob(tx, acceptance.blob);
+/**
+ * Accepts one email. It decides before it writes, so a refused email has written nothing.
+ * @throws AppError suppressed_recipient, quota_exceeded
+ */
+async function accept(tx: Tx, rows: EmailRows): Promise<Sent> {
+  const { email, message } = rows;
+  const recipients = await judgeRecipients(tx, email.tenantId, rows);
+  if (rows.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
+  await insertBlob(tx, rows.blob);
   await enqueue(tx, message, recipients);
-  await insertEmail(tx, email, { tags: acceptance.tags, addresses: recipients.map(({ key }) => key) });
+  await insertEmail(tx, email, { tags: rows.tags, addresses: recipients.map(({ key }) => key) });
   for (const { address, suppressed } of recipients) {
     const type = suppressed === null ? 'email.queued' : 'email.suppressed';
     await recordRecipientEvent(
@@ -104,7 +117,8 @@ async function accept(tx: Tx, acceptance: EmailRows): Promise<Sent> {
 }
 
 /**
- * Asked before a large message is stored for nothing; the write that accepts asks again, and decides.
+ * Refuses an email that the policy does not allow, before its large content is stored. The write that accepts the
+ * email checks the policy again.
  * @throws AppError suppressed_recipient, quota_exceeded
  */
 export async function requirePolicy(
@@ -118,12 +132,15 @@ export async function requirePolicy(
 
 type JudgedRecipient = NewRecipient & { key: string };
 
-/** What the API shows of a reader who gets no mail of the topic (api.md 1.6). */
+/** Diagnostic of a recipient who has opted out of the topic (api.md 1.6). */
 const OPTED_OUT = 'The reader has unsubscribed';
-/** The same where the topic's default is out, and most have chosen nothing. */
+/** Diagnostic of a recipient without a choice, or with an opt-out, for a topic whose default is opt-out. */
 const NOT_OPTED_IN = 'The reader has not opted in to the topic, or has unsubscribed';
 
-/** @throws AppError suppressed_recipient when none is left */
+/**
+ * Returns every recipient with the reason why it is not attempted, if there is one.
+ * @throws AppError suppressed_recipient when no recipient remains
+ */
 async function judgeRecipients(
   tx: Tx,
   tenantId: EmailRow['tenantId'],

@@ -1,4 +1,4 @@
-/** The emails resource: send, send many, retrieve, list, cancel, reschedule (specification 4.1, api.md 1.3). */
+/** The emails resource: send, send a batch, retrieve, list, cancel, reschedule (specification 4.1, api.md 1.3). */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
@@ -42,10 +42,14 @@ export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
 const tags = ['Emails'];
 const ONE = '/emails/:id';
 const CANCEL = `${ONE}/cancel`;
-/** Of what is made of a request, until it is stored; and of the message that is made of that. */
+/**
+ * Bytes reserved for each character of a rendered text: one for the text until it is stored, and one for the message
+ * composed from it.
+ */
 const BYTES_A_CHARACTER = 2;
 const REPEATED = ['idempotency_conflict', 'idempotency_in_progress'] as const;
 
+/** Registers the routes of the emails resource. */
 export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void {
   const sending = { ...app, downloads: createDownloads(app), inFlight: createInFlight(app.clock) };
   registerSend(server, sending);
@@ -220,8 +224,9 @@ function registerReschedule(server: FastifyInstance, app: EmailsApp): void {
 }
 
 /**
- * The email that the path names. The room for its content is taken before the content is read, and before anything is
- * changed. @throws AppError not_found, unavailable
+ * Returns the email that the path names. It reserves the memory for the content before the content is read and before
+ * anything is changed.
+ * @throws AppError not_found, unavailable
  */
 async function findFor(
   app: Pick<App, 'db'>,

@@ -1,4 +1,7 @@
-/** Canonical base64 (RFC 4648 4): what is accepted is passed on as it is, so it must be exactly what an encoder writes. */
+/**
+ * Canonical base64 (RFC 4648 4). Attachments are passed on in the form in which they arrive, so that form must be
+ * exactly what an encoder writes.
+ */
 import { nextTurn } from '../system/next-turn.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -8,14 +11,15 @@ const NO_DIGIT = 0xff;
 const VALUES = new Uint8Array(256).fill(NO_DIGIT);
 for (const [value, character] of [...ALPHABET].entries()) VALUES[character.charCodeAt(0)] = value;
 
-/** Looked at between two turns of the event loop: some three milliseconds. */
+/** Maximum number of bytes that are checked before other work on the event loop runs: about three milliseconds. */
 const SLICE_BYTES = 2 * 1024 * 1024;
 
-/** What it decodes to, bytes, if it is base64. */
+/** Returns the number of bytes that valid base64 decodes to. */
 export function base64Size(ascii: Uint8Array): number {
   return (ascii.length / 4) * 3 - padding(ascii);
 }
 
+/** Returns true when the bytes are canonical base64. */
 export async function isBase64(ascii: Uint8Array): Promise<boolean> {
   const digits = ascii.length - padding(ascii);
   if (ascii.length % 4 !== 0 || !hasZeroRest(ascii, digits)) return false;
@@ -31,7 +35,7 @@ function padding(ascii: Uint8Array): number {
   return ascii.at(-2) === PAD ? 2 : 1;
 }
 
-/** RFC 4648 3.5: the bits of the last digit that no byte takes are zero. */
+/** Returns true when the unused bits of the last digit are zero (RFC 4648 3.5). */
 function hasZeroRest(ascii: Uint8Array, digits: number): boolean {
   const last = VALUES[ascii[digits - 1] ?? 0] ?? NO_DIGIT;
   const spare = ascii.length - digits;

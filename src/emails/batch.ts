@@ -1,7 +1,7 @@
 /**
- * Accepting up to 100 emails in one request (specification 4.2): answer a repeat, prepare each email by itself, commit all
- * that are left in one transaction. What is wrong with one email is said in its place; what stands in the way of all
- * of them (no room, no disk) refuses the request.
+ * Accepts up to 100 emails in one request (specification 4.2). It answers a repeated request, prepares each email,
+ * and commits the valid ones in one transaction. An error of one email is reported at its position. An error that
+ * concerns all of them, such as a full disk, refuses the request.
  */
 import { discardAll } from '../blobs/discard-on-refusal.ts';
 import type { Detached } from '../http/large-strings.ts';
@@ -21,9 +21,12 @@ import { MAX_BATCH_BODY_BYTES, type SendBody } from './schemas.ts';
 import type { SendApp } from './send.ts';
 
 export type Batch = {
-  /** Anything may stand in `emails`. */
+  /** `emails` may hold any values; `check` validates each of them. */
   body: { emails: readonly unknown[] };
-  /** An email's shape. @throws AppError validation_error */
+  /**
+   * Returns the email if its shape is valid.
+   * @throws AppError validation_error
+   */
   check: (email: unknown) => SendBody;
   /** Attachments that were taken out of the body. */
   detached: Detached;
@@ -32,16 +35,25 @@ export type Batch = {
   requireValidKey: RequireValidKey;
 };
 
-/** Of all files that a batch has fetched: half of what a request may take to arrive. */
+/** Time limit for all files that a batch fetches, in milliseconds: half of the time in which a request must arrive. */
 const FILES_TIMEOUT_MS = 60_000;
-/** As many as the body may carry itself. */
+/** Maximum total size of the files that a batch fetches, in bytes: as much as its body may contain itself. */
 const MAX_FILE_BYTES = MAX_BATCH_BODY_BYTES;
-/** Ours: of what templates and variables make: a hundred newsletters of 300 KB. */
+/**
+ * Maximum size of the text that templates and variables add to a batch, in MiB: a hundred newsletters of 300 KB. Our
+ * own limit.
+ */
 export const MAX_BATCH_TEXT_MIB = 32;
-/** Worked on between two turns of the event loop: a few emails. Several batches at the same time take turns. */
+/**
+ * Maximum time in which a batch works before other work on the event loop runs: a few emails. Concurrent batches
+ * alternate.
+ */
 const SLICE_MS = 1;
 
-/** @throws AppError idempotency_conflict, idempotency_in_progress, unavailable */
+/**
+ * Accepts the emails of a batch and returns one result for each, in their order.
+ * @throws AppError idempotency_conflict, idempotency_in_progress, unavailable
+ */
 export async function sendBatch(app: SendApp, caller: Caller, batch: Batch): Promise<Answer<SentBatch>> {
   const now = app.clock.now();
   const { idempotencyKey: key } = batch;
@@ -52,14 +64,17 @@ export async function sendBatch(app: SendApp, caller: Caller, batch: Batch): Pro
     const { tenantId, mode } = caller;
     const input = { asker: { tenantId, mode, now }, items, idempotency };
     return commitStored(app, acceptBatch, input, {
-      acceptances: acceptancesIn(items),
-      takenBy: ({ data }) => acceptancesIn(items.filter((_, index) => data[index]?.status === 'queued')),
+      rows: rowsIn(items),
+      takenBy: ({ data }) => rowsIn(items.filter((_, index) => data[index]?.status === 'queued')),
       requireValidKey: batch.requireValidKey,
     });
   });
 }
 
-/** Email by email, because all of them at once would hold the event loop. */
+/**
+ * Returns the hash of the request. Emails are hashed one by one, because hashing all of them at once would block the
+ * event loop.
+ */
 async function hashBatch(clock: Clock, { body, detached }: Batch): Promise<string> {
   const pause = createPause(clock);
   const emails: string[] = [];
@@ -73,7 +88,7 @@ async function hashBatch(clock: Clock, { body, detached }: Batch): Promise<strin
 
 type Item = EmailRows | BatchFailure;
 
-/** In their order. Nothing stays stored when it throws. */
+/** Prepares the emails in their order. When it throws, it discards all content that it has stored. */
 async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise<Item[]> {
   const pause = createPause(app.clock);
   const files = { until: app.clock.elapsed() + FILES_TIMEOUT_MS, leftBytes: MAX_FILE_BYTES };
@@ -89,7 +104,7 @@ async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise
     }
     return items;
   } catch (error) {
-    await discardAll(app.blobs, blobsOf(acceptancesIn(items)));
+    await discardAll(app.blobs, blobsOf(rowsIn(items)));
     throw error;
   }
 }
@@ -104,10 +119,13 @@ async function prepareItem(
   return prepareEmail(app, caller, request, share);
 }
 
-/** What templates and variables make of one email after the other. One that comes to nothing leaves its room to those after it. */
+/**
+ * Limits the text that templates and variables add to a batch. An email that fails releases its text, so that later
+ * emails may use it.
+ */
 function createMadeText(holdText: HoldText) {
   let left = MAX_BATCH_TEXT_MIB * 1024 * 1024;
-  let giveBack = () => {};
+  let release = () => {};
   return {
     hold: ((characters) => {
       if (characters > left) {
@@ -118,24 +136,24 @@ function createMadeText(holdText: HoldText) {
       }
       const free = holdText(characters);
       left -= characters;
-      giveBack = () => {
+      release = () => {
         free();
         left += characters;
       };
-      return giveBack;
+      return release;
     }) satisfies HoldText,
     settle(item: 'kept' | 'dropped'): void {
-      if (item === 'dropped') giveBack();
-      giveBack = () => {};
+      if (item === 'dropped') release();
+      release = () => {};
     },
   };
 }
 
-function acceptancesIn(items: readonly Item[]): EmailRows[] {
+function rowsIn(items: readonly Item[]): EmailRows[] {
   return items.filter((item) => 'blob' in item);
 }
 
-/** Gives everybody else a turn of the event loop when the last one was long enough ago. */
+/** Returns a function that lets other work on the event loop run once `SLICE_MS` have passed. */
 function createPause(clock: Clock): () => Promise<void> {
   let since = clock.elapsed();
   return async () => {

@@ -1,4 +1,4 @@
-/** The rows an accepted email becomes, made before the transaction that writes them: it decides, but invents nothing. */
+/** Builds the rows of an accepted email before the transaction that writes them. */
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
@@ -17,7 +17,7 @@ import type { EmailRequest } from './request.ts';
 
 export type Prepared = {
   id: EmailRow['id'];
-  /** Without its angle brackets. */
+  /** Message-ID without angle brackets. */
   messageId: string;
   now: number;
   request: EmailRequest;
@@ -28,6 +28,7 @@ export type Prepared = {
   stored: StoredMessage;
 };
 
+/** Returns the rows of an email: its message, its content and the data of the API. */
 export function buildRows(config: Pick<Config, 'delivery'>, caller: Caller, prepared: Prepared): EmailRows {
   const { request, policy, stored } = prepared;
   return {
@@ -39,21 +40,22 @@ export function buildRows(config: Pick<Config, 'delivery'>, caller: Caller, prep
   };
 }
 
-export type Admitting = {
+export type PolicyInput = {
   type: EmailRow['type'];
   topic: TopicRow | undefined;
   recipients: readonly EnvelopeRecipient[];
   simulatorOnly: boolean;
 };
 
+/** Returns the facts that decide whether an email may be sent. */
 export function policyOf(
   config: Pick<Config, 'hostname'>,
   { mode }: Caller,
-  { type, topic, recipients, simulatorOnly }: Admitting,
+  { type, topic, recipients, simulatorOnly }: PolicyInput,
 ): SendPolicy {
   return {
     recipients,
-    // decisions.md 29: the simulator is free, as test mode is.
+    // Mail to the simulator is free, and so is test mail (decisions.md 29).
     isCharged: mode === 'live' && !simulatorOnly,
     simulatedSuppressions: recipients
       .map(({ address }) => address)
@@ -78,7 +80,8 @@ function messageRow(
     kind: request.type,
     status: 'queued',
     sender: request.addresses.from.address,
-    // 122 random bits as 32 hex digits, drawn from a pool: `randomBytes` asks the system each time.
+    // The token has 122 random bits in 32 hex digits. `randomUUID` draws from a pool; `randomBytes` would make a
+    // system call each time.
     returnToken: randomUUID().replaceAll('-', ''),
     domainId,
     blobId: stored.blob.id,
@@ -123,7 +126,7 @@ function emailRow({ tenantId, mode }: Caller, prepared: Prepared): EmailRow {
   };
 }
 
-/** `suppressed@simulator.<hostname>`, with or without a label. */
+/** Returns true for `suppressed@simulator.<hostname>`, with or without a label. */
 function isSimulatedSuppression(config: Pick<Config, 'hostname'>, address: string): boolean {
   const [local, domain] = address.split('@');
   return isSimulatorDomain(config, domain ?? '') && /^suppressed(\+|$)/i.test(local ?? '');

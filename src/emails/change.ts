@@ -1,4 +1,4 @@
-/** Taking an email back, or putting it off, as long as none of it was tried (api.md 1.3). */
+/** Cancels or reschedules an email whose delivery has not been attempted (api.md 1.3). */
 import type { App } from '../app.ts';
 import { notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
@@ -10,8 +10,9 @@ import { cancelStoredEmail, type EmailHead, findEmailHead, rescheduleStoredEmail
 type ChangeApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 
 /**
- * Finds an email by its id.
- * @throws AppError not_found, also for the email of another tenant, mode, or domain than the key is limited to
+ * Returns the email with this id.
+ * @throws AppError not_found, also for an email of another tenant or mode, or outside the domain that the key is
+ * limited to
  */
 export async function getEmailHead(
   app: Pick<App, 'db'>,
@@ -25,13 +26,19 @@ export async function getEmailHead(
   return head;
 }
 
-/** @throws AppError invalid_state */
+/**
+ * Cancels the recipients that have not been attempted or are held.
+ * @throws AppError invalid_state when the delivery has begun, or when the email is canceled already
+ */
 export async function cancelEmail(app: ChangeApp, email: EmailHead): Promise<void> {
   await app.db.commit(cancelStoredEmail, { ...ownerOf(email), now: app.clock.now() });
   app.wakeups.notify('events');
 }
 
-/** @throws AppError validation_error, invalid_state */
+/**
+ * Moves an email that has not been attempted to another time.
+ * @throws AppError validation_error, invalid_state
+ */
 export async function rescheduleEmail(app: ChangeApp, email: EmailHead, body: RescheduleBody): Promise<void> {
   const now = app.clock.now();
   const { scheduledAt, datedAt } = readSchedule(body.scheduledAt, now);

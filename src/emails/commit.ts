@@ -1,4 +1,4 @@
-/** The last step of accepting: the transaction, and what follows from how it ended. */
+/** Commits prepared emails, and handles the result of the transaction. */
 import type { App } from '../app.ts';
 import { discardAll, discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { Write } from '../db/operation.ts';
@@ -13,53 +13,57 @@ import type { Answer } from './idempotency/store.ts';
 export type CommitApp = Pick<App, 'db' | 'blobs' | 'wakeups' | 'crashPoint' | 'log' | 'config'>;
 
 /**
- * Commits prepared emails. Bytes that no email needs, because the transaction refused them or an earlier answer is
- * repeated, are discarded at once.
+ * Commits prepared emails. Content that no email needs is discarded at once: the transaction refused the email, or
+ * the answer of an earlier request is repeated.
  *
- * @param prepared.takenBy returns the `acceptances` that became emails by this answer
- * @param prepared.requireValidKey is called right before the transaction: downloads may have taken a minute
+ * @param prepared.takenBy returns the elements of `rows` that became emails
+ * @param prepared.requireValidKey runs right before the transaction, because downloads may have taken a minute
  */
 export async function commitStored<Input, Response>(
   app: CommitApp,
   write: Write<Input, Answer<Response>>,
   input: Input,
   prepared: {
-    acceptances: readonly EmailRows[];
+    rows: readonly EmailRows[];
     takenBy: (response: Response) => readonly EmailRows[];
     requireValidKey: RequireValidKey;
   },
 ): Promise<Answer<Response>> {
-  const { acceptances, takenBy, requireValidKey } = prepared;
-  const answer = await discardOnRefusal(app.blobs, blobsOf(acceptances), async () => {
+  const { rows, takenBy, requireValidKey } = prepared;
+  const answer = await discardOnRefusal(app.blobs, blobsOf(rows), async () => {
     await requireValidKey();
     return app.db.commit(write, input);
   });
   const taken = new Set(answer.replayed ? [] : takenBy(answer.response));
-  const unused = acceptances.filter((acceptance) => !taken.has(acceptance));
+  const unused = rows.filter((email) => !taken.has(email));
   await discardAll(app.blobs, blobsOf(unused));
   if (answer.replayed) return answer;
   app.crashPoint('accept-after-commit');
-  for (const acceptance of taken) logAcceptance(app, acceptance);
+  for (const email of taken) logAcceptedEmail(app, email);
   app.wakeups.notify('queue', queuesOf(taken));
   app.wakeups.notify('events');
   return answer;
 }
 
-/** Returns the queues of emails that are all due; undefined when one is scheduled, which the queue has to wait for. */
-function queuesOf(acceptances: ReadonlySet<EmailRows>): string[] | undefined {
+/**
+ * Returns the queues of emails that are due now. Returns undefined when an email is scheduled, because then the
+ * dispatcher has to scan for its due time.
+ */
+function queuesOf(rows: ReadonlySet<EmailRows>): string[] | undefined {
   const queues = new Set<string>();
-  for (const { message, recipients, email } of acceptances) {
+  for (const { message, recipients, email } of rows) {
     if (email.scheduledAt !== null) return undefined;
     for (const { domain } of recipients) queues.add(queueKeyOf(message, domain));
   }
   return [...queues];
 }
 
-export function blobsOf(acceptances: readonly EmailRows[]): BlobRow[] {
-  return acceptances.map(({ blob }) => blob);
+/** Returns the content blobs of the emails. */
+export function blobsOf(rows: readonly EmailRows[]): BlobRow[] {
+  return rows.map(({ blob }) => blob);
 }
 
-function logAcceptance(app: CommitApp, { message, recipients, blob, email }: EmailRows): void {
+function logAcceptedEmail(app: CommitApp, { message, recipients, blob, email }: EmailRows): void {
   const { id: emailId, tenantId, mode, sender: from } = message;
   const scheduledAt = email.scheduledAt === null ? null : isoTime(email.scheduledAt);
   const size = { recipients: recipients.length, sizeBytes: blob.sizeBytes };

@@ -10,45 +10,49 @@ import { download } from '../system/download.ts';
 import { AppError, invalid } from '../system/errors.ts';
 import { Shares } from '../system/shares.ts';
 
-/** api.md 1.2. */
+/** Maximum number of redirects, and time limit for one file (api.md 1.2). */
 const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 10_000;
-/** Of all files of one email together (security.md 2.26). */
+/** Time limit for all files of one email together, in milliseconds (security.md 2.26). */
 export const TOTAL_TIMEOUT_MS = 15_000;
 /**
  * Maximum number of concurrent downloads. A tenant whose files come from a host that hangs uses up only its own share.
  */
 export const MAX_DOWNLOADS = 16;
-/** Seconds. A file has come, or failed to, in a few. */
+/** Delay that a caller is asked to wait when too many downloads run. A download ends within a few seconds. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** What all files of one request may still take, whatever each email may; less with each that is fetched. */
+/** Limits for the files of one email or of one batch. Each fetched file reduces `leftBytes`. */
 export type Allowance = {
-  /** On the monotonic clock. */
+  /** Time on the monotonic clock at which all files must be fetched, in milliseconds. */
   readonly until: number;
   leftBytes: number;
 };
 
 export type Wanted = {
   tenantId: ApiKeyRow['tenantId'];
-  /** The field to blame, `attachments[1].path`. */
+  /** The field that names the file, for example `attachments[1].path`. Errors name it. */
   path: string;
   url: string;
   maxBytes: number;
-  /** What is left of `TOTAL_TIMEOUT_MS`. */
+  /** Time left for this file, in milliseconds. */
   timeoutMs: number;
 };
 
-/** To be disposed of when its bytes are no longer held: it takes reservation until then. */
+/** A fetched file. The caller disposes of it when the bytes are no longer in memory, which releases their budget. */
 export type FetchedFile = Disposable & { bytes: Buffer };
 
 export type Downloads = {
-  /** @throws AppError validation_error naming the path; unavailable when too many are running, or hold too much */
+  /**
+   * Fetches a file.
+   * @throws AppError validation_error naming the path; unavailable when too many downloads run or use too much memory
+   */
   get(wanted: Wanted): Promise<FetchedFile>;
 };
 
 export type DownloadsApp = Pick<App, 'fetch' | 'clock' | 'metrics'> & { bodies: ByteBudget };
 
+/** Returns the downloader of attachments. All requests share its limits. */
 export function createDownloads(app: DownloadsApp): Downloads {
   const slots = new Shares<ApiKeyRow['tenantId']>(MAX_DOWNLOADS);
   const busy = (): AppError => {

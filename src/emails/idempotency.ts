@@ -1,4 +1,7 @@
-/** Idempotency (specification 8, decisions.md 3): the same key and request answer the same; another request is refused. */
+/**
+ * Idempotency (specification 8, decisions.md 3). A repeated request with the same key gets the same answer; a
+ * different request with that key is refused.
+ */
 import { createHash } from 'node:crypto';
 import { AppError, invalid } from '../system/errors.ts';
 
@@ -6,7 +9,8 @@ export const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
 const MAX_KEY_CHARACTERS = 256;
 
 /**
- * `rawHeaders`: names and values as they came, in turn. Node would join two of them into one key that nobody meant.
+ * Returns the Idempotency-Key of a request, or undefined when it has none. `rawHeaders` holds names and values
+ * alternately, as Node receives them: the parsed headers would join two keys into one.
  * @throws AppError validation_error for two keys, and for an empty or overlong one
  */
 export function readIdempotencyKey(rawHeaders: readonly string[]): string | undefined {
@@ -22,10 +26,13 @@ export function readIdempotencyKey(rawHeaders: readonly string[]): string | unde
   return key;
 }
 
-/** SHA-256, hex, of a content that was taken out of the body; undefined for any other string. */
+/** Returns the SHA-256 hash, in hex, of a content that was taken out of the body; undefined for any other string. */
 export type HashContent = (value: string) => string | undefined;
 
-/** One hash for bodies that mean the same: keys in order, white space gone. */
+/**
+ * Returns one SHA-256 hash, in hex, for bodies with the same meaning: object keys are sorted, and white space is
+ * dropped.
+ */
 export function hashRequest(
   { method, path, body }: { method: string; path: string; body: unknown },
   hashContent: HashContent,
@@ -36,12 +43,15 @@ export function hashRequest(
     .digest('hex');
 }
 
-/** SHA-256, hex, of a part of a body, the same for parts that mean the same. */
+/** Returns the SHA-256 hash, in hex, of a part of a body. Parts with the same meaning have the same hash. */
 export function hashJson(value: unknown, hashContent: HashContent): string {
   return createHash('sha256').update(canonicalJson(value, hashContent)).digest('hex');
 }
 
-/** A content that was taken out stands there by its hash, in a form that no JSON value has. */
+/**
+ * Returns JSON with sorted keys and without white space. A content that was taken out of the body is replaced by its
+ * hash, in a form that no JSON value has.
+ */
 export function canonicalJson(value: unknown, hashContent: HashContent = () => undefined): string {
   if (typeof value === 'string') {
     const hash = hashContent(value);
@@ -54,6 +64,7 @@ export function canonicalJson(value: unknown, hashContent: HashContent = () => u
   return `{${members.join(',')}}`;
 }
 
+/** Returns the error for a key that was used with a different request. */
 export function idempotencyConflict(): AppError {
   return new AppError('idempotency_conflict', 'This Idempotency-Key was used with a different request', {
     param: 'Idempotency-Key',

@@ -1,4 +1,4 @@
-/** Attachments with their bytes at hand: what came in base64 is checked, and then what is elsewhere is fetched. */
+/** Loads the bytes of attachments: base64 content is checked, and remote files are fetched. */
 import type { App } from '../app.ts';
 import type { ApiKeyRow } from '../db/tables.ts';
 import type { Attachment } from '../mail/message/compose.ts';
@@ -9,14 +9,18 @@ import { type AttachmentRequest, knownSize, type RemoteSource } from './request/
 import { MAX_ATTACHMENT_BYTES } from './schemas.ts';
 import type { StoredAttachment } from './show.ts';
 
-/** To be disposed of when the email is stored: files that were fetched take room until then. */
+/**
+ * Loaded attachments. The caller disposes of them when the email is stored, which releases the memory budget of
+ * fetched files.
+ */
 export type LoadedAttachments = Disposable & { attachments: Attachment[] };
 
 type Wanted = { requests: readonly AttachmentRequest[]; allowance: Allowance | undefined };
 
 /**
- * One after another, so that each may take what the others leave of the limit and no more is held.
- * @throws AppError validation_error naming the field; unavailable
+ * Loads the attachments one after another, so that each file may use what the others leave of the limit and no more
+ * memory is reserved.
+ * @throws AppError validation_error naming the field; unavailable when too many downloads run
  */
 export async function loadAttachments(
   app: Pick<App, 'clock'> & { downloads: Downloads },
@@ -54,7 +58,7 @@ async function requireBase64(requests: readonly AttachmentRequest[]): Promise<vo
   }
 }
 
-/** Within all of the limits, from each of which it takes its bytes. */
+/** Fetches a file within all of the limits, and subtracts its size from each. */
 async function fetchFile(
   app: Pick<App, 'clock'> & { downloads: Downloads },
   tenantId: ApiKeyRow['tenantId'],
@@ -74,7 +78,7 @@ async function fetchFile(
   return file;
 }
 
-/** What is kept of one next to the message, which holds its bytes. */
+/** Returns the description of an attachment that is stored with the email. The message holds the bytes. */
 export function describeAttachment({
   filename,
   contentType,

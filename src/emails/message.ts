@@ -1,4 +1,4 @@
-/** The bytes of an email, written and made durable in one pass: hashed for DKIM and for the store while they go by. */
+/** Stores the message of an email. One pass composes it, hashes it for DKIM and for the store, and makes it durable. */
 import type { App } from '../app.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { createBodyHash } from '../mail/dkim/body-hash.ts';
@@ -6,7 +6,10 @@ import { type Composition, compose } from '../mail/message/compose.ts';
 
 export type StoredMessage = { blob: BlobRow; headerBytes: number; bodyHash: string };
 
-/** The limits of a request keep it below 40 MiB (api.md 1.2). @throws AppError unavailable when the disk is full */
+/**
+ * Composes the message and stores it durably. The limits of a request keep the message below 40 MiB (api.md 1.2).
+ * @throws AppError unavailable when the disk is full
+ */
 export async function storeMessage(
   app: Pick<App, 'blobs'>,
   composition: Composition,

@@ -1,7 +1,7 @@
 /**
- * All of an email that is done before the transaction which accepts it. Its steps in order: may this key send from there,
- * does the topic exist, render, ask of a large email whether it would be refused anyway, gather the attachments, write
- * the message and make its bytes durable, make the rows.
+ * Prepares an email before the transaction that accepts it. The steps in order: check the sender, find the topic,
+ * render the content, check the policy of a large email, load the attachments, store the message durably, and build
+ * the rows.
  */
 import type { App } from '../app.ts';
 import { INLINE_BYTES } from '../blobs/blobs.ts';
@@ -25,11 +25,11 @@ export type PrepareApp = Pick<App, 'db' | 'blobs' | 'config' | 'clock' | 'htmlTe
   downloads: Downloads;
 };
 
-/** What the request this email is a part of may still take. */
+/** Limits of the request that this email is part of. */
 export type Share = { holdText: HoldText; files?: Allowance };
 
 /**
- * The bytes of the answer are stored: who does not commit it discards them.
+ * Prepares an email and stores its content. A caller that does not commit the rows discards the content.
  *
  * @throws AppError validation_error, restricted_api_key, domain_not_verified, suppressed_recipient, quota_exceeded,
  * unavailable
@@ -52,7 +52,7 @@ export async function prepareEmail(
     await requirePolicy(app.db.read, caller.tenantId, { ...policy, now: app.clock.now() });
   using loaded = await loadAttachments(app, caller.tenantId, { requests: request.attachments, allowance });
   const { attachments } = loaded;
-  // Only now: the files took their time, and what looks for due mail does not look far back.
+  // The time is read after the downloads, because the scan for due mail overlaps only by a short time.
   const now = app.clock.now();
   const id = newId('em', now);
   const messageId = `${id}@${addresses.from.domain}`;
@@ -70,14 +70,20 @@ export async function prepareEmail(
   });
 }
 
-/** Text and HTML together: encoded, four times as much would be a file (blobs.ts). */
+/**
+ * Number of characters of text and HTML from which an email counts as large. Encoding can make a text four times as
+ * long, and a message of that size is stored in a file (blobs.ts).
+ */
 const LARGE_CHARACTERS = INLINE_BYTES / 4;
 
 function mayBeLarge({ attachments }: EmailRequest, { html = '', text = '' }: Content): boolean {
   return attachments.length > 0 || html.length + text.length > LARGE_CHARACTERS;
 }
 
-/** decisions.md 6. */
+/**
+ * Returns the topic that the request names (decisions.md 6).
+ * @throws AppError validation_error when the tenant has no such topic
+ */
 async function requireTopic(
   app: Pick<App, 'db'>,
   tenantId: Caller['tenantId'],

@@ -1,4 +1,4 @@
-/** From what an email was asked to say to what it says: the template fetched, variables filled in, a text made. */
+/** Renders the content of an email: it loads the template, fills in variables, and generates the text part. */
 import type { App } from '../app.ts';
 import type { TemplateRow } from '../db/marketing-tables.ts';
 import { invalid } from '../system/errors.ts';
@@ -14,24 +14,24 @@ export type Content = {
   subject: string;
   html: string | undefined;
   text: string | undefined;
-  /** Placeholders that had neither a value nor a fallback. */
+  /** Names of placeholders that had neither a value nor a fallback. */
   missingVariables: string[];
 };
 
 /**
- * Asked for the characters that are not in the request itself but come with a template or variables: all of them are held
- * until the request is stored. Answers how to give them back, should it come to nothing.
+ * Reserves memory for characters that come from a template or from variables and are not part of the request itself.
+ * They are held until the request is stored. Returns a function that releases the memory, for an email that fails.
  *
- * @throws AppError unavailable, or validation_error when there are too many
+ * @throws AppError unavailable, or validation_error when there are too many characters
  */
 export type HoldText = (characters: number) => () => void;
 
 /**
- * What the request carries itself is rendered when it carries variables too; what a template carries always is
- * (decisions.md 2).
+ * Returns the rendered content. Fields of the request are rendered only when it has variables; a template is always
+ * rendered (decisions.md 2).
  *
- * @throws AppError validation_error for a template the tenant does not have, or a text that variables made too long; and
- * what `holdText` throws
+ * @throws AppError validation_error for a template that the tenant does not have, or a text that variables made too
+ * long; any error of `holdText`
  */
 export async function renderContent(
   app: Pick<App, 'db' | 'htmlText'>,
@@ -52,7 +52,7 @@ export async function renderContent(
   const templateText = template?.text ?? undefined;
   const text =
     request.text === undefined ? templateText && fill(templateText, 'text') : own(request.text, 'text');
-  // Sizes are of what is sent, and variables change them.
+  // The size limits apply to the rendered text, because variables change its length.
   const filled = {
     html: html === undefined ? undefined : readText(template ? 'templateId' : 'html', html),
     text: text === undefined ? undefined : readText('text', text),
@@ -70,7 +70,10 @@ function charactersOf({ html = '', text = '' }: Pick<ContentRequest, 'html' | 't
   return html.length + text.length;
 }
 
-/** Specification 4.1: generated from the HTML when omitted. HTML without words has none. */
+/**
+ * Returns the text part. It is generated from the HTML when the request has no text (specification 4.1). HTML without
+ * words has no text part.
+ */
 async function textOf(
   app: Pick<App, 'htmlText'>,
   text: string | undefined,
@@ -80,7 +83,10 @@ async function textOf(
   return (await app.htmlText.convert(html)) || undefined;
 }
 
-/** A value must not end the line (security.md 2.43). It may be empty: what a variable lacks is never refused. */
+/**
+ * Returns the subject on one line, because a value must not end the header field (security.md 2.43). The subject may
+ * be empty: a missing variable is never refused.
+ */
 function asSubject(rendered: string): string {
   const subject = asLine(rendered);
   if ([...subject].length > MAX_SUBJECT_CHARACTERS)
@@ -88,7 +94,10 @@ function asSubject(rendered: string): string {
   return subject;
 }
 
-/** decisions.md 6. */
+/**
+ * Returns the template that the request names (decisions.md 6).
+ * @throws AppError validation_error when the tenant has no such template
+ */
 async function requireTemplate(
   app: Pick<App, 'db'>,
   tenantId: Caller['tenantId'],

@@ -1,6 +1,6 @@
 /**
- * A send request, checked beyond its shape and read into what the steps after it work with. Everything here is answered
- * from the request alone: no database, no network.
+ * Validates a send request beyond its shape, and reads it into the form that later steps use. It uses no database and
+ * no network.
  */
 import { invalid, readAll } from '../system/errors.ts';
 import { type Addresses, readAddresses } from './request/addresses.ts';
@@ -23,7 +23,10 @@ export type EmailRequest = {
   topicId: string | undefined;
 };
 
-/** @throws AppError validation_error naming every field whose value is wrong */
+/**
+ * Returns the validated request.
+ * @throws AppError validation_error naming every field with a wrong value
+ */
 export function readSendRequest(
   body: SendBody,
   { findContent, now }: { findContent: FindContent; now: number },
@@ -41,7 +44,10 @@ export function readSendRequest(
   return { type: body.type, ...request };
 }
 
-/** decisions.md 7: a broadcast names its topic. */
+/**
+ * Returns the id of the topic. A broadcast must name its topic (decisions.md 7).
+ * @throws AppError validation_error
+ */
 function readTopicId({ type, topicId }: SendBody): string | undefined {
   if (type === 'broadcast' && topicId === undefined)
     throw invalid('topicId', '`topicId` is required when `type` is broadcast');

@@ -1,4 +1,6 @@
-/** What the emails API takes (specification 4.1, api.md 1.2 and 1.10). What it answers is in show.ts. */
+/**
+ * Request schemas of the emails API (specification 4.1, api.md 1.2 and 1.10). show.ts has the schemas of its answers.
+ */
 import { type Static, type TSchema, Type } from 'typebox';
 import type { EmailRow, EmailStatus } from '../db/tables.ts';
 import { pageQuery } from '../http/page.ts';
@@ -8,26 +10,26 @@ import { MAX_URL_CHARACTERS } from './request/remote-url.ts';
 
 export type EmailType = EmailRow['type'];
 
-/** Specification 8. */
+/** Limits of a send request (specification 8). */
 const MAX_TO = 50;
 const MAX_ATTACHMENTS = 10;
 export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 const MAX_TAGS = 10;
 const MAX_BATCH_EMAILS = 100;
-/** api.md 1.2. */
+/** Limits of api.md 1.2. */
 const MAX_COPIES = 50;
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
-/** decisions.md, values. */
+/** Limits of a batch and of headers (decisions.md, values). */
 export const MAX_BATCH_BODY_BYTES = 50 * 1024 * 1024;
 const MAX_HEADERS = 50;
-/** Ours: a file name is cut to 255 bytes, and a path may stand before it. */
+/** Maximum length of a file name in a request. It may contain a path, and is cut to 255 bytes. Our own limit. */
 const MAX_FILENAME_CHARACTERS = 4_096;
 
-/** An empty list is a field left out; only `to` must name somebody. */
+/** An empty list counts as an omitted field, except for `to`. */
 const addresses = (limits: { minItems?: number; maxItems: number }, description: string) =>
   Type.Union([Type.String(), Type.Array(Type.String(), limits)], { description });
 
-/** Any name but a few: `Type.Record` would check only those without line breaks. */
+/** A record schema that accepts any names. `Type.Record` would skip the check of names with line breaks. */
 const record = <Value>(value: TSchema, options: { maxProperties: number; description: string }) =>
   Type.Unsafe<Record<string, Value>>({ type: 'object', additionalProperties: value, ...options });
 
@@ -177,7 +179,7 @@ export const STATUSES = [
   'canceled',
 ] as const satisfies readonly EmailStatus[];
 
-/** api.md 1.3. */
+/** Public states of a recipient (api.md 1.3). */
 export const RECIPIENT_STATUSES = [
   'queued',
   'sent',

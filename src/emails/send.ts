@@ -1,6 +1,6 @@
 /**
- * Accepting an email (specification 4.1): read the request, answer a repeat, prepare all of it, commit everything in one
- * transaction and wake the workers.
+ * Accepts an email (specification 4.1): it reads the request, answers a repeated one, prepares the email, commits it
+ * in one transaction and wakes the workers.
  */
 import type { Detached } from '../http/large-strings.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
@@ -26,8 +26,9 @@ export type Send = {
 };
 
 /**
- * @throws AppError validation_error, idempotency_conflict, idempotency_in_progress, invalid_api_key, restricted_api_key,
- * domain_not_verified, suppressed_recipient, quota_exceeded, unavailable
+ * Accepts an email and returns its id, or the recorded answer of a repeated request.
+ * @throws AppError validation_error, idempotency_conflict, idempotency_in_progress, invalid_api_key,
+ * restricted_api_key, domain_not_verified, suppressed_recipient, quota_exceeded, unavailable
  */
 export async function sendEmail(
   app: SendApp,
@@ -40,8 +41,8 @@ export async function sendEmail(
   const idempotency =
     idempotencyKey === undefined ? undefined : claimKey(caller, { key: idempotencyKey, hash: hash() }, now);
   return answerOnce(app, caller, idempotency, async () => {
-    const acceptance = await prepareEmail(app, caller, request, { holdText });
-    const prepared = { acceptances: [acceptance], takenBy: () => [acceptance], requireValidKey };
-    return commitStored(app, acceptEmail, { acceptance, idempotency }, prepared);
+    const rows = await prepareEmail(app, caller, request, { holdText });
+    const prepared = { rows: [rows], takenBy: () => [rows], requireValidKey };
+    return commitStored(app, acceptEmail, { rows, idempotency }, prepared);
   });
 }

@@ -1,11 +1,14 @@
-/** Whether a key may send from an address: as far as the key goes, and then as far as the domain does. */
+/** Checks that an API key may send from a domain, and that the domain may send. */
 import type { App } from '../app.ts';
 import { getSendingDomain, type Sender } from '../domains/sender.ts';
 import { type Domain, findDomainByName } from '../domains/store.ts';
 import { AppError } from '../system/errors.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 
-/** @throws AppError restricted_api_key, domain_not_verified */
+/**
+ * Returns the sending domain; its id is null for the sandbox domain.
+ * @throws AppError restricted_api_key, domain_not_verified
+ */
 export async function requireSender(
   app: Pick<App, 'db' | 'clock' | 'config'>,
   { tenantId, mode, domainId }: Caller,

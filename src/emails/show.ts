@@ -1,4 +1,4 @@
-/** What the emails API answers (specification 2.1, api.md 1.3). */
+/** Answers of the emails API (specification 2.1, api.md 1.3). */
 import { type TSchema, Type } from 'typebox';
 import type { EmailRow, EventRow, MessageRow, RecipientRow } from '../db/tables.ts';
 import { pageSchema } from '../http/page.ts';
@@ -49,7 +49,7 @@ export const sentBatchSchema = Type.Object(
 const timestamp = (description: string) => Type.String({ description: `${description} ISO 8601, UTC.` });
 const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Union([schema, Type.Null()], { description });
-/** Any name: what serialises `Type.Record` drops those with line breaks. */
+/** A record schema that keeps any names. The serializer drops names with line breaks from a `Type.Record`. */
 const stringRecord = (description: string) =>
   Type.Unsafe<Record<string, string>>({
     type: 'object',
@@ -198,6 +198,7 @@ export type EmailSummary = Pick<
   'id' | 'fromHeader' | 'toList' | 'subject' | 'status' | 'createdAt'
 >;
 
+/** Returns an email as the list shows it. */
 export function showSummary(row: EmailSummary) {
   return {
     id: row.id,
@@ -209,6 +210,7 @@ export function showSummary(row: EmailSummary) {
   };
 }
 
+/** Returns an email as `GET /v1/emails/:id` shows it. */
 export function showEmail(
   row: EmailWithStatus,
   recipients: readonly RecipientRow[],
@@ -244,7 +246,7 @@ export function showEmail(
   };
 }
 
-/** What `emails.attachments` lists. */
+/** An element of the JSON array `emails.attachments`. */
 export type StoredAttachment = {
   filename: string;
   contentType: string;

@@ -1,4 +1,7 @@
-/** What the API adds to a message: the emails, and what they are found by. Their SQL, but for the list's (list/store.ts). */
+/**
+ * Stores the data that the API adds to a message: the email, its tags and its addresses. list/store.ts has the SQL of
+ * the list.
+ */
 import { sql } from 'kysely';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
@@ -55,7 +58,10 @@ const insertTag = statement((db, param: Param<EmailTagRow>) =>
   }),
 );
 
-/** Part of the write that accepts. `addresses`: of its recipients, each as its `addressKey`. */
+/**
+ * Stores an email, as part of the write that accepts it. `addresses` are those of its recipients, each as its
+ * `addressKey`.
+ */
 export async function insertEmail(
   tx: Tx,
   email: EmailRow,
@@ -76,7 +82,7 @@ const byId = statement((db, param: Param<Pick<EmailRow, 'id'>>) =>
     .where('emails.id', '=', param('id')),
 );
 
-/** Finds the content of an email that the caller has found by `findEmailHead`. */
+/** Returns an email with its content. The caller has checked with `findEmailHead` that it may be seen. */
 export function findEmail(tx: Tx, id: EmailRow['id']): Promise<EmailWithStatus | undefined> {
   return byId.first(tx, { id });
 }
@@ -100,7 +106,10 @@ const headById = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' 
     .where('emails.mode', '=', param('mode')),
 );
 
-/** Finds an email. `domainId` is the one domain whose mail the caller may see; null allows any. */
+/**
+ * Returns the head of an email, or undefined when the caller may not see it. `domainId` is the one domain whose mail
+ * the caller may see; null allows any.
+ */
 export async function findEmailHead(
   tx: Tx,
   tenantId: EmailRow['tenantId'],
@@ -112,14 +121,20 @@ export async function findEmailHead(
 
 type Change = Pick<EmailRow, 'tenantId' | 'id'> & { now: number };
 
-/** Of an email the caller has found. @throws AppError invalid_state */
+/**
+ * Cancels an email. The caller has checked that it belongs to the tenant.
+ * @throws AppError invalid_state
+ */
 export const cancelStoredEmail = defineWrite('emails.cancel', async (tx, { id, now }: Change) => {
   await cancelMessage(tx, { messageId: id, now });
 });
 
 type NewDate = Pick<EmailRow, 'scheduledAt'> & Pick<MessageRow, 'datedAt' | 'expiresAt'>;
 
-/** The same. @throws AppError invalid_state */
+/**
+ * Reschedules an email. The caller has checked that it belongs to the tenant. Times are Unix milliseconds.
+ * @throws AppError invalid_state
+ */
 export const rescheduleStoredEmail = defineWrite(
   'emails.reschedule',
   async (tx, { tenantId, id, now, scheduledAt, datedAt, expiresAt }: Change & NewDate) => {

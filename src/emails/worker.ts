@@ -1,10 +1,11 @@
-/** Housekeeping of emails: idempotency records past their window (specification 8) are removed, once an hour. */
+/** Housekeeping of emails: once an hour, expired idempotency records are removed (specification 8). */
 import type { App } from '../app.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { sweepIdempotency } from './idempotency/store.ts';
 
 const PERIOD_MS = 3_600_000;
 
+/** Returns the work that removes expired idempotency records. */
 export function createIdempotencySweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
   return periodic(app.clock, {
     name: 'idempotency sweep',

@@ -1,26 +1,31 @@
 /**
- * Requests that carry an Idempotency-Key, while they run: the same request once more gets the answer of the first, or its
- * refusal; another with the same key waits until it has ended (api.md 1.10). What makes it safe is the transaction that
- * accepts (accept.ts); this only saves doing the work twice.
+ * Tracks running requests with an Idempotency-Key (api.md 1.10). An identical request gets the answer or the refusal
+ * of the running one; a different request with the same key waits until that one has ended. The transaction that
+ * accepts email (accept.ts) makes this safe; this module only avoids doing the work twice.
  */
 import { type Clock, TimeoutError, withTimeout } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import type { Answer } from './store.ts';
 
-/** api.md 1.10. */
+/** Maximum time that a request waits for another one with the same key (api.md 1.10). */
 export const WAIT_MS = 10_000;
 
-/** `scope`: whose key it is, and which. */
+/** `scope` identifies the Idempotency-Key and its owner. */
 export type Flight = { scope: string; requestHash: string };
 
 export type InFlight = {
-  /** @throws AppError idempotency_in_progress when the work of others under this key takes too long */
+  /**
+   * Runs the work, or returns the answer of an identical request.
+   * @throws AppError idempotency_in_progress when another request with this key runs for too long; any error of
+   * `work`
+   */
   run<Response>(flight: Flight, work: () => Promise<Answer<Response>>): Promise<Answer<Response>>;
 };
 
 type Ended = { answer: Answer<unknown> } | { error: unknown };
 type Running = { requestHash: string; ended: Promise<Ended> };
 
+/** Returns the table of running requests. It lives as long as the server. */
 export function createInFlight(clock: Clock): InFlight {
   const running = new Map<string, Running>();
   return {

@@ -1,4 +1,7 @@
-/** Requests that may be repeated, before they cost anything: a repeat is answered from the record, or by the one that runs. */
+/**
+ * Answers repeated requests before they cost anything: from the record, or from the identical request that is
+ * running.
+ */
 import type { App } from '../../app.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
 import type { Sent, SentBatch } from '../accept.ts';
@@ -8,7 +11,10 @@ import { type Answer, findReplay, type IdempotencyClaim } from './store.ts';
 
 export type OnceApp = Pick<App, 'db' | 'clock'> & { inFlight: InFlight };
 
-/** @throws AppError idempotency_conflict, idempotency_in_progress; and any error of `accept` */
+/**
+ * Returns the answer of an earlier request with this key, or runs `accept`.
+ * @throws AppError idempotency_conflict, idempotency_in_progress; any error of `accept`
+ */
 export async function answerOnce<Response extends Sent | SentBatch>(
   app: OnceApp,
   caller: Caller,
@@ -26,9 +32,10 @@ export async function answerOnce<Response extends Sent | SentBatch>(
 }
 
 /**
- * The claim of a request on its Idempotency-Key, from now on. API keys of a tenant share their Idempotency-Keys, except
- * that those limited to one domain have their own for each domain: such a key must neither learn what others have sent nor
- * leave a refusal where others would find it. No header value has a line feed, so the two kinds never collide.
+ * Returns the claim of a request on its Idempotency-Key. It expires after `IDEMPOTENCY_WINDOW_MS`. API keys of a
+ * tenant share their Idempotency-Keys. API keys that are limited to one domain have separate Idempotency-Keys for
+ * each domain: such an API key must neither see the answers of others nor leave a refusal for them. No header value
+ * contains a line feed, so the two kinds never collide.
  */
 export function claimKey(
   { domainId }: Pick<Caller, 'domainId'>,

@@ -1,4 +1,6 @@
-/** What requests with an Idempotency-Key were answered: all SQL, and the only writer of the table. */
+/**
+ * Stores the answers of requests with an Idempotency-Key. All SQL of this table is here, and nothing else writes it.
+ */
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { IdempotencyRow } from '../../db/tables.ts';
@@ -6,7 +8,7 @@ import { idempotencyConflict } from '../idempotency.ts';
 
 export type IdempotencyClaim = { key: string; requestHash: string; expiresAt: number };
 
-/** `replayed`: it is that of an earlier request with the same key. */
+/** `replayed` is true when the answer is that of an earlier request with the same key. */
 export type Answer<Response> = { response: Response; replayed: boolean };
 
 const byKey = statement((db, param: Param<Pick<IdempotencyRow, 'tenantId' | 'mode' | 'key'>>) =>
@@ -20,7 +22,10 @@ const byKey = statement((db, param: Param<Pick<IdempotencyRow, 'tenantId' | 'mod
 
 export type Asker = Pick<IdempotencyRow, 'tenantId' | 'mode'> & { now: number };
 
-/** @throws AppError idempotency_conflict when the key belongs to another request */
+/**
+ * Returns the recorded answer for the key, or undefined when there is none within the window.
+ * @throws AppError idempotency_conflict when the key belongs to another request
+ */
 export async function findReplay<Response>(
   tx: Tx,
   { tenantId, mode, now }: Asker,
@@ -53,8 +58,9 @@ const upsertResponse = statement((db, param: Param<IdempotencyRow>) =>
 );
 
 /**
- * Part of a write: the answer there is already, or that of `accept`, which is recorded. A second request with the key
- * finds everything or nothing. @throws AppError idempotency_conflict
+ * Returns the recorded answer, or runs `accept` and records its answer in the same write. A second request with the
+ * key therefore finds everything or nothing.
+ * @throws AppError idempotency_conflict
  */
 export async function acceptOnce<Response>(
   tx: Tx,
@@ -73,7 +79,7 @@ export async function acceptOnce<Response>(
 
 const SWEEP_ROWS = 1_000;
 
-/** Removes records past their window; answers how many. */
+/** Removes up to `SWEEP_ROWS` expired records. Returns the number of removed records. */
 export const sweepIdempotency = defineWrite(
   'emails.sweepIdempotency',
   async (tx, { now }: { now: number }) => {

@@ -1,6 +1,6 @@
 /**
- * A page of the list of emails (specification 4.1), looked for in parts on reader threads, so that others have their turn
- * between two of them however seldom the filters meet.
+ * Reads a page of the list of emails (specification 4.1). A rare combination of filters is searched in parts on a
+ * reader thread, so that other reads run in between.
  */
 import type { Db } from '../../db/database.ts';
 import { defineRead } from '../../db/operation.ts';
@@ -8,16 +8,17 @@ import { type Page, type PageRequest, readPage, type Slice } from '../../db/page
 import type { EmailSummary } from '../show.ts';
 import { type EmailSlice, type Filters, readEmailSlice } from './store.ts';
 
-/** Emails looked at in one part: some 8 ms of a thread, whatever the history. */
+/** Number of emails that one part examines: about 8 ms of a thread, however long the history is. */
 const SCAN = 5_000;
 
+/** Reads one part of a page on a reader thread. */
 export const readEmails = defineRead(
   'emails.list',
   (tx, { slice, scan, ...filters }: Filters & { slice: Slice; scan: number }) =>
     readEmailSlice(tx, filters, { slice, scan }),
 );
 
-/** Ends with the reason of `gone` at its next part. */
+/** Returns a page of emails. When `gone` is aborted, it rejects with the reason of the abort before the next part. */
 export function listEmails(
   { db, gone, scan = SCAN }: { db: Pick<Db, 'query'>; gone?: AbortSignal; scan?: number },
   filters: Filters,

@@ -1,7 +1,8 @@
 /**
- * The list of emails (specification 4.1), served from indexes whatever its filters are. Each filter is a walk along an index
- * in the order of ids, or a few that are merged; the filter that leaves fewest is walked, and the others are looked up
- * for each email on the way. Filters that seldom meet would be walked through the whole history: that is done in parts.
+ * The SQL of the list of emails (specification 4.1), which uses an index for every filter. Each filter is a walk
+ * along an index in the order of ids, or a few walks that are merged. The rarest filter is walked, and the others are
+ * checked for each email on the way. A rare combination of filters would walk the whole history, so it is read in
+ * parts.
  */
 import { type Expression, type SelectQueryBuilder, type SqlBool, sql } from 'kysely';
 import type { Tx } from '../../db/operation.ts';
@@ -11,13 +12,13 @@ import type { Tag } from '../request/tags.ts';
 import type { RecipientStatus } from '../schemas.ts';
 import type { EmailSummary } from '../show.ts';
 
-/** Addresses as they are kept. */
+/** Filters of the list. Addresses have their stored form (`addressKey`). */
 export type EmailFilter = {
   status?: EmailStatus;
   fromAddress?: string;
   fromDomain?: string;
   to?: string;
-  /** Has one of them. */
+  /** The list contains emails with at least one of these tags. */
   tags?: readonly Tag[];
   recipientStatus?: RecipientStatus;
 };
@@ -35,11 +36,17 @@ export type Filters = {
 
 export type EmailSlice = {
   emails: EmailSummary[];
-  /** What was not looked at, unless the emails fill the slice; undefined: there is nothing more. */
+  /**
+   * The part of the slice that was not examined, unless the emails fill the slice. Undefined when everything was
+   * examined.
+   */
   rest: Slice | undefined;
 };
 
-/** Looks at about `scan` emails and no more, where most of them may answer to one filter and not to the others. */
+/**
+ * Reads one part of a slice. It examines about `scan` emails when there are several filters, because most of them may
+ * match one filter and not the others.
+ */
 export async function readEmailSlice(
   tx: Tx,
   list: Filters,
@@ -89,27 +96,32 @@ async function readFiltered(
   return merge(found, slice);
 }
 
-/** Beyond a walk that filled the slice, the next has nothing to look for, and might look through the whole history. */
+/**
+ * Returns the part of the slice that the next walk has to examine. When an earlier walk filled the slice, later
+ * emails cannot be part of the answer, and searching for them might read the whole history.
+ */
 function within(slice: Slice, emails: readonly EmailSummary[]): Slice {
   const last = emails.length < slice.limit ? undefined : emails.at(-1)?.id;
   if (last === undefined) return slice;
   return slice.direction === 'older' ? { ...slice, from: last } : { ...slice, until: last };
 }
 
-/** Rows of one table, each with the id of an email, of which the tenant and the mode are right. */
+/** Rows of one table with the ids of emails. Tenant and mode are filtered already. */
 type Walk = SelectQueryBuilder<Tables, keyof Tables, { id: EmailRow['id'] }>;
 
 type Filter = {
-  /** Together they come by every email that answers to it; by none of them twice, though by one in several. */
+  /**
+   * Walks that together find every matching email. Several of them may find the same email, but none finds it twice.
+   */
   walks: readonly Walk[];
-  /** Whether `candidates.id` answers to it. */
+  /** SQL condition that is true when the email `candidates.id` matches. */
   holds: Expression<SqlBool>;
 };
 
-/** Counted at most, to tell a rare filter from a common one. */
+/** Maximum number of rows that are counted to tell a rare filter from a common one. */
 const MAX_COUNTED = 1_000;
 
-/** Undefined when there is none. */
+/** Returns the rarest filter, or undefined when there are no filters. */
 async function chooseWalk(tx: Tx, filters: readonly Filter[], slice: Slice): Promise<Filter | undefined> {
   const [first, second] = filters;
   if (!second) return first;
@@ -131,7 +143,7 @@ async function countWalk(tx: Tx, walk: Walk, slice: Slice): Promise<number> {
   return count;
 }
 
-/** The first id that comes after `scan` rows of a walk. */
+/** Returns the first id after `scan` rows of a walk, or undefined when no walk has that many rows. */
 async function findEnd(
   tx: Tx,
   walks: readonly Walk[],
@@ -160,7 +172,7 @@ function readWalk(tx: Tx, { walk, others, slice }: WalkRequest): Promise<EmailSu
   return others.reduce((query, holds) => query.where(holds), inSlice(all, 'candidates.id', slice)).execute();
 }
 
-/** Newest first, or oldest first, as the slice goes; an email that several walks came by is one. */
+/** Merges the emails of several walks in the order of the slice and removes duplicates. */
 function merge(found: readonly EmailSummary[][], { direction, limit }: Slice): EmailSummary[] {
   const [first = [], ...more] = found;
   if (more.length === 0) return first;
@@ -170,13 +182,13 @@ function merge(found: readonly EmailSummary[][], { direction, limit }: Slice): E
   return ids.slice(0, limit).flatMap((id) => byId.get(id) ?? []);
 }
 
-/** In the order in which they are walked when they are equally rare. */
+/** Returns the filters. Of equally rare filters, the first one is walked. */
 function filtersOf(tx: Tx, list: Filters): Filter[] {
   const { to, tags, recipientStatus, status, fromAddress, fromDomain } = list.filter;
   return [
     ...(to === undefined ? [] : [recipientFilter(tx, list, to)]),
     ...(tags === undefined ? [] : [tagFilter(tx, list, tags)]),
-    ...(recipientStatus === undefined ? [] : [standingFilter(tx, list, recipientStatus)]),
+    ...(recipientStatus === undefined ? [] : [recipientStatusFilter(tx, list, recipientStatus)]),
     ...(status === undefined ? [] : [statusFilter(tx, list, status)]),
     ...(fromAddress === undefined
       ? []
@@ -242,7 +254,7 @@ function recipientFilter(tx: Tx, { tenantId, mode }: Filters, address: string): 
   };
 }
 
-/** `tags`: readings of one filter. */
+/** Returns the filter by tag. `tags` are the possible meanings of one filter text. */
 function tagFilter(tx: Tx, { tenantId, mode }: Filters, tags: readonly Tag[]): Filter {
   const walks = tags.map(
     ({ key, value }) =>
@@ -258,29 +270,31 @@ function tagFilter(tx: Tx, { tenantId, mode }: Filters, tags: readonly Tag[]): F
   return { walks, holds: sql<SqlBool>`(${sql.join(holds, sql` OR `)})` };
 }
 
-/** The row that a nested query is asked about. */
+/** Relates a nested query to the candidate row. */
 function isOfCandidate(column: 'emailAddresses.emailId' | 'emailTags.emailId' | 'recipients.messageId') {
   return sql<SqlBool>`${sql.ref(column)} = ${sql.ref('candidates.id')}`;
 }
 
-/** Of the recipient in the row of this name. States are literal, because SQLite takes a partial index only when it can see
- * that its condition holds. */
-type Standing = (row: string) => Expression<SqlBool>;
+/**
+ * SQL condition on the recipient in the row with this alias. States are literal, because SQLite uses a partial index
+ * only when it can see that the condition of the index holds.
+ */
+type StatusCondition = (row: string) => Expression<SqlBool>;
 
-const isUntried: Standing = (row) =>
+const isUntried: StatusCondition = (row) =>
   sql`${sql.ref(`${row}.state`)} = 'ready' AND ${sql.ref(`${row}.attempts`)} = 0`;
-const isPutBack: Standing = (row) =>
+const isPutBack: StatusCondition = (row) =>
   sql`${sql.ref(`${row}.state`)} = 'ready' AND ${sql.ref(`${row}.attempts`)} > 0`;
-const isInFlight: Standing = (row) => sql`${sql.ref(`${row}.state`)} = 'in_flight'`;
+const isInFlight: StatusCondition = (row) => sql`${sql.ref(`${row}.state`)} = 'in_flight'`;
 
-/** Not as `IN`: SQLite would search the index by that instead, and sort. */
-function inState(state: RecipientState): Standing {
+/** The condition does not use `IN`, because SQLite would then search the index by that list and sort the result. */
+function inState(state: RecipientState): StatusCondition {
   return (row) => sql`${sql.ref(`${row}.state`)} NOT IN ('ready', 'in_flight', 'delivered')
     AND ${sql.ref(`${row}.state`)} = ${state}`;
 }
 
-/** What queue/status.ts shows so: each with an index of its own. */
-function standings(status: Exclude<RecipientStatus, 'delivered'>): Standing[] {
+/** Returns the conditions of a public recipient status (queue/status.ts). Each condition has an index of its own. */
+function conditionsOf(status: Exclude<RecipientStatus, 'delivered'>): StatusCondition[] {
   switch (status) {
     case 'queued':
       return [isUntried];
@@ -297,20 +311,23 @@ function standings(status: Exclude<RecipientStatus, 'delivered'>): Standing[] {
   }
 }
 
-/** At least one recipient stands so. */
-function standingFilter(tx: Tx, list: Filters, status: RecipientStatus): Filter {
+/** Returns the filter for emails with at least one recipient of this status. */
+function recipientStatusFilter(tx: Tx, list: Filters, status: RecipientStatus): Filter {
   if (status === 'delivered') return deliveredFilter(tx, list);
-  const found = standings(status);
+  const found = conditionsOf(status);
   const holds = found.map(
-    (standing) => sql`EXISTS ${recipientsOfCandidate(tx).where(standing('recipients'))}`,
+    (condition) => sql`EXISTS ${recipientsOfCandidate(tx).where(condition('recipients'))}`,
   );
   return {
-    walks: found.map((standing) => withRecipient(tx, list, standing)),
+    walks: found.map((condition) => withRecipient(tx, list, condition)),
     holds: sql<SqlBool>`(${sql.join(holds, sql` OR `)})`,
   };
 }
 
-/** There is no index of recipients to whom it was delivered, because their emails are `delivered` or `complained` (queue/status.ts). */
+/**
+ * Returns the filter for emails with a delivered recipient. Delivered recipients have no index, because their emails
+ * are `delivered` or `complained` (queue/status.ts).
+ */
 function deliveredFilter(tx: Tx, list: Filters): Filter {
   const holds = sql<SqlBool>`EXISTS ${recipientsOfCandidate(tx).where('recipients.state', '=', 'delivered')}`;
   const complained = tx
@@ -320,23 +337,26 @@ function deliveredFilter(tx: Tx, list: Filters): Filter {
   return { walks: [withStatus(tx, list, 'delivered'), complained], holds };
 }
 
-/** By the first of an email's recipients that stands so: each email once. */
-function withRecipient(tx: Tx, { tenantId, mode }: Filters, standing: Standing): Walk {
+/** Returns the walk over the first matching recipient of each email, so that each email occurs once. */
+function withRecipient(tx: Tx, { tenantId, mode }: Filters, condition: StatusCondition): Walk {
   const isSecond = sql<SqlBool>`EXISTS (SELECT 1 FROM recipients AS earlier
     WHERE earlier."messageId" = recipients."messageId" AND earlier.position < recipients.position
-      AND ${standing('earlier')})`;
+      AND ${condition('earlier')})`;
   return tx
     .selectFrom('recipients')
-    .select(idOfRecipient(standing).as('id'))
+    .select(idOfRecipient(condition).as('id'))
     .where('recipients.tenantId', '=', tenantId)
     .where('recipients.mode', '=', mode)
-    .where(standing('recipients'))
+    .where(condition('recipients'))
     .where(sql<SqlBool>`NOT ${isSecond}`) as unknown as Walk;
 }
 
-/** What is in flight is little, and in no order: the plus keeps SQLite from reading the whole history in order instead. */
-function idOfRecipient(standing: Standing) {
-  return standing === isInFlight
+/**
+ * Returns the column of the email's id. Recipients in flight are few and not sorted; the unary plus keeps SQLite from
+ * reading the whole history in order instead.
+ */
+function idOfRecipient(condition: StatusCondition) {
+  return condition === isInFlight
     ? sql<EmailRow['id']>`+recipients."messageId"`
     : sql<EmailRow['id']>`recipients."messageId"`;
 }

@@ -1,4 +1,6 @@
-/** Who an email is from and for: every field as mailboxes and as it was given, and the envelope made of them. */
+/**
+ * Reads the addresses of an email: each field as mailboxes and in the form given, and the recipients of the envelope.
+ */
 import {
   addressKey,
   explainRefusal,
@@ -15,13 +17,16 @@ export type Addresses = {
   cc: Mailbox[];
   bcc: Mailbox[];
   replyTo: Mailbox[];
-  /** The same as given, for showing (decisions.md 8). */
+  /** The fields in the form given, which the API shows again (decisions.md 8). */
   given: { from: string; to: string[]; cc: string[]; bcc: string[]; replyTo: string[] };
 };
 
 type AddressFields = Pick<SendBody, 'from' | 'to' | 'cc' | 'bcc' | 'replyTo'>;
 
-/** @throws AppError validation_error naming every wrong field, such as `to[3]` */
+/**
+ * Returns the addresses of a request.
+ * @throws AppError validation_error naming every wrong field, such as `to[3]`
+ */
 export function readAddresses(body: AddressFields): Addresses {
   const given = {
     from: body.from,
@@ -42,7 +47,7 @@ export function readAddresses(body: AddressFields): Addresses {
 
 export type EnvelopeRecipient = { field: 'to' | 'cc' | 'bcc'; address: string; domain: string };
 
-/** Each address once, in the first field that names it (api.md 1.2). */
+/** Returns the recipients of the envelope: each address once, with the first field that names it (api.md 1.2). */
 export function envelopeRecipients(addresses: Pick<Addresses, 'to' | 'cc' | 'bcc'>): EnvelopeRecipient[] {
   const recipients = new Map<string, EnvelopeRecipient>();
   for (const field of ['to', 'cc', 'bcc'] as const) {
@@ -65,7 +70,10 @@ function asList(value: string | string[] | undefined): string[] {
   return Array.isArray(value) ? value : [value];
 }
 
-/** @throws AppError validation_error naming `path` */
+/**
+ * Returns the mailbox that the text names.
+ * @throws AppError validation_error naming `path`
+ */
 export function readMailbox(path: string, text: string): Mailbox {
   const mailbox = parseMailbox(text);
   if (mailbox) return mailbox;
@@ -75,8 +83,10 @@ export function readMailbox(path: string, text: string): Mailbox {
   throw invalid(path, `\`${path}\` ${rule}`);
 }
 
-/** `Ada, Inc. <ada@example.com>`: the comma alone is wrong with it (RFC 5322 3.2.3, specials). With an `@` the name is
- * rather another address, and no quotes make one of two. */
+/**
+ * Returns true when the text becomes valid once its name is quoted: in `Ada, Inc. <ada@example.com>` only the comma
+ * is wrong (RFC 5322 3.2.3, specials). A name with an `@` is probably a second address, which quotes would not mend.
+ */
 function isNameToQuote(text: string): boolean {
   if (text.length > MAX_MAILBOX_CHARACTERS) return false;
   const start = text.lastIndexOf('<');

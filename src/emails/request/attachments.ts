@@ -1,7 +1,6 @@
 /**
- * Attachments as they are asked for (specification 4.1, api.md 1.2): each with a name, a type, and either its bytes in
- * base64 or an address to fetch them from. What costs time, checking the base64 and fetching, comes later
- * (load-attachments.ts).
+ * Reads attachments (specification 4.1, api.md 1.2). Each has a name, a type, and either base64 content or the URL of
+ * a file. load-attachments.ts checks the base64 and fetches the files, which takes longer.
  */
 import { meantAmong } from '../../http/near-misses.ts';
 import { isContentId } from '../../mail/message/compose.ts';
@@ -14,7 +13,7 @@ import { fileType, UNKNOWN_FILE_TYPE } from './file-types.ts';
 import { filenameOf, readRemoteUrl } from './remote-url.ts';
 
 export type AttachmentRequest = {
-  /** Where it stands in the request, `attachments[1]`. */
+  /** Path of the attachment in the request, for example `attachments[1]`. */
   at: string;
   filename: string;
   contentType: string;
@@ -23,16 +22,19 @@ export type AttachmentRequest = {
 };
 
 export type AttachmentSource =
-  /** Not known to be base64 yet. */
+  /** The bytes are not yet checked to be base64. */
   { kind: 'base64'; ascii: Uint8Array } | RemoteSource;
 
-/** `path`: the field that names it, to blame. */
+/** `path` is the field that names the URL. Errors name it. */
 export type RemoteSource = { kind: 'remote'; path: string; url: URL };
 
 /** Finds the bytes of contents that were taken out of the body (http/large-strings.ts). */
 export type FindContent = (value: string) => Uint8Array | undefined;
 
-/** @throws AppError validation_error naming the field, `attachments[1].path` */
+/**
+ * Returns the attachments of a request.
+ * @throws AppError validation_error naming the field, for example `attachments[1].path`
+ */
 export function readAttachments(
   attachments: readonly AttachmentBody[] | undefined,
   findContent: FindContent,
@@ -40,14 +42,14 @@ export function readAttachments(
   const requests = readEach(attachments ?? [], (body, index) =>
     readAttachment(`attachments[${index}]`, body, findContent),
   );
-  refuseTwins(requests);
+  refuseDuplicateIds(requests);
   const bytes = requests.reduce((sum, { source }) => sum + knownSize(source), 0);
   if (bytes > MAX_ATTACHMENT_BYTES)
     throw invalid('attachments', '`attachments` must be at most 25 MiB in total');
   return requests;
 }
 
-/** Of what has to be fetched nothing is known. */
+/** Returns the decoded size of an attachment in bytes; zero for a file that is not fetched yet. */
 export function knownSize(source: AttachmentSource): number {
   return source.kind === 'base64' ? base64Size(source.ascii) : 0;
 }
@@ -67,7 +69,10 @@ function readAttachment(at: string, body: AttachmentBody, findContent: FindConte
 
 const meantBy = meantAmong(ATTACHMENT_FIELDS);
 
-/** Dropped silently, `content_type` or `file_name` would send another mail than was meant (api.md 1.1). */
+/**
+ * Refuses misspelled fields. A dropped `content_type` or `file_name` would silently send a different email (api.md
+ * 1.1).
+ */
 function refuseNearMisses(at: string, body: AttachmentBody): void {
   for (const field of Object.keys(body)) {
     const meant = meantBy(field);
@@ -88,7 +93,7 @@ function readSource(at: string, { content, path, url }: AttachmentBody, findCont
     const field = `${at}.${path === undefined ? 'url' : 'path'}`;
     return { kind: 'remote', path: field, url: readRemoteUrl(field, remote) } as const;
   }
-  // Characters that are no base64 become bytes that are none either.
+  // Characters that are not base64 become bytes that are not base64 either.
   const ascii = findContent(content ?? '') ?? Buffer.from(content ?? '');
   return { kind: 'base64', ascii } as const;
 }
@@ -99,7 +104,7 @@ function readFilename(at: string, filename: string | undefined, source: Attachme
   return cleanFilename(name);
 }
 
-/** What a message is sent as (mail/message/entity.ts) is also what is shown. */
+/** Returns the media type that the message is sent with and that the API shows (mail/message/entity.ts). */
 function readContentType(path: string, contentType: string | undefined): string | undefined {
   if (contentType === undefined) return undefined;
   const media = parseMediaType(contentType);
@@ -107,7 +112,7 @@ function readContentType(path: string, contentType: string | undefined): string 
   return media.type === 'message' || media.type === 'multipart' ? UNKNOWN_FILE_TYPE : contentType;
 }
 
-/** With or without its angle brackets. */
+/** Returns the content id without angle brackets. */
 function readContentId(path: string, contentId: string | undefined): string | undefined {
   const bare = contentId?.replace(/^<(.*)>$/, '$1');
   if (bare !== undefined && !isContentId(bare))
@@ -115,8 +120,8 @@ function readContentId(path: string, contentId: string | undefined): string | un
   return bare;
 }
 
-/** `cid:` can only mean one of them (RFC 2392 2). */
-function refuseTwins(requests: readonly AttachmentRequest[]): void {
+/** Refuses two attachments with the same id, because a `cid:` URL refers to exactly one (RFC 2392 2). */
+function refuseDuplicateIds(requests: readonly AttachmentRequest[]): void {
   const seen = new Set<string>();
   for (const { at, contentId } of requests) {
     if (contentId === undefined) continue;

@@ -1,4 +1,4 @@
-/** What an email says, as it was asked for: its own text, or a template's, with the values to fill in. */
+/** Reads the content of an email: its own text or a template's, with the values for its placeholders. */
 import { invalid, readAll, readEach } from '../../system/errors.ts';
 import type { VariableValue } from '../../templates/render.ts';
 import type { SendBody } from '../schemas.ts';
@@ -9,16 +9,19 @@ export type ContentRequest = {
   html: string | undefined;
   text: string | undefined;
   templateId: string | undefined;
-  /** Undefined: nothing of the request's own is rendered (decisions.md 2). */
+  /** Values of the placeholders. When undefined, the fields of the request itself are not rendered (decisions.md 2). */
   variables: Readonly<Record<string, VariableValue>> | undefined;
 };
 
-/** api.md 1.10, size limits. */
+/** Maximum size of the value of a variable (api.md 1.10, size limits). */
 const MAX_VARIABLE_BYTES = 10 * 1024;
 
 type ContentFields = Pick<SendBody, 'subject' | 'html' | 'text' | 'templateId' | 'variables'>;
 
-/** @throws AppError validation_error naming the field */
+/**
+ * Returns the content of a request.
+ * @throws AppError validation_error naming the field
+ */
 export function readContent(body: ContentFields): ContentRequest {
   const { text, templateId, variables } = body;
   return {

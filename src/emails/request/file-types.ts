@@ -1,8 +1,11 @@
-/** The media type of a file by the end of its name, for the files people mail; all others are octets. */
+/**
+ * Media types by file extension, for the kinds of files that people mail. All other files are
+ * `application/octet-stream`.
+ */
 
 export const UNKNOWN_FILE_TYPE = 'application/octet-stream';
 
-/** As registered with IANA. */
+/** Media types that are registered with IANA. */
 const TYPES: ReadonlyMap<string, string> = new Map(
   Object.entries({
     avif: 'image/avif',
@@ -51,6 +54,7 @@ const TYPES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
+/** Returns the media type of a file by its extension. */
 export function fileType(filename: string): string {
   const extension = /\.([a-z0-9]+)$/i.exec(filename)?.[1] ?? '';
   return TYPES.get(extension.toLowerCase()) ?? UNKNOWN_FILE_TYPE;

@@ -1,10 +1,13 @@
-/** What a list of emails is asked for, in the form its query takes. */
+/** Reads the filters of the list of emails from its query. */
 import { addressKey, parseMailbox } from '../../mail/address.ts';
 import type { EmailFilter } from '../list/store.ts';
 import type { EmailListQuery } from '../schemas.ts';
 import { readTagFilter } from './tags.ts';
 
-/** @throws AppError validation_error for a `tag` that is none */
+/**
+ * Returns the filters of a query.
+ * @throws AppError validation_error for a `tag` without a key and a value
+ */
 export function readFilter({ status, from, to, tag, recipientStatus }: EmailListQuery): EmailFilter {
   return {
     ...(status && { status }),
@@ -19,7 +22,10 @@ function readSender(text: string): Pick<EmailFilter, 'fromAddress' | 'fromDomain
   return text.includes('@') ? { fromAddress: readAddress(text) } : { fromDomain: readDomain(text) };
 }
 
-/** As addresses are kept: bare, without case, the domain in A-labels. What is no address equals none. */
+/**
+ * Returns the address in its stored form: without a display name, in lower case, the domain in A-labels. Text that is
+ * not an address is returned unchanged and matches nothing.
+ */
 function readAddress(text: string): string {
   return addressKey(parseMailbox(text)?.address ?? text);
 }

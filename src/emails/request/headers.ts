@@ -1,16 +1,13 @@
 /**
- * The caller's own header fields (api.md 1.2). What the message says by other means, what a receiver trusts, and what
- * this service writes itself is reserved.
+ * Reads the caller's own header fields (api.md 1.2). Names are reserved when another field of the request sets the
+ * header, when receivers trust it, or when this service writes it.
  */
 import { invalid, readEach } from '../../system/errors.ts';
 import type { EmailType } from '../schemas.ts';
 
 export type HeaderField = { name: string; value: string };
 
-/**
- * Reserved names of api.md 1.2. Security.md 2.15 is stricter and therefore wins: all of `Content-*` is reserved, not
- * four fields.
- */
+/** Reserved names (api.md 1.2). All of `Content-*` is reserved, because security.md 2.15 is stricter than api.md. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['from', 'to', 'cc', 'bcc', 'reply-to', 'sender', 'subject', 'date', 'message-id', 'return-path'],
   ...['received', 'mime-version', 'dkim-signature', 'domainkey-signature', 'received-spf'],
@@ -24,15 +21,19 @@ const RESERVED: ReadonlySet<string> = new Set([
   ...['feedback-id', 'tls-required', 'x-mailer', 'x-originating-ip'],
 ]);
 const RESERVED_FAMILIES = ['arc-', 'cfbl-', 'content-', 'resent-', 'x-service-'] as const;
-/** Reserved on broadcasts alone, where this service writes them (decisions.md, values). */
+/** Names that are reserved only on broadcasts, where this service writes them (decisions.md, values). */
 const RESERVED_ON_BROADCASTS = { names: ['precedence'], families: ['list-'] } as const;
 
-/** api.md 1.2: what a name and a value may hold, so that both fit one line (RFC 5322 2.1.1). */
+/** Allowed names and values (api.md 1.2). Both fit on one line (RFC 5322 2.1.1). */
 const NAME = /^[!-9;-~]{1,126}$/;
 const VALUE = /^[\t -~]{0,870}$/;
 const MAX_HEADERS_CHARACTERS = 16 * 1024;
 
-/** @throws AppError validation_error naming the header, `headers.X-Campaign`, or `headers` for one whose name is none */
+/**
+ * Returns the header fields of a request.
+ * @throws AppError validation_error naming the header, for example `headers.X-Campaign`, or `headers` for an invalid
+ * name
+ */
 export function readHeaders(
   headers: Readonly<Record<string, string>> | undefined,
   type: EmailType,

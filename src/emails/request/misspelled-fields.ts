@@ -1,14 +1,14 @@
 /**
- * Fields of a send request that are none, by names this API makes likely: what another resource calls the same thing,
- * and one where it takes several. Dropped silently, they would send another mail than was meant (api.md 1.1; what differs
- * in case and `_` alone is refused by http/near-misses.ts).
+ * Refuses likely misspellings of the fields of a send request: the name that another resource uses, and singular
+ * names of lists. A dropped field would silently send a different email (api.md 1.1). http/near-misses.ts refuses
+ * names that differ only in case and `_`.
  */
 import { meantAmong } from '../../http/near-misses.ts';
 import { invalid, readEach } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 
 const MISSPELLED_FIELDS: Readonly<Record<string, keyof SendBody>> = {
-  // As broadcasts spell it (specification 4.5).
+  // Broadcasts use this name (specification 4.5).
   scheduleAt: 'scheduledAt',
   attachment: 'attachments',
   header: 'headers',
@@ -20,7 +20,10 @@ const MISSPELLED_FIELDS: Readonly<Record<string, keyof SendBody>> = {
 
 const meantBy = meantAmong(Object.keys(MISSPELLED_FIELDS));
 
-/** @throws AppError validation_error naming the field */
+/**
+ * Refuses a request with a misspelled field.
+ * @throws AppError validation_error naming the field
+ */
 export function refuseMisspelledFields(body: object): void {
   readEach(Object.keys(body), (field) => {
     const meant = meantBy(field);

@@ -1,17 +1,22 @@
-/** Addresses of attachments to fetch. Which of them may be fetched is decided when one is (system/download.ts). */
+/** Reads the URLs of attachments. system/download.ts decides which of them may be fetched. */
 import { invalid } from '../../system/errors.ts';
 
-/** What browsers and proxies commonly bear (RFC 9110 4.1 asks for at least 8000 of receivers). */
+/**
+ * Maximum length of a URL that browsers and proxies commonly support (RFC 9110 4.1 recommends at least 8000 octets).
+ */
 export const MAX_URL_CHARACTERS = 2_048;
 
-/** @throws AppError validation_error naming `path` */
+/**
+ * Returns the URL of a file.
+ * @throws AppError validation_error naming `path`
+ */
 export function readRemoteUrl(path: string, text: string): URL {
   const url = /[\s\p{Cc}]/u.test(text) ? null : URL.parse(text);
   if (!url) throw invalid(path, `\`${path}\` must be an absolute URL that starts with https://`);
   return url;
 }
 
-/** The last part of its path; undefined when that says nothing. */
+/** Returns the last segment of the path as a file name; undefined when it is empty. */
 export function filenameOf(url: URL): string | undefined {
   const last = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
   return (decode(last) ?? last) || undefined;

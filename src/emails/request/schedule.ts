@@ -1,23 +1,29 @@
-/** When an email is to leave (specification 4.1 scheduledAt, api.md 1.2), and until when it is worth trying. */
+/**
+ * Reads the time at which an email is sent (specification 4.1 scheduledAt, api.md 1.2), and defines how long it is
+ * retried.
+ */
 import type { Config } from '../../config.ts';
 import { parseTimestamp } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
 import type { EmailType } from '../schemas.ts';
 
 export type Schedule = {
-  /** What was asked for; null: at once. */
+  /** Requested time in Unix milliseconds; null for an email that is sent at once. */
   scheduledAt: number | null;
-  /** When it is really to leave. */
+  /** Time of the first delivery attempt, in Unix milliseconds. */
   datedAt: number;
 };
 
 const HOUR_MS = 3_600_000;
-/** api.md 1.2: not worth a schedule. */
-const SOON_MS = 10_000;
-/** api.md 1.2: one year; the longest there is. */
-const FURTHEST_MS = 366 * 24 * HOUR_MS;
+/** A requested time that is closer than this counts as now (api.md 1.2). */
+const MIN_DELAY_MS = 10_000;
+/** Maximum time that an email can be scheduled ahead: one year, which may be a leap year (api.md 1.2). */
+const MAX_DELAY_MS = 366 * 24 * HOUR_MS;
 
-/** A time that has passed, or is as good as here, is now. @throws AppError validation_error */
+/**
+ * Returns the schedule of an email. A time in the past, or within the next ten seconds, counts as now.
+ * @throws AppError validation_error
+ */
 export function readSchedule(scheduledAt: string | undefined, now: number): Schedule {
   if (scheduledAt === undefined) return { scheduledAt: null, datedAt: now };
   const asked = parseTimestamp(scheduledAt);
@@ -27,11 +33,12 @@ export function readSchedule(scheduledAt: string | undefined, now: number): Sche
       '`scheduledAt` must be an ISO 8601 time with an offset, such as 2030-01-31T09:00:00Z',
     );
   }
-  if (asked > now + FURTHEST_MS) throw invalid('scheduledAt', '`scheduledAt` must be at most one year ahead');
-  return { scheduledAt: asked, datedAt: asked < now + SOON_MS ? now : asked };
+  if (asked > now + MAX_DELAY_MS)
+    throw invalid('scheduledAt', '`scheduledAt` must be at most one year ahead');
+  return { scheduledAt: asked, datedAt: asked < now + MIN_DELAY_MS ? now : asked };
 }
 
-/** How long after its date delivery is tried. */
+/** Returns how long after its date an email is attempted, in milliseconds. */
 export function maxAgeMs(config: Pick<Config, 'delivery'>, type: EmailType): number {
   const { transactionalMaxAgeHours, broadcastMaxAgeHours } = config.delivery;
   return (type === 'broadcast' ? broadcastMaxAgeHours : transactionalMaxAgeHours) * HOUR_MS;

@@ -1,12 +1,15 @@
-/** Tags (specification 4.1, api.md 1.2): the caller's own words for an email, and how a list is filtered by one. */
+/** Reads tags (specification 4.1, api.md 1.2), which are the caller's own labels of an email, and the filter by tag. */
 import { invalid, readEach } from '../../system/errors.ts';
 
 export type Tag = { key: string; value: string };
 
-/** 1 to 256 characters (api.md 1.2). */
+/** A key or a value has 1 to 256 characters (api.md 1.2). */
 const TAG_TEXT = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
-/** @throws AppError validation_error naming the tag, `tags.campaign`, or `tags` for one whose key is none */
+/**
+ * Returns the tags of a request.
+ * @throws AppError validation_error naming the tag, for example `tags.campaign`, or `tags` for an invalid key
+ */
 export function readTags(tags: Readonly<Record<string, string>> | undefined): Tag[] {
   return readEach(Object.entries(tags ?? {}), ([key, value]) => {
     if (!TAG_TEXT.test(key))
@@ -21,8 +24,9 @@ export function readTags(tags: Readonly<Record<string, string>> | undefined): Ta
 }
 
 /**
- * What `key:value` may mean: both may hold colons, so each of them may be the one between.
- * @throws AppError validation_error
+ * Returns every possible meaning of `key:value`. Keys and values may contain colons, so any colon may be the
+ * separator.
+ * @throws AppError validation_error when no reading is a valid tag
  */
 export function readTagFilter(text: string): Tag[] {
   const tags: Tag[] = [];
