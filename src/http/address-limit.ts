@@ -3,10 +3,11 @@
  * requests of known clients. Beyond the limit the answer is 429, and the connection ends with it, so that pipelined
  * requests behind it cost nothing.
  */
+import { isIPv6 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
-import { addressBlock } from './client-address.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 export type AddressLimits = { requestsPerSecond: number; burst: number };
@@ -26,6 +27,11 @@ export type AddressLimit = {
 const MAX_REQUESTS_PER_SECOND = 50;
 const MAX_BURST = 500;
 const MAX_ADDRESSES = 10_000;
+/**
+ * RFC 4291 2.5.1: the other half of an IPv6 address identifies an interface of one network, and the whole network
+ * counts as one client.
+ */
+const IPV6_PREFIX_GROUPS = 4;
 
 /** Requests that exceeded the limit. */
 const exceeded = new WeakSet<FastifyRequest>();
@@ -85,4 +91,11 @@ export function closeWhenExceeded(request: FastifyRequest, reply: FastifyReply):
   if (!exceeded.has(request)) return false;
   reply.header('connection', 'close');
   return true;
+}
+
+function addressBlock(address: string): string {
+  if (!isIPv6(address)) return address;
+  const parsed = ipaddr.process(address);
+  if (parsed.kind() === 'ipv4') return parsed.toString();
+  return parsed.toNormalizedString().split(':').slice(0, IPV6_PREFIX_GROUPS).join(':');
 }

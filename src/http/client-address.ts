@@ -3,7 +3,7 @@
  * `X-Forwarded-For`, a header that anybody can write, names the client. The header is read only when the peer is a
  * configured proxy, and only as far as configured proxies have written it. No other forwarding header is read.
  */
-import { isIP, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
 
@@ -17,12 +17,6 @@ declare module 'fastify' {
 /** Stands for a client that its proxy named by something other than an IP address. No allowed address equals it. */
 export const UNKNOWN_ADDRESS = 'unknown';
 
-/**
- * Number of 16-bit groups that identify a network (RFC 4291 section 2.5.1). The other half of an IPv6 address
- * identifies an interface, and a whole network counts as one client.
- */
-const IPV6_PREFIX_GROUPS = 4;
-
 /** Gives every request of the server its `clientAddress`. `trustedProxies` are exact IP addresses. */
 export function readClientAddresses(server: FastifyInstance, trustedProxies: readonly string[]): void {
   const trusted = new Set(trustedProxies.map(plainAddress));
@@ -33,14 +27,6 @@ export function readClientAddresses(server: FastifyInstance, trustedProxies: rea
       return readForwardedFor(this.headers['x-forwarded-for'], trusted) ?? peer;
     },
   });
-}
-
-/** Returns what counts as one client in limits: an IPv4 address, or the first 64 bits of an IPv6 address. */
-export function addressBlock(address: string): string {
-  if (!isIPv6(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return parsed.toNormalizedString().split(':').slice(0, IPV6_PREFIX_GROUPS).join(':');
 }
 
 /**

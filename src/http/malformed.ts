@@ -18,6 +18,8 @@ type WallClock = Pick<Clock, 'now'>;
 export function answerMalformed(clock: WallClock) {
   return (error: Error, socket: Socket): void => {
     if (!socket.writable || errorCode(error) === 'ECONNRESET') return void socket.destroy();
+    // A server ignores what follows a request with `Connection: close`, and answers the requests before (RFC 9112 9.6).
+    if (errorCode(error) === 'HPE_CLOSED_CONNECTION') return;
     const { status, headers, body } = answerTo(describeMalformed(error), clock);
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);

@@ -3,10 +3,10 @@
  * ahead; then the connection is not read any further, so that the client's next requests wait in its own buffers.
  * After each response the other connections are served first.
  *
- * Few clients pipeline, and counting requests ahead costs every request about 3 %. So Node reads a connection by
- * itself until a client sends a request before it has its response. From then on all connections of that client's
- * address are read one request at a time (`read-ahead.ts`). The first chunk of such a client, at most 64 KiB, is
- * parsed as a whole.
+ * Few clients pipeline, and to read one request at a time (`read-ahead.ts`) costs every request some 3 %. So Node reads
+ * all connections by itself until some client sends a request before it has its last answer. From then on all
+ * connections, open and new, are read one request at a time for a while. The one chunk of at most 64 KiB that begins
+ * such a while is parsed as a whole.
  */
 import {
   createServer,
@@ -16,28 +16,29 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
-import { LRUCache } from 'lru-cache';
+import type { Clock } from '../system/clock.ts';
 import { nextTurn } from '../system/next-turn.ts';
-import { addressBlock } from './client-address.ts';
 import { ReadAhead } from './read-ahead.ts';
 
 /** Maximum number of requests of a connection that are read while another one is answered. Our own limit. */
 export const MAX_REQUESTS_AHEAD = 2;
-/** Maximum number of addresses that are remembered as pipelining; each needs about 100 bytes. Our own limit. */
-const MAX_PIPELINING_ADDRESSES = 10_000;
+/** Time for which every connection is read one request at a time after a client has pipelined. Our own choice. */
+export const READ_AHEAD_MS = 10 * 60_000;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const connections = new WeakMap<Socket, Connection>();
 
-/**
- * Returns an HTTP server that calls `handle` for the next request of a connection once the previous one was answered.
- */
-export function createPipelineServer(options: ServerOptions, handle: Handler): Server {
+/** Returns an HTTP server that calls `handle` for the next request of a connection when the last one was answered. */
+export function createPipelineServer(
+  clock: Pick<Clock, 'elapsed'>,
+  options: ServerOptions,
+  handle: Handler,
+): Server {
   const server = createServer(options);
-  const clients = new Clients();
+  const pipelining = new Pipelining(clock);
   server.on('connection', (socket) => {
-    connections.set(socket, new Connection(socket, clients, server.timeout));
+    connections.set(socket, new Connection(socket, pipelining, server.timeout));
   });
   server.on('request', (request, response) =>
     inTurn(request, response, () => void handle(request, response)),
@@ -54,39 +55,37 @@ export function inTurn(request: IncomingMessage, response: ServerResponse, run: 
 
 type Turn = { request: IncomingMessage; response: ServerResponse; run: () => void };
 
-/** The clients of a server, by address: those that pipeline, and the connections of all others. */
-class Clients {
-  readonly #pipelining = new LRUCache<string, true>({ max: MAX_PIPELINING_ADDRESSES });
-  readonly #others = new Map<string, Set<Connection>>();
+/** Decides for all connections of a server whether Node reads them by itself. */
+class Pipelining {
+  readonly #clock: Pick<Clock, 'elapsed'>;
+  /** Connections that Node reads by itself. */
+  readonly #direct = new Set<Connection>();
+  #readAheadUntil = Number.NEGATIVE_INFINITY;
 
-  isPipelining(address: string): boolean {
-    return this.#pipelining.get(address) === true;
+  constructor(clock: Pick<Clock, 'elapsed'>) {
+    this.#clock = clock;
   }
 
-  /** Adds a connection whose requests are not counted yet. */
-  add(address: string, connection: Connection): void {
-    const ofAddress = this.#others.get(address) ?? new Set();
-    this.#others.set(address, ofAddress.add(connection));
+  add(connection: Connection): void {
+    if (this.#clock.elapsed() < this.#readAheadUntil) connection.readAhead();
+    else this.#direct.add(connection);
   }
 
-  delete(address: string, connection: Connection): void {
-    const ofAddress = this.#others.get(address);
-    ofAddress?.delete(connection);
-    if (ofAddress?.size === 0) this.#others.delete(address);
+  delete(connection: Connection): void {
+    this.#direct.delete(connection);
   }
 
-  /** Records that the client pipelines. Every connection of its address reads one request at a time from now on. */
-  pipelines(address: string): void {
-    this.#pipelining.set(address, true);
-    for (const connection of this.#others.get(address) ?? []) connection.readAhead();
-    this.#others.delete(address);
+  /** Records that a client has pipelined. */
+  found(): void {
+    this.#readAheadUntil = this.#clock.elapsed() + READ_AHEAD_MS;
+    for (const connection of this.#direct) connection.readAhead();
+    this.#direct.clear();
   }
 }
 
 class Connection {
   readonly #socket: Socket;
-  readonly #clients: Clients;
-  readonly #address: string;
+  readonly #pipelining: Pipelining;
   /** Idle timeout of the connection while it is not known to wait for another request, in milliseconds. */
   readonly #timeoutMs: number;
   /** Undefined while Node reads the connection by itself. */
@@ -95,17 +94,12 @@ class Connection {
   #latest: Turn | undefined;
   #isAnswering = false;
 
-  constructor(socket: Socket, clients: Clients, timeoutMs: number) {
+  constructor(socket: Socket, pipelining: Pipelining, timeoutMs: number) {
     this.#socket = socket;
-    this.#clients = clients;
-    this.#address = addressBlock(socket.remoteAddress ?? '');
+    this.#pipelining = pipelining;
     this.#timeoutMs = timeoutMs;
-    if (clients.isPipelining(this.#address)) {
-      this.readAhead();
-    } else {
-      clients.add(this.#address, this);
-      socket.once('close', () => clients.delete(this.#address, this));
-    }
+    pipelining.add(this);
+    socket.once('close', () => pipelining.delete(this));
   }
 
   /** Starts reading one request at a time. */
@@ -117,7 +111,7 @@ class Connection {
   add(turn: Turn): void {
     this.#latest = turn;
     if (this.#reading) this.#began(turn);
-    else if (this.#isAnswering) this.#clients.pipelines(this.#address);
+    else if (this.#isAnswering) this.#pipelining.found();
     if (this.#isAnswering) this.#waiting.push(turn);
     else this.#start(turn);
   }

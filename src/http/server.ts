@@ -101,7 +101,7 @@ export async function createHttpServer(
     forceCloseConnections: 'idle',
     // Fastify's own answer while it closes has neither our envelope nor Retry-After.
     return503OnClosing: false,
-    serverFactory: (handle) => listener(handle),
+    serverFactory: (handle) => listener(system.clock, handle),
     clientErrorHandler: answerMalformed(system.clock),
     frameworkErrors: (error, request, reply) => {
       reply.header('x-request-id', request.id);
@@ -149,8 +149,8 @@ export async function createHttpServer(
   return server;
 }
 
-function listener(handle: Parameters<typeof createPipelineServer>[1]): Server {
-  const server = createPipelineServer({ requireHostHeader: false }, handle);
+function listener(clock: Clock, handle: Parameters<typeof createPipelineServer>[2]): Server {
+  const server = createPipelineServer(clock, { requireHostHeader: false }, handle);
   server.setTimeout(CONNECTION_TIMEOUT_MS);
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;

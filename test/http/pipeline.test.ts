@@ -1,7 +1,8 @@
 /** A client that sends many requests at once, and does not wait for the answers. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { MAX_REQUESTS_AHEAD } from '../../src/http/pipeline.ts';
+import { MAX_REQUESTS_AHEAD, READ_AHEAD_MS } from '../../src/http/pipeline.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { head, listen, open, post } from './connection.ts';
 import { serve } from './serve.ts';
 
@@ -14,8 +15,9 @@ function gate(): Gate {
 
 const began: string[] = [];
 let holdNumber = (_number: string): Promise<void> | void => {};
+const clock = createFakeClock(0);
 const serveNumbers = () =>
-  serve({}, (routes) => {
+  serve({ clock }, (routes) => {
     routes.get<{ Params: { number: string } }>('/number/:number', async ({ params: { number } }) => {
       began.push(number);
       await holdNumber(number);
@@ -41,7 +43,7 @@ async function roundTrip(): Promise<void> {
   await other.closed;
 }
 
-test('once a client has pipelined, no more than two requests of its connections are read ahead', async () => {
+test('once a client has pipelined, no more than two requests of a connection are read ahead for a while', async () => {
   const [early, client] = [await open(port), await open(port)];
   const measured = async (connection: typeof client): Promise<number> => {
     const { opened, open: release } = gate();
@@ -65,7 +67,10 @@ test('once a client has pipelined, no more than two requests of its connections 
   assert.equal(await measured(early), 1 + MAX_REQUESTS_AHEAD, 'a connection that was open before');
   const late = await open(port);
   assert.equal(await measured(late), 1 + MAX_REQUESTS_AHEAD, 'a new connection');
-  for (const { socket } of [early, client, late]) socket.destroy();
+  await clock.advance(READ_AHEAD_MS);
+  const last = await open(port);
+  assert.ok((await measured(last)) > 1 + MAX_REQUESTS_AHEAD, 'a new connection, after the while');
+  for (const { socket } of [early, client, late, last]) socket.destroy();
 });
 
 test('while one connection has many requests waiting, other connections are served after each', async () => {
@@ -84,15 +89,21 @@ test('while one connection has many requests waiting, other connections are serv
 });
 
 test('requests pipelined behind the answer that ends a connection are not executed', async () => {
-  began.length = 0;
   holdNumber = () => {};
-  const client = await open(port);
+  const { server: own } = await serveNumbers();
+  const ownPort = await listen(own);
   const last = get('last').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
-  client.write(`${get('first')}${last}${get('never')}`);
-  for (const number of ['first', 'last'])
-    assert.equal((await client.answer()).body, `{"number":"${number}"}`);
-  await client.closed;
-  assert.deepEqual(begunOf('first', 'last', 'never'), ['first', 'last']);
+  // The server reads the first connection by chunks, and the second by requests.
+  for (const _connection of ['first', 'second']) {
+    began.length = 0;
+    const client = await open(ownPort);
+    client.write(`${get('first')}${last}${get('never')}`);
+    for (const number of ['first', 'last'])
+      assert.equal((await client.answer()).body, `{"number":"${number}"}`);
+    await client.closed;
+    assert.deepEqual(begunOf('first', 'last', 'never'), ['first', 'last']);
+  }
+  await own.close();
 });
 
 test('requests of a client that left before they were begun are not executed', async () => {
@@ -137,7 +148,7 @@ for (const pieceBytes of [1, 3, 17, 100, 4_096, 70_000, 1_000_000]) {
     const bytes = requests.map(([request]) => request).join('');
     const { server: own } = await serveNumbers();
     const ownPort = await listen(own);
-    // The server reads the first connection as that of a client that may not pipeline, the second as one that does.
+    // The server reads the first connection by chunks until its requests overlap, and the second by requests.
     for (const _connection of ['first', 'second']) {
       const client = await open(ownPort);
       client.socket.setNoDelay(true);
