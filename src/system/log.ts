@@ -1,13 +1,27 @@
 /**
  * Logs JSON lines to standard output, with constant messages and the data in fields. It never logs a secret or the
- * body of a message.
+ * body of a message. The stack of an error names lines of the sources, also in the bundle and in its threads.
  */
-import { type Level, type Logger, pino } from 'pino';
+import { type DestinationStream, type Level, type Logger, pino } from 'pino';
+import { nameSourceLines } from './source-lines.ts';
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child'>;
 export type LogLevel = Level | 'silent';
 
-/** Returns a logger that writes lines of this level and above. */
-export function createLog(level: LogLevel): Log {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime });
+/** Returns a logger that writes lines of this level and above to `destination`, or to standard output. */
+export function createLog(level: LogLevel, destination?: DestinationStream): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: serializeError },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}
+
+/** Returns the fields of an error as pino writes them. A value that is no error is returned as it is. */
+function serializeError(error: Error): unknown {
+  const fields = pino.stdSerializers.err(error);
+  if (typeof fields?.stack === 'string') fields.stack = nameSourceLines(fields.stack);
+  return fields;
 }
