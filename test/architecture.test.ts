@@ -9,6 +9,7 @@ import {
   queriesOutsideStores,
   reExports,
   shapes,
+  spreadLiterals,
   tableWriters,
   typeEscapes,
   worldOutside,
@@ -145,6 +146,15 @@ test('nothing escapes the type checker or the linter', () => {
   const fine =
     "// takes any: number\nconst a = AbortSignal.any([b]);\nconst c = ': any';\nconst many: number = 1;";
   assert.deepEqual(finds(typeEscapes, 'db/x.ts', fine), []);
+});
+
+test('no object literal is spread into another one to save lines', () => {
+  assert.deepEqual(spreadLiterals(sources), []);
+  for (const text of ['const a = { ...{ b, c }, d };', 'f(...({ b }));', 'const a = {\n  ...{ b: 1 },\n};'])
+    assert.equal(finds(spreadLiterals, 'db/x.ts', text).length, 1, text);
+  const fine =
+    "// ...{ a }\nconst b = { ...c, ...(d && { e }), f: '...{ g }' };\nconst h = ({ i, ...j }) => [...k, {}];";
+  assert.deepEqual(finds(spreadLiterals, 'db/x.ts', fine), []);
 });
 
 test('files are short and named in kebab-case', () => {

@@ -13,8 +13,12 @@ type AudiencesApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp): void {
   const audiences = resourceRoutes<AudienceRow>(server, {
-    ...{ name: 'audience', tag: 'Audiences', path: '/audiences', prefix: 'aud' },
-    ...{ schema: audienceSchema, show: showAudience },
+    name: 'audience',
+    tag: 'Audiences',
+    path: '/audiences',
+    prefix: 'aud',
+    schema: audienceSchema,
+    show: showAudience,
   });
   audiences.create({ body: newAudienceSchema }, async (request) => {
     const audience = newAudience(callerOf(request).tenantId, request.body.name, app.clock.now());

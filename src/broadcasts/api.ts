@@ -22,8 +22,12 @@ export function registerBroadcastsApi(
   app: Pick<App, 'db' | 'clock' | 'config'>,
 ): void {
   const broadcasts = resourceRoutes<BroadcastRow>(server, {
-    ...{ name: 'broadcast', tag: 'Broadcasts', path: '/broadcasts', prefix: 'brd' },
-    ...{ schema: broadcastSchema, show: showBroadcast },
+    name: 'broadcast',
+    tag: 'Broadcasts',
+    path: '/broadcasts',
+    prefix: 'brd',
+    schema: broadcastSchema,
+    show: showBroadcast,
   });
   broadcasts.create(
     {

@@ -22,8 +22,13 @@ export async function createBroadcast(
   const draft = await readDraft(app, caller, { wanted, given });
   const now = app.clock.now();
   const broadcast: BroadcastRow = {
-    ...{ id: newId('brd', now), tenantId: caller.tenantId, mode: caller.mode, status: 'draft' },
-    ...{ ...draft, createdAt: now, updatedAt: now },
+    id: newId('brd', now),
+    tenantId: caller.tenantId,
+    mode: caller.mode,
+    status: 'draft',
+    ...draft,
+    createdAt: now,
+    updatedAt: now,
   };
   await app.db.commit(insertBroadcast, broadcast);
   return broadcast;

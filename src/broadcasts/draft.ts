@@ -59,8 +59,14 @@ export async function readDraft(
   // decisions.md 11: asked again when it is sent.
   await requireSender(app, caller, { domain: sender.domain, simulatorOnly: false });
   return {
-    ...{ ...target, fromHeader: from, subject, replyTo, html, text },
-    ...{ topicId: topic?.id ?? null, templateId: template?.id ?? null },
+    ...target,
+    fromHeader: from,
+    subject,
+    replyTo,
+    html,
+    text,
+    topicId: topic?.id ?? null,
+    templateId: template?.id ?? null,
   };
 }
 

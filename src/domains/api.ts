@@ -16,8 +16,12 @@ type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'd
 export function registerDomainsApi(server: FastifyInstance, app: DomainApp): void {
   const creating = { ...app, keyPairs: createKeyPairs() };
   const domains = resourceRoutes<Domain>(server, {
-    ...{ name: 'domain', tag: 'Domains', path: '/domains', prefix: 'dom' },
-    ...{ schema: domainSchema, show: (domain) => showDomain(app.config, domain) },
+    name: 'domain',
+    tag: 'Domains',
+    path: '/domains',
+    prefix: 'dom',
+    schema: domainSchema,
+    show: (domain) => showDomain(app.config, domain),
   });
   domains.create(
     {

@@ -46,13 +46,17 @@ export function operatorRecords(
   return [
     ...addresses.map(
       (address): OperatorRecord => ({
-        ...{ type: isIPv6(address) ? 'AAAA' : 'A', name: host, value: address },
+        type: isIPv6(address) ? 'AAAA' : 'A',
+        name: host,
+        value: address,
         purpose: 'this machine; its reverse DNS (PTR) must lead back to the same name',
       }),
     ),
     ...(addresses.length > 0 ? spfRecords(config, addresses) : []),
     {
-      ...{ type: 'MX', name: bounceDomain(config), value: `10 ${host}` },
+      type: 'MX',
+      name: bounceDomain(config),
+      value: `10 ${host}`,
       purpose: 'bounces come back to this machine; the return paths of domains point to this name',
     },
     {
@@ -72,7 +76,9 @@ function spfRecords(config: Pick<Config, 'hostname'>, addresses: readonly string
   const ours = `v=spf1 include:${spfName(config)} -all`;
   return [
     {
-      ...{ type: 'TXT', name: spfName(config), value: `v=spf1 ${networks} -all` },
+      type: 'TXT',
+      name: spfName(config),
+      value: `v=spf1 ${networks} -all`,
       purpose: 'the SPF records of all domains include this',
     },
     { type: 'TXT', name: bounceDomain(config), value: ours, purpose: 'SPF of the return path' },
@@ -85,7 +91,9 @@ function spfRecords(config: Pick<Config, 'hostname'>, addresses: readonly string
 function keyRecord(config: Pick<Config, 'hostname'>, key: PublishedKey): OperatorRecord {
   const note = key.deletedAt === null ? '' : ' (deleted; needed until its mail has ended)';
   return {
-    ...{ type: 'TXT', name: dkimTarget(config, key), value: dkimKeyRecord(key.publicKey) },
+    type: 'TXT',
+    name: dkimTarget(config, key),
+    value: dkimKeyRecord(key.publicKey),
     purpose: `DKIM key of ${key.name}${note}`,
   };
 }

@@ -173,20 +173,33 @@ function showTime(value: number | null): string | null {
 /** As it is after its creation, when DNS was not asked yet. */
 function exampleDomain() {
   const unchecked = {
-    ...{ ttl: 'Auto', required: true, status: 'pending', lastCheckedAt: null, found: [], error: null },
+    ttl: 'Auto',
+    required: true,
+    status: 'pending',
+    lastCheckedAt: null,
+    found: [],
+    error: null,
   };
   const name = 'news.example.com';
   const keyName = `prk3x7q2ma._domainkey.${name}`;
   return {
     id: 'dom_01khq3z5vgxw1r8t6n2m4c9b7d',
-    ...{ name, status: 'pending', productType: 'api', region: 'sg' },
+    name,
+    status: 'pending',
+    productType: 'api',
+    region: 'sg',
     records: [
       {
-        ...{ record: 'SPF', type: 'TXT', name, value: 'v=spf1 include:_spf.mx.example.net ~all' },
+        record: 'SPF',
+        type: 'TXT',
+        name,
+        value: 'v=spf1 include:_spf.mx.example.net ~all',
         ...unchecked,
       },
       {
-        ...{ record: 'DKIM', type: 'CNAME', name: keyName },
+        record: 'DKIM',
+        type: 'CNAME',
+        name: keyName,
         value: 'prk3x7q2ma.01khq3z5vgxw1r8t6n2m4c9b7d._domainkey.mx.example.net',
         ...unchecked,
         alternative: { type: 'TXT', name: keyName, value: 'v=DKIM1; k=rsa; p=MIIBIjANBgkqhkiG9w0BAQEFAAOC' },
@@ -195,11 +208,21 @@ function exampleDomain() {
     ],
     optionalRecords: [
       {
-        ...{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME', name: `bounce.${name}` },
-        ...{ value: 'bounce.mx.example.net', ...unchecked, required: false, note: RETURN_PATH_NOTE },
+        record: 'RETURN_PATH',
+        purpose: 'return_path',
+        type: 'CNAME',
+        name: `bounce.${name}`,
+        value: 'bounce.mx.example.net',
+        ...unchecked,
+        required: false,
+        note: RETURN_PATH_NOTE,
       },
     ],
-    ...{ trackingSubdomain: null, openTracking: false, clickTracking: false },
-    ...{ createdAt: '2026-03-01T09:00:00.000Z', updatedAt: '2026-03-01T09:00:00.000Z', verifiedAt: null },
+    trackingSubdomain: null,
+    openTracking: false,
+    clickTracking: false,
+    createdAt: '2026-03-01T09:00:00.000Z',
+    updatedAt: '2026-03-01T09:00:00.000Z',
+    verifiedAt: null,
   };
 }

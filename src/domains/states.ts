@@ -65,8 +65,11 @@ export function newState(now: number, spread: number): DomainState {
     nextCheckAt: null,
     trackingSubdomain: null,
     findings: {
-      ...{ SPF: newFinding(), DKIM: newFinding(), DMARC: newFinding() },
-      ...{ TRACKING: null, RETURN_PATH: newFinding() },
+      SPF: newFinding(),
+      DKIM: newFinding(),
+      DMARC: newFinding(),
+      TRACKING: null,
+      RETURN_PATH: newFinding(),
     },
   };
   return { ...state, nextCheckAt: nextCheckAt(state, now, spread) };

@@ -24,8 +24,11 @@ export async function updateDomain(
     ...(region !== undefined && { region: readRegion(app.config.regions, region) }),
   };
   return app.db.commit(changeDomain, {
-    ...{ id: domain.id, tenantId, change },
-    ...{ now: app.clock.now(), spread: app.random() },
+    id: domain.id,
+    tenantId,
+    change,
+    now: app.clock.now(),
+    spread: app.random(),
   });
 }
 

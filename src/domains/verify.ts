@@ -29,8 +29,12 @@ export async function checkDomain(
   const verdicts = await checkRecords({ dns: app.dns.fresh, config: app.config }, domain);
   const now = app.clock.now();
   const checked = await app.db.commit(recordCheck, {
-    ...{ id: domain.id, tenantId: domain.tenantId, verdicts, isAsked },
-    ...{ now, spread: app.random() },
+    id: domain.id,
+    tenantId: domain.tenantId,
+    verdicts,
+    isAsked,
+    now,
+    spread: app.random(),
   });
   if (checked?.event) app.wakeups.notify('events');
   if (checked) logChange(app, checked, now);

@@ -69,7 +69,8 @@ function registerSend(server: FastifyInstance, app: SendApp): void {
     '/emails',
     {
       config: {
-        ...{ needs: 'send', detachesContent: true },
+        needs: 'send',
+        detachesContent: true,
         refuses: [...REPEATED, 'domain_not_verified', 'suppressed_recipient', 'quota_exceeded'],
       },
       schema: {

@@ -65,8 +65,15 @@ export async function prepareEmail(
     boundarySeed: id,
   });
   return buildRows(app.config, caller, {
-    ...{ id, messageId, now, request, policy, domainId },
-    ...{ content, attachments, stored },
+    id,
+    messageId,
+    now,
+    request,
+    policy,
+    domainId,
+    content,
+    attachments,
+    stored,
   });
 }
 

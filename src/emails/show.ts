@@ -141,8 +141,15 @@ const emailFields = {
 };
 
 const EXAMPLE_COUNTS = {
-  ...{ queued: 0, sent: 0, deferred: 0, held: 0, delivered: 1 },
-  ...{ bounced: 0, complained: 0, suppressed: 0, canceled: 0 },
+  queued: 0,
+  sent: 0,
+  deferred: 0,
+  held: 0,
+  delivered: 1,
+  bounced: 0,
+  complained: 0,
+  suppressed: 0,
+  canceled: 0,
 } satisfies Record<RecipientStatus, number>;
 
 const EXAMPLE_EMAIL = {

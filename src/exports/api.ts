@@ -18,8 +18,12 @@ const FILE_PATH = '/exports/:id/file';
 
 export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' | 'blobs'>): void {
   const exports = resourceRoutes<ExportRow>(server, {
-    ...{ name: 'export', tag: TAG, path: '/exports', prefix: 'exp' },
-    ...{ schema: exportSchema, show: showExport },
+    name: 'export',
+    tag: TAG,
+    path: '/exports',
+    prefix: 'exp',
+    schema: exportSchema,
+    show: showExport,
   });
   exports.list({ query: jobFilter }, (request, page) => {
     const { status, kind, audienceId } = request.query;

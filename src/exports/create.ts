@@ -17,9 +17,17 @@ export async function createExport(
   const now = clock.now();
   const job: ExportRow = {
     ...wanted,
-    ...{ id: newId('exp', now), filter: JSON.stringify(filter), status: 'queued', error: null },
-    ...{ blobId: null, sizeBytes: null, rows: 0 },
-    ...{ dueAt: now, createdAt: now, startedAt: null, finishedAt: null },
+    id: newId('exp', now),
+    filter: JSON.stringify(filter),
+    status: 'queued',
+    error: null,
+    blobId: null,
+    sizeBytes: null,
+    rows: 0,
+    dueAt: now,
+    createdAt: now,
+    startedAt: null,
+    finishedAt: null,
   };
   await db.commit(insertExport, job);
   wakeups.notify('exports');

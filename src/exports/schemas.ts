@@ -51,7 +51,13 @@ export const acceptedExportSchema = {
 export function showExport(row: ExportRow): Static<typeof exportSchema> {
   const { id, kind, audienceId, status, error, sizeBytes, rows } = row;
   return {
-    ...{ id, kind, audienceId, status, error, sizeBytes, rows },
+    id,
+    kind,
+    audienceId,
+    status,
+    error,
+    sizeBytes,
+    rows,
     createdAt: isoTime(row.createdAt),
     startedAt: showTime(row.startedAt),
     finishedAt: showTime(row.finishedAt),

@@ -18,7 +18,11 @@ export function startExports(
   handlers: ExportHandlers,
 ): RunningWork {
   return startJobs(app, {
-    ...{ name: 'exports', listWaiting, lease: leaseExports, leaseMs: LEASE_MS, release: releaseExports },
+    name: 'exports',
+    listWaiting,
+    lease: leaseExports,
+    leaseMs: LEASE_MS,
+    release: releaseExports,
     defer: deferExport,
     fail: (job, error) => failExport(app, job, error),
     async run(job, isStopping) {

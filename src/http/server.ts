@@ -124,7 +124,9 @@ export async function createHttpServer(
   holdContinue(server);
   limitBodies(server);
   holdBodies(server, {
-    ...{ budget: bodies, holderOf, clock: system.clock },
+    budget: bodies,
+    holderOf,
+    clock: system.clock,
     onRefusal: () => metrics?.shedRequests.inc({ reason: 'bodies' }),
   });
   holdResponses(server, {

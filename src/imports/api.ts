@@ -21,8 +21,12 @@ const ERRORS_SLICE = 500;
 
 export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db'>): void {
   const imports = resourceRoutes<ImportRow>(server, {
-    ...{ name: 'import', tag: TAG, path: '/imports', prefix: 'imp' },
-    ...{ schema: importSchema, show: showImport },
+    name: 'import',
+    tag: TAG,
+    path: '/imports',
+    prefix: 'imp',
+    schema: importSchema,
+    show: showImport,
   });
   imports.list({ query: jobFilter }, (request, page) => {
     const { status, kind, audienceId } = request.query;

@@ -42,8 +42,12 @@ function isBooleanWord(text: string): boolean {
 }
 
 const WORDS: Readonly<Record<string, boolean>> = {
-  ...{ true: true, yes: true, 1: true },
-  ...{ false: false, no: false, 0: false },
+  true: true,
+  yes: true,
+  1: true,
+  false: false,
+  no: false,
+  0: false,
 };
 
 /** @throws AppError validation_error naming the column */

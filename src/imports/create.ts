@@ -60,8 +60,20 @@ function newImport(
 ): ImportRow {
   return {
     ...asked,
-    ...{ id: newId('imp', now), status: 'queued', error: null, blobId, sizeBytes, processedBytes: 0 },
-    ...{ rows: 0, created: 0, updated: 0, skipped: 0, failed: 0 },
-    ...{ dueAt: now, createdAt: now, startedAt: null, finishedAt: null },
+    id: newId('imp', now),
+    status: 'queued',
+    error: null,
+    blobId,
+    sizeBytes,
+    processedBytes: 0,
+    rows: 0,
+    created: 0,
+    updated: 0,
+    skipped: 0,
+    failed: 0,
+    dueAt: now,
+    createdAt: now,
+    startedAt: null,
+    finishedAt: null,
   };
 }

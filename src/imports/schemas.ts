@@ -72,8 +72,18 @@ export function showImport(row: ImportRow): Static<typeof importSchema> {
   const { id, kind, audienceId, status, error, sizeBytes, processedBytes } = row;
   const { rows, created, updated, skipped, failed } = row;
   return {
-    ...{ id, kind, audienceId, status, error, sizeBytes, processedBytes },
-    ...{ rows, created, updated, skipped, failed },
+    id,
+    kind,
+    audienceId,
+    status,
+    error,
+    sizeBytes,
+    processedBytes,
+    rows,
+    created,
+    updated,
+    skipped,
+    failed,
     createdAt: isoTime(row.createdAt),
     startedAt: showTime(row.startedAt),
     finishedAt: showTime(row.finishedAt),

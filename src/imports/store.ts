@@ -216,7 +216,9 @@ export async function advanceImport(
   const { id, tenantId } = job;
   for (const { line, email, message } of errors.slice(0, Math.max(MAX_ERRORS - job.failed, 0))) {
     await insertError.all(tx, {
-      ...{ importId: id, tenantId, line },
+      importId: id,
+      tenantId,
+      line,
       email: cut(email, MAX_EMAIL_CHARACTERS),
       message: cut(message, MAX_MESSAGE_CHARACTERS),
     });

@@ -15,7 +15,11 @@ export function startImports(
   handlers: ImportHandlers,
 ): RunningWork {
   return startJobs(app, {
-    ...{ name: 'imports', listWaiting, lease: leaseImports, leaseMs: LEASE_MS, release: releaseImports },
+    name: 'imports',
+    listWaiting,
+    lease: leaseImports,
+    leaseMs: LEASE_MS,
+    release: releaseImports,
     defer: deferImport,
     fail: (job, error) => failImport(app, job, error),
     async run(job, isStopping) {

@@ -25,8 +25,12 @@ const BY_ADDRESS = 'By its id, or by the address, percent-encoded and in any cas
 export function registerSuppressionsApi(server: FastifyInstance, app: SuppressionApp): void {
   registerAdd(server, app);
   const suppressions = resourceRoutes<SuppressionRow>(server, {
-    ...{ name: 'suppression', tag: 'Suppressions', path: '/suppressions', prefix: 'sup' },
-    ...{ schema: suppressionSchema, show: showSuppression },
+    name: 'suppression',
+    tag: 'Suppressions',
+    path: '/suppressions',
+    prefix: 'sup',
+    schema: suppressionSchema,
+    show: showSuppression,
   });
   suppressions.list({ query: suppressionFilter }, (request, page) => {
     const { email, reason } = request.query;

@@ -22,8 +22,12 @@ import { updateTemplate } from './update.ts';
 
 export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
   const templates = resourceRoutes<TemplateRow>(server, {
-    ...{ name: 'template', tag: 'Templates', path: '/templates', prefix: 'tpl' },
-    ...{ schema: templateSchema, show: showTemplate },
+    name: 'template',
+    tag: 'Templates',
+    path: '/templates',
+    prefix: 'tpl',
+    schema: templateSchema,
+    show: showTemplate,
   });
   templates.create({ body: newTemplateSchema }, async (request) => {
     const template = newTemplate(callerOf(request).tenantId, request.body, app.clock.now());

@@ -30,8 +30,12 @@ const TAG = 'API keys';
 
 export function registerApiKeysApi(server: FastifyInstance, app: KeysApp): void {
   const keys = resourceRoutes<ApiKeyRow>(server, {
-    ...{ name: 'api key', tag: TAG, path: PATH, prefix: 'key' },
-    ...{ schema: apiKeySchema, show: showApiKey },
+    name: 'api key',
+    tag: TAG,
+    path: PATH,
+    prefix: 'key',
+    schema: apiKeySchema,
+    show: showApiKey,
   });
   keys.create(
     {
@@ -109,7 +113,10 @@ function newKey(caller: Caller, body: NewApiKey, now: number): NewKey {
     );
   }
   return {
-    ...{ tenantId: caller.tenantId, name, mode, permission },
+    tenantId: caller.tenantId,
+    name,
+    mode,
+    permission,
     domainId: domainId as ApiKeyRow['domainId'],
     ...readKeyLimits(body, now),
   };

@@ -10,8 +10,12 @@ import { changeTopic, deleteTopic, getTopic, insertTopic, listTopics } from './s
 
 export function registerTopicsApi(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
   const topics = resourceRoutes<TopicRow>(server, {
-    ...{ name: 'topic', tag: 'Topics', path: '/topics', prefix: 'top' },
-    ...{ schema: topicSchema, show: showTopic },
+    name: 'topic',
+    tag: 'Topics',
+    path: '/topics',
+    prefix: 'top',
+    schema: topicSchema,
+    show: showTopic,
   });
   topics.create({ body: newTopicSchema }, async (request) => {
     const topic = newTopic(callerOf(request).tenantId, request.body, app.clock.now());

@@ -42,8 +42,12 @@ type Shows = { show: (row: WebhookEndpointRow) => unknown; showWithSecret: (row:
 
 function registerEndpoints(server: FastifyInstance, app: WebhookApp, { show, showWithSecret }: Shows): void {
   const endpoints = resourceRoutes<WebhookEndpointRow>(server, {
-    ...{ name: 'webhook endpoint', tag: TAG, path: '/webhooks', prefix: 'wh' },
-    ...{ schema: endpointSchema, show },
+    name: 'webhook endpoint',
+    tag: TAG,
+    path: '/webhooks',
+    prefix: 'wh',
+    schema: endpointSchema,
+    show,
   });
   endpoints.create(
     {

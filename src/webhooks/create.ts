@@ -19,13 +19,24 @@ export async function createEndpoint(
   const now = app.clock.now();
   const id = newId('wh', now);
   const row: WebhookEndpointRow = {
-    ...{ id, tenantId, mode, url, description: description ?? null },
+    id,
+    tenantId,
+    mode,
+    url,
+    description: description ?? null,
     events: eventList(events),
-    ...{ status: 'enabled', disabledReason: null, disabledAt: null, failingSince: null, warnedAt: null },
-    ...{ consecutiveFailures: 0, suspendedUntil: null },
+    status: 'enabled',
+    disabledReason: null,
+    disabledAt: null,
+    failingSince: null,
+    warnedAt: null,
+    consecutiveFailures: 0,
+    suspendedUntil: null,
     secretSealed: app.sealer.seal(secret, [tenantId, id]),
-    ...{ previousSecretSealed: null, previousSecretUntil: null },
-    ...{ createdAt: now, updatedAt: now },
+    previousSecretSealed: null,
+    previousSecretUntil: null,
+    createdAt: now,
+    updatedAt: now,
   };
   await app.db.commit(insertEndpoint, row);
   return { ...row, secret };

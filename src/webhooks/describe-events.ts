@@ -34,7 +34,10 @@ function describeEvent(type: EventType): WebhookDescription {
   const data = JSON.stringify(sampleData(type, EXAMPLE_TIME_MS));
   const example = payload({ id: EXAMPLE_ID, type, mode: 'live', createdAt: EXAMPLE_TIME_MS, data });
   return {
-    ...{ name: type, tag: 'Webhooks', operationId: `receive${pascalCase(type)}`, schema },
+    name: type,
+    tag: 'Webhooks',
+    operationId: `receive${pascalCase(type)}`,
+    schema,
     summary: `\`${type}\` is posted to endpoints that ask for it`,
     description:
       'The post is signed: compare `X-Service-Signature` with your own HMAC before you trust the body. Answer 2xx within 15 seconds.',

@@ -87,7 +87,9 @@ async function settleFailure(tx: Tx, endpoint: EndpointById, now: number): Promi
   }
   const warns = endpoint.warnedAt === null && now - failingSince >= WARN_AFTER_MS;
   await noteFailing(tx, {
-    ...{ id: endpoint.id, failingSince, warnedAt: warns ? now : endpoint.warnedAt },
+    id: endpoint.id,
+    failingSince,
+    warnedAt: warns ? now : endpoint.warnedAt,
     ...suspend(endpoint, now),
   });
   return warns ? 'warned' : 'none';

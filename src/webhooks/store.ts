@@ -87,7 +87,9 @@ const NOT_FAILING: Failing = {
 };
 
 const IN_GOOD_STANDING = {
-  ...{ status: 'enabled', disabledReason: null, disabledAt: null },
+  status: 'enabled',
+  disabledReason: null,
+  disabledAt: null,
   ...NOT_FAILING,
 } as const satisfies Standing;
 

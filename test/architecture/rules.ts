@@ -135,6 +135,11 @@ export function typeEscapes(sources: readonly Source[]): string[] {
   ];
 }
 
+/** The properties of a literal belong into the object that it is spread into, one on each line. */
+export function spreadLiterals(sources: readonly Source[]): string[] {
+  return matches(sources, (source) => source.bare, [[/\.\.\.\s*\(?\s*\{/, 'spreads an object literal']]);
+}
+
 const MAX_LINES = 400;
 const KEBAB_CASE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.d)?\.tsx?$/;
 const KEBAB_CASE_FOLDER = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;

@@ -28,8 +28,12 @@ const query = {
 export function registerContactsApi(server: FastifyInstance, app: ContactsApp): void {
   registerCreate(server, app);
   const contacts = resourceRoutes<ContactRow>(server, {
-    ...{ name: 'contact', tag: 'Contacts', path: PATH, prefix: 'ct' },
-    ...{ schema: contactSchema, show: showContact },
+    name: 'contact',
+    tag: 'Contacts',
+    path: PATH,
+    prefix: 'ct',
+    schema: contactSchema,
+    show: showContact,
   });
   contacts.list({ query }, async (request, page) => {
     const { tenantId } = callerOf(request);

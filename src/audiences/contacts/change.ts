@@ -119,7 +119,12 @@ async function tell(
   const id = newId('evt', createdAt);
   const { tenantId } = contact;
   await recordEvent(tx, {
-    ...{ id, tenantId, mode, type, emailId: null, createdAt },
+    id,
+    tenantId,
+    mode,
+    type,
+    emailId: null,
+    createdAt,
     data: showContact(contact),
   });
 }

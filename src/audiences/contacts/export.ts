@@ -72,8 +72,12 @@ async function readContacts(
   const { segment, unsubscribed } = filter;
   if (segment) {
     const { contacts, last } = await readSegmentSlice.run(tx, {
-      ...{ tenantId, audienceId, ...segment, after: after as ContactRow['id'] | undefined },
-      ...{ scan: SLICE_LOOKED_AT, limit: SLICE_ROWS },
+      tenantId,
+      audienceId,
+      ...segment,
+      after: after as ContactRow['id'] | undefined,
+      scan: SLICE_LOOKED_AT,
+      limit: SLICE_ROWS,
     });
     const wanted = unsubscribed === undefined ? undefined : unsubscribed ? 1 : 0;
     return {

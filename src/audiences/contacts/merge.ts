@@ -19,9 +19,19 @@ export function newContact(
 ): ContactRow {
   const { id, tenantId, audienceId, email } = key;
   const blank: ContactRow = {
-    ...{ id, tenantId, audienceId, email, address: contactAddress(email) },
-    ...{ firstName: null, lastName: null, unsubscribed: 0, unsubscribedAt: null },
-    ...{ createdAt: said.now, updatedAt: said.now, topics: '{}', properties: '{}' },
+    id,
+    tenantId,
+    audienceId,
+    email,
+    address: contactAddress(email),
+    firstName: null,
+    lastName: null,
+    unsubscribed: 0,
+    unsubscribedAt: null,
+    createdAt: said.now,
+    updatedAt: said.now,
+    topics: '{}',
+    properties: '{}',
   };
   return withFields(blank, said);
 }
@@ -58,7 +68,9 @@ function withFields(before: ContactRow, { fields, now, topicIds }: Said): Contac
   const { unsubscribed = before.unsubscribed === 1, properties, topics } = fields;
   return {
     ...before,
-    ...{ email, firstName, lastName },
+    email,
+    firstName,
+    lastName,
     ...(email !== before.email && { address: contactAddress(email) }),
     unsubscribed: unsubscribed ? 1 : 0,
     unsubscribedAt: unsubscribed ? (before.unsubscribedAt ?? now) : null,

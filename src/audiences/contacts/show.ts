@@ -9,7 +9,11 @@ export function showContact(row: ContactRow): ShownContact {
   const { id, audienceId, email, firstName, lastName } = row;
   const choices = Object.entries(readChoices(row.topics));
   return {
-    ...{ id, audienceId, email, firstName, lastName },
+    id,
+    audienceId,
+    email,
+    firstName,
+    lastName,
     unsubscribed: row.unsubscribed === 1,
     unsubscribedAt: row.unsubscribedAt === null ? null : isoTime(row.unsubscribedAt),
     properties: readProperties(row.properties),

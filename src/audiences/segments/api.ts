@@ -39,8 +39,12 @@ const query = { audienceId: Type.Optional(Type.String({ description: 'Segments o
 export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): void {
   const scans = createScans(app);
   const segments = resourceRoutes<SegmentView>(server, {
-    ...{ name: 'segment', tag: TAG, path: '/segments', prefix: 'seg' },
-    ...{ schema: segmentSchema, show: showSegment },
+    name: 'segment',
+    tag: TAG,
+    path: '/segments',
+    prefix: 'seg',
+    schema: segmentSchema,
+    show: showSegment,
   });
   segments.create({ body: newSegmentSchema }, (request) => {
     const now = app.clock.now();

@@ -32,8 +32,13 @@ export type ScanLimits = {
  * properties, they would take 4 s (measured): then 50 take 40 ms.
  */
 const LIMITS: ScanLimits = {
-  ...{ leastContacts: 50, mostContacts: 5_000, sliceMs: 8, sideBySide: READER_THREADS },
-  ...{ slicesPerPage: 20, scans: 32, scansPerTenant: 4 },
+  leastContacts: 50,
+  mostContacts: 5_000,
+  sliceMs: 8,
+  sideBySide: READER_THREADS,
+  slicesPerPage: 20,
+  scans: 32,
+  scansPerTenant: 4,
 };
 
 type TenantId = SegmentRow['tenantId'];
@@ -172,7 +177,10 @@ async function readPage(
   let after = (endingBefore ?? startingAfter) as ContactRow['id'] | undefined;
   for (let slices = 0; slices < looker.limits.slicesPerPage; slices++) {
     const slice = {
-      ...{ ...question, after, limit: limit + 1 - found.length, direction },
+      ...question,
+      after,
+      limit: limit + 1 - found.length,
+      direction,
       ...(from !== undefined && { from }),
       ...(until !== undefined && { until }),
     };

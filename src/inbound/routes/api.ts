@@ -29,8 +29,12 @@ const refuses = ['domain_not_verified', 'already_exists'] as const;
 
 export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp): void {
   const routes = resourceRoutes<InboundRouteRow>(server, {
-    ...{ name: 'inbound route', tag: 'Inbound routes', path: '/inbound/routes', prefix: 'rt' },
-    ...{ schema: routeSchema, show: showRoute },
+    name: 'inbound route',
+    tag: 'Inbound routes',
+    path: '/inbound/routes',
+    prefix: 'rt',
+    schema: routeSchema,
+    show: showRoute,
   });
   routes.create(
     {
@@ -75,11 +79,14 @@ async function createRoute(
   const now = app.clock.now();
   const id = newId('rt', now);
   const row: InboundRouteRow = {
-    ...{ id, tenantId, destination },
+    id,
+    tenantId,
+    destination,
     ...readPlace(app, address),
     enabled: enabled ? 1 : 0,
     secretSealed: app.sealer.seal(secret, [tenantId, id]),
-    ...{ createdAt: now, updatedAt: now },
+    createdAt: now,
+    updatedAt: now,
   };
   await app.db.commit(insertRoute, row);
   return { ...row, secret };

@@ -51,7 +51,8 @@ export function encodeFile(type: string, content: Base64Source): EncodedBody {
   const base64Length = Math.ceil(bytes.length / 3) * 4;
   if (!isPlainText && quotedLength > base64Length) return base64;
   return {
-    ...{ encoding: 'quoted-printable', pieces: () => quotedPrintable(bytesOf(content), lineEnds) },
+    encoding: 'quoted-printable',
+    pieces: () => quotedPrintable(bytesOf(content), lineEnds),
     holds: () => false,
   };
 }

@@ -30,8 +30,13 @@ const PATH = '/webhooks/:webhookId/deliveries';
 
 export function registerDeliveriesApi(server: FastifyInstance, app: DeliveriesApp): void {
   const deliveries = resourceRoutes<WholeDelivery>(server, {
-    ...{ name: 'webhook delivery', plural: 'webhook deliveries', tag: TAG, path: PATH, prefix: 'whd' },
-    ...{ schema: wholeDeliverySchema, show: showWholeDelivery },
+    name: 'webhook delivery',
+    plural: 'webhook deliveries',
+    tag: TAG,
+    path: PATH,
+    prefix: 'whd',
+    schema: wholeDeliverySchema,
+    show: showWholeDelivery,
   });
   deliveries.list(
     {

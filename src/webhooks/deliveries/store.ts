@@ -280,8 +280,13 @@ export async function countFailing(tx: Tx, window: FailingWindow): Promise<numbe
 
 /** As on its first day, and due now. */
 const ANEW = {
-  ...{ state: 'pending', attempts: 0, runId: null },
-  ...{ responseStatus: null, responseTimeMs: null, responseBody: null, error: null },
+  state: 'pending',
+  attempts: 0,
+  runId: null,
+  responseStatus: null,
+  responseTimeMs: null,
+  responseBody: null,
+  error: null,
 } as const satisfies Partial<WebhookDeliveryRow>;
 
 const beginAnewStatement = statement((db, param: Param<{ id: DeliveryId; now: number }>) =>
