@@ -28,7 +28,7 @@ export type App = System & {
   disk: DiskSpace;
 };
 
-export type OpenOptions = Pick<DatabaseOptions, 'newDatabase'>;
+export type OpenOptions = Partial<Pick<DatabaseOptions, 'newDatabase' | 'readers'>>;
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 

@@ -7,6 +7,7 @@ import { setTenantPlan } from '../src/tenants/store.ts';
 import { emailBody } from './emails/fixtures.ts';
 import { head, listen, open } from './http/connection.ts';
 import { createFakeClock } from './support/fake-clock.ts';
+import { pause } from './support/pause.ts';
 import { openTestApp, type TestApp } from './support/test-app.ts';
 
 const MIB = 1024 * 1024;
@@ -18,7 +19,7 @@ async function bytesHeld({ app }: TestApp): Promise<number> {
 }
 
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise(setImmediate);
+  while (!(await holds())) await pause();
 }
 
 test('metrics are on the HTTP listener when asked for, and on the control socket always', async () => {

@@ -5,6 +5,7 @@ import { GRACE_MS, MIN_BYTES_PER_SECOND, watchPace } from '../../src/http/body-p
 import { type ByteBudget, createByteBudget } from '../../src/http/byte-budget.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { pause } from '../support/pause.ts';
 import { head, listen, open, post } from './connection.ts';
 import { serve } from './serve.ts';
 
@@ -28,7 +29,7 @@ before(async () => {
 after(() => server.close());
 
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate);
+  while (!holds()) await pause();
 }
 
 /** What `watchPace` says when so many bytes have come at the end of each second. */

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { MAX_DISCARDED_BYTES } from '../../src/http/body.ts';
 import { type ByteBudget, createByteBudget } from '../../src/http/byte-budget.ts';
 import { MAX_BODY_BYTES } from '../../src/http/server.ts';
+import { pause } from '../support/pause.ts';
 import { head, listen, open, post } from './connection.ts';
 import { serve } from './serve.ts';
 
@@ -39,7 +40,7 @@ after(() => server.close());
 const filled = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 
 async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise(setImmediate);
+  while (!holds()) await pause();
 }
 
 const nothingHeld = () => until(() => bodies.usedBytes === 0);

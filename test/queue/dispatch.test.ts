@@ -9,6 +9,7 @@ import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
 import type { DnsLookups } from '../../src/system/dns.ts';
+import { pause } from '../support/pause.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { eventTypes, openSpool, type Spool } from '../support/spool.ts';
 
@@ -146,7 +147,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline) {
     if (await condition()) return;
-    await turn();
+    await pause();
   }
   assert.fail('it never came to pass');
 }

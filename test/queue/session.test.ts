@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { Addresses } from '../../src/queue/connect.ts';
 import type { Claimed } from '../../src/queue/deliver.ts';
@@ -12,6 +11,7 @@ import { Slots } from '../../src/queue/slots.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
 import { startCommandServer } from '../support/command-server.ts';
+import { pause } from '../support/pause.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 
 const MINUTE_MS = 60_000;
@@ -146,7 +146,7 @@ test('a host that hangs loses its connection while other mail needs it, and its 
   const { carryAll, pace } = await openPlace(spool, { isPressed: true });
   pace.delivered(0);
   const carried = carryAll();
-  while (asked === 0) await turn();
+  while (asked === 0) await pause();
   await spool.clock.advance(30_000);
   await carried;
   const texts: string[] = [];

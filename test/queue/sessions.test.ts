@@ -6,6 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { startDelivering } from '../../src/queue/worker.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
+import { pause } from '../support/pause.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 
@@ -114,7 +115,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline) {
     if (await condition()) return;
-    await turn();
+    await pause();
   }
   assert.fail('it never came to pass');
 }

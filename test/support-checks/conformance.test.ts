@@ -74,7 +74,7 @@ test('what it does not say is found', () => {
 });
 
 test('a server whose answers are checked gives out none that differs', async () => {
-  const checked = conforming(server);
+  const checked = conforming(server, conformanceOf(server.openApi()));
   await assert.rejects(checked.inject({ url: '/one/lie' }), /id must be string: GET \/one\/lie -> 200/);
   assert.equal((await checked.inject({ url: '/nothing' })).statusCode, 404);
 });

@@ -13,11 +13,9 @@ const MAIN = join(import.meta.dirname, '../main.ts');
 const RUN = join(import.meta.dirname, 'samples', 'run.ts');
 
 /** The lines printed, without times. In a process of its own: a test cannot run tests. */
-async function run(samples: string[], options: Partial<RunOptions> = {}, stays = ''): Promise<string[]> {
-  const all = { filesAtATime: 2, testMs: 60_000, fileMs: 60_000, ...options };
-  const { stdout } = await promisify(execFile)(process.execPath, [RUN, JSON.stringify(all), ...samples], {
-    env: { ...process.env, STAYS: stays },
-  });
+async function run(samples: string[], options: Partial<RunOptions> = {}): Promise<string[]> {
+  const all = { filesAtATime: 1, testMs: 60_000, fileMs: 60_000, ...options };
+  const { stdout } = await promisify(execFile)(process.execPath, [RUN, JSON.stringify(all), ...samples]);
   return stdout.split('\n').map((line) => line.replace(/ \([\d.]+ms\)/, ''));
 }
 
@@ -33,9 +31,10 @@ const runs = {
   passing: run(['passes', 'passes']),
   late: run(['never-ends', 'passes'], { testMs: 500, fileMs: FILE_MS }),
   still: run(['stands-still', 'passes'], { fileMs: FILE_MS }),
-  stayingOnce: run(['stays'], { fileMs: FILE_MS }, join(directory, 'ran')),
-  staying: run(['stays'], { fileMs: FILE_MS }, 'always'),
-  exiting: run(['exits', 'none', 'passes']),
+  staying: run(['stays', 'passes'], { fileMs: FILE_MS }),
+  stillAtExit: run(['stands-still-at-exit', 'passes']),
+  exiting: run(['exits', 'none', 'broken', 'passes']),
+  failing: run(['fails', 'rejects', 'passes']),
 };
 
 test('files are told of in their order, and counted together', async () => {
@@ -72,30 +71,47 @@ test('a process that stands still in a test is ended and has failed', async () =
   assert.ok(lines.includes('ok false'));
 });
 
-test('a process that does not end after its tests is run again, and its tests count once', async () => {
-  const lines = await runs.stayingOnce;
-  assert.ok(lines.some((line) => line.endsWith('stays.ts passed all its tests and did not end: run again')));
-  assert.equal(count(lines, 'tests'), 1);
-  assert.ok(lines.includes('ok true'));
-});
-
-test('one that does not end the second time either has failed', async () => {
+test('a file that leaves something open has failed, and what is open is named', async () => {
   const lines = await runs.staying;
-  assert.equal(count(lines, 'cancelled'), 1);
+  assert.ok(lines.some((line) => line.startsWith('✖') && line.endsWith('/stays.ts')));
+  assert.ok(lines.some((line) => /has not ended in time. Its process has open: .*Timeout/.test(line)));
   assert.ok(lines.includes('ok false'));
 });
 
-test('a file whose process ends before its tests, and one without tests, have failed', async () => {
+test('a process that stands still after all its files have ended is ended, and they have passed', async () => {
+  const lines = await runs.stillAtExit;
+  assert.equal(count(lines, 'pass'), 2);
+  assert.ok(lines.includes('ok true'));
+});
+
+test('a file whose process ends before its tests, one without tests and one that does not load have failed', async () => {
   const lines = await runs.exiting;
   const told = lines.slice(0, lines.indexOf('✖ failing tests:'));
-  for (const name of ['exits', 'none']) {
+  for (const name of ['exits', 'none', 'broken']) {
     assert.deepEqual(
       told.filter((line) => line.endsWith(`/${name}.ts`)).map((line) => line[0]),
       ['✖'],
     );
   }
-  assert.deepEqual([count(lines, 'pass'), count(lines, 'fail')], [1, 2]);
+  assert.ok(lines.some((line) => line.includes('broken while loading')));
+  assert.equal(count(lines, 'fail'), 3);
+  assert.ok(lines.includes('✔ one that passes'));
   assert.ok(lines.includes('ok false'));
+});
+
+test('a failure is told on one screen', async () => {
+  const lines = await runs.failing;
+  const start = lines.indexOf('✖ one that expects much', lines.indexOf('✖ failing tests:'));
+  const end = lines.findIndex((line, index) => index > start && line.startsWith('✖'));
+  assert.ok(start > 0 && end - start < 50, `${start} to ${end}`);
+  assert.ok(lines.some((line) => line.includes('Expected values to be strictly deep-equal')));
+});
+
+test('a rejection that nobody handles fails its file, although its tests have passed', async () => {
+  const lines = await runs.failing;
+  assert.ok(lines.some((line) => line.startsWith('✖') && line.endsWith('/rejects.ts')));
+  assert.ok(lines.some((line) => line.includes('too late')));
+  assert.equal(count(lines, 'fail'), 2);
 });
 
 test('a path without tests is refused, and so is none of which there are any from here', async () => {

@@ -48,14 +48,17 @@ export function conformanceOf(document: OpenApiDocument): Conformance {
 /** The document says the same of every server of the API: whatever the settings, they have the same routes. */
 let ofTheApi: Conformance | undefined;
 
-/** Every answer to `inject` of a server of the whole API must from now on be what the document says. */
-export function conforming(server: FastifyInstance): FastifyInstance {
+/**
+ * Checks every answer to `inject` from now on against the OpenAPI document: the one of the whole API, which all its
+ * servers share, or `own` for a server of other routes.
+ */
+export function conforming(server: FastifyInstance, own?: Conformance): FastifyInstance {
   const inject = server.inject.bind(server) as (request: InjectOptions) => Promise<LightMyRequestResponse>;
   const checked = async (request: InjectOptions & { url: string }) => {
     const response = await inject(request);
-    ofTheApi ??= conformanceOf(server.openApi());
+    if (!own) ofTheApi ??= conformanceOf(server.openApi());
     const { statusCode: status, headers, body: text } = response;
-    ofTheApi.check({ method: request.method ?? 'GET', url: request.url, status, headers, text });
+    (own ?? ofTheApi)?.check({ method: request.method ?? 'GET', url: request.url, status, headers, text });
     return response;
   };
   server.inject = checked as typeof server.inject;

@@ -1,117 +1,157 @@
 /**
- * Runs test files, each in a process of its own, and tells of them as `node --test` does. Unlike that, it waits for no
- * process without end, and takes no file for passed that has not told of all its tests: one that exits before has failed.
- * One that is late with its tests is ended and has failed. One that has passed all its tests and
- * does not end is ended and run once more: Node itself can stand still while it ends (nodejs/node#54918), and what a test
- * left open would hold the second process too.
+ * Runs test files in a few processes (test-host.ts), each of which takes one file after another, and reports them as
+ * `node --test` does. A file that ends its process, has no test, or leaves something open has failed, and the files after
+ * it run in a new process.
  */
-import { run } from 'node:test';
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { spec } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
 
 export type RunOptions = {
-  /** For the processes, before the file. */
+  /** Arguments of Node for the processes. */
   nodeArguments?: string[];
   filesAtATime: number;
-  /** For one test; it fails by its name. */
+  /** Time limit of one test; a test that exceeds it fails by its name. */
   testMs: number;
-  /** For one file, from the start of its process to its end. */
+  /** Time limit of one file, its loading and what it leaves open included. */
   fileMs: number;
 };
 
-type TestEvent = {
+export type TestEvent = {
   type: string;
   data: {
     name?: string;
-    file?: string;
     message?: string;
     nesting?: number;
     success?: boolean;
     counts?: Counts;
-    details?: { duration_ms: number; error: Error };
+    details?: { duration_ms: number; error?: unknown };
   };
 };
+/** Runs a file, or asks for what keeps the process alive. */
+export type HostRequest = { file: string; testMs: number } | 'open';
+type HostMessage = { event: TestEvent } | { open: string[] };
+
 type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>;
-type Outcome = {
-  events: TestEvent[];
-  counts: Counts;
-  /** The file has told of all its tests, and none has failed. */
-  hasPassed: boolean;
-  isLate: boolean;
-};
+export type Outcome = { file: string; events: TestEvent[]; counts: Counts };
 
+const HOST = fileURLToPath(new URL('test-host.ts', import.meta.url));
 const NONE: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
+/** Time in which a process answers what it has open, and in which it ends. */
+const ANSWER_MS = 5_000;
+/** Node repeats its counts as diagnostics. */
+const COUNT = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
-/** Prints to standard output, in the order of the files. True when all is as it should be. */
-export async function runFiles(files: readonly string[], options: RunOptions): Promise<boolean> {
+/** Prints to standard output, in the order of the files. Resolves with what the files reported. */
+export async function runFiles(files: readonly string[], options: RunOptions): Promise<Outcome[]> {
   const startedAt = performance.now();
   const reporter = spec();
   reporter.pipe(process.stdout);
   const total = { ...NONE };
-  for (const ending of inTurn(files, options.filesAtATime, (file) => outcomeOf(file, options))) {
-    const { events, counts } = await ending;
-    for (const event of events) reporter.write(event);
-    for (const name of Object.keys(NONE) as (keyof Counts)[]) total[name] += counts[name];
+  const outcomes: Outcome[] = [];
+  for (const ending of runAll(files, options)) {
+    const outcome = await ending;
+    outcomes.push(outcome);
+    for (const event of outcome.events) reporter.write(event);
+    for (const name of Object.keys(NONE) as (keyof Counts)[]) total[name] += outcome.counts[name];
   }
   for (const line of summary(total, performance.now() - startedAt)) reporter.write(note(line));
   await new Promise<void>((ended) => reporter.once('end', ended).end());
-  return total.failed === 0 && total.cancelled === 0;
+  return outcomes;
 }
 
-/** Promises of all, in their order, with so many under way at a time. */
-function inTurn<T>(
-  files: readonly string[],
-  atATime: number,
-  work: (file: string) => Promise<T>,
-): Promise<T>[] {
-  const all = files.map((file) => ({ file, ...Promise.withResolvers<T>() }));
+export function havePassed(outcomes: readonly Outcome[]): boolean {
+  return outcomes.every(({ counts }) => counts.failed === 0 && counts.cancelled === 0);
+}
+
+/** Returns a promise for each file, in their order. */
+function runAll(files: readonly string[], options: RunOptions): Promise<Outcome>[] {
+  const all = files.map((file) => ({ file, ...Promise.withResolvers<Outcome>() }));
   const left = [...all];
-  async function workOn(): Promise<void> {
+  async function work(): Promise<void> {
+    let host: ChildProcess | undefined;
     for (let next = left.shift(); next; next = left.shift()) {
-      await work(next.file).then(next.resolve, next.reject);
+      if (host?.connected !== true) host = fork(HOST, [], { ...FORK, execArgv: options.nodeArguments ?? [] });
+      await runFile(host, next.file, options).then(next.resolve, next.reject);
     }
+    if (host?.connected === true) await end(host);
   }
-  for (let place = 0; place < atATime; place++) void workOn();
+  for (let place = 0; place < options.filesAtATime; place++) void work();
   return all.map(({ promise }) => promise);
 }
 
-async function outcomeOf(file: string, options: RunOptions): Promise<Outcome> {
-  const first = await runFile(file, options);
-  if (!first.isLate || !first.hasPassed) return first;
-  const second = await runFile(file, options);
-  second.events.push(note(`${file} passed all its tests and did not end: run again`));
-  return second;
+const FORK: ForkOptions = { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] };
+
+/** The process may be unable to end although all its files have (nodejs/node#54918). */
+async function end(host: ChildProcess): Promise<void> {
+  const late = setTimeout(() => host.kill('SIGKILL'), ANSWER_MS);
+  const ended = once(host, 'exit');
+  host.disconnect();
+  await ended;
+  clearTimeout(late);
 }
 
-async function runFile(file: string, { testMs, fileMs, nodeArguments = [] }: RunOptions): Promise<Outcome> {
-  const limit = AbortSignal.timeout(fileMs);
-  const options = { files: [file], execArgv: nodeArguments, timeout: testMs, signal: limit };
-  const outcome: Outcome = { events: [], counts: NONE, hasPassed: false, isLate: false };
-  let hasTold = false;
-  for await (const event of run(options) as AsyncIterable<TestEvent>) {
-    const { type, data } = event;
-    if (type === 'test:summary' && data.file !== undefined) {
-      hasTold = true;
-      outcome.hasPassed = data.success === true;
-    } else if (type === 'test:summary') outcome.counts = data.counts ?? NONE;
-    // A diagnostic without a file speaks of the run, of which this is a part.
-    else if (type !== 'test:diagnostic' || data.file !== undefined) outcome.events.push(event);
-  }
-  outcome.isLate = limit.aborted;
-  const { failed, cancelled } = outcome.counts;
-  if (hasTold || failed > 0 || cancelled > 0) return outcome;
-  return { ...outcome, ...untold(file, outcome.events) };
-}
-
-/** For Node the file would be one test, and that one has passed. */
-function untold(file: string, events: TestEvent[]): Pick<Outcome, 'events' | 'counts'> {
-  const error = new Error('The process ended by itself before all tests had, or there is none');
-  error.stack = error.message;
-  const data = { name: file, nesting: 0, details: { duration_ms: 0, error } };
-  const others = events.filter((event) => event.type !== 'test:pass' || event.data.name !== file);
-  return {
-    events: [...others, { type: 'test:fail', data }],
-    counts: { ...NONE, tests: 1, failed: 1 },
+async function runFile(host: ChildProcess, file: string, options: RunOptions): Promise<Outcome> {
+  const events: TestEvent[] = [];
+  const { promise, resolve } = Promise.withResolvers<TestEvent | string>();
+  const onMessage = (message: HostMessage) => {
+    if ('open' in message) resolve(`The file has not ended in time. Its process has open: ${message.open}`);
+    else if (message.event.type === 'test:summary') resolve(message.event);
+    else events.push(message.event);
   };
+  const onExit = () => resolve('The process ended by itself before all tests had');
+  const late = setTimeout(() => {
+    host.send('open' satisfies HostRequest);
+    deaf = setTimeout(() => resolve('The process stands still'), ANSWER_MS);
+  }, options.fileMs);
+  let deaf: NodeJS.Timeout | undefined;
+  host.on('message', onMessage).on('exit', onExit);
+  host.send({ file, testMs: options.testMs } satisfies HostRequest);
+  const last = await promise;
+  clearTimeout(late);
+  clearTimeout(deaf);
+  host.off('message', onMessage).off('exit', onExit);
+  if (typeof last !== 'string') return judge(file, events, last);
+  if (host.exitCode === null && host.signalCode === null) {
+    const ended = once(host, 'exit');
+    host.kill('SIGKILL');
+    await ended;
+  }
+  return failed({ file, events: events.map(readable), counts: NONE }, last);
+}
+
+/** Node takes a file without tests for one test that has passed. */
+function judge(file: string, told: readonly TestEvent[], { data }: TestEvent): Outcome {
+  const counts = data.counts ?? NONE;
+  const events = told.filter(({ data }) => !COUNT.test(data.message ?? '')).map(readable);
+  const outcome = { file, events, counts };
+  if (told.some(({ type, data }) => type === 'test:pass' && data.name === file)) {
+    return failed({ file, events: [], counts: NONE }, 'There is no test in the file');
+  }
+  if (counts.tests === 0) return failed(outcome, 'There is no test in the file, or it did not load');
+  const isRed = counts.failed > 0 || counts.cancelled > 0;
+  return data.success || isRed ? outcome : failed(outcome, 'Something failed outside of the tests');
+}
+
+function failed({ file, events, counts }: Outcome, reason: string): Outcome {
+  const data = { name: file, nesting: 0, details: { duration_ms: 0, error: errorOf({ text: reason }) } };
+  const more = { tests: counts.tests + 1, failed: counts.failed + 1 };
+  return { file, events: [...events, { type: 'test:fail', data }], counts: { ...counts, ...more } };
+}
+
+/** Gives a failure its error back, which does not cross between processes whole. */
+function readable(event: TestEvent): TestEvent {
+  const { details } = event.data;
+  if (details?.error === undefined) return event;
+  const error = errorOf(details.error as { text: string });
+  return { type: event.type, data: { ...event.data, details: { ...details, error } } };
+}
+
+function errorOf({ text, failureType }: { text: string; failureType?: string }): Error {
+  return Object.defineProperty(Object.assign(new Error(text), { stack: text }), 'failureType', {
+    value: failureType,
+  });
 }
 
 function note(message: string): TestEvent {

@@ -1,6 +1,5 @@
 /** Driving the queue by hand: a tenant that may send, mail accepted over HTTP, and deliveries run when the test says so. */
 import assert from 'node:assert/strict';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { App } from '../../src/app.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
 import { claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
@@ -12,6 +11,7 @@ import { prepareMessage } from '../../src/queue/prepare.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import type { System } from '../../src/system/system.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
+import { pause } from './pause.ts';
 import { openTestApp, type TestApp } from './test-app.ts';
 import { zoneDns } from './zone-dns.ts';
 
@@ -147,7 +147,7 @@ async function settled({ db, clock }: App): Promise<void> {
       )
       .executeTakeFirst();
     if (!busy) return;
-    await turn();
+    await pause();
   }
   assert.fail('the queue did not come to rest');
 }

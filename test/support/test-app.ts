@@ -68,14 +68,15 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
       ...options.env,
     },
   });
-  const app = await openApp(config, {
+  const system = {
     dns: zoneDns(''),
     targets: ANY_TARGET,
     dial: noWayOut,
     fetch: noWayOut,
     statDisk: roomyDisk,
     ...options.system,
-  });
+  };
+  const app = await openApp(config, system, { readers: 1 });
   const server = conforming(await createApiServer(app));
   const first = await addTenant(app, 'default');
   return {

@@ -6,7 +6,9 @@ import { test } from 'node:test';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createFetch } from '../../src/system/fetch.ts';
 import { zoneDns } from '../support/zone-dns.ts';
-import { inWorld, until } from './webhook-world.ts';
+import { shareWorld, until } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const NOTATIONS = [
   'http://127.0.0.1:PORT/',

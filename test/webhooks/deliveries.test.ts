@@ -6,7 +6,9 @@ import { listDeliveries } from '../../src/webhooks/deliveries/log/store.ts';
 import { endPending, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { createDeliverySweep } from '../../src/webhooks/worker.ts';
 import { explain } from '../support/explain.ts';
-import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
+import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const DAY = 86_400_000;
 const iso = (epochMs: number) => new Date(epochMs).toISOString();

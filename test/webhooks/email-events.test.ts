@@ -1,7 +1,6 @@
 /** The events of section 6, from an email that is sent to the post that an endpoint gets. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Outcome, Report } from '../../src/queue/outcome.ts';
 import { settle } from '../../src/queue/settle.ts';
 import type { HttpRequest } from '../../src/system/fetch.ts';
@@ -9,6 +8,7 @@ import { startWork } from '../../src/system/worker.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { SIMULATOR } from '../emails/fixtures.ts';
+import { pause } from '../support/pause.ts';
 import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 
 const PATIENCE_MS = 30_000;
@@ -50,7 +50,7 @@ async function eventsOf(emailId: string, count: number): Promise<Event[]> {
     if (found.length >= count) return found;
     assert.ok(performance.now() < giveUpAt, `waited in vain for ${count} posts, got ${found.length}`);
     await spool.clock.advance(0);
-    await turn();
+    await pause();
   }
 }
 

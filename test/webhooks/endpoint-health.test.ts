@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import { newId } from '../../src/system/ids.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
 import { type EndpointEffect, settleDelivery } from '../../src/webhooks/settle.ts';
-import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
+import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
-import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
+import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const fanOut = (world: WebhookWorld, limit = 500) =>
   world.test.app.db.commit(fanOutEvents, { now: world.clock.now(), limit });

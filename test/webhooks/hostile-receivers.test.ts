@@ -19,7 +19,9 @@ import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createFetch } from '../../src/system/fetch.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { CERTIFICATE, KEY } from '../system/download-certificate.ts';
-import { inWorld, until } from './webhook-world.ts';
+import { shareWorld, until } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 /** Stands for the 15 seconds of a post. */
 const TIMEOUT_MS = 300;

@@ -6,7 +6,9 @@ import { releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
 import { settleDelivery } from '../../src/webhooks/settle.ts';
-import { ended, inWorld, only, until, type WebhookWorld } from './webhook-world.ts';
+import { ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const MINUTE = 60_000;
 

@@ -6,7 +6,9 @@ import { createReplayWork } from '../../src/webhooks/deliveries/replay.ts';
 import { beginSliceAnew, countReplayable } from '../../src/webhooks/deliveries/store.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
 import { explain } from '../support/explain.ts';
-import { ended, inWorld, only, until, type WebhookWorld } from './webhook-world.ts';
+import { ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const DAY = 86_400_000;
 const iso = (epochMs: number) => new Date(epochMs).toISOString();

@@ -3,7 +3,9 @@ import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { verifySignature } from '../../src/webhooks/signature.ts';
 import { createDeliverySweep } from '../../src/webhooks/worker.ts';
-import { ended, inWorld, until, type WebhookWorld } from './webhook-world.ts';
+import { ended, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const HOUR = 3_600_000;
 const iso = (epochMs: number) => new Date(epochMs).toISOString();

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EVENT_TYPES } from '../../src/events/store.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
-import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
+import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const send = (world: WebhookWorld, id: string, body?: unknown) =>
   world.test.request('POST', `/v1/webhooks/${id}/test`, { body });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inWorld, until, type WebhookWorld } from './webhook-world.ts';
+import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
 const patch = (world: WebhookWorld, id: string, body: unknown, key = world.test.testKey) =>

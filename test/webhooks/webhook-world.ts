@@ -21,6 +21,7 @@ import { createReplayWork } from '../../src/webhooks/deliveries/replay.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { pause } from '../support/pause.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 export type Answer = Partial<HttpResponse> | Error | Promise<Partial<HttpResponse>>;
@@ -62,27 +63,31 @@ export const DATA = { emailId: 'em_1', to: 'ann@example.org', from: 'shop@exampl
 /** 2027-01-15T08:00:00Z. */
 const FIRST_START_MS = 1_800_000_000_000;
 
-let shared: Promise<Opened> | undefined;
-after(async () => {
-  await (await shared)?.close();
-});
-
-/** With `env` the world has an application of its own. */
-export async function inWorld(
+/** Runs a test in a world. With `env` the world has an application of its own. */
+export type InWorld = (
   run: (world: WebhookWorld) => Promise<void>,
-  options: { env?: Record<string, string> } = {},
-): Promise<void> {
-  if (options.env === undefined) {
-    shared ??= openWorld({});
-    await inOpened(await shared, run);
-    return;
-  }
-  const own = await openWorld(options.env);
-  try {
-    await inOpened(own, run);
-  } finally {
-    await own.close();
-  }
+  options?: { env?: Record<string, string> },
+) => Promise<void>;
+
+/** Returns how the tests of the calling file find their world; the application that they share is closed after them. */
+export function shareWorld(): InWorld {
+  let shared: Promise<Opened> | undefined;
+  after(async () => {
+    await (await shared)?.close();
+  });
+  return async (run, options = {}) => {
+    if (options.env === undefined) {
+      shared ??= openWorld({});
+      await inOpened(await shared, run);
+      return;
+    }
+    const own = await openWorld(options.env);
+    try {
+      await inOpened(own, run);
+    } finally {
+      await own.close();
+    }
+  };
 }
 
 async function openWorld(env: Record<string, string>): Promise<Opened> {
@@ -200,6 +205,7 @@ export async function until(
   while (!(await check())) {
     assert.ok(performance.now() < giveUpAt, `waited in vain until ${what}`);
     await clock.advance(0);
+    await pause();
   }
 }
 

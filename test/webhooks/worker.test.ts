@@ -8,7 +8,9 @@ import { suspensionMs } from '../../src/webhooks/schedule.ts';
 import { moveWebhooks } from '../../src/webhooks/set-back.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
-import { DATA, ended, inWorld, only, until, type WebhookWorld } from './webhook-world.ts';
+import { DATA, ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
+
+const inWorld = shareWorld();
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import { runProgram } from '../../../src/cli/program.ts';
 import { openControlSocket } from '../../../src/control-socket.ts';
 import { countHeld, findWaitingSuspect } from '../../../src/queue/held/store.ts';
@@ -9,6 +8,7 @@ import { recoverQueue, startDelivering } from '../../../src/queue/worker.ts';
 import type { Log } from '../../../src/system/log.ts';
 import { startWork } from '../../../src/system/worker.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
+import { pause } from '../../support/pause.ts';
 import { eventTypes, openSpool } from '../../support/spool.ts';
 
 const lines: [object, string][] = [];
@@ -60,7 +60,7 @@ async function deliverAll(): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (await findWaitingSuspect(app.db.read)) {
     assert.ok(performance.now() < deadline, 'a suspect still waits for its trial');
-    await turn();
+    await pause();
   }
   await spool.settled();
   await dispatcher.stop(1_000);

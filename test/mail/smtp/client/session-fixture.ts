@@ -10,6 +10,7 @@ import { createTargetGuard } from '../../../../src/system/blocklist.ts';
 import { type Clock, realClock, type Timer } from '../../../../src/system/clock.ts';
 import { createDial } from '../../../../src/system/dial.ts';
 import type { FakeClock } from '../../../support/fake-clock.ts';
+import { pause } from '../../../support/pause.ts';
 import { type Script, type ScriptedPeer, startScriptedPeer } from './scripted-peer.ts';
 
 const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
@@ -107,7 +108,7 @@ export async function expectTimeout(
 
 /** Runs the event loop until the condition holds. The clock does not move. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+  while (!condition()) await pause();
 }
 
 /** Counts the timers set on a clock, and those that have neither run nor been cancelled. */

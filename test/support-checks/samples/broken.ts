@@ -1,0 +1,2 @@
+/** It cannot be loaded. */
+throw new Error('broken while loading');

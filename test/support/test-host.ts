@@ -1,0 +1,64 @@
+/**
+ * A process that runs test files one after another, so that the modules of the program are loaded once for many of them.
+ * Each file has a root suite and hooks of its own. The channel to the parent does not keep the process alive while a
+ * file runs: Node finishes the suite when nothing is left to wait for, so a file that leaves something open never
+ * finishes here, as it would never finish alone.
+ */
+import { registerHooks } from 'node:module';
+import { run } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
+import type { HostRequest, TestEvent } from './run-files.ts';
+
+/** The events that the parent prints or counts. */
+const SENT = new Set(['test:start', 'test:pass', 'test:fail', 'test:diagnostic', 'test:summary']);
+/** An error is shown on one screen. */
+const MAX_ERROR_LINES = 40;
+
+const { channel } = process;
+if (!channel) throw new Error('test-host.ts runs as a child of run-files.ts');
+let runs = 0;
+let file = '';
+
+// A test file is evaluated anew each time it is run; what it imports is shared.
+registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context);
+    return resolved.url === file ? { ...resolved, url: `${resolved.url}?run=${runs}` } : resolved;
+  },
+});
+
+process.on('beforeExit', () => channel.ref());
+process.on('message', (request: HostRequest) => {
+  if (request === 'open') process.send?.({ open: process.getActiveResourcesInfo() });
+  else void runFile(request);
+});
+
+async function runFile(request: { file: string; testMs: number }): Promise<void> {
+  runs += 1;
+  file = pathToFileURL(request.file).href;
+  channel?.unref();
+  const options = { files: [request.file], isolation: 'none', timeout: request.testMs } as const;
+  for await (const event of run(options) as AsyncIterable<TestEvent>) {
+    if (SENT.has(event.type)) process.send?.({ event: sendable(event) });
+  }
+}
+
+function sendable(event: TestEvent): TestEvent {
+  const { details } = event.data;
+  if (details?.error === undefined) return event;
+  const { failureType, cause } = details.error as Error & { failureType?: string };
+  const error = { text: shown(cause ?? details.error), failureType };
+  return { type: event.type, data: { ...event.data, details: { ...details, error } } };
+}
+
+/** Returns the text of an error without the frames of Node itself. */
+function shown(error: unknown): string {
+  const isAssertion = error instanceof Error && error.name === 'AssertionError' && error.stack !== undefined;
+  const text = isAssertion ? (error.stack ?? '') : typeof error === 'string' ? error : inspect(error);
+  const lines = text.split('\n').filter((line) => !/^\s+at .*\bnode:internal\//.test(line));
+  if (lines.length <= MAX_ERROR_LINES) return lines.join('\n');
+  const half = MAX_ERROR_LINES / 2;
+  const left = `… ${lines.length - MAX_ERROR_LINES} lines are left out …`;
+  return [...lines.slice(0, half), left, ...lines.slice(-half)].join('\n');
+}
