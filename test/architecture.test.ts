@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
+  danglingComments,
   environmentReaders,
   importCycles,
   importsOutOfOrder,
@@ -12,7 +13,9 @@ import {
   spreadLiterals,
   tableWriters,
   typeEscapes,
+  undocumentedFunctions,
   worldOutside,
+  wronglyNamedLimits,
 } from './architecture/rules.ts';
 import { readSource, readSources, type Source } from './architecture/source.ts';
 
@@ -209,4 +212,56 @@ test('queries live in store.ts files', () => {
   assert.deepEqual(queriesOutsideStores(sources), []);
   assert.equal(finds(queriesOutsideStores, 'emails/api.ts', "app.db.read.selectFrom('emails')").length, 1);
   assert.deepEqual(finds(queriesOutsideStores, 'emails/store.ts', "tx.selectFrom('emails')"), []);
+});
+
+test('comments can be read alone: none begins with a dangling reference', () => {
+  assert.deepEqual(danglingComments(sources), []);
+  for (const text of [
+    '/** Of one tenant, both modes together. */',
+    '/** The same, for replies. */',
+    '/** As most are. */',
+    '/**\n * What was said last.\n */',
+    '/** Who waits. */',
+    '// Asked before they are held.',
+    '/** Ours. */',
+    '/** When it is really to leave. */',
+    '/** Whether another would find something. */',
+    '/** Undefined when there is none. */',
+    '/** RFC 1035 2.3.3. */',
+    '/** engine.md 4. */',
+    '/** @throws Error */',
+    'const a = 1; // Those of the machine.',
+  ]) {
+    assert.equal(finds(danglingComments, 'db/x.ts', text).length, 1, text);
+  }
+  for (const text of [
+    '/** Offset of the body. */',
+    '/** Maximum number of keys of a tenant. */',
+    '/** Assigns a job. */',
+    '// A comment of two lines names what it is about.\n// Of two such lines only the first is an opening.',
+    "const a = '// Of one tenant';",
+  ]) {
+    assert.deepEqual(finds(danglingComments, 'db/x.ts', text), [], text);
+  }
+});
+
+test('exported functions have docstrings', () => {
+  assert.deepEqual(undocumentedFunctions(sources), []);
+  for (const text of [
+    'export function f(): void {}',
+    'const a = 1;\n\nexport async function f() {}',
+    '/** Says much. */\nconst a = 1;\nexport function* f() {}',
+  ]) {
+    assert.deepEqual(finds(undocumentedFunctions, 'db/x.ts', text), ['db/x.ts: f has no docstring'], text);
+  }
+  const fine =
+    '/** Returns one. */\nexport function f() {}\n/**\n * Waits.\n */\nexport async function g() {}\nfunction h() {}';
+  assert.deepEqual(finds(undocumentedFunctions, 'db/x.ts', fine), []);
+});
+
+test('limits are named MAX_ or MIN_', () => {
+  assert.deepEqual(wronglyNamedLimits(sources), []);
+  for (const text of ['const MOST_KEYS = 1;', 'export const LEAST_AGE_MS = 1;', 'f(LONGEST_NAME);'])
+    assert.equal(finds(wronglyNamedLimits, 'queue/x.ts', text).length, 1, text);
+  assert.deepEqual(finds(wronglyNamedLimits, 'queue/x.ts', "const MAX_KEYS = 'MOST_KEYS'; // MOST_KEYS"), []);
 });

@@ -88,7 +88,7 @@ class Connection {
   readonly #pipelining: Pipelining;
   /** Idle timeout of the connection while it is not known to wait for another request, in milliseconds. */
   readonly #timeoutMs: number;
-  /** Undefined while Node reads the connection by itself. */
+  /** Reads the connection one request at a time. Undefined while Node reads it by itself. */
   #reading: ReadAhead | undefined;
   readonly #waiting: Turn[] = [];
   #latest: Turn | undefined;

@@ -6,7 +6,7 @@ import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export type TargetGuard = {
-  /** Whether a connection to this IP literal is allowed. Text that is not an IP address never is. */
+  /** Returns true when a connection to this IP literal is allowed. Text that is not an IP address never is. */
   allows(address: string): boolean;
   /**
    * Returns those of the first `MAX_JUDGED_ADDRESSES` addresses of `host` that may be connected to. The others are

@@ -44,14 +44,14 @@ export class DiskSpace {
   #failedAt = Number.NEGATIVE_INFINITY;
   #isBelowReserve = false;
 
-  /** @param maxReserveBytes the reserve on a large disk; 0 for none */
+  /** `maxReserveBytes` is the reserve on a large disk; 0 keeps nothing free. */
   constructor(system: World, directory: string, maxReserveBytes: number) {
     this.#system = system;
     this.#directory = directory;
     this.#maxReserveBytes = maxReserveBytes;
   }
 
-  /** Undefined before the first check, and where the file system does not report it. */
+  /** Free space in bytes. Undefined before the first check, and when the file system does not report it. */
   get freeBytes(): number | undefined {
     return this.#usage?.freeBytes;
   }

@@ -205,6 +205,45 @@ export function queriesOutsideStores(sources: readonly Source[]): string[] {
   );
 }
 
+/** Folders whose comments are still to be rewritten. */
+const LANGUAGE_TO_COME = [...FEATURES.map((feature) => `${feature}/`), 'mail/smtp/'];
+
+/**
+ * Openings that refer to something outside the comment, or that make a fragment of it. A comment is read alone and names
+ * what it is about.
+ */
+const DANGLING_OPENINGS =
+  /^(?:@\w+|Also|And|As|Asked|Besides|But|For|From|Hers|His|It|Its|Like the|Nobody|Nor|Null|Of|Or|Ours|Said|The (?:last|latter|others?|rest|same)|Their|Theirs|Them|They|Those|Told|Undefined|What|Whatever|When it|Whence|Where|Whether|Which|Who|Whoever|Whom|Whose|RFC \d+|Specification \d+|\w+\.md)\b/;
+
+export function danglingComments(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => !LANGUAGE_TO_COME.some((folder) => path.startsWith(folder)))
+    .flatMap(({ path, comments }) =>
+      comments
+        .filter((comment) => DANGLING_OPENINGS.test(comment))
+        .map((comment) => `${path}: a comment cannot be read alone: "${comment.slice(0, 50)}"`),
+    );
+}
+
+/** Exported functions say what they return, their units, their errors and their source. */
+export function undocumentedFunctions(sources: readonly Source[]): string[] {
+  return sources
+    .filter(({ path }) => !path.endsWith('.d.ts'))
+    .filter(({ path }) => !LANGUAGE_TO_COME.some((folder) => path.startsWith(folder)))
+    .flatMap(({ path, text }) =>
+      [...text.matchAll(/(?<!\*\/\n)^export (?:async )?function\*? (\w+)/gm)].map(
+        ([, name]) => `${path}: ${name} has no docstring`,
+      ),
+    );
+}
+
+/** Limits are `MAX_…` and `MIN_…` everywhere. */
+export function wronglyNamedLimits(sources: readonly Source[]): string[] {
+  return matches(sources, (source) => source.bare, [
+    [/\b(?:MOST|LEAST|LONGEST|SHORTEST|LARGEST|SMALLEST)_[A-Z]/, 'names a limit other than MAX_ or MIN_'],
+  ]);
+}
+
 type Pattern = readonly [pattern: RegExp, finding: string, except?: RegExp];
 
 function matches(

@@ -6,6 +6,8 @@ export type Source = {
   /** From `src/`, such as `db/page.ts`. */
   path: string;
   text: string;
+  /** Text of each comment, without its marks. Adjacent line comments are one comment. */
+  comments: string[];
   /** Without comments. */
   code: string;
   /** Without comments and with empty strings; template literals are kept whole, for the expressions in them. */
@@ -35,6 +37,7 @@ export function readSource(path: string, text: string): Source {
   return {
     path,
     text,
+    comments: readComments(text),
     code,
     bare,
     imports: specifiers
@@ -42,6 +45,24 @@ export function readSource(path: string, text: string): Source {
       .map((name) => normalize(join(dirname(path), name))),
     packages: specifiers.filter((name) => !name.startsWith('.')),
   };
+}
+
+function readComments(text: string): string[] {
+  const comments: string[] = [];
+  let lineEnd = -1;
+  for (const { 0: token, index, groups } of text.matchAll(TOKENS)) {
+    if (groups?.['comment'] === undefined) continue;
+    const isLine = token.startsWith('//');
+    const words = token
+      .replace(/^\/\*+|\*\/$|^\/\/|^[ \t]*\*(?!\/)/gm, ' ')
+      .replace(/\s+/g, ' ')
+      .trim();
+    const continues = isLine && lineEnd >= 0 && text.slice(lineEnd, index).trim() === '';
+    if (continues) comments.push(`${comments.pop()} ${words}`);
+    else comments.push(words);
+    lineEnd = isLine ? index + token.length : -1;
+  }
+  return comments;
 }
 
 export function readSources(root: string): Source[] {
