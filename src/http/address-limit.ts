@@ -28,8 +28,8 @@ const MAX_REQUESTS_PER_SECOND = 50;
 const MAX_BURST = 500;
 const MAX_ADDRESSES = 10_000;
 /**
- * RFC 4291 2.5.1: the other half of an IPv6 address identifies an interface of one network, and the whole network
- * counts as one client.
+ * Number of 16-bit groups that identify a network (RFC 4291 section 2.5.1). The other half of an IPv6 address identifies
+ * an interface, and a whole network counts as one client.
  */
 const IPV6_PREFIX_GROUPS = 4;
 
