@@ -17,6 +17,7 @@ import {
 } from './schemas.ts';
 import { deleteBroadcast, getBroadcast, listBroadcasts } from './store.ts';
 
+/** Registers the routes of the broadcasts resource. */
 export function registerBroadcastsApi(
   server: FastifyInstance,
   app: Pick<App, 'db' | 'clock' | 'config'>,
@@ -49,7 +50,7 @@ export function registerBroadcastsApi(
       description:
         'What is left out stays as it is; null clears. The draft is checked as a whole, so what it names must still exist.',
       refuses: ['domain_not_verified'],
-      // HTML and text.
+      // A broadcast consists of HTML and text.
       responseBytes: 2 * MAX_SOURCE_BYTES,
     },
     (request) => updateBroadcast(app, callerOf(request), { id: request.params.id, given: request.body }),

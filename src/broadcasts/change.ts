@@ -1,4 +1,4 @@
-/** A draft is made, and changed: what is not named stays, and what it becomes is checked as a whole. */
+/** Creates and changes drafts. Fields that the request does not name stay, and the result is checked as a whole. */
 import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
@@ -9,7 +9,10 @@ import { getBroadcast, insertBroadcast, replaceBroadcast } from './store.ts';
 
 type DraftApp = Pick<App, 'db' | 'clock' | 'config'>;
 
-/** @throws AppError validation_error, restricted_api_key, domain_not_verified */
+/**
+ * Creates a draft and returns it.
+ * @throws AppError validation_error, restricted_api_key, domain_not_verified
+ */
 export async function createBroadcast(
   app: DraftApp,
   caller: Caller,
@@ -35,8 +38,9 @@ export async function createBroadcast(
 }
 
 /**
- * Of the draft as it would be: what it names may have been deleted meanwhile, and is blamed. The check is made here and
- * not in the write, which is no place for megabytes; a change by somebody else in between makes it begin again.
+ * Changes a draft and returns it. The changed draft is checked as a whole, because a resource that it names may have
+ * been deleted since. The check runs here and not in the write, because examining megabytes would block the writer. A
+ * concurrent change makes the update start again.
  *
  * @throws AppError not_found, validation_error, restricted_api_key, domain_not_verified
  */
@@ -49,7 +53,7 @@ export async function updateBroadcast(
     const before = await getBroadcast(app.db.read, caller, id);
     const draft = await readDraft(app, caller, { wanted: mergeFields(before, given), given });
     if (isSame(before, draft)) return before;
-    // Later than before even when the clock is not: the time also tells one state of the row from the next.
+    // The time increases even when the clock does not, because it also identifies the version of the row.
     const updatedAt = Math.max(app.clock.now(), before.updatedAt + 1);
     const after = { ...before, ...draft, updatedAt };
     if (await app.db.commit(replaceBroadcast, { after, updatedBefore: before.updatedAt })) return after;
@@ -60,7 +64,7 @@ function mergeFields(before: BroadcastRow, given: BroadcastChange): DraftFields 
   const { from = before.fromHeader, subject = before.subject, replyTo = before.replyTo } = given;
   const { segmentId = before.segmentId, topicId = before.topicId } = given;
   const { templateId = before.templateId, html = before.html, text = before.text } = given;
-  // Another segment brings its own audience.
+  // A new segment replaces the audience by its own.
   const audienceBefore = typeof given.segmentId === 'string' ? null : before.audienceId;
   const { audienceId = audienceBefore } = given;
   return { from, subject, replyTo, audienceId, segmentId, topicId, templateId, html, text };

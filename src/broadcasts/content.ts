@@ -1,6 +1,6 @@
 /**
- * What a broadcast says, checked as it would be sent: everybody it reaches must find the way out of it (specification
- * 4.5), and nothing that contacts say of themselves becomes markup.
+ * Checks the content of a broadcast in the form in which it would be sent. Each recipient must get the unsubscribe
+ * link (specification 4.5), and the data of a contact must not become markup.
  */
 import type { TemplateRow } from '../db/marketing-tables.ts';
 import type { BroadcastRow } from '../db/tables.ts';
@@ -15,8 +15,9 @@ const UNSUBSCRIBE_TAG = `{{{${UNSUBSCRIBE_URL}}}}`;
 export type ContentFields = Pick<BroadcastRow, 'subject' | 'html' | 'text'> & { templateId: string | null };
 
 /**
- * Exactly one of HTML and template, and text that a message can carry. `given`: what a request brought of it, to be
- * blamed. @throws AppError validation_error naming the field
+ * Checks that a broadcast has either HTML or a template, and text that a message can carry. `given` holds the fields
+ * of the request, which errors name.
+ * @throws AppError validation_error naming the field
  */
 export function checkOwnContent({ subject, html, text, templateId }: ContentFields, given: BroadcastChange) {
   if (subject.trim() === '') throw invalid('subject', '`subject` must not be empty');
@@ -30,7 +31,10 @@ export function checkOwnContent({ subject, html, text, templateId }: ContentFiel
   if (text !== null) checkSource('text', text);
 }
 
-/** With what its template says, if it has one. @throws AppError validation_error naming the field */
+/**
+ * Checks the content together with the text of the template, if it has one.
+ * @throws AppError validation_error naming the field
+ */
 export function checkSentContent(
   { subject, html, text }: ContentFields,
   template: TemplateRow | undefined,
@@ -54,10 +58,13 @@ export function checkSentContent(
   if (hasText) requireUnsubscribeTag(textPart);
 }
 
-/** One of the texts of a mail, with the field that brought it. */
+/** One text of a broadcast, with the field that contains it. */
 type Part = { field: string; phrase: string; placeholders: readonly Placeholder[] };
 
-/** @throws AppError validation_error naming the field, for too many placeholders */
+/**
+ * Returns the placeholders of a text.
+ * @throws AppError validation_error naming the field, for too many placeholders
+ */
 function readPart(field: string, source: string, phrase: string): Part {
   return { field, phrase, placeholders: [...placeholdersIn([field, source])] };
 }
@@ -68,8 +75,9 @@ function requireUnsubscribeTag({ field, phrase, placeholders }: Part): void {
 }
 
 /**
- * decisions.md, values: raw in broadcasts is the link alone. Refused rather than escaped, which would silently show
- * markup as text to everybody; in text and subject nothing is escaped, so there it makes no difference.
+ * Refuses raw placeholders other than the unsubscribe link (decisions.md, values). They are refused and not escaped,
+ * because escaping would show markup as text to every recipient. Text and subject are never escaped, so there a raw
+ * placeholder makes no difference.
  */
 function refuseOtherRaw({ field, placeholders }: Part): void {
   const other = placeholders.find(({ name, isRaw }) => isRaw && name !== UNSUBSCRIBE_URL);

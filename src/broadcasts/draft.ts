@@ -1,4 +1,4 @@
-/** What a draft is made of, checked as a whole: on creation, and with every change as it would be after it. */
+/** Checks a draft as a whole: when it is created, and after every change. */
 import type { App } from '../app.ts';
 import { findSegment } from '../audiences/segments/store.ts';
 import { findAudience } from '../audiences/store.ts';
@@ -14,7 +14,7 @@ import { findTopic } from '../topics/store.ts';
 import { type ContentFields, checkOwnContent, checkSentContent } from './content.ts';
 import type { BroadcastChange } from './schemas.ts';
 
-/** As they are asked for; null: not. */
+/** Fields of a draft as requested; null when a field is not set. */
 export type DraftFields = ContentFields &
   Pick<BroadcastRow, 'replyTo'> & { from: string } & Record<
     'audienceId' | 'segmentId' | 'topicId',
@@ -35,7 +35,7 @@ export type Draft = Pick<
 >;
 
 /**
- * `given`: what the request brought of it, to be blamed.
+ * Returns the checked draft. `given` holds the fields of the request, which errors name.
  * @throws AppError validation_error naming the field, restricted_api_key, domain_not_verified
  */
 export async function readDraft(
@@ -56,7 +56,7 @@ export async function readDraft(
   const topic = await readReference(read, tenantId, { ...TOPIC, id: wanted.topicId, given });
   const template = await readReference(read, tenantId, { ...TEMPLATE, id: wanted.templateId, given });
   checkSentContent(wanted, template, given);
-  // decisions.md 11: asked again when it is sent.
+  // The sender is checked again when the broadcast is sent (decisions.md 11).
   await requireSender(app, caller, { domain: sender.domain, simulatorOnly: false });
   return {
     ...target,
@@ -70,13 +70,13 @@ export async function readDraft(
   };
 }
 
-/** Not fields of a broadcast, but likely; dropped silently, they would reach others than were meant (api.md 1.1). */
+/** Likely misspellings of fields. A dropped field could send the broadcast to the wrong recipients (api.md 1.1). */
 const MISSPELLED_FIELDS: Readonly<Record<string, keyof BroadcastChange>> = {
   audience: 'audienceId',
   segment: 'segmentId',
   topic: 'topicId',
   template: 'templateId',
-  // As emails spell it (specification 4.1).
+  // Emails use this name (specification 4.1).
   scheduledAt: 'scheduleAt',
 };
 const meantBy = meantAmong(Object.keys(MISSPELLED_FIELDS));
@@ -101,7 +101,10 @@ const SEGMENT = { name: 'segment', find: findSegment } as const;
 const TOPIC = { name: 'topic', find: findTopic } as const;
 const TEMPLATE = { name: 'template', find: findTemplate } as const;
 
-/** decisions.md 6. Undefined when none is asked for. */
+/**
+ * Returns the row that a field names, or undefined when the field is not set (decisions.md 6).
+ * @throws AppError validation_error when the tenant has no such row
+ */
 async function readReference<Row>(
   tx: Tx,
   tenantId: Caller['tenantId'],
@@ -118,7 +121,10 @@ async function readReference<Row>(
   throw invalid(field, `\`${field}\` ${what}`);
 }
 
-/** A segment brings its audience (decisions.md 10). */
+/**
+ * Returns the audience and the segment. A segment determines its audience (decisions.md 10).
+ * @throws AppError validation_error
+ */
 async function readTarget(
   tx: Tx,
   tenantId: Caller['tenantId'],

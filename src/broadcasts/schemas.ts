@@ -1,4 +1,4 @@
-/** Shapes of the broadcasts API (specification 2.3 and 4.5, api.md 1.5). What they must mean is in draft.ts. */
+/** Schemas of the broadcasts API (specification 2.3 and 4.5, api.md 1.5). draft.ts checks the meaning of the fields. */
 import { type Static, Type } from 'typebox';
 import type { BroadcastRow } from '../db/tables.ts';
 import { PLAIN_TEXT } from '../http/plain-text.ts';
@@ -103,6 +103,7 @@ export const broadcastSchema = Type.Object(
 
 export type BroadcastSummary = Omit<BroadcastRow, 'html' | 'text'>;
 
+/** Returns a broadcast as the list shows it. */
 export function showBroadcastSummary(row: BroadcastSummary): Static<typeof broadcastSummarySchema> {
   return {
     id: row.id,
@@ -119,6 +120,7 @@ export function showBroadcastSummary(row: BroadcastSummary): Static<typeof broad
   };
 }
 
+/** Returns a broadcast as the API shows it. */
 export function showBroadcast(row: BroadcastRow): Static<typeof broadcastSchema> {
   return { ...showBroadcastSummary(row), html: row.html, text: row.text };
 }

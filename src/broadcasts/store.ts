@@ -1,4 +1,7 @@
-/** Broadcasts: all SQL, and the only writer of their table. Each is of the mode of the key that made it. */
+/**
+ * Stores broadcasts. All SQL of this table is here, and nothing else writes it. A broadcast belongs to the mode of
+ * the key that created it.
+ */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import type { BroadcastRow } from '../db/tables.ts';
@@ -7,11 +10,15 @@ import type { BroadcastSummary } from './schemas.ts';
 
 export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'>;
 
+/** Stores a new broadcast. */
 export const insertBroadcast = defineWrite('broadcasts.insert', async (tx, broadcast: BroadcastRow) => {
   await tx.insertInto('broadcasts').values(broadcast).execute();
 });
 
-/** @throws AppError not_found, also for another tenant's and for one of the other mode */
+/**
+ * Returns a broadcast.
+ * @throws AppError not_found, also for a broadcast of another tenant or mode
+ */
 export async function getBroadcast(tx: Tx, owner: Owner, id: string): Promise<BroadcastRow> {
   const broadcast = await tx
     .selectFrom('broadcasts')
@@ -29,7 +36,7 @@ export type BroadcastList = PageRequest & {
   audienceId?: string | undefined;
 };
 
-/** Newest first, without their bodies: a page of them may weigh 200 MB. */
+/** Returns a page of broadcasts, newest first. They have no bodies, because a page with bodies may have 200 MB. */
 export function listBroadcasts(
   tx: Tx,
   owner: Owner,
@@ -47,7 +54,7 @@ export function listBroadcasts(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
-/** False when the broadcast is no longer as it was last changed at `updatedBefore`, or no longer there. */
+/** Replaces a broadcast. Returns false when it was changed after `updatedBefore`, or deleted. */
 export const replaceBroadcast = defineWrite(
   'broadcasts.replace',
   async (tx, { after, updatedBefore }: { after: BroadcastRow; updatedBefore: number }): Promise<boolean> => {
@@ -65,7 +72,10 @@ export const replaceBroadcast = defineWrite(
   },
 );
 
-/** @throws AppError not_found */
+/**
+ * Deletes a broadcast.
+ * @throws AppError not_found
+ */
 export const deleteBroadcast = defineWrite(
   'broadcasts.delete',
   async (tx, { owner, id }: { owner: Owner; id: string }) => {

@@ -1,8 +1,11 @@
-/** Domains for the operator: served on the control socket alone, never on a network port. */
+/**
+ * Registers the operator's routes for domains. They are served on the control socket alone, never on a network port.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import { listOperatorRecords } from './operator-records.ts';
 
+/** Registers `GET /dns-records` on the server of the control socket. */
 export function registerDomainAdmin(server: FastifyInstance, app: Pick<App, 'db' | 'config' | 'dns'>): void {
   server.get('/dns-records', () => listOperatorRecords(app));
 }

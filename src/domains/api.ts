@@ -1,4 +1,4 @@
-/** `/v1/domains` (specification 4.3): the resource, and its check on demand. */
+/** `/v1/domains` (specification 4.3): the resource, and the check of a domain on demand. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import { paramsOf, resourceRoutes } from '../http/resource.ts';
@@ -13,6 +13,7 @@ import { createVerify } from './verify-on-demand.ts';
 
 type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'sealer' | 'log'>;
 
+/** Registers the routes of the domains resource. */
 export function registerDomainsApi(server: FastifyInstance, app: DomainApp): void {
   const creating = { ...app, keyPairs: createKeyPairs() };
   const domains = resourceRoutes<Domain>(server, {

@@ -1,6 +1,6 @@
 /**
- * What DNS says of each record, as a verdict. Only an answer is evidence: a resolver that fails says nothing
- * (`unknown`), and what that means for the domain's state is for states.ts.
+ * Judges the DNS records of a domain. Only an answer is evidence: a resolver that fails gives the verdict `unknown`,
+ * and states.ts decides what that means for the domain.
  */
 import type { Config } from '../config.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
@@ -20,26 +20,29 @@ import {
 
 export type Verdict =
   | { kind: 'verified'; found: string[] }
-  /** Nothing of this kind is published, or what is leads to nothing yet. */
+  /** The record is not published, or its target does not exist yet. */
   | { kind: 'absent'; found: string[]; error: string }
-  /** Something is, but not what we asked for. */
+  /** A record is published, but with another value. */
   | { kind: 'wrong'; found: string[]; error: string }
-  /** DNS could not say. */
+  /** DNS gave no answer. */
   | { kind: 'unknown'; error: string };
 
 export type Verdicts = Record<RecordKind, Verdict> & {
-  /** Null when no tracking host is set. */
+  /** Verdict on the tracking host; null when no tracking host is set. */
   tracking: { host: string; verdict: Verdict } | null;
-  /** Null when the domain cannot have a return path of its own. */
+  /** Verdict on the return path; null when the domain cannot have a return path of its own. */
   returnPath: Verdict | null;
 };
 
-/** RFC 7208 4.6.4. */
+/** Maximum number of DNS lookups of an SPF record (RFC 7208 4.6.4). */
 const MAX_SPF_LOOKUP = 10;
 /** Maximum number of records of one answer that are stored and shown. Our own limit. */
 const MAX_FOUND = 10;
 
-/** Asks for nearly all of them at once. `dns` is not to answer from memory: records are checked because they have changed. */
+/**
+ * Checks all records of a domain, nearly all of them concurrently. `dns` must not cache, because a check expects
+ * changes.
+ */
 export async function checkRecords(
   { dns, config }: { dns: Pick<DnsLookups, 'txt' | 'cname'>; config: Pick<Config, 'hostname'> },
   domain: PublishingDomain,
@@ -66,6 +69,7 @@ export async function checkRecords(
   };
 }
 
+/** Judges the SPF record: it must include the SPF record of this installation. */
 export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
   const records = textsOf(answer).filter(isSpfRecord);
@@ -76,9 +80,9 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
   }
   const terms = record.toLowerCase().split(' ').slice(1);
   const all = terms.findIndex((term) => /^[+?~-]?all$/.test(term));
-  // RFC 7208 5.1: what follows `all` is never looked at.
+  // Terms after `all` are never evaluated (RFC 7208 5.1).
   const effective = all < 0 ? terms : terms.slice(0, all);
-  // RFC 7208 5.2, 4.6.2: only the qualifier `+`, said or not, makes a match a pass.
+  // Only the qualifier `+`, explicit or not, turns a match into a pass (RFC 7208 5.2, 4.6.2).
   const isOurs = (term: string) => term.replace(/^\+/, '').replace(/\.$/, '') === `include:${include}`;
   if (!effective.some(isOurs)) {
     const misplaced = terms.some(isOurs) ? ' before "all"' : '';
@@ -90,7 +94,7 @@ export function judgeSpf(answer: DnsAnswer<string>, include: string): Verdict {
   return { kind: 'verified', found: shown(records) };
 }
 
-/** RFC 7208 4.5: an SPF record begins with the version, followed by a space or the end. */
+/** Returns true for an SPF record: it starts with the version, followed by a space or the end (RFC 7208 4.5). */
 function isSpfRecord(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text);
 }
@@ -100,8 +104,9 @@ function needsLookup(term: string): boolean {
 }
 
 /**
- * The key must be what verifiers find at this name (RFC 6376 3.6.2.2): by the CNAME we asked for, which `text` has
- * followed to its end, or in a TXT record of the owner's (decisions.md 9). The CNAME alone verifies no signature.
+ * Judges the DKIM key that verifiers find at this name (RFC 6376 3.6.2.2). It is published by the requested CNAME,
+ * which `text` has followed to its end, or in the owner's own TXT record (decisions.md 9). A CNAME without a key
+ * verifies no signature.
  */
 export function judgeDkim(
   alias: DnsAnswer<string>,
@@ -127,7 +132,10 @@ export function judgeDkim(
   );
 }
 
-/** The owner has done their part; the rest is for whoever runs this installation. */
+/**
+ * Judges the target of the CNAME. The owner has published the CNAME; the operator of this installation publishes the
+ * key.
+ */
 function judgeTarget(aliases: readonly string[], texts: readonly string[], target: string): Verdict {
   const remedy = `the operator of this installation must publish this domain's key there, as "postrider domain records" prints it`;
   if (texts.length > 0) {
@@ -163,7 +171,10 @@ export function judgeReturnPath(alias: DnsAnswer<string>, text: DnsAnswer<string
   );
 }
 
-/** Asks for the SPF record behind the CNAME only once the CNAME is right. Most domains have no return path of their own. */
+/**
+ * Checks the return path. The SPF record behind the CNAME is read only when the CNAME is right, because most domains
+ * have no return path of their own.
+ */
 async function checkReturnPath(
   dns: Pick<DnsLookups, 'txt' | 'cname'>,
   host: string,
@@ -174,9 +185,10 @@ async function checkReturnPath(
   return verdict.kind === 'verified' ? judgeReturnPath(alias, await dns.txt(host), target) : verdict;
 }
 
+/** Judges the DMARC record: exactly one must exist, with a known policy. */
 export function judgeDmarc(answer: DnsAnswer<string>): Verdict {
   if (answer.kind === 'failed') return unknown(answer.reason);
-  // RFC 7489 6.6.3 and 6.4: others are no DMARC records; two of them make none apply.
+  // Other records are not DMARC records, and two DMARC records make none apply (RFC 7489 6.6.3 and 6.4).
   const records = textsOf(answer).filter((text) => /^v[ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/.test(text));
   const [record] = records;
   if (record === undefined) return absent('No DMARC record (v=DMARC1) is published here');
@@ -193,7 +205,7 @@ function textsOf(answer: DnsAnswer<string>): string[] {
   return answer.kind === 'found' ? answer.records : [];
 }
 
-/** RFC 1035 2.3.3: without regard to case. */
+/** Returns true when the names are equal without regard to case (RFC 1035 2.3.3). */
 function isSameName(name: string, other: string): boolean {
   return name.toLowerCase().replace(/\.$/, '') === other;
 }

@@ -1,4 +1,4 @@
-/** Adds a domain: a name of the tenant's, a key pair of its own, and nothing verified yet. */
+/** Adds a domain with a key pair of its own. None of its records is verified yet. */
 import { randomInt } from 'node:crypto';
 import type { App } from '../app.ts';
 import { invalid } from '../system/errors.ts';
@@ -11,12 +11,15 @@ import { newState } from './states.ts';
 import { type Domain, insertDomain, requireRoom } from './store.ts';
 
 const SELECTOR_PREFIX = 'pr';
-/** RFC 4648 6, in lower case as DNS compares it. */
+/** Alphabet of base32 (RFC 4648 6) in lower case, because DNS compares names without regard to case. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 type CreatingApp = Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer'> & { keyPairs: KeyPairs };
 
-/** @throws AppError validation_error, already_exists, unavailable */
+/**
+ * Adds a domain and returns it.
+ * @throws AppError validation_error, already_exists, unavailable
+ */
 export async function createDomain(
   app: CreatingApp,
   tenantId: Domain['tenantId'],
@@ -47,14 +50,17 @@ export async function createDomain(
   return domain;
 }
 
-/** @throws AppError validation_error */
+/**
+ * Returns the wanted region, or the first one when the request names none.
+ * @throws AppError validation_error
+ */
 export function readRegion(regions: readonly string[], wanted: string | undefined): string {
   const region = wanted === undefined ? regions[0] : regions.find((code) => code === wanted);
   if (region === undefined) throw invalid('region', `\`region\` must be one of: ${regions.join(', ')}`);
   return region;
 }
 
-/** Random, so that tenants who add the same domain do not share a name in its DNS. */
+/** Returns a random selector, so that tenants who add the same domain do not share a name in its DNS. */
 function newSelector(): string {
   const length = SELECTOR_CHARACTERS - SELECTOR_PREFIX.length;
   return SELECTOR_PREFIX + Array.from({ length }, () => BASE32[randomInt(BASE32.length)]).join('');

@@ -1,9 +1,12 @@
-/** Ends a domain, unless mail is scheduled from it (specification 4.3; decisions.md 12). */
+/** Deletes a domain, unless it has scheduled mail (specification 4.3; decisions.md 12). */
 import type { App } from '../app.ts';
 import { AppError } from '../system/errors.ts';
 import { countScheduled, type Domain, endDomain } from './store.ts';
 
-/** @throws AppError not_found, domain_in_use with `details.scheduledEmails` */
+/**
+ * Deletes a domain.
+ * @throws AppError not_found, domain_in_use with `details.scheduledEmails`
+ */
 export async function deleteDomain(
   app: Pick<App, 'db' | 'clock'>,
   tenantId: Domain['tenantId'],
@@ -12,7 +15,7 @@ export async function deleteDomain(
   const now = app.clock.now();
   const outcome = await app.db.commit(endDomain, { id, tenantId, now });
   if (outcome.kind === 'ended') return;
-  // At least the one that the write saw, though it may have left since.
+  // The write has seen at least one scheduled email, which may have been sent since.
   const scheduledEmails = Math.max(
     await app.db.query(countScheduled, { domainId: outcome.domainId, now }),
     1,

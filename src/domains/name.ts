@@ -1,25 +1,32 @@
 /**
- * Which names can be a sending domain: those an address can have, in the very form an address gives them, so that a
- * sender and its domain compare as equal text; and which can be its tracking host. Whether the caller owns the name is
- * for DNS to say (verify.ts).
+ * Reads the names of sending domains and of tracking hosts. A name has the form that addresses give it, so that a
+ * sender and its domain compare as equal text. DNS proves that the caller owns the name (verify.ts).
  */
 import type { Config } from '../config.ts';
 import { parseMailbox } from '../mail/address.ts';
 import { invalid } from '../system/errors.ts';
 import { bounceDomain, SELECTOR_CHARACTERS, trackingTarget } from './records.ts';
 
-/** RFC 1035 2.3.4: 255 octets on the wire, 253 as text; the longest name we ask for is `<selector>._domainkey.<domain>`. */
+/**
+ * Maximum length of a domain name. RFC 1035 2.3.4 allows 255 octets on the wire, which is 253 as text; the longest
+ * name that is looked up is `<selector>._domainkey.<domain>`.
+ */
 const MAX_DOMAIN_CHARACTERS = 253 - SELECTOR_CHARACTERS - '._domainkey.'.length;
 
+/** Returns the domain of the sandbox, `sandbox.<hostname>`. */
 export function sandboxDomain({ hostname }: Pick<Config, 'hostname'>): string {
   return `sandbox.${hostname.toLowerCase()}`;
 }
 
+/** Returns the domain of the simulator, `simulator.<hostname>`. */
 export function simulatorDomain({ hostname }: Pick<Config, 'hostname'>): string {
   return `simulator.${hostname.toLowerCase()}`;
 }
 
-/** Lower case, A-labels. @throws AppError validation_error */
+/**
+ * Returns the name of a sending domain in lower case and A-labels.
+ * @throws AppError validation_error
+ */
 export function readDomainName(config: Pick<Config, 'hostname'>, text: string): string {
   const name = findName(text);
   if (name === undefined || name.length > MAX_DOMAIN_CHARACTERS) {
@@ -30,8 +37,9 @@ export function readDomainName(config: Pick<Config, 'hostname'>, text: string): 
 }
 
 /**
- * A host below `domain`, which holds a CNAME alone and so can be none of the names that have other records.
- * Lower case, A-labels. @throws AppError validation_error
+ * Returns the tracking host in lower case and A-labels. It is a host below `domain`. It has a CNAME, so it cannot be
+ * a name with other records.
+ * @throws AppError validation_error
  */
 export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: string, text: string): string {
   const name = findName(text);
@@ -44,7 +52,7 @@ export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: strin
   if (isOurs(config, name)) {
     throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} belongs to this installation`);
   }
-  // The domain's own return path (decisions.md 24).
+  // This name is the domain's own return path (decisions.md 24).
   if (name === `bounce.${domain}`) {
     throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} is kept for bounces`);
   }
@@ -52,8 +60,9 @@ export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: strin
 }
 
 /**
- * `<hostname>` itself, and what it gives a purpose, with all below that. Not the domain `<hostname>` is in, for which
- * this machine may well send, nor other names below `<hostname>`, which may itself be a domain of the operator's.
+ * Returns true for `<hostname>` itself, and for the names below it that this service uses, with all names below
+ * those. The parent of `<hostname>` is not included, because this machine may send for it. Other names below
+ * `<hostname>` are not included either, because `<hostname>` may be a domain of the operator.
  */
 function isOurs(config: Pick<Config, 'hostname'>, name: string): boolean {
   const own = [bounceDomain(config), trackingTarget(config), sandboxDomain(config), simulatorDomain(config)];
@@ -62,8 +71,8 @@ function isOurs(config: Pick<Config, 'hostname'>, name: string): boolean {
   );
 }
 
-/** In the form of addresses; undefined for what is no domain name. */
+/** Returns the name in the form of addresses; undefined for text that is not a domain name. */
 export function findName(text: string): string | undefined {
-  // Spaces around an address are forgiven there; a name is a key, and is not.
+  // Spaces around an address are ignored. A domain name is a key, so spaces are refused.
   return text.includes(' ') ? undefined : parseMailbox(`a@${text}`)?.domain;
 }

@@ -1,6 +1,6 @@
 /**
- * What the operator publishes in the zone of `<hostname>`, once for all domains and once for each: without it the records
- * of the domains lead nowhere, and nobody can check a signature.
+ * Lists the records that the operator publishes in the zone of `<hostname>`, once for the installation and once for
+ * each domain. Without them the records of the domains lead nowhere, and no signature can be checked.
  */
 import { isIPv6 } from 'node:net';
 import type { App } from '../app.ts';
@@ -10,7 +10,7 @@ import type { DnsLookups } from '../system/dns.ts';
 import { bounceDomain, dkimTarget, spfName, trackingTarget } from './records.ts';
 import { listPublishedKeys, type PublishedKey } from './store.ts';
 
-/** Names without a final dot. The value of an MX is `<preference> <host>`. */
+/** A record to publish. Names have no final dot. The value of an MX record is `<preference> <host>`. */
 export type OperatorRecord = {
   type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME';
   name: string;
@@ -20,10 +20,11 @@ export type OperatorRecord = {
 
 export type OperatorRecords = {
   records: OperatorRecord[];
-  /** What could not be told, for people. */
+  /** Problems that prevent a complete list, as text for people. */
   warnings: string[];
 };
 
+/** Returns the records to publish, with the addresses that DNS has for the host names. */
 export async function listOperatorRecords(app: Pick<App, 'db' | 'config' | 'dns'>): Promise<OperatorRecords> {
   const { config } = app;
   const [addresses, keys] = await Promise.all([
@@ -36,7 +37,10 @@ export async function listOperatorRecords(app: Pick<App, 'db' | 'config' | 'dns'
   };
 }
 
-/** Without addresses no SPF record: one that allows nobody would refuse our mail. */
+/**
+ * Returns the records to publish. Without addresses there is no SPF record, because one that allows no address would
+ * make receivers refuse our mail.
+ */
 export function operatorRecords(
   config: Pick<Config, 'hostname'>,
   addresses: readonly string[],
@@ -71,7 +75,7 @@ export function operatorRecords(
 
 function spfRecords(config: Pick<Config, 'hostname'>, addresses: readonly string[]): OperatorRecord[] {
   const host = config.hostname.toLowerCase();
-  // RFC 7208 5.6.
+  // Networks are written as `ip4` and `ip6` mechanisms (RFC 7208 5.6).
   const networks = addresses.map((address) => `${isIPv6(address) ? 'ip6' : 'ip4'}:${address}`).join(' ');
   const ours = `v=spf1 include:${spfName(config)} -all`;
   return [
@@ -82,12 +86,12 @@ function spfRecords(config: Pick<Config, 'hostname'>, addresses: readonly string
       purpose: 'the SPF records of all domains include this',
     },
     { type: 'TXT', name: bounceDomain(config), value: ours, purpose: 'SPF of the return path' },
-    // RFC 7208 2.3: checked too, and alone when the return path is empty.
+    // Receivers check the name in EHLO too, and only that name when the return path is empty (RFC 7208 2.3).
     { type: 'TXT', name: host, value: ours, purpose: 'SPF of the name in EHLO' },
   ];
 }
 
-/** RFC 6376 3.6.1. */
+/** Returns the record of a DKIM key (RFC 6376 3.6.1). */
 function keyRecord(config: Pick<Config, 'hostname'>, key: PublishedKey): OperatorRecord {
   const note = key.deletedAt === null ? '' : ' (deleted; needed until its mail has ended)';
   return {

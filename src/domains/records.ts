@@ -1,23 +1,23 @@
 /**
- * The DNS records that make a domain ours to send for (specification 2.2), what each must hold, and the names of this
- * installation they lead to. Pure.
+ * The DNS records that allow this installation to send for a domain (specification 2.2), and the names of this
+ * installation that they refer to. This module has no side effects.
  */
 import type { Config } from '../config.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
 
-/** What a domain needs to be verified. */
+/** Records that a domain needs to be verified. */
 export const RECORD_KINDS = ['SPF', 'DKIM', 'DMARC'] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
-/** `pr` and 8 random characters. */
+/** Length of a selector: `pr` and 8 random characters. */
 export const SELECTOR_CHARACTERS = 10;
 
 type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string };
 
 export type RecordToPublish = DnsRecord & {
   record: RecordKind | 'TRACKING';
-  /** Serves as well as the record itself (decisions.md 9). */
+  /** A record that serves the same purpose (decisions.md 9). */
   alternative?: DnsRecord;
 };
 
@@ -34,14 +34,15 @@ export type PublishingDomain = Pick<
   'id' | 'name' | 'selector' | 'publicKey' | 'trackingSubdomain'
 >;
 
-/** Always SPF, DKIM, DMARC, in this order; then TRACKING where a tracking host is set (api.md 1.4). */
+/** Returns SPF, DKIM and DMARC, in this order, then TRACKING when a tracking host is set (api.md 1.4). */
 export function recordsToPublish(
   config: Pick<Config, 'hostname'>,
   domain: PublishingDomain,
 ): RecordToPublish[] {
   const keyName = dkimName(domain);
   const needed: RecordToPublish[] = [
-    // RFC 7208 3.1: at the domain itself. Softfail, since we cannot know who else sends for it.
+    // SPF is published at the domain itself (RFC 7208 3.1). `~all` is a softfail, since the domain may have other
+    // senders.
     { record: 'SPF', type: 'TXT', name: domain.name, value: `v=spf1 include:${spfName(config)} ~all` },
     {
       record: 'DKIM',
@@ -50,7 +51,7 @@ export function recordsToPublish(
       value: dkimTarget(config, domain),
       alternative: { type: 'TXT', name: keyName, value: dkimKeyRecord(domain.publicKey) },
     },
-    // RFC 7489 6.3: a policy that asks for nothing yet.
+    // This policy asks receivers for nothing yet (RFC 7489 6.3).
     { record: 'DMARC', type: 'TXT', name: dmarcName(domain), value: 'v=DMARC1; p=none' },
   ];
   if (domain.trackingSubdomain === null) return needed;
@@ -71,7 +72,10 @@ export function optionalRecordsToPublish(
   return [{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME', name, value }];
 }
 
-/** Lists the addresses this installation sends from; the operator publishes it once for all domains. */
+/**
+ * Returns the name of the SPF record that lists the addresses of this installation. The operator publishes it once
+ * for all domains.
+ */
 export function spfName(config: Pick<Config, 'hostname'>): string {
   return `_spf.${config.hostname.toLowerCase()}`;
 }
@@ -94,20 +98,19 @@ export function returnPathName({ name }: Pick<DomainRow, 'name'>): string | null
   return isTooLong ? null : host;
 }
 
-/** Where the tracking hosts of all domains lead. */
+/** Returns the target of the CNAMEs of all tracking hosts. */
 export function trackingTarget(config: Pick<Config, 'hostname'>): string {
   return `track.${config.hostname.toLowerCase()}`;
 }
 
-/** Where the domain's key record is looked for (RFC 6376 3.6.2.1). */
+/** Returns the name at which verifiers look up the domain's key (RFC 6376 3.6.2.1). */
 export function dkimName(domain: Pick<DomainRow, 'name' | 'selector'>): string {
   return `${domain.selector}._domainkey.${domain.name}`;
 }
 
 /**
- * A name of ours that is of this domain row alone: another tenant that adds the same domain is given another one, so
- * nobody is verified by records that somebody else published. The operator publishes the key there
- * (operator-records.ts).
+ * Returns the name at which the operator publishes the key of this domain row (operator-records.ts). Another tenant
+ * that adds the same domain gets another name, so records of one tenant never verify the domain of another.
  */
 export function dkimTarget(
   config: Pick<Config, 'hostname'>,
@@ -117,7 +120,7 @@ export function dkimTarget(
   return `${domain.selector}.${body}._domainkey.${config.hostname.toLowerCase()}`;
 }
 
-/** RFC 7489 6.1. */
+/** Returns the name of the DMARC record (RFC 7489 6.1). */
 export function dmarcName(domain: Pick<DomainRow, 'name'>): string {
   return `_dmarc.${domain.name}`;
 }

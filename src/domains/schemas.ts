@@ -1,4 +1,4 @@
-/** Shapes of the domains API (specification 2.2; the additive fields: api.md 1.4). */
+/** Schemas of the domains API (specification 2.2; the additional fields: api.md 1.4). */
 import { type Static, Type } from 'typebox';
 import type { Config } from '../config.ts';
 import type { DomainStatus } from '../db/tables.ts';
@@ -13,7 +13,10 @@ import {
 import type { Finding } from './states.ts';
 import type { Domain } from './store.ts';
 
-/** RFC 1035 2.3.4. A-labels are not shorter than what they stand for (RFC 3492), so this holds for Unicode too. */
+/**
+ * Maximum length of a name (RFC 1035 2.3.4). A-labels are never shorter than their Unicode form (RFC 3492), so the
+ * limit is right for Unicode too.
+ */
 const MAX_NAME_CHARACTERS = 253;
 
 const STATUSES = [
@@ -123,6 +126,7 @@ export const domainSchema = Type.Object(
   { title: 'Domain', examples: [exampleDomain()] },
 );
 
+/** Returns a domain as the API shows it. */
 export function showDomain(config: Pick<Config, 'hostname'>, domain: Domain) {
   const { id, name, productType, region, findings } = domain;
   return {
@@ -170,7 +174,7 @@ function showTime(value: number | null): string | null {
   return value === null ? null : isoTime(value);
 }
 
-/** As it is after its creation, when DNS was not asked yet. */
+/** Returns an example of a domain that was just created and not yet checked. */
 function exampleDomain() {
   const unchecked = {
     ttl: 'Auto',

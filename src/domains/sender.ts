@@ -1,5 +1,7 @@
-/** Whether a tenant may send from a domain, asked before any mail is accepted (specification 1, 4.1), and once more when
- * scheduled mail falls due. */
+/**
+ * Decides whether a tenant may send from a domain. It is checked before mail is accepted (specification 1, 4.1), and
+ * again when scheduled mail becomes due.
+ */
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import type { Mode } from '../db/tables.ts';
@@ -11,25 +13,29 @@ import { type Domain, findDomainByName, findSendingDomain } from './store.ts';
 export type Sender = {
   tenantId: Domain['tenantId'];
   mode: Mode;
-  /** The domain of the From address, lower case, A-labels. */
+  /** The domain of the From address, in lower case and A-labels. */
   domain: string;
-  /** Every recipient is at the simulator, so nothing leaves this machine whatever the mode. */
+  /** True when every recipient is at the simulator, so that no mail leaves this machine in any mode. */
   simulatorOnly: boolean;
 };
 
-/** `sandbox.<hostname>`: everybody's sender for mail that goes nowhere (decisions.md 29). */
+/**
+ * Returns true for `sandbox.<hostname>`, which every tenant may use as the sender of simulated mail (decisions.md
+ * 29).
+ */
 export function isSandboxDomain(config: Pick<Config, 'hostname'>, domain: string): boolean {
   return domain.toLowerCase() === sandboxDomain(config);
 }
 
-/** `simulator.<hostname>`: recipients that act as their name says (decisions.md 29). */
+/** Returns true for `simulator.<hostname>`, whose recipients behave as their names say (decisions.md 29). */
 export function isSimulatorDomain(config: Pick<Config, 'hostname'>, domain: string): boolean {
   return domain.toLowerCase() === simulatorDomain(config);
 }
 
 /**
- * The domain whose key signs the mail; null for the sandbox, which has none. A parent domain does not vouch for its
- * subdomains. @throws AppError domain_not_verified
+ * Returns the domain whose key signs the mail; null for the sandbox, which has no key. A verified parent domain is
+ * not enough.
+ * @throws AppError domain_not_verified
  */
 export async function getSendingDomain(
   app: Pick<App, 'db' | 'clock' | 'config'>,
@@ -51,8 +57,8 @@ export async function getSendingDomain(
 }
 
 /**
- * Asked of scheduled mail when it falls due (decisions.md 11): between its acceptance and its time the domain may have
- * failed, or been deleted. Mail that was to leave at once is not asked about again (decisions.md 12).
+ * Returns true when scheduled mail of the domain may still be sent when it becomes due (decisions.md 11): the domain
+ * may have failed or been deleted since the mail was accepted. Other mail is not checked again (decisions.md 12).
  */
 export async function mayStillSend(app: Pick<App, 'db' | 'clock'>, domainId: Domain['id']): Promise<boolean> {
   const found = await findSendingDomain(app.db.read, domainId);

@@ -1,4 +1,7 @@
-/** The DKIM keys that mail is signed with: unsealed and parsed once, because both cost more than the lookup. */
+/**
+ * Caches the DKIM keys that mail is signed with. They are unsealed and parsed once, because both cost more than the
+ * lookup.
+ */
 import { createPrivateKey } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
@@ -6,13 +9,20 @@ import type { DkimKey } from '../mail/dkim/sign.ts';
 import { type Domain, findSealedKey } from './store.ts';
 
 export type SigningKeys = {
-  /** Also of a deleted domain, for mail it still owes; undefined when there never was such a domain. */
+  /**
+   * Returns the key of a domain. It also finds the key of a deleted domain, for its mail in the spool. Returns
+   * undefined for an unknown domain.
+   */
   find(domainId: Domain['id']): Promise<DkimKey | undefined>;
 };
 
-/** Keys kept parsed, some kilobytes each. A domain's key never changes, so none goes stale. */
+/**
+ * Maximum number of parsed keys in memory, some kilobytes each. A domain's key never changes, so a cached key is
+ * always right.
+ */
 const MAX_KEYS = 1_000;
 
+/** Returns the cache of signing keys. */
 export function createSigningKeys(app: Pick<App, 'db' | 'sealer'>): SigningKeys {
   const keys = new LRUCache<Domain['id'], DkimKey>({ max: MAX_KEYS });
   return {

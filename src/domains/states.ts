@@ -1,20 +1,21 @@
 /**
- * The states of a domain and of its records (api.md 1.4): what a check makes of them, when the next one is due, and when
- * a domain may send. Pure.
+ * The states of a domain and of its records (api.md 1.4): how a check changes them, when the next check is due, and
+ * when a domain may send. This module has no side effects.
  *
- * `pending`: looked for often, for 72 hours, then `failed`. `verified`: looked after daily; when a record lapses it is
- * `temporary_failure`, in which it still sends, for 72 hours, then `failed`. A failed domain is left alone until somebody
- * asks for its verification, which makes it `pending` again. Only what DNS says moves a domain downwards: where it says
- * nothing, deadlines pass without effect.
+ * `pending`: records are checked often for 72 hours, and then the domain is `failed`. `verified`: records are checked
+ * daily; when one is missing, the domain becomes `temporary_failure`. In that state it still sends for 72 hours, and
+ * then it is `failed`. A failed domain is not checked until a caller requests its verification, which makes it
+ * `pending` again. Only an answer of DNS changes a domain for the worse: without answers, deadlines pass without
+ * effect.
  */
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
 import type { Verdict, Verdicts } from './check.ts';
 import { RECORD_KINDS, type RecordKind } from './records.ts';
 
-/** What the last check found of one record. */
+/** The result of the last check of one record. */
 export type Finding = {
   status: DomainStatus;
-  /** Epoch milliseconds; null: never checked. */
+  /** Time of the last check in Unix milliseconds; null when it was never checked. */
   lastCheckedAt: number | null;
   found: string[];
   error: string | null;
@@ -33,9 +34,11 @@ export type DomainState = Pick<
 
 export type CheckMoment = {
   now: number;
-  /** Somebody asked for it: the search begins anew. */
+  /** True when a caller requested the check, which starts the search for records again. */
   isAsked: boolean;
-  /** At least 0, below 1: moves the next check, so that those of many domains spread out. */
+  /**
+   * Random number of at least 0 and below 1. It moves the next check, so that the checks of many domains spread out.
+   */
   spread: number;
 };
 
@@ -43,19 +46,23 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** api.md 1.4: a lapse of a record is more often a slip than a farewell. */
+/**
+ * Time for which a verified domain still sends while a record is missing (api.md 1.4). Most missing records are
+ * mistakes.
+ */
 export const GRACE_MS = 72 * HOUR_MS;
-/** api.md 1.4: how long records that were never right are looked for. */
+/** Time for which records are searched that have never been right (api.md 1.4). */
 export const SEARCH_MS = 72 * HOUR_MS;
-/** api.md 1.4: every 5 minutes in the first hour, then every 30. */
+/** Time in which a new domain is checked every 5 minutes. Later checks come every 30 minutes (api.md 1.4). */
 const EAGER_SEARCH_MS = HOUR_MS;
 const EAGER_INTERVAL_MS = 5 * MINUTE_MS;
 const SEARCH_INTERVAL_MS = 30 * MINUTE_MS;
-/** A lapse is over, or has become a failure, within the hour. */
+/** Interval of checks while a record of a verified domain is missing. */
 const LAPSE_INTERVAL_MS = HOUR_MS;
 /** Intervals are shortened by up to this share, never lengthened. */
 const SPREAD_SHARE = 0.1;
 
+/** Returns the state of a new domain. */
 export function newState(now: number, spread: number): DomainState {
   const state: DomainState = {
     status: 'pending',
@@ -75,7 +82,7 @@ export function newState(now: number, spread: number): DomainState {
   return { ...state, nextCheckAt: nextCheckAt(state, now, spread) };
 }
 
-/** Another tracking host, or none: what was known of the one before says nothing of it. */
+/** Returns the state with another tracking host, or without one. The finding about the earlier host is dropped. */
 export function withTracking(
   before: DomainState,
   trackingSubdomain: string | null,
@@ -84,14 +91,14 @@ export function withTracking(
   const state: DomainState = {
     ...before,
     trackingSubdomain,
-    // The search for the three records, if one is on, is not lengthened by it.
+    // A new tracking host does not extend a search for the other records.
     checksSince: before.status === 'verified' ? now : before.checksSince,
     findings: { ...before.findings, TRACKING: trackingSubdomain === null ? null : newFinding() },
   };
   return { ...state, nextCheckAt: nextCheckAt(state, now, spread) };
 }
 
-/** For new mail, and for scheduled mail when it falls due; what is being retried was accepted already. */
+/** Returns true when the domain may send new mail, or scheduled mail that becomes due. Retries are not checked. */
 export function maySend(domain: Pick<DomainRow, 'status' | 'failingSince'>, now: number): boolean {
   if (domain.status === 'verified') return true;
   return domain.status === 'temporary_failure' && !isGraceOver(domain, now);
@@ -105,6 +112,7 @@ export function usesReturnPath({ status, findings }: Pick<DomainState, 'status' 
   return status !== 'failed' && findings.RETURN_PATH.status === 'verified';
 }
 
+/** Returns the state after a check. */
 export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: CheckMoment): DomainState {
   const { now } = moment;
   const before = moment.isAsked ? searchedAnew(domain, now) : domain;
@@ -132,7 +140,7 @@ export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: Chec
 
 function searchedAnew(domain: DomainState, now: number): DomainState {
   if (domain.status !== 'failed') return { ...domain, checksSince: now };
-  // Nobody has looked since it failed: what was right then must be seen again.
+  // A failed domain has not been checked since it failed, so earlier findings must be confirmed.
   const findings: Findings = {
     ...domain.findings,
     SPF: newFinding(),
@@ -145,7 +153,7 @@ function searchedAnew(domain: DomainState, now: number): DomainState {
 
 function recordStatus(before: DomainState, kind: RecordKind, verdict: Verdict, now: number): DomainStatus {
   if (verdict.kind === 'verified') return 'verified';
-  // SERVFAIL and timeouts never downgrade.
+  // SERVFAIL and timeouts never make a status worse.
   if (verdict.kind === 'unknown') return before.findings[kind].status;
   switch (before.status) {
     case 'pending':
@@ -189,7 +197,7 @@ function domainStatus(
 
 function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: number): Finding | null {
   const known = before.findings.TRACKING;
-  // Set to another host while DNS was asked about this one.
+  // The tracking host was changed while DNS was asked about the earlier one.
   if (!known || tracking?.host !== before.trackingSubdomain) return known;
   return withoutGrace(known, tracking.verdict, now);
 }
@@ -204,7 +212,10 @@ function withoutGrace(known: Finding, verdict: Verdict | null, now: number): Fin
   return { status: status[verdict.kind], lastCheckedAt: now, ...evidence(verdict) };
 }
 
-/** Null: not until somebody asks. Deadlines are met to the moment. */
+/**
+ * Returns the time of the next check in Unix milliseconds; null when the domain is checked only on request. A check
+ * is never later than a deadline of the state.
+ */
 function nextCheckAt(state: DomainState, now: number, spread: number): number | null {
   const { intervalMs, deadline } = pace(state, now);
   if (intervalMs === null) return null;
@@ -229,7 +240,10 @@ function pace(state: DomainState, now: number): { intervalMs: number | null; dea
   }
 }
 
-/** Past the search's end DNS has been silent, or it is a tracking host that is still missed: no hurry. */
+/**
+ * Returns the interval of checks during a search. After the end of the search the domain is checked daily: either DNS
+ * did not answer, or only the tracking host is missing.
+ */
 function searchInterval({ checksSince }: Pick<DomainState, 'checksSince'>, now: number): number {
   const elapsedMs = now - checksSince;
   if (elapsedMs < EAGER_SEARCH_MS) return EAGER_INTERVAL_MS;

@@ -1,6 +1,6 @@
 /**
- * Domains: all SQL, and the only writer of their table. A deleted domain is seen by the signer alone, and by the
- * operator who publishes its key.
+ * Stores domains. All SQL of this table is here, and nothing else writes it. A deleted domain is visible only to the
+ * signer, and to the operator who publishes its key.
  */
 import { sql } from 'kysely';
 import type { SetBack } from '../db/due-times.ts';
@@ -25,12 +25,13 @@ import {
 
 export type Domain = Omit<DomainRow, 'records' | 'returnPathHost' | 'deletedAt'> & { findings: Findings };
 
-/** Of one tenant. Ours: each is checked in DNS every day, and its key is a record the operator publishes. */
+/** Maximum number of domains per tenant, each checked in DNS every day. Our own limit. */
 export const MAX_DOMAINS = 1_000;
 
 /**
- * @throws AppError already_exists with `details.id`, within the tenant: other tenants may have the same name;
- * validation_error when the tenant has as many as it may
+ * Stores a new domain.
+ * @throws AppError already_exists with `details.id` (other tenants may have the same name); validation_error at the
+ * maximum number
  */
 export const insertDomain = defineWrite('domains.insert', async (tx, domain: Domain) => {
   await requireRoom(tx, domain.tenantId, domain.name);
@@ -41,7 +42,10 @@ export const insertDomain = defineWrite('domains.insert', async (tx, domain: Dom
     .execute();
 });
 
-/** Asked before a key is made for nothing, and again where it decides. @throws AppError as `insertDomain` */
+/**
+ * Checks that a domain can be added, before its key is generated. The write checks again.
+ * @throws AppError the errors of `insertDomain`
+ */
 export async function requireRoom(tx: Tx, tenantId: DomainRow['tenantId'], name: string): Promise<void> {
   const existing = await liveDomains(tx, tenantId).where('name', '=', name).executeTakeFirst();
   if (existing) {
@@ -59,7 +63,7 @@ export async function requireRoom(tx: Tx, tenantId: DomainRow['tenantId'], name:
   }
 }
 
-/** @throws AppError not_found, also for another tenant's */
+/** Returns a domain. @throws AppError not_found, also for the domain of another tenant */
 export async function getDomain(tx: Tx, tenantId: DomainRow['tenantId'], id: string): Promise<Domain> {
   const row = await liveDomains(tx, tenantId)
     .where('id', '=', id as DomainRow['id'])
@@ -68,10 +72,10 @@ export async function getDomain(tx: Tx, tenantId: DomainRow['tenantId'], id: str
   return toDomain(row);
 }
 
-/** `name`: in whatever case, in Unicode or A-labels; what is no name is that of no domain. */
+/** `name` may be in any case, in Unicode or A-labels. Text that is not a name matches no domain. */
 export type DomainList = PageRequest & { status?: DomainStatus | undefined; name?: string | undefined };
 
-/** Newest first. */
+/** Returns a page of domains, newest first. */
 export function listDomains(
   tx: Tx,
   tenantId: DomainRow['tenantId'],
@@ -90,7 +94,7 @@ export type Change = Pick<DomainRow, 'id' | 'tenantId'> &
     >;
   };
 
-/** The domain with what was changed; what is as wished already changes nothing. @throws AppError not_found */
+/** Changes the named settings and returns the domain. Equal values are not a change. @throws AppError not_found */
 export const changeDomain = defineWrite(
   'domains.change',
   async (tx, { id, tenantId, change, now, spread }: Change): Promise<Domain> => {
@@ -112,11 +116,11 @@ export const changeDomain = defineWrite(
 export type Check = Pick<DomainRow, 'id' | 'tenantId'> & CheckMoment & { verdicts: Verdicts };
 export type Checked = {
   domain: Domain;
-  /** What was recorded of it: it has become verified, or has failed. */
+  /** The recorded event when the domain has become verified or has failed. */
   event: EventType | undefined;
 };
 
-/** What DNS said is weighed against the state of this moment. Undefined when the domain was deleted meanwhile. */
+/** Applies a check to the domain's current state. Returns undefined when the domain was deleted in the meantime. */
 export const recordCheck = defineWrite(
   'domains.recordCheck',
   async (tx, { id, tenantId, verdicts, ...moment }: Check): Promise<Checked | undefined> => {
@@ -130,14 +134,16 @@ export const recordCheck = defineWrite(
   },
 );
 
-/** That it was looked at again is no change. */
+/** Returns true when the check changed more than its time. */
 function isChanged(before: Domain, after: DomainState): boolean {
   const statuses = ({ status, findings: { SPF, DKIM, DMARC, TRACKING, RETURN_PATH } }: DomainState) =>
     [status, SPF.status, DKIM.status, DMARC.status, TRACKING?.status, RETURN_PATH.status].join();
   return statuses(before) !== statuses(after);
 }
 
-/** api.md 1.3: additive events. A domain is of both modes, so the endpoints of both are told. */
+/**
+ * Records the event of a changed status (api.md 1.3). Domains belong to both modes, so the endpoints of both get it.
+ */
 async function recordTransition(
   tx: Tx,
   before: Domain,
@@ -182,7 +188,7 @@ function stateOf(domain: Domain): DomainState {
   return { status, verifiedAt, failingSince, checksSince, nextCheckAt, trackingSubdomain, findings };
 }
 
-/** What a check needs, and no more: it crosses between threads. */
+/** The columns that a check needs. They are sent to another thread. */
 export type LeasedDomain = PublishingDomain & Pick<DomainRow, 'tenantId'>;
 
 const dueChecks = statement((db, param: Param<{ now: number; limit: number }>) =>
@@ -194,7 +200,7 @@ const dueChecks = statement((db, param: Param<{ now: number; limit: number }>) =
     .limit(constant(param('limit'))),
 );
 
-/** The longest due first; due again at `until`, unless the check is recorded. */
+/** Leases the domains whose checks are due, the longest due first. They are due again at `until`. */
 export const leaseChecks = defineWrite(
   'domains.leaseChecks',
   async (tx, { until, ...due }: { now: number; until: number; limit: number }): Promise<LeasedDomain[]> => {
@@ -224,12 +230,12 @@ const nextCheck = statement((db, _param: Param<object>) =>
     .limit(1),
 );
 
-/** Epoch milliseconds; undefined when no domain is to be checked. */
+/** Returns the time of the next check in Unix milliseconds; undefined when no check is planned. */
 export async function findNextCheck(tx: Tx): Promise<number | undefined> {
   return (await nextCheck.first(tx, {}))?.nextCheckAt ?? undefined;
 }
 
-/** Mail of a domain that waits for its time. The second condition is that of the index `messagesScheduled`. */
+/** Selects the domain's scheduled mail. The second condition is that of the index `messagesScheduled`. */
 function scheduledMail(tx: Tx, { domainId, now }: { domainId: DomainRow['id']; now: number }) {
   return tx
     .selectFrom('messages')
@@ -239,6 +245,7 @@ function scheduledMail(tx: Tx, { domainId, now }: { domainId: DomainRow['id']; n
     .where('status', '=', 'queued');
 }
 
+/** Returns the number of scheduled emails of a domain. */
 export const countScheduled = defineRead(
   'domains.countScheduled',
   async (tx, domain: { domainId: DomainRow['id']; now: number }): Promise<number> => {
@@ -250,8 +257,9 @@ export const countScheduled = defineRead(
 export type Ending = { kind: 'ended' } | { kind: 'in-use'; domainId: DomainRow['id'] };
 
 /**
- * The row stays, with its key: mail accepted before is still to be signed (decisions.md 12). A domain with scheduled
- * mail stays as it is. @throws AppError not_found
+ * Marks a domain as deleted. Its row and key stay for mail that was accepted before (decisions.md 12). A domain with
+ * scheduled mail stays unchanged (`in-use`).
+ * @throws AppError not_found
  */
 export const endDomain = defineWrite(
   'domains.end',
@@ -271,7 +279,7 @@ export const endDomain = defineWrite(
   },
 );
 
-/** Deleted domains of which no mail is in the spool. Reads all open mail, so only when there is something to find. */
+/** Returns deleted domains without mail in the spool. It reads all open mail only when there are candidates. */
 export const listUnneeded = defineRead(
   'domains.listUnneeded',
   async (tx, { deletedBefore }: { deletedBefore: number }): Promise<DomainRow['id'][]> => {
@@ -286,7 +294,7 @@ export const listUnneeded = defineRead(
   },
 );
 
-/** Lists the ids of the domains, deleted or not, that have mail in the spool. It reads all open mail. */
+/** Returns the ids of the domains, deleted or not, that have mail in the spool. It reads all open mail. */
 async function listDomainsWithOpenMail(tx: Tx): Promise<Set<DomainRow['id'] | null>> {
   // Each condition is that of one index: recipientsDue, recipientsInFlight, recipientsHeld.
   const openMail = (state: ReturnType<typeof sql<boolean>>) =>
@@ -302,6 +310,7 @@ async function listDomainsWithOpenMail(tx: Tx): Promise<Set<DomainRow['id'] | nu
   return new Set(owed.map(({ domainId }) => domainId));
 }
 
+/** Removes the rows of deleted domains. */
 export const purgeDomains = defineWrite(
   'domains.purge',
   async (tx, { ids }: { ids: readonly DomainRow['id'][] }) => {
@@ -313,7 +322,7 @@ export const purgeDomains = defineWrite(
 
 export type PublishedKey = Pick<DomainRow, 'id' | 'name' | 'selector' | 'publicKey' | 'deletedAt'>;
 
-/** Lists the keys of the domains of all tenants, and of deleted domains that still have mail in the spool. */
+/** Returns the keys of the domains of all tenants, and of deleted domains that still have mail in the spool. */
 export const listPublishedKeys = defineRead(
   'domains.listPublishedKeys',
   async (tx, _input: object): Promise<PublishedKey[]> => {
@@ -340,7 +349,7 @@ const sendingDomain = statement((db, param: Param<Pick<DomainRow, 'tenantId' | '
     .where('deletedAt', 'is', null),
 );
 
-/** `name` in the form of addresses: lower case, A-labels. */
+/** Returns the tenant's domain with this name, or undefined. `name` is in lower case and A-labels. */
 export function findDomainByName(
   tx: Tx,
   tenantId: DomainRow['tenantId'],
@@ -357,7 +366,7 @@ const sendingDomainById = statement((db, param: Param<Pick<DomainRow, 'id'>>) =>
     .where('deletedAt', 'is', null),
 );
 
-/** Of any tenant's domain, not of a deleted one: the id comes from a message of the spool, never from a caller. */
+/** Returns the domain of any tenant, unless it is deleted. The id comes from the spool, never from a caller. */
 export function findSendingDomain(tx: Tx, id: DomainRow['id']): Promise<SendingDomain | undefined> {
   return sendingDomainById.first(tx, { id });
 }
@@ -371,7 +380,7 @@ const sealedKey = statement((db, param: Param<Pick<DomainRow, 'id'>>) =>
     .where('id', '=', param('id')),
 );
 
-/** Of any tenant's domain, deleted ones too: the id comes from a message of the spool, never from a caller. */
+/** Returns the key of any tenant's domain, also of a deleted one. The id comes from the spool, never from a caller. */
 export function findSealedKey(tx: Tx, id: DomainRow['id']): Promise<SealedKey | undefined> {
   return sealedKey.first(tx, { id });
 }

@@ -1,11 +1,14 @@
-/** Changes the settings of a domain that may change: what is not named stays. */
+/** Changes the settings of a domain. Settings that the request does not name stay. */
 import type { App } from '../app.ts';
 import { readRegion } from './create.ts';
 import { readTrackingHost } from './name.ts';
 import type { DomainChange } from './schemas.ts';
 import { changeDomain, type Domain, getDomain } from './store.ts';
 
-/** @throws AppError not_found, validation_error */
+/**
+ * Changes the settings and returns the domain.
+ * @throws AppError not_found, validation_error
+ */
 export async function updateDomain(
   app: Pick<App, 'db' | 'clock' | 'random' | 'config'>,
   tenantId: Domain['tenantId'],

@@ -1,6 +1,6 @@
 /**
- * Checks of a domain that its owner asks for and waits for. A check of a domain whose name servers are silent takes
- * 10 seconds and several questions to DNS, so the number of checks at the same time is limited and shared among tenants.
+ * Limits the checks that callers request and wait for. A check of a domain whose name servers do not answer takes 10
+ * seconds and several DNS questions, so the number of concurrent checks is limited and shared among tenants.
  */
 import { AppError } from '../system/errors.ts';
 import { Shares } from '../system/shares.ts';
@@ -9,12 +9,12 @@ import { type CheckingApp, verifyDomain } from './verify.ts';
 
 export type Verify = (tenantId: Domain['tenantId'], id: string) => Promise<Domain>;
 
-/** Maximum number of checks on demand at the same time. One tenant alone has half of them. Our own limit. */
+/** Maximum number of concurrent checks on demand. One tenant may use half of them. Our own limit. */
 export const MAX_VERIFIES = 16;
-/** Most checks end within this time. */
+/** Delay that a caller is asked to wait. Most checks end within this time. */
 const RETRY_AFTER_SECONDS = 2;
 
-/** A request for a domain that is being checked waits for that check and has its result. */
+/** Returns the function that checks a domain on demand. Concurrent requests for one domain share one check. */
 export function createVerify(app: CheckingApp): Verify {
   const underWay = new Map<string, Promise<Domain>>();
   const slots = new Shares<Domain['tenantId']>(MAX_VERIFIES);

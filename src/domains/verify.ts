@@ -1,4 +1,4 @@
-/** Asks DNS for the records of a domain and writes down what it said. */
+/** Checks the DNS records of a domain and stores the result. */
 import type { App } from '../app.ts';
 import { logDomain } from '../events/mail-log.ts';
 import { notFound } from '../system/errors.ts';
@@ -8,7 +8,10 @@ import { type Checked, type Domain, getDomain, recordCheck } from './store.ts';
 
 export type CheckingApp = Pick<App, 'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'log'>;
 
-/** On demand, which begins the search anew: the domain as it is after the check. @throws AppError not_found */
+/**
+ * Checks a domain on demand, which starts the search for records again. Returns the domain after the check.
+ * @throws AppError not_found
+ */
 export async function verifyDomain(
   app: CheckingApp,
   tenantId: Domain['tenantId'],
@@ -20,7 +23,7 @@ export async function verifyDomain(
   return checked.domain;
 }
 
-/** Undefined when the domain was deleted meanwhile. */
+/** Checks a domain and records the result. Returns undefined when the domain was deleted in the meantime. */
 export async function checkDomain(
   app: CheckingApp,
   domain: PublishingDomain & Pick<Domain, 'tenantId'>,

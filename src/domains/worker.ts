@@ -1,6 +1,6 @@
 /**
- * The background work of domains: checks their records when the next check is due (states.ts says when), and once an
- * hour removes deleted domains whose key no mail needs any more.
+ * The background work of domains. It checks records when the next check is due (states.ts), and once an hour removes
+ * deleted domains whose key no mail needs any more.
  */
 import type { App } from '../app.ts';
 import { periodic, type Work } from '../system/worker.ts';
@@ -8,16 +8,20 @@ import { findNextCheck, type LeasedDomain, leaseChecks, listUnneeded, purgeDomai
 import { type CheckingApp, checkDomain } from './verify.ts';
 
 /**
- * Maximum number of domains checked at once. Each check asks up to seven questions, so this limit protects the resolver
+ * Maximum number of concurrent checks. Each check asks up to seven questions, so this limit protects the resolver
  * after a long stop.
  */
 const CONCURRENCY = 8;
-/** Longer than DNS takes to fail; after a crash it is the delay. */
+/** Length of a lease. It is longer than DNS takes to fail; after a crash, the check is repeated once it has passed. */
 const LEASE_MS = 5 * 60_000;
 const SWEEP_PERIOD_MS = 3_600_000;
-/** Longer than a request lasts: mail that was being accepted at the time of the deletion is in the spool by then. */
+/**
+ * Age that a deletion must have before the domain is removed. It is longer than a request lasts, so mail that was
+ * being accepted is in the spool by then.
+ */
 const ACCEPTING_MS = 3_600_000;
 
+/** Returns the work that checks domains. */
 export function createDomainCheckWork(app: CheckingApp): Work<LeasedDomain> {
   return {
     name: 'domain checks',
@@ -36,6 +40,7 @@ export function createDomainCheckWork(app: CheckingApp): Work<LeasedDomain> {
   };
 }
 
+/** Returns the work that removes deleted domains. */
 export function createDomainSweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
   return periodic(app.clock, {
     name: 'domain sweep',

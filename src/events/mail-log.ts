@@ -20,6 +20,7 @@ type Accepted = OfEmail & {
   scheduledAt: string | null;
 };
 
+/** Logs that an email was accepted. */
 export function logAccepted(app: MailLogApp, line: Accepted): void {
   if (app.config.log.mail) app.log.info(line, 'mail accepted');
 }

@@ -1,10 +1,10 @@
-/** The event log: appended in the transaction of the change it tells of (architecture.md idea 5). */
+/** The event log. An event is recorded in the transaction of the change that it describes (architecture.md idea 5). */
 import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { EventRow } from '../db/tables.ts';
 
-/** Specification 6, and the additive ones of api.md 1.3. */
+/** Types of events (specification 6), with the additional ones of api.md 1.3. */
 export const EVENT_TYPES = [
   'email.queued',
   'email.sent',
@@ -41,13 +41,13 @@ const insert = statement((db, param: Param<EventInput>) =>
     emailId: param('emailId'),
     data: param('data'),
     createdAt: param('createdAt'),
-    // What no endpoint of its tenant and mode can have asked for never waits for the fan-out.
+    // An event whose tenant has no endpoint in its mode skips the fan-out.
     fannedOut: sql`NOT EXISTS (SELECT 1 FROM "webhookEndpoints"
       WHERE "tenantId" = ${param('tenantId')} AND "mode" = ${param('mode')})`,
   }),
 );
 
-/** Part of a write: the event exists exactly when the change does. */
+/** Records an event, as part of the write of its change: the event exists exactly when the change does. */
 export async function recordEvent(tx: Tx, event: NewEvent): Promise<void> {
   await insert.all(tx, { ...event, data: JSON.stringify(event.data) });
 }
@@ -60,11 +60,12 @@ const byEmail = statement((db, param: Param<{ emailId: string }>) =>
     .orderBy('id'),
 );
 
+/** Returns the events of an email, oldest first. */
 export function listEventsOfEmail(tx: Tx, emailId: string): Promise<EventRow[]> {
   return byEmail.all(tx, { emailId });
 }
 
-/** Literal, for the partial index `eventsToFanOut`. */
+/** The condition is literal, because SQLite uses the partial index `eventsToFanOut` only when it can see it. */
 const isNew = sql<boolean>`"fannedOut" = 0`;
 
 export type EventToFanOut = Pick<EventRow, 'id' | 'tenantId' | 'mode' | 'type'>;
@@ -78,7 +79,7 @@ const toFanOut = statement((db, param: Param<{ limit: number }>) =>
     .limit(constant(param('limit'))),
 );
 
-/** The oldest first. */
+/** Returns up to `limit` events that wait for the fan-out, oldest first. */
 export function listEventsToFanOut(tx: Tx, limit: number): Promise<EventToFanOut[]> {
   return toFanOut.all(tx, { limit });
 }
@@ -87,7 +88,7 @@ const markFannedOutStatement = statement((db, param: Param<{ last: EventRow['id'
   db.updateTable('events').set({ fannedOut: 1 }).where(isNew).where('id', '<=', param('last')),
 );
 
-/** All up to this one. Part of the fan-out's write, which has seen them and makes their deliveries. */
+/** Marks all waiting events up to `last`, as part of the write that makes their deliveries. */
 export async function markFannedOut(tx: Tx, last: EventRow['id']): Promise<void> {
   await markFannedOutStatement.all(tx, { last });
 }
@@ -97,6 +98,7 @@ const byId = statement((db, param: Param<EventById>) =>
   db.selectFrom('events').selectAll().where('id', '=', param('id')),
 );
 
+/** Returns the event with this id, or undefined when there is none. */
 export function findEvent(tx: Tx, id: EventRow['id']): Promise<EventRow | undefined> {
   return byId.first(tx, { id });
 }

@@ -8,7 +8,7 @@ import type { TenantRow } from '../db/tables.ts';
 import { jitter } from '../system/backoff.ts';
 import { AppError, errorCode } from '../system/errors.ts';
 import { type RunningWork, startWork, type Work } from '../system/worker.ts';
-import { RoundRobin } from './turns.ts';
+import { RoundRobin } from './round-robin.ts';
 
 /** As many as there are reader threads; and each import keeps the writer busy for a good part of its time. */
 const CONCURRENCY = 2;
@@ -76,7 +76,7 @@ function createJobWork<Job extends AnyJob>(
   jobs: Jobs<Job>,
   isStopping: () => boolean,
 ): Work<Job> {
-  const turns = new RoundRobin();
+  const tenants = new RoundRobin();
   const retry = createRetry(app, jobs);
   let released = false;
   return {
@@ -87,10 +87,10 @@ function createJobWork<Job extends AnyJob>(
       const now = app.clock.now();
       if (!released) await release(app, jobs, now);
       released = true;
-      const tenantIds = turns.choose(await jobs.listWaiting(app.db.read), { now, limit });
+      const tenantIds = tenants.choose(await jobs.listWaiting(app.db.read), { now, limit });
       if (tenantIds.length === 0) return [];
       const leased = await app.db.commit(jobs.lease, { tenantIds, now, until: now + jobs.leaseMs });
-      for (const { tenantId } of leased) turns.take(tenantId);
+      for (const { tenantId } of leased) tenants.take(tenantId);
       return leased;
     },
     async run(job) {
@@ -100,10 +100,10 @@ function createJobWork<Job extends AnyJob>(
       } catch (error) {
         await retry.defer(job, error);
       } finally {
-        turns.free(job.tenantId);
+        tenants.free(job.tenantId);
       }
     },
-    nextDueAt: async () => turns.nextDueAt(),
+    nextDueAt: async () => tenants.nextDueAt(),
   };
 }
 

@@ -1,4 +1,6 @@
-/** `/v1/suppressions` (specification 4.10, api.md 1.7): one at a time. Many at once: batch-api.ts. */
+/**
+ * `/v1/suppressions` (specification 4.10, api.md 1.7): routes for single addresses. batch-api.ts has those for many.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { SuppressionRow } from '../db/marketing-tables.ts';
@@ -22,6 +24,7 @@ type SuppressionApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 const BY_ADDRESS = 'By its id, or by the address, percent-encoded and in any case.';
 
+/** Registers the routes of the suppressions resource. */
 export function registerSuppressionsApi(server: FastifyInstance, app: SuppressionApp): void {
   registerAdd(server, app);
   const suppressions = resourceRoutes<SuppressionRow>(server, {
@@ -81,7 +84,10 @@ function registerAdd(server: FastifyInstance, app: SuppressionApp): void {
   );
 }
 
-/** @throws AppError not_found for what is neither an id nor an address */
+/**
+ * Returns the id or the address in lower case.
+ * @throws AppError not_found when the text is neither an id nor an address
+ */
 function readKey(text: string): string {
   const key = isId('sup', text) ? text : findAddress(text);
   if (key === undefined) throw notFound('Suppression');

@@ -20,9 +20,10 @@ import type { Suppressed } from './store.ts';
 type BatchApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 const tags = ['Suppressions'];
-/** On the list as no address is. */
+/** A key that is never on the list. It stands for text that is not an address. */
 const NO_ADDRESS = '';
 
+/** Registers the batch routes. */
 export function registerSuppressionBatches(server: FastifyInstance, app: BatchApp): void {
   const { validatorCompiler, check } = checkedByItem(server, suppressionBatchSchema, 'suppressions');
   server.post<{ Body: { suppressions: readonly unknown[] } }>(

@@ -1,4 +1,4 @@
-/** What is put on the list and taken off it, and the events that tell of it, in one transaction. */
+/** Adds addresses to the suppression list and removes them. The events are recorded in the same transaction. */
 
 import type { SuppressionRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -8,12 +8,14 @@ import { newId } from '../system/ids.ts';
 import { showSuppression } from './show.ts';
 import { deleteSuppression, type Suppressed, suppress } from './store.ts';
 
-/** `mode`: of the key or the message it comes from, whose endpoints are told. `now`: epoch milliseconds. */
+/**
+ * `mode` is that of the API key or the message; the endpoints of this mode get the event. `now` is Unix milliseconds.
+ */
 type Cause = { mode: Mode; now: number };
 
 /**
- * Part of a write. An address that is on the list already is no news, whatever becomes of its reason: what made the
- * stronger one, a bounce or a complaint, has an event of its own.
+ * Suppresses an address, as part of a write. An address that is on the list already gets no event, even if its reason
+ * changes: the bounce or the complaint that changed it has an event of its own.
  */
 export async function addSuppression(tx: Tx, wanted: SuppressionRow, cause: Cause): Promise<Suppressed> {
   const added = await suppress(tx, wanted);
@@ -21,7 +23,7 @@ export async function addSuppression(tx: Tx, wanted: SuppressionRow, cause: Caus
   return added;
 }
 
-/** All or none; one answer for each, in their order. */
+/** Suppresses all of the addresses or none. Returns one result for each, in their order. */
 export const addSuppressions = defineWrite(
   'suppressions.add',
   async (tx, { wanted, cause }: { wanted: readonly SuppressionRow[]; cause: Cause }) => {
@@ -33,7 +35,10 @@ export const addSuppressions = defineWrite(
 
 type Removal = { tenantId: SuppressionRow['tenantId']; keys: readonly string[]; cause: Cause };
 
-/** `keys`: ids or addresses in lower case. Answers of each, in their order, whether it was on the list. */
+/**
+ * Removes suppressions. `keys` are ids or addresses in lower case. Returns for each, in their order, whether it was
+ * on the list.
+ */
 export const removeSuppressions = defineWrite(
   'suppressions.remove',
   async (tx, { tenantId, keys, cause }: Removal) => {

@@ -1,4 +1,7 @@
-/** Files of suppressions: sent to be taken in, asked for to be downloaded (api.md 1.7). What becomes of them: imports, exports. */
+/**
+ * Routes for files of suppressions: they upload a file for import, and request a file for export (api.md 1.7). The
+ * folders imports and exports do the work.
+ */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { type CreateExportApp, createExport } from '../exports/create.ts';
@@ -21,6 +24,7 @@ const exportRequestSchema = Type.Object(
   { examples: [{ reason: 'complaint' }] },
 );
 
+/** Registers the file routes. */
 export function registerSuppressionFiles(
   server: FastifyInstance,
   app: CreateImportApp & CreateExportApp,

@@ -1,4 +1,4 @@
-/** The list as a file, newest first. Its first two columns are those that an import reads. */
+/** Exports the list as a file, newest first. An import reads the first two columns. */
 
 import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
 import { defineRead } from '../db/operation.ts';
@@ -8,7 +8,7 @@ import { csvLine } from '../imports/write-csv.ts';
 import { isoTime } from '../system/clock.ts';
 import { listSuppressions } from './store.ts';
 
-/** As a job keeps it. */
+/** The filter in the form that the job stores. */
 export type SuppressionExportFilter = { reason?: SuppressionReason };
 
 const SLICE_ROWS = 1_000;

@@ -1,4 +1,4 @@
-/** Files of addresses that get no mail: columns `email` and `reason`, and whatever else, which is not read (api.md 1.7). */
+/** Imports files of addresses. The columns `email` and `reason` are read, and all others are ignored (api.md 1.7). */
 
 import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -11,7 +11,7 @@ import { newId } from '../system/ids.ts';
 import { readAddress } from './request.ts';
 import { suppress } from './store.ts';
 
-/** As a job keeps them. `reason`: of rows that name none. */
+/** Options in the form that the job stores. `reason` applies to rows without a reason. */
 export type SuppressionImportOptions = { reason: SuppressionReason };
 
 type SuppressionImport = Pick<SuppressionRow, 'id' | 'email' | 'reason' | 'createdAt'>;
@@ -26,7 +26,7 @@ const importSuppressions = defineWrite('suppressions.import', (tx, batch: Import
   ),
 );
 
-/** Without events: the file's owner knows what is in it. */
+/** Suppresses an address without an event, because the owner of the file knows its content. */
 async function putSuppression(tx: Tx, wanted: SuppressionRow): Promise<Outcome> {
   const { outcome } = await suppress(tx, wanted);
   return outcome === 'unchanged' ? 'skipped' : outcome;

@@ -1,17 +1,20 @@
-/** What a request says of the address it is about. */
+/** Reads the addresses that a request names. */
 import type { SuppressionRow } from '../db/marketing-tables.ts';
 import { addressKey, explainRefusal, parseMailbox } from '../mail/address.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { NewSuppression } from './schemas.ts';
 
-/** How the list knows this address; undefined when it is none. */
+/** Returns the stored form of an address; undefined for text that is not an address. */
 export function findAddress(text: string): string | undefined {
   const mailbox = parseMailbox(text);
   return mailbox && addressKey(mailbox.address);
 }
 
-/** @throws AppError validation_error naming `param` */
+/**
+ * Returns the stored form of an address.
+ * @throws AppError validation_error naming `param`
+ */
 export function readAddress(param: string, text: string): string {
   const address = findAddress(text);
   if (address === undefined) {
@@ -21,7 +24,10 @@ export function readAddress(param: string, text: string): string {
   return address;
 }
 
-/** @throws AppError validation_error */
+/**
+ * Returns the row of a new suppression.
+ * @throws AppError validation_error
+ */
 export function newSuppression(
   tenantId: SuppressionRow['tenantId'],
   { email, reason = 'manual' }: NewSuppression,

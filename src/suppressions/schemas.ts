@@ -1,7 +1,7 @@
 /** Shapes of the suppressions API (specification 2.9 and 4.10, api.md 1.7). */
 import { type Static, Type } from 'typebox';
 
-/** Of one batch (api.md 1.7). */
+/** Maximum number of addresses in one batch (api.md 1.7). */
 const MAX_IN_BATCH = 100;
 
 const EMAIL = 'reader@example.com';

@@ -1,7 +1,11 @@
-/** The record of a suppression as the API and the events show it. Apart from the schemas, which no database thread needs. */
+/**
+ * The form of a suppression in the API and in events. It is separate from the schemas, which database threads do not
+ * load.
+ */
 import type { SuppressionRow } from '../db/marketing-tables.ts';
 import { isoTime } from '../system/clock.ts';
 
+/** Returns a suppression in the form that the API and the events show. */
 export function showSuppression({ id, email, reason, sourceEmailId, diagnostic, createdAt }: SuppressionRow) {
   return { id, email, reason, sourceEmailId, diagnostic, createdAt: isoTime(createdAt) };
 }

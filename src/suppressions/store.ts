@@ -1,4 +1,7 @@
-/** Addresses a tenant's mail never goes to: all SQL, and the only writer of their table. */
+/**
+ * Stores the addresses that a tenant's mail is never sent to. All SQL of this table is here, and nothing else writes
+ * it.
+ */
 
 import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
@@ -8,7 +11,7 @@ import { addressKey } from '../mail/address.ts';
 import { notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 
-/** api.md 1.7: a stronger reason replaces a weaker one. */
+/** Strength of each reason: a stronger reason replaces a weaker one (api.md 1.7). */
 const STRENGTH: Record<SuppressionReason, number> = { manual: 0, unsubscribe: 1, bounce: 2, complaint: 3 };
 
 type ByEmail = Pick<SuppressionRow, 'tenantId' | 'email'>;
@@ -21,7 +24,7 @@ const byEmail = statement((db, param: Param<ByEmail>) =>
     .where('email', '=', param('email')),
 );
 
-/** Those of `addresses` that are suppressed, each as its `addressKey` (lower case). */
+/** Returns the suppressed ones of `addresses`, each as its `addressKey` (lower case). */
 export async function findSuppressed(
   tx: Tx,
   tenantId: SuppressionRow['tenantId'],
@@ -44,7 +47,10 @@ const byId = statement((db, param: Param<ById>) =>
     .where('id', '=', param('id')),
 );
 
-/** `key`: an id, or an address in lower case. @throws AppError not_found, also for another tenant's */
+/**
+ * Returns a suppression. `key` is an id, or an address in lower case.
+ * @throws AppError not_found, also for the suppression of another tenant
+ */
 export async function getSuppression(
   tx: Tx,
   tenantId: SuppressionRow['tenantId'],
@@ -65,10 +71,10 @@ function findSuppression(
     : byEmail.first(tx, { tenantId, email: key });
 }
 
-/** `email` in lower case. */
+/** `email` is in lower case. */
 export type SuppressionFilter = { email?: string; reason?: SuppressionReason };
 
-/** Newest first. */
+/** Returns a page of suppressions, newest first. */
 export function listSuppressions(
   tx: Tx,
   tenantId: SuppressionRow['tenantId'],
@@ -93,12 +99,12 @@ const insert = statement((db, param: Param<SuppressionRow>) =>
   }),
 );
 
-/** `outcome`: `updated` is one with a weaker reason before, `unchanged` one whose reason was as strong. */
+/** `updated` had a weaker reason before; `unchanged` had a reason that is as strong. */
 export type Suppressed = { suppression: SuppressionRow; outcome: 'created' | 'updated' | 'unchanged' };
 
 /**
- * Part of a write. What is suppressed already keeps its id and time, and takes the new reason, with its source, when
- * that is the stronger one.
+ * Suppresses an address, as part of a write. A suppressed address keeps its id and time, and gets the new reason with
+ * its source if that is stronger.
  */
 export async function suppress(tx: Tx, wanted: SuppressionRow): Promise<Suppressed> {
   const suppression = { ...wanted, email: addressKey(wanted.email) };
@@ -122,7 +128,10 @@ const deleteById = statement((db, param: Param<Pick<SuppressionRow, 'id'>>) =>
   db.deleteFrom('suppressions').where('id', '=', param('id')),
 );
 
-/** Part of a write. `key`: an id, or an address in lower case. Undefined when there is none, also for another tenant's. */
+/**
+ * Deletes a suppression, as part of a write. `key` is an id, or an address in lower case. Returns undefined when the
+ * tenant has no such suppression.
+ */
 export async function deleteSuppression(
   tx: Tx,
   tenantId: SuppressionRow['tenantId'],

@@ -20,6 +20,7 @@ import {
 import { deleteTemplate, getTemplate, insertTemplate, listTemplates } from './store.ts';
 import { updateTemplate } from './update.ts';
 
+/** Registers the routes of the templates resource. */
 export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
   const templates = resourceRoutes<TemplateRow>(server, {
     name: 'template',
@@ -41,7 +42,7 @@ export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db
   );
   templates.get({}, (request) => getTemplate(app.db.read, callerOf(request).tenantId, request.params.id));
   const description = 'What is left out stays as it is. Mail that was accepted before stays as it was.';
-  // HTML and text.
+  // A template consists of HTML and text.
   const responseBytes = 2 * MAX_SOURCE_BYTES;
   templates.update({ body: templateChangeSchema, description, responseBytes }, (request) =>
     updateTemplate(app, callerOf(request).tenantId, request.params.id, request.body),

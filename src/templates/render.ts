@@ -1,8 +1,9 @@
 /**
- * Placeholders: `{{name}}`, escaped in HTML, and `{{{name}}}`, raw; both may carry a fallback, `{{name|there}}`. There
- * are no expressions, a value is never rendered again, and what is not a placeholder stays as it stands.
+ * Renders placeholders: `{{name}}`, which is escaped in HTML, and `{{{name}}}`, which is raw. Both may have a
+ * fallback, `{{name|there}}`. There are no expressions, and a value is never rendered again. Text that is not a
+ * placeholder stays unchanged.
  *
- * A rendered subject or header may hold line breaks that came with a value: whoever writes it into a header refuses or
+ * A rendered subject or header may contain line breaks from a value. The code that writes it into a header refuses or
  * removes them after rendering, never before (security.md 2.43).
  */
 import { AppError, invalid } from '../system/errors.ts';
@@ -11,23 +12,24 @@ export type VariableValue = string | number | boolean | null;
 
 export type Variable = { name: string; fallback?: string };
 
-/** Longest name of a variable (decisions.md, property keys). */
+/** Pattern of the name of a variable, with its maximum length (decisions.md, property keys). */
 const NAME = String.raw`[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]{0,63}`;
-/** A fallback holds no braces, so that every character is looked at a bounded number of times. */
+/** A fallback contains no braces, so that the pattern examines each character a bounded number of times. */
 const INSIDE = String.raw`\s*(${NAME})\s*(?:\|([^{}]*))?`;
 const PLACEHOLDER = new RegExp(`\\{\\{\\{${INSIDE}\\}\\}\\}|\\{\\{${INSIDE}\\}\\}`, 'gu');
 
 /**
- * api.md 1.2: what the text of an email may weigh. Many placeholders and one long value would make gigabytes of a small
- * template.
+ * Maximum length of a rendered text (api.md 1.2). Without it, a small template with many placeholders and one long
+ * value would produce gigabytes.
  */
 export const MAX_RENDERED_CHARACTERS = 2 * 1024 * 1024;
 
-/** Of one text, repetitions counted: what keeps rendering at milliseconds. */
+/** Maximum number of placeholders in one text, repetitions included. It keeps rendering within milliseconds. */
 export const MAX_PLACEHOLDERS = 10_000;
 
 /**
- * `missing`: the variables without value and fallback, which render empty (decisions.md 2). A value of null is none.
+ * Renders a text. `missing` are the variables with neither a value nor a fallback, which render as an empty string
+ * (decisions.md 2). A null value counts as no value.
  * @throws AppError validation_error beyond `MAX_PLACEHOLDERS` or `MAX_RENDERED_CHARACTERS`
  */
 export function renderTemplate(
@@ -55,11 +57,11 @@ export function renderTemplate(
   return { text: parts.join(''), missing: [...missing] };
 }
 
-/** A text with the field of a request that brought it, or none. */
+/** A text with the request field that contained it, or undefined when the text was stored before. */
 export type Source = readonly [field: string | undefined, text: string];
 
 /**
- * Each variable once, in order of appearance, with the first fallback it is given.
+ * Returns each variable once, in order of appearance, with its first fallback.
  * @throws AppError validation_error beyond `MAX_PLACEHOLDERS`, naming the field
  */
 export function findVariables(sources: readonly Source[]): Variable[] {
@@ -76,12 +78,15 @@ export type Placeholder = {
   name: string;
   fallback: string | undefined;
   isRaw: boolean;
-  /** Where it stands, and where the text goes on. */
+  /** Start of the placeholder, and the position after its end. */
   from: number;
   to: number;
 };
 
-/** @throws AppError validation_error beyond `MAX_PLACEHOLDERS`, naming the field */
+/**
+ * Yields the placeholders of a text.
+ * @throws AppError validation_error beyond `MAX_PLACEHOLDERS`, naming the field
+ */
 export function* placeholdersIn([field, text]: Source): Generator<Placeholder> {
   let count = 0;
   for (const match of text.matchAll(PLACEHOLDER)) {
@@ -98,7 +103,7 @@ export function* placeholdersIn([field, text]: Source): Generator<Placeholder> {
   }
 }
 
-/** What every object inherits (`constructor`) is no variable. */
+/** Returns the text of a variable. Inherited properties of objects, such as `constructor`, are not variables. */
 function textOf(variables: Readonly<Record<string, VariableValue>>, name: string): string | undefined {
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   return value === undefined || value === null ? undefined : String(value);

@@ -1,4 +1,4 @@
-/** Shapes of the templates API (specification 2.4 and 4.4, api.md 1.6), and what their text must be. */
+/** Schemas of the templates API (specification 2.4 and 4.4, api.md 1.6), and the rules for the text of a template. */
 import { type Static, Type } from 'typebox';
 import type { TemplateRow } from '../db/marketing-tables.ts';
 import { PLAIN_TEXT } from '../http/plain-text.ts';
@@ -6,12 +6,12 @@ import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
 import { findVariables, type Source } from './render.ts';
 
-/** api.md 1.10. */
+/** Maximum length of a name (api.md 1.10). */
 const MAX_NAME_CHARACTERS = 200;
 export const MAX_SOURCE_BYTES = 1024 * 1024;
-/** The same holds for the variables of an email. */
+/** Maximum number of variables of a template, and of an email. */
 export const MAX_VARIABLES = 50;
-/** api.md 1.2, of an email; what that of a template renders to is measured again at sending. */
+/** Maximum length of the subject of an email (api.md 1.2). A rendered subject is checked again when it is sent. */
 export const MAX_SUBJECT_CHARACTERS = 998;
 
 const fields = {
@@ -104,7 +104,10 @@ export const templateSchema = Type.Object(
 
 type TemplateText = Pick<TemplateRow, 'subject' | 'html' | 'text'>;
 
-/** `given`: what a request brought of it, to be blamed. @throws AppError validation_error naming the field */
+/**
+ * Checks a template. `given` holds the fields of the request, which errors name.
+ * @throws AppError validation_error naming the field
+ */
 export function checkTemplate(template: TemplateText, given: TemplateChange): void {
   checkSource('html', template.html);
   if (template.text !== null) checkSource('text', template.text);
@@ -121,7 +124,10 @@ function sourcesOf({ subject, html, text }: TemplateText): Source[] {
   ];
 }
 
-/** @throws AppError validation_error naming the field */
+/**
+ * Checks the source of one text.
+ * @throws AppError validation_error naming the field
+ */
 export function checkSource(field: 'html' | 'text', source: string): void {
   if (source.includes('\0')) throw invalid(field, `\`${field}\` must not contain NUL`);
   if (!source.isWellFormed()) throw invalid(field, `\`${field}\` must be well-formed Unicode`);
@@ -129,7 +135,10 @@ export function checkSource(field: 'html' | 'text', source: string): void {
     throw invalid(field, `\`${field}\` must be at most 1 MiB`);
 }
 
-/** `names`: of subject, HTML and text together. @throws AppError validation_error naming `blamed` */
+/**
+ * Checks the number of variables. `names` are those of subject, HTML and text together.
+ * @throws AppError validation_error naming `blamed`
+ */
 export function checkVariables(blamed: string, names: ReadonlySet<string>): void {
   if (names.size <= MAX_VARIABLES) return;
   throw invalid(
@@ -140,6 +149,7 @@ export function checkVariables(blamed: string, names: ReadonlySet<string>): void
 
 export type TemplateSummary = Omit<TemplateRow, 'html' | 'text'>;
 
+/** Returns a template as the list shows it. */
 export function showTemplateSummary(row: TemplateSummary): Static<typeof templateSummarySchema> {
   return {
     id: row.id,
@@ -150,6 +160,7 @@ export function showTemplateSummary(row: TemplateSummary): Static<typeof templat
   };
 }
 
+/** Returns a template as the API shows it. */
 export function showTemplate(row: TemplateRow): Static<typeof templateSchema> {
   const { html, text } = row;
   return { ...showTemplateSummary(row), html, text, variables: findVariables(sourcesOf(row)) };

@@ -1,4 +1,4 @@
-/** Templates: all SQL, and the only writer of their table. Live and test keys share them. */
+/** Stores templates. All SQL of this table is here, and nothing else writes it. Live and test keys share templates. */
 
 import type { TemplateRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -7,10 +7,13 @@ import { type Param, statement } from '../db/statement.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import type { TemplateSummary } from './schemas.ts';
 
-/** Of one tenant (api.md 1.10). */
+/** Maximum number of templates per tenant (api.md 1.10). */
 export const MAX_TEMPLATES = 10_000;
 
-/** @throws AppError validation_error when the tenant has as many as it may */
+/**
+ * Stores a new template.
+ * @throws AppError validation_error when the tenant has the maximum number of templates
+ */
 export const insertTemplate = defineWrite('templates.insert', async (tx, template: TemplateRow) => {
   const { count } = await tx
     .selectFrom('templates')
@@ -31,7 +34,7 @@ const templateById = statement((db, param: Param<Pick<TemplateRow, 'tenantId' | 
     .where('id', '=', param('id')),
 );
 
-/** Undefined also for another tenant's. */
+/** Returns a template, or undefined when the tenant has no such template. */
 export function findTemplate(
   tx: Tx,
   tenantId: TemplateRow['tenantId'],
@@ -40,7 +43,10 @@ export function findTemplate(
   return templateById.first(tx, { tenantId, id: id as TemplateRow['id'] });
 }
 
-/** @throws AppError not_found, also for another tenant's */
+/**
+ * Returns a template.
+ * @throws AppError not_found, also for the template of another tenant
+ */
 export async function getTemplate(
   tx: Tx,
   tenantId: TemplateRow['tenantId'],
@@ -51,10 +57,10 @@ export async function getTemplate(
   return template;
 }
 
-/** `name`: of exactly this one. */
+/** `name` selects templates with exactly this name. */
 export type TemplateList = PageRequest & { name?: string | undefined };
 
-/** Newest first, without their bodies: a page of them may weigh 200 MB. */
+/** Returns a page of templates, newest first. They have no bodies, because a page with bodies may have 200 MB. */
 export function listTemplates(
   tx: Tx,
   tenantId: TemplateRow['tenantId'],
@@ -68,7 +74,7 @@ export function listTemplates(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
-/** False when the template is no longer as it was last changed at `updatedBefore`, or no longer there. */
+/** Replaces a template. Returns false when it was changed after `updatedBefore`, or deleted. */
 export const replaceTemplate = defineWrite(
   'templates.replace',
   async (tx, { after, updatedBefore }: { after: TemplateRow; updatedBefore: number }): Promise<boolean> => {
@@ -85,7 +91,10 @@ export const replaceTemplate = defineWrite(
   },
 );
 
-/** Mail that was made of it holds its own text. @throws AppError not_found */
+/**
+ * Deletes a template. Mail made from it has its own copy of the text.
+ * @throws AppError not_found
+ */
 export const deleteTemplate = defineWrite(
   'templates.delete',
   async (tx, { tenantId, id }: Pick<TemplateRow, 'tenantId'> & { id: string }) => {

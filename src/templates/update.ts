@@ -1,12 +1,12 @@
-/** Changes a template: what is not named stays, and what it becomes is checked as a whole. */
+/** Changes a template. Fields that the request does not name stay, and the result is checked as a whole. */
 import type { App } from '../app.ts';
 import type { TemplateRow } from '../db/marketing-tables.ts';
 import { checkTemplate, type TemplateChange } from './schemas.ts';
 import { getTemplate, replaceTemplate } from './store.ts';
 
 /**
- * The check is made here and not in the write: placeholders of two mebibytes are nothing for the one writer to look
- * for. A change by somebody else in between makes it begin again.
+ * Changes a template. The check runs here and not in the write, because searching two mebibytes for placeholders
+ * would block the only writer. A concurrent change makes the update start again.
  *
  * @throws AppError not_found, validation_error
  */
@@ -22,7 +22,7 @@ export async function updateTemplate(
     const changed: TemplateRow = { ...before, name, subject, html, text };
     if (isSame(before, changed)) return before;
     checkTemplate(changed, change);
-    // Later than before even when the clock is not: the time also tells one state of the row from the next.
+    // The time increases even when the clock does not, because it also identifies the version of the row.
     const after = { ...changed, updatedAt: Math.max(app.clock.now(), before.updatedAt + 1) };
     if (await app.db.commit(replaceTemplate, { after, updatedBefore: before.updatedAt })) return after;
   }

@@ -1,4 +1,7 @@
-/** Tenants, plans and keys for the operator: served on the control socket alone, never on a network port. */
+/**
+ * Registers the operator's routes for tenants, plans and keys. They are served on the control socket alone, never on
+ * a network port.
+ */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { DomainRow, TenantRow } from '../db/tables.ts';
@@ -35,6 +38,7 @@ import {
 
 type TenantApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 
+/** Registers the routes of tenants, plans and keys on the server of the control socket. */
 export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): void {
   server.post<{ Body: NewTenant }>('/tenants', { schema: { body: newTenantSchema } }, async ({ body }) => {
     const now = app.clock.now();
@@ -87,7 +91,10 @@ function registerKeyAdmin(server: FastifyInstance, app: TenantApp): void {
   });
 }
 
-/** By id or name. @throws AppError validation_error */
+/**
+ * Returns the id of the domain with this id or name.
+ * @throws AppError validation_error
+ */
 function findDomain(app: Pick<App, 'db'>, tenantId: TenantRow['id'], text: string): Promise<DomainRow['id']> {
   const named = isId('dom', text) ? { id: text } : { name: text.toLowerCase() };
   return getKeyDomain(app.db.read, tenantId, { param: 'domain', ...named });

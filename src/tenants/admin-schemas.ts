@@ -1,4 +1,4 @@
-/** Shapes of the admin API for tenants, plans and keys. */
+/** Schemas of the admin API for tenants, plans and keys. */
 import { type Static, Type } from 'typebox';
 import type { ApiKeyRow, PlanRow, TenantRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
@@ -24,35 +24,39 @@ export const planSchema = Type.Object({
 export type Plan = Static<typeof planSchema>;
 
 export const newKeySchema = Type.Object({
-  /** Id or name. */
+  /** Id or name of the tenant. */
   tenant: Type.String(),
   name,
   mode,
   permission,
-  /** Id or name. */
+  /** Id or name of the domain. */
   domain: Type.Optional(Type.String()),
   allowedIps: Type.Optional(allowedIps),
   expiresAt: Type.Optional(Type.String()),
 });
 export type NewKeyBody = Static<typeof newKeySchema>;
 
-/** `tenant`: id or name. */
+/** `tenant` is an id or a name. */
 export const keyQuery = Type.Object({ tenant: Type.Optional(Type.String()) });
 export type KeyQuery = Static<typeof keyQuery>;
 
+/** Returns a tenant as the admin API shows it. */
 export function showTenant(row: TenantRow) {
   return { id: row.id, name: row.name, plan: row.plan, createdAt: isoTime(row.createdAt) };
 }
 
+/** Returns a plan as the admin API shows it. */
 export function showPlan({ name, monthlyEmails, requestsPerSecond }: PlanRow): Plan {
   return { name, monthlyEmails, requestsPerSecond };
 }
 
+/** Returns a key without its token as the admin API shows it. */
 export function showKey(row: ApiKeyRow) {
   const revokedAt = row.revokedAt === null ? null : isoTime(row.revokedAt);
   return { ...showApiKey(row), tenantId: row.tenantId, revokedAt };
 }
 
+/** Returns a key with the name of its domain. */
 export function showListedKey(row: KeyWithDomain) {
   return { ...showKey(row), domain: row.domain };
 }

@@ -1,19 +1,20 @@
-/** Where a key may be used from (api.md 1.10): addresses and CIDR blocks, of IPv4 and IPv6, checked against the peer. */
+/** Limits the addresses from which a key may be used (api.md 1.10): addresses and CIDR blocks of IPv4 and IPv6. */
 import { type BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ApiKeyRow } from '../db/tables.ts';
 import { blockList } from '../system/blocklist.ts';
 import { invalid, readEach } from '../system/errors.ts';
 
-/** Ours. */
+/** Maximum number of entries of a key. Our own limit. */
 export const MAX_ALLOWED_IPS = 20;
 
 const BITS = { ipv4: 32, ipv6: 128 };
-/** RFC 4291 2.5.5.2: `::ffff:0:0/96` holds IPv4. */
+/** Prefix length of the IPv4-mapped addresses `::ffff:0:0/96` (RFC 4291 2.5.5.2). */
 const MAPPED_BITS = 96;
 
 /**
- * Each in its plainest form, once: `10.1.2.3/8` is `10.0.0.0/8`, `::ffff:10.1.2.3` is `10.1.2.3`.
+ * Returns each entry once, in canonical form: `10.1.2.3/8` becomes `10.0.0.0/8`, and `::ffff:10.1.2.3` becomes
+ * `10.1.2.3`.
  *
  * @throws AppError validation_error naming the item
  */
@@ -32,7 +33,7 @@ function readItem(path: string, item: string): string {
 
 function plainest(item: string): string | undefined {
   const [, text = '', bits] = /^([0-9A-Fa-f:.]+)(?:\/(\d{1,3}))?$/.exec(item) ?? [];
-  // Stricter than ipaddr.js, which takes 127.1 and 0x7f.0.0.1 too.
+  // ipaddr.js also accepts 127.1 and 0x7f.0.0.1, which are refused here.
   if (isIP(text) === 0) return undefined;
   const mapped = ipaddr.parse(text);
   const address = ipaddr.process(text);
@@ -46,13 +47,13 @@ function plainest(item: string): string | undefined {
 }
 
 type Limited = Pick<ApiKeyRow, 'allowedIps'>;
-/** Apart, because Node's list takes every IPv4 address for one of `::/0`. */
+/** IPv4 and IPv6 have separate lists, because Node's list counts every IPv4 address as part of `::/0`. */
 type Blocks = Record<keyof typeof BITS, BlockList>;
 
-/** Of keys that are remembered (known-keys.ts). */
+/** Parsed lists of the keys in memory (known-keys.ts). */
 const known = new WeakMap<Limited, Blocks>();
 
-/** Whether the key may be used by this peer: an IP literal, in any of its forms. */
+/** Returns true when the key may be used from this peer, which is an IP literal in any form. */
 export function allowsPeer(key: Limited, peer: string): boolean {
   if (key.allowedIps === null) return true;
   if (isIP(peer) === 0) return false;
@@ -75,7 +76,7 @@ function toCidr(item: string): string {
   return item.includes('/') ? item : `${item}/${BITS[ipaddr.parse(item).kind()]}`;
 }
 
-/** What the column holds. */
+/** Returns the list that the column holds. */
 export function showAllowedIps(allowedIps: string): string[] {
   return JSON.parse(allowedIps);
 }

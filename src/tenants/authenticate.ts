@@ -1,4 +1,7 @@
-/** Who is calling (specification 5): the bearer key, how often it may, what it permits, and whose data it sees. */
+/**
+ * Authenticates requests (specification 5): it finds the bearer key, limits its requests, and checks its permission,
+ * its tenant and its domain.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandler } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
@@ -15,13 +18,13 @@ export type Caller = {
   tenantId: ApiKeyRow['tenantId'];
   mode: Mode;
   keyId: ApiKeyRow['id'];
-  /** The one domain it may send from; null: any of its tenant's. */
+  /** The one domain that the key may send from; null when it may send from any domain of its tenant. */
   domainId: ApiKeyRow['domainId'];
 };
 
 /**
- * What a route asks of a key: `send` and `emails` are open to sending keys, `read` to all but those, and `any` to every
- * key, for the route says the rest.
+ * The permission that a route needs. `send` and `emails` are open to sending keys, `read` to all other keys, and
+ * `any` to every key, for a route that checks more itself.
  */
 export type Need = 'send' | 'emails' | 'read' | 'write' | 'any';
 
@@ -32,7 +35,10 @@ declare module 'fastify' {
     needs?: Need;
   }
   interface FastifyRequest {
-    /** A field, because what a WeakMap holds survives scavenges, and all of the request with it. */
+    /**
+     * The caller is a field of the request: entries of a WeakMap survive scavenges, and would keep the whole request
+     * in memory.
+     */
     [callerField]: PlannedCaller | undefined;
   }
 }
@@ -43,9 +49,9 @@ const PERMITS: Record<Permission, readonly Need[]> = {
   read_only: ['emails', 'read', 'any'],
 };
 
-/** `lastUsedAt` is for people; once a minute for each key is enough. */
+/** Minimum time between two writes of a key's `lastUsedAt`, which is shown to people. */
 const USE_RECORDED_EVERY_MS = 60_000;
-/** A key that is forgotten is recorded once more. */
+/** Maximum number of keys whose last use is remembered. A key beyond it is written more often. */
 const MAX_RECORDED_KEYS = 10_000;
 const MAX_AUTHORIZATION_CHARACTERS = 256;
 
@@ -63,11 +69,12 @@ type PlannedCaller = {
  */
 export type RequireValidKey = () => Promise<void> | undefined;
 
+/** Returns the authenticated caller of a request. */
 export function callerOf(request: FastifyRequest): Caller {
   return plannedCallerOf(request).caller;
 }
 
-/** Whether the key may less than everything, from everywhere, for good. */
+/** Returns true when the key is limited: in its permission, its domain, its addresses or its lifetime. */
 export function hasLimits(request: FastifyRequest): boolean {
   const { permission, domainId, allowedIps, expiresAt } = plannedCallerOf(request).key;
   return permission !== 'full_access' || domainId !== null || allowedIps !== null || expiresAt !== null;
@@ -84,7 +91,7 @@ function plannedCallerOf(request: FastifyRequest): PlannedCaller {
   return known;
 }
 
-/** Undefined when the request had no valid key. */
+/** Returns the caller with its plan, or undefined when the request had no valid key. */
 export function findPlannedCaller(request: FastifyRequest): PlannedCaller | undefined {
   return request[callerField];
 }
@@ -106,11 +113,13 @@ export function requireApiKey(
   const knownKeys = createKnownKeys(app);
   const rateLimit = createRateLimit(app.clock);
   scope.addHook('onClose', async () => knownKeys.close());
-  // So that requests for nothing there is come by here: they are refused (http/methods.ts) before this is called.
+  // With this handler, requests for unknown routes pass these hooks too; http/methods.ts refuses them before it is
+  // called.
   scope.setNotFoundHandler(() => {});
   const identify = async ({ headers, clientAddress }: FastifyRequest) => {
     const key = await findKey(app, knownKeys, headers.authorization);
-    // Before anything is counted: who has no more than the key takes nothing from its owner's allowance.
+    // The address is checked before the request is counted, so that a leaked key cannot use up its owner's rate
+    // limit.
     if (!allowsPeer(key, clientAddress)) {
       throw new AppError(
         'restricted_api_key',
@@ -121,10 +130,10 @@ export function requireApiKey(
   };
   const recognise = async (request: FastifyRequest, reply: FastifyReply) => {
     const { authorization } = request.headers;
-    // Before the lookup, so that a change during it counts as one.
+    // The moment is read before the lookup, so that a change during the lookup counts as a change.
     const foundAt = knownKeys.moment();
     const key = await identify(request).catch((error: unknown) => {
-      // A request for an unknown route has not been counted yet, whatever its key; it is counted when it is refused.
+      // A request for an unknown route has not been counted yet. It is counted when it is refused.
       if (error instanceof AppError && !request.is404) addresses.charge(request);
       throw error;
     });
@@ -164,8 +173,8 @@ export function requireApiKey(
 }
 
 /**
- * Checks the key again after the body, which may take minutes to arrive: a key that was revoked or has expired by then
- * must not change anything.
+ * Checks the key again after the body, which may take minutes to arrive. A key that was revoked or has expired by
+ * then must not change anything.
  */
 const requireValidKeyForWrites: preHandlerHookHandler = (request, _reply, done) => {
   const check = isRead(request) ? undefined : plannedCallerOf(request).requireValidKey();
@@ -173,7 +182,7 @@ const requireValidKeyForWrites: preHandlerHookHandler = (request, _reply, done) 
   check.then(() => done(), done);
 };
 
-/** Whoever asks for what there is nothing of hears so, with whatever key; but not more often than the plan allows. */
+/** Ignores a refused key on an unknown route, which answers 404 for every key. The rate limit still applies. */
 function unlessRefusedKey(error: unknown): void {
   if (!(error instanceof AppError) || error.code === 'rate_limited') throw error;
 }

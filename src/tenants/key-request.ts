@@ -1,4 +1,4 @@
-/** What a request for a key means, over the API and over the control socket alike. */
+/** Reads requests for a key, for the API and for the control socket. */
 import { parseTimestamp } from '../system/clock.ts';
 import { invalid, readAll } from '../system/errors.ts';
 import { readAllowedIps } from './allowed-ips.ts';
@@ -6,7 +6,10 @@ import type { NewKey } from './keys.ts';
 
 type Asked = { allowedIps?: readonly string[] | null; expiresAt?: string | null };
 
-/** @throws AppError validation_error naming the field */
+/**
+ * Returns the limits of a key.
+ * @throws AppError validation_error naming the field
+ */
 export function readKeyLimits(
   { allowedIps, expiresAt }: Asked,
   now: number,

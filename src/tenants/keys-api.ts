@@ -1,6 +1,7 @@
 /**
- * `/v1/api-keys` (api.md 1.10): a tenant's own care of its keys. A key that leaks must not outlive itself by making
- * others: only one with full access and without limits manages keys, those of its own mode, and any key may end itself.
+ * `/v1/api-keys` (api.md 1.10): a tenant manages its own keys. A leaked key must not create others that outlive it.
+ * Therefore only keys with full access and without limits manage keys, those of their own mode, and any key may
+ * delete itself.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -22,12 +23,13 @@ import {
 import { getKeyInUse, listKeysInUse, renameApiKey } from './store.ts';
 
 type KeysApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
-/** Its token, between its making and its answer. */
+/** A new key with its token, which exists only until the answer is sent. */
 type CreatedKey = ApiKeyRow & { token: string };
 
 const PATH = '/api-keys';
 const TAG = 'API keys';
 
+/** Registers the routes of the API keys resource. */
 export function registerApiKeysApi(server: FastifyInstance, app: KeysApp): void {
   const keys = resourceRoutes<ApiKeyRow>(server, {
     name: 'api key',
@@ -94,7 +96,10 @@ function registerDelete(server: FastifyInstance, app: KeysApp): void {
   );
 }
 
-/** @throws AppError restricted_api_key */
+/**
+ * Returns the caller if its key may manage keys.
+ * @throws AppError restricted_api_key
+ */
 function managerOf(request: FastifyRequest): Caller {
   if (!hasLimits(request)) return callerOf(request);
   throw new AppError(
@@ -103,7 +108,10 @@ function managerOf(request: FastifyRequest): Caller {
   );
 }
 
-/** @throws AppError restricted_api_key for the other mode, validation_error */
+/**
+ * Returns the new key that a request asks for.
+ * @throws AppError restricted_api_key for the other mode, validation_error
+ */
 function newKey(caller: Caller, body: NewApiKey, now: number): NewKey {
   const { name, mode = caller.mode, permission, domainId = null } = body;
   if (mode !== caller.mode) {

@@ -1,6 +1,6 @@
 /**
- * API keys: prefix + 8 characters by which a key is found + 32 more. 40 characters of base62 carry 238 random bits, so a
- * plain SHA-256 keeps them safe at rest (security.md 2.30).
+ * API keys consist of a prefix, 8 characters by which a key is found, and 32 more. 40 characters of base62 have 238
+ * random bits, so a plain SHA-256 protects them at rest (security.md 2.30).
  */
 import { hash, randomInt } from 'node:crypto';
 import type { App } from '../app.ts';
@@ -17,18 +17,19 @@ export type NewKey = {
   name: string;
   mode: Mode;
   permission: Permission;
-  /** The one domain it may send from; any by default. */
+  /** The one domain that the key may send from. By default it may send from any. */
   domainId?: ApiKeyRow['domainId'];
-  /** Where it may be used from (allowed-ips.ts); anywhere by default. */
+  /** The addresses from which the key may be used (allowed-ips.ts). By default it may be used from anywhere. */
   allowedIps?: readonly string[] | null;
-  /** Epoch milliseconds. */
+  /** Time of expiry in Unix milliseconds; null for a key that never expires. */
   expiresAt: number | null;
 };
 
 /**
- * Makes a key. The token is in the answer and nowhere else.
+ * Creates a key. Only the returned row contains the token.
  *
- * @throws AppError validation_error when the domain is not the tenant's, or it has as many keys as it may
+ * @throws AppError validation_error when the domain does not belong to the tenant, or it has the maximum number of
+ * keys
  */
 export async function createApiKey(
   app: Pick<App, 'db' | 'clock' | 'config'>,
@@ -57,7 +58,7 @@ export async function createApiKey(
 }
 
 /**
- * From here on the key opens nothing, wherever in this process it is remembered.
+ * Revokes a key. It is refused from now on, also where this process has it in memory.
  *
  * @throws AppError not_found
  */
@@ -71,9 +72,9 @@ export async function revokeKey(
 }
 
 /**
- * The same, asked for by its tenant: from here on there is no such key.
+ * Deletes a key at the request of its tenant. It is refused from now on and no longer shown.
  *
- * @throws AppError not_found, also for one of another mode
+ * @throws AppError not_found, also for a key of another mode
  */
 export async function deleteKey(
   app: Pick<App, 'db' | 'clock' | 'wakeups'>,
@@ -84,7 +85,7 @@ export async function deleteKey(
   app.wakeups.notify('tenants');
 }
 
-/** The mode its prefix names and the characters it is found by; undefined when it has not the shape of a key. */
+/** Returns the mode and the hint of a token, by which it is found; undefined for text without the form of a key. */
 export function readToken(
   config: Pick<App['config'], 'keys'>,
   token: string,
@@ -97,6 +98,7 @@ export function readToken(
   return { mode, hint: body.slice(0, HINT_CHARACTERS) };
 }
 
+/** Returns the SHA-256 hash of a token, in the form in which it is stored. */
 export function hashToken(token: string): string {
   return hash('sha256', token);
 }

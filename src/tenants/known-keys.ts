@@ -1,6 +1,6 @@
 /**
- * Keys seen in the last seconds, with the plan of their tenant, so that a request costs no query. Every change of a key or
- * a plan in this process is a notice that empties it.
+ * Caches keys for some seconds, with the plan of their tenant, so that a request needs no query. Every change of a
+ * key or a plan in this process sends a wake-up that empties the cache.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -9,7 +9,7 @@ import { hashToken } from './keys.ts';
 import { listApiKeysByHint, type PlannedKey } from './store.ts';
 
 export type KnownKeys = {
-  /** The key with this token, revoked and expired ones among them. */
+  /** Returns the key with this token, also when it is revoked or expired. */
   find(token: string, hint: string): Promise<PlannedKey | undefined>;
   /** True while a key that was found at this moment needs no second look: no key and no plan has changed since. */
   isCurrent(moment: FindMoment): boolean;
@@ -22,11 +22,12 @@ export type KnownKeys = {
 type FindMoment = { changes: number; readAt: number };
 
 const MAX_KEYS = 10_000;
-/** Should a notice ever be forgotten. */
+/** Maximum age of a cached key. It bounds the effect of a wake-up that was not sent. */
 const REMEMBERED_MS = 10_000;
 
+/** Returns the cache of keys. */
 export function createKnownKeys(app: Pick<App, 'db' | 'clock' | 'wakeups'>): KnownKeys {
-  /** By the hash of the token. What is no key is never remembered: anybody can invent any number of those. */
+  /** Keys by the hash of their token. Unknown tokens are not cached, because anybody can invent any number of them. */
   const known = new LRUCache<string, { key: PlannedKey; readAt: number }>({ max: MAX_KEYS });
   let changes = 0;
   const close = app.wakeups.listen('tenants', () => {

@@ -1,4 +1,4 @@
-/** `/v1/plan` (api.md 1.10): what the tenant may, and what it has used of it. */
+/** `/v1/plan` (api.md 1.10): the limits of the tenant's plan, and their use. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../app.ts';
@@ -8,6 +8,7 @@ import { endOfMonth, monthOf } from './quota.ts';
 import { planUsageSchema } from './schemas.ts';
 import { getPlanUsage, type PlanUsage } from './store.ts';
 
+/** Registers `GET /plan`. */
 export function registerPlanApi(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
   server.get(
     '/plan',
@@ -27,7 +28,10 @@ export function registerPlanApi(server: FastifyInstance, app: Pick<App, 'db' | '
   );
 }
 
-/** What was counted before a plan lost its limit is not what was sent. */
+/**
+ * Returns the plan with its use. Without a limit emails are not counted, so a count from an earlier plan is not
+ * shown.
+ */
 function showPlanUsage(plan: PlanUsage, now: number): Static<typeof planUsageSchema> {
   const { name, monthlyEmails, requestsPerSecond, emails } = plan;
   const limited = monthlyEmails !== null;

@@ -1,16 +1,19 @@
-/** What is left of the month, on the answers to requests that send (api.md 1.10). */
+/** Adds the rest of the monthly quota to the answers of requests that send (api.md 1.10). */
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import type { App } from '../app.ts';
 import { type Caller, findPlannedCaller } from './authenticate.ts';
 import { monthOf, secondsLeft } from './quota.ts';
 import { getQuota } from './store.ts';
 
-/** Whether answers of this route may say it. */
+/** Returns true when answers of this route may have the quota headers. */
 export function saysQuota({ config }: Pick<RouteOptions, 'config'>): boolean {
   return config?.needs === 'send';
 }
 
-/** For routes of `scope` that need `send`, of live keys whose plan has a limit: one short read each, after the send. */
+/**
+ * Adds the headers to routes of `scope` that need `send`, for live keys whose plan has a limit. Each answer costs one
+ * short read.
+ */
 export function showQuota(scope: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
   const addHeaders = async (reply: FastifyReply, tenantId: Caller['tenantId']): Promise<void> => {
     const now = app.clock.now();

@@ -1,6 +1,6 @@
 /**
- * Emails a calendar month (specification 8, decisions.md 4): counted inside the write that accepts them, so that neither two
- * at once nor a crash miscounts. A write that is refused afterwards takes its count back with it.
+ * Counts the emails of a calendar month (specification 8, decisions.md 4). The write that accepts emails counts them,
+ * so that neither concurrent requests nor a crash miscount. A write that is refused later undoes its count.
  */
 import type { Tx } from '../db/operation.ts';
 import type { TenantRow } from '../db/tables.ts';
@@ -11,10 +11,10 @@ import { addUsage, getQuota, type Quota } from './store.ts';
 export type Charge = { now: number; emails: number };
 
 /**
- * Counts emails against the plan of their tenant, all or none; when it throws it has written nothing. Not for test mode,
- * nor for mail to the simulator alone.
+ * Counts emails against the plan of their tenant, all or none; when it throws, it has written nothing. Test mode and
+ * mail to the simulator alone are not counted.
  *
- * @param charge.now epoch milliseconds; the month is that of UTC
+ * @param charge.now Unix milliseconds; the month is that of UTC
  * @throws AppError quota_exceeded
  */
 export async function chargeQuota(tx: Tx, tenantId: TenantRow['id'], charge: Charge): Promise<void> {
@@ -23,7 +23,10 @@ export async function chargeQuota(tx: Tx, tenantId: TenantRow['id'], charge: Cha
   await addUsage(tx, tenantId, { month: monthOf(charge.now), emails: charge.emails });
 }
 
-/** Whether they may be charged, as things stand: nothing is counted. @throws AppError quota_exceeded */
+/**
+ * Checks that the emails could be charged now, without counting them.
+ * @throws AppError quota_exceeded
+ */
 export async function requireQuota(
   tx: Tx,
   tenantId: TenantRow['id'],
@@ -47,17 +50,17 @@ function quotaExceeded(monthlyEmails: number, used: number, now: number): AppErr
   );
 }
 
-/** `2026-11`. */
+/** Returns the month in the form `2026-11`. */
 export function monthOf(now: number): string {
   return isoTime(now).slice(0, 7);
 }
 
-/** Seconds to the end of the month, one at least. */
+/** Returns the seconds until the end of the month, at least one. */
 export function secondsLeft(now: number): number {
   return Math.ceil((endOfMonth(now) - now) / 1_000);
 }
 
-/** Epoch milliseconds of the first moment after it. */
+/** Returns the first moment of the next month in Unix milliseconds. */
 export function endOfMonth(now: number): number {
   const date = new Date(now);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);

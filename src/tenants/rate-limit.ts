@@ -1,6 +1,6 @@
 /**
- * Requests a second (specification 7, decisions.md 28): a token bucket for each tenant whose plan has a limit. It holds two
- * seconds' worth, so that a burst after a pause passes. A batch is one request.
+ * Limits requests per second (specification 7, decisions.md 28) with a token bucket for each tenant whose plan has a
+ * limit. The bucket holds the tokens of two seconds, so that a burst after a pause passes. A batch is one request.
  */
 import type { FastifyReply } from 'fastify';
 import type { TenantRow } from '../db/tables.ts';
@@ -9,7 +9,7 @@ import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 
 export type RateLimit = {
-  /** Takes one request of what the tenant has. Answers what it has then. */
+  /** Takes one token of the tenant, if there is one. Returns the allowance after that. */
   take(tenantId: TenantRow['id'], requestsPerSecond: number): Allowance;
 };
 
@@ -17,11 +17,11 @@ export type Allowance = {
   allowed: boolean;
   requestsPerSecond: number;
   burst: number;
-  /** Requests that may follow at once. */
+  /** Number of requests that may follow at once. */
   remaining: number;
-  /** Until the whole burst is there again. */
+  /** Seconds until the bucket is full again. */
   resetSeconds: number;
-  /** Until one more is allowed. */
+  /** Seconds until one more request is allowed. */
   retryAfterSeconds: number;
 };
 
@@ -29,6 +29,7 @@ const BURST_SECONDS = 2;
 /** Maximum number of tenants whose requests are counted. When more are active at once, some may exceed their plan. */
 const MAX_TENANTS = 10_000;
 
+/** Returns the rate limiter of all tenants. */
 export function createRateLimit(clock: Pick<Clock, 'elapsed'>): RateLimit {
   const buckets = createTokenBuckets(clock, MAX_TENANTS);
   return {
@@ -48,7 +49,7 @@ export function createRateLimit(clock: Pick<Clock, 'elapsed'>): RateLimit {
 }
 
 /**
- * The four `ratelimit-*` headers of api.md 1.10.
+ * Sets the four `ratelimit-*` headers of api.md 1.10.
  *
  * @throws AppError rate_limited
  */

@@ -1,11 +1,11 @@
-/** Shapes of `/v1/api-keys` and `/v1/plan` (api.md 1.10). */
+/** Schemas of `/v1/api-keys` and `/v1/plan` (api.md 1.10). */
 import { type Static, Type } from 'typebox';
 import type { ApiKeyRow } from '../db/tables.ts';
 import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MAX_ALLOWED_IPS, showAllowedIps } from './allowed-ips.ts';
 
-/** Ours. */
+/** Maximum length of a name. Our own limit. */
 const MAX_NAME_CHARACTERS = 200;
 export const keyName = Type.String({
   minLength: 1,
@@ -87,6 +87,7 @@ export const createdApiKeySchema = Type.Object(
   { title: 'CreatedApiKey', examples: [{ ...SHOWN, token: 'svc_prd_Vb3kQ9xZ...' }] },
 );
 
+/** Returns a key as the API shows it. */
 export function showApiKey(row: ApiKeyRow) {
   const time = (value: number | null) => (value === null ? null : isoTime(value));
   return {

@@ -1,4 +1,4 @@
-/** Tenants, plans and API keys: all SQL, and the only writer of their tables. */
+/** Stores tenants, plans and API keys. All SQL of their tables is here, and nothing else writes them. */
 
 import type { Tx } from '../db/operation.ts';
 import { defineWrite } from '../db/operation.ts';
@@ -7,7 +7,10 @@ import { constant, type Param, statement } from '../db/statement.ts';
 import type { ApiKeyRow, DomainRow, PlanRow, TenantRow, UsageRow } from '../db/tables.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
 
-/** @throws AppError already_exists, or validation_error for an unknown plan */
+/**
+ * Stores a new tenant.
+ * @throws AppError already_exists, or validation_error for an unknown plan
+ */
 export const insertTenant = defineWrite('tenants.insert', async (tx, tenant: TenantRow) => {
   await requirePlan(tx, tenant.plan);
   const existing = await findTenantByName(tx, tenant.name);
@@ -20,7 +23,10 @@ export const insertTenant = defineWrite('tenants.insert', async (tx, tenant: Ten
   return tenant;
 });
 
-/** @throws AppError not_found, or validation_error for an unknown plan */
+/**
+ * Sets the plan of a tenant.
+ * @throws AppError not_found, or validation_error for an unknown plan
+ */
 export const setTenantPlan = defineWrite(
   'tenants.setPlan',
   async (tx, { tenant, plan }: { tenant: string; plan: string }): Promise<TenantRow> => {
@@ -35,11 +41,15 @@ async function requirePlan(tx: Tx, name: string): Promise<void> {
   if (!(await findPlan(tx, name))) throw invalid('plan', `there is no plan "${name}"`);
 }
 
+/** Returns the tenant with this name, or undefined. */
 export function findTenantByName(tx: Tx, name: string): Promise<TenantRow | undefined> {
   return tx.selectFrom('tenants').selectAll().where('name', '=', name).executeTakeFirst();
 }
 
-/** By id, or by name for people at a terminal. */
+/**
+ * Returns a tenant by its id, or by its name for people at a terminal.
+ * @throws AppError not_found
+ */
 export async function getTenant(tx: Tx, idOrName: string): Promise<TenantRow> {
   const row = await tx
     .selectFrom('tenants')
@@ -50,14 +60,17 @@ export async function getTenant(tx: Tx, idOrName: string): Promise<TenantRow> {
   return row;
 }
 
+/** Returns all tenants. */
 export function listTenants(tx: Tx): Promise<TenantRow[]> {
   return tx.selectFrom('tenants').selectAll().orderBy('id').execute();
 }
 
+/** Returns the plan with this name, or undefined. */
 export function findPlan(tx: Tx, name: string): Promise<PlanRow | undefined> {
   return tx.selectFrom('plans').selectAll().where('name', '=', name).executeTakeFirst();
 }
 
+/** Returns all plans. */
 export function listPlans(tx: Tx): Promise<PlanRow[]> {
   return tx.selectFrom('plans').selectAll().orderBy('name').execute();
 }
@@ -73,10 +86,13 @@ export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: Pla
   return plan;
 });
 
-/** Of one tenant, both modes together, those that still open something; ours. */
+/** Maximum number of active API keys per tenant, live and test together. Our own limit. */
 export const MAX_KEYS = 100;
 
-/** @throws AppError not_found when the tenant does not exist, or validation_error */
+/**
+ * Stores a new key.
+ * @throws AppError not_found when the tenant does not exist, or validation_error
+ */
 export const insertApiKey = defineWrite('tenants.insertApiKey', async (tx, key: ApiKeyRow) => {
   await getTenant(tx, key.tenantId);
   await requireKeyRoom(tx, key.tenantId, key.createdAt);
@@ -90,7 +106,7 @@ async function requireKeyRoom(tx: Tx, tenantId: TenantRow['id'], now: number): P
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('tenantId', '=', tenantId)
     .where('revokedAt', 'is', null);
-  // Two ranges of an index, between which stand those that have expired: however many they are, none is read.
+  // The count reads two ranges of the index. Expired keys are between the two ranges, so none of them is read.
   const lasting = await unrevoked.where('expiresAt', 'is', null).executeTakeFirstOrThrow();
   const passing = await unrevoked.where('expiresAt', '>', now).executeTakeFirstOrThrow();
   const count = lasting.count + passing.count;
@@ -99,7 +115,10 @@ async function requireKeyRoom(tx: Tx, tenantId: TenantRow['id'], now: number): P
   }
 }
 
-/** By id, or by name for people at a terminal. @throws AppError validation_error naming `param` */
+/**
+ * Returns the domain of a key by its id, or by its name for people at a terminal.
+ * @throws AppError validation_error naming `param`
+ */
 export async function getKeyDomain(
   tx: Tx,
   tenantId: TenantRow['id'],
@@ -117,7 +136,7 @@ export async function getKeyDomain(
   return domain.id;
 }
 
-/** A tenant sees its keys apart by mode, and none that was revoked. */
+/** A tenant sees its keys separately by mode, without revoked ones. */
 export type KeyOwner = Pick<ApiKeyRow, 'tenantId' | 'mode'>;
 
 function keysInUse(tx: Tx, { tenantId, mode }: KeyOwner) {
@@ -129,12 +148,15 @@ function keysInUse(tx: Tx, { tenantId, mode }: KeyOwner) {
     .where('revokedAt', 'is', null);
 }
 
-/** Newest first; expired ones among them. */
+/** Returns a page of keys that are not revoked, newest first. Expired keys are included. */
 export function listKeysInUse(tx: Tx, owner: KeyOwner, page: PageRequest): Promise<Page<ApiKeyRow>> {
   return readPage(page, (slice) => inSlice(keysInUse(tx, owner), 'id', slice).execute());
 }
 
-/** @throws AppError not_found */
+/**
+ * Returns a key that is not revoked.
+ * @throws AppError not_found
+ */
 export async function getKeyInUse(tx: Tx, owner: KeyOwner, id: string): Promise<ApiKeyRow> {
   const key = await keysInUse(tx, owner)
     .where('id', '=', id as ApiKeyRow['id'])
@@ -145,7 +167,10 @@ export async function getKeyInUse(tx: Tx, owner: KeyOwner, id: string): Promise<
 
 type ByOwner = { owner: KeyOwner; id: string };
 
-/** @throws AppError not_found */
+/**
+ * Renames a key.
+ * @throws AppError not_found
+ */
 export const renameApiKey = defineWrite(
   'tenants.renameApiKey',
   async (tx, { owner, id, name }: ByOwner & { name: string }): Promise<ApiKeyRow> => {
@@ -155,7 +180,10 @@ export const renameApiKey = defineWrite(
   },
 );
 
-/** @throws AppError not_found */
+/**
+ * Revokes a key of one tenant and mode.
+ * @throws AppError not_found
+ */
 export const endApiKey = defineWrite(
   'tenants.endApiKey',
   async (tx, { owner, id, now }: ByOwner & { now: number }): Promise<void> => {
@@ -177,13 +205,15 @@ const keysByHint = statement((db, param: Param<Pick<ApiKeyRow, 'hint'>>) =>
     .where('apiKeys.hint', '=', param('hint')),
 );
 
+/** Returns the keys with this hint, each with the limits of its plan. */
 export function listApiKeysByHint(tx: Tx, hint: string): Promise<PlannedKey[]> {
   return keysByHint.all(tx, { hint });
 }
 
-/** A key with the name of the domain it is limited to, which may be deleted since. */
+/** A key with the name of the domain that it is limited to, which may be deleted. */
 export type KeyWithDomain = ApiKeyRow & { domain: string | null };
 
+/** Returns all keys, or those of one tenant. */
 export function listApiKeys(tx: Tx, tenantId?: TenantRow['id']): Promise<KeyWithDomain[]> {
   const query = tx
     .selectFrom('apiKeys')
@@ -194,7 +224,10 @@ export function listApiKeys(tx: Tx, tenantId?: TenantRow['id']): Promise<KeyWith
   return (tenantId === undefined ? query : query.where('apiKeys.tenantId', '=', tenantId)).execute();
 }
 
-/** @throws AppError not_found */
+/**
+ * Revokes a key of any tenant.
+ * @throws AppError not_found
+ */
 export const revokeApiKey = defineWrite(
   'tenants.revokeApiKey',
   async (tx, { id, now }: { id: ApiKeyRow['id']; now: number }) => {
@@ -209,6 +242,7 @@ export const revokeApiKey = defineWrite(
   },
 );
 
+/** Records the time at which a key was last used. */
 export const recordKeyUse = defineWrite(
   'tenants.recordKeyUse',
   async (tx, { id, now }: { id: ApiKeyRow['id']; now: number }) => {
@@ -216,7 +250,7 @@ export const recordKeyUse = defineWrite(
   },
 );
 
-/** `emails`: accepted in the month. A tenant without a row has accepted none. */
+/** `emails` is the number of emails accepted in the month. A tenant without a row has accepted none. */
 export type Quota = { monthlyEmails: number | null; emails: number };
 
 const quotaOfMonth = statement((db, param: Param<Pick<UsageRow, 'tenantId' | 'month'>>) =>
@@ -230,7 +264,10 @@ const quotaOfMonth = statement((db, param: Param<Pick<UsageRow, 'tenantId' | 'mo
     .where('tenants.id', '=', constant(param('tenantId'))),
 );
 
-/** @throws AppError not_found when the tenant does not exist */
+/**
+ * Returns the quota of a tenant and its use in the month.
+ * @throws AppError not_found when the tenant does not exist
+ */
 export async function getQuota(tx: Tx, tenantId: TenantRow['id'], month: string): Promise<Quota> {
   const row = await quotaOfMonth.first(tx, { tenantId, month });
   if (!row) throw notFound('Tenant');
@@ -240,7 +277,10 @@ export async function getQuota(tx: Tx, tenantId: TenantRow['id'], month: string)
 /** A plan with the emails that were counted against it in a month. */
 export type PlanUsage = Omit<PlanRow, 'createdAt'> & { emails: number };
 
-/** @throws AppError not_found when the tenant does not exist */
+/**
+ * Returns the plan of a tenant and its use in the month.
+ * @throws AppError not_found when the tenant does not exist
+ */
 export async function getPlanUsage(tx: Tx, tenantId: TenantRow['id'], month: string): Promise<PlanUsage> {
   const row = await tx
     .selectFrom('tenants')
@@ -266,7 +306,7 @@ const upsertUsage = statement((db, param: Param<UsageRow>) =>
     ),
 );
 
-/** Counts `emails` more. Runs inside the write that accepts them. */
+/** Counts `emails` more, as part of the write that accepts them. */
 export async function addUsage(
   tx: Tx,
   tenantId: TenantRow['id'],

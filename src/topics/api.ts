@@ -8,6 +8,7 @@ import { callerOf } from '../tenants/authenticate.ts';
 import { type NewTopic, newTopicSchema, showTopic, topicChangeSchema, topicSchema } from './schemas.ts';
 import { changeTopic, deleteTopic, getTopic, insertTopic, listTopics } from './store.ts';
 
+/** Registers the routes of the topics resource. */
 export function registerTopicsApi(server: FastifyInstance, app: Pick<App, 'db' | 'clock'>): void {
   const topics = resourceRoutes<TopicRow>(server, {
     name: 'topic',

@@ -1,10 +1,10 @@
-/** Shapes of the topics API (specification 2.8 and 4.9, api.md 1.6). */
+/** Schemas of the topics API (specification 2.8 and 4.9, api.md 1.6). */
 import { type Static, Type } from 'typebox';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 
-/** api.md 1.6. */
+/** Maximum length of a name (api.md 1.6). */
 const MAX_NAME_CHARACTERS = 50;
 const MAX_DESCRIPTION_CHARACTERS = 200;
 
@@ -65,6 +65,7 @@ export const topicSchema = Type.Object(
   },
 );
 
+/** Returns a topic as the API shows it. */
 export function showTopic(row: TopicRow): Static<typeof topicSchema> {
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-/** Topics: all SQL, and the only writer of their table. Live and test keys share them. */
+/** Stores topics. All SQL of this table is here, and nothing else writes it. Live and test keys share topics. */
 
 import type { TopicRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -7,10 +7,13 @@ import { type Param, statement } from '../db/statement.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import type { TopicChange } from './schemas.ts';
 
-/** Of one tenant (api.md 1.10). */
+/** Maximum number of topics per tenant (api.md 1.10). */
 export const MAX_TOPICS = 100;
 
-/** @throws AppError validation_error when the tenant has as many as it may */
+/**
+ * Stores a new topic.
+ * @throws AppError validation_error when the tenant has the maximum number of topics
+ */
 export const insertTopic = defineWrite('topics.insert', async (tx, topic: TopicRow) => {
   const { count } = await tx
     .selectFrom('topics')
@@ -27,19 +30,22 @@ const topicById = statement((db, param: Param<Pick<TopicRow, 'tenantId' | 'id'>>
   db.selectFrom('topics').selectAll().where('tenantId', '=', param('tenantId')).where('id', '=', param('id')),
 );
 
-/** Undefined also for another tenant's. */
+/** Returns a topic, or undefined when the tenant has no such topic. */
 export function findTopic(tx: Tx, tenantId: TopicRow['tenantId'], id: string): Promise<TopicRow | undefined> {
   return topicById.first(tx, { tenantId, id: id as TopicRow['id'] });
 }
 
-/** @throws AppError not_found, also for another tenant's */
+/**
+ * Returns a topic.
+ * @throws AppError not_found, also for the topic of another tenant
+ */
 export async function getTopic(tx: Tx, tenantId: TopicRow['tenantId'], id: string): Promise<TopicRow> {
   const topic = await findTopic(tx, tenantId, id);
   if (!topic) throw notFound('Topic');
   return topic;
 }
 
-/** Newest first. */
+/** Returns a page of topics, newest first. */
 export function listTopics(
   tx: Tx,
   tenantId: TopicRow['tenantId'],
@@ -51,7 +57,10 @@ export function listTopics(
 
 type ById = Pick<TopicRow, 'tenantId'> & { id: string };
 
-/** What is not named stays, and what is as wished already is no change. @throws AppError not_found */
+/**
+ * Changes the named fields of a topic, and returns it. Equal values are not a change.
+ * @throws AppError not_found
+ */
 export const changeTopic = defineWrite(
   'topics.change',
   async (tx, { tenantId, id, change, now }: ById & { change: TopicChange; now: number }) => {
@@ -69,7 +78,10 @@ export const changeTopic = defineWrite(
   },
 );
 
-/** Choices contacts made of it mean nothing from here on, and are shown no more. @throws AppError not_found */
+/**
+ * Deletes a topic. The choices that contacts made about it have no effect any more and are no longer shown.
+ * @throws AppError not_found
+ */
 export const deleteTopic = defineWrite('topics.delete', async (tx, { tenantId, id }: ById) => {
   const topic = await getTopic(tx, tenantId, id);
   await tx.deleteFrom('topics').where('id', '=', topic.id).execute();

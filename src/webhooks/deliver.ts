@@ -34,7 +34,7 @@ export type Post = {
   id: DeliveryId;
   endpoint: Receiver;
   event: Pick<EventRow, 'id' | 'type'>;
-  /** See `payload`. */
+  /** See `eventPayload`. */
   body: string;
 };
 
@@ -79,11 +79,11 @@ function openSecrets(
   return sealed.map((secret) => sealer.open(secret, [tenantId, id]));
 }
 
-export type PayloadEvent = Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;
+export type PayloadSource = Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;
 
 /** Specification 6, with the event's id and mode. `data` is spliced in as it was recorded. */
-export function payload(
-  { id, type, createdAt, mode, data }: PayloadEvent,
+export function eventPayload(
+  { id, type, createdAt, mode, data }: PayloadSource,
   extra: { test?: true } = {},
 ): string {
   const head = JSON.stringify({ id, type, createdAt: isoTime(createdAt), mode, ...extra });

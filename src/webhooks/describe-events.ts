@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { EVENT_TYPES, type EventType } from '../events/store.ts';
 import type { WebhookDescription } from '../http/openapi.ts';
-import { payload } from './deliver.ts';
+import { eventPayload } from './deliver.ts';
 import { eventDataSchema } from './event-schemas.ts';
 import { sampleData } from './sample.ts';
 
@@ -32,7 +32,7 @@ function describeEvent(type: EventType): WebhookDescription {
     { title: `${pascalCase(type)}Event` },
   );
   const data = JSON.stringify(sampleData(type, EXAMPLE_TIME_MS));
-  const example = payload({ id: EXAMPLE_ID, type, mode: 'live', createdAt: EXAMPLE_TIME_MS, data });
+  const example = eventPayload({ id: EXAMPLE_ID, type, mode: 'live', createdAt: EXAMPLE_TIME_MS, data });
   return {
     name: type,
     tag: 'Webhooks',

@@ -7,7 +7,7 @@ import type { EventType } from '../events/store.ts';
 import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { Shares } from '../system/shares.ts';
-import { errorOf, type PostingApp, payload, post } from './deliver.ts';
+import { errorOf, eventPayload, type PostingApp, post } from './deliver.ts';
 import { sampleData } from './sample.ts';
 import type { TestResult } from './schemas.ts';
 import { getEndpoint, type Owner } from './store.ts';
@@ -31,7 +31,7 @@ export function createSendTest(app: PostingApp & Pick<App, 'db'>): SendTest {
       const now = app.clock.now();
       const data = JSON.stringify(sampleData(type, now));
       const event = { id: newId('evt', now), type, mode: endpoint.mode, createdAt: now, data };
-      const body = payload(event, { test: true });
+      const body = eventPayload(event, { test: true });
       const outcome = await post(app, { id: newId('whd', now), endpoint, event, body });
       const response = outcome.kind === 'unreachable' ? null : outcome.response;
       return {

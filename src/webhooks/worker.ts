@@ -6,7 +6,7 @@ import type { App } from '../app.ts';
 import { firstIdAt } from '../system/ids.ts';
 import type { Random } from '../system/random.ts';
 import { periodic, type Work } from '../system/worker.ts';
-import { errorOf, type PostOutcome, payload, post } from './deliver.ts';
+import { errorOf, eventPayload, type PostOutcome, post } from './deliver.ts';
 import {
   type Ended,
   type EndpointId,
@@ -97,7 +97,7 @@ async function releaseAll(app: WebhookApp, now: number): Promise<void> {
 
 async function deliver(app: WebhookApp, delivery: LeasedDelivery): Promise<void> {
   const { lease, endpoint, event } = delivery;
-  const outcome = await post(app, { id: lease.id, endpoint, event, body: payload(event) });
+  const outcome = await post(app, { id: lease.id, endpoint, event, body: eventPayload(event) });
   app.crashPoint('webhook-after-post');
   const settlement = settle(delivery, outcome, { now: app.clock.now(), random: app.random });
   report(app, settlement, await app.db.commit(settleDelivery, settlement));

@@ -13,18 +13,18 @@ import { countIdRange, findIdRange, type Question, readSegmentSlice } from './st
 
 export type ScanLimits = {
   /** Contacts looked at in the first slice of a question, of which nobody knows yet what one costs; in no other fewer. */
-  leastContacts: number;
-  mostContacts: number;
+  minContacts: number;
+  maxContacts: number;
   /** Of a thread, for a slice: it looks at as many contacts as that is enough for. */
   sliceMs: number;
   /** Slices looked at at the same time, for all who ask. */
-  sideBySide: number;
+  maxConcurrentSlices: number;
   /** What is not found in as many leaves a page short. */
-  slicesPerPage: number;
+  maxSlicesPerPage: number;
   /** Under way at the same time: each waits for a slice of all the others. */
-  scans: number;
+  maxScans: number;
   /** Of one tenant. */
-  scansPerTenant: number;
+  maxScansPerTenant: number;
 };
 
 /**
@@ -32,13 +32,13 @@ export type ScanLimits = {
  * properties, they would take 4 s (measured): then 50 take 40 ms.
  */
 const LIMITS: ScanLimits = {
-  leastContacts: 50,
-  mostContacts: 5_000,
+  minContacts: 50,
+  maxContacts: 5_000,
   sliceMs: 8,
-  sideBySide: READER_THREADS,
-  slicesPerPage: 20,
-  scans: 32,
-  scansPerTenant: 4,
+  maxConcurrentSlices: READER_THREADS,
+  maxSlicesPerPage: 20,
+  maxScans: 32,
+  maxScansPerTenant: 4,
 };
 
 type TenantId = SegmentRow['tenantId'];
@@ -53,28 +53,28 @@ export type SegmentPage = {
 };
 
 export type Scans = {
-  /** Ends with the reason of `gone` at its next slice. @throws AppError unavailable while too many are looking */
+  /** Ends with the reason of `gone` at its next slice. @throws AppError unavailable while too many are running */
   count(question: Question, gone?: AbortSignal): Promise<number>;
-  /** @throws AppError unavailable while too many are looking */
+  /** @throws AppError unavailable while too many are running */
   page(question: Question, request: PageRequest): Promise<SegmentPage>;
 };
 
 export function createScans({ db }: Pick<App, 'db'>, limits: ScanLimits = LIMITS): Scans {
-  const inTurn = createTurns(limits.sideBySide);
-  const admit = createAdmission(limits);
-  const looker = { db, inTurn, limits };
+  const withLimit = createConcurrencyLimiter(limits.maxConcurrentSlices);
+  const limitScans = createScanLimit(limits);
+  const scanner = { db, withLimit, limits };
   return {
-    count: (question, gone) => admit(question.tenantId, () => count(looker, question, gone)),
-    page: (question, request) => admit(question.tenantId, () => readPage(looker, question, request)),
+    count: (question, gone) => limitScans(question.tenantId, () => count(scanner, question, gone)),
+    page: (question, request) => limitScans(question.tenantId, () => readPage(scanner, question, request)),
   };
 }
 
-type InTurn = <Result>(run: () => Promise<Result>) => Promise<Result>;
+type ConcurrencyLimiter = <Result>(run: () => Promise<Result>) => Promise<Result>;
 
 /** First come, first served, so many at a time. */
-function createTurns(places: number): InTurn {
+function createConcurrencyLimiter(maxRunning: number): ConcurrencyLimiter {
   const waiting: (() => void)[] = [];
-  let free = places;
+  let free = maxRunning;
   return async (run) => {
     if (free > 0) free--;
     else await new Promise<void>((resolve) => waiting.push(resolve));
@@ -88,55 +88,55 @@ function createTurns(places: number): InTurn {
   };
 }
 
-function createAdmission(limits: ScanLimits) {
-  const looking = new Map<TenantId, number>();
+function createScanLimit(limits: ScanLimits) {
+  const running = new Map<TenantId, number>();
   return async <Result>(tenantId: TenantId, run: () => Promise<Result>): Promise<Result> => {
-    const ofTenant = looking.get(tenantId) ?? 0;
-    const all = [...looking.values()].reduce((sum, count) => sum + count, 0);
-    if (ofTenant >= limits.scansPerTenant || all >= limits.scans) {
+    const ofTenant = running.get(tenantId) ?? 0;
+    const all = [...running.values()].reduce((sum, count) => sum + count, 0);
+    if (ofTenant >= limits.maxScansPerTenant || all >= limits.maxScans) {
       throw new AppError('unavailable', 'Too many segments are being looked through', {
         retryAfterSeconds: 1,
       });
     }
-    looking.set(tenantId, ofTenant + 1);
+    running.set(tenantId, ofTenant + 1);
     try {
       return await run();
     } finally {
-      const left = (looking.get(tenantId) ?? 1) - 1;
-      if (left === 0) looking.delete(tenantId);
-      else looking.set(tenantId, left);
+      const left = (running.get(tenantId) ?? 1) - 1;
+      if (left === 0) running.delete(tenantId);
+      else running.set(tenantId, left);
     }
   };
 }
 
-type Scanner = Pick<App, 'db'> & { inTurn: InTurn; limits: ScanLimits };
+type Scanner = Pick<App, 'db'> & { withLimit: ConcurrencyLimiter; limits: ScanLimits };
 
 /** Each slice has as many contacts as the last one lets expect to take no longer than it may. */
-function createPace({ leastContacts, mostContacts, sliceMs }: ScanLimits) {
-  let contacts = leastContacts;
+function createPace({ minContacts, maxContacts, sliceMs }: ScanLimits) {
+  let contacts = minContacts;
   return {
     contacts: () => contacts,
     /** `tookMs`: of its thread. How long a slice waited for one says nothing of what it costs. */
     learn(scanned: number, tookMs: number): void {
       const affordable = Math.floor((scanned * sliceMs) / Math.max(tookMs, 1));
-      contacts = Math.min(Math.max(affordable, leastContacts), mostContacts);
+      contacts = Math.min(Math.max(affordable, minContacts), maxContacts);
     },
   };
 }
 
 /** Stretches are found one after the other, and counted side by side. */
 async function count(
-  { db, inTurn, limits }: Scanner,
+  { db, withLimit, limits }: Scanner,
   question: Question,
   gone?: AbortSignal,
 ): Promise<number> {
   const pace = createPace(limits);
-  const inOrder = createTurns(1);
+  const serially = createConcurrencyLimiter(1);
   let found = 0;
   let isOver = false;
   let after: ContactRow['id'] | undefined;
   const nextIdRange = () =>
-    inOrder(async () => {
+    serially(async () => {
       if (isOver) return undefined;
       const scan = pace.contacts();
       const idRange = await db.query(findIdRange, { audienceId: question.audienceId, after, scan });
@@ -156,10 +156,10 @@ async function count(
     return true;
   };
   const countOn = async (): Promise<void> => {
-    while (await inTurn(countNext));
+    while (await withLimit(countNext));
   };
   try {
-    await Promise.all(Array.from({ length: limits.sideBySide }, countOn));
+    await Promise.all(Array.from({ length: limits.maxConcurrentSlices }, countOn));
   } finally {
     isOver = true;
   }
@@ -167,15 +167,15 @@ async function count(
 }
 
 async function readPage(
-  looker: Scanner,
+  scanner: Scanner,
   question: Question,
   { limit, startingAfter, endingBefore, from, until }: PageRequest,
 ): Promise<SegmentPage> {
   const direction: Slice['direction'] = endingBefore === undefined ? 'older' : 'newer';
-  const pace = createPace(looker.limits);
+  const pace = createPace(scanner.limits);
   const found: ContactRow[] = [];
   let after = (endingBefore ?? startingAfter) as ContactRow['id'] | undefined;
-  for (let slices = 0; slices < looker.limits.slicesPerPage; slices++) {
+  for (let slices = 0; slices < scanner.limits.maxSlicesPerPage; slices++) {
     const slice = {
       ...question,
       after,
@@ -184,9 +184,9 @@ async function readPage(
       ...(from !== undefined && { from }),
       ...(until !== undefined && { until }),
     };
-    const { contacts, last } = await looker.inTurn(async () => {
+    const { contacts, last } = await scanner.withLimit(async () => {
       const scan = pace.contacts();
-      const read = await looker.db.query(readSegmentSlice, { ...slice, scan });
+      const read = await scanner.db.query(readSegmentSlice, { ...slice, scan });
       pace.learn(scan, read.tookMs);
       return read;
     });

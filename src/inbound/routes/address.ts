@@ -1,17 +1,20 @@
-/** What a route may be for: one address, or every address of a domain that no route names. */
+/** Reads the address of a route: one address, or every address of a domain that no other route names. */
 import { addressKey, explainRefusal, parseMailbox } from '../../mail/address.ts';
 import { invalid } from '../../system/errors.ts';
 
 export type RouteAddress = {
-  /** Its `addressKey`; `*@<domain>` is the catch-all. */
+  /** The address as its `addressKey`; `*@<domain>` is the catch-all. */
   address: string;
-  /** A-labels, lower case, as domains are named. */
+  /** The domain in A-labels and lower case, which is the form in which domains are stored. */
   domain: string;
 };
 
-/** @throws AppError validation_error naming `param` */
+/**
+ * Returns the address of a route.
+ * @throws AppError validation_error naming `param`
+ */
 export function readRouteAddress(param: string, text: string): RouteAddress {
-  // A name, or the angle brackets that would follow one, say nothing of where mail comes to.
+  // A display name, and the angle brackets that follow it, are not part of an address for incoming mail.
   const mailbox = text.endsWith('>') ? undefined : parseMailbox(text);
   if (!mailbox) {
     const rule =
@@ -20,14 +23,18 @@ export function readRouteAddress(param: string, text: string): RouteAddress {
     throw invalid(param, `\`${param}\` ${rule}`);
   }
   const { localPart, address, domain } = mailbox;
-  // Legal in an address (RFC 5322 3.2.3), but whoever writes it here means a pattern, and would wait for mail in vain.
+  // An asterisk is legal in an address (RFC 5322 3.2.3). Here it is probably meant as a pattern, which would never
+  // match.
   if (localPart.includes('*') && localPart !== '*') {
     throw invalid(param, `\`${param}\`: * stands for the whole local part, as in *@${domain}`);
   }
   return { address: addressKey(address), domain };
 }
 
-/** The domain as `readRouteAddress` names it. @throws AppError validation_error naming `param` */
+/**
+ * Returns the domain in the form of `readRouteAddress`.
+ * @throws AppError validation_error naming `param`
+ */
 export function readRouteDomain(param: string, text: string): string {
   const mailbox = parseMailbox(`a@${text}`);
   if (!mailbox || text.endsWith(' ')) {

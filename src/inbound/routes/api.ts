@@ -1,4 +1,4 @@
-/** `/v1/inbound/routes` (specification 4.11): which mail to a tenant's domains is posted where. */
+/** `/v1/inbound/routes` (specification 4.11): routes decide which URL gets the mail to a tenant's domains. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
@@ -27,6 +27,7 @@ type NewRow = InboundRouteRow & { secret: string };
 
 const refuses = ['domain_not_verified', 'already_exists'] as const;
 
+/** Registers the routes of the inbound routes resource. */
 export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp): void {
   const routes = resourceRoutes<InboundRouteRow>(server, {
     name: 'inbound route',
@@ -68,7 +69,10 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
   );
 }
 
-/** @throws AppError validation_error, domain_not_verified, already_exists */
+/**
+ * Creates a route and returns it.
+ * @throws AppError validation_error, domain_not_verified, already_exists
+ */
 async function createRoute(
   app: RoutesApp,
   tenantId: InboundRouteRow['tenantId'],
@@ -92,7 +96,10 @@ async function createRoute(
   return { ...row, secret };
 }
 
-/** @throws AppError validation_error; domain_not_verified for the sandbox and the simulator, which nobody can verify */
+/**
+ * Returns the address of a route that this installation accepts.
+ * @throws AppError validation_error; domain_not_verified for the sandbox and the simulator, which cannot be verified
+ */
 function readPlace({ config }: Pick<App, 'config'>, text: string): RouteAddress {
   const place = readRouteAddress('address', text);
   if (!isSandboxDomain(config, place.domain) && !isSimulatorDomain(config, place.domain)) return place;
@@ -103,9 +110,12 @@ function readPlace({ config }: Pick<App, 'config'>, text: string): RouteAddress 
   );
 }
 
-/** @throws AppError validation_error, domain_not_verified */
+/**
+ * Returns the changes that a request asks for.
+ * @throws AppError validation_error, domain_not_verified
+ */
 function readChange(app: Pick<App, 'config'>, wanted: Static<typeof routeChangeSchema>): RouteChange {
-  // The schema lets unknown fields pass, but whoever sends this one means to have another secret from now on.
+  // The schema ignores unknown fields, but a request with this field expects the secret to change.
   if (Object.hasOwn(wanted, 'secret')) {
     throw invalid('secret', '`secret` cannot be changed; delete the route and create it anew');
   }

@@ -1,4 +1,4 @@
-/** Shapes of the inbound routes API (specification 2.10 and 4.11, api.md 1.9). */
+/** Schemas of the inbound routes API (specification 2.10 and 4.11, api.md 1.9). */
 import { type Static, Type } from 'typebox';
 import type { InboundRouteRow } from '../../db/tables.ts';
 import { isoTime } from '../../system/clock.ts';
@@ -53,12 +53,13 @@ const SHOWN_EXAMPLE = {
 
 export const routeSchema = Type.Object(shownFields, { title: 'InboundRoute', examples: [SHOWN_EXAMPLE] });
 
-/** What create answers. */
+/** The answer of a create request, which is the only one that contains the secret. */
 export const secretRouteSchema = Type.Object(
   { ...shownFields, secret: secretField },
   { title: 'InboundRouteWithSecret', examples: [{ ...SHOWN_EXAMPLE, secret: EXAMPLE_SECRET }] },
 );
 
+/** Returns a route as the API shows it. */
 export function showRoute(row: InboundRouteRow): Static<typeof routeSchema> {
   return {
     id: row.id,

@@ -1,9 +1,10 @@
 /**
- * Inbound routes: all their SQL, and the only writer of their table. Live and test keys share them.
+ * Stores inbound routes. All SQL of this table is here, and nothing else writes it. Live and test keys share routes.
  *
- * A route needs a verified domain when it is made or moved. After that it stays, whatever becomes of the domain: mail is
- * only taken for verified domains, so without one the route has nothing to forward. A domain that is deleted and added
- * again, or that lapses and comes back, finds its routes as they were, with the secrets their receivers know.
+ * A route needs a verified domain when it is created or moved to another address. It then stays, whatever happens to
+ * the domain: mail is accepted only for verified domains, so without one the route has nothing to forward. A domain
+ * that is deleted and added again, or that is verified again, finds its routes unchanged, with the secrets that their
+ * receivers know.
  */
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
@@ -13,12 +14,16 @@ import { findDomainByName } from '../../domains/store.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
 import type { RouteAddress } from './address.ts';
 
-/** Of one tenant (api.md 1.10). */
+/** Maximum number of routes per tenant (api.md 1.10). */
 export const MAX_ROUTES = 1_000;
 
 type TenantId = InboundRouteRow['tenantId'];
 
-/** @throws AppError domain_not_verified; already_exists with `details.id`; validation_error when there are as many as may be */
+/**
+ * Stores a new route.
+ * @throws AppError domain_not_verified; already_exists with `details.id`; validation_error when the tenant has the
+ * maximum number of routes
+ */
 export const insertRoute = defineWrite('inbound.insertRoute', async (tx, route: InboundRouteRow) => {
   await requireVerified(tx, route.tenantId, route.domain, route.createdAt);
   await requireFree(tx, route.tenantId, route.address);
@@ -26,7 +31,10 @@ export const insertRoute = defineWrite('inbound.insertRoute', async (tx, route: 
   await tx.insertInto('inboundRoutes').values(route).execute();
 });
 
-/** @throws AppError not_found, also for another tenant's */
+/**
+ * Returns a route.
+ * @throws AppError not_found, also for the route of another tenant
+ */
 export async function getRoute(tx: Tx, tenantId: TenantId, id: string): Promise<InboundRouteRow> {
   const route = await routesOf(tx, tenantId)
     .where('id', '=', id as InboundRouteRow['id'])
@@ -37,7 +45,7 @@ export async function getRoute(tx: Tx, tenantId: TenantId, id: string): Promise<
 
 export type RouteFilter = Partial<Pick<InboundRouteRow, 'address' | 'domain'>>;
 
-/** Newest first. */
+/** Returns a page of routes, newest first. */
 export function listRoutes(
   tx: Tx,
   tenantId: TenantId,
@@ -53,8 +61,8 @@ export function listRoutes(
 export type RouteChange = Partial<RouteAddress & Pick<InboundRouteRow, 'destination' | 'enabled'>>;
 
 /**
- * What is not named stays, and what is as wished already is no change.
- * @throws AppError not_found, and as `insertRoute` when the address changes
+ * Changes the named fields of a route, and returns it. Equal values are not a change.
+ * @throws AppError not_found; the errors of `insertRoute` when the address changes
  */
 export const changeRoute = defineWrite(
   'inbound.changeRoute',
@@ -78,7 +86,10 @@ export const changeRoute = defineWrite(
   },
 );
 
-/** @throws AppError not_found */
+/**
+ * Deletes a route.
+ * @throws AppError not_found
+ */
 export const deleteRoute = defineWrite(
   'inbound.deleteRoute',
   async (tx, { tenantId, id }: { tenantId: TenantId; id: string }) => {
@@ -87,7 +98,10 @@ export const deleteRoute = defineWrite(
   },
 );
 
-/** The very domain: one above it does not vouch for it. */
+/**
+ * Checks that exactly this domain is verified. A verified parent domain is not enough.
+ * @throws AppError domain_not_verified
+ */
 async function requireVerified(tx: Tx, tenantId: TenantId, domain: string, now: number): Promise<void> {
   const found = await findDomainByName(tx, tenantId, domain);
   if (found && maySend(found, now)) return;

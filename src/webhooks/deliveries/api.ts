@@ -5,7 +5,7 @@ import type { App } from '../../app.ts';
 import type { WebhookEndpointRow } from '../../db/tables.ts';
 import { paramsOf, resourceRoutes } from '../../http/resource.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
-import { payload } from '../deliver.ts';
+import { eventPayload } from '../deliver.ts';
 import { getEndpoint, type Owner } from '../store.ts';
 import { getDelivery, type LoggedDelivery, listDeliveries } from './log/store.ts';
 import { replayAll, replayDelivery } from './replay.ts';
@@ -61,7 +61,7 @@ async function getWholeDelivery(
 ): Promise<WholeDelivery> {
   const endpoint = await getEndpoint(app.db.read, owner, webhookId);
   const delivery = await getDelivery(app.db.read, endpoint.id, id);
-  return { ...delivery, requestBody: payload(await getEventOf(app.db.read, delivery)) };
+  return { ...delivery, requestBody: eventPayload(await getEventOf(app.db.read, delivery)) };
 }
 
 function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {

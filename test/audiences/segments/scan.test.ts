@@ -31,8 +31,8 @@ for (let index = 0; index < CONTACTS; index++) {
 
 const { tenantId } = world;
 const limits: ScanLimits = {
-  ...{ leastContacts: 4, mostContacts: 4, sliceMs: 100, sideBySide: 2 },
-  ...{ slicesPerPage: 2, scans: 3, scansPerTenant: 2 },
+  ...{ minContacts: 4, maxContacts: 4, sliceMs: 100, maxConcurrentSlices: 2 },
+  ...{ maxSlicesPerPage: 2, maxScans: 3, maxScansPerTenant: 2 },
 };
 
 function asking(filter: Filter, tenant: Question['tenantId'] = tenantId): Question {
@@ -94,7 +94,7 @@ test('a slice is as long as the one before lets expect, so that it takes no long
       return { ...answer, tookMs: scanned * (msOfContact.shift() ?? 1) };
     },
   };
-  const paced = { ...limits, leastContacts: 2, mostContacts: 11, sideBySide: 1 };
+  const paced = { ...limits, minContacts: 2, maxContacts: 11, maxConcurrentSlices: 1 };
   const scans = createScans({ db: { ...world.app.db, ...db } }, paced);
   assert.equal(await scans.count(everybody), CONTACTS);
   assert.deepEqual(sizes, [2, 2, 2, 11, 11]);
@@ -113,7 +113,7 @@ test('a slice says what it took of its thread', async () => {
   assert.ok(tookMs > 0 && read > 0 && tookMs + read <= performance.now() - before);
 });
 
-test('who finds nobody scans at no more than its slices, and goes on from where it ended', async () => {
+test('a scan that finds nobody examines no more than its slices, and goes on from where it ended', async () => {
   const { slices, scans } = watched();
   const first = await scans.page(nobody, { limit: 5 });
   assert.deepEqual(first, { items: [], hasMore: true, last: ids[7] });
@@ -213,7 +213,7 @@ test('a slice that fails ends its own question, and no other', async () => {
   assert.equal(first.status, 'rejected');
   assert.deepEqual(second, { status: 'fulfilled', value: CONTACTS });
   const wholeCount = Math.ceil(CONTACTS / 4);
-  assert.ok(stretches <= wholeCount + 2 * limits.sideBySide, String(stretches));
+  assert.ok(stretches <= wholeCount + 2 * limits.maxConcurrentSlices, String(stretches));
 });
 
 test('a count that nobody waits for ends at its next slice, and the others have its turns', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RoundRobin } from '../../src/imports/turns.ts';
+import { RoundRobin } from '../../src/imports/round-robin.ts';
 
 const waiting = (...tenants: [tenant: string, dueAt: number][]) =>
   tenants.map(([tenant, dueAt]) => ({ tenantId: `ten_${tenant}` as const, dueAt }));
