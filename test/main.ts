@@ -5,7 +5,7 @@
  */
 import { globSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
-import { freshProgram } from './support/fresh-program.ts';
+import { compileProgram, freshProgram } from './support/fresh-program.ts';
 import { oneFilePackages } from './support/one-file-packages.ts';
 import { havePassed, runFiles } from './support/run-files.ts';
 
@@ -23,9 +23,9 @@ const files = filesIn(places);
 const empty = places.filter((place) => !files.some((file) => isIn(resolve(file), place)));
 for (const place of empty) console.error(`There is no test in ${place}.`);
 // Most named files start no process of the program.
-if (named.length === 0) await freshProgram();
+if (named.length === 0 && freshProgram() === undefined) await compileProgram();
 const options = {
-  nodeArguments: await oneFilePackages(),
+  nodeArguments: await oneFilePackages(freshProgram()),
   filesAtATime: FILES_AT_A_TIME,
   testMs: TEST_MS,
   fileMs: FILE_MS,

@@ -11,8 +11,11 @@ import { build } from 'esbuild';
 const PACKAGES = { kysely: ['kysely'], typebox: ['typebox', 'typebox/value'] };
 const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
-/** Arguments for Node under which they are used. Bundled once for each version. */
-export async function oneFilePackages(): Promise<string[]> {
+/**
+ * Returns arguments for Node under which they are used. They are bundled once for each version. `compiledDirectory` is
+ * where the compiled program is, if it is newer than its sources.
+ */
+export async function oneFilePackages(compiledDirectory?: string): Promise<string[]> {
   const versions = Object.keys(PACKAGES).map((name) => {
     const { version } = JSON.parse(readFileSync(join(MODULES, name, 'package.json'), 'utf8'));
     return `${name}-${version}`;
@@ -21,6 +24,9 @@ export async function oneFilePackages(): Promise<string[]> {
   if (!existsSync(directory)) await bundle(directory);
   const hook = new URL('one-file-hook.ts', import.meta.url);
   hook.searchParams.set('directory', pathToFileURL(`${directory}/`).href);
+  if (compiledDirectory !== undefined) {
+    hook.searchParams.set('compiled', pathToFileURL(`${compiledDirectory}/`).href);
+  }
   return ['--import', hook.href];
 }
 
