@@ -17,6 +17,7 @@ import './exports/store.ts';
 import './imports/store.ts';
 import './inbound/routes/store.ts';
 import './queue/claim.ts';
+import './queue/due/store.ts';
 import './queue/held/hold.ts';
 import './queue/held/trial.ts';
 import './queue/recover.ts';
