@@ -1,6 +1,6 @@
 /**
- * `/v1/imports`: what becomes of files that were sent. They are sent where their rows belong: to the contacts of an
- * audience, to the suppressions.
+ * `/v1/imports`: the progress and the errors of imports. Files are uploaded to the resources that their rows belong
+ * to.
  */
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -16,9 +16,10 @@ import { csvLine } from './write-csv.ts';
 
 const TAG = 'Imports';
 const ERRORS_PATH = '/imports/:id/errors';
-/** Read at a time: a millisecond or two of the event loop. */
+/** Number of errors that are read at a time: a millisecond or two of the event loop. */
 const ERRORS_SLICE = 500;
 
+/** Registers the routes of the imports resource. */
 export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db'>): void {
   const imports = resourceRoutes<ImportRow>(server, {
     name: 'import',

@@ -1,6 +1,6 @@
 /**
- * The rows of a file that are taken in one write, together with how far the file is read: a crash between two of them loses
- * no row and takes none twice.
+ * Imports a batch of rows in one write, together with the position in the file. A crash between two batches neither
+ * loses nor repeats a row.
  */
 
 import type { ImportRow } from '../db/marketing-tables.ts';
@@ -12,23 +12,29 @@ export type BatchRow<Row> = { line: number; email: string; value: Row };
 
 export type ImportBatch<Row> = {
   id: ImportRow['id'];
-  /** Rows of the file before these: when the job has another count, somebody else has gone on with it. */
+  /** Number of rows of the file before this batch. If the job has another number, another run has continued it. */
   from: number;
   rows: readonly BatchRow<Row>[];
-  /** Those that could not be read. */
+  /** Rows that could not be read. */
   errors: readonly RowError[];
   processedBytes: number;
-  /** Until then nobody else goes on. */
+  /** End of the lease in Unix milliseconds, until which no other run continues the job. */
   until: number;
 };
 
 export type BatchResult = { kind: 'committed' } | { kind: 'stale' } | { kind: 'impossible'; error: string };
 
 export type Outcome = 'created' | 'updated' | 'skipped';
-/** Part of a write. @throws AppError validation_error before it has written anything */
+/**
+ * Stores one row, as part of a write.
+ * @throws AppError validation_error before it has written anything
+ */
 export type Put<Row> = (row: Row) => Promise<Outcome>;
 
-/** Part of a write. `open`: looks at the list the rows go to, and answers how, or why they cannot. */
+/**
+ * Stores the rows, as part of a write. `open` finds the list that the rows belong to and returns the function that
+ * stores one, or a refusal.
+ */
 export async function importRows<Row>(
   tx: Tx,
   batch: ImportBatch<Row>,
@@ -61,7 +67,10 @@ async function putOne<Row>(
   }
 }
 
-/** What is said of a row. @throws whatever is no refusal */
+/**
+ * Returns the error text of a refused row.
+ * @throws the error itself when it is not a refusal
+ */
 export function refusalOf(error: unknown): string {
   if (error instanceof AppError && error.code === 'validation_error') return error.message;
   throw error;

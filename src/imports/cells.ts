@@ -1,31 +1,33 @@
 /**
- * Cells between a file and a list, both ways. A spreadsheet takes a cell that begins like a formula for one, so those are
- * written with an apostrophe before them (OWASP, CSV injection); reading takes it off again, so that what was exported comes
- * back as it was.
+ * Converts cells between files and lists. Spreadsheets execute a cell that begins like a formula, so such cells are
+ * written with an apostrophe before them (OWASP, CSV injection). Reading removes the apostrophe, so that exported
+ * values come back unchanged.
  */
 import { AppError } from '../system/errors.ts';
 
-/** OWASP's list, with the line feed it was extended by. */
+/** First characters of a formula in OWASP's list, with the line feed that was added to it later. */
 const LOOKS_LIKE_FORMULA = /^[=+\-@\t\r\n]/;
-/** Nothing is computed of a number, and one with an apostrophe would be text. */
+/** A plain number is not a formula, and an apostrophe would turn it into text. */
 const PLAIN_NUMBER = /^[+-]?\d+(?:\.\d+)?$/;
-/** What stands behind the apostrophe of a cell that was written with one: also a text that begins with one itself. */
+/** An apostrophe that writing has added, before a formula or before a text that itself begins with an apostrophe. */
 const GUARDED = /^'(?=[=+\-@\t\r\n'])/;
 
-/** What stands for a text: one that no program takes for anything else, or for nothing. */
+/** Returns the cell for a text, in a form that no program reads as a formula, a number or an empty value. */
 export function guardText(text: string): string {
   if (text === '') return "'";
   const isSafe = !LOOKS_LIKE_FORMULA.test(text) || PLAIN_NUMBER.test(text);
   return isSafe && !text.startsWith("'") ? text : `'${text}`;
 }
 
-/** Undefined for an empty cell: nothing is said. */
+/** Returns the text of a cell; undefined for an empty cell, which leaves the field unchanged. */
 export function readTextCell(cell: string): string | undefined {
   if (cell === '') return undefined;
   return cell === "'" ? '' : cell.replace(GUARDED, '');
 }
 
-/** A value of any kind: `true` and `false` are no texts, unless an apostrophe says so. */
+/**
+ * Returns the cell for a value of any type. `true` and `false` are booleans unless an apostrophe marks them as text.
+ */
 export function guardValue(value: string | number | boolean): string {
   if (typeof value !== 'string') return String(value);
   return isBooleanWord(value) ? `'${value}` : guardText(value);

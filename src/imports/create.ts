@@ -1,6 +1,6 @@
 /**
- * A file becomes an import: its heading line is looked at, so that a file that cannot be taken is refused at once, and then
- * its bytes and the job are durable before the answer.
+ * Creates an import. The heading line is checked, so that an unusable file is refused at once. The file and the job
+ * are durable before the answer.
  */
 import type { App } from '../app.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
@@ -19,7 +19,10 @@ export type WantedImport = Pick<ImportRow, 'tenantId' | 'kind' | 'audienceId'> &
   file: Buffer;
 };
 
-/** @throws AppError validation_error for what is no such file, and when too many wait; unavailable */
+/**
+ * Creates an import and returns it.
+ * @throws AppError validation_error for an unusable file, and when too many imports wait; unavailable
+ */
 export async function createImport(
   app: CreateImportApp,
   handler: ImportHandler,
@@ -45,7 +48,7 @@ async function firstRecord(file: Buffer): Promise<readonly string[]> {
   throw new AppError('validation_error', 'The file is empty');
 }
 
-/** What curl sends with `-d`: a heading line that the rows have become a part of. A list that is empty ends its heading. */
+/** Refuses a file without line breaks, which `curl -d` produces: its rows have become part of the heading line. */
 function requireLines(file: Buffer): void {
   if (file.includes('\n') || file.includes('\r')) return;
   throw new AppError(

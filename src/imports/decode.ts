@@ -1,6 +1,6 @@
 /**
- * The text of a file as UTF-8, checked while it goes by. UTF-8 with or without a byte order mark, and UTF-16 with one, are
- * what spreadsheets save; anything else would become names that nobody has.
+ * Decodes a file to UTF-8 and validates it piece by piece. Spreadsheets save UTF-8 with or without a byte order mark,
+ * or UTF-16 with one; any other encoding would produce wrong names.
  */
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '../system/errors.ts';
@@ -9,15 +9,18 @@ const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const UTF16_LITTLE_MARK = Buffer.from([0xff, 0xfe]);
 const UTF16_BIG_MARK = Buffer.from([0xfe, 0xff]);
 
-/** What the pieces of a file are cut into: csv-parse takes 25 µs for a record of the wrong length, of which 1,000 fit in. */
+/**
+ * Maximum size of a decoded piece. csv-parse takes 25 µs for each record of the wrong length, and a piece holds at
+ * most 1,000.
+ */
 const SLICE_BYTES = 2 * 1024;
 
-/** `readBytes`: of the file, up to the end of the text. */
+/** `readBytes` is the number of bytes of the file up to the end of the text. */
 export type Decoded = { text: Buffer; readBytes: number };
 
 /**
- * Whole characters in each piece, in order; no piece is long.
- * @throws AppError validation_error naming the first octet that is wrong
+ * Yields the text in short pieces of whole characters.
+ * @throws AppError validation_error naming the first invalid byte
  */
 export async function* decode(file: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Decoded> {
   let encoding: Encoding | undefined;
@@ -59,7 +62,7 @@ type Encoding = {
 function findEncoding(bytes: Buffer): Encoding {
   const startsWith = (mark: Buffer) => bytes.subarray(0, mark.length).equals(mark);
   if (startsWith(UTF16_LITTLE_MARK)) return utf16((pairs) => pairs);
-  // The bytes are the file's own: a copy is swapped.
+  // The bytes belong to the file, so a copy is swapped.
   if (startsWith(UTF16_BIG_MARK)) return utf16((pairs) => Buffer.from(pairs).swap16());
   return {
     markBytes: startsWith(UTF8_MARK) ? UTF8_MARK.length : 0,
@@ -74,7 +77,10 @@ function checkUtf8(bytes: Buffer, at: number): Buffer {
   return bytes;
 }
 
-/** RFC 3629 3: a character has one to four octets, and all but the first begin with the bits 10. */
+/**
+ * Returns the number of bytes before an incomplete last character. A character has one to four bytes, and all but the
+ * first begin with the bits 10 (RFC 3629 3).
+ */
 function wholeUtf8(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const octet = bytes[bytes.length - back] ?? 0;
@@ -85,7 +91,7 @@ function wholeUtf8(bytes: Buffer): number {
   return bytes.length;
 }
 
-/** Where the first character begins that is none, by halving: looked for once, when the file is refused. */
+/** Returns the position of the first invalid character. It is searched by halving, once, when the file is refused. */
 function firstBroken(bytes: Buffer): number {
   let good = 0;
   let bad = bytes.length;
@@ -122,7 +128,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** Of a text that is not well-formed: its first half of a pair that has no other. */
+/** Returns the position of the first unpaired surrogate. */
 function firstLone(text: string): number {
   const repaired = text.toWellFormed();
   let at = 0;

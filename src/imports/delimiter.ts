@@ -1,6 +1,6 @@
-/** What stands between the cells of a file: what its heading line uses. */
+/** Detects the delimiter of a file from its heading line. */
 
-/** A comma where none is more frequent: a heading line of one cell has none at all. */
+/** The first delimiter is used when none is more frequent; a heading line of one cell has none. */
 const DELIMITERS = [',', ';', '\t'] as const;
 export type Delimiter = (typeof DELIMITERS)[number];
 
@@ -8,7 +8,10 @@ const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** `start`: of the file. Undefined as long as the heading line goes on, unless the file ends there. */
+/**
+ * Returns the delimiter, or undefined while `start` does not contain the whole heading line. `start` is the beginning
+ * of the file, and `isWhole` tells that the file ends there.
+ */
 export function findDelimiter(start: Buffer, isWhole: boolean): Delimiter | undefined {
   const counts = new Map<number, number>(DELIMITERS.map((delimiter) => [delimiter.charCodeAt(0), 0]));
   let isQuoted = false;

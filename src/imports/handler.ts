@@ -1,22 +1,28 @@
 /**
- * What a list gives to take in files: how a row of it is read, and the write that puts rows on it. The features that have
- * such lists come after this one; main.ts brings them together.
+ * The interface of a list that imports files: how a row is read, and the write that stores rows. The features with
+ * such lists come later in the import order, and main.ts connects them.
  */
 import type { App } from '../app.ts';
 import type { ImportRow } from '../db/marketing-tables.ts';
 import type { Write } from '../db/operation.ts';
 import type { BatchResult, ImportBatch } from './batch.ts';
 
-/** A heading line that was understood. */
+/** Reads the rows below a valid heading line. */
 export type RowReader<Row> = {
-  /** Where a row says what it is known by. */
+  /** Column of the address that identifies a row in its errors. */
   emailColumn: number;
-  /** As many cells as there are headings. @throws AppError validation_error */
+  /**
+   * Returns the row for as many cells as there are headings.
+   * @throws AppError validation_error
+   */
   readRow(cells: readonly string[]): Row;
 };
 
 export type ImportHandler<Row = unknown> = {
-  /** `headings`: as they stand in the file. @throws AppError validation_error for what will not do */
+  /**
+   * Returns the reader of rows. `headings` are the cells of the heading line.
+   * @throws AppError validation_error for unusable headings
+   */
   readHeadings(
     app: Pick<App, 'db' | 'clock'>,
     job: Pick<ImportRow, 'tenantId' | 'options'>,

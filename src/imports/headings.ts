@@ -1,7 +1,7 @@
-/** The heading line of a file: which column is which. */
+/** Reads the heading line of a file. */
 import { AppError } from '../system/errors.ts';
 
-/** `First Name`, `first_name` and `first-name` are `firstname`. */
+/** Returns the plain form of a heading: `First Name`, `first_name` and `first-name` become `firstname`. */
 export function plainHeading(heading: string): string {
   return heading
     .trim()
@@ -10,8 +10,8 @@ export function plainHeading(heading: string): string {
 }
 
 /**
- * Where each column is. `meaningOf`: what a heading is the column of; undefined for one that is not read.
- * @throws AppError validation_error for one that comes twice
+ * Returns the column of each meaning. `meaningOf` returns the meaning of a heading, or undefined for an ignored one.
+ * @throws AppError validation_error for a meaning that occurs twice
  */
 export function placeColumns(
   headings: readonly string[],
@@ -30,20 +30,24 @@ export function placeColumns(
   return places;
 }
 
-/** @throws AppError validation_error when there is none */
+/**
+ * Returns the column of the address.
+ * @throws AppError validation_error when there is none
+ */
 export function requireEmailColumn(places: ReadonlyMap<string, number>): number {
   const column = places.get('email');
   if (column !== undefined) return column;
   throw badHeading('The heading line has no `email`: the first line of the file must name its columns');
 }
 
+/** Returns the error for an unusable heading line. */
 export function badHeading(message: string): AppError {
   return new AppError('validation_error', message);
 }
 
 const MAX_QUOTED_CHARACTERS = 64;
 
-/** A heading as it is spoken of: it may be anything, and as long as a record. */
+/** Returns a heading for an error message. Control characters are replaced, and a long heading is cut. */
 export function quote(heading: string): string {
   const plain = heading.trim().replace(/\p{Cc}/gu, ' ');
   return plain.length <= MAX_QUOTED_CHARACTERS

@@ -1,4 +1,4 @@
-/** `/v1/webhooks` (specification 4.12). Endpoints belong to the mode of the key that made them. */
+/** `/v1/webhooks` (specification 4.12). An endpoint belongs to the mode of the key that created it. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
@@ -29,6 +29,7 @@ type WithSecret = WebhookEndpointRow & { secret: string };
 
 const TAG = 'Webhooks';
 
+/** Registers the routes of the webhooks resource. */
 export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): void {
   const show = (row: WebhookEndpointRow) => showEndpoint(row, app.clock.now());
   const showWithSecret = (row: WithSecret) => ({ ...show(row), secret: row.secret });

@@ -1,4 +1,4 @@
-/** Makes an endpoint, with the secret that signs what is posted to it. */
+/** Creates an endpoint with the secret that signs its posts. */
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { newId } from '../system/ids.ts';
@@ -8,7 +8,10 @@ import { newSecret } from './signature.ts';
 import { insertEndpoint, type Owner } from './store.ts';
 import { eventList } from './update.ts';
 
-/** @throws AppError validation_error */
+/**
+ * Creates an endpoint and returns it with its secret.
+ * @throws AppError validation_error
+ */
 export async function createEndpoint(
   app: Pick<App, 'db' | 'clock' | 'config' | 'sealer'>,
   { tenantId, mode }: Owner,

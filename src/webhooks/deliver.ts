@@ -1,6 +1,6 @@
 /**
- * One post to one endpoint, and what its answer means. The body is the same bytes at every attempt, its signature is
- * made anew each time (api.md 1.8).
+ * Posts an event to an endpoint and interprets the answer. Every attempt sends the same body with a new signature
+ * (api.md 1.8).
  */
 import type { App } from '../app.ts';
 import type { EventRow } from '../db/tables.ts';
@@ -13,19 +13,19 @@ import type { DeliveryId } from './deliveries/store.ts';
 import { signPayload, signStandard } from './signature.ts';
 import type { Receiver } from './store.ts';
 
-/** api.md 1.8: from the first packet to the last byte. */
+/** Time limit of a post, from the first packet to the last byte (api.md 1.8). */
 export const POST_TIMEOUT_MS = 15_000;
-/** What the log of deliveries keeps of an answer (api.md 1.8); nothing looks at more. */
+/** Maximum number of bytes of an answer that the log of deliveries keeps (api.md 1.8). */
 const MAX_RESPONSE_BYTES = 4_096;
 const MAX_ERROR_CHARACTERS = 500;
 
 export type PostOutcome =
   | { kind: 'delivered'; response: ReceivedResponse }
-  /** 410: the receiver wants no more (Standard Webhooks; api.md 1.8). */
+  /** A 410 means that the receiver wants no more posts (Standard Webhooks; api.md 1.8). */
   | { kind: 'gone'; response: ReceivedResponse }
-  /** Any other answer, redirects included. `retryAfterMs`: what the receiver asked for. */
+  /** Any other answer, redirects included. `retryAfterMs` is the delay that the receiver asked for. */
   | { kind: 'refused'; response: ReceivedResponse; retryAfterMs: number | undefined }
-  /** No answer: a refused target, DNS, TCP, TLS, or a timeout. */
+  /** There was no answer: a refused target, an error of DNS, TCP or TLS, or a timeout. */
   | { kind: 'unreachable'; error: string };
 
 export type ReceivedResponse = { status: number; timeMs: number; body: string };
@@ -34,12 +34,13 @@ export type Post = {
   id: DeliveryId;
   endpoint: Receiver;
   event: Pick<EventRow, 'id' | 'type'>;
-  /** See `eventPayload`. */
+  /** The body that `eventPayload` returns. */
   body: string;
 };
 
 export type PostingApp = Pick<App, 'fetch' | 'clock' | 'config' | 'sealer'>;
 
+/** Posts the body to the endpoint. It never throws for an error of the receiver. */
 export async function post(app: PostingApp, { id, endpoint, event, body }: Post): Promise<PostOutcome> {
   const secrets = openSecrets(app, endpoint);
   const timestamp = Math.floor(app.clock.now() / 1_000);
@@ -68,7 +69,10 @@ export async function post(app: PostingApp, { id, endpoint, event, body }: Post)
   }
 }
 
-/** The new one first; two only while a rotation asked for overlap (decisions.md 15). */
+/**
+ * Returns the secrets that sign a post, the new one first. There are two only while a rotation asked for an overlap
+ * (decisions.md 15).
+ */
 function openSecrets(
   { sealer, clock }: Pick<App, 'sealer' | 'clock'>,
   { id, tenantId, secretSealed, previousSecretSealed, previousSecretUntil }: Receiver,
@@ -81,7 +85,7 @@ function openSecrets(
 
 export type PayloadSource = Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;
 
-/** Specification 6, with the event's id and mode. `data` is spliced in as it was recorded. */
+/** Returns the body of a post (specification 6), with the event's id and mode. `data` is the recorded JSON. */
 export function eventPayload(
   { id, type, createdAt, mode, data }: PayloadSource,
   extra: { test?: true } = {},
@@ -90,7 +94,7 @@ export function eventPayload(
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 
-/** What went wrong, in words for the owner of the endpoint; null when nothing did. */
+/** Returns the error of a post as text for the owner of the endpoint; null when there was none. */
 export function errorOf(outcome: PostOutcome): string | null {
   if (outcome.kind === 'delivered') return null;
   return outcome.kind === 'unreachable' ? outcome.error : `The receiver answered ${outcome.response.status}`;
@@ -107,12 +111,12 @@ function judge(
   return { kind: 'refused', response, retryAfterMs: readRetryAfter(headers['retry-after'], nowMs) };
 }
 
-/** Whatever it claims to be, as UTF-8. A character that was cut in two at the end is left out. */
+/** Returns the body as UTF-8, whatever its declared charset is. A character that was cut at the end is left out. */
 function readText(body: Buffer, truncated: boolean): string {
   return cleanForeignText(new TextDecoder().decode(body, { stream: truncated }), MAX_RESPONSE_BYTES);
 }
 
-/** RFC 9110 10.2.3: seconds or a date; anything else is as good as absent. */
+/** Returns the requested delay, which is in seconds or a date (RFC 9110 10.2.3). Any other value is ignored. */
 function readRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
   const [text] = [header].flat();
   if (text === undefined) return undefined;
@@ -121,7 +125,7 @@ function readRetryAfter(header: string | string[] | undefined, nowMs: number): n
   return Number.isNaN(dateMs) ? undefined : Math.max(dateMs - nowMs, 0);
 }
 
-/** Several addresses tried in vain give an error without a message of its own. */
+/** Returns the text of an error. The error of several failed addresses has no message of its own. */
 function describe(error: unknown): string {
   const text = errorMessage(error) || errorCode(error) || 'unknown';
   return cleanForeignText(text, MAX_ERROR_CHARACTERS);

@@ -10,6 +10,7 @@ import { sampleData } from './sample.ts';
 const EXAMPLE_TIME_MS = Date.UTC(2026, 2, 1);
 const EXAMPLE_ID = `evt_${'0'.repeat(26)}` as const;
 
+/** Returns the description of every event for the API document. */
 export function describeEvents(): WebhookDescription[] {
   return EVENT_TYPES.map(describeEvent);
 }

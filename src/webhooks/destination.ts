@@ -1,19 +1,21 @@
-/** Which URLs may be posted to on behalf of a tenant: those of webhook endpoints, and the destinations of inbound routes. */
+/** Checks URLs that are posted to on behalf of a tenant: webhook endpoints, and the destinations of inbound routes. */
 import { invalid } from '../system/errors.ts';
 
-/** Longest URL accepted; what browsers and proxies commonly bear (RFC 9110 4.1 asks for at least 8000 of receivers). */
+/**
+ * Maximum length of a URL that browsers and proxies commonly support (RFC 9110 4.1 recommends at least 8000 octets).
+ */
 export const MAX_URL_CHARACTERS = 2_048;
 
 /**
- * Ports on which mail speaks: SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, the common
- * stand-in for 587. A post must not talk to a mail server, this one least of all (security.md 2.26).
+ * Ports of mail servers: SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, a common
+ * alternative to 587. A post must not reach a mail server, least of all this one (security.md 2.26).
  */
 const MAIL_PORTS: readonly string[] = ['25', '110', '143', '465', '587', '993', '995', '2525'];
 
 /**
- * Addresses are judged when a connection is opened, not here: what a name resolves to today says nothing of tomorrow.
+ * Checks a destination. Its addresses are checked when a connection is opened, because DNS may change.
  *
- * @param field which the refusal blames
+ * @param field names the field in the error
  * @throws AppError validation_error
  */
 export function checkDestination(field: string, text: string, { allowHttp }: { allowHttp: boolean }): void {

@@ -1,6 +1,6 @@
 /**
- * From the event log to deliveries: what an event means to whom. The events of a batch are marked in the transaction
- * that makes their deliveries, so after a crash none is missed and none is made twice.
+ * Creates deliveries from the event log. One transaction marks a batch of events and stores their deliveries, so a
+ * crash neither loses nor repeats any.
  */
 import type { App } from '../app.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -9,16 +9,16 @@ import type { Work } from '../system/worker.ts';
 import { insertDelivery } from './deliveries/store.ts';
 import { listSubscribers, type Subscriber } from './store.ts';
 
-/** Events in one write: enough to keep up with any sending rate, few enough not to hold up the other writes. */
+/** Maximum number of events in one write: enough for any sending rate, and short enough for other writes. */
 const BATCH = 500;
-/** After so many deliveries the write ends too; with 50 endpoints an event alone may make 50. */
+/** Number of deliveries after which the write ends. With 50 endpoints, a single event may create 50. */
 const MAX_DELIVERIES = 1_000;
 
 export type FanOut = { now: number; limit: number };
-/** `posts`: deliveries that are to be posted; `deliveries`: with those for endpoints that are disabled. */
+/** `posts` counts deliveries that are due; `deliveries` also counts those of disabled endpoints. */
 export type FanOutCounts = { events: number; deliveries: number; posts: number };
 
-/** Takes the oldest events nobody has looked at and makes a delivery for each endpoint that asked for their type. */
+/** Creates the deliveries of the oldest waiting events, one for each endpoint that subscribes to the type. */
 export const fanOutEvents = defineWrite(
   'webhooks.fanOut',
   async (tx, { now, limit }: FanOut): Promise<FanOutCounts> => {
@@ -41,7 +41,7 @@ export const fanOutEvents = defineWrite(
   },
 );
 
-/** Read once for all events of a tenant in the batch. */
+/** Returns the endpoints of the event's owner. They are read once for all events of a batch. */
 async function findSubscribers(
   tx: Tx,
   known: Map<string, Subscriber[]>,
@@ -53,14 +53,14 @@ async function findSubscribers(
   return subscribers;
 }
 
-/** The lease does all of it; what is left to run is to tell the webhook worker. */
+/** Returns the work of the fan-out. `lease` creates the deliveries, and `run` wakes the webhook worker. */
 export function createFanOutWork(app: Pick<App, 'db' | 'clock' | 'wakeups'>): Work<FanOutCounts> {
   return {
     name: 'webhook fan-out',
     wakeOn: ['events'],
     concurrency: 1,
     async lease() {
-      // Most events are nobody's to hear of, and a look is cheaper than a commit.
+      // Most events have no subscribers, and a read is cheaper than a commit.
       const waiting = await listEventsToFanOut(app.db.read, 1);
       if (waiting.length === 0) return [];
       const counts = await app.db.commit(fanOutEvents, { now: app.clock.now(), limit: BATCH });

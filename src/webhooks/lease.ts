@@ -1,4 +1,4 @@
-/** Taking deliveries that are due, so that nobody else posts them meanwhile. The lease is durable before the post. */
+/** Leases due deliveries, so that nothing else posts them at the same time. The lease is durable before the post. */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { EventRow } from '../db/tables.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { MAX_ATTEMPTS } from './schedule.ts';
 import { findEndpoint, type Receiver } from './store.ts';
 
-/** One post, with all it takes to make it. */
+/** A leased delivery with everything that its post needs. */
 export type LeasedDelivery = {
   lease: LeaseToken;
   endpoint: Receiver;
@@ -23,13 +23,13 @@ export type Claim = { endpointId: EndpointId; limit: number };
 
 export type Lease = {
   now: number;
-  /** Until then nobody else takes them; when nothing was settled by then, they are due again. */
+  /** End of the lease in Unix milliseconds. An unsettled delivery is due again from then on. */
   until: number;
   runId: string;
   claims: readonly Claim[];
 };
 
-/** Takes what is due to the endpoints named, up to the limit of each. */
+/** Leases due deliveries of the named endpoints, up to the limit of each. */
 export const leaseDeliveries = defineWrite(
   'webhooks.lease',
   async (tx, { claims, ...lease }: Lease): Promise<LeasedDelivery[]> => {

@@ -1,11 +1,12 @@
-/** Gives an endpoint another secret, on demand alone (decisions.md 15). */
+/** Rotates the secret of an endpoint, only on request (decisions.md 15). */
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { newSecret } from './signature.ts';
 import { type Owner, replaceSecret } from './store.ts';
 
 /**
- * @param overlapSeconds for how long posts are signed with the secret of before, too
+ * Replaces the secret and returns the endpoint with the new one.
+ * @param overlapSeconds time in which posts are also signed with the previous secret
  * @throws AppError not_found
  */
 export async function rotateSecret(

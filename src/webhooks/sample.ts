@@ -1,18 +1,18 @@
-/** What the events of a test post tell: made up, in the shape of the real ones. */
+/** Sample data for test posts, in the shape of real events. */
 import type { EventType } from '../events/store.ts';
 import { isoTime } from '../system/clock.ts';
 
 const MINUTE_MS = 60_000;
 const USER_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0';
-/** Of a range reserved for documentation. */
+/** An address of a range that is reserved for documentation. */
 const ADDRESS = '192.0.2.1';
 const RECIPIENT = 'recipient@example.org';
-/** What follows the prefix of an id that nothing has. */
+/** The part after the prefix of an id that does not exist. */
 const NOBODY = '00000000000000000000000000';
 
 type EmailEventType = Extract<EventType, `email.${string}`>;
 
-/** The `data` of a sample. */
+/** Returns the `data` of a sample event. */
 export function sampleData(type: EventType, nowMs: number): object {
   switch (type) {
     case 'domain.verified':

@@ -6,7 +6,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Waiting time after the first attempt, after the second, and so on. */
+/** Delays after the first attempt, the second one, and so on. */
 const RETRY_DELAYS_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -19,10 +19,10 @@ const RETRY_DELAYS_MS = [
 export const MAX_ATTEMPTS = RETRY_DELAYS_MS.length + 1;
 
 const JITTER_SHARE = 0.1;
-/** A receiver may ask for more time, up to this. */
+/** Maximum delay that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = 10 * HOUR_MS;
 
-/** How long to wait after the `attempts`-th attempt; undefined when it was the last. */
+/** Returns the delay after the attempt with this number, in milliseconds; undefined when it was the last one. */
 export function retryDelayMs(
   { attempts, retryAfterMs = 0 }: { attempts: number; retryAfterMs: number | undefined },
   random: Random,

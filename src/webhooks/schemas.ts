@@ -6,11 +6,11 @@ import { PLAIN_TEXT } from '../http/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MAX_URL_CHARACTERS } from './destination.ts';
 
-/** Repetitions are dropped, so this only bounds the work. */
+/** Maximum length of the list of events in a request. It bounds the work, because duplicates are dropped. */
 const MAX_EVENTS = 100;
-/** api.md 1.10, names. */
+/** Maximum length of a description (api.md 1.10, names). */
 const MAX_DESCRIPTION_CHARACTERS = 200;
-/** A week: long enough to roll a secret out, short enough that a leaked one ends. */
+/** Maximum overlap of secrets, one week: long enough to deploy a secret, short enough to end a leaked one. */
 const MAX_OVERLAP_SECONDS = 604_800;
 
 const eventType = Type.Enum([...EVENT_TYPES]);
@@ -105,12 +105,13 @@ export const endpointSchema = Type.Object(endpointFields, {
 export const secretField = Type.String({ description: 'Signs every post. Shown this once.' });
 export const EXAMPLE_SECRET = 'whsec_dGhpcyBpcyBhbiBleGFtcGxlLCBub3QgYSBzZWNyZXQ=';
 
-/** What create and rotation answer. */
+/** Answer of the requests that create an endpoint or rotate its secret. */
 export const secretEndpointSchema = Type.Object(
   { ...endpointFields, secret: secretField },
   { title: 'WebhookEndpointWithSecret', examples: [{ ...SHOWN_EXAMPLE, secret: EXAMPLE_SECRET }] },
 );
 
+/** Returns an endpoint as the API shows it. */
 export function showEndpoint(row: WebhookEndpointRow, nowMs: number): Static<typeof endpointSchema> {
   const { previousSecretUntil, suspendedUntil } = row;
   const overlaps = previousSecretUntil !== null && nowMs < previousSecretUntil;
@@ -130,6 +131,7 @@ export function showEndpoint(row: WebhookEndpointRow, nowMs: number): Static<typ
   };
 }
 
+/** Returns the time in ISO 8601; null for null. */
 export function isoTimeOrNull(epochMs: number | null): string | null {
   return epochMs === null ? null : isoTime(epochMs);
 }
@@ -151,7 +153,7 @@ export type Rotation = Static<typeof rotationSchema>;
 
 const nullableInteger = (text: string) => Type.Union([Type.Integer(), Type.Null()], { description: text });
 
-/** Of a post, be it a delivery or a test. */
+/** Fields about the answer to a post, for deliveries and for tests. */
 export const responseFields = {
   responseStatus: nullableInteger('HTTP status of the last answer; null: there was none.'),
   responseTimeMs: nullableInteger('How long that answer took.'),

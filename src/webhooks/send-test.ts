@@ -1,6 +1,6 @@
 /**
- * One signed sample to an endpoint, at once, while the caller waits (specification 4.12, api.md 1.8). It leaves no
- * trace: it is not in the log of deliveries, is never made again, and neither a 410 nor a success changes the endpoint.
+ * Posts one signed sample to an endpoint while the caller waits (specification 4.12, api.md 1.8). A test is not in
+ * the log of deliveries and is never retried. Its result, even a 410, does not change the endpoint.
  */
 import type { App } from '../app.ts';
 import type { EventType } from '../events/store.ts';
@@ -17,7 +17,10 @@ export type SendTest = (owner: Owner, id: string, type: EventType) => Promise<Te
 /** Maximum number of concurrent tests, shared among tenants: each may hold a connection for 15 seconds. */
 const MAX_TESTS = 32;
 
-/** A caller that asked again in a loop would hold a connection for 15 s each time, so an endpoint is tested once at a time. */
+/**
+ * Returns the function that posts tests. It runs one test per endpoint at a time, because a test may hold a
+ * connection for 15 s.
+ */
 export function createSendTest(app: PostingApp & Pick<App, 'db'>): SendTest {
   const underWay = new Set<string>();
   const slots = new Shares<Owner['tenantId']>(MAX_TESTS);

@@ -1,6 +1,6 @@
 /**
- * The end of a post: the delivery's new state, and what it means for its endpoint, in one transaction. An endpoint that
- * takes nothing for days is disabled, one whose receiver is gone at once (api.md 1.8).
+ * Settles a post: one transaction stores the delivery's new state and its effect on the endpoint. An endpoint that
+ * has failed for days is disabled, and one that answers 410 is disabled at once (api.md 1.8).
  */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { firstIdAt } from '../system/ids.ts';
@@ -25,29 +25,33 @@ import {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** api.md 1.8: the owner is told after a day. */
+/** Age of the failures at which the operator is warned (api.md 1.8). */
 const WARN_AFTER_MS = DAY_MS;
-/** api.md 1.8: nothing has succeeded for so long, … */
+/** Time without a success after which an endpoint is disabled (api.md 1.8). */
 const DISABLE_AFTER_MS = 5 * DAY_MS;
-/** … and so many deliveries are given up, or have failed for so long, which no short outage does. */
+/**
+ * Number of failing deliveries that an endpoint must also have to be disabled, so that a short outage does not
+ * disable it.
+ */
 const FAILING_DELIVERIES = 10;
 const FAILING_FOR_MS = DAY_MS;
-/** The first of them was made before its post failed, by about so much. */
+/** Time by which the first failing delivery may be older than its failed post. */
 const FIRST_POST_MS = 60_000;
 
 export type Settlement = LeaseToken &
   Ended & {
     endpointId: EndpointId;
-    /** Where it was posted: the endpoint may have another by now. */
+    /** URL of the post. The endpoint may have another one by now. */
     url: string;
     now: number;
-    /** The receiver wants nothing more, ever. */
+    /** True when the receiver answered 410 and wants no more posts. */
     gone: boolean;
   };
 
-/** What became of the endpoint. `stale`: the lease no longer held, so nothing changed. */
+/** Effect of a post on its endpoint. `stale` means that the lease was no longer valid and nothing changed. */
 export type EndpointEffect = 'stale' | 'none' | 'warned' | 'disabled' | 'gone';
 
+/** Settles a post and returns its effect on the endpoint. */
 export const settleDelivery = defineWrite(
   'webhooks.settle',
   async (tx, settlement: Settlement): Promise<EndpointEffect> => {
@@ -74,7 +78,7 @@ export const settleDelivery = defineWrite(
   },
 );
 
-/** What the receiver of before refused is for the one that has taken its place, which has refused nothing yet. */
+/** Makes a delivery due for the new URL of its endpoint, because the refusal came from the previous one. */
 function nextReceiver({ attempts, now }: Settlement): Partial<Ended> {
   return attempts < MAX_ATTEMPTS ? { state: 'pending', dueAt: now } : {};
 }

@@ -1,24 +1,25 @@
 /**
- * The signature of webhook posts (specification 6), both ends of it: what this daemon sends and how a receiver checks it.
- * The key is the secret as the customer sees it, `whsec_` included.
+ * Signs webhook posts, and verifies signatures as a receiver does (specification 6). The key is the secret in the
+ * form that the customer sees, with `whsec_`.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** Specification 6 step 2, and 8. */
+/** Maximum difference between the timestamp and the receiver's clock (specification 6 step 2, and 8). */
 const MAX_SKEW_SECONDS = 300;
-/** A header with more candidates than any rotation makes is not ours. */
+/** Maximum number of signatures in a header. A rotation never makes more. */
 const MAX_SIGNATURES = 8;
 
+/** Returns a new random secret. */
 export function newSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
 /**
- * The header's value, `t=<unix>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` (specification 6 step 3), and another `v1=` for
- * each further secret.
+ * Returns the signature header `t=<unix>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` (specification 6 step 3), with
+ * another `v1=` for each further secret.
  */
 export function signPayload(secrets: readonly string[], timestampSeconds: number, body: string): string {
   const signatures = secrets.map((secret) => `v1=${hmacHex(secret, String(timestampSeconds), body)}`);
@@ -26,8 +27,8 @@ export function signPayload(secrets: readonly string[], timestampSeconds: number
 }
 
 /**
- * The same post signed as Standard Webhooks has it, for receivers that use one of its libraries: base64 of HMAC-SHA256
- * over `<id>.<t>.<body>`, keyed with the bytes the secret encodes; several with spaces between them
+ * Returns the signature of Standard Webhooks, for receivers that use one of its libraries: base64 of HMAC-SHA256 over
+ * `<id>.<t>.<body>`, keyed with the decoded bytes of the secret. Several signatures are separated by spaces
  * (standardwebhooks.com, "Signature scheme" and "Multiple signatures").
  */
 export function signStandard(
@@ -45,14 +46,17 @@ export function signStandard(
 
 export type SignedPost = {
   secret: string;
-  /** The signature header as it came. */
+  /** The signature header as received. */
   header: string;
-  /** The body as it came, before any parsing. */
+  /** The body as received, before any parsing. */
   body: string;
   nowSeconds: number;
 };
 
-/** Specification 6 steps 1 to 4. Several `v1=`, as sent while a secret is being rotated, pass when one of them does. */
+/**
+ * Returns true when the signature is valid (specification 6 steps 1 to 4). Of several `v1=` values, one valid value
+ * is enough.
+ */
 export function verifySignature({ secret, header, body, nowSeconds }: SignedPost): boolean {
   const fields = header.split(',').map((field) => field.trim());
   const t = fields.find((field) => field.startsWith('t='))?.slice(2);

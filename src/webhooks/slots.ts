@@ -10,12 +10,12 @@ import type { EndpointId, WaitingEndpoint } from './deliveries/store.ts';
 import type { Claim } from './lease.ts';
 import type { Receiver } from './store.ts';
 
-/** Posts at the same time. */
+/** Maximum number of concurrent posts. */
 export const IN_FLIGHT = 256;
-/** To one endpoint (api.md 1.8). */
+/** Maximum number of concurrent posts to one endpoint (api.md 1.8). */
 const IN_FLIGHT_PER_ENDPOINT = 4;
 const IN_FLIGHT_PER_FAILING_ENDPOINT = 1;
-/** To all endpoints together whose last post failed. */
+/** Maximum number of concurrent posts to all endpoints together whose last post failed. */
 const IN_FLIGHT_FAILING = 192;
 
 type TenantId = WaitingEndpoint['tenantId'];
@@ -45,9 +45,9 @@ export class Slots {
   }
 
   /**
-   * Gives out up to `limit` slots among the endpoints of which something is due, those that waited longest first.
+   * Gives out up to `limit` slots among the endpoints with due deliveries, those that waited longest first.
    *
-   * @param waiting all of them, since what is under way to one is not due
+   * @param waiting all waiting endpoints, also those with posts in flight
    */
   share(waiting: readonly WaitingEndpoint[], { now, limit }: { now: number; limit: number }): Claim[] {
     const due = waiting.filter(({ dueAt }) => dueAt <= now);
@@ -121,7 +121,7 @@ export class Slots {
     return best;
   }
 
-  /** The first that could be given a slot when it falls due; for the others the end of a post is the moment to look. */
+  /** Returns the endpoint that can get a slot first when it falls due. The others get one when a post ends. */
   next(waiting: readonly WaitingEndpoint[]): WaitingEndpoint | undefined {
     const roomForFailing = this.#roomForFailing(waiting) > 0;
     const free = IN_FLIGHT - this.#taken;

@@ -1,4 +1,7 @@
-/** Webhook endpoints: all their SQL, and the only writer of their table. Deliveries are in `deliveries/store.ts`. */
+/**
+ * Stores webhook endpoints. All SQL of this table is here, and nothing else writes it. deliveries/store.ts stores
+ * deliveries.
+ */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
@@ -6,12 +9,15 @@ import type { WebhookEndpointRow } from '../db/tables.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import { type EndpointId, endPending } from './deliveries/store.ts';
 
-/** Of one tenant, both modes together (api.md 1.10). */
+/** Maximum number of endpoints per tenant, live and test together (api.md 1.10). */
 export const MAX_ENDPOINTS = 50;
 
 export type Owner = Pick<WebhookEndpointRow, 'tenantId' | 'mode'>;
 
-/** @throws AppError validation_error when the tenant has as many as it may */
+/**
+ * Stores a new endpoint.
+ * @throws AppError validation_error when the tenant has the maximum number of endpoints
+ */
 export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, row: WebhookEndpointRow) => {
   const { count } = await tx
     .selectFrom('webhookEndpoints')
@@ -28,7 +34,10 @@ export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, 
   await tx.insertInto('webhookEndpoints').values(row).execute();
 });
 
-/** @throws AppError not_found, also for another tenant's or mode's */
+/**
+ * Returns an endpoint.
+ * @throws AppError not_found, also for an endpoint of another tenant or mode
+ */
 export async function getEndpoint(tx: Tx, owner: Owner, id: string): Promise<WebhookEndpointRow> {
   const row = await tx
     .selectFrom('webhookEndpoints')
@@ -41,7 +50,7 @@ export async function getEndpoint(tx: Tx, owner: Owner, id: string): Promise<Web
   return row;
 }
 
-/** Newest first. */
+/** Returns a page of endpoints, newest first. */
 export function listEndpoints(tx: Tx, owner: Owner, page: PageRequest): Promise<Page<WebhookEndpointRow>> {
   const all = tx
     .selectFrom('webhookEndpoints')
@@ -53,7 +62,10 @@ export function listEndpoints(tx: Tx, owner: Owner, page: PageRequest): Promise<
 
 export type EndpointPatch = Partial<Pick<WebhookEndpointRow, 'url' | 'events' | 'description' | 'status'>>;
 
-/** What is not named stays, and what is as wished already is no change. @throws AppError not_found */
+/**
+ * Changes the named fields and returns the endpoint. Equal values are not a change.
+ * @throws AppError not_found
+ */
 export const changeEndpoint = defineWrite(
   'webhooks.changeEndpoint',
   async (
@@ -93,7 +105,7 @@ const IN_GOOD_STANDING = {
   ...NOT_FAILING,
 } as const satisfies Standing;
 
-/** Failures are forgotten when the endpoint is enabled, be it once more, and when another receiver takes its place. */
+/** Clears the failures when the endpoint is enabled, also when it was enabled before, and when its URL changes. */
 function standing(before: WebhookEndpointRow, patch: EndpointPatch, now: number): Partial<Standing> {
   if (patch.status === 'enabled') return IN_GOOD_STANDING;
   const moved = patch.url !== undefined && patch.url !== before.url;
@@ -114,12 +126,15 @@ export type NewSecret = {
   owner: Owner;
   id: string;
   secretSealed: string;
-  /** For so long the secret of before signs too. */
+  /** Time in which the previous secret also signs, in milliseconds. */
   overlapMs: number;
   now: number;
 };
 
-/** A secret that was still signing beside the one of before signs no more. @throws AppError not_found */
+/**
+ * Replaces the secret. A secret that was replaced earlier no longer signs.
+ * @throws AppError not_found
+ */
 export const replaceSecret = defineWrite(
   'webhooks.replaceSecret',
   async (tx, { owner, id, secretSealed, overlapMs, now }: NewSecret): Promise<WebhookEndpointRow> => {
@@ -135,7 +150,7 @@ export const replaceSecret = defineWrite(
   },
 );
 
-/** Removes secrets that no longer sign; answers how many. */
+/** Removes secrets that no longer sign. Returns their number. */
 export const forgetPreviousSecrets = defineWrite(
   'webhooks.forgetPreviousSecrets',
   async (tx, { now }: { now: number }): Promise<number> => {
@@ -148,7 +163,10 @@ export const forgetPreviousSecrets = defineWrite(
   },
 );
 
-/** @throws AppError not_found */
+/**
+ * Deletes an endpoint.
+ * @throws AppError not_found
+ */
 export const deleteEndpoint = defineWrite(
   'webhooks.deleteEndpoint',
   async (tx, { owner, id, now }: { owner: Owner; id: string; now: number }) => {
@@ -168,7 +186,7 @@ const endpointsOf = statement((db, param: Param<Owner>) =>
 
 export type Subscriber = Pick<WebhookEndpointRow, 'id' | 'status'> & { events: ReadonlySet<string> };
 
-/** All endpoints of the owner, disabled ones too. */
+/** Returns all endpoints of the owner, also disabled ones. */
 export async function listSubscribers(tx: Tx, { tenantId, mode }: Owner): Promise<Subscriber[]> {
   const rows = await endpointsOf.all(tx, { tenantId, mode });
   return rows.map((row) => ({ ...row, events: new Set(JSON.parse(row.events) as string[]) }));
@@ -183,14 +201,14 @@ const endpointById = statement((db, param: Param<{ id: EndpointId }>) =>
     .where('id', '=', param('id')),
 );
 
-/** What a post needs to know. */
+/** The fields of an endpoint that a post needs. */
 export type Receiver = Pick<
   WebhookEndpointRow,
   'id' | 'tenantId' | 'url' | 'secretSealed' | 'previousSecretSealed' | 'previousSecretUntil'
 >;
 export type EndpointById = Receiver & Pick<WebhookEndpointRow, 'status'> & Failing;
 
-/** For the workers, which serve all tenants. */
+/** Returns the endpoint of any tenant, for the workers. */
 export function findEndpoint(tx: Tx, id: EndpointId): Promise<EndpointById | undefined> {
   return endpointById.first(tx, { id });
 }
@@ -237,7 +255,7 @@ export const endSuspensions = defineWrite('webhooks.endSuspensions', async (tx: 
     .execute();
 });
 
-/** Disabled by us; what waits for it is skipped. */
+/** Disables an endpoint on behalf of the service. Its pending deliveries are skipped. */
 export async function disableEndpoint(
   tx: Tx,
   { id, reason, now }: { id: EndpointId; reason: 'failures' | 'gone'; now: number },

@@ -1,4 +1,4 @@
-/** Changes an endpoint: what is not named stays (specification 4.12, api.md 1.8). */
+/** Changes an endpoint. Fields that the request does not name stay (specification 4.12, api.md 1.8). */
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { invalid } from '../system/errors.ts';
@@ -6,14 +6,17 @@ import { checkDestination } from './destination.ts';
 import type { EndpointChange } from './schemas.ts';
 import { changeEndpoint, type Owner } from './store.ts';
 
-/** @throws AppError not_found, validation_error */
+/**
+ * Changes an endpoint and returns it.
+ * @throws AppError not_found, validation_error
+ */
 export async function updateEndpoint(
   app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>,
   owner: Owner,
   id: string,
   wanted: EndpointChange,
 ): Promise<WebhookEndpointRow> {
-  // The schema lets unknown fields pass, but whoever sends this one means to have another secret from now on.
+  // The schema ignores unknown fields, but a request with this field expects the secret to change.
   if (Object.hasOwn(wanted, 'secret')) {
     throw invalid('secret', '`secret` cannot be chosen; POST /v1/webhooks/{id}/rotate-secret makes another');
   }
@@ -30,7 +33,7 @@ export async function updateEndpoint(
   return row;
 }
 
-/** As it is stored. */
+/** Returns the list of events in its stored form. */
 export function eventList(events: readonly string[]): string {
   return JSON.stringify([...new Set(events)]);
 }

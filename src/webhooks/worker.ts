@@ -1,7 +1,4 @@
-/**
- * The background work of webhooks: takes deliveries that are due, a few for each endpoint, posts them, and settles them:
- * delivered, to be tried again, or given up.
- */
+/** The background work of webhooks. It leases due deliveries, a few for each endpoint, posts them, and settles them. */
 import type { App } from '../app.ts';
 import { firstIdAt } from '../system/ids.ts';
 import type { Random } from '../system/random.ts';
@@ -22,7 +19,7 @@ import { type EndpointEffect, type Settlement, settleDelivery } from './settle.t
 import { IN_FLIGHT, Slots } from './slots.ts';
 import { endSuspensions, forgetPreviousSecrets } from './store.ts';
 
-/** Longer than a post may take, so that nothing is posted twice at the same time. */
+/** Length of a lease. It is longer than a post may take, so that nothing is posted twice at the same time. */
 const LEASE_MS = 60_000;
 
 /** Maximum number of leases in a row that take nothing, before the worker pauses. */
@@ -33,10 +30,14 @@ export type WebhookApp = Pick<
   'db' | 'clock' | 'random' | 'config' | 'sealer' | 'fetch' | 'crashPoint' | 'log' | 'runId'
 >;
 
+/** Returns the work that posts deliveries. */
 export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
   const slots = new Slots();
   let waiting: WaitingEndpoint[] = [];
-  /** Since they were read: reading a thousand takes milliseconds of this thread, so they are served first. */
+  /**
+   * Endpoints that were given a slot since the list was read. The list is reused, because reading a thousand
+   * endpoints takes milliseconds of this thread.
+   */
   const given = new Set<EndpointId>();
   let released = false;
 
@@ -78,7 +79,7 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
         slots.free(delivery.endpoint);
       }
     },
-    /** Asked right after a lease that took nothing, so what was read still holds; a notice has it looked at anew. */
+    /** It is called right after a lease that took nothing, so the list is still correct. A wake-up reads it again. */
     nextDueAt: async () => slots.next(waiting)?.dueAt,
   };
 }
@@ -143,7 +144,7 @@ function whatWasHeard(outcome: PostOutcome): Omit<Ended, 'state' | 'dueAt'> {
   };
 }
 
-/** The owner of an endpoint reads of it in the endpoint's record and its log; the operator here. */
+/** Logs the effect of a post for the operator. The owner sees it in the endpoint and in the log of deliveries. */
 function report(
   { log }: Pick<App, 'log'>,
   { id: deliveryId, endpointId, state, error, attempts }: Settlement,
@@ -169,7 +170,7 @@ function report(
 
 const SWEEP_PERIOD_MS = 3_600_000;
 
-/** Removes what is kept no longer: old deliveries, and secrets whose overlap is over. */
+/** Returns the work that removes old deliveries, and secrets whose overlap has ended. */
 export function createDeliverySweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
   return periodic(app.clock, {
     name: 'webhook delivery sweep',

@@ -28,6 +28,7 @@ const TAG = 'Webhooks';
 const ACCEPTED = 'Accepted; the posts are made afterwards';
 const PATH = '/webhooks/:webhookId/deliveries';
 
+/** Registers the routes of the log of deliveries. */
 export function registerDeliveriesApi(server: FastifyInstance, app: DeliveriesApp): void {
   const deliveries = resourceRoutes<WholeDelivery>(server, {
     name: 'webhook delivery',

@@ -1,6 +1,6 @@
 /**
- * Posts deliveries again, as if they had just been made: one, whatever became of it, or all that failed or were skipped
- * since some time (api.md 1.8). A replayed delivery keeps its id and its event's, by which receivers know it again.
+ * Replays deliveries: one in any state, or all that failed or were skipped since some time (api.md 1.8). A replayed
+ * delivery keeps its id and the id of its event, by which receivers recognize it.
  */
 import type { App } from '../../app.ts';
 import { defineWrite } from '../../db/operation.ts';
@@ -15,7 +15,10 @@ import { beginAnew, beginSliceAnew, countReplayable, KEPT_MS } from './store.ts'
 
 type OfEndpoint = { owner: Owner; endpointId: string };
 
-/** @throws AppError not_found, invalid_state */
+/**
+ * Makes one delivery due again.
+ * @throws AppError not_found, invalid_state
+ */
 export const replayDelivery = defineWrite(
   'webhooks.replayDelivery',
   async (
@@ -35,7 +38,11 @@ export const replayDelivery = defineWrite(
 
 type Window = Pick<WebhookReplayRow, 'afterId' | 'beforeId'>;
 
-/** The oldest at once, and the rest is noted for the worker: a write is bounded. @throws AppError not_found, invalid_state */
+/**
+ * Makes the oldest deliveries due at once. The rest is recorded for the worker, because the size of a write is
+ * bounded.
+ * @throws AppError not_found, invalid_state
+ */
 export const beginReplay = defineWrite(
   'webhooks.beginReplay',
   async (tx, { owner, endpointId, states, window, now }: OfEndpoint & BegunReplay): Promise<void> => {
@@ -51,7 +58,7 @@ export const beginReplay = defineWrite(
 
 type BegunReplay = { states: Replay['states']; window: Window; now: number };
 
-/** The next part of a replay; nothing where it has ended. */
+/** Continues a replay with its next part; it does nothing when the replay has ended. */
 export const continueReplay = defineWrite(
   'webhooks.continueReplay',
   async (
@@ -63,18 +70,18 @@ export const continueReplay = defineWrite(
   },
 );
 
-/** A million take a reader thread 0.1 s; ours. */
+/** Maximum number of deliveries that are counted, which takes a reader thread 0.1 s. Our own limit. */
 export const MAX_COUNTED = 1_000_000;
 
 export type Replay = {
-  /** Epoch milliseconds: of deliveries made then or later. */
+  /** Start of the replayed deliveries in Unix milliseconds. */
   since: number;
   states: readonly WebhookReplayRow['state'][];
 };
 
 /**
- * How many are posted again, `MAX_COUNTED` when that is more. They are noted durably, and begun in turn. An endpoint
- * that is disabled or deleted meanwhile ends it, and them.
+ * Replays deliveries and returns their number, at most `MAX_COUNTED`. The replay is durable and continues in parts.
+ * It ends when the endpoint is disabled or deleted.
  *
  * @throws AppError not_found, invalid_state
  */
@@ -98,7 +105,10 @@ export async function replayAll(
   return count;
 }
 
-/** Goes on with what `beginReplay` left, an endpoint after the other; what fails, for want of disk, is tried again. */
+/**
+ * Returns the work that continues replays, one endpoint after the other. A part that fails, for example on a full
+ * disk, is tried again.
+ */
 export function createReplayWork(app: Pick<App, 'db' | 'clock' | 'wakeups'>): Work<'continued'> {
   let served = '';
   return {

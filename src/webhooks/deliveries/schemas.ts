@@ -61,6 +61,7 @@ export const wholeDeliverySchema = Type.Object(
 
 export type WholeDelivery = LoggedDelivery & { requestBody: string };
 
+/** Returns a delivery as the list shows it. */
 export function showDelivery(row: LoggedDelivery): Static<typeof deliverySchema> {
   return {
     id: row.id,
@@ -77,6 +78,7 @@ export function showDelivery(row: LoggedDelivery): Static<typeof deliverySchema>
   };
 }
 
+/** Returns a delivery with its bodies as the API shows it. */
 export function showWholeDelivery(row: WholeDelivery): Static<typeof wholeDeliverySchema> {
   return { ...showDelivery(row), requestBody: row.requestBody };
 }
@@ -93,7 +95,10 @@ export const replaySchema = Type.Object(
   { examples: [{ since: '2026-03-01T09:00:00Z', status: 'failed' }] },
 );
 
-/** @throws AppError validation_error */
+/**
+ * Returns the replay that a request asks for.
+ * @throws AppError validation_error
+ */
 export function readReplay({ since: text, status }: Static<typeof replaySchema>): Replay {
   const since = parseTimestamp(text);
   if (since === undefined) {

@@ -1,6 +1,7 @@
 /**
- * Deliveries, one event for one endpoint each: all their SQL, and the only writer of their table. A delivery is pending
- * until it ends as delivered, failed or skipped; while a post is under way it is leased to this start of the daemon.
+ * Stores deliveries, each of one event to one endpoint. All SQL of this table is here, and nothing else writes it. A
+ * delivery is pending until it is delivered, failed or skipped; during a post it is leased to this start of the
+ * daemon.
  */
 import { sql } from 'kysely';
 import { MOVED_ROWS, movedBack, type SetBack } from '../../db/due-times.ts';
@@ -15,10 +16,10 @@ export type EndpointId = WebhookEndpointRow['id'];
 export type DeliveryId = WebhookDeliveryRow['id'];
 export type DeliveryState = WebhookDeliveryRow['state'];
 
-/** Rows ended, begun anew or removed in one write: the other writes wait for no more than these. */
+/** Maximum number of rows that one write changes or removes, so that other writes wait only a short time. */
 const BATCH = 500;
 
-/** api.md 1.8: whatever became of them; the events they were about stay. */
+/** Age at which deliveries are removed, in any state (api.md 1.8). Their events stay. */
 export const KEPT_MS = 30 * 86_400_000;
 
 type NewDelivery = Omit<WebhookDeliveryRow, 'runId' | 'responseStatus' | 'responseTimeMs' | 'responseBody'>;
@@ -37,7 +38,7 @@ const insert = statement((db, param: Param<NewDelivery>) =>
   }),
 );
 
-/** To be posted at once, or, for a disabled endpoint, only kept so that it can be replayed (api.md 1.8). */
+/** Stores a delivery that is due at once, or a skipped one that a disabled endpoint can replay later (api.md 1.8). */
 export async function insertDelivery(
   tx: Tx,
   event: EventToFanOut,
@@ -58,7 +59,7 @@ export async function insertDelivery(
   });
 }
 
-/** Said with a literal: SQLite uses a partial index only for a condition it can read in the statement. */
+/** The condition is literal, because SQLite uses a partial index only when it can see the index's condition. */
 const isPending = sql<boolean>`state = 'pending'`;
 
 type Ending = { state: 'failed' | 'skipped'; error: string };
@@ -84,8 +85,8 @@ const endPendingStatement = statement((db, param: Param<EndPending>) =>
 );
 
 /**
- * Ends what waits for an endpoint that is posted to no more, and its replays. A post under way settles by itself, since
- * it may yet succeed. What a batch leaves ends when it falls due (`webhooks/lease.ts`), or is posted should the endpoint be enabled by then.
+ * Ends the pending deliveries and the replays of an endpoint that gets no more posts. A running post settles by
+ * itself, since it may succeed. Deliveries beyond one batch end when they are leased (`webhooks/lease.ts`).
  */
 export async function endPending(
   tx: Tx,
@@ -100,15 +101,15 @@ export async function endPending(
 /** An endpoint with deliveries that are still pending. */
 export type WaitingEndpoint = {
   endpointId: EndpointId;
-  /** Null when the endpoint was deleted. */
+  /** Tenant of the endpoint; null when the endpoint was deleted. */
   tenantId: WebhookEndpointRow['tenantId'] | null;
   /** Time at which the first delivery falls due or its lease ends, but not before the endpoint's suspension ends. */
   dueAt: number;
-  /** 1: its last post failed. */
+  /** 1 when the last post of the endpoint failed. */
   failing: 0 | 1;
 };
 
-/** Jumps from endpoint to endpoint in the index, so that it costs the same however much waits for each of them. */
+/** Skips from endpoint to endpoint in the index, so that the cost does not depend on the number of deliveries. */
 const waitingEndpoints = statement((db) => ({
   compile: () =>
     sql<WaitingEndpoint>`
@@ -129,7 +130,7 @@ const waitingEndpoints = statement((db) => ({
        ORDER BY dueAt`.compile(db),
 }));
 
-/** The longest due first. */
+/** Returns the endpoints with pending deliveries, the longest due first. */
 export function listWaitingEndpoints(tx: Tx): Promise<WaitingEndpoint[]> {
   return waitingEndpoints.all(tx, {});
 }
@@ -153,7 +154,7 @@ const leaseDueStatement = statement((db, param: Param<LeaseDue>) =>
     .returning(['id', 'eventId', 'attempts']),
 );
 
-/** Takes the longest due, those included whose lease ran out, and counts the attempt. */
+/** Leases the longest due deliveries, also those with an expired lease, and counts the attempt. */
 export function leaseDue(
   tx: Tx,
   lease: LeaseDue,
@@ -161,10 +162,10 @@ export function leaseDue(
   return leaseDueStatement.all(tx, lease);
 }
 
-/** Names one lease: whoever posts under another one has no say. */
+/** Identifies one lease. A result of another lease is ignored. */
 export type LeaseToken = Pick<WebhookDeliveryRow, 'id' | 'attempts'> & { runId: string };
 
-/** How a post ended: with nothing more to do, or to be made again. */
+/** The result of a post: the delivery has ended, or is due again. */
 export type Ended = Pick<
   WebhookDeliveryRow,
   'state' | 'dueAt' | 'responseStatus' | 'responseTimeMs' | 'responseBody' | 'error'
@@ -189,7 +190,7 @@ const settleStatement = statement((db, param: Param<LeaseToken & Ended>) =>
     .returning('id'),
 );
 
-/** Whether the lease still held; nothing changes when it does not. */
+/** Settles a delivery. Returns false, and changes nothing, when the lease is no longer valid. */
 export async function settleLeased(tx: Tx, settlement: LeaseToken & Ended): Promise<boolean> {
   return (await settleStatement.first(tx, settlement)) !== undefined;
 }
@@ -201,7 +202,7 @@ const giveUpStatement = statement((db, param: Param<{ id: DeliveryId; attempts: 
     .where('id', '=', param('id')),
 );
 
-/** Ends one that was leased `attempts` times already, and whose last lease was never settled. */
+/** Ends a delivery that was leased `attempts` times and whose last lease was never settled. */
 export async function giveUpUnsettled(tx: Tx, id: DeliveryId, attempts: number): Promise<void> {
   await giveUpStatement.all(tx, { id, attempts, error: 'The last attempt was interrupted' });
 }
@@ -252,7 +253,7 @@ const releaseStatement = statement((db, param: Param<{ now: number; runId: strin
     .returning('id'),
 );
 
-/** Makes what an earlier start of the daemon left leased due now, and answers how many there were. */
+/** Makes the deliveries due that an earlier start of the daemon left leased. Returns their number. */
 export const releaseAbandoned = defineWrite(
   'webhooks.releaseAbandoned',
   async (tx, { now, runId }: { now: number; runId: string }): Promise<number> =>
@@ -273,12 +274,12 @@ const failing = statement((db, param: Param<FailingWindow>) =>
     .limit(constant(param('limit'))),
 );
 
-/** Deliveries made in the window that were posted in vain so far, or given up: at most `limit`. */
+/** Returns the number of deliveries in the window that have failed so far, at most `limit`. */
 export async function countFailing(tx: Tx, window: FailingWindow): Promise<number> {
   return (await failing.all(tx, window)).length;
 }
 
-/** As on its first day, and due now. */
+/** The state of a new delivery that is due now. */
 const ANEW = {
   state: 'pending',
   attempts: 0,
@@ -296,7 +297,7 @@ const beginAnewStatement = statement((db, param: Param<{ id: DeliveryId; now: nu
     .where('id', '=', param('id')),
 );
 
-/** Whatever became of it. It must not be under way. */
+/** Makes a delivery of any state due again. It must not be leased. */
 export async function beginAnew(tx: Tx, id: DeliveryId, now: number): Promise<void> {
   await beginAnewStatement.all(tx, { id, now });
 }
@@ -321,10 +322,10 @@ const beginSliceAnewStatement = statement((db, param: Param<AnewSlice>) =>
     .returning('id'),
 );
 
-/** The oldest of them, a batch. Answers where to go on; undefined: there are no more. */
+/** Makes a batch of the oldest deliveries due again. Returns where to continue, or undefined at the end. */
 export async function beginSliceAnew(tx: Tx, slice: AnewSlice): Promise<DeliveryId | undefined> {
   const rows = await beginSliceAnewStatement.all(tx, slice);
-  // In whichever order they were changed.
+  // The changed rows come back in no fixed order, so they are sorted.
   return rows.map(({ id }) => id).toSorted()[BATCH - 1];
 }
 
@@ -333,7 +334,7 @@ type Counted = Omit<WebhookReplayRow, 'state'> & {
   limit: number;
 };
 
-/** What a replay would begin anew, or `limit` when that is more. */
+/** Returns the number of deliveries that a replay would include, at most `limit`. */
 export const countReplayable = defineRead(
   'webhooks.countReplayable',
   async (tx, { endpointId, states, afterId, beforeId, limit }: Counted): Promise<number> => {
@@ -353,7 +354,7 @@ export const countReplayable = defineRead(
   },
 );
 
-/** Removes a batch of deliveries older than `before`, pending ones too, and answers how many they were. */
+/** Removes a batch of deliveries older than `before`, also pending ones. Returns their number. */
 export const sweepDeliveries = defineWrite(
   'webhooks.sweepDeliveries',
   async (tx, { before }: { before: DeliveryId }): Promise<number> => {
@@ -372,7 +373,7 @@ export const sweepDeliveries = defineWrite(
   },
 );
 
-/** The event of a delivery; events are never removed. */
+/** Returns the event of a delivery. */
 export async function getEventOf(tx: Tx, { id, eventId }: Pick<WebhookDeliveryRow, 'id' | 'eventId'>) {
   const event = await findEvent(tx, eventId);
   if (!event) throw new Error(`delivery ${id} is about an event that does not exist`);

@@ -1,4 +1,4 @@
-/** The log of deliveries, as its owner reads it (api.md 1.8). Nothing is written here. */
+/** Reads the log of deliveries for its owner (api.md 1.8). This module writes nothing. */
 import type { Tx } from '../../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../../db/page.ts';
 import type { WebhookDeliveryRow } from '../../../db/tables.ts';
@@ -7,7 +7,7 @@ import type { DeliveryId, DeliveryState, EndpointId } from '../store.ts';
 
 export type LoggedDelivery = Omit<WebhookDeliveryRow, 'tenantId' | 'endpointId'> & { eventType: string };
 
-/** Newest first. The endpoint is known to be the caller's. */
+/** Returns a page of deliveries, newest first. The endpoint belongs to the caller. */
 export function listDeliveries(
   tx: Tx,
   endpointId: EndpointId,
@@ -18,7 +18,10 @@ export function listDeliveries(
   return readPage(page, (slice) => inSlice(ofState, 'delivery.id', slice).execute());
 }
 
-/** The endpoint is known to be the caller's. @throws AppError not_found, also for another endpoint's */
+/**
+ * Returns a delivery. The endpoint belongs to the caller.
+ * @throws AppError not_found, also for the delivery of another endpoint
+ */
 export async function getDelivery(tx: Tx, endpointId: EndpointId, id: string): Promise<LoggedDelivery> {
   const delivery = await deliveriesOf(tx, endpointId)
     .where('delivery.id', '=', id as DeliveryId)

@@ -1,6 +1,6 @@
 /**
- * Replays that are under way: which deliveries of an endpoint are still to be posted again. All their SQL, and the only
- * writer of their table. There is none of an endpoint that is disabled or deleted.
+ * Stores running replays: the range of an endpoint's deliveries that are still to be replayed. All SQL of this table
+ * is here, and nothing else writes it. A disabled or deleted endpoint has no replay.
  */
 import type { Tx } from '../../../db/operation.ts';
 import { type Param, statement } from '../../../db/statement.ts';
@@ -16,6 +16,7 @@ const byKey = statement((db, param: Param<ReplayKey>) =>
     .where('state', '=', param('state')),
 );
 
+/** Returns the running replay of an endpoint for this state, or undefined. */
 export function findReplay(tx: Tx, { endpointId, state }: ReplayKey): Promise<WebhookReplayRow | undefined> {
   return byKey.first(tx, { endpointId, state });
 }
@@ -37,7 +38,7 @@ const upsert = statement((db, param: Param<WebhookReplayRow>) =>
     ),
 );
 
-/** Together with what is left of one under way: an endpoint has one of each state at most, however often it is asked. */
+/** Adds a replay, and merges it with a running one: an endpoint has at most one replay of each state. */
 export async function addReplay(tx: Tx, replay: WebhookReplayRow): Promise<void> {
   const { afterId, beforeId } = (await findReplay(tx, replay)) ?? replay;
   await upsert.all(tx, {
@@ -54,7 +55,7 @@ const removeOne = statement((db, param: Param<ReplayKey>) =>
     .where('state', '=', param('state')),
 );
 
-/** From where it goes on; undefined: it is done. */
+/** Moves a replay to the position where it continues; undefined removes it because it is done. */
 export async function moveReplay(
   tx: Tx,
   replay: WebhookReplayRow,
@@ -74,7 +75,7 @@ const firstPast = statement((db, param: Param<{ past: string }>) =>
     .limit(1),
 );
 
-/** One of the endpoint that comes after this one, or of the first, so that all take turns. */
+/** Returns a replay of the next endpoint after `past`, or of the first endpoint, so that endpoints alternate. */
 export async function nextReplay(tx: Tx, past: string): Promise<WebhookReplayRow | undefined> {
   return (await firstPast.first(tx, { past })) ?? (await firstPast.first(tx, { past: '' }));
 }
@@ -83,7 +84,7 @@ const removeAll = statement((db, param: Param<Pick<WebhookReplayRow, 'endpointId
   db.deleteFrom('webhookReplays').where('endpointId', '=', param('endpointId')),
 );
 
-/** Nothing more is posted again to the endpoint. */
+/** Ends all replays of the endpoint. */
 export async function endReplays(tx: Tx, endpointId: WebhookReplayRow['endpointId']): Promise<void> {
   await removeAll.all(tx, { endpointId });
 }
