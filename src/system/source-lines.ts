@@ -10,7 +10,7 @@ import { LRUCache } from 'lru-cache';
 const MAX_KEPT_POSITIONS = 1_000;
 
 /** The folder of the bundle. Only its files are read, because the message of an error may name any file. */
-const FOLDER = new URL('.', import.meta.url).href;
+const FOLDER = import.meta.url.slice(0, import.meta.url.lastIndexOf('/') + 1);
 /** The installation, to which the named paths are relative. */
 const ROOT = new URL('..', FOLDER).href;
 const FRAME = /(?<=^ {4}at .*)file:\/\/[^\s()]+\.js:\d+:\d+/gm;
