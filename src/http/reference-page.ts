@@ -128,6 +128,6 @@ function readOnce(read: () => Promise<Buffer>): () => Promise<StaticContent> {
  * milliseconds.
  */
 function pathOf(name: string): string {
-  const entry = createRequire(import.meta.url).resolve('@fastify/swagger-ui');
-  return join(dirname(entry), 'static', name);
+  const entry = createRequire(import.meta.url).resolve('swagger-ui-dist');
+  return join(dirname(entry), name);
 }

@@ -2,6 +2,7 @@
  * Reads attachments (specification 4.1, api.md 1.2). Each has a name, a type, and either base64 content or the URL of
  * a file. load-attachments.ts checks the base64 and fetches the files, which takes longer.
  */
+import { lookup } from 'mime-types';
 import { meantAmong } from '../../http/near-misses.ts';
 import { isContentId } from '../../mail/message/compose.ts';
 import { cleanFilename } from '../../mail/message/filename.ts';
@@ -9,7 +10,6 @@ import { parseMediaType } from '../../mail/message/media-type.ts';
 import { invalid, readAll, readEach } from '../../system/errors.ts';
 import { base64Size } from '../base64.ts';
 import { ATTACHMENT_FIELDS, type AttachmentBody, MAX_ATTACHMENT_BYTES } from '../schemas.ts';
-import { fileType, UNKNOWN_FILE_TYPE } from './file-types.ts';
 import { filenameOf, readRemoteUrl } from './remote-url.ts';
 
 export type AttachmentRequest = {
@@ -64,7 +64,7 @@ function readAttachment(at: string, body: AttachmentBody, findContent: FindConte
     contentType: () => readContentType(`${at}.contentType`, body.contentType),
     contentId: () => readContentId(`${at}.contentId`, body.contentId),
   });
-  return { at, ...file, contentType: contentType ?? fileType(file.filename), contentId };
+  return { at, ...file, contentType: contentType ?? typeByName(file.filename), contentId };
 }
 
 const meantBy = meantAmong(ATTACHMENT_FIELDS);
@@ -109,7 +109,20 @@ function readContentType(path: string, contentType: string | undefined): string 
   if (contentType === undefined) return undefined;
   const media = parseMediaType(contentType);
   if (!media) throw invalid(path, `\`${path}\` must be a media type such as application/pdf`);
-  return media.type === 'message' || media.type === 'multipart' ? UNKNOWN_FILE_TYPE : contentType;
+  return isComposite(media.type) ? UNKNOWN_TYPE : contentType;
+}
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/** Returns the media type that the extension of a file name stands for. A name without a known extension is octets. */
+function typeByName(filename: string): string {
+  const type = filename.includes('.') && lookup(filename);
+  return !type || isComposite(type.split('/')[0]) ? UNKNOWN_TYPE : type;
+}
+
+/** RFC 2046 5: a part of these types holds other parts, and may not be base64. An attachment is sent as bytes instead. */
+function isComposite(type: string | undefined): boolean {
+  return type === 'message' || type === 'multipart';
 }
 
 /** Returns the content id without angle brackets. */

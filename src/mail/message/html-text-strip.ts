@@ -3,8 +3,8 @@
  * address. It serves documents that are too large or too hostile to be laid out (html-text.ts). It is not a parser,
  * but its result is readable.
  */
+import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { nextTurn } from '../../system/next-turn.ts';
-import { decodeEntities } from './html-text-entities.ts';
 
 /** Matches elements whose content is not shown. */
 const HIDDEN = /^(?:script|style|title|template|iframe)$/;
@@ -53,7 +53,8 @@ export async function stripHtml(html: string): Promise<string> {
 /** Matches the start of a tag, comment or declaration. Any other `<` is an ordinary character. */
 const MARKUP = /<[a-z/!?]/gi;
 const MAX_TEXT_CHARACTERS = 16_384;
-const MAX_REFERENCE = 10;
+/** Length of the longest character reference, `&CounterClockwiseContourIntegral;` (HTML standard, 13.5). */
+const MAX_REFERENCE_CHARACTERS = 33;
 
 /** Reads the document in steps and yields the number of characters of each. */
 function* readSteps(output: Output, html: string): Generator<number> {
@@ -74,8 +75,8 @@ function* readSteps(output: Output, html: string): Generator<number> {
 
 /** Returns the position at which to cut the text. It never cuts a character reference. */
 function cutBefore(html: string, most: number): number {
-  const reference = html.slice(most - MAX_REFERENCE, most).lastIndexOf('&');
-  return reference < 0 ? most : most - MAX_REFERENCE + reference;
+  const reference = html.slice(most - MAX_REFERENCE_CHARACTERS, most).lastIndexOf('&');
+  return reference < 0 ? most : most - MAX_REFERENCE_CHARACTERS + reference;
 }
 
 const TAG = /<(\/?)([a-z][^\s/>]*)/iy;
@@ -174,14 +175,14 @@ const HREF = /(?:^|\s)href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
 
 function attributeOf(attributes: string, pattern: RegExp): string {
   const [, double, single, bare] = pattern.exec(attributes) ?? [];
-  return decodeEntities(double ?? single ?? bare ?? '').trim();
+  return decodeHTMLAttribute(double ?? single ?? bare ?? '').trim();
 }
 
 /** Matches white space as HTML defines it (HTML standard, 1.2.3). A run of it is shown as one space. */
 const SPACES = /[ \t\r\n\f]+/g;
 
 function addText(output: Output, source: string): void {
-  const text = cleanText(decodeEntities(source)).replace(SPACES, ' ');
+  const text = cleanText(decodeHTML(source)).replace(SPACES, ' ');
   const words = trimPadding(text.trimStart());
   if (words === '') {
     output.space ||= text !== '';

@@ -36,6 +36,7 @@ for (const [html, text] of [
   ['a<b never closed', 'a'],
   ['&amp;&lt;b&gt;&quot;&apos;&nbsp;&eacute;&Eacute;&euro;&hellip;&copy', `&<b>"' éÉ€…©`],
   ['&#65;&#x42;&#128512;&#0;&#xD800;&#x110000;', 'AB😀\ufffd\ufffd\ufffd'],
+  ['&Alpha;&#150;&ampx <a href="https://a.test/?x=1&amp;y=2">b</a>', 'Α–&x b [https://a.test/?x=1&y=2]'],
   ['&unknown; & &; &#; &#x; &constructor; &__proto__;', '&unknown; & &; &#; &#x; &constructor; &__proto__;'],
   ['&amp;lt;b&amp;gt;', '&lt;b&gt;'],
   ['a&#10;b&#13;c&#7;d\u0000e\u0085f', 'a bcdef'],
