@@ -1,7 +1,4 @@
-/**
- * `/v1/exports`: lists on their way into files, and the files. They are asked for where the list is: the contacts of an
- * audience, the suppressions.
- */
+/** `/v1/exports`: the progress of exports and their files. An export is requested from the resource that it lists. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
@@ -16,6 +13,7 @@ import { deleteExport, getCompleted, getExport, listExports } from './store.ts';
 const TAG = 'Exports';
 const FILE_PATH = '/exports/:id/file';
 
+/** Registers the routes of the exports resource. */
 export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' | 'blobs'>): void {
   const exports = resourceRoutes<ExportRow>(server, {
     name: 'export',

@@ -1,4 +1,4 @@
-/** An export that waits for its turn. */
+/** Creates a queued export. */
 import type { App } from '../app.ts';
 import type { ExportRow } from '../db/marketing-tables.ts';
 import { newId } from '../system/ids.ts';
@@ -6,10 +6,13 @@ import { insertExport } from './store.ts';
 
 export type CreateExportApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
-/** `filter`: which rows, as the handler reads it. */
+/** `filter` selects the rows, in the form that the handler reads. */
 export type WantedExport = Pick<ExportRow, 'tenantId' | 'kind' | 'audienceId'> & { filter: object };
 
-/** @throws AppError validation_error when there are as many as may be */
+/**
+ * Creates an export and returns it.
+ * @throws AppError validation_error when the maximum number of exports is reached
+ */
 export async function createExport(
   { db, clock, wakeups }: CreateExportApp,
   { filter, ...wanted }: WantedExport,

@@ -1,23 +1,32 @@
-/** What a list gives to become a file. The features that have such lists come after this one; main.ts brings them together. */
+/**
+ * The interface of a list that can be exported. The features with such lists come later in the import order, and
+ * main.ts connects them.
+ */
 import type { App } from '../app.ts';
 import type { ExportRow } from '../db/marketing-tables.ts';
 
 export type ExportSlice = {
-  /** Whole lines. */
+  /** Whole lines of CSV. */
   csv: string;
   rows: number;
-  /** Where to go on; undefined at the end. */
+  /** Position after which the next slice starts; undefined at the end of the list. */
   last: string | undefined;
 };
 
 export type ExportSource = {
   headings: readonly string[];
-  /** Made in a reader thread. `after`: the `last` of the slice before. @throws AppError when the list is gone */
+  /**
+   * Returns a slice, which a reader thread makes. `after` is the `last` of the slice before.
+   * @throws AppError when the list is deleted
+   */
   readSlice(after: string | undefined): Promise<ExportSlice>;
 };
 
 export type ExportHandler = {
-  /** May read the whole list once, to know its columns. @throws AppError in words for the owner of the list */
+  /**
+   * Opens a list for export. It may read the whole list once to find the columns.
+   * @throws AppError with a message for the owner of the list
+   */
   open(app: Pick<App, 'db'>, job: ExportRow): Promise<ExportSource>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Writes one list into a file: read in slices in the reader threads, which make the text too, and stored as it comes. One
- * that is cut off begins anew; what it has written by then names no row, and is swept (blobs/worker.ts).
+ * Runs an export: reader threads read the list in slices and format the text, which is stored as it arrives. An
+ * interrupted export starts again; the file that it has begun belongs to no row and is swept (blobs/worker.ts).
  */
 import type { App } from '../app.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
@@ -13,7 +13,10 @@ import { endExport, requireRoom } from './store.ts';
 
 export type ExportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 
-/** What became of the run. `stopped`: the daemon ends, and the next start begins anew. `stale`: the job had ended. */
+/**
+ * Result of a run. `stopped`: the daemon is stopping, and its next start repeats the export. `stale`: the job had
+ * ended.
+ */
 type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
 
 /**

@@ -1,4 +1,4 @@
-/** The shape of an export. */
+/** Schemas of exports. */
 import { type Static, Type } from 'typebox';
 import type { ExportRow } from '../db/marketing-tables.ts';
 import { jobKind, jobStatus, showTime } from '../imports/schemas.ts';
@@ -42,12 +42,13 @@ export const exportSchema = Type.Object(
   },
 );
 
-/** Of the request for a file. */
+/** Schema of the routes that request a file. */
 export const acceptedExportSchema = {
   ...exportSchema,
   description: 'Accepted; the file is written afterwards',
 };
 
+/** Returns an export as the API shows it. */
 export function showExport(row: ExportRow): Static<typeof exportSchema> {
   const { id, kind, audienceId, status, error, sizeBytes, rows } = row;
   return {

@@ -1,4 +1,4 @@
-/** Exports: all SQL, and the only writer of their table. Live and test keys share them. */
+/** Stores exports. All SQL of this table is here, and nothing else writes it. Live and test keys share exports. */
 import { sql } from 'kysely';
 import { emptyBlob, insertBlob, type StoredBytes } from '../blobs/store.ts';
 import type { SetBack } from '../db/due-times.ts';
@@ -14,15 +14,18 @@ type TenantId = ExportRow['tenantId'];
 type AudienceId = NonNullable<ExportRow['audienceId']>;
 type CompletedExport = ExportRow & { blobId: BlobRow['id'] };
 
-/** Of one tenant, queued or running. */
+/** Maximum number of queued or running exports per tenant. */
 export const MAX_WAITING = 10;
-/** Of one tenant, ended ones with them. Ours: each keeps a file for a week. */
+/** Maximum number of exports per tenant, ended ones included. Each keeps a file for a week. Our own limit. */
 export const MAX_KEPT = 100;
-/** Of the files of one tenant together; the one that is being written comes on top. Ours. */
+/** Maximum size of the files of one tenant together, without the file that is being written. Our own limit. */
 export const MAX_KEPT_GIB = 1;
 export const MAX_KEPT_BYTES = MAX_KEPT_GIB * 1024 ** 3;
 
-/** @throws AppError validation_error when there are as many as may be */
+/**
+ * Stores a new export.
+ * @throws AppError validation_error when a maximum is reached
+ */
 export const insertExport = defineWrite('exports.insert', async (tx, job: ExportRow) => {
   const ofTenant = tx
     .selectFrom('exports')
@@ -41,8 +44,8 @@ export const insertExport = defineWrite('exports.insert', async (tx, job: Export
 });
 
 /**
- * Asked when a file is asked for, and again before it is written: others may have been meanwhile.
- * @throws AppError validation_error when the files there are have as many bytes as they may
+ * Checks that a file may be added. It is checked when an export is requested, and again before its file is written.
+ * @throws AppError validation_error when the files have their maximum size together
  */
 export async function requireRoom(tx: Tx, tenantId: TenantId): Promise<void> {
   const { bytes } = await tx
@@ -63,7 +66,10 @@ const byId = statement((db, param: Param<Pick<ExportRow, 'tenantId' | 'id'>>) =>
     .where('id', '=', param('id')),
 );
 
-/** @throws AppError not_found, also for another tenant's */
+/**
+ * Returns an export.
+ * @throws AppError not_found, also for the export of another tenant
+ */
 export async function getExport(tx: Tx, tenantId: TenantId, id: string): Promise<ExportRow> {
   const job = await byId.first(tx, { tenantId, id: id as ExportRow['id'] });
   if (!job) throw notFound('Export');
@@ -80,9 +86,9 @@ const audienceOf = statement((db, param: Param<{ tenantId: TenantId; id: Audienc
 );
 
 /**
- * The export, for its file. What was of an audience goes with it.
+ * Returns a completed export for its file. The file of a deleted audience is no longer available.
  *
- * @throws AppError not_found, also for the file of a deleted audience; invalid_state while there is none
+ * @throws AppError not_found, also for the file of a deleted audience; invalid_state while there is no file
  */
 export async function getCompleted(tx: Tx, tenantId: TenantId, id: string): Promise<CompletedExport> {
   const { blobId, ...job } = await getExport(tx, tenantId, id);
@@ -102,7 +108,9 @@ export type ExportList = PageRequest & {
   audienceId?: string | undefined;
 };
 
-/** Newest first. Filters need no index: a tenant has at most `MAX_KEPT`. */
+/**
+ * Returns a page of exports, newest first. The filters have no index, since a tenant has at most `MAX_KEPT` exports.
+ */
 export function listExports(
   tx: Tx,
   tenantId: TenantId,
@@ -118,7 +126,7 @@ export function listExports(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
-/** Of each tenant whose exports have not ended: when the first of them falls due. */
+/** Returns the tenants with exports that have not ended, each with the time at which the first of them is due. */
 export function listWaiting(tx: Tx): Promise<WaitingTenant[]> {
   return tx
     .selectFrom('exports')
@@ -139,7 +147,7 @@ const firstDue = statement((db, param: Param<{ tenantId: TenantId; now: number }
     .limit(1),
 );
 
-/** Takes the first that is due of each tenant. */
+/** Leases the first due export of each tenant. */
 export const leaseExports = defineWrite(
   'exports.lease',
   async (tx, { tenantIds, now, until }: Lease): Promise<ExportRow[]> => {
@@ -155,7 +163,7 @@ export const leaseExports = defineWrite(
   },
 );
 
-/** What an earlier start of the daemon was at begins anew, at once. Answers how many. */
+/** Makes the exports due again that an earlier start of the daemon was running. Returns their number. */
 export const releaseExports = defineWrite('exports.release', async (tx, { now }: { now: number }) => {
   const released = await tx
     .updateTable('exports')
@@ -176,6 +184,7 @@ export const moveDueExports = defineWrite('exports.moveDue', async (tx, { now, s
     .execute();
 });
 
+/** Defers an export whose run failed. */
 export const deferExport = defineWrite(
   'exports.defer',
   async (tx, { id, until }: Deferral<ExportRow['id']>) => {
@@ -193,7 +202,10 @@ export type Ending = Pick<ExportRow, 'id'> & {
   result: { kind: 'file'; blob: BlobRow; rows: number } | { kind: 'failed'; error: string };
 };
 
-/** The file and the end of the job come together. Answers whether it was ended by this; else the file is not kept. */
+/**
+ * Ends an export and stores its file in one write. Returns false when the export had ended before; its file is then
+ * discarded.
+ */
 export const endExport = defineWrite(
   'exports.end',
   async (tx, { id, now, result }: Ending): Promise<boolean> => {
@@ -222,7 +234,10 @@ function columnsOf(result: Ending['result']) {
 
 type ToDelete = { tenantId: TenantId; id: string };
 
-/** Answers its file, if it is one of its own that can go now. @throws AppError not_found; invalid_state before it has ended */
+/**
+ * Deletes an export. Returns its file if no other row uses it.
+ * @throws AppError not_found; invalid_state before it has ended
+ */
 export const deleteExport = defineWrite(
   'exports.delete',
   async (tx, { tenantId, id }: ToDelete): Promise<StoredBytes | undefined> => {
@@ -242,7 +257,7 @@ async function removeExport(
   return blobId === null ? undefined : emptyBlob(tx, blobId);
 }
 
-/** In one write. */
+/** Maximum number of exports that one write removes. */
 const SWEEP_JOBS = 100;
 
 /**

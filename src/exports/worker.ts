@@ -1,7 +1,4 @@
-/**
- * The background work of exports: lists that wait are written into files, two at a time and one of each tenant; what has
- * ended is removed after a week, its file with it.
- */
+/** The background work of exports: it runs waiting exports, and removes ended ones with their files after a week. */
 import type { App } from '../app.ts';
 import { startJobs } from '../imports/jobs.ts';
 import { periodic, type RunningWork, type Work } from '../system/worker.ts';
@@ -9,10 +6,10 @@ import type { ExportHandlers } from './handler.ts';
 import { type ExportApp, failExport, runExport } from './run.ts';
 import { deferExport, leaseExports, listWaiting, releaseExports, sweepExports } from './store.ts';
 
-/** For what could not be settled. Within a start the turns see to it that nothing is run twice; a crash ends all leases. */
+/** Length of a lease, for jobs that could not be settled. Within a start no job runs twice; a crash ends all leases. */
 const LEASE_MS = 60_000;
 
-/** Its `stop` waits for the slice under way, not for the file: the next start writes that anew. */
+/** Starts the exports. `stop` waits for the running slice, not for the file, which the next start writes again. */
 export function startExports(
   app: ExportApp & Pick<App, 'wakeups' | 'random'>,
   handlers: ExportHandlers,
@@ -32,10 +29,14 @@ export function startExports(
   });
 }
 
-/** The file holds what its owner may have deleted since. */
+/**
+ * Time for which an ended export is kept. It is short, because the file may contain data that its owner has deleted
+ * since.
+ */
 const KEPT_MS = 7 * 86_400_000;
 const SWEEP_PERIOD_MS = 3_600_000;
 
+/** Returns the work that removes ended exports. */
 export function createExportSweep(app: Pick<App, 'db' | 'clock' | 'blobs'>): Work<'run'> {
   return periodic(app.clock, {
     name: 'export sweep',

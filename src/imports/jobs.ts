@@ -1,6 +1,7 @@
 /**
- * The background work of jobs that take long, files to be taken in and files to be written: two at a time and one of each
- * tenant, in turns. What an earlier start of the daemon was at comes first: a crash ends all leases.
+ * Runs long jobs in the background: imports and exports. Two jobs run at a time, at most one of each tenant, and
+ * tenants are served round-robin. Jobs that an earlier start of the daemon was running come first, because a crash
+ * ends all leases.
  */
 import type { App } from '../app.ts';
 import type { Tx, Write } from '../db/operation.ts';
@@ -10,7 +11,10 @@ import { AppError, errorCode } from '../system/errors.ts';
 import { type RunningWork, startWork, type Work } from '../system/worker.ts';
 import { RoundRobin } from './round-robin.ts';
 
-/** As many as there are reader threads; and each import keeps the writer busy for a good part of its time. */
+/**
+ * Maximum number of concurrent jobs: one for each reader thread. An import also uses the writer for a large part of
+ * its time.
+ */
 const CONCURRENCY = 2;
 /** Delay after the first failed run of a job. It doubles with each further failure. Our own values. */
 const MIN_RETRY_DELAY_MS = 5_000;
@@ -25,7 +29,7 @@ const MIN_FAILED_RUNS = 10;
 /** Share by which the delay varies, so that jobs which failed together are not retried together. */
 const RETRY_JITTER = 0.2;
 
-/** When the first job of a tenant that has not ended falls due. */
+/** A tenant with jobs that have not ended, and the time at which the first of them is due, in Unix milliseconds. */
 export type WaitingTenant = { tenantId: TenantRow['id']; dueAt: number };
 export type Lease = { tenantIds: readonly TenantRow['id'][]; now: number; until: number };
 
@@ -35,13 +39,13 @@ export type Deferral<Id extends string = string> = { id: Id; until: number };
 type AnyJob = { id: string; tenantId: TenantRow['id']; startedAt: number | null };
 
 export type Jobs<Job extends AnyJob> = {
-  /** The work, and what wakes it. */
+  /** Name of the work, and of the wake-up that starts it. */
   name: 'imports' | 'exports';
   listWaiting(tx: Tx): Promise<WaitingTenant[]>;
-  /** Takes the first that is due of each tenant. */
+  /** Leases the first due job of each tenant. */
   lease: Write<Lease, Job[]>;
   leaseMs: number;
-  /** Lets what was leased fall due. Answers how many. */
+  /** Makes jobs due that an earlier start of the daemon left leased. Returns their number. */
   release: Write<{ now: number }, number>;
   defer: Write<Deferral<Job['id']>, unknown>;
   /**
@@ -56,7 +60,7 @@ export type Jobs<Job extends AnyJob> = {
 
 type JobsApp = Pick<App, 'db' | 'clock' | 'log' | 'wakeups' | 'random'>;
 
-/** Its `stop` waits for no job, only until each has been told to stop. */
+/** Starts the jobs. `stop` does not wait for a job to end; it tells each to stop. */
 export function startJobs<Job extends AnyJob>(app: JobsApp, jobs: Jobs<Job>): RunningWork {
   let isStopping = false;
   const running = startWork(

@@ -1,7 +1,7 @@
 /**
- * The records of a file of rows (RFC 4180), in pieces: bytes -> decode.ts -> csv-parse -> records, each with the line it
- * begins in. Whatever the file is, no more of it is held than a record may be long, and the event loop has its turn after
- * every slice.
+ * Reads the records of a file (RFC 4180) in pieces: decode.ts decodes the bytes, csv-parse splits the records, and
+ * each record gets its line number. Memory holds no more of a file than the longest record allows, and other work on
+ * the event loop runs after every slice.
  */
 import { CsvError, Parser } from 'csv-parse';
 import { AppError } from '../system/errors.ts';
@@ -10,23 +10,26 @@ import { decode } from './decode.ts';
 import { type Delimiter, findDelimiter } from './delimiter.ts';
 
 export type CsvRecord = {
-  /** Of the file, from 1. */
+  /** Line of the file in which the record begins, counted from 1. */
   line: number;
   cells: readonly string[];
 };
 
 export type Piece = {
   records: readonly CsvRecord[];
-  /** How far the file is read. */
+  /** Number of bytes of the file that are read. */
   readBytes: number;
-  /** Why it is read no further, in words for its owner; only of the last piece. */
+  /** The reason why reading stopped, as text for the owner of the file. Only the last piece has one. */
   fault?: AppError;
 };
 
-/** Ours: 32 KiB of properties (api.md 1.10), names, and what quoting adds to them. */
+/** Maximum length of a record: 32 KiB of properties (api.md 1.10), the names, and quoting. Our own limit. */
 export const MAX_RECORD_BYTES = 64 * 1024;
 
-/** The heading is the first record. One whose cells are all blank is left out: spreadsheets leave them behind. */
+/**
+ * Yields the records in pieces. The first record is the heading line. Records whose cells are all blank are left out,
+ * because spreadsheets write such lines.
+ */
 export async function* readRecords(file: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<Piece> {
   const reader = createRecordReader();
   let readBytes = 0;
@@ -45,7 +48,7 @@ export async function* readRecords(file: AsyncIterable<Buffer> | Iterable<Buffer
 }
 
 function createRecordReader() {
-  /** Until the delimiter is known. */
+  /** Beginning of the file, held until the delimiter is known. */
   let held: Buffer = Buffer.alloc(0);
   let parser: RecordParser | undefined;
 
@@ -75,7 +78,10 @@ function createRecordReader() {
       const first = parser ? [] : await parse(begin(true));
       return [...first, ...((await parser?.end()) ?? [])];
     },
-    /** @throws AppError for what `end` has found */
+    /**
+     * Throws the fault that reading has found.
+     * @throws AppError
+     */
     requireGood(): void {
       parser?.requireGood();
     },
@@ -84,19 +90,20 @@ function createRecordReader() {
 
 type RecordParser = ReturnType<typeof createRecordParser>;
 
-/** A fault is thrown at the next call, so that the records before it are not lost with it. */
+/** Parses records. A fault is thrown at the next call, so that the records before it are not lost. */
 function createRecordParser(delimiter: Delimiter) {
   let found: CsvRecord[] = [];
   let fault: AppError | undefined;
   let writtenBytes = 0;
-  /** Of the last record, or of the last slice with an empty line in it. */
+  /** End of the last record, or of the last slice with an empty line in it, in bytes. */
   let endBytes = 0;
   let emptyLines = 0;
   let nextLine = 1;
 
   const parser = new Parser({
     delimiter,
-    // All of them, so that a file put together of several is read: csv-parse by itself would settle on the first.
+    // All line endings are accepted, because a file may be joined from several. csv-parse alone would use the first
+    // one.
     record_delimiter: ['\r\n', '\n', '\r'],
     skip_empty_lines: true,
     relax_column_count: true,

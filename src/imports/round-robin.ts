@@ -1,22 +1,22 @@
 /**
- * Whose job is next. A tenant has one job at a time, and who was served longest ago comes first: however many long files
- * one has queued, another waits for no more than those under way.
+ * Chooses the tenant whose job runs next. A tenant has one job at a time, and the tenant that was served longest ago
+ * comes first. However many long files a tenant has queued, another tenant waits only for the running jobs.
  */
 import type { TenantRow } from '../db/tables.ts';
 
 type TenantId = TenantRow['id'];
 type Waiting = { tenantId: TenantId; dueAt: number };
 
-/** Who was served before so many others is as good as new. */
+/** Maximum number of tenants whose last service is remembered. */
 const MAX_REMEMBERED = 1_000;
 
 export class RoundRobin {
   readonly #running = new Set<TenantId>();
-  /** In the order in which they were last served. */
+  /** Tenants in the order in which they were last served. */
   readonly #served = new Set<TenantId>();
   #waiting: readonly Waiting[] = [];
 
-  /** `waiting`: every tenant with a job that has not ended. Answers up to `limit` of those whose turn it is. */
+  /** Returns up to `limit` tenants whose job runs next. `waiting` has every tenant with a job that has not ended. */
   choose(waiting: readonly Waiting[], { now, limit }: { now: number; limit: number }): TenantId[] {
     this.#waiting = waiting;
     const turn = new Map([...this.#served].map((tenantId, index) => [tenantId, index]));
@@ -40,7 +40,9 @@ export class RoundRobin {
     this.#running.delete(tenantId);
   }
 
-  /** When the first falls due that may run then; asked right after `choose` has found none. */
+  /**
+   * Returns the time at which the next job can run, in Unix milliseconds. It is called after `choose` has found none.
+   */
   nextDueAt(): number | undefined {
     const next = this.#waiting
       .filter(({ tenantId }) => !this.#running.has(tenantId))

@@ -1,6 +1,6 @@
 /**
- * Takes in one file: reads it in pieces, and puts its rows on the list a few hundred at a time. Each write counts the rows
- * it has put there, so what is cut off goes on behind the last of them, from a file that is read anew.
+ * Runs an import: it reads the file in pieces and stores a few hundred rows at a time. Each write records how many
+ * rows are stored, so an interrupted import continues after the last of them.
  */
 import type { App } from '../app.ts';
 import type { ImportRow } from '../db/marketing-tables.ts';
@@ -11,20 +11,32 @@ import type { ImportHandler, RowReader } from './handler.ts';
 import { type CsvRecord, readRecords } from './records.ts';
 import { endImport, findRunning, type RowError } from './store.ts';
 
-/** In one write, which takes the writer about ten milliseconds. */
+/** Maximum number of rows in one write, which takes about ten milliseconds. */
 export const BATCH_ROWS = 500;
-/** And cells, where rows are wide: each may be a topic, whose choice is a row of its own. 50 rows of 100 take 35 ms. */
+/**
+ * Maximum number of cells in one write, for files with many columns: each may be a topic, whose choice is a row of
+ * its own. 50 rows of 100 cells take 35 ms.
+ */
 export const BATCH_CELLS = 5_000;
-/** And bytes of the file, where rows are long. */
+/** Maximum number of bytes of the file in one write, for files with long rows. */
 const BATCH_BYTES = 512 * 1024;
-/** Longer than a write waits for its turn; after a crash nobody waits for it (store.ts, `releaseImports`). */
+/**
+ * Length of a lease. It is longer than a write waits for the writer; after a crash the lease is released at once
+ * (store.ts, `releaseImports`).
+ */
 export const LEASE_MS = 60_000;
-/** Ours: the fields of a contact, its topics (api.md 1.6), and as many properties as any one contact may have, five times. */
+/**
+ * Maximum number of columns: the fields of a contact, its topics (api.md 1.6), and five times the properties of one
+ * contact. Our own limit.
+ */
 export const MAX_COLUMNS = 604;
 
 export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 
-/** What became of the run. `stopped`: the daemon ends, and the next start goes on. `stale`: somebody else has gone on. */
+/**
+ * Result of a run. `stopped`: the daemon is stopping, and its next start continues. `stale`: another run has
+ * continued the job.
+ */
 type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
 
 /**
@@ -56,7 +68,7 @@ type Run = {
   handler: ImportHandler;
   job: ImportRow;
   isStopping: () => boolean;
-  /** Put on the list, or refused. */
+  /** Number of rows that were stored or refused. */
   rows: number;
 };
 
@@ -71,7 +83,7 @@ async function settle(
   return error === undefined ? 'completed' : 'failed';
 }
 
-/** Settles a job that its runs could not. The rows that were taken are counted. */
+/** Settles a job whose runs have failed. Rows that were stored are counted. */
 export async function failImport(app: ImportApp, job: ImportRow, error: string): Promise<RunEnd> {
   const { rows } = (await findRunning(app.db.read, job.id)) ?? job;
   return settle({ app, job, rows }, error);
@@ -118,7 +130,10 @@ async function readFile(run: Run): Promise<'completed' | 'stopped' | 'stale'> {
 
 type HeadedReader = RowReader<unknown> & { columns: number };
 
-/** @throws AppError validation_error */
+/**
+ * Returns the heading line of a file.
+ * @throws AppError validation_error
+ */
 export async function readHeadingLine(
   app: Pick<App, 'db' | 'clock'>,
   handler: ImportHandler,
@@ -156,7 +171,7 @@ function addRow(batch: Batch, reader: HeadedReader, { line, cells }: CsvRecord):
   }
 }
 
-/** Undefined when the run goes on. */
+/** Stores a batch. Returns undefined when the run continues, and its result when it has ended. */
 async function commitBatch(
   run: Run,
   { rows, errors, size }: Batch,

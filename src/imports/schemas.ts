@@ -1,4 +1,4 @@
-/** The shape of an import (api.md 1.6 and 1.7: files of contacts and of suppressions). */
+/** Schemas of imports (api.md 1.6 and 1.7: files of contacts and of suppressions). */
 import { type Static, Type } from 'typebox';
 import type { ImportRow } from '../db/marketing-tables.ts';
 import { isoTime } from '../system/clock.ts';
@@ -9,7 +9,7 @@ const STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export const jobStatus = Type.Enum([...STATUSES]);
 export const jobKind = Type.Enum(['contacts', 'suppressions'], { description: 'What the rows are.' });
 
-/** Of lists of jobs. */
+/** Filters of the lists of jobs. */
 export const jobFilter = {
   status: Type.Optional(Type.Enum([...STATUSES], { description: 'Jobs that stand so.' })),
   kind: Type.Optional(jobKind),
@@ -62,12 +62,13 @@ export const importSchema = Type.Object(
   },
 );
 
-/** Of the request that brings a file. */
+/** Schema of the routes that accept a file. */
 export const acceptedImportSchema = {
   ...importSchema,
   description: 'Accepted; the file is on disk, and its rows are taken in afterwards',
 };
 
+/** Returns an import as the API shows it. */
 export function showImport(row: ImportRow): Static<typeof importSchema> {
   const { id, kind, audienceId, status, error, sizeBytes, processedBytes } = row;
   const { rows, created, updated, skipped, failed } = row;
@@ -90,6 +91,7 @@ export function showImport(row: ImportRow): Static<typeof importSchema> {
   };
 }
 
+/** Returns the time in ISO 8601; null for null. */
 export function showTime(epochMs: number | null): string | null {
   return epochMs === null ? null : isoTime(epochMs);
 }

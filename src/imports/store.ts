@@ -1,4 +1,7 @@
-/** Imports and the rows of theirs that were not taken: all SQL, and the only writer of their tables. Live and test keys share them. */
+/**
+ * Stores imports and the errors of their rows. All SQL of these tables is here, and nothing else writes them. Live
+ * and test keys share imports.
+ */
 import { sql } from 'kysely';
 import { emptyBlob, insertBlob, type StoredBytes } from '../blobs/store.ts';
 import type { SetBack } from '../db/due-times.ts';
@@ -12,16 +15,22 @@ import type { Deferral, Lease, WaitingTenant } from './jobs.ts';
 
 type TenantId = ImportRow['tenantId'];
 
-/** Of one tenant, queued or running. Ours: each keeps a file of up to 50 MiB. */
+/** Maximum number of queued or running imports per tenant. Each keeps a file of up to 50 MiB. Our own limit. */
 export const MAX_WAITING = 10;
-/** Of one file: who made more mistakes has made one. */
+/** Maximum number of errors that are stored for one file. More errors usually have one cause. */
 export const MAX_ERRORS = 10_000;
-/** Ours: an address has 254 octets, and what stands in its place may be anything. */
+/**
+ * Maximum length of the address of an error. An address has at most 254 octets, but the cell may contain anything.
+ * Our own limit.
+ */
 const MAX_EMAIL_CHARACTERS = 254;
-/** Ours: what is said of a row quotes headings, and they may be long. */
+/** Maximum length of the message of an error, which may quote long headings. Our own limit. */
 const MAX_MESSAGE_CHARACTERS = 500;
 
-/** @throws AppError validation_error when as many wait as may */
+/**
+ * Stores a new import.
+ * @throws AppError validation_error when the maximum number of imports waits
+ */
 export const insertImport = defineWrite(
   'imports.insert',
   async (tx, { job, blob }: { job: ImportRow; blob: BlobRow }) => {
@@ -47,7 +56,10 @@ const byId = statement((db, param: Param<Pick<ImportRow, 'tenantId' | 'id'>>) =>
     .where('id', '=', param('id')),
 );
 
-/** @throws AppError not_found, also for another tenant's */
+/**
+ * Returns an import.
+ * @throws AppError not_found, also for the import of another tenant
+ */
 export async function getImport(tx: Tx, tenantId: TenantId, id: string): Promise<ImportRow> {
   const job = await byId.first(tx, { tenantId, id: id as ImportRow['id'] });
   if (!job) throw notFound('Import');
@@ -60,7 +72,7 @@ export type ImportList = PageRequest & {
   audienceId?: string | undefined;
 };
 
-/** Newest first. */
+/** Returns a page of imports, newest first. */
 export function listImports(
   tx: Tx,
   tenantId: TenantId,
@@ -68,7 +80,7 @@ export function listImports(
 ): Promise<Page<ImportRow>> {
   const everyOne = tx.selectFrom('imports').selectAll().where('tenantId', '=', tenantId);
   const all = status === undefined ? everyOne : everyOne.where('status', '=', status);
-  // What goes into an audience are contacts; to say so leads to the index, whatever was asked for.
+  // Imports into an audience are imports of contacts. The kind is added because the index starts with it.
   const wantedKind = audienceId === undefined ? kind : (kind ?? 'contacts');
   const ofKind = wantedKind === undefined ? all : all.where('kind', '=', wantedKind);
   const wanted =
@@ -89,7 +101,10 @@ const errorsAfter = statement(
       .limit(constant(param('limit'))),
 );
 
-/** In the order of the file. The caller has found the import, and of this tenant. */
+/**
+ * Returns a page of the errors in the order of the file. The caller has checked that the import belongs to the
+ * tenant.
+ */
 export function listErrors(
   tx: Tx,
   importId: ImportRow['id'],
@@ -98,7 +113,7 @@ export function listErrors(
   return errorsAfter.all(tx, { importId, afterLine, limit });
 }
 
-/** Of each tenant whose imports have not ended: when the first of them falls due. */
+/** Returns the tenants with imports that have not ended, each with the time at which the first of them is due. */
 export function listWaiting(tx: Tx): Promise<WaitingTenant[]> {
   return tx
     .selectFrom('imports')
@@ -119,7 +134,7 @@ const firstDue = statement((db, param: Param<{ tenantId: TenantId; now: number }
     .limit(1),
 );
 
-/** Takes the first that is due of each tenant. */
+/** Leases the first due import of each tenant. */
 export const leaseImports = defineWrite(
   'imports.lease',
   async (tx, { tenantIds, now, until }: Lease): Promise<ImportRow[]> => {
@@ -135,7 +150,7 @@ export const leaseImports = defineWrite(
   },
 );
 
-/** What an earlier start of the daemon was at goes on at once. Answers how many. */
+/** Makes the imports due that an earlier start of the daemon was running. Returns their number. */
 export const releaseImports = defineWrite('imports.release', async (tx, { now }: { now: number }) => {
   const released = await tx
     .updateTable('imports')
@@ -156,6 +171,7 @@ export const moveDueImports = defineWrite('imports.moveDue', async (tx, { now, s
     .execute();
 });
 
+/** Defers an import whose run failed. */
 export const deferImport = defineWrite(
   'imports.defer',
   async (tx, { id, until }: Deferral<ImportRow['id']>) => {
@@ -172,7 +188,7 @@ const running = statement((db, param: Param<Pick<ImportRow, 'id'>>) =>
   db.selectFrom('imports').selectAll().where('id', '=', param('id')).where('status', '=', 'running'),
 );
 
-/** Of any tenant: the id comes from a lease, never from a caller. */
+/** Returns a running import of any tenant. The id comes from a lease, never from a caller. */
 export function findRunning(tx: Tx, id: ImportRow['id']): Promise<ImportRow | undefined> {
   return running.first(tx, { id });
 }
@@ -209,6 +225,7 @@ const insertError = statement((db, param: Param<ImportErrorRow>) =>
 
 /** Part of the write that takes the rows: counts them, and keeps what was wrong with those it did not take. */
 export async function advanceImport(
+  /** Counts the stored rows of a batch and stores its errors, as part of the write that stores the rows. */
   tx: Tx,
   job: ImportRow,
   { errors, until, ...said }: Advance,
@@ -236,15 +253,15 @@ export async function advanceImport(
   });
 }
 
-/** No half of a pair is left at the end. */
+/** Returns the text cut to the length, without half of a surrogate pair at the end. */
 function cut(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most).toWellFormed();
 }
 
 export type Ending = Pick<ImportRow, 'id'> & {
-  /** As many as the job counts, or somebody else goes on with it. */
+  /** Number of rows that the job must have. With another number, another run has continued it. */
   rows: number;
-  /** Undefined when the whole file was read. */
+  /** The error that ended the import; undefined when the whole file was read. */
   error: string | undefined;
   now: number;
 };
@@ -252,8 +269,8 @@ export type Ending = Pick<ImportRow, 'id'> & {
 export type Ended = { wasEnded: boolean; file: StoredBytes | undefined };
 
 /**
- * The file is no longer needed; the job and its errors are, until the sweep. Answers whether it was ended by this, and the
- * file, if it is one of its own that can go now.
+ * Ends an import. Its file is released; the job and its errors stay until the sweep. Returns whether this call ended
+ * the import, and the file if no other job uses it.
  */
 export const endImport = defineWrite(
   'imports.end',
@@ -272,13 +289,14 @@ export const endImport = defineWrite(
   },
 );
 
-/** Rows in one write: the writer does nothing else meanwhile. */
+/** Maximum number of rows that one write removes, since other writes wait for it. */
 const REMOVED_ROWS = 1_000;
 
 type ToDelete = { tenantId: TenantId; id: string };
 
 /**
- * As many of its rows as one write may. Answers whether all are gone, the import with them; else it is to be asked again.
+ * Deletes as many rows of an import as one write may. Returns true when the import is gone; otherwise the caller
+ * calls again.
  *
  * @throws AppError not_found; invalid_state before it has ended
  */
@@ -293,7 +311,10 @@ export const deleteImport = defineWrite(
   },
 );
 
-/** Removes of the oldest of those that ended before as many rows as one write may. Answers whether there was one. */
+/**
+ * Removes rows of the oldest import that ended before the given time, as many as one write may. Returns whether there
+ * was one.
+ */
 export const sweepImports = defineWrite(
   'imports.sweep',
   async (tx, { before }: { before: number }): Promise<boolean> => {
@@ -309,7 +330,7 @@ export const sweepImports = defineWrite(
   },
 );
 
-/** Its errors, and then itself. Answers whether it is gone. */
+/** Removes errors of an import, and then the import itself. Returns true when it is gone. */
 async function removeSlice(tx: Tx, { id }: Pick<ImportRow, 'id'>): Promise<boolean> {
   const lines = await tx
     .selectFrom('importErrors')

@@ -1,7 +1,4 @@
-/**
- * The background work of imports: files that wait are taken in, two at a time and one of each tenant; what has ended is
- * removed after a week.
- */
+/** The background work of imports: it runs waiting imports, and removes ended ones after a week. */
 import type { App } from '../app.ts';
 import { periodic, type RunningWork, type Work } from '../system/worker.ts';
 import type { ImportHandlers } from './handler.ts';
@@ -9,7 +6,7 @@ import { startJobs } from './jobs.ts';
 import { failImport, type ImportApp, LEASE_MS, runImport } from './run.ts';
 import { deferImport, leaseImports, listWaiting, releaseImports, sweepImports } from './store.ts';
 
-/** Its `stop` waits for the write under way, not for the file: the next start goes on with that. */
+/** Starts the imports. `stop` waits for the running write, not for the file, which the next start continues. */
 export function startImports(
   app: ImportApp & Pick<App, 'wakeups' | 'random'>,
   handlers: ImportHandlers,
@@ -29,10 +26,11 @@ export function startImports(
   });
 }
 
-/** Long enough to look at what went wrong. */
+/** Time for which an ended import is kept, so that its owner can read the errors. */
 const KEPT_MS = 7 * 86_400_000;
 const SWEEP_PERIOD_MS = 3_600_000;
 
+/** Returns the work that removes ended imports. */
 export function createImportSweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
   return periodic(app.clock, {
     name: 'import sweep',

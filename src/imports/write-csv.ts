@@ -1,9 +1,9 @@
-/** Rows as text (RFC 4180), for errors of imports and for exports. */
+/** Writes rows as CSV (RFC 4180), for errors of imports and for exports. */
 
-/** RFC 4180 2.5 to 2.7, and spaces that a reader might trim. */
+/** Cells that need quotes (RFC 4180 2.5 to 2.7). Spaces at the ends are quoted because a reader might trim them. */
 const NEEDS_QUOTES = /[",;\t\r\n]|^ | $/;
 
-/** Ends with CRLF (RFC 4180 2.1). What looks like a formula is the caller's to guard (cells.ts). */
+/** Returns a line that ends with CRLF (RFC 4180 2.1). The caller guards cells that look like a formula (cells.ts). */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(quoted).join(',')}\r\n`;
 }
