@@ -12,7 +12,7 @@ import { openTestApp, type TestApp } from './support/test-app.ts';
 
 const MIB = 1024 * 1024;
 
-/** What the bodies and fetched files of all requests take of their room. */
+/** Bytes that the bodies and fetched files of all requests have reserved. */
 async function bytesHeld({ app }: TestApp): Promise<number> {
   const { text } = await app.metrics.show();
   return Number(/^postrider_http_body_bytes_in_flight (\d+)$/m.exec(text)?.[1]);
@@ -71,7 +71,7 @@ test('a request without a valid key counts towards its address, and one with a v
   await world.close();
 });
 
-test('large bodies of one tenant, announced and never sent, leave room for those of another', async (context) => {
+test('large bodies of one tenant, announced and never sent, leave memory for those of another', async (context) => {
   const world = await openTestApp();
   context.after(() => world.close());
   const other = await world.addTenant('other');
@@ -101,7 +101,7 @@ test('large bodies of one tenant, announced and never sent, leave room for those
   await until(async () => (await bytesHeld(world)) === 0);
 });
 
-test('what variables make of a small body takes room until it is stored', async (context) => {
+test('content that variables make of a small body is reserved until it is stored', async (context) => {
   const world = await openTestApp();
   context.after(() => world.close());
   let heldBytes = 0;
@@ -122,7 +122,7 @@ test('what variables make of a small body takes room until it is stored', async 
   }
 });
 
-test('files that are fetched take the room of bodies, and give it back when the email is stored or refused', async (context) => {
+test('fetched files count to the budget of bodies until the email is stored or refused', async (context) => {
   let heldBytes = 0;
   const fetch: Fetch = async ({ reserveBytes }) => {
     reserveBytes?.(25 * MIB);

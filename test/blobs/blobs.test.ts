@@ -151,7 +151,7 @@ test('the row has its bytes in memory of their own, whatever they were a view of
   assert.equal(row.data?.buffer.byteLength, row.sizeBytes);
 });
 
-test('whether a blob has octets outside ASCII is known, wherever they stand', async () => {
+test('a blob records that it has octets outside ASCII, wherever they are', async () => {
   const { blobs } = open();
   const eight = Buffer.from([0xc3]);
   const cases: [Uint8Array[], 0 | 1][] = [
@@ -462,7 +462,7 @@ test('a small blob is discarded by doing nothing', async () => {
   assert.throws(() => files(dataDir), /ENOENT/);
 });
 
-test('what another row names, or another request has prepared too, is not discarded', async () => {
+test('a file that another row names or another request has prepared is not discarded', async () => {
   const { blobs, dataDir } = open();
   const committed = await blobs.prepare([large(12)]);
   await db.commit(keepBlob, committed);
@@ -510,7 +510,7 @@ test('the file is deleted with the last blob that named it, in whatever order th
   }
 });
 
-test('of preparing and discarding the same bytes in any mixture, what was committed is whole', async () => {
+test('preparing and discarding the same bytes in any order leaves committed blobs complete', async () => {
   const { blobs } = open();
   const rounds = Array.from({ length: 40 }, async (_, round) => {
     const row = await blobs.prepare([large(14 + (round % 2))]);

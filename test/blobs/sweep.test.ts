@@ -131,7 +131,7 @@ test('a sweep that would move more than ten files and more than 5 % moves none, 
   assert.equal((await blobs.sweep()).moved, 10);
 });
 
-test('what a killed request has left is swept, however many files it is', async () => {
+test('files of killed requests are swept, however many there are', async () => {
   const { clock, root } = open();
   await addNamed(root, 30);
   addUnnamed(root, 20);

@@ -14,7 +14,7 @@ test('every module that a thread or another module starts by its name is bundled
   assert.deepEqual(built.toSorted(), ['src/cli/main.ts', ...started].toSorted());
 });
 
-test('what a module looks for beside itself is one of those, or beside the program', () => {
+test('a file that a module looks for beside itself is one of those, or beside the program', () => {
   const names = built.map((file) => file.replace(/^.*\/|\.ts$/g, ''));
   for (const file of globSync('src/**/*.ts', { cwd: fromRoot('') })) {
     const text = readFileSync(fromRoot(file), 'utf8');

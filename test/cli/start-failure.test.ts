@@ -54,7 +54,7 @@ test('the message is about the file that the error names', () => {
   );
 });
 
-test('what nobody can act on stays as it is', () => {
+test('an error that the operator cannot act on stays unchanged', () => {
   assert.equal(explained({ code: 'SQLITE_CONSTRAINT' }), 'unexplained: true');
   assert.equal(explained({ code: 'EMFILE', syscall: 'listen' }), 'unexplained: true');
   assert.equal(explained({}), 'unexplained: true');

@@ -59,7 +59,7 @@ test('a signal that comes twice at once, as Ctrl-C on `npm start` does, asks for
   assert.deepEqual(await exit, [null, 'SIGKILL']);
 });
 
-test('who stops reading, as `head` does, makes no trouble', async () => {
+test('a reader that stops early, as `head` does, causes no error', async () => {
   const child = runModule(`
     const { processTerminal } = await import(${JSON.stringify(MODULE)});
     const terminal = processTerminal();

@@ -199,7 +199,7 @@ test('every connection flushes its commits', async () => {
   assert.equal(await db.query(readSynchronousOfReader, null), FULL);
 });
 
-test('a full disk is a refusal to come back later, and writes succeed again when there is room', async (t) => {
+test('a full disk refuses writes with a time to retry, and writes succeed again once there is free space', async (t) => {
   let reports = 0;
   const db = await openTestDatabase(t, { onDiskFull: () => void reports++ });
   await db.commit(limitPages, 4);

@@ -13,7 +13,7 @@ test('a view counts what it shows, not the memory behind it', () => {
   assert.equal(inputBytes({ data: new Uint8Array(1_000).subarray(10, 30) }), 20);
 });
 
-test('what has no weight of its own, and what lies deeper, counts as nothing', () => {
+test('values other than strings and buffers, and deeper values, count as 0', () => {
   for (const input of [undefined, null, 5, true, {}, [], new Map([['a', 'b']])]) {
     assert.equal(inputBytes(input), 0);
   }

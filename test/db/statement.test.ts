@@ -130,7 +130,7 @@ test('a query is built once, and prepared once on each connection, however often
   assert.deepEqual(prepared, Array(2).fill('select "name" from "plans" where "name" = ?'));
 });
 
-test('what cannot be stored, and a connection that is not ours, are rejections and never exceptions', async () => {
+test('a value that cannot be stored and a foreign connection reject and never throw synchronously', async () => {
   const db = open();
   const wrong = insert.all(db, { ...a, monthlyEmails: true } as unknown as PlanRow);
   await assert.rejects(wrong, /can only bind numbers, strings, bigints, buffers, and null/);

@@ -107,7 +107,7 @@ test('a full disk, a lock and a broken rule do not end the process', () => {
   }
 });
 
-test('what a full disk and a lock refuse may be tried again later; any other error stays what it is', () => {
+test('errors of a full disk or a lock become refusals that can be retried, and other errors stay unchanged', () => {
   for (const code of [...FULL, 'SQLITE_BUSY']) {
     const error = failure(code);
     const refusal = asRefusal(error);

@@ -179,7 +179,7 @@ test('a COMMIT that fails after its frames were written ends the process without
   }
 });
 
-test('the same error before the COMMIT is a refusal: no committing frame was written', async (t) => {
+test('a -shm file that cannot grow before the COMMIT is a refusal, since no committing frame was written', async (t) => {
   const caught = catchKill(t);
   const group = open();
   const full = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_SHMSIZE' });

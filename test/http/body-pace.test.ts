@@ -72,7 +72,7 @@ test('a body that drips is given up, one at the least pace is not', async () => 
   assert.deepEqual(await watch(slow), { cutAtMs: undefined, cuts: 0 });
 });
 
-test('large bodies announced and not sent: 408, the connection cut and the room given back', async () => {
+test('large bodies that are announced and not sent: 408, the connection cut and the bytes released', async () => {
   const peers = await Promise.all(Array.from({ length: 3 }, () => open(port)));
   for (const peer of peers) peer.write(`${head('/things', 7 * MIB)}{`);
   await until(() => bodies.usedBytes === 21 * MIB);

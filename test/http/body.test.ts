@@ -71,7 +71,7 @@ test('a chunked body grows as it comes, up to the limit of the route', async () 
   await nothingHeld();
 });
 
-test('a chunked body takes no more room than its route allows', async () => {
+test('a chunked body reserves no more bytes than its route allows', async () => {
   const limitBytes = 1_000_000;
   const exact = createByteBudget({ largeBytes: limitBytes, smallBytes: 0, share: 1 });
   const { server: one, send } = await serve({ bodies: exact }, (routes) => {
@@ -88,7 +88,7 @@ test('a chunked body takes no more room than its route allows', async () => {
   await one.close();
 });
 
-test('a chunked body for which there is no more room is refused while it grows', async () => {
+test('a chunked body that exceeds the byte budget is refused while it grows', async () => {
   const [first, second] = [await open(port), await open(port)];
   first.write(head('/long', LARGE_BYTES));
   await until(() => bodies.usedBytes === LARGE_BYTES);
@@ -104,7 +104,7 @@ test('a chunked body for which there is no more room is refused while it grows',
   await nothingHeld();
 });
 
-test('a body for which there is no room is refused before it is read, and the connection stays good', async () => {
+test('a body that exceeds the byte budget is refused before it is read, and the connection stays open', async () => {
   const holders = [await open(port), await open(port)];
   for (const holder of holders) holder.write(head('/long', LARGE_BYTES));
   await until(() => bodies.usedBytes === 2 * LARGE_BYTES);
@@ -121,7 +121,7 @@ test('a body for which there is no room is refused before it is read, and the co
   await nothingHeld();
 });
 
-test('the room is given back with the answer', async () => {
+test('the reservation is released with the response', async () => {
   const peer = await open(port);
   for (let round = 0; round < 5; round++) {
     peer.write(post('/long', filled(LARGE_BYTES)));
@@ -134,7 +134,7 @@ test('the room is given back with the answer', async () => {
   peer.socket.destroy();
 });
 
-test('a peer that leaves in the middle of its body gives the room back', async () => {
+test('a client that disconnects in the middle of its body releases the reservation', async () => {
   const peer = await open(port);
   peer.write(head('/long', LARGE_BYTES) + 'x'.repeat(1_000));
   await until(() => bodies.usedBytes === LARGE_BYTES);
@@ -142,7 +142,7 @@ test('a peer that leaves in the middle of its body gives the room back', async (
   await nothingHeld();
 });
 
-test('a peer that leaves after its body keeps the room until its request is done with', async () => {
+test('a client that disconnects after its body keeps the reservation until its request is finished', async () => {
   const peer = await open(port);
   peer.write(post('/slow', filled(LARGE_BYTES)));
   await entered.promise;
@@ -178,7 +178,7 @@ test('nor is one that wants the connection closed: it ends when all was sent', a
   await peer.closed;
 });
 
-test('of what was refused no more than so much is read, then the connection is cut', async () => {
+test('a refused body is read only up to a limit, and then the connection is cut', async () => {
   const peer = await open(port);
   peer.write(head('/things', 2 * MAX_DISCARDED_BYTES));
   assert.equal((await peer.answer()).status, 413);

@@ -23,7 +23,7 @@ test('four of the largest emails of one holder fit together, a fifth does not, a
   assert.equal(take('a').taken, true);
 });
 
-test('however many small bodies one holder has, half of the room is left', () => {
+test('a holder with many small bodies leaves half of the budget to others', () => {
   const budget = createByteBudget();
   let count = 0;
   while (budget.open('a').take(64 * 1024)) count++;
@@ -34,7 +34,7 @@ test('however many small bodies one holder has, half of the room is left', () =>
   assert.equal(budget.open('b').take(64 * 1024), true);
 });
 
-test('where others have all the room for large bodies, half of that for small ones is left to each', () => {
+test('each holder has half of the bytes for small bodies while others hold all the bytes for large ones', () => {
   const budget = createByteBudget({ largeBytes: 2_000_000, smallBytes: 600_000 });
   for (const holder of ['a', 'b']) assert.equal(budget.open(holder).take(1_000_000), true);
   assert.equal(budget.open('a').take(300_000), false, 'large');
@@ -43,7 +43,7 @@ test('where others have all the room for large bodies, half of that for small on
   assert.equal(budget.open('b').take(100_000), true);
 });
 
-test('large bodies leave room for small ones, and small ones come to an end too', () => {
+test('large bodies leave bytes for small ones, and small ones are limited too', () => {
   const budget = createByteBudget({ largeBytes: 1_000_000, smallBytes: 300_000, share: 1 });
   const take = (bytes: number) => budget.open('a').take(bytes);
   assert.equal(take(900_000), true);
@@ -54,7 +54,7 @@ test('large bodies leave room for small ones, and small ones come to an end too'
   assert.equal(budget.usedBytes, 1_300_000);
 });
 
-test('what grows in small steps is as large as it has become', () => {
+test('a body that grows in small steps counts as large once it is large', () => {
   const budget = createByteBudget({ largeBytes: 500_000, smallBytes: 300_000, share: 1 });
   assert.equal(budget.open('a').take(500_000), true);
   const reservation = budget.open('a');
@@ -62,7 +62,7 @@ test('what grows in small steps is as large as it has become', () => {
   assert.equal(reservation.take(100_000), false);
 });
 
-test('what is held already counts although there is no room, and is given back like the rest', () => {
+test('bytes that are held already count beyond the limit, and are released like the rest', () => {
   const budget = createByteBudget({ largeBytes: 100, smallBytes: 0, share: 1 });
   const reservation = budget.open('a');
   reservation.add(150);
@@ -71,7 +71,7 @@ test('what is held already counts although there is no room, and is given back l
   assert.equal(budget.usedBytes, 0);
 });
 
-test('a room is given back once, all of it, and what was refused was not taken', () => {
+test('a reservation is released once and completely, and refused bytes are not counted', () => {
   const budget = createByteBudget({ largeBytes: 1_000_000, smallBytes: 0 });
   const reservation = budget.open('a');
   assert.deepEqual(

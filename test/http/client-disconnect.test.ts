@@ -7,7 +7,7 @@ import { listen, open, post } from './connection.ts';
 import { serve } from './serve.ts';
 
 for (const leave of ['end', 'destroy'] as const) {
-  test(`what is worked on for a client that has left is told so (${leave})`, async () => {
+  test(`work for a client that has disconnected is aborted (${leave})`, async () => {
     let begun = (): void => {};
     const begins = new Promise<void>((resolve) => {
       begun = resolve;
@@ -41,7 +41,7 @@ for (const leave of ['end', 'destroy'] as const) {
   });
 }
 
-test('who waits is answered, and the connection keeps nothing of it', async () => {
+test('a client that waits is answered, and its connection keeps no listener', async () => {
   const listeners: number[] = [];
   const signals: AbortSignal[] = [];
   const { server } = await serve({}, (routes) => {

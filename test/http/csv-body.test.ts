@@ -32,7 +32,7 @@ test('a file is taken as the bytes it is, whatever they are', async () => {
   }
 });
 
-test('what is sent as another type is refused, and files elsewhere', async () => {
+test('a body of another type is refused, and so is a CSV file on any other route', async () => {
   const { send } = await serveFiles();
   for (const [url, type, wanted] of [
     ['/files', 'application/json', 'text/csv'],
@@ -66,7 +66,7 @@ test('no file is one that is missing', async () => {
   }
 });
 
-test('a file has its limit, and its room among all bodies', async () => {
+test('a CSV file has a maximum size, and counts to the budget of all bodies', async () => {
   const { send } = await serveFiles({ bodies: createByteBudget({ largeBytes: 2_000, smallBytes: 0 }) });
   const file = { method: 'POST', url: '/files', headers: csv } as const;
   const declared = { ...csv, 'content-length': String(MAX_CSV_BODY_BYTES + 1) };

@@ -56,7 +56,7 @@ async function found(
 
 const LONG = 'k'.repeat(10_000);
 
-test('what is wrong with a field is said in words, and where', async () => {
+test('an error of a field says in words what is wrong, and where', async () => {
   for (const [body, param, words] of [
     [{ name: 5 }, 'name', 'must be a string'],
     [{ name: 'a' }, 'name', 'must have at least 2 characters'],

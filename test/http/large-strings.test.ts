@@ -150,7 +150,7 @@ test('only what stands under the key "content" is taken out', async () => {
   }
 });
 
-test('what stands deeper under the key "content" is not taken out', async () => {
+test('a string deeper under the key "content" is not detached', async () => {
   for (const content of [`["${LARGE}"]`, `{"deeper":"${LARGE}"}`]) {
     const { body } = await send(`{"attachments":[{"content":"","more":{"content":${content}}}]}`);
     assert.ok(JSON.stringify(body).includes(LARGE), content.slice(0, 10));
@@ -184,7 +184,7 @@ test('routes with attachments take longer bodies', async () => {
   assert.equal(await statusOf(JSON.stringify({ attachments: [{ content: `${content}A` }] })), 413);
 });
 
-test('what is not taken out may be so long and no longer', async () => {
+test('a text without its detached contents has a maximum size', async () => {
   const padded = (bytes: number) => {
     const [start, end] = ['{"html":"', `","attachments":[{"content":"${LARGE}"}]}`];
     const stays = JSON.stringify({ html: '', attachments: [{ content: PLACEHOLDER_CHARACTERS }] }).length;
@@ -205,7 +205,7 @@ test('a text of more strings than any of ours is left to the check that refuses 
   assert.equal(await detachContent(request, limitReached), limitReached);
 });
 
-test('whatever the strings, what is found and what stands in the body is what JSON says', async () => {
+test('detached contents and the rest of the body equal what a JSON parser reads, whatever the strings', async () => {
   const pad = 'B'.repeat(DETACHED_BYTES);
   const text = fc.string({ unit: fc.constantFrom('a', '/', '+', '"', '\\', '\n', 'é', '\0', ':', '{') });
   await fc.assert(

@@ -38,7 +38,7 @@ test('answers are counted by method, route and status, and never by path', async
   assert.ok(!shown.join('').includes('secret'));
 });
 
-test('the bytes of bodies in flight are shown, and bodies there was no room for are counted', async () => {
+test('the bytes of bodies in flight are shown, and bodies that exceeded the budget are counted', async () => {
   const peer = await open(await listen(server));
   peer.write(head('/things', 700_000));
   while (bodies.usedBytes === 0) await new Promise(setImmediate);

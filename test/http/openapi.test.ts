@@ -141,7 +141,7 @@ test('answers are those of success, and the refusals of the route by their statu
   });
 });
 
-test('what a file is stands beside it, and what an answer means beside what it carries', () => {
+test('a file has its description beside it, and a response its description beside its content', () => {
   const { requestBody, responses } = read(document.paths['/file']?.['post']);
   assert.equal(requestBody.description, 'Rows of things.');
   assert.equal(create.requestBody.description, undefined);
@@ -179,6 +179,6 @@ test('hidden routes and HEAD are not in it, and what is said of a route is', () 
   );
 });
 
-test('it is made once', () => {
+test('the document is made once', () => {
   assert.equal(server.openApi(), document);
 });

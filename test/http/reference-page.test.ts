@@ -44,7 +44,7 @@ test('nothing else of the disk is served', async () => {
   }
 });
 
-test('it is found from the root and with a slash behind, also below the path of a proxy', async () => {
+test('the reference page is found from the root and with a trailing slash, also below the path of a proxy', async () => {
   for (const [url, status] of [
     ['/', 302],
     ['/docs/', 308],

@@ -1,4 +1,4 @@
-/** Responses take room from before they are made until the client has taken them. */
+/** Responses count to the budget from before they are made until the client has read them. */
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -57,7 +57,7 @@ function holding() {
   return { routes, release: resolve };
 }
 
-test('nobody has more than a share, what finds no room is refused for now, and all is given back', async () => {
+test('no holder has more than its share, responses beyond the budget are refused, and all bytes are released', async () => {
   const { routes, release } = holding();
   const { ask, budget, shed } = await serveBudgeted({ routes });
   const held = ask('a', `/held/${400 * KIB}`);
@@ -89,7 +89,7 @@ test('small answers are never refused, and what has changed something is answere
   assert.equal(budget.usedBytes, 0);
 });
 
-test('a route that changes something and answers with much has its room before it begins', async () => {
+test('a route that changes something and has a large response reserves it before it begins', async () => {
   let changes = 0;
   const { ask, budget } = await serveBudgeted({
     routes(server) {
@@ -108,7 +108,7 @@ test('a route that changes something and answers with much has its room before i
   assert.equal(budget.usedBytes, 0);
 });
 
-test('a stream that finds no room is closed, and no cache keeps the refusal', async () => {
+test('a stream that exceeds the budget is closed, and no cache stores the refusal', async () => {
   const { routes, release } = holding();
   const closed: boolean[] = [];
   let read = 0;
@@ -145,7 +145,7 @@ test('a stream that finds no room is closed, and no cache keeps the refusal', as
   assert.equal(budget.usedBytes, 0);
 });
 
-test('what a client has not read is held until it has, or has gone', async () => {
+test('a response counts until its client has read it or disconnected', async () => {
   const { server, budget } = await serveBudgeted({ largeBytes: 2 * UNREAD_BYTES });
   try {
     const port = await listen(server);
@@ -170,7 +170,7 @@ test('what a client has not read is held until it has, or has gone', async () =>
   }
 });
 
-test('a connection whose client does not read is closed, and its room is free again', async () => {
+test('a connection whose client does not read is closed, and its bytes are released', async () => {
   const { server, budget } = await serveBudgeted({ largeBytes: 2 * UNREAD_BYTES, stallMs: 20 });
   try {
     const client = await open(await listen(server));

@@ -94,7 +94,7 @@ test('a body where one is needed, but there is none, is a bad request', async ()
   }
 });
 
-test('what is wrong is named by its path, in the words of the caller', async () => {
+test('a wrong field is named by its path, as the caller spells it', async () => {
   for (const [text, param, message] of [
     ['{}', 'name', /^`name` is required$/],
     ['{"name":""}', 'name', /^`name` must not be empty$/],
@@ -208,7 +208,7 @@ test('a refusal carries its status, details and when to come back, and never its
   assert.ok(!JSON.stringify(answer.body).includes('hidden'));
 });
 
-test('what there is no room for may come back soon, where nothing says when', async () => {
+test('a refusal for lack of memory has a Retry-After of a few seconds by default', async () => {
   const answer = await send({ method: 'GET', url: '/full' });
   assertProblem(answer, { status: 503, type: 'unavailable' });
   assert.equal(answer.headers['retry-after'], '2');
@@ -293,7 +293,7 @@ async function exchange(bytes: string, given?: FastifyInstance): Promise<string>
   return Buffer.concat(parts).toString();
 }
 
-test('what is no HTTP, or too much of it, is refused in the same envelope and the connection closed', async () => {
+test('invalid or too large HTTP is refused in the error envelope, and the connection closed', async () => {
   for (const [bytes, status] of [
     ['EHLO a.example\r\n\r\n', 400],
     [`GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`, 431],

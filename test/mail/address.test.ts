@@ -44,7 +44,7 @@ test('every mailbox is read back from its header form', () => {
   );
 });
 
-test('what is accepted is one address for another parser too, and the same one', () => {
+test('an accepted mailbox is one address for another parser too, and the same one', () => {
   const pieces = fc.constantFrom(
     'a',
     'b.c',
@@ -297,7 +297,7 @@ test('letters that look alike are other domains, and say so', () => {
   assert.equal(parseMailbox('a@\uff41pple.example')?.domain, 'apple.example');
 });
 
-test('whatever is accepted is one line of printable ASCII, and reads back as the same mailbox', () => {
+test('an accepted mailbox is one line of printable ASCII, and reads back as the same mailbox', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 20 }),

@@ -165,7 +165,7 @@ test('a host that cannot be looked up leaves the others', async () => {
   assert.equal(plan.ttlMs, 30_000, 'and is soon made anew');
 });
 
-test('a plan has at most five addresses, and a first host leaves room for the next', async () => {
+test('a plan has at most five addresses, and the first host leaves some of them to the next', async () => {
   const many = Array.from({ length: 8 }, (_, index) => `192.0.2.${index}`);
   const { plan } = await planFor({
     mx: [

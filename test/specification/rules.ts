@@ -115,7 +115,7 @@ export const RULES: readonly Section[] = [
     statements: {
       '400 validation_error for missing fields, which are named': [
         'emails/send.test.ts: to, subject and type are required',
-        'http/server.test.ts: what is wrong is named by its path, in the words of the caller',
+        'http/server.test.ts: a wrong field is named by its path, as the caller spells it',
       ],
       '400 validation_error for invalid addresses': [
         'emails/send.test.ts: to may be a string or a list, of up to 50 addresses',

@@ -122,13 +122,13 @@ test('an exempted network is a target in each spelling, also when it is our own;
   }
 });
 
-test('what is not a CIDR is named', () => {
+test('a text that is not a CIDR is named in the error', () => {
   for (const text of ['127.0.0.1', 'localhost', '10.0.0.0/33', '']) {
     assert.throws(() => blockList([text]), { message: `"${text}" is not a CIDR such as 127.0.0.0/8` });
   }
 });
 
-test('of a host with many addresses a few are considered', () => {
+test('only a few addresses of a host with many are considered', () => {
   const reported: number[] = [];
   const onRefused = (_host: string, addresses: readonly string[]) => reported.push(addresses.length);
   const reporting = createTargetGuard({ allow: [], own: [], onRefused });

@@ -126,7 +126,7 @@ test('a time with an offset is read whatever its form', () => {
   assert.equal(parseTimestamp('0001-01-01T00:00:00Z'), Date.parse('0001-01-01T00:00:00Z'));
 });
 
-test('what is no time with an offset is none', () => {
+test('a text that is not a time with an offset is not a timestamp', () => {
   for (const text of [
     ...['', 'tomorrow', 'in 1 hour', '1772366400', '2026-06-01', '2026-06-01T10:00:00', '20260601T100000Z'],
     ...['2026-06-01 10:00:00Z', '2026-06-01t10:00:00z', '2026-6-1T10:00:00Z', ' 2026-06-01T10:00:00Z'],

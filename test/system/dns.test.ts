@@ -85,7 +85,7 @@ test('an alias of a name that does not exist finds no name', async () => {
   assert.deepEqual(await dns.a('lost.example'), { kind: 'no-name' });
 });
 
-test('what the cache has is not asked again, and fresh looks past it', async (t) => {
+test('a cached answer is not asked for again, and fresh lookups bypass the cache', async (t) => {
   const own = await startDnsServer('a.example TXT "old"');
   t.after(() => own.close());
   const { txt, fresh } = dnsFrom(own.address);

@@ -209,7 +209,7 @@ test('a file as large as the limit is taken, one byte more is refused', async (c
   }
 });
 
-test('a file keeps its reservation until it is given back; what came of it before and did not last keeps none', async (context) => {
+test('a downloaded file keeps its reservation until the caller releases it, and a failed download keeps none', async (context) => {
   const { port } = await serve(context, (request, response) => {
     const [status, length] = { '/gone': [404, 300], '/file': [200, 400] }[request.url ?? ''] ?? [302, 500];
     response
@@ -227,7 +227,7 @@ test('a file keeps its reservation until it is given back; what came of it befor
   }
 });
 
-test('a file for which there is no reservation is not said to be at fault, and keeps none', async (context) => {
+test('a download without memory is not blamed on the file, and keeps no reservation', async (context) => {
   const { port } = await serve(context, (_request, response) => {
     for (let part = 0; part < 4; part++) response.write('x'.repeat(50_000));
     response.end();
@@ -239,7 +239,7 @@ test('a file for which there is no reservation is not said to be at fault, and k
   assert.equal(reservation.takenBytes, 0);
 });
 
-test('of an endless file little more than the limit is read', async (context) => {
+test('little more than the limit is read of an endless file', async (context) => {
   let sent = 0;
   const { port } = await serve(context, (_request, response) => {
     const pour = () => {

@@ -17,7 +17,7 @@ test('an issue says what is wrong without its path, the message as a whole sente
   }
 });
 
-test('of what there may be no more it says how many there are, and what to do if there is something to do', () => {
+test('a refused limit says how many resources exist, and what the caller can do about it', () => {
   const { code, message, options } = limitReached('topics already', 100);
   assert.deepEqual(
     [code, message, options],

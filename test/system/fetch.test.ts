@@ -113,7 +113,7 @@ for (const host of SPELLINGS) {
   });
 }
 
-test('the same spellings arrive where loopback is allowed: it is the guard that refuses them', async (context) => {
+test('other spellings of loopback addresses connect when loopback is allowed, so it is the guard that refuses them', async (context) => {
   const receiver = await receive(context, OK);
   const hosts = SPELLINGS.slice(0, 8);
   for (const host of hosts)
@@ -142,7 +142,7 @@ for (const [what, addresses] of [
 // 127.0.0.2 plays the public address: it is the only one the guard lets through.
 const PUBLIC = ['127.0.0.2/32'];
 
-test('of a mixed answer only the public address is connected to', async (context) => {
+test('only the public address of a mixed DNS answer is connected to', async (context) => {
   const reached: (string | undefined)[] = [];
   const { port } = await receive(context, (request, response) => {
     reached.push(request.socket.localAddress);
@@ -165,7 +165,7 @@ test('a name that is public at first and private later is refused at the next co
   assert.deepEqual([receiver.requests, receiver.connections], [1, 1]);
 });
 
-test('of a host with addresses in both families each is judged, and either is enough', async (context) => {
+test('a host with IPv4 and IPv6 addresses has each checked, and one allowed address is enough', async (context) => {
   const { port } = await receive(context, OK);
   for (const [addresses, reached] of [
     [['10.0.0.1', '127.0.0.2', 'fd00::1'], true],
@@ -282,7 +282,7 @@ test('an answer as large as the limit is whole', async (context) => {
   }
 });
 
-/** What the body of `length` bytes is asked room for, and whether it is held in as much memory. */
+/** Returns the sizes that a body of `length` bytes reserves, and whether it occupies as much memory. */
 async function roomAsked(port: number, path: string, maxResponseBytes = 1_000_000) {
   const asked: number[] = [];
   const reserveBytes = (bytes: number) => asked.push(bytes) > 0;
@@ -313,7 +313,7 @@ test('one that does not is held in what grows, twice as much each time, up to th
   assert.deepEqual((await roomAsked(port, '/', 200_000)).asked, [65_536, 65_536, 200_000 - 131_072]);
 });
 
-test('an answer without a body asks for no room, and one whose body has not begun neither', async (context) => {
+test('a response without a body reserves no memory, and neither does one whose body has not begun', async (context) => {
   const { port } = await receive(context, (request, response) => {
     if (request.url === '/empty') response.end();
     else response.writeHead(200, { 'content-length': 900_000 }).flushHeaders();
@@ -326,7 +326,7 @@ test('an answer without a body asks for no room, and one whose body has not begu
   assert.equal(asked, 0);
 });
 
-test('an answer for which there is no room is left, and its connection closed', async (context) => {
+test('a response for which no memory can be reserved is aborted, and its connection closed', async (context) => {
   const receiver = await receive(context, (_request, response) => {
     const pour = () => {
       while (!response.destroyed && response.write('x'.repeat(65_536)));

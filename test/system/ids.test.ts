@@ -39,7 +39,7 @@ test('a hundred thousand ids of one moment are all different, in every character
   }
 });
 
-test('what has not exactly the shape of an id with this prefix is none', () => {
+test('a text without exactly the shape of an id with this prefix is not one', () => {
   const id = newId('em', 1_900_000_000_000);
   for (const text of [
     '',

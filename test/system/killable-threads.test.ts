@@ -123,7 +123,7 @@ test('a job that wants more memory than there is ends its thread, not the proces
   assert.match(await run('where'), /^thread/);
 });
 
-test('what a job throws is its outcome, and its thread goes on', async (t) => {
+test('an error that a job throws is its outcome, and its thread continues', async (t) => {
   const { run } = openThreads(t);
   const where = await run('where');
   assert.equal(await run('throw'), 'threw: as told');
@@ -141,7 +141,7 @@ test('threads start with the first job; one that cannot start costs a job each t
   for (const outcome of await Promise.all([run('where'), run('where')])) assert.match(outcome, /^died: /);
 });
 
-test('of too many waiting jobs the last is sent away at once', async (t) => {
+test('a job beyond the maximum of waiting jobs fails at once', async (t) => {
   const { run, spin, threads } = openThreads(t);
   await spin();
   const waiting = [run('where'), run('where'), run('where')];

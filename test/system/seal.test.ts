@@ -13,7 +13,7 @@ after(() => rmSync(root, { recursive: true, force: true }));
 const sealer = createSealer(randomBytes(32));
 const PLACE = ['ten_1', 'dom_1'];
 
-test('what was sealed opens in its place, whatever it is', () => {
+test('any sealed secret opens in the context it was sealed for', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.array(fc.string()), (secret, place) => {
       assert.equal(sealer.open(sealer.seal(secret, place), place), secret);
@@ -57,7 +57,7 @@ test('a sealed value that was changed, anywhere, does not open', () => {
   }
 });
 
-test('what is too short to be sealed, or has another form, is refused', () => {
+test('a value that is too short to be sealed, or has another form, is refused', () => {
   const [format, keyId, body = ''] = sealer.seal('secret', PLACE).split('.');
   const bytes = Buffer.from(body, 'base64');
   for (const length of [0, 4, 16, 27]) {

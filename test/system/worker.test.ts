@@ -56,7 +56,7 @@ function openTable(change: Partial<Work<Row>> = {}) {
   return table;
 }
 
-test('what is due is run at once, what is not when it falls due and not before', async () => {
+test('due items run at once, and other items run when they fall due and not before', async () => {
   const table = openTable();
   table.add('now');
   table.add('soon', table.clock.now() + 5_000);
@@ -112,7 +112,7 @@ test('without any notice it looks every 30 seconds', async () => {
   assert.deepEqual(table.started, ['silent']);
 });
 
-test('never more run at a time than its concurrency, and each end makes room for one', async () => {
+test('no more items run at a time than the concurrency, and each that ends lets another start', async () => {
   const table = openTable();
   for (const name of ['a', 'b', 'c', 'd']) table.add(name);
   table.start();
@@ -124,7 +124,7 @@ test('never more run at a time than its concurrency, and each end makes room for
   assert.deepEqual(table.started, ['a', 'b', 'c', 'd']);
 });
 
-test('an item that fails is logged and makes room like any other', async () => {
+test('an item that fails is logged and frees its slot like any other', async () => {
   const table = openTable({ concurrency: 1 });
   for (const name of ['bad', 'good']) table.add(name);
   table.start();

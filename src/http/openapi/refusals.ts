@@ -74,7 +74,7 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
   },
   internal_error: { when: 'a mistake on our side.', message: 'Something went wrong on our side' },
   unavailable: {
-    when: 'too much to do at the moment, or no room.',
+    when: 'the daemon is overloaded, or has no memory or disk space for the request.',
     message: 'Too much to do at the moment; try again shortly',
   },
 };

@@ -32,14 +32,14 @@ export function encodeWords(text: string): string {
 }
 
 function encodeAs(encoding: 'Q' | 'B', text: string): string {
-  const room = MAX_WORD_CHARACTERS - FRAME_CHARACTERS;
+  const maxCharacters = MAX_WORD_CHARACTERS - FRAME_CHARACTERS;
   const words: string[] = [];
   let chunk = '';
   let used = 0;
   for (const character of text) {
     const bytes = Buffer.from(character, 'utf8');
     const cost = encoding === 'Q' ? qEncode(bytes).length : bytes.length;
-    const limit = encoding === 'Q' ? room : Math.floor(room / 4) * 3;
+    const limit = encoding === 'Q' ? maxCharacters : Math.floor(maxCharacters / 4) * 3;
     if (used + cost > limit) {
       words.push(frame(encoding, chunk));
       chunk = '';

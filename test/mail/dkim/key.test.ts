@@ -27,7 +27,7 @@ test('records are read with white space anywhere, in any order, with tags we do 
   for (const record of records) assert.deepEqual(parseDkimKeyRecord(record), expected, record);
 });
 
-test('what is no usable RSA key for mail is refused', () => {
+test('a record without a usable RSA key for mail is refused', () => {
   const records = [
     '',
     'v=spf1 -all',

@@ -53,7 +53,7 @@ test('text that looks encoded, or that a reader would trim, is encoded', () => {
   assert.equal(textField('Subject', ''), 'Subject: \r\n');
 });
 
-test('what would end a field early is refused', () => {
+test('text that would end a field early is refused', () => {
   for (const text of ['a\r\nBcc: e@evil.example', 'a\n', 'a\r', 'a\0']) {
     assert.throws(() => textField('Subject', text), RangeError);
     assert.throws(() => structuredField('X-Id', text), RangeError);

@@ -77,7 +77,7 @@ test('others have their turns while it works', async () => {
   assert.ok(turns > 20, `${turns} turns`);
 });
 
-test('of a text without markup nothing is lost but white space', async () => {
+test('a text without markup loses nothing but white space', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.stringMatching(/^[A-Za-z0-9.,;<>="'éß]+$/), { maxLength: 20 }),
@@ -90,7 +90,7 @@ test('of a text without markup nothing is lost but white space', async () => {
   );
 });
 
-test('whatever it is, what comes out is text that a message can hold', async () => {
+test('any input becomes text that a message can contain', async () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 10 }),
     fc.constantFrom(

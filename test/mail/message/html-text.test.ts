@@ -130,7 +130,7 @@ test('a hostile document is ended by the clock, stripped instead, and holds up n
   assert.equal(await htmlText.convert('<p>next'), 'next');
 });
 
-test('what the library cannot bear is stripped instead', async (t) => {
+test('a document that the layout library cannot process is stripped instead', async (t) => {
   const { htmlText, warnings } = open(t);
   assert.equal(await htmlText.convert(`${'<b>'.repeat(20_000)}x`), 'x');
   assert.deepEqual(warnings, ['threw']);
@@ -139,7 +139,7 @@ test('what the library cannot bear is stripped instead', async (t) => {
 /** Throws in the library. */
 const ENDLESS = '<ol type="I" start="1e300"><li>x</ol>';
 
-test('of many stripped documents a minute the first is told, and then how many there were', async (t) => {
+test('the first stripped document is logged at once, and later ones as a number per minute', async (t) => {
   const { clock, htmlText, warnings } = open(t);
   for (let count = 0; count < 4; count++) assert.equal(await htmlText.convert(ENDLESS), '* x');
   assert.deepEqual(warnings, ['threw']);
@@ -191,7 +191,7 @@ test('a document too large to be laid out is stripped, without a thread', async 
   assert.deepEqual(warnings, []);
 });
 
-test('it answers even while it is closed, and after', async (t) => {
+test('documents are converted even while the converter closes, and after', async (t) => {
   const { htmlText } = open(t);
   const bomb = htmlText.convert(`<ol><li>x${BOMB}`);
   await htmlText.close();

@@ -73,7 +73,7 @@ test('an alias that leads out of the answer is asked for, and its TTL still coun
   assert.deepEqual(asked, ['a.example', 'b.example', 'c.example']);
 });
 
-test('asked for the alias itself, it is the answer', async () => {
+test('a question for CNAME records is answered with the alias itself', async () => {
   const { finding, asked } = await find(
     { 'a.example': { answers: [alias('a.example', 'b.example')] } },
     'CNAME',

@@ -64,7 +64,7 @@ test('each query has an id and a port of its own that do not count up', async (t
   }
 });
 
-test('what does not match is passed over, and the answer is still waited for', async (t) => {
+test('a response that does not match the query is ignored, and the exchange keeps waiting', async (t) => {
   const { ask } = await world(t, (asked) => [
     Buffer.from('no message'),
     addresses({ ...asked, id: asked.id ^ 1 }, '192.0.2.66'),

@@ -45,7 +45,7 @@ test('that there is nothing is kept too', async () => {
   }
 });
 
-test('what must not be kept is asked for each time, and what was kept before it is forgotten', async () => {
+test('an answer with TTL 0 is asked for each time, and removes what was cached before', async () => {
   const { now, cached, fresh } = world(found('kept', 10_000));
   await cached(QUESTION);
   now.finding = { kind: 'no-data', ttlMs: 0 };

@@ -18,7 +18,7 @@ test('addresses are read with and without a port, in both families', () => {
   }
 });
 
-test('what is no address is named', () => {
+test('a text that is not the address of a resolver is named in the error', () => {
   for (const text of [
     '',
     'localhost',
@@ -55,7 +55,7 @@ test('without any, those of the machine are asked, and looked at again every hal
   assert.deepEqual(asked(), ['192.0.2.2', '192.0.2.3']);
 });
 
-test('what the machine says and cannot be read is passed over', () => {
+test('resolvers of the machine that cannot be parsed are ignored', () => {
   const servers = createServers({ clock, servers: [], ofMachine: () => ['junk', '192.0.2.1'] });
   assert.deepEqual(servers.inOrder(), [{ address: '192.0.2.1', port: 53 }]);
 });
