@@ -15,8 +15,13 @@ import { isResolver } from './system/dns/servers.ts';
 import { isHostName } from './system/dns.ts';
 import { errorMessage } from './system/errors.ts';
 
+/** A hundred years. Our own limit. */
+const MAX_RETENTION_DAYS = 36_500;
+
 const port = (value: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: value, description });
+const days = (value: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: MAX_RETENTION_DAYS, default: value, description });
 const section = <Properties extends Record<string, TSchema>>(description: string, properties: Properties) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description });
 
@@ -108,6 +113,21 @@ export const configSchema = section('Postrider configuration', {
       description: 'Name of the signature header.',
     }),
   }),
+  retention: section(
+    'How long data about mail that has ended is kept. Mail that is still queued, scheduled or held stays.',
+    {
+      contentDays: days(
+        30,
+        'Days after the last change of an email until its HTML, text and attachments are deleted. At most emailDays.',
+      ),
+      eventDays: days(90, 'Days until events and delivery attempts are deleted. At most emailDays.'),
+      emailDays: days(400, 'Days after the last change of an email until the email itself is deleted.'),
+      webhookDays: days(
+        30,
+        'Days until webhook deliveries are deleted, including those still pending. At most eventDays.',
+      ),
+    },
+  ),
   keys: section('API keys.', {
     livePrefix: Type.String({
       pattern: '^[a-z0-9_]{1,32}$',
@@ -306,6 +326,7 @@ function check(
       `${origins.get('dns.servers')}: "dns.servers": "${notResolver}" is not the address of a resolver such as 192.0.2.1 or [2001:db8::1]:53`,
     );
   }
+  requireOrderedRetention(config.retention, origins);
   requireAddresses('domains.addresses', config.domains.addresses, origins);
   requireAddresses('http.trustedProxies', config.http.trustedProxies, origins);
   try {
@@ -313,6 +334,25 @@ function check(
   } catch (error) {
     throw new ConfigError(
       `${origins.get('outbound.allowTargets')}: "outbound.allowTargets": ${errorMessage(error)}`,
+    );
+  }
+}
+
+/** Each pair names a limit and the longer one that it must not exceed: what depends on a row is deleted before the row. */
+const RETENTION_ORDER = [
+  ['contentDays', 'emailDays'],
+  ['eventDays', 'emailDays'],
+  ['webhookDays', 'eventDays'],
+] as const;
+
+function requireOrderedRetention(
+  retention: ConfigFields['retention'],
+  origins: ReadonlyMap<string, string>,
+): void {
+  for (const [shorter, longer] of RETENTION_ORDER) {
+    if (retention[shorter] <= retention[longer]) continue;
+    throw new ConfigError(
+      `${origins.get(`retention.${shorter}`)}: "retention.${shorter}" must be at most "retention.${longer}", which is ${retention[longer]}`,
     );
   }
 }

@@ -25,6 +25,7 @@ import { createImportSweep, startImports } from './imports/worker.ts';
 import { createTrialWork } from './queue/held/trial.ts';
 import { moveQueue } from './queue/set-back.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
+import { createRetentionWork } from './retention/worker.ts';
 import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
 import { errorCode } from './system/errors.ts';
@@ -124,6 +125,7 @@ function startWorkers(app: App): RunningWork[] {
     startWork(app, createAudienceSweep(app)),
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
+    startWork(app, createRetentionWork(app)),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];
 }

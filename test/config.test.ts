@@ -163,6 +163,28 @@ test('what a schema cannot say is checked too', () => {
   }
 });
 
+test('retention is in days, and nothing outlives what it depends on', () => {
+  const days = { contentDays: 30, eventDays: 90, emailDays: 400, webhookDays: 30 };
+  assert.deepEqual(loadConfig({ env: {} }).retention, days);
+  const env = {
+    POSTRIDER_RETENTION_CONTENT_DAYS: '7',
+    POSTRIDER_RETENTION_EVENT_DAYS: '7',
+    POSTRIDER_RETENTION_EMAIL_DAYS: '7',
+    POSTRIDER_RETENTION_WEBHOOK_DAYS: '7',
+  };
+  const week = { contentDays: 7, eventDays: 7, emailDays: 7, webhookDays: 7 };
+  assert.deepEqual(loadConfig({ env }).retention, week);
+  for (const [name, shorter, longer] of [
+    ['POSTRIDER_RETENTION_CONTENT_DAYS', 'contentDays', 'emailDays'],
+    ['POSTRIDER_RETENTION_EVENT_DAYS', 'eventDays', 'emailDays'],
+    ['POSTRIDER_RETENTION_WEBHOOK_DAYS', 'webhookDays', 'eventDays'],
+  ] as const) {
+    const message = `"retention.${shorter}" must be at most "retention.${longer}", which is 7`;
+    refused(() => loadConfig({ env: { ...env, [name]: '8' } }), `${name}: ${message}`);
+  }
+  refused(() => loadConfig({ env: { POSTRIDER_RETENTION_CONTENT_DAYS: '0' } }), 'retention.contentDays');
+});
+
 test('a variable that sets nothing is refused by name', () => {
   refused(() => loadConfig({ env: { POSTRIDER_HTP_PORT: '80' } }), 'POSTRIDER_HTP_PORT');
   refused(() => loadConfig({ env: { POSTRIDER_CRASH_AT: 'nowhere' } }), 'POSTRIDER_CRASH_AT', 'nowhere');

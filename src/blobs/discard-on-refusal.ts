@@ -2,6 +2,7 @@
 import type { BlobRow } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import type { Blobs } from './blobs.ts';
+import type { StoredBytes } from './store.ts';
 
 /**
  * Runs `commit`. After a refusal it is certain that no row names the bytes, so their files are deleted at once. After
@@ -22,6 +23,9 @@ export async function discardOnRefusal<Result>(
 }
 
 /** Discards the files of the blobs, one after another. */
-export async function discardAll(blobs: Pick<Blobs, 'discard'>, stored: readonly BlobRow[]): Promise<void> {
+export async function discardAll(
+  blobs: Pick<Blobs, 'discard'>,
+  stored: readonly StoredBytes[],
+): Promise<void> {
   for (const blob of stored) await blobs.discard(blob);
 }

@@ -1,4 +1,5 @@
 /** The blobs table. Only blobs/blobs.ts decides what is stored inline. */
+import { sql } from 'kysely';
 import type { Tx } from '../db/operation.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { BlobRow } from '../db/tables.ts';
@@ -46,15 +47,33 @@ export async function isFileInUse(tx: Tx, sha256: string): Promise<boolean> {
   return row !== undefined;
 }
 
+const whereById = statement((db, param: Param<{ id: string }>) =>
+  db
+    .selectFrom('blobs')
+    // SQLite tells from the header of a row whether a column is null; it does not read the bytes.
+    .select(['sha256', sql<0 | 1>`data IS NULL`.as('isInFile')])
+    .where('id', '=', param('id') as BlobRow['id']),
+);
+
+const emptyById = statement((db, param: Param<{ id: string }>) =>
+  db
+    .updateTable('blobs')
+    .set({ sha256: '', sizeBytes: 0, data: sql`x''` })
+    .where('id', '=', param('id') as BlobRow['id']),
+);
+
 /**
- * Removes the bytes from a blob that nobody needs any more. It is part of the write after which that is so. It
- * returns the blob when its bytes are in a file, so that the caller can discard the file after the commit; otherwise
- * the sweep removes the file. The row itself stays, because to delete it SQLite would search all messages for one
- * that names it.
+ * Frees the bytes of a blob as part of a write after which nobody needs them. The row stays, empty, for as long as
+ * another row names it. Returns the bytes if they are in a file: the caller can discard it after the write, and the
+ * sweep removes it otherwise.
  */
 export async function emptyBlob(tx: Tx, id: BlobRow['id']): Promise<StoredBytes | undefined> {
-  const blob = await findBlob(tx, id);
-  const empty = { sha256: '', sizeBytes: 0, data: new Uint8Array() };
-  await tx.updateTable('blobs').set(empty).where('id', '=', id).execute();
-  return blob?.data === null ? { id, sha256: blob.sha256, data: null } : undefined;
+  const blob = await whereById.first(tx, { id });
+  await emptyById.all(tx, { id });
+  return blob?.isInFile === 1 ? { id, sha256: blob.sha256, data: null } : undefined;
+}
+
+/** Deletes the rows of emptied blobs that no other row names any more, as part of a write. */
+export async function deleteEmptyBlobs(tx: Tx, ids: readonly BlobRow['id'][]): Promise<void> {
+  await tx.deleteFrom('blobs').where('id', 'in', ids).where('sha256', '=', '').execute();
 }

@@ -10,6 +10,7 @@ import { installation } from './migrations/0006-installation.ts';
 import { returnPath } from './migrations/0008-return-path.ts';
 import { webhookSuspension } from './migrations/0009-webhook-suspension.ts';
 import { names } from './migrations/0010-names.ts';
+import { retention } from './migrations/0011-retention.ts';
 
 const MIGRATIONS: readonly Migration[] = [
   initial,
@@ -21,6 +22,7 @@ const MIGRATIONS: readonly Migration[] = [
   returnPath,
   webhookSuspension,
   names,
+  retention,
 ];
 
 export class NewerSchemaError extends Error {

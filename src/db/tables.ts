@@ -233,6 +233,8 @@ export type EmailRow = {
   /** Content as sent, with variables filled in. */
   html: string | null;
   text: string | null;
+  /** Time at which retention removed `html`, `text` and the message's blob. Null while the content is kept. */
+  contentDeletedAt: number | null;
 };
 
 /** Written by emails/store.ts: finds emails by tag. */

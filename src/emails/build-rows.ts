@@ -123,6 +123,7 @@ function emailRow({ tenantId, mode }: Caller, prepared: Prepared): EmailRow {
     missingVariables: JSON.stringify(content.missingVariables),
     rfcMessageId: prepared.messageId,
     createdAt: prepared.now,
+    contentDeletedAt: null,
   };
 }
 

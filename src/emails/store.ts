@@ -3,10 +3,15 @@
  * the list.
  */
 import { sql } from 'kysely';
+import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../blobs/store.ts';
+import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
-import { type Param, statement } from '../db/statement.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
 import type { EmailAddressRow, EmailRow, EmailTagRow, MessageRow, Mode } from '../db/tables.ts';
+import { isAboutOpenMail } from '../events/store.ts';
+import { addressKey } from '../mail/address.ts';
 import { cancelMessage, rescheduleMessage } from '../queue/cancel.ts';
+import { deleteMessages, listRecipients } from '../queue/store.ts';
 import type { Tag } from './request/tags.ts';
 import type { EmailWithStatus } from './show.ts';
 
@@ -36,6 +41,7 @@ const insertRow = statement((db, param: Param<EmailRow>) =>
     createdAt: param('createdAt'),
     html: param('html'),
     text: param('text'),
+    contentDeletedAt: param('contentDeletedAt'),
   }),
 );
 
@@ -147,3 +153,148 @@ export const rescheduleStoredEmail = defineWrite(
       .execute();
   },
 );
+
+export type EmailExpiry = ExpiryRange & {
+  now: number;
+  /** Time of the last change at or before which an email has expired. */
+  endedBy: number;
+};
+
+/**
+ * Maximum numbers for one write of retention, so that others do not wait long. Our own limits: each makes a write of
+ * about 5 ms. Recipients count where emails are deleted, and bytes where content is, since SQLite reads every page that
+ * it frees.
+ */
+const MAX_VISITED_EMAILS = 50;
+const MAX_DELETED_RECIPIENTS = 150;
+const MAX_FREED_BYTES = 1024 * 1024;
+
+const isInRange = (param: Param<EmailExpiry>) =>
+  sql<boolean>`emails.id > ${constant(param('after'))} AND emails.id < ${constant(param('before'))}`;
+
+const nextWithContent = statement((db, param: Param<EmailExpiry>) =>
+  db
+    .selectFrom('emails')
+    .innerJoin('messages', 'messages.id', 'emails.id')
+    .innerJoin('blobs', 'blobs.id', 'messages.blobId')
+    .select(['emails.id', 'messages.blobId'])
+    .select(
+      sql<number>`blobs."sizeBytes" + ifnull(octet_length(emails.html), 0) + ifnull(octet_length(emails.text), 0)`.as(
+        'contentBytes',
+      ),
+    )
+    .select(
+      sql<0 | 1>`messages."lastEventAt" <= ${param('endedBy')} AND NOT ${isAboutOpenMail('emails.id')}`.as(
+        'hasExpired',
+      ),
+    )
+    // Literal, for the partial index `emailsWithContent`.
+    .where(sql<boolean>`emails."contentDeletedAt" IS NULL`)
+    .where(isInRange(param))
+    .orderBy('emails.id')
+    .limit(MAX_VISITED_EMAILS),
+);
+
+const clearContent = statement((db, param: Param<Pick<EmailRow, 'id' | 'contentDeletedAt'>>) =>
+  db
+    .updateTable('emails')
+    .set({ html: null, text: null, contentDeletedAt: param('contentDeletedAt') })
+    .where('id', '=', param('id')),
+);
+
+/**
+ * Deletes the content of emails that ended at `endedBy` or before: HTML, text, and the bytes of the message. Returns
+ * the bytes that are in files, which the caller discards.
+ */
+export const expireContent = defineWrite(
+  'emails.expireContent',
+  async (tx, expiry: EmailExpiry): Promise<ExpirySlice & { files: StoredBytes[] }> => {
+    const rows = await nextWithContent.all(tx, expiry);
+    const files: StoredBytes[] = [];
+    let [deleted, freedBytes] = [0, 0];
+    for (const { id, blobId, contentBytes, hasExpired } of rows) {
+      if (hasExpired === 0) continue;
+      await clearContent.all(tx, { id, contentDeletedAt: expiry.now });
+      const file = await emptyBlob(tx, blobId);
+      if (file) files.push(file);
+      deleted++;
+      freedBytes += contentBytes;
+      if (freedBytes >= MAX_FREED_BYTES) return { next: id, deleted, files };
+    }
+    return { next: rows[MAX_VISITED_EMAILS - 1]?.id, deleted, files };
+  },
+);
+
+const nextEmails = statement((db, param: Param<EmailExpiry>) =>
+  db
+    .selectFrom('emails')
+    .innerJoin('messages', 'messages.id', 'emails.id')
+    .select(['emails.id', 'emails.tenantId', 'emails.mode', 'emails.tags', 'messages.blobId'])
+    .select(
+      sql<0 | 1>`emails."contentDeletedAt" IS NOT NULL AND messages."lastEventAt" <= ${param('endedBy')}`.as(
+        'hasExpired',
+      ),
+    )
+    .where(isInRange(param))
+    .orderBy('emails.id')
+    .limit(MAX_VISITED_EMAILS),
+);
+
+const deleteAddress = statement((db, param: Param<EmailAddressRow>) =>
+  db
+    .deleteFrom('emailAddresses')
+    .where('tenantId', '=', param('tenantId'))
+    .where('mode', '=', param('mode'))
+    .where('address', '=', param('address'))
+    .where('emailId', '=', param('emailId')),
+);
+
+const deleteTag = statement((db, param: Param<EmailTagRow>) =>
+  db
+    .deleteFrom('emailTags')
+    .where('tenantId', '=', param('tenantId'))
+    .where('mode', '=', param('mode'))
+    .where('key', '=', param('key'))
+    .where('value', '=', param('value'))
+    .where('emailId', '=', param('emailId')),
+);
+
+/**
+ * Deletes emails whose content was deleted before and whose last change was at `endedBy` or before, with their
+ * messages, recipients, addresses and tags.
+ */
+export const expireEmails = defineWrite(
+  'emails.expire',
+  async (tx, expiry: EmailExpiry): Promise<ExpirySlice> => {
+    const rows = await nextEmails.all(tx, expiry);
+    const expired: typeof rows = [];
+    let recipients = 0;
+    for (const row of rows.filter(({ hasExpired }) => hasExpired === 1)) {
+      recipients += await deleteSearchKeys(tx, row);
+      expired.push(row);
+      if (recipients >= MAX_DELETED_RECIPIENTS) break;
+    }
+    const ids = expired.map(({ id }) => id);
+    if (ids.length > 0) {
+      await tx.deleteFrom('emails').where('id', 'in', ids).execute();
+      await deleteMessages(tx, ids);
+      const blobIds = expired.map(({ blobId }) => blobId);
+      await deleteEmptyBlobs(tx, blobIds);
+    }
+    const wasCutShort = recipients >= MAX_DELETED_RECIPIENTS;
+    return { next: wasCutShort ? ids.at(-1) : rows[MAX_VISITED_EMAILS - 1]?.id, deleted: ids.length };
+  },
+);
+
+/** Deletes the rows by which an email is found. Returns the number of its recipients. */
+async function deleteSearchKeys(
+  tx: Tx,
+  { id: emailId, tenantId, mode, tags }: Pick<EmailRow, 'id' | 'tenantId' | 'mode' | 'tags'>,
+): Promise<number> {
+  const recipients = await listRecipients(tx, emailId);
+  for (const { address } of recipients)
+    await deleteAddress.all(tx, { tenantId, mode, address: addressKey(address), emailId });
+  for (const [key, value] of Object.entries(JSON.parse(tags) as Record<string, string>))
+    await deleteTag.all(tx, { tenantId, mode, key, value, emailId });
+  return recipients.length;
+}

@@ -1,6 +1,7 @@
 /** The event log. An event is recorded in the transaction of the change that it describes (architecture.md idea 5). */
 import { sql } from 'kysely';
-import type { Tx } from '../db/operation.ts';
+import { EXPIRY_ROWS, type ExpiryRange, type ExpirySlice } from '../db/expiry.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { EventRow } from '../db/tables.ts';
 
@@ -92,6 +93,41 @@ const markFannedOutStatement = statement((db, param: Param<{ last: EventRow['id'
 export async function markFannedOut(tx: Tx, last: EventRow['id']): Promise<void> {
   await markFannedOutStatement.all(tx, { last });
 }
+
+/**
+ * True for rows about mail that is still queued, scheduled, deferred, in flight or held. Retention keeps such rows,
+ * however old they are.
+ */
+export const isAboutOpenMail = (messageId: string) => sql<boolean>`EXISTS (
+  SELECT 1 FROM recipients WHERE recipients."messageId" = ${sql.ref(messageId)}
+    AND recipients.state IN ('ready', 'in_flight', 'deferred', 'held'))`;
+
+/**
+ * Deletes the events among the next `EXPIRY_ROWS` of the range, apart from those about open mail and those that
+ * webhooks have not seen yet.
+ */
+export const expireEvents = defineWrite(
+  'events.expire',
+  async (tx, { after, before }: ExpiryRange): Promise<ExpirySlice> => {
+    const last = await tx
+      .selectFrom('events')
+      .select('id')
+      .where('id', '>', after as EventRow['id'])
+      .where('id', '<', before as EventRow['id'])
+      .orderBy('id')
+      .limit(1)
+      .offset(EXPIRY_ROWS - 1)
+      .executeTakeFirst();
+    const { numDeletedRows } = await tx
+      .deleteFrom('events')
+      .where('id', '>', after as EventRow['id'])
+      .where('id', last ? '<=' : '<', last?.id ?? (before as EventRow['id']))
+      .where('fannedOut', '=', 1)
+      .where(sql<boolean>`NOT ${isAboutOpenMail('events.emailId')}`)
+      .executeTakeFirst();
+    return { next: last?.id, deleted: Number(numDeletedRows) };
+  },
+);
 
 export type EventById = { id: EventRow['id'] };
 const byId = statement((db, param: Param<EventById>) =>

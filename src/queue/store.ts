@@ -356,3 +356,9 @@ export function listInFlight(tx: Tx, runId: string): Promise<Pick<RecipientRow, 
     .where('runId', '=', runId)
     .execute();
 }
+
+/** Deletes messages and their recipients as part of a write. Their attempts and events expire by themselves. */
+export async function deleteMessages(tx: Tx, ids: readonly string[]): Promise<void> {
+  await tx.deleteFrom('recipients').where('messageId', 'in', ids).execute();
+  await tx.deleteFrom('messages').where('id', 'in', ids).execute();
+}

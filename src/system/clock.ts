@@ -13,6 +13,8 @@ export type Clock = {
   after(delayMs: number, run: () => void): Timer;
 };
 
+export const DAY_MS = 86_400_000;
+
 /**
  * Maximum delay of a timer: setTimeout fires at once for delays above 2^31-1 ms. A longer delay is cut to this, and
  * the caller checks the time again.

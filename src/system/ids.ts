@@ -4,6 +4,7 @@
  * unguessable (at least 74 bits, decisions.md).
  */
 import { randomFillSync } from 'node:crypto';
+import { DAY_MS } from './clock.ts';
 
 export type IdPrefix =
   | 'em'
@@ -49,6 +50,11 @@ export function newId<P extends IdPrefix>(prefix: P, nowMs: number): Id<P> {
  */
 export function firstIdAt<P extends IdPrefix>(prefix: P, epochMs: number): Id<P> {
   return `${prefix}_${encodeTime(Math.max(epochMs, 0))}${ALPHABET.charAt(0).repeat(RANDOM_CHARACTERS)}`;
+}
+
+/** Returns the first id that is kept when rows are deleted at the age of `days`: rows of exactly that age are deleted. */
+export function firstKeptId<P extends IdPrefix>(prefix: P, nowMs: number, days: number): Id<P> {
+  return firstIdAt(prefix, nowMs - days * DAY_MS + 1);
 }
 
 /** Returns true when `value` has the shape of an id with this prefix. The resource need not exist. */

@@ -1,10 +1,11 @@
 /** Leases due deliveries, so that nothing else posts them at the same time. The lease is durable before the post. */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { EventRow } from '../db/tables.ts';
+import { findEvent } from '../events/store.ts';
 import {
   type EndpointId,
   endPending,
-  getEventOf,
+  endWithoutEvent,
   giveUpUnsettled,
   type LeaseToken,
   leaseDue,
@@ -59,7 +60,12 @@ async function leaseFor(
       await giveUpUnsettled(tx, row.id, MAX_ATTEMPTS);
       continue;
     }
-    const { type, mode, createdAt, data } = await getEventOf(tx, row);
+    const event = await findEvent(tx, row.eventId);
+    if (!event) {
+      await endWithoutEvent(tx, row);
+      continue;
+    }
+    const { type, mode, createdAt, data } = event;
     leased.push({
       lease: { id: row.id, attempts: row.attempts, runId: lease.runId },
       endpoint,

@@ -1,13 +1,12 @@
 /** The background work of webhooks. It leases due deliveries, a few for each endpoint, posts them, and settles them. */
 import type { App } from '../app.ts';
-import { firstIdAt } from '../system/ids.ts';
+import { firstKeptId } from '../system/ids.ts';
 import type { Random } from '../system/random.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { errorOf, eventPayload, type PostOutcome, post } from './deliver.ts';
 import {
   type Ended,
   type EndpointId,
-  KEPT_MS,
   listWaitingEndpoints,
   releaseAbandoned,
   sweepDeliveries,
@@ -171,13 +170,13 @@ function report(
 const SWEEP_PERIOD_MS = 3_600_000;
 
 /** Returns the work that removes old deliveries, and secrets whose overlap has ended. */
-export function createDeliverySweep(app: Pick<App, 'db' | 'clock'>): Work<'run'> {
+export function createDeliverySweep(app: Pick<App, 'db' | 'clock' | 'config'>): Work<'run'> {
   return periodic(app.clock, {
     name: 'webhook delivery sweep',
     periodMs: SWEEP_PERIOD_MS,
     async run() {
       await app.db.commit(forgetPreviousSecrets, { now: app.clock.now() });
-      const before = firstIdAt('whd', app.clock.now() - KEPT_MS);
+      const before = firstKeptId('whd', app.clock.now(), app.config.retention.webhookDays);
       let removed: number;
       do {
         removed = await app.db.commit(sweepDeliveries, { before });

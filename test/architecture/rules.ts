@@ -17,6 +17,7 @@ const FEATURES = [
   'emails',
   'broadcasts',
   'webhooks',
+  'retention',
   'certificates',
   'mailboxes',
   'submission',

@@ -15,6 +15,7 @@ import {
   listUnneeded,
   requireRoom,
 } from '../../src/domains/store.ts';
+import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
 import {
   insertExport,
@@ -168,6 +169,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   ],
   exportsEnded: [(tx) => sweepExports.run(tx, { before: 1 })],
   messagesScheduled: [(tx) => countScheduled.run(tx, { domainId: 'dom_1', now: 1 })],
+  emailsWithContent: [(tx) => expireContent.run(tx, { now: 1, endedBy: 1, after: '', before: 'z' })],
   blobsBySha256: [(tx) => isFileInUse(tx, 'ab')],
   eventsToFanOut: [(tx) => listEventsToFanOut(tx, 10), (tx) => markFannedOut(tx, 'evt_1')],
   webhookDeliveriesPending: [

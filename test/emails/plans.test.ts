@@ -163,6 +163,7 @@ const email: Omit<EmailRow, 'id' | 'fromAddress' | 'fromDomain'> = {
   rfcMessageId: '',
   html: null,
   text: null,
+  contentDeletedAt: null,
 };
 const message: Omit<MessageRow, 'id' | 'status'> = {
   ...owner,

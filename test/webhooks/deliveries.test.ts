@@ -212,6 +212,33 @@ test('deliveries are kept for 30 days, and their events after that', () =>
     assert.equal((await world.side.selectFrom('events').select('id').execute()).length, 1);
   }));
 
+test('the operator sets how long deliveries are kept, and thereby which of them are replayed', () =>
+  inWorld(
+    async (world) => {
+      const { id } = await world.createEndpoint();
+      const eventId = await world.record();
+      for (const age of [7 * DAY + 1, 7 * DAY, 7 * DAY - 1]) {
+        const createdAt = world.startMs - age;
+        await world.side
+          .insertInto('webhookDeliveries')
+          .values({
+            ...{ id: newId('whd', createdAt), endpointId: id, tenantId: world.test.tenantId, eventId },
+            ...{ state: 'failed', attempts: 1, dueAt: null, createdAt },
+          })
+          .execute();
+      }
+      const replay = await world.test.request('POST', `/v1/webhooks/${id}/replay`, {
+        body: { since: iso(world.startMs - 30 * DAY) },
+      });
+      assert.deepEqual([replay.status, replay.body.count], [202, 2]);
+      const sweep = createDeliverySweep(world.test.app);
+      for (const item of await sweep.lease(1)) await sweep.run(item);
+      const kept = (await world.deliveries()).map((row) => world.startMs - row.createdAt);
+      assert.deepEqual(kept, [7 * DAY - 1]);
+    },
+    { env: { POSTRIDER_RETENTION_WEBHOOK_DAYS: '7' } },
+  ));
+
 test('disabling ends no more than five hundred deliveries at once, the longest due first; the others end as they fall due', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();

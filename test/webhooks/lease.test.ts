@@ -150,3 +150,21 @@ test('a crash between the post and its settlement posts the same event again whe
     assert.equal(world.posts[0]?.body, world.posts[1]?.body);
     assert.equal((await only(world)).attempts, 2);
   }));
+
+test('a delivery whose event retention has removed ends as failed, and keeps no other from being posted', () =>
+  inWorld(async (world) => {
+    const { id: endpointId } = await world.createEndpoint();
+    const removed = await world.record();
+    await world.record();
+    const { db, runId } = world.test.app;
+    await db.commit(fanOutEvents, { now: world.startMs, limit: 10 });
+    await world.side.deleteFrom('events').where('id', '=', removed).execute();
+    const lease = { now: world.startMs, until: world.startMs + MINUTE, runId };
+    const leased = await db.commit(leaseDeliveries, { ...lease, claims: [{ endpointId, limit: 2 }] });
+    assert.equal(leased.length, 1);
+    const gone = (await world.deliveries()).find(({ eventId }) => eventId === removed);
+    assert.deepEqual(
+      [gone?.state, gone?.error, gone?.dueAt],
+      ['failed', 'The event is no longer kept', null],
+    );
+  }));

@@ -2,9 +2,12 @@
  * Records the attempts of delivery, one row each, for people who ask why a delivery ended as it did. All SQL of this
  * table is here.
  */
-import type { Tx } from '../../db/operation.ts';
+import { sql } from 'kysely';
+import { EXPIRY_ROWS, type ExpiryRange, type ExpirySlice } from '../../db/expiry.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { AttemptRow } from '../../db/tables.ts';
+import { isAboutOpenMail } from '../../events/store.ts';
 
 const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>
   db.insertInto('attempts').values({
@@ -23,6 +26,29 @@ const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>
     enhancedCode: param('enhancedCode'),
     reply: param('reply'),
   }),
+);
+
+/** Deletes the attempts among the next `EXPIRY_ROWS` of the range, apart from those of open mail. */
+export const expireAttempts = defineWrite(
+  'queue.expireAttempts',
+  async (tx, { after, before }: ExpiryRange): Promise<ExpirySlice> => {
+    const last = await tx
+      .selectFrom('attempts')
+      .select('id')
+      .where('id', '>', after as AttemptRow['id'])
+      .where('id', '<', before as AttemptRow['id'])
+      .orderBy('id')
+      .limit(1)
+      .offset(EXPIRY_ROWS - 1)
+      .executeTakeFirst();
+    const { numDeletedRows } = await tx
+      .deleteFrom('attempts')
+      .where('id', '>', after as AttemptRow['id'])
+      .where('id', last ? '<=' : '<', last?.id ?? (before as AttemptRow['id']))
+      .where(sql<boolean>`NOT ${isAboutOpenMail('attempts.messageId')}`)
+      .executeTakeFirst();
+    return { next: last?.id, deleted: Number(numDeletedRows) };
+  },
 );
 
 /** Stores one attempt to deliver to one recipient, as part of the write that ends the attempt. */

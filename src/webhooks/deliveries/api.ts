@@ -22,7 +22,7 @@ import {
 } from './schemas.ts';
 import { getEventOf } from './store.ts';
 
-type DeliveriesApp = Pick<App, 'db' | 'clock' | 'wakeups' | 'clockWatch'>;
+type DeliveriesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'clockWatch'>;
 
 const TAG = 'Webhooks';
 const ACCEPTED = 'Accepted; the posts are made afterwards';
@@ -41,7 +41,7 @@ export function registerDeliveriesApi(server: FastifyInstance, app: DeliveriesAp
   });
   deliveries.list(
     {
-      description: 'They are kept for 30 days.',
+      description: `They are kept for ${app.config.retention.webhookDays} days.`,
       query: deliveryFilter,
       item: { schema: deliverySchema, show: showDelivery },
     },

@@ -5,13 +5,14 @@
 import type { App } from '../../app.ts';
 import { defineWrite } from '../../db/operation.ts';
 import type { WebhookEndpointRow, WebhookReplayRow } from '../../db/tables.ts';
+import { DAY_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { firstIdAt } from '../../system/ids.ts';
 import type { Work } from '../../system/worker.ts';
 import { getEndpoint, type Owner } from '../store.ts';
 import { getDelivery, type LoggedDelivery } from './log/store.ts';
 import { addReplay, findReplay, moveReplay, nextReplay } from './replays/store.ts';
-import { beginAnew, beginSliceAnew, countReplayable, KEPT_MS } from './store.ts';
+import { beginAnew, beginSliceAnew, countReplayable } from './store.ts';
 
 type OfEndpoint = { owner: Owner; endpointId: string };
 
@@ -86,13 +87,13 @@ export type Replay = {
  * @throws AppError not_found, invalid_state
  */
 export async function replayAll(
-  app: Pick<App, 'db' | 'clock' | 'wakeups' | 'clockWatch'>,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'clockWatch'>,
   of: OfEndpoint,
   { since, states }: Replay,
 ): Promise<number> {
   const now = app.clock.now();
   const window: Window = {
-    afterId: firstIdAt('whd', Math.max(since, now - KEPT_MS)),
+    afterId: firstIdAt('whd', Math.max(since, now - app.config.retention.webhookDays * DAY_MS)),
     // Ids begin with the time, so a clock that was set back has left ids with later times.
     beforeId: firstIdAt('whd', now + app.clockWatch.behindMs + 1),
   };

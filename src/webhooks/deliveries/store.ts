@@ -19,9 +19,6 @@ export type DeliveryState = WebhookDeliveryRow['state'];
 /** Maximum number of rows that one write changes or removes, so that other writes wait only a short time. */
 const BATCH = 500;
 
-/** Age at which deliveries are removed, in any state (api.md 1.8). Their events stay. */
-export const KEPT_MS = 30 * 86_400_000;
-
 type NewDelivery = Omit<WebhookDeliveryRow, 'runId' | 'responseStatus' | 'responseTimeMs' | 'responseBody'>;
 
 const insert = statement((db, param: Param<NewDelivery>) =>
@@ -207,6 +204,14 @@ export async function giveUpUnsettled(tx: Tx, id: DeliveryId, attempts: number):
   await giveUpStatement.all(tx, { id, attempts, error: 'The last attempt was interrupted' });
 }
 
+/** Ends a delivery whose event retention has removed, as happens when the daemon was down for months. */
+export async function endWithoutEvent(
+  tx: Tx,
+  { id, attempts }: Pick<WebhookDeliveryRow, 'id' | 'attempts'>,
+): Promise<void> {
+  await giveUpStatement.all(tx, { id, attempts, error: 'The event is no longer kept' });
+}
+
 export type PendingRow = Pick<WebhookDeliveryRow, 'id' | 'endpointId'> & { dueAt: number };
 
 const pendingAfter = statement((db, param: Param<PendingRow>) =>
@@ -373,7 +378,7 @@ export const sweepDeliveries = defineWrite(
   },
 );
 
-/** Returns the event of a delivery. */
+/** Returns the event of a delivery that the log has shown, which shows none whose event is gone. */
 export async function getEventOf(tx: Tx, { id, eventId }: Pick<WebhookDeliveryRow, 'id' | 'eventId'>) {
   const event = await findEvent(tx, eventId);
   if (!event) throw new Error(`delivery ${id} is about an event that does not exist`);

@@ -1,0 +1,54 @@
+/** How SQLite finds what retention deletes: by ids, within the range, and never through the whole history. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sql } from 'kysely';
+import type { Tx } from '../../src/db/operation.ts';
+import { expireContent, expireEmails } from '../../src/emails/store.ts';
+import { expireEvents } from '../../src/events/store.ts';
+import { expireAttempts } from '../../src/queue/attempts/store.ts';
+import { explain } from '../support/explain.ts';
+
+const range = { after: '', before: 'z' };
+const expiry = { ...range, now: 0, endedBy: 0 };
+
+for (const [name, expire, walk] of [
+  [
+    'content',
+    (tx: Tx) => expireContent.run(tx, expiry),
+    /^SEARCH emails USING (COVERING )?INDEX emailsWithContent \(id>\? AND id<\?\)$/,
+  ],
+  [
+    'emails',
+    (tx: Tx) => expireEmails.run(tx, expiry),
+    /^SEARCH emails USING INDEX sqlite_autoindex_emails_1 \(id>\? AND id<\?\)$/,
+  ],
+  [
+    'events',
+    (tx: Tx) => expireEvents.run(tx, range),
+    /^SEARCH events USING (COVERING )?INDEX sqlite_autoindex_events_1 \(id>\? AND id<\?\)$/,
+  ],
+  [
+    'attempts',
+    (tx: Tx) => expireAttempts.run(tx, range),
+    /^SEARCH attempts USING (COVERING )?INDEX sqlite_autoindex_attempts_1 \(id>\? AND id<\?\)$/,
+  ],
+] as const) {
+  test(`${name} that expire are found by their ids, and nothing is scanned or sorted`, async () => {
+    const plan = await explain(expire);
+    assert.ok(
+      plan.some((line) => walk.test(line)),
+      plan.join('\n'),
+    );
+    const whole = plan.filter((line) => /^SCAN (?!CONSTANT ROW)|USE TEMP B-TREE/.test(line));
+    assert.deepEqual(whole, []);
+  });
+}
+
+for (const table of ['messages', 'imports', 'exports'] as const) {
+  test(`a blob is deleted without a scan of ${table}, which may name it`, async () => {
+    const plan = await explain((tx) =>
+      sql`SELECT 1 FROM ${sql.table(table)} WHERE "blobId" = ${'blob_1'}`.execute(tx),
+    );
+    assert.match(plan.join('\n'), new RegExp(`^SEARCH ${table} USING COVERING INDEX ${table}ByBlob `));
+  });
+}
