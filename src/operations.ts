@@ -11,6 +11,7 @@ import './audiences/store.ts';
 import './broadcasts/store.ts';
 import './domains/store.ts';
 import './emails/accept.ts';
+import './emails/idempotency/store.ts';
 import './emails/list/read.ts';
 import './emails/store.ts';
 import './events/store.ts';

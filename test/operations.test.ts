@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
@@ -27,4 +28,18 @@ test('the threads of the database load no schemas and no HTTP server', async () 
   const foreign = [...specifiers].filter((specifier) => !/^(?:\.|\/|node:|file:)/.test(specifier));
   // Of each thread they would take 0.1 s to start and 20 MB to keep.
   assert.deepEqual(foreign.sort(), ['kysely', 'lru-cache']);
+});
+
+test('every module that defines an operation is listed in operations.ts', () => {
+  const root = new URL('../src/', import.meta.url);
+  const listed = readFileSync(new URL('operations.ts', root), 'utf8');
+  const defining = globSync('**/*.ts', { cwd: root.pathname })
+    // The database's own threads import the operations of db/ themselves.
+    .filter((file) => !file.startsWith('db/'))
+    .filter((file) => /= define(?:Write|Read)\b/.test(readFileSync(new URL(file, root), 'utf8')));
+  assert.ok(defining.length > 20, `${defining.length} modules are found`);
+  assert.deepEqual(
+    defining.filter((file) => !listed.includes(`'./${file}'`)),
+    [],
+  );
 });
