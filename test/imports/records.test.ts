@@ -116,7 +116,8 @@ for (const [name, file] of Object.entries(HOSTILE)) {
     const after = process.memoryUsage();
     assert.match(error ?? '', /a record is longer than 64 KiB/);
     const grown = after.heapUsed + after.external - before.heapUsed - before.external;
-    assert.ok(grown < 16 * 1024 * 1024, `${grown} bytes`);
+    // Garbage that V8 has not collected yet counts, too; it depends on what ran in the process before.
+    assert.ok(grown < 32 * 1024 * 1024, `${grown} bytes`);
   });
 }
 
