@@ -341,3 +341,29 @@ test('a wall clock that jumped ahead within the hour begins no pass', async () =
   }
   assert.equal((await get(key, id)).body.contentDeletedAt, null);
 });
+
+test('mail of another tenant to the same address with the same tag stays, and is still found by both', async () => {
+  const [one, other] = [await openTenant(), await openTenant()];
+  const mail = { tags: { kind: 'receipt' }, html: '<p>Hi</p>' };
+  const [expired, kept] = [await one.accept(mail), await other.accept(mail)];
+  const endedAt = clock.now() + DAY_MS;
+  await setState(expired, 'delivered', endedAt);
+  await setState(kept, 'held');
+  const before = (await get(other.key, kept)).body;
+  await addAttempt(kept, endedAt);
+  await runPass(endedAt + EMAIL_DAYS * DAY_MS);
+  assert.equal((await get(one.key, expired)).status, 404);
+  const after = (await get(other.key, kept)).body;
+  assert.deepEqual([after.html, after.text, after.events], [before.html, before.text, before.events]);
+  assert.equal(await countOf('attempts', kept), 1);
+  const { to } = emailBody() as { to: string };
+  for (const filter of [`to=${encodeURIComponent(to)}`, 'tag=kind:receipt']) {
+    const { status, body } = await test1.request('GET', `/v1/emails?${filter}`, { key: other.key });
+    assert.equal(status, 200, filter);
+    assert.deepEqual(
+      body.data.map(({ id }: { id: string }) => id),
+      [kept],
+      filter,
+    );
+  }
+});
