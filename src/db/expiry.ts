@@ -2,6 +2,8 @@
  * Retention deletes old rows in slices, each a write of its own. A slice visits a bounded number of rows in the order
  * of their ids, which is the order of time, and returns the id after which the next slice goes on.
  */
+import { type RawBuilder, sql } from 'kysely';
+import type { Tx } from './operation.ts';
 
 export type ExpiryRange = {
   /** Id after which the slice begins; '' for the first. */
@@ -22,3 +24,20 @@ export type ExpirySlice = {
  * included, and all other writes wait meanwhile.
  */
 export const EXPIRY_ROWS = 250;
+
+type Slice = {
+  /** Condition of the rows that the slice visits. */
+  isInSlice: RawBuilder<boolean>;
+  next: ExpirySlice['next'];
+};
+
+/** Finds the next `EXPIRY_ROWS` rows of the range. `table` has ids in the order of time. */
+export async function findSlice(tx: Tx, table: string, { after, before }: ExpiryRange): Promise<Slice> {
+  const isInRange = sql<boolean>`id > ${after} AND id < ${before}`;
+  const { rows } = await sql<{ id: string }>`SELECT id FROM ${sql.table(table)}
+    WHERE ${isInRange} ORDER BY id LIMIT 1 OFFSET ${EXPIRY_ROWS - 1}`.execute(tx);
+  const next = rows[0]?.id;
+  return next === undefined
+    ? { isInSlice: isInRange, next }
+    : { isInSlice: sql<boolean>`id > ${after} AND id <= ${next}`, next };
+}

@@ -1,6 +1,6 @@
 /** The event log. An event is recorded in the transaction of the change that it describes (architecture.md idea 5). */
 import { sql } from 'kysely';
-import { EXPIRY_ROWS, type ExpiryRange, type ExpirySlice } from '../db/expiry.ts';
+import { type ExpiryRange, type ExpirySlice, findSlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { EventRow } from '../db/tables.ts';
@@ -108,24 +108,15 @@ export const isAboutOpenMail = (messageId: string) => sql<boolean>`EXISTS (
  */
 export const expireEvents = defineWrite(
   'events.expire',
-  async (tx, { after, before }: ExpiryRange): Promise<ExpirySlice> => {
-    const last = await tx
-      .selectFrom('events')
-      .select('id')
-      .where('id', '>', after as EventRow['id'])
-      .where('id', '<', before as EventRow['id'])
-      .orderBy('id')
-      .limit(1)
-      .offset(EXPIRY_ROWS - 1)
-      .executeTakeFirst();
+  async (tx, range: ExpiryRange): Promise<ExpirySlice> => {
+    const { isInSlice, next } = await findSlice(tx, 'events', range);
     const { numDeletedRows } = await tx
       .deleteFrom('events')
-      .where('id', '>', after as EventRow['id'])
-      .where('id', last ? '<=' : '<', last?.id ?? (before as EventRow['id']))
+      .where(isInSlice)
       .where('fannedOut', '=', 1)
       .where(sql<boolean>`NOT ${isAboutOpenMail('events.emailId')}`)
       .executeTakeFirst();
-    return { next: last?.id, deleted: Number(numDeletedRows) };
+    return { next, deleted: Number(numDeletedRows) };
   },
 );
 

@@ -3,7 +3,7 @@
  * table is here.
  */
 import { sql } from 'kysely';
-import { EXPIRY_ROWS, type ExpiryRange, type ExpirySlice } from '../../db/expiry.ts';
+import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { AttemptRow } from '../../db/tables.ts';
@@ -31,23 +31,14 @@ const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>
 /** Deletes the attempts among the next `EXPIRY_ROWS` of the range, apart from those of open mail. */
 export const expireAttempts = defineWrite(
   'queue.expireAttempts',
-  async (tx, { after, before }: ExpiryRange): Promise<ExpirySlice> => {
-    const last = await tx
-      .selectFrom('attempts')
-      .select('id')
-      .where('id', '>', after as AttemptRow['id'])
-      .where('id', '<', before as AttemptRow['id'])
-      .orderBy('id')
-      .limit(1)
-      .offset(EXPIRY_ROWS - 1)
-      .executeTakeFirst();
+  async (tx, range: ExpiryRange): Promise<ExpirySlice> => {
+    const { isInSlice, next } = await findSlice(tx, 'attempts', range);
     const { numDeletedRows } = await tx
       .deleteFrom('attempts')
-      .where('id', '>', after as AttemptRow['id'])
-      .where('id', last ? '<=' : '<', last?.id ?? (before as AttemptRow['id']))
+      .where(isInSlice)
       .where(sql<boolean>`NOT ${isAboutOpenMail('attempts.messageId')}`)
       .executeTakeFirst();
-    return { next: last?.id, deleted: Number(numDeletedRows) };
+    return { next, deleted: Number(numDeletedRows) };
   },
 );
 
