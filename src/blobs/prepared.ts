@@ -1,12 +1,12 @@
+/**
+ * Remembers large blobs that were prepared within about the last hour and whose rows may not be committed yet. Each is
+ * known by the id of its row, so that a request that discards its own blob never takes the file of another request for
+ * its own. Times are on the monotonic clock, because the wall clock may jump.
+ */
 import type { BlobRow } from '../db/tables.ts';
 
 type Prepared = Pick<BlobRow, 'id' | 'sha256'>;
 
-/**
- * Large blobs that were prepared within about the last hour and whose rows may not be committed yet. Each is known by the
- * id of its row, so that a request that discards its own blob never takes the file of another request for its own.
- * Times are on the monotonic clock, because the wall clock may jump.
- */
 export class PreparedBlobs {
   /** Time of each preparation, by hash and then by the id of the blob. */
   readonly #times = new Map<string, Map<Prepared['id'], number>>();

@@ -54,7 +54,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 
 function buildProgram(terminal: Terminal): Command {
   const program = new Command('postrider')
-    .description('A self-hosted mail appliance: HTTP API, delivery engine and spool in one daemon.')
+    .description('A self-hosted mail appliance: HTTP API and delivery engine in one daemon.')
     .version(VERSION)
     .option('--config <file>', 'configuration file (default: $POSTRIDER_CONFIG, else development settings)')
     .option('--json', 'print JSON, for programs');
