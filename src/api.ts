@@ -10,20 +10,21 @@ import type { Config } from './config.ts';
 import { registerDomainsApi } from './domains/api.ts';
 import { registerEmailsApi } from './emails/api.ts';
 import { registerExportsApi } from './exports/api.ts';
-import { createAddressLimit } from './http/address-limit.ts';
-import { createByteBudget } from './http/byte-budget.ts';
-import { serveHealth, type VitalSigns } from './http/health.ts';
-import { serveMetrics } from './http/metrics.ts';
-import type { SomeHeaders } from './http/openapi/answers.ts';
-import type { ApiDescription } from './http/openapi.ts';
-import { serveReferencePage } from './http/reference-page.ts';
-import { serveDocument } from './http/serve-document.ts';
-import { createHttpServer, type HttpOptions } from './http/server.ts';
-import { createOverloadCheck, shedWrites } from './http/shed.ts';
+import type { SomeHeaders } from './http/json/openapi/answers.ts';
+import type { ApiDescription } from './http/json/openapi.ts';
+import { serveDocument } from './http/json/serve-document.ts';
+import { createHttpServer } from './http/json/server.ts';
+import { serveReferencePage } from './http/pages/reference-page.tsx';
+import { serveHealth, type VitalSigns } from './http/transport/health.ts';
+import { listenHttp } from './http/transport/listen.ts';
+import { serveMetrics } from './http/transport/metrics.ts';
+import type { HttpOptions } from './http/transport/server.ts';
+import { shedWrites } from './http/transport/shed.ts';
 import { registerImportsApi } from './imports/api.ts';
 import { registerInboundRoutesApi } from './inbound/routes/api.ts';
 import { registerSuppressionsApi } from './suppressions/api.ts';
 import { registerSuppressionFiles } from './suppressions/csv-api.ts';
+import type { Listener } from './system/listen.ts';
 import { registerTemplatesApi } from './templates/api.ts';
 import { findPlannedCaller, requireApiKey } from './tenants/authenticate.ts';
 import { registerApiKeysApi } from './tenants/keys-api.ts';
@@ -33,21 +34,31 @@ import { registerTopicsApi } from './topics/api.ts';
 import { VERSION } from './version.ts';
 import { registerWebhookApi } from './webhooks/api.ts';
 import { describeEvents } from './webhooks/describe-events.ts';
+import { type WebhookCalls, webhookCalls } from './webhooks/part.ts';
 
-/** Creates the server of the API, which does not listen yet. `limits` bounds the responses; tests lower them. */
+type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
+  /** Calls of the part that posts webhooks. Without it, posts for tests of endpoints are made in this thread. */
+  webhooks?: WebhookCalls;
+  /** Returns true when every thread of the daemon runs. */
+  doThreadsRun?: () => boolean;
+};
+
+/** Creates the server of the API, which does not listen yet. `responses` bounds the responses; tests lower it. */
 export async function createApiServer(
   app: App,
-  limits: Pick<HttpOptions, 'responses'> = {},
+  { webhooks = webhookCalls(app), doThreadsRun = () => true, ...limits }: ApiOptions = {},
 ): Promise<FastifyInstance> {
-  const bodies = createByteBudget();
-  const addresses = createAddressLimit(app.clock);
+  const bodies = app.guards.memory.api;
   const server = await createHttpServer(app, describeApi(app.config), {
     metrics: app.metrics,
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
     ...limits,
-    unauthenticated: { limit: addresses, isAuthenticated: (request) => !!findPlannedCaller(request) },
+    unauthenticated: {
+      limit: app.guards.strangers,
+      isAuthenticated: (request) => !!findPlannedCaller(request),
+    },
   });
   if (app.config.http.metrics) serveMetrics(server, app.metrics, 'local');
   app.metrics.gauge(
@@ -55,15 +66,14 @@ export async function createApiServer(
     'Free space on the disk of the data directory.',
     () => app.disk.freeBytes ?? 0,
   );
-  serveHealth(server, VERSION, () => vitalSigns(app));
+  serveHealth(server, VERSION, () => vitalSigns(app, doThreadsRun()));
   serveDocument(server, '/v1/openapi.json');
   serveReferencePage(server, 'Postrider API');
   await server.register(
     (v1, _options, done) => {
-      requireApiKey(v1, app, addresses);
+      requireApiKey(v1, app);
       showQuota(v1, app);
-      const isDiskLow = () => app.disk.isBelowReserve;
-      shedWrites(v1, { isOverloaded: overloadCheck(app), isDiskLow, metrics: app.metrics });
+      shedWrites(v1, { overload: app.guards.overload, metrics: app.metrics });
       registerEmailsApi(v1, { ...app, bodies });
       registerDomainsApi(v1, app);
       registerImportsApi(v1, app);
@@ -77,7 +87,7 @@ export async function createApiServer(
       registerContactsApi(v1, app);
       registerContactFiles(v1, app);
       registerSegmentsApi(v1, app);
-      registerWebhookApi(v1, app);
+      registerWebhookApi(v1, app, webhooks);
       registerInboundRoutesApi(v1, app);
       registerApiKeysApi(v1, app);
       registerPlanApi(v1, app);
@@ -87,6 +97,16 @@ export async function createApiServer(
   );
   await server.ready();
   return server;
+}
+
+/**
+ * Starts serving the API at `http.address` and `http.port`.
+ * @throws ListenError
+ */
+export async function openApi(app: App, options: ApiOptions): Promise<Listener> {
+  const { address, port, trustedProxies } = app.config.http;
+  const server = await createApiServer(app, options);
+  return await listenHttp(app, server, { section: 'http', at: { address, port }, trustedProxies });
 }
 
 /** Describes the API as a whole for the OpenAPI document. */
@@ -120,48 +140,48 @@ Lists show the newest first. \`nextCursor\` goes into \`startingAfter\` for the 
 const TAGS: readonly { name: string; description: string }[] = [
   {
     name: 'Emails',
-    description: 'Send emails, alone or in batches, now or later, and see what became of them.',
+    description: 'Send emails, alone or in batches, now or later, and follow their delivery.',
   },
   { name: 'Domains', description: 'The domains you send from, and the DNS records that prove them yours.' },
   { name: 'Templates', description: 'Stored subjects and bodies with `{{variables}}`.' },
   {
     name: 'Broadcasts',
     description:
-      'One email for all contacts of an audience or a segment. Drafts, so far: they cannot be sent yet.',
+      'One email for all contacts of an audience or a segment. Broadcasts are only drafts so far: they cannot be sent yet.',
   },
-  { name: 'Segments', description: 'Saved selections of the contacts of an audience.' },
+  { name: 'Segments', description: 'Saved filters over the contacts of an audience.' },
   { name: 'Audiences', description: 'Lists of contacts.' },
   {
     name: 'Contacts',
     description: 'The people of an audience, what you know of them, and what they want to read.',
   },
   { name: 'Topics', description: 'Kinds of mail that readers can choose or refuse.' },
-  { name: 'Suppressions', description: 'Addresses that nothing is delivered to.' },
+  { name: 'Suppressions', description: 'Addresses that receive no mail.' },
   {
     name: 'Inbound routes',
     description:
-      'Where mail that comes in for your domains is posted to. Kept, so far: no mail is taken in yet.',
+      'Endpoints that receive the inbound mail of your domains. Routes are only stored so far: inbound mail is not received yet.',
   },
   { name: 'Webhooks', description: 'Endpoints that events are posted to, and the log of those posts.' },
   {
     name: 'Imports',
-    description: 'CSV files on their way in. They are sent to where their rows go: contacts, suppressions.',
+    description: 'Jobs that read CSV files. The routes of contacts and suppressions accept the files.',
   },
   {
     name: 'Exports',
-    description: 'CSV files on their way out. They are asked for where the list is: contacts, suppressions.',
+    description: 'Jobs that write CSV files. The routes of contacts and suppressions start them.',
   },
-  { name: 'API keys', description: 'Keys for programs, and what each may do.' },
-  { name: 'Plan', description: 'What the tenant may, and what it has used of it.' },
+  { name: 'API keys', description: 'Keys for programs, each with its permissions and limits.' },
+  { name: 'Plan', description: 'Limits of the tenant, and their use.' },
 ];
 
-const ONLY_LIMITED = 'Only with a live key of a plan with a limit.';
+const ONLY_LIMITED = 'Present only for a live key of a plan with a limit.';
 const QUOTA_HEADERS: SomeHeaders = {
   name: 'Quota',
   says: {
-    'X-Quota-Limit': `Emails a month that the plan allows. ${ONLY_LIMITED}`,
-    'X-Quota-Remaining': `Emails left this month. ${ONLY_LIMITED}`,
-    'X-Quota-Reset': `Seconds until the month is over. ${ONLY_LIMITED}`,
+    'X-Quota-Limit': `Maximum number of emails per month. ${ONLY_LIMITED}`,
+    'X-Quota-Remaining': `Number of emails left this month. ${ONLY_LIMITED}`,
+    'X-Quota-Reset': `Time until the month is over, in seconds. ${ONLY_LIMITED}`,
   },
   isOn: saysQuota,
 };
@@ -174,17 +194,12 @@ function holderOf(request: FastifyRequest): string {
   return findPlannedCaller(request)?.caller.tenantId ?? request.clientAddress;
 }
 
-function overloadCheck({ db, metrics }: Pick<App, 'db' | 'metrics'>) {
-  return createOverloadCheck({
-    writerLagMs: () => db.lagMs,
-    pendingWrites: () => db.pendingWrites,
-    pendingBytes: () => db.pendingBytes,
-    loopDelayMs: () => metrics.loopDelay.meanMs,
-  });
-}
-
-function vitalSigns({ db, disk, clockWatch }: Pick<App, 'db' | 'disk' | 'clockWatch'>): VitalSigns {
+function vitalSigns(
+  { db, disk, clockWatch }: Pick<App, 'db' | 'disk' | 'clockWatch'>,
+  doThreadsRun: boolean,
+): VitalSigns {
   return {
+    doThreadsRun,
     writerLagMs: db.lagMs,
     writerSilentMs: db.writerSilentMs,
     readerSilentMs: db.readerSilentMs,

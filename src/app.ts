@@ -4,15 +4,19 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Blobs, openBlobs } from './blobs/blobs.ts';
+import { mainOwner } from './blobs/owner.ts';
 import type { Config } from './config.ts';
-import { type DatabaseOptions, type Db, openDatabase } from './db/database.ts';
+import type { Db } from './db/database.ts';
 import { openSealer } from './db/installation/master-key.ts';
+import { type MainDatabaseOptions, openMainDatabase } from './db/main-database.ts';
 import { READER_THREADS } from './db/reader-pool.ts';
+import { MAX_PENDING, MAX_PENDING_BYTES } from './db/thread-database.ts';
 import { createHtmlText, type HtmlText } from './mail/message/html-text.ts';
 import { ClockWatch } from './system/clock-watch.ts';
 import { DiskSpace } from './system/disk-space.ts';
+import { createGuards, type Guards } from './system/guards/guards.ts';
 import type { Sealer } from './system/seal.ts';
-import { createSystem, type System } from './system/system.ts';
+import { createSystem, type System, type SystemOptions } from './system/system.ts';
 
 export type App = System & {
   config: Config;
@@ -26,9 +30,11 @@ export type App = System & {
   clockWatch: Pick<ClockWatch, 'behindMs' | 'check'>;
   /** Reports the free space on the disk of the data directory. */
   disk: DiskSpace;
+  /** Limits that all protocols share. */
+  guards: Guards;
 };
 
-export type OpenOptions = Partial<Pick<DatabaseOptions, 'newDatabase' | 'readers'>>;
+export type OpenOptions = Partial<Pick<MainDatabaseOptions, 'newDatabase' | 'readers'>>;
 
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 
@@ -41,17 +47,9 @@ export async function openApp(
   overrides: Partial<System> = {},
   options: OpenOptions = {},
 ): Promise<App & AsyncDisposable> {
-  const system = createSystem(
-    {
-      dnsServers: config.dns.servers,
-      allowTargets: config.outbound.allowTargets,
-      logLevel: config.log.level,
-      crashAt: config.faults.crashAt,
-    },
-    overrides,
-  );
+  const system = createSystem(systemOptions(config), overrides);
   const disk = new DiskSpace(system, config.dataDir, config.storage.reserveMegabytes * BYTES_PER_MEGABYTE);
-  const db = await openDatabase(system, {
+  const db = await openMainDatabase(system, {
     directory: config.dataDir,
     operationsModule: operationsModule(),
     synchronous: config.faults.synchronous,
@@ -71,7 +69,16 @@ export async function openApp(
       config,
       db,
       disk,
-      blobs: openBlobs({ ...system, disk }, db, config.dataDir),
+      guards: createGuards(system.clock, {
+        writerLagMs: () => db.lagMs,
+        pendingWrites: () => db.pendingWrites,
+        pendingBytes: () => db.pendingBytes,
+        maxPendingWrites: MAX_PENDING,
+        maxPendingBytes: MAX_PENDING_BYTES,
+        loopDelayMs: () => system.metrics.loopDelay.meanMs,
+        isDiskLow: () => disk.isBelowReserve,
+      }),
+      blobs: openBlobs({ ...system, disk }, mainOwner(db, config.dataDir)),
       sealer,
       htmlText,
       runId: randomUUID(),
@@ -85,6 +92,16 @@ export async function openApp(
     await db.close();
     throw error;
   }
+}
+
+/** Returns the options of the system that this configuration names. */
+export function systemOptions(config: Config): SystemOptions {
+  return {
+    dnsServers: config.dns.servers,
+    allowTargets: config.outbound.allowTargets,
+    logLevel: config.log.level,
+    crashAt: config.faults.crashAt,
+  };
 }
 
 /**

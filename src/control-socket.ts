@@ -7,19 +7,23 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { App } from './app.ts';
 import { registerDomainAdmin } from './domains/admin-api.ts';
-import { serveMetrics } from './http/metrics.ts';
-import { createHttpServer, type HttpServer } from './http/server.ts';
+import { createHttpServer } from './http/json/server.ts';
+import { listenHttp } from './http/transport/listen.ts';
+import { serveMetrics } from './http/transport/metrics.ts';
+import type { HttpServer } from './http/transport/server.ts';
 import { registerQueueAdmin } from './queue/admin-api.ts';
 import { errorCode } from './system/errors.ts';
+import type { Listener } from './system/listen.ts';
 import { registerTenantAdmin } from './tenants/admin-api.ts';
 import { VERSION } from './version.ts';
 
-export type ControlSocket = { close(): Promise<void> };
-
-type ControlApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'wakeups' | 'metrics'>;
+type ControlApp = Pick<
+  App,
+  'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'wakeups' | 'metrics' | 'guards'
+>;
 
 /** Reports why the socket cannot be opened, in a message for the operator. */
-export class ControlSocketError extends Error {
+class ControlSocketError extends Error {
   override readonly name = 'ControlSocketError';
 }
 
@@ -31,11 +35,15 @@ const MAX_PATH_BYTES = 103;
 
 /** Creates the server of the admin API, which does not listen yet. */
 export async function createControlServer(app: ControlApp): Promise<HttpServer> {
-  const server = await createHttpServer(app, {
-    title: 'Postrider control socket',
-    description: 'Administration by the operator of this machine.',
-    version: VERSION,
-  });
+  const server = await createHttpServer(
+    app,
+    {
+      title: 'Postrider control socket',
+      description: 'Administration by the operator of this machine.',
+      version: VERSION,
+    },
+    { bodies: app.guards.memory.control },
+  );
   serveMetrics(server, app.metrics, 'all');
   registerTenantAdmin(server, app);
   registerDomainAdmin(server, app);
@@ -48,24 +56,16 @@ export async function createControlServer(app: ControlApp): Promise<HttpServer> 
  * Serves the admin API on the socket of `config.dataDir`, mode 0600. The caller holds the lock on that directory.
  * @throws ControlSocketError when a process answers on the path already, or the path is not a socket
  */
-export async function openControlSocket(app: ControlApp): Promise<ControlSocket> {
+export async function openControlSocket(app: ControlApp): Promise<Listener> {
   const server = await createControlServer(app);
-  const place = controlSocketPath(app.config.dataDir);
-  try {
-    await removeStale(place.path);
-    await server.listen({ path: place.path });
-    chmodSync(place.path, 0o600);
-  } catch (error) {
-    await server.close();
-    place.release();
-    throw error;
-  }
-  return {
-    async close() {
-      await server.close();
-      place.release();
-    },
-  };
+  await using opened = new AsyncDisposableStack();
+  const socket = opened.adopt(controlSocketPath(app.config.dataDir), ({ release }) => release());
+  await removeStale(socket.path);
+  const listener = await listenHttp(app, server, { section: 'control_socket', at: { path: socket.path } });
+  opened.defer(() => listener.close());
+  chmodSync(socket.path, 0o600);
+  const open = opened.move();
+  return { address: listener.address, close: () => open.disposeAsync() };
 }
 
 /**

@@ -3,12 +3,13 @@
  * everything that the daemon consists of.
  */
 import { join } from 'node:path';
-import { createApiServer } from './api.ts';
+import { openApi } from './api.ts';
 import { type App, type OpenOptions, openApp } from './app.ts';
 import { contactExport } from './audiences/contacts/export.ts';
 import { contactImport } from './audiences/contacts/import.ts';
 import { createAudienceSweep } from './audiences/worker.ts';
 import { requireWritableFolders } from './blobs/files.ts';
+import { blobFolder } from './blobs/owner.ts';
 import { createBlobSweep } from './blobs/worker.ts';
 import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
@@ -17,25 +18,26 @@ import { adviseOnStorage } from './db/storage-advice.ts';
 import { moveDueChecks } from './domains/store.ts';
 import { createDomainCheckWork, createDomainSweep } from './domains/worker.ts';
 import { createIdempotencySweep } from './emails/worker.ts';
-import { moveDueExports } from './exports/store.ts';
-import { createExportSweep, startExports } from './exports/worker.ts';
-import { createShedLog } from './http/shed-log.ts';
-import { moveDueImports } from './imports/store.ts';
-import { createImportSweep, startImports } from './imports/worker.ts';
+import { exportJobs } from './exports/run.ts';
+import { createShedLog } from './http/transport/shed-log.ts';
+import { importJobs } from './imports/run.ts';
+import { moveDueJobs } from './jobs/store.ts';
+import { createJobSweep, startJobs } from './jobs/worker.ts';
 import { createTrialWork } from './queue/held/trial.ts';
-import { moveQueue } from './queue/set-back.ts';
+import { moveQueue } from './queue/state/set-back.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
 import { createRetentionWork } from './retention/worker.ts';
 import { suppressionExport } from './suppressions/export.ts';
 import { suppressionImport } from './suppressions/import.ts';
 import { errorCode } from './system/errors.ts';
+import type { Listener } from './system/listen.ts';
 import type { System } from './system/system.ts';
-import { type RunningWork, startWork } from './system/worker.ts';
+import { inThisThread, type PartThread } from './system/thread.ts';
+import { startWork } from './system/worker.ts';
+import { startPartThread } from './thread-app.ts';
 import { VERSION } from './version.ts';
-import { createReplayWork } from './webhooks/deliveries/replay.ts';
-import { createFanOutWork } from './webhooks/fan-out.ts';
+import { startWebhooks, WEBHOOK_THREAD, type WebhookCalls } from './webhooks/part.ts';
 import { moveWebhooks } from './webhooks/set-back.ts';
-import { createDeliverySweep, createWebhookWork } from './webhooks/worker.ts';
 
 export type Daemon = {
   /** URL that the API listens on, such as `http://127.0.0.1:8025`. */
@@ -49,55 +51,62 @@ export type Daemon = {
 export const MOVES_OF_DUE_TIMES: readonly MoveDueTimes[] = [
   moveQueue,
   moveWebhooks,
-  (db, setBack) => db.commit(moveDueImports, setBack),
-  (db, setBack) => db.commit(moveDueExports, setBack),
+  (db, setBack) => db.commit(moveDueJobs, setBack),
   (db, setBack) => db.commit(moveDueChecks, setBack),
 ];
 
-/**
- * Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued
- * (engine.md 4).
- */
+/** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
 const DRAIN_MS = 30_000;
 
+/** Everything that accepts connections, in the order in which it opens. The first address is the daemon's. */
+const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
+  (app, { webhooks }) => openApi(app, { webhooks: webhooks.calls, doThreadsRun: () => webhooks.isRunning }),
+  openControlSocket,
+];
+
 /**
- * Starts the daemon. It resolves when the API listens and the workers run.
- * @throws the errors of `openApp`, ControlSocketError, and errors of the file system and of the network
+ * Starts the daemon. It resolves when every listener listens and the workers run. When it fails, everything that was
+ * opened is closed again.
+ * @throws the errors of `openApp`, ListenError, ControlSocketError, and errors of the file system and of the network
  */
 export async function startDaemon(
   config: Config,
   overrides: Partial<System> = {},
   options: OpenOptions = {},
 ): Promise<Daemon> {
-  const app = await openApp(config, overrides, options);
-  try {
-    requireWritableFolders(app.config.dataDir);
-    await followClock(app, MOVES_OF_DUE_TIMES);
-    // All threads start before the first request, because a thread that starts without free file descriptors cannot
-    // load its code.
-    await Promise.all([recoverQueue(app), app.db.startReaders()]);
-    const api = await createApiServer(app);
-    const address = await api.listen({ host: config.http.address, port: config.http.port });
-    const control = await openControlSocket(app).catch(async (error) => {
-      await api.close();
-      throw error;
-    });
-    const workers = [app.metrics.watchLoop(), app.disk.watch(), ...startWorkers(app)];
-    endOnFailure(app);
-    const { hostname, dataDir } = config;
-    app.log.info({ address, hostname, dataDir, version: VERSION }, 'serving');
-    return { address, app, stop: () => drain(app, [api, control], workers) };
-  } catch (error) {
-    await app[Symbol.asyncDispose]();
-    throw error;
+  await using opened = new AsyncDisposableStack();
+  const app = opened.use(await openApp(config, overrides, options));
+  requireWritableFolders(blobFolder(app.config.dataDir));
+  await followClock(app, MOVES_OF_DUE_TIMES);
+  // All threads start before the first request, because a thread that starts without free file descriptors cannot
+  // load its code.
+  await Promise.all([recoverQueue(app), app.db.startReaders()]);
+  const webhooks = await startWebhookPart(app, Object.keys(overrides).length === 0);
+  opened.defer(() => webhooks.stop(0));
+  const listeners: Listener[] = [];
+  for (const open of LISTENERS) {
+    listeners.push(opened.adopt(await open(app, { webhooks }), (listener) => listener.close()));
   }
+  const workers = opened.adopt(startWorkers(app), async (started) => {
+    await Promise.all(started.map((worker) => worker.stop(0)));
+  });
+  endOnFailure(app, webhooks.failed);
+  const [{ address } = { address: '' }] = listeners;
+  const { hostname, dataDir } = config;
+  app.log.info({ address, hostname, dataDir, version: VERSION }, 'serving');
+  opened.move();
+  return { address, app, stop: () => drain(app, listeners, [webhooks, ...workers]) };
 }
 
 /**
- * Ends the process when a database thread dies. Without it every request would fail; a supervisor can restart the
- * daemon.
+ * Ends the process when a thread dies that it cannot work without. Without the database every request would fail; a
+ * supervisor can restart the daemon.
  */
-function endOnFailure(app: App): void {
+function endOnFailure(app: App, partFailed: Promise<Error>): void {
+  void partFailed.then((error) => {
+    app.log.fatal({ err: error }, 'a thread has died');
+    process.exit(1);
+  });
   void app.db.failed.then((error) => {
     const advice = adviseOnStorage(error, join(app.config.dataDir, 'postrider.db'));
     if (advice === undefined) app.log.fatal({ err: error }, 'a database thread has died');
@@ -106,22 +115,32 @@ function endOnFailure(app: App): void {
   });
 }
 
-function startWorkers(app: App): RunningWork[] {
+type Stoppable = { stop(graceMs: number): unknown };
+
+/** Parts of the daemon that may run in threads of their own. */
+type Parts = { webhooks: PartThread<WebhookCalls> };
+
+/**
+ * Starts the part that posts webhooks, in a thread of its own unless the caller has replaced a part of the system: what
+ * replaces it cannot cross to a thread.
+ */
+async function startWebhookPart(app: App, inThread: boolean): Promise<PartThread<WebhookCalls>> {
+  return inThread ? startPartThread<WebhookCalls>(app, WEBHOOK_THREAD) : inThisThread(startWebhooks(app));
+}
+
+function startWorkers(app: App): Stoppable[] {
   return [
+    app.metrics.watchLoop(),
+    app.disk.watch(),
     startInstallationWork(app, MOVES_OF_DUE_TIMES),
     startDelivering(app),
     startWork(app, createRecoveryWork(app)),
     startWork(app, createTrialWork(app)),
-    startWork(app, createFanOutWork(app)),
-    startWork(app, createWebhookWork(app)),
-    startWork(app, createReplayWork(app)),
-    startWork(app, createDeliverySweep(app)),
     startWork(app, createDomainCheckWork(app)),
     startWork(app, createDomainSweep(app)),
-    startImports(app, { contacts: contactImport, suppressions: suppressionImport }),
-    startWork(app, createImportSweep(app)),
-    startExports(app, { contacts: contactExport, suppressions: suppressionExport }),
-    startWork(app, createExportSweep(app)),
+    startJobs(app, importJobs(app, { contacts: contactImport, suppressions: suppressionImport })),
+    startJobs(app, exportJobs(app, { contacts: contactExport, suppressions: suppressionExport })),
+    startWork(app, createJobSweep(app)),
     startWork(app, createAudienceSweep(app)),
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
@@ -132,8 +151,8 @@ function startWorkers(app: App): RunningWork[] {
 
 async function drain(
   app: App & AsyncDisposable,
-  listeners: readonly { close(): Promise<void> }[],
-  workers: readonly { stop(graceMs: number): unknown }[],
+  listeners: readonly Listener[],
+  workers: readonly Stoppable[],
 ): Promise<void> {
   app.log.info({}, 'draining');
   try {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createControlServer } from '../src/control-socket.ts';
-import { MAX_ATTACHMENTS_BODY_BYTES } from '../src/http/server.ts';
+import { MAX_ATTACHMENTS_BODY_BYTES } from '../src/http/json/server.ts';
 import type { Fetch } from '../src/system/fetch.ts';
 import { setTenantPlan } from '../src/tenants/store.ts';
 import { emailBody } from './emails/fixtures.ts';
@@ -27,19 +27,18 @@ test('metrics are on the HTTP listener when asked for, and on the control socket
     [{}, 404],
     [{ POSTRIDER_HTTP_METRICS: 'true' }, 200],
   ] as const) {
-    const world = await openTestApp({ env });
+    await using world = await openTestApp({ env });
     const { status: answered, body } = await world.request('GET', '/metrics', { key: null });
     assert.equal(answered, status);
     assert.equal(String(body).includes('postrider_'), status === 200);
     const control = await createControlServer(world.app);
     assert.equal((await control.inject('/metrics')).statusCode, 200);
     await control.close();
-    await world.close();
   }
 });
 
 test('a request without a valid key counts towards its address, and one with a valid key does not', async () => {
-  const world = await openTestApp({ system: { clock: createFakeClock(Date.UTC(2030, 0, 1)) } });
+  await using world = await openTestApp({ system: { clock: createFakeClock(Date.UTC(2030, 0, 1)) } });
   const limited = (await world.request('POST', '/v1/api-keys', {
     body: { name: 'a', permission: 'read_only', allowedIps: ['192.0.2.9'] },
   })) as { body: { token: string } };
@@ -68,7 +67,6 @@ test('a request without a valid key counts towards its address, and one with a v
     assert.equal(await ask({ url: '/healthz', headers: {} }), 200, `the ${count}th`);
   for (const request of unknown) assert.equal(await ask(request), 429, request.url);
   assert.equal(await ask({ url: '/v1/topics', headers: bearer(world.testKey) }), 200);
-  await world.close();
 });
 
 test('large bodies of one tenant, announced and never sent, leave memory for those of another', async (context) => {

@@ -1,8 +1,10 @@
 /** The house of src/ as a table. Every rule is also shown to find what it is there to find. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import {
+  citedPages,
   danglingComments,
   environmentReaders,
   importCycles,
@@ -14,12 +16,16 @@ import {
   tableWriters,
   typeEscapes,
   undocumentedFunctions,
+  unexplainedLimits,
+  unusedExports,
   worldOutside,
   wronglyNamedLimits,
 } from './architecture/rules.ts';
 import { readSource, readSources, type Source } from './architecture/source.ts';
+import { testsWithoutAssertion } from './architecture/test-blocks.ts';
 
 const sources = readSources(fileURLToPath(new URL('../src', import.meta.url)));
+const tests = readSources(fileURLToPath(new URL('.', import.meta.url)));
 
 function planted(files: Record<string, string>): Source[] {
   return Object.entries(files).map(([path, text]) => readSource(path, text));
@@ -181,6 +187,39 @@ export type Tables = {
 };
 `;
 
+type Override = { includes: string[]; linter?: { rules?: { complexity?: Record<string, unknown> } } };
+
+test('the linter limits the length and the parameters of every function of src, closures included', () => {
+  const biome = JSON.parse(readFileSync(new URL('../biome.json', import.meta.url), 'utf8')) as {
+    linter: { rules: { complexity: Record<string, unknown> } };
+    overrides: Override[];
+  };
+  const atMost = (max: number) => ({ level: 'error', options: { max } });
+  const { useMaxParams, noExcessiveLinesPerFunction } = biome.linter.rules.complexity;
+  assert.deepEqual(useMaxParams, atMost(3));
+  assert.deepEqual(noExcessiveLinesPerFunction, {
+    level: 'error',
+    options: { maxLines: 70, skipBlankLines: true },
+  });
+  const loosened = biome.overrides.filter(({ linter }) => linter?.rules?.complexity);
+  assert.deepEqual(
+    loosened.map(({ includes, linter }) => [includes, linter?.rules?.complexity]),
+    [
+      // Fastify calls some hooks with four values.
+      [
+        [
+          'src/http/json/csv-body.ts',
+          'src/http/json/server.ts',
+          'src/http/transport/**',
+          'src/tenants/quota-headers.ts',
+        ],
+        { useMaxParams: atMost(4) },
+      ],
+      [['test/**'], { noExcessiveLinesPerFunction: 'off', useMaxParams: 'off' }],
+    ],
+  );
+});
+
 test('each table is written by the one file that the data dictionary names', () => {
   assert.deepEqual(tableWriters(sources), []);
   const good = {
@@ -245,18 +284,41 @@ test('comments can be read alone: none begins with a dangling reference', () => 
   }
 });
 
+test('comments cite only pages that are in the repository', () => {
+  assert.deepEqual(citedPages(sources), []);
+  for (const text of [
+    '/** Maximum number (api.md 1.2). */',
+    '// See engine.md.',
+    '/** A rule of decision 12. */',
+  ])
+    assert.equal(finds(citedPages, 'db/x.ts', text).length, 1, text);
+  for (const text of ['/** A map is in src/README.md. */', '// See docs/api.md.', "const a = 'api.md';"])
+    assert.deepEqual(finds(citedPages, 'db/x.ts', text), [], text);
+});
+
 test('exported functions have docstrings', () => {
   assert.deepEqual(undocumentedFunctions(sources), []);
   for (const text of [
     'export function f(): void {}',
     'const a = 1;\n\nexport async function f() {}',
     '/** Says much. */\nconst a = 1;\nexport function* f() {}',
+    "export const f = defineWrite('a.f', async () => {});",
+    "const a = 1;\nexport const f = defineRead(\n  'a.f',\n  (tx: Tx) => 1,\n);",
   ]) {
     assert.deepEqual(finds(undocumentedFunctions, 'db/x.ts', text), ['db/x.ts: f has no docstring'], text);
   }
   const fine =
-    '/** Returns one. */\nexport function f() {}\n/**\n * Waits.\n */\nexport async function g() {}\nfunction h() {}';
+    '/** Returns one. */\nexport function f() {}\n/**\n * Waits.\n */\nexport async function g() {}\nfunction h() {}\n' +
+    '/** Returns a. */\nexport function o(a: 1): 1;\nexport function o(a: 2): 2;\nexport function o() {}';
   assert.deepEqual(finds(undocumentedFunctions, 'db/x.ts', fine), []);
+});
+
+test('limits have a comment that says what they limit', () => {
+  assert.deepEqual(unexplainedLimits(sources), []);
+  for (const text of ['const MAX_KEYS = 1;', '/** Keys. */\nlet a = 1;\nexport const MIN_AGE_MS = 1;'])
+    assert.equal(finds(unexplainedLimits, 'db/x.ts', text).length, 1, text);
+  const fine = '/** Keys. */\nexport const MAX_KEYS = 1;\nconst MAX_LIVE_KEYS = 1;\nconst a = { MAX_B: 1 };';
+  assert.deepEqual(finds(unexplainedLimits, 'db/x.ts', fine), []);
 });
 
 test('limits are named MAX_ or MIN_', () => {
@@ -264,4 +326,68 @@ test('limits are named MAX_ or MIN_', () => {
   for (const text of ['const MOST_KEYS = 1;', 'export const LEAST_AGE_MS = 1;', 'f(LONGEST_NAME);'])
     assert.equal(finds(wronglyNamedLimits, 'queue/x.ts', text).length, 1, text);
   assert.deepEqual(finds(wronglyNamedLimits, 'queue/x.ts', "const MAX_KEYS = 'MOST_KEYS'; // MOST_KEYS"), []);
+});
+
+test('what one file alone uses is not exported', () => {
+  assert.deepEqual(unusedExports(sources, tests), []);
+});
+
+test('a planted export that no other file imports is named, values and types alike', () => {
+  const file = [
+    'export const used = 1;',
+    'export type Used = string;',
+    'export const tested = 1;',
+    'export async function lonely() {}',
+    'export type Lonely = string;',
+  ].join('\n');
+  const files = planted({
+    'db/a.ts': file,
+    'db/b.ts': "import {\n  type Used,\n  used as other,\n} from './a.ts';",
+    'db/c.ts': 'export const one = 1;\nexport const two = 2;',
+    'db/d.ts': "import * as all from './c.ts';",
+    'db/e.ts': 'export const late = 1;',
+    'db/f.ts': "const { late } = await import('./e.ts');",
+  });
+  const callers = planted({ 'db/a.test.ts': "import { tested } from '../../src/db/a.ts';" });
+  assert.deepEqual(unusedExports(files, callers), [
+    'db/a.ts exports lonely, which no other file imports',
+    'db/a.ts exports Lonely, which no other file imports',
+  ]);
+});
+
+test('every test asserts something, by itself or by a function that does', () => {
+  // The samples of the runner are what it is tried on.
+  const judged = tests.filter(({ path }) => !path.startsWith('support-checks/samples/'));
+  assert.deepEqual(testsWithoutAssertion(judged), []);
+});
+
+test('a planted test that asserts nothing is named with its line', () => {
+  const helpers = `const { refused } = senderOf();
+function senderOf() {
+  return { refused: () => assert.rejects(send()) };
+}
+export async function openWorld() {
+  assert.ok(await open());
+}
+export const refuse = () => refused();
+`;
+  const find = (block: string) =>
+    testsWithoutAssertion(
+      planted({
+        'x/world.ts': helpers,
+        'x/a.test.ts': `import { openWorld, refuse } from './world.ts';\n${block}`,
+      }),
+    );
+  for (const body of [
+    'await send();',
+    'await openWorld();',
+    '// assert.ok(true);',
+    "log('assert.ok(true)');",
+  ]) {
+    assert.deepEqual(find(`test('one', async () => {\n  ${body}\n});\n`), ['x/a.test.ts:2'], body);
+  }
+  assert.deepEqual(find("test('one', () => send());\nassert.ok(true);"), ['x/a.test.ts:2']);
+  for (const body of ['assert.equal(1, 1);', 'for (;;) {\n    await refuse();\n  }', 'assert(send());']) {
+    assert.deepEqual(find(`test('one', async () => {\n  ${body}\n});\n`), [], body);
+  }
 });

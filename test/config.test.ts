@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, configSchema, environmentName, leaves, loadConfig } from '../src/config.ts';
+import { ConfigError, environmentName, leaves, loadConfig } from '../src/config.ts';
+import { configSchema } from '../src/config-schema.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
 
 const directory = temporaryDirectory('config');
@@ -107,7 +108,7 @@ test('an unknown key is refused with its file', () => {
   refused(() => loadConfig({ file: inner, env: {} }), inner, '"http.prot" is not a known key');
 });
 
-test('what is not the address of a resolver is refused with its key', () => {
+test('a text that is not the address of a resolver is refused with the name of the setting', () => {
   const file = writeFile('hostname: mail.example.com\ndns:\n  servers: [127.0.0.1, nope]\n');
   refused(
     () => loadConfig({ file, env: {} }),
@@ -139,7 +140,7 @@ test('a value that does not fit is refused with its key and where it came from',
   refused(() => loadConfig({ env: { POSTRIDER_LOG_LEVEL: 'loud' } }), 'POSTRIDER_LOG_LEVEL', '"log.level"');
 });
 
-test('what a schema cannot say is checked too', () => {
+test('rules that a schema cannot express are checked too', () => {
   refused(() => loadConfig({ env: { POSTRIDER_HOSTNAME: 'a b' } }), 'POSTRIDER_HOSTNAME', '"hostname"');
   refused(
     () => loadConfig({ env: { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.1' } }),

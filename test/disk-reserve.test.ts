@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { runExport } from '../src/exports/run.ts';
-import { runImport } from '../src/imports/run.ts';
 import { AppError } from '../src/system/errors.ts';
 import { emailBody } from './emails/fixtures.ts';
-import { exportHandlers, importHandlers, lease, leaseExportsOf, sendCsv } from './imports/jobs.ts';
+import {
+  exportHandlers,
+  importHandlers,
+  lease,
+  leaseExportsOf,
+  runExport,
+  runImport,
+  sendCsv,
+} from './imports/jobs.ts';
 import { openTestApp, type TestApp } from './support/test-app.ts';
 
 const GB = 1024 ** 3;

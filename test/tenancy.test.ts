@@ -200,7 +200,7 @@ test('every field of a body that holds an id is asked with those of others', () 
   assert.deepEqual(unasked, []);
 });
 
-test('what is of the test mode is not there for a live key, and what is of both is', async () => {
+test('a live key does not see resources of the test mode, and sees those of both modes', async () => {
   for (const operation of operations) {
     const subject = operation.ids.at(-1);
     if (operation.method !== 'GET' || !subject) continue;

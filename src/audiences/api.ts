@@ -1,8 +1,8 @@
-/** `/v1/audiences` (specification 4.7). */
+/** Routes of `/v1/audiences` (specification 4.7). */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { AudienceRow } from '../db/marketing-tables.ts';
-import { resourceRoutes } from '../http/resource.ts';
+import { resourceRoutes } from '../http/json/resource.ts';
 import { newId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { deleteAudience } from './delete.ts';
@@ -11,6 +11,7 @@ import { changeAudience, getAudience, insertAudience, listAudiences } from './st
 
 type AudiencesApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
+/** Adds the routes of audiences to the server. */
 export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp): void {
   const audiences = resourceRoutes<AudienceRow>(server, {
     name: 'audience',
@@ -32,11 +33,14 @@ export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp)
     const { id } = request.params;
     return app.db.commit(changeAudience, { tenantId, id, change: request.body, now: app.clock.now() });
   });
-  audiences.delete({ description: 'Its contacts and segments go with it.' }, async (request) => {
-    const { tenantId } = callerOf(request);
-    await app.db.commit(deleteAudience, { tenantId, id: request.params.id, now: app.clock.now() });
-    app.wakeups.notify('audiences');
-  });
+  audiences.delete(
+    { description: 'Deletes an audience with its contacts and segments.' },
+    async (request) => {
+      const { tenantId } = callerOf(request);
+      await app.db.commit(deleteAudience, { tenantId, id: request.params.id, now: app.clock.now() });
+      app.wakeups.notify('audiences');
+    },
+  );
 }
 
 function newAudience(tenantId: AudienceRow['tenantId'], name: string, now: number): AudienceRow {

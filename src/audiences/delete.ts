@@ -1,6 +1,6 @@
 /**
- * An audience goes at once for everybody who asks, with its segments; a million contacts take longer, and are removed a
- * slice at a time by the worker, which holds up no other write.
+ * Deletes an audience. The audience and its segments disappear from the API at once. Its contacts, which may be a million,
+ * are removed by the worker in small writes, so that other writes do not wait for long.
  */
 
 import type { AudienceRow } from '../db/marketing-tables.ts';
@@ -11,7 +11,10 @@ import { findDeletedAudience, getAudience, hideAudience, removeAudience } from '
 
 type ToDelete = Pick<AudienceRow, 'tenantId'> & { id: string; now: number };
 
-/** @throws AppError not_found */
+/**
+ * Hides an audience and deletes its segments. `now` is in Unix milliseconds.
+ * @throws AppError not_found
+ */
 export const deleteAudience = defineWrite(
   'audiences.delete',
   async (tx, { tenantId, id, now }: ToDelete): Promise<void> => {
@@ -21,7 +24,10 @@ export const deleteAudience = defineWrite(
   },
 );
 
-/** A slice of the contacts of a deleted audience, or its row when it has none. False: no audience is to be cleared. `limit`: rows. */
+/**
+ * Removes up to `limit` rows of the contacts of one deleted audience, and the audience itself with the last of them.
+ * Returns false when there is no deleted audience.
+ */
 export const clearDeleted = defineWrite(
   'audiences.clearDeleted',
   async (tx, { limit }: { limit: number }): Promise<boolean> => {

@@ -1,10 +1,10 @@
-/** Shapes of the audiences API (specification 2.5 and 4.7, api.md 1.6). */
+/** Schemas of the audiences API (specification 2.5 and 4.7). */
 import { type Static, Type } from 'typebox';
 import type { AudienceRow } from '../db/marketing-tables.ts';
-import { PLAIN_TEXT } from '../http/plain-text.ts';
+import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 
-/** api.md 1.10. */
+/** Maximum length of a name. Our own limit. */
 const MAX_NAME_CHARACTERS = 200;
 
 const name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT });
@@ -21,9 +21,11 @@ export const audienceSchema = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    contactCount: Type.Integer({ description: 'The unsubscribed among them.' }),
+    contactCount: Type.Integer({ description: 'Number of contacts, unsubscribed ones included.' }),
     createdAt: Type.String(),
-    updatedAt: Type.String({ description: 'Of its own fields; its contacts have their own.' }),
+    updatedAt: Type.String({
+      description: 'Time of the last change of the audience itself. A change of its contacts does not count.',
+    }),
   },
   {
     title: 'Audience',
@@ -39,6 +41,7 @@ export const audienceSchema = Type.Object(
   },
 );
 
+/** Returns an audience as the API shows it. */
 export function showAudience(row: AudienceRow): Static<typeof audienceSchema> {
   return {
     id: row.id,

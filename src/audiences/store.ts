@@ -1,6 +1,6 @@
 /**
- * Audiences: all SQL, and the only writer of their table. Live and test keys share them. One that is deleted is hidden at
- * once, and its row goes when its contacts have (delete.ts).
+ * Stores audiences. All SQL of this table is here, and nothing else writes it. Live and test keys share audiences. A
+ * deleted audience is hidden at once, and its row is removed after its contacts (delete.ts).
  */
 
 import type { AudienceRow } from '../db/marketing-tables.ts';
@@ -10,12 +10,15 @@ import { type Param, statement } from '../db/statement.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import type { AudienceChange } from './schemas.ts';
 
-/** Of one tenant (api.md 1.10). */
+/** Maximum number of audiences per tenant. Our own limit. */
 export const MAX_AUDIENCES = 1_000;
 
 type TenantId = AudienceRow['tenantId'];
 
-/** @throws AppError validation_error when the tenant has as many as it may */
+/**
+ * Stores a new audience.
+ * @throws AppError validation_error when the tenant has the maximum number of audiences
+ */
 export const insertAudience = defineWrite('audiences.insert', async (tx, audience: AudienceRow) => {
   const { count } = await tx
     .selectFrom('audiences')
@@ -24,7 +27,7 @@ export const insertAudience = defineWrite('audiences.insert', async (tx, audienc
     .where('deletedAt', 'is', null)
     .executeTakeFirstOrThrow();
   if (count >= MAX_AUDIENCES) {
-    throw limitReached('audiences already', count, 'delete one first');
+    throw limitReached('audiences', count);
   }
   await tx.insertInto('audiences').values(audience).execute();
 });
@@ -38,19 +41,22 @@ const byId = statement((db, param: Param<Pick<AudienceRow, 'tenantId' | 'id'>>) 
     .where('deletedAt', 'is', null),
 );
 
-/** Undefined also for another tenant's, and for a deleted one. */
+/** Returns an audience, or undefined when the tenant has no such audience or has deleted it. */
 export function findAudience(tx: Tx, tenantId: TenantId, id: string): Promise<AudienceRow | undefined> {
   return byId.first(tx, { tenantId, id: id as AudienceRow['id'] });
 }
 
-/** @throws AppError not_found, also for another tenant's and for a deleted one */
+/**
+ * Returns an audience.
+ * @throws AppError not_found, also for an audience that is deleted or belongs to another tenant
+ */
 export async function getAudience(tx: Tx, tenantId: TenantId, id: string): Promise<AudienceRow> {
   const audience = await findAudience(tx, tenantId, id);
   if (!audience) throw notFound('Audience');
   return audience;
 }
 
-/** Newest first. */
+/** Returns a page of audiences, newest first. */
 export function listAudiences(tx: Tx, tenantId: TenantId, page: PageRequest): Promise<Page<AudienceRow>> {
   const all = tx
     .selectFrom('audiences')
@@ -62,7 +68,11 @@ export function listAudiences(tx: Tx, tenantId: TenantId, page: PageRequest): Pr
 
 type ById = { tenantId: TenantId; id: string };
 
-/** What is not named stays, and what is as wished already is no change. @throws AppError not_found */
+/**
+ * Changes an audience and returns it. Fields that the change does not name stay. A change to the present values leaves
+ * `updatedAt` as it is.
+ * @throws AppError not_found
+ */
 export const changeAudience = defineWrite(
   'audiences.change',
   async (tx, { tenantId, id, change, now }: ById & { change: AudienceChange; now: number }) => {
@@ -81,17 +91,17 @@ const addToCount = statement((db, param: Param<{ id: AudienceRow['id']; delta: n
     .where('id', '=', param('id')),
 );
 
-/** Part of the write that adds or removes contacts: nothing else changes the count. */
+/** Adds `delta` to the number of contacts. Every write that adds or removes contacts calls it, and nothing else does. */
 export async function countContacts(tx: Tx, id: AudienceRow['id'], delta: number): Promise<void> {
   await addToCount.all(tx, { id, delta });
 }
 
-/** Part of a write. From here on nobody finds it but `findDeletedAudience`. */
+/** Marks an audience as deleted. Afterwards only `findDeletedAudience` finds it. `now` is in Unix milliseconds. */
 export async function hideAudience(tx: Tx, id: AudienceRow['id'], now: number): Promise<void> {
   await tx.updateTable('audiences').set({ deletedAt: now }).where('id', '=', id).execute();
 }
 
-/** The one deleted first, of any tenant. */
+/** Returns the audience that was deleted first, of any tenant, or undefined when all deleted ones are cleared. */
 export function findDeletedAudience(tx: Tx): Promise<Pick<AudienceRow, 'id'> | undefined> {
   return tx
     .selectFrom('audiences')
@@ -102,7 +112,7 @@ export function findDeletedAudience(tx: Tx): Promise<Pick<AudienceRow, 'id'> | u
     .executeTakeFirst();
 }
 
-/** Part of a write: the row itself, when nothing belongs to it any more. */
+/** Removes the row of an audience that has no contacts and no segments left. */
 export async function removeAudience(tx: Tx, id: AudienceRow['id']): Promise<void> {
   await tx.deleteFrom('audiences').where('id', '=', id).execute();
 }

@@ -1,26 +1,30 @@
-/** Removes the contacts of deleted audiences, so that nobody waits for it. */
+/** Removes the contacts of deleted audiences in the background, so that the request that deletes one answers at once. */
 import type { App } from '../app.ts';
 import type { Work } from '../system/worker.ts';
 import { clearDeleted } from './delete.ts';
 import { findDeletedAudience } from './store.ts';
 
 /**
- * Rows in one write, which holds up all others: contacts of a million, in 9 ms (17 at p99), flush and all; 1,000 take 20
- * (40). About twice as long where half of them are choices.
+ * Maximum number of rows that one write removes. All other writes wait for it. Measured on an audience of a million
+ * contacts, 500 rows take 9 ms with the flush to disk (17 ms at p99) and 1,000 rows take 20 ms (40 ms). Both take about
+ * twice as long when half of the rows are choices.
  */
-const SLICE = 500;
+const MAX_ROWS_PER_WRITE = 500;
 
-/** The lease does all of it: what fails, for want of disk for instance, is tried again after a pause. */
+/**
+ * Returns the work that clears deleted audiences. The lease does all of it, so that a failure, such as a full disk, is
+ * retried after a pause.
+ */
 export function createAudienceSweep(app: Pick<App, 'db'>): Work<'swept'> {
   return {
     name: 'audience sweep',
     wakeOn: ['audiences'],
     concurrency: 1,
     async lease() {
-      if (!(await findDeletedAudience(app.db.read))) return [];
-      return (await app.db.commit(clearDeleted, { limit: SLICE })) ? ['swept'] : [];
+      const isLeft = (await findDeletedAudience(app.db.read)) !== undefined;
+      const wasSwept = isLeft && (await app.db.commit(clearDeleted, { limit: MAX_ROWS_PER_WRITE }));
+      return { items: wasSwept ? ['swept'] : [], nextDueAt: undefined };
     },
     run: async () => {},
-    nextDueAt: async () => undefined,
   };
 }

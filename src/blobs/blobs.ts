@@ -1,12 +1,10 @@
 /**
- * Stores the bytes of messages. Small ones are part of the transaction of their mail. Large ones become files that
- * are named by their hash and flushed before that transaction begins, so that a committed row always finds its bytes.
+ * Stores the bytes of messages, for one owner (blobs/owner.ts). Small ones are part of the transaction of their mail.
+ * Large ones become files that are named by their hash and flushed before that transaction begins, so that a committed row always finds its bytes.
  * Large ones are never completely in memory: they are written as they arrive, and read in pieces.
  */
 import { isAscii } from 'node:buffer';
 import { createHash, type Hash } from 'node:crypto';
-import { join } from 'node:path';
-import type { Db } from '../db/database.ts';
 import { isWithin } from '../db/installation/uses.ts';
 import type { BlobRow } from '../db/tables.ts';
 import type { DiskSpace } from '../system/disk-space.ts';
@@ -15,11 +13,12 @@ import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
 import { checkedChunks, checkFile, checkInline } from './check.ts';
 import { FileWriter, fileHead, removeFile } from './files.ts';
+import type { BlobOwner } from './owner.ts';
 import { PreparedBlobs } from './prepared.ts';
-import { findBlob, isFileInUse, type StoredBytes } from './store.ts';
+import type { StoredBytes } from './store.ts';
 import { SWEEP_AGE_MS, type Swept, sweepFiles } from './sweep.ts';
 
-export type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
 export type BlobContent = {
   sizeBytes: number;
@@ -62,16 +61,16 @@ export type Blobs = {
   sweep(options?: { forced: boolean }): Promise<Swept>;
 };
 
-/** Maximum size of a blob that is stored in the database (engine.md 4, spool tables). */
+/** Maximum size of a blob that is stored in the database. */
 export const INLINE_BYTES = 256 * 1024;
 /** Number of bytes that are hashed between two waits for the disk. Hashing them takes a fraction of a millisecond. */
 const SLICE_BYTES = 256 * 1024;
 
-export type BlobSystem = Pick<System, 'clock' | 'log'> & { disk: Pick<DiskSpace, 'reportFull'> };
+type BlobSystem = Pick<System, 'clock' | 'log'> & { disk: Pick<DiskSpace, 'reportFull'> };
 
-/** Opens the blobs of a data directory. It does not access the disk yet. */
-export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
-  const root = join(dataDir, 'blobs');
+/** Opens the blobs of an owner. It does not access the disk yet. */
+export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
+  const { root } = owner;
   const report = createFailureReport(system);
   const prepared = new PreparedBlobs();
   return {
@@ -83,7 +82,7 @@ export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
       return { id, createdAt: now, ...stored };
     },
     async open(id) {
-      const row = await findBlob(db.read, id);
+      const row = await owner.find(id);
       if (!row) throw new Error(`blob ${id} does not exist`);
       if (row.data !== null) {
         checkInline(row, row.data);
@@ -95,18 +94,18 @@ export function openBlobs(system: BlobSystem, db: Db, dataDir: string): Blobs {
     async discard({ id, sha256, data }) {
       if (data !== null) return;
       prepared.delete({ id, sha256 });
-      if ((await isFileInUse(db.read, sha256)) || prepared.has(sha256)) return;
+      if ((await owner.isFileInUse(sha256)) || prepared.has(sha256)) return;
       await removeFile(root, sha256);
     },
     sweep({ forced } = { forced: false }) {
       const now = system.clock.now();
       prepared.deleteBefore(system.clock.elapsed() - SWEEP_AGE_MS);
-      const isKeeping = (db.installation.keepFilesUntil ?? now) > now;
+      const isKeeping = (owner.keepFilesUntil ?? now) > now;
       return sweepFiles(root, {
         now,
-        isNamed: (sha256) => isFileInUse(db.read, sha256),
+        isNamed: owner.isFileInUse,
         isPrepared: (sha256) => prepared.has(sha256),
-        wasInUse: (at) => isWithin(db.installation.uses, at),
+        wasInUse: (at) => isWithin(owner.uses, at),
         mode: forced ? 'force' : isKeeping ? 'keep' : 'normal',
       });
     },

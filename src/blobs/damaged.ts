@@ -5,10 +5,10 @@
 export class DamagedBlobError extends Error {
   override readonly name = 'DamagedBlobError';
   /** Tells the operator where the bytes are stored: a file of the data directory, or the database. */
-  readonly place: string;
+  readonly location: string;
 
-  constructor(place: string, message: string, options?: ErrorOptions) {
+  constructor(location: string, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.place = place;
+    this.location = location;
   }
 }

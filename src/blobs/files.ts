@@ -20,13 +20,12 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /**
- * Checks the folders of blobs. It is called at start, so that a folder which another user made is noticed before the
+ * Checks the folders of an owner's blobs. It is called at start, so that a folder which another user made is noticed before the
  * first large message.
  * @throws Error with the code of the file system when a path is not a folder, or cannot be written
  */
-export function requireWritableFolders(dataDir: string): void {
-  const root = join(dataDir, 'blobs');
-  for (const folder of [root, join(root, 'partial')]) {
+export function requireWritableFolders(root: string): void {
+  for (const folder of [root, join(root, PARTIAL)]) {
     const found = statSync(folder, { throwIfNoEntry: false });
     if (!found) return;
     // The file system reports ENOTDIR for this path when a file is in the place of the folder.

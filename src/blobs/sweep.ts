@@ -18,7 +18,7 @@ const MAX_SWEPT_SHARE = 0.05;
  */
 const MAX_HARMLESS_FILES = 10;
 
-export type SweepOptions = {
+type SweepOptions = {
   now: number;
   /** Returns true when a row names the file with this hash. */
   isNamed: (name: string) => Promise<boolean>;
@@ -102,6 +102,6 @@ async function findUnnamed(root: string, { now, isNamed, isPrepared }: SweepOpti
 }
 
 /** Lists the folders that hold complete files. */
-export async function listFileFolders(root: string): Promise<string[]> {
+async function listFileFolders(root: string): Promise<string[]> {
   return (await listFolder(root)).filter((folder) => folder !== PARTIAL && folder !== TRASH);
 }

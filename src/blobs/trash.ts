@@ -39,7 +39,7 @@ export function restoreFromTrash(root: string, sha256: string): boolean {
   }
 }
 
-export type TrashOptions = {
+type TrashOptions = {
   now: number;
   /** Returns true when a row names the file with this hash. */
   isNamed: (name: string) => Promise<boolean>;

@@ -1,8 +1,8 @@
 /** `/v1/broadcasts` (specification 4.5): drafts. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import type { BroadcastRow } from '../db/tables.ts';
-import { resourceRoutes } from '../http/resource.ts';
+import type { BroadcastRow } from '../db/marketing-tables.ts';
+import { resourceRoutes } from '../http/json/resource.ts';
 import { MAX_SOURCE_BYTES } from '../templates/schemas.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createBroadcast, updateBroadcast } from './change.ts';
@@ -33,7 +33,7 @@ export function registerBroadcastsApi(
   broadcasts.create(
     {
       body: newBroadcastSchema,
-      description: 'As a draft, which goes to nobody until it is sent.',
+      description: 'Creates a draft. Nobody receives it until it is sent.',
       refuses: ['domain_not_verified'],
     },
     (request) => createBroadcast(app, callerOf(request), request.body),
@@ -48,7 +48,7 @@ export function registerBroadcastsApi(
     {
       body: broadcastChangeSchema,
       description:
-        'What is left out stays as it is; null clears. The draft is checked as a whole, so what it names must still exist.',
+        'Fields that are left out stay as they are; null clears a field. The draft is checked as a whole, so everything that it names must still exist.',
       refuses: ['domain_not_verified'],
       // A broadcast consists of HTML and text.
       responseBytes: 2 * MAX_SOURCE_BYTES,

@@ -1,6 +1,6 @@
 /** Creates and changes drafts. Fields that the request does not name stay, and the result is checked as a whole. */
 import type { App } from '../app.ts';
-import type { BroadcastRow } from '../db/tables.ts';
+import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { newId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { type Draft, type DraftFields, readDraft } from './draft.ts';

@@ -2,8 +2,7 @@
  * Checks the content of a broadcast in the form in which it would be sent. Each recipient must get the unsubscribe
  * link (specification 4.5), and the data of a contact must not become markup.
  */
-import type { TemplateRow } from '../db/marketing-tables.ts';
-import type { BroadcastRow } from '../db/tables.ts';
+import type { BroadcastRow, TemplateRow } from '../db/marketing-tables.ts';
 import { invalid } from '../system/errors.ts';
 import { type Placeholder, placeholdersIn } from '../templates/render.ts';
 import { checkSource, checkVariables } from '../templates/schemas.ts';
@@ -75,9 +74,9 @@ function requireUnsubscribeTag({ field, phrase, placeholders }: Part): void {
 }
 
 /**
- * Refuses raw placeholders other than the unsubscribe link (decisions.md, values). They are refused and not escaped,
- * because escaping would show markup as text to every recipient. Text and subject are never escaped, so there a raw
- * placeholder makes no difference.
+ * Refuses raw placeholders other than the unsubscribe link. They are refused and not escaped, because escaping would
+ * show markup as text to every recipient. Text and subject are never escaped, so there a raw placeholder makes no
+ * difference.
  */
 function refuseOtherRaw({ field, placeholders }: Part): void {
   const other = placeholders.find(({ name, isRaw }) => isRaw && name !== UNSUBSCRIBE_URL);

@@ -2,11 +2,11 @@
 import type { App } from '../app.ts';
 import { findSegment } from '../audiences/segments/store.ts';
 import { findAudience } from '../audiences/store.ts';
+import type { BroadcastRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
-import type { BroadcastRow } from '../db/tables.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
 import { requireSender } from '../emails/sender.ts';
-import { meantAmong } from '../http/near-misses.ts';
+import { meantAmong } from '../http/json/near-misses.ts';
 import { invalid, readAll, readEach } from '../system/errors.ts';
 import { findTemplate } from '../templates/store.ts';
 import type { Caller } from '../tenants/authenticate.ts';
@@ -56,7 +56,7 @@ export async function readDraft(
   const topic = await readReference(read, tenantId, { ...TOPIC, id: wanted.topicId, given });
   const template = await readReference(read, tenantId, { ...TEMPLATE, id: wanted.templateId, given });
   checkSentContent(wanted, template, given);
-  // The sender is checked again when the broadcast is sent (decisions.md 11).
+  // The sender is checked again when the broadcast is sent.
   await requireSender(app, caller, { domain: sender.domain, simulatorOnly: false });
   return {
     ...target,
@@ -70,7 +70,7 @@ export async function readDraft(
   };
 }
 
-/** Likely misspellings of fields. A dropped field could send the broadcast to the wrong recipients (api.md 1.1). */
+/** Likely misspellings of fields. A dropped field could send the broadcast to the wrong recipients. */
 const MISSPELLED_FIELDS: Readonly<Record<string, keyof BroadcastChange>> = {
   audience: 'audienceId',
   segment: 'segmentId',
@@ -88,7 +88,7 @@ function refuseMisspelledFields(given: BroadcastChange): void {
       throw invalid(field, `\`${field}\` is not a field; did you mean \`${MISSPELLED_FIELDS[meant]}\`?`);
   });
   if (typeof given.scheduleAt === 'string')
-    throw invalid('scheduleAt', '`scheduleAt` is not supported: a broadcast is made as a draft');
+    throw invalid('scheduleAt', '`scheduleAt` is not supported: a broadcast is created as a draft');
 }
 
 type Reference<Row> = {
@@ -102,7 +102,7 @@ const TOPIC = { name: 'topic', find: findTopic } as const;
 const TEMPLATE = { name: 'template', find: findTemplate } as const;
 
 /**
- * Returns the row that a field names, or undefined when the field is not set (decisions.md 6).
+ * Returns the row that a field names, or undefined when the field is not set.
  * @throws AppError validation_error when the tenant has no such row
  */
 async function readReference<Row>(
@@ -122,7 +122,7 @@ async function readReference<Row>(
 }
 
 /**
- * Returns the audience and the segment. A segment determines its audience (decisions.md 10).
+ * Returns the audience and the segment. A segment determines its audience.
  * @throws AppError validation_error
  */
 async function readTarget(

@@ -1,7 +1,7 @@
-/** Schemas of the broadcasts API (specification 2.3 and 4.5, api.md 1.5). draft.ts checks the meaning of the fields. */
+/** Schemas of the broadcasts API (specification 2.3 and 4.5). draft.ts checks the meaning of the fields. */
 import { type Static, Type } from 'typebox';
-import type { BroadcastRow } from '../db/tables.ts';
-import { PLAIN_TEXT } from '../http/plain-text.ts';
+import type { BroadcastRow } from '../db/marketing-tables.ts';
+import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MAX_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
 
@@ -15,9 +15,10 @@ const fields = {
     minLength: 1,
     maxLength: MAX_SUBJECT_CHARACTERS,
     pattern: PLAIN_TEXT,
-    description: 'One line; may hold merge tags such as {{firstName}}. Wins over that of the template.',
+    description:
+      'One line, which may contain merge tags such as {{firstName}}. Replaces the subject of the template.',
   }),
-  replyTo: text('Where answers go: one address.'),
+  replyTo: text('Address that receives replies.'),
   topicId: text('What readers may unsubscribe from by itself. It should be given.'),
   templateId: text('A stored template, instead of `html`.'),
   html: text(
@@ -28,7 +29,7 @@ const fields = {
     'Made from the HTML when absent; else it must hold `{{{unsubscribe_url}}}` too. Wins over that of the template. ' +
       'At most 1 MiB.',
   ),
-  scheduleAt: text('Refused, for now: a broadcast is made as a draft.'),
+  scheduleAt: text('Not supported yet: a broadcast is created as a draft.'),
 };
 
 const { from, subject, ...optional } = fields;
@@ -55,9 +56,9 @@ export type BroadcastChange = Static<typeof broadcastChangeSchema>;
 const STATUSES = ['draft'] as const satisfies readonly BroadcastRow['status'][];
 
 export const broadcastFilter = {
-  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Broadcasts that stand so.' })),
+  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Only broadcasts with this status.' })),
   audienceId: Type.Optional(
-    Type.String({ description: 'Broadcasts for this audience, or for a segment of it.' }),
+    Type.String({ description: 'Only broadcasts for this audience or a segment of it.' }),
   ),
 };
 
@@ -66,7 +67,9 @@ const optionalText = Type.Union([Type.String(), Type.Null()]);
 const summary = {
   id: Type.String(),
   status: Type.Enum([...STATUSES]),
-  audienceId: Type.String({ description: 'Of a segment, its audience.' }),
+  audienceId: Type.String({
+    description: 'Id of the audience; for a segment, the audience that it belongs to.',
+  }),
   segmentId: optionalText,
   from: Type.String(),
   subject: Type.String(),

@@ -2,13 +2,14 @@
  * Stores broadcasts. All SQL of this table is here, and nothing else writes it. A broadcast belongs to the mode of
  * the key that created it.
  */
+
+import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import type { BroadcastRow } from '../db/tables.ts';
 import { notFound } from '../system/errors.ts';
 import type { BroadcastSummary } from './schemas.ts';
 
-export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'>;
+type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'>;
 
 /** Stores a new broadcast. */
 export const insertBroadcast = defineWrite('broadcasts.insert', async (tx, broadcast: BroadcastRow) => {
@@ -31,7 +32,7 @@ export async function getBroadcast(tx: Tx, owner: Owner, id: string): Promise<Br
   return broadcast;
 }
 
-export type BroadcastList = PageRequest & {
+type BroadcastList = PageRequest & {
   status?: BroadcastRow['status'] | undefined;
   audienceId?: string | undefined;
 };

@@ -1,9 +1,10 @@
 /** Writes the example configuration file from the schema, so that it is always correct and complete. */
 import { type TObject, type TSchema, Type } from 'typebox';
 import { stringify } from 'yaml';
-import { configSchema, environmentName, leaves } from '../config.ts';
+import { environmentName, leaves } from '../config.ts';
+import { configSchema } from '../config-schema.ts';
 
-export type Setting = { key: string; environment: string; description: string; default: unknown };
+type Setting = { key: string; environment: string; description: string; default: unknown };
 
 /** Defaults that depend on the location of the program. They are shown as a packaged installation has them. */
 const SHOWN_INSTEAD = new Map<string, string>([

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { exampleConfig, listSettings } from './config-example.ts';
-import { contextOf, show } from './context.ts';
+import { contextOf, createPrinter } from './context.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
@@ -11,9 +11,10 @@ export function addConfigCommands(program: Command, terminal: Terminal): void {
   config
     .command('example')
     .description('A configuration file with every key, its meaning and its default.')
-    .action((_: object, command: Command) =>
-      show(command, terminal, listSettings(), () => exampleConfig().trimEnd()),
-    );
+    .action((_: object, command: Command) => {
+      const show = createPrinter(command, terminal);
+      show(listSettings(), () => exampleConfig().trimEnd());
+    });
   config
     .command('show')
     .description('The configuration in effect: defaults, then the file, then the environment.')

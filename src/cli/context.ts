@@ -5,7 +5,7 @@ import type { ControlClient } from './control-client.ts';
 import { explainStartFailure } from './start-failure.ts';
 import type { Terminal } from './terminal.ts';
 
-export type Context = {
+type Context = {
   terminal: Terminal;
   config: Config;
   /** Prints the value as JSON when `--json` was given, and as `text` otherwise. */
@@ -28,13 +28,14 @@ export function contextOf(command: Command, terminal: Terminal): Context {
   return {
     terminal,
     config: loadConfig({ file: config, env: terminal.env }),
-    show: (value, text) => show(command, terminal, value, text),
+    show: createPrinter(command, terminal),
   };
 }
 
-/** Prints a value: as JSON with `--json`, otherwise as text. */
-export function show(command: Command, terminal: Terminal, value: unknown, text: () => string): void {
-  terminal.print(globalOptions(command).json ? JSON.stringify(value, null, 2) : text());
+/** Returns a function that prints a value: as JSON with `--json`, otherwise as text. */
+export function createPrinter(command: Command, terminal: Terminal): Context['show'] {
+  return (value, text) =>
+    terminal.print(globalOptions(command).json ? JSON.stringify(value, null, 2) : text());
 }
 
 /**

@@ -39,14 +39,14 @@ export async function openControl(config: Config): Promise<ControlClient> {
 }
 
 async function connectToDaemon(dataDir: string): Promise<ControlClient | undefined> {
-  const place = findSocket(dataDir);
-  if (!place) return undefined;
-  if (!(await answers(place.path))) {
-    place.release();
+  const socket = findSocket(dataDir);
+  if (!socket) return undefined;
+  if (!(await answers(socket.path))) {
+    socket.release();
     return undefined;
   }
   const client = new Client('http://localhost', {
-    socketPath: place.path,
+    socketPath: socket.path,
     headersTimeout: ANSWER_TIMEOUT_MS,
     bodyTimeout: ANSWER_TIMEOUT_MS,
   });
@@ -70,7 +70,7 @@ async function connectToDaemon(dataDir: string): Promise<ControlClient | undefin
     },
     async close() {
       await client.close();
-      place.release();
+      socket.release();
     },
   };
 }

@@ -2,6 +2,6 @@
 import { runProgram } from './program.ts';
 import { processTerminal } from './terminal.ts';
 
-// Mail and keys are readable only by the user that the daemon runs as (security.md 4, UMask).
+// Mail and keys are readable only by the user that the daemon runs as.
 process.umask(0o077);
 process.exit(await runProgram(process.argv.slice(2), processTerminal()));

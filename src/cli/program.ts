@@ -7,6 +7,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
 import { addBlobCommands } from './blobs.ts';
 import { addConfigCommands } from './config.ts';
+import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDomainCommands } from './domain.ts';
 import { UsageError } from './errors.ts';
@@ -29,11 +30,12 @@ const COMMANDS: readonly AddCommands[] = [
   addDomainCommands,
   addQueueCommands,
   addBlobCommands,
+  addDbCommands,
   addConfigCommands,
   addVersionCommand,
 ];
 
-export type ExitCode = 0 | 1 | 2;
+type ExitCode = 0 | 1 | 2;
 
 /** Runs the program with the given arguments and returns its exit code. It never rejects. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -87,6 +89,7 @@ function pathOf(command: Command): string {
  */
 const ACTIONABLE = [
   'CommandError',
+  'CompactionError',
   'ConfigError',
   'ControlSocketError',
   'DataDirectoryError',

@@ -4,24 +4,21 @@
  * cannot be used, most often because another user made it or a file in it.
  */
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
+import { type Config, environmentName } from '../config.ts';
 import { adviseOnStorage, fileOf } from '../db/storage-advice.ts';
 import { recogniseQuota } from '../db/storage-failure.ts';
 import { errorCode } from '../system/errors.ts';
+import { ListenError } from '../system/listen.ts';
 import { CommandError } from './errors.ts';
 
 /** Matches the codes of the file system, and those of SQLite for the same problems. */
 const UNUSABLE = /^(EACCES|EPERM|EROFS|EEXIST|ENOTDIR|SQLITE_CANTOPEN|SQLITE_READONLY)/;
 
 /** Returns a CommandError for such an error; any other error unchanged. */
-export function explainStartFailure(
-  error: unknown,
-  { http, dataDir }: Pick<Config, 'http' | 'dataDir'>,
-): unknown {
+export function explainStartFailure(error: unknown, { dataDir }: Pick<Config, 'dataDir'>): unknown {
+  if (error instanceof ListenError) return new CommandError(adviseOnListening(error), { cause: error });
   const code = errorCode(error);
   if (!(error instanceof Error) || code === undefined) return error;
-  const message = 'syscall' in error && error.syscall === 'listen' ? ofListening(code, http) : undefined;
-  if (message !== undefined) return new CommandError(message, { cause: error });
   const file = fileOf(error) ?? join(dataDir, 'postrider.db');
   const advice = adviseOnStorage(recogniseQuota(error, file), file);
   if (advice !== undefined) return new CommandError(advice, { cause: error });
@@ -32,14 +29,17 @@ export function explainStartFailure(
   );
 }
 
-function ofListening(code: string, { address, port }: Config['http']): string | undefined {
+function adviseOnListening({ section, code, message }: ListenError): string {
+  const [port, address] = ['port', 'address'].map(
+    (key) => `${environmentName([section, key])} (${section}.${key})`,
+  );
   switch (code) {
     case 'EADDRINUSE':
-      return `port ${port} of ${address} is in use by another program: stop it, or set POSTRIDER_HTTP_PORT (http.port)`;
-    case 'EADDRNOTAVAIL':
+      return `${message}: stop it, or set ${port}`;
     case 'EACCES':
-      return `cannot listen on port ${port} of ${address} (${code}): set POSTRIDER_HTTP_ADDRESS and POSTRIDER_HTTP_PORT`;
+    case 'EPERM':
+      return `${message}: set ${port}, or grant CAP_NET_BIND_SERVICE, as the systemd unit does`;
     default:
-      return undefined;
+      return `${message}: set ${address} and ${port}`;
   }
 }

@@ -21,13 +21,13 @@ export function addTenantCommands(program: Command, terminal: Terminal): void {
         show(made, () => `Tenant ${made.id} "${made.name}" on plan ${made.plan}`);
       }),
     );
-  tenant
-    .command('set-plan')
+  const setPlan = tenant.command('set-plan');
+  setPlan
     .description('Put a tenant on another plan, at once.')
     .argument('<tenant>', 'by id or name')
     .argument('<plan>', 'postrider plan list')
-    .action((who: string, plan: string, _: object, command: Command) =>
-      withControl(command, terminal, async (control, { show }) => {
+    .action((who: string, plan: string) =>
+      withControl(setPlan, terminal, async (control, { show }) => {
         const moved = await control.request<Tenant>('PATCH', `/tenants/${encodeURIComponent(who)}`, { plan });
         show(moved, () => `Tenant ${moved.id} "${moved.name}" is on plan ${moved.plan}`);
       }),

@@ -1,7 +1,7 @@
 /** `postrider version`: shows the versions of the program and of Node. */
 import type { Command } from 'commander';
 import { VERSION } from '../version.ts';
-import { show } from './context.ts';
+import { createPrinter } from './context.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Adds the command to the program. */
@@ -9,12 +9,9 @@ export function addVersionCommand(program: Command, terminal: Terminal): void {
   program
     .command('version')
     .description('The version of Postrider and of Node.')
-    .action((_: object, command: Command) =>
-      show(
-        command,
-        terminal,
-        { postrider: VERSION, node: process.versions.node },
-        () => `postrider ${VERSION} (Node ${process.versions.node})`,
-      ),
-    );
+    .action((_: object, command: Command) => {
+      const { node } = process.versions;
+      const show = createPrinter(command, terminal);
+      show({ postrider: VERSION, node }, () => `postrider ${VERSION} (Node ${node})`);
+    });
 }

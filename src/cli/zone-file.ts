@@ -3,7 +3,7 @@
  * valid in any zone.
  */
 
-export type ZoneRecord = { type: string; name: string; value: string; purpose: string };
+type ZoneRecord = { type: string; name: string; value: string; purpose: string };
 
 /** TTL of the records: one hour, so that a change takes effect soon. */
 const TTL_SECONDS = 3_600;

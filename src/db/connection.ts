@@ -6,7 +6,7 @@ import { isDiskFull, recogniseQuota } from './storage-failure.ts';
 export type Synchronous = 'FULL' | 'NORMAL';
 
 const BUSY_TIMEOUT_MS = 5_000;
-/** Length of the WAL, in pages of 4 KiB, at which the writer copies it back: 16 MiB (engine.md 4). */
+/** Length of the WAL, in pages of 4 KiB, at which the writer copies it back: 16 MiB. */
 export const CHECKPOINT_PAGES = 4_000;
 
 const SYNCHRONOUS_LEVEL = { NORMAL: 1, FULL: 2 } as const satisfies Record<Synchronous, number>;
@@ -17,6 +17,8 @@ const SYNCHRONOUS_LEVEL = { NORMAL: 1, FULL: 2 } as const satisfies Record<Synch
  */
 export function openWriting(file: string, synchronous: Synchronous): Database {
   const database = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS });
+  // Only a new database takes this setting (db/free-pages.ts). In any other it would be a write.
+  if (database.pragma('page_count', { simple: true }) === 0) database.pragma('auto_vacuum = INCREMENTAL');
   database.pragma('journal_mode = WAL');
   setCommonPragmas(database, synchronous);
   database.pragma('wal_autocheckpoint = 0');

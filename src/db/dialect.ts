@@ -21,10 +21,13 @@ import type { Tables } from './tables.ts';
 /** Maximum number of prepared statements that are kept. The program has far fewer distinct SQL texts. */
 const PREPARED_STATEMENTS = 500;
 
-const connections = new WeakMap<Kysely<Tables>, Database>();
+const connections = new WeakMap<object, Database>();
 
-/** Returns a Kysely instance for the connection, and defines the SQL functions of db/functions.ts on it. */
-export function kyselyOn(database: Database): Kysely<Tables> {
+/**
+ * Returns a Kysely instance for the connection to a database with the tables of `Schema`, and defines the SQL
+ * functions of db/functions.ts on it.
+ */
+export function kyselyOn<Schema = Tables>(database: Database): Kysely<Schema> {
   const dialect: Dialect = {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new SingleConnectionDriver(database),
@@ -32,7 +35,7 @@ export function kyselyOn(database: Database): Kysely<Tables> {
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
   defineFunctions(database);
-  const db = new Kysely<Tables>({ dialect });
+  const db = new Kysely<Schema>({ dialect });
   connections.set(db, database);
   return db;
 }
@@ -41,9 +44,9 @@ export function kyselyOn(database: Database): Kysely<Tables> {
  * Returns the connection of a Kysely instance, for statements that bypass Kysely (db/statement.ts).
  * @throws Error when `kyselyOn` did not create the instance
  */
-export function connectionOf(db: Kysely<Tables>): Database {
+export function connectionOf<Schema>(db: Kysely<Schema>): Database {
   const database = connections.get(db);
-  if (!database) throw new Error('this is no connection of db/dialect.ts');
+  if (!database) throw new Error('the connection was not made by db/dialect.ts');
   return database;
 }
 

@@ -10,6 +10,8 @@ export type ExpiryRange = {
   after: string;
   /** First id that is young enough to be kept. */
   before: string;
+  /** Maximum number of rows that the slice visits. */
+  rows: number;
 };
 
 export type ExpirySlice = {
@@ -19,23 +21,21 @@ export type ExpirySlice = {
   deleted: number;
 };
 
-/**
- * Maximum number of events or attempts that a slice visits. Our own limit: to delete so many takes about 5 ms, flush
- * included, and all other writes wait meanwhile.
- */
-export const EXPIRY_ROWS = 250;
-
 type Slice = {
   /** Condition of the rows that the slice visits. */
   isInSlice: RawBuilder<boolean>;
   next: ExpirySlice['next'];
 };
 
-/** Finds the next `EXPIRY_ROWS` rows of the range. `table` has ids in the order of time. */
-export async function findSlice(tx: Tx, table: string, { after, before }: ExpiryRange): Promise<Slice> {
+/** Finds the next rows of the range. `table` has ids in the order of time. */
+export async function findSlice(
+  tx: Tx,
+  table: string,
+  { after, before, rows: count }: ExpiryRange,
+): Promise<Slice> {
   const isInRange = sql<boolean>`id > ${after} AND id < ${before}`;
   const { rows } = await sql<{ id: string }>`SELECT id FROM ${sql.table(table)}
-    WHERE ${isInRange} ORDER BY id LIMIT 1 OFFSET ${EXPIRY_ROWS - 1}`.execute(tx);
+    WHERE ${isInRange} ORDER BY id LIMIT 1 OFFSET ${count - 1}`.execute(tx);
   const next = rows[0]?.id;
   return next === undefined
     ? { isInSlice: isInRange, next }

@@ -1,5 +1,5 @@
 /**
- * The data dictionary, second part: audiences, contacts, templates and their jobs. The conventions are those of
+ * The data dictionary, second part: audiences, contacts, templates, broadcasts and their jobs. The conventions are those of
  * tables.ts, which lists every table.
  */
 import type { Id } from '../system/ids.ts';
@@ -17,67 +17,46 @@ export type SuppressionRow = {
   createdAt: number;
 };
 
-export type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
+type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
 
-/** Written by imports/store.ts: a CSV file that is being imported. Its counts and its rows are committed together. */
-export type ImportRow = {
-  id: Id<'imp'>;
+/** Written by jobs/store.ts: a long task of a tenant that runs in the background. */
+export type JobRow = {
+  id: Id<'imp' | 'exp'>;
   tenantId: Id<'ten'>;
+  type: 'import' | 'export';
+  /** List that the rows of the file belong to. */
   kind: 'contacts' | 'suppressions';
-  /** Audience that receives the contacts; null for suppressions. */
+  /** Audience of the contacts; null for suppressions. */
   audienceId: Id<'aud'> | null;
-  /** JSON object. Its fields depend on the kind. */
+  /** JSON object. Its fields depend on the type and the kind. */
   options: string;
   status: JobStatus;
-  /** The error that ended the import; null when there was none. */
+  /** The error that ended the job; null when there was none. */
   error: string | null;
-  /** The file; null once it is no longer needed. */
+  /** File of an import until it has ended, and of an export once it has completed. */
   blobId: Id<'blob'> | null;
-  sizeBytes: number;
-  /** Number of bytes of the file that were read. */
-  processedBytes: number;
-  /** Number of data rows that were read. The next four columns count their outcomes. */
+  /** Size of the file; null for an export that has not completed. */
+  sizeBytes: number | null;
+  /** Number of rows that were read from the file of an import, or written to the file of an export. */
   rows: number;
-  created: number;
-  updated: number;
-  skipped: number;
-  failed: number;
-  /** Time of the next run, or the end of its lease. Null once the import has ended. */
+  /** JSON object with further counts. Its fields depend on the type. */
+  progress: string;
+  /** Time of the next run, or the end of its lease. Null once the job has ended. */
   dueAt: number | null;
   createdAt: number;
   startedAt: number | null;
   finishedAt: number | null;
 };
 
-/** Written by imports/store.ts: a row of an imported file that was rejected. */
-export type ImportErrorRow = {
-  importId: Id<'imp'>;
+/** Written by jobs/errors/store.ts: a row of the file of a job that was rejected. */
+export type JobErrorRow = {
+  jobId: JobRow['id'];
   tenantId: Id<'ten'>;
   /** Line of the file. The heading is line 1. */
   line: number;
   /** The email address of the row, cut to a bounded length. */
   email: string;
   message: string;
-};
-
-/** Written by exports/store.ts: a list that is being exported to a CSV file. */
-export type ExportRow = {
-  id: Id<'exp'>;
-  tenantId: Id<'ten'>;
-  kind: 'contacts' | 'suppressions';
-  audienceId: Id<'aud'> | null;
-  /** JSON object that selects the rows. */
-  filter: string;
-  status: JobStatus;
-  error: string | null;
-  /** The complete file; null before, and again once it has expired. */
-  blobId: Id<'blob'> | null;
-  sizeBytes: number | null;
-  rows: number;
-  dueAt: number | null;
-  createdAt: number;
-  startedAt: number | null;
-  finishedAt: number | null;
 };
 
 /** Written by topics/store.ts: a kind of marketing mail that a reader can unsubscribe from on its own. */
@@ -159,4 +138,23 @@ export type SegmentRow = {
   filter: string;
   createdAt: number;
   updatedAt: number;
+};
+
+/** Written by broadcasts/store.ts. The long columns come last, so that lists do not read past them. */
+export type BroadcastRow = {
+  id: Id<'brd'>;
+  tenantId: Id<'ten'>;
+  mode: 'live' | 'test';
+  status: 'draft';
+  audienceId: Id<'aud'>;
+  segmentId: Id<'seg'> | null;
+  fromHeader: string;
+  subject: string;
+  replyTo: string | null;
+  topicId: Id<'top'> | null;
+  templateId: Id<'tpl'> | null;
+  createdAt: number;
+  updatedAt: number;
+  html: string | null;
+  text: string | null;
 };

@@ -1,56 +1,67 @@
-/** Applies forward-only migrations in order at start. A database of a newer program is refused and not changed. */
+/**
+ * Applies forward-only migrations in order when a database is opened. All of them run in one transaction: when one
+ * fails, or the process ends, the database stays as the earlier program left it. A database of a newer program is
+ * refused and not changed.
+ */
 import type { Database } from 'better-sqlite3';
-import type { Migration } from './migration.ts';
-import { initial } from './migrations/0001-initial.ts';
-import { marketing } from './migrations/0002-marketing.ts';
-import { webhookReplays } from './migrations/0003-webhook-replays.ts';
-import { importStatus } from './migrations/0004-import-status.ts';
-import { held } from './migrations/0005-held.ts';
-import { installation } from './migrations/0006-installation.ts';
-import { returnPath } from './migrations/0008-return-path.ts';
-import { webhookSuspension } from './migrations/0009-webhook-suspension.ts';
-import { names } from './migrations/0010-names.ts';
-import { retention } from './migrations/0011-retention.ts';
-
-const MIGRATIONS: readonly Migration[] = [
-  initial,
-  marketing,
-  webhookReplays,
-  importStatus,
-  held,
-  installation,
-  returnPath,
-  webhookSuspension,
-  names,
-  retention,
-];
+import { MAIN_MIGRATIONS } from './main-migrations.ts';
+import type { ColumnChange, Migration } from './migration.ts';
 
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 }
 
 /**
- * Applies the migrations that the database does not have yet, each in a transaction.
+ * Applies the migrations that the database does not have yet; those of the main database unless others are given.
  * @throws NewerSchemaError when the database has a migration that this program does not know
  */
-export function migrate(database: Database, nowMs: number, migrations = MIGRATIONS): void {
-  database.exec(
-    'CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, appliedAt INTEGER NOT NULL) STRICT',
-  );
-  const applied = database.prepare<[], { id: string }>('SELECT id FROM migrations').all();
-  const known = new Set(migrations.map((migration) => migration.id));
-  const unknown = applied.find((row) => !known.has(row.id));
-  if (unknown) {
-    throw new NewerSchemaError(
-      `the database has migration "${unknown.id}", which this version of Postrider does not know: it was written by a newer version`,
+export function migrate(
+  database: Database,
+  nowMs: number,
+  migrations: readonly Migration[] = MAIN_MIGRATIONS,
+): void {
+  database.transaction(() => {
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, appliedAt INTEGER NOT NULL) STRICT',
     );
-  }
-  const done = new Set(applied.map((row) => row.id));
-  for (const migration of migrations) {
-    if (done.has(migration.id)) continue;
-    database.transaction(() => {
-      database.exec(migration.sql);
-      database.prepare('INSERT INTO migrations (id, appliedAt) VALUES (?, ?)').run(migration.id, nowMs);
-    })();
+    const applied = database.prepare<[], string>('SELECT id FROM migrations').pluck().all();
+    requireKnown(applied, migrations);
+    const insert = database.prepare('INSERT INTO migrations (id, appliedAt) VALUES (?, ?)');
+    for (const { id, sql, columnChange } of migrations) {
+      if (applied.includes(id)) continue;
+      if (columnChange) changeColumn(database, columnChange);
+      database.exec(sql);
+      insert.run(id, nowMs);
+    }
+  })();
+}
+
+function requireKnown(applied: readonly string[], migrations: readonly Migration[]): void {
+  const unknown = applied.find((id) => !migrations.some((migration) => migration.id === id));
+  if (unknown === undefined) return;
+  throw new NewerSchemaError(
+    `the database has migration "${unknown}", which this version of Postrider does not know: it was written by a newer version`,
+  );
+}
+
+/**
+ * Changes the definition of a column in the schema itself, as the documentation of SQLite describes it for changes that
+ * do not affect the content on disk (lang_altertable.html, section 8).
+ * @throws Error when the table does not have this definition
+ */
+function changeColumn(database: Database, { table, from, to }: ColumnChange): void {
+  database.unsafeMode(true);
+  try {
+    database.pragma('writable_schema = ON');
+    const { changes } = database
+      .prepare(
+        `UPDATE sqlite_schema SET sql = replace(sql, $from, $to)
+          WHERE type = 'table' AND name = $table AND instr(sql, $from) > 0`,
+      )
+      .run({ table, from, to });
+    if (changes !== 1) throw new Error(`the table ${table} has no column defined as "${from}"`);
+  } finally {
+    database.pragma('writable_schema = RESET');
+    database.unsafeMode(false);
   }
 }

@@ -1,42 +1,61 @@
 /**
  * Named operations. A write or a long read is defined once, beside the table that it belongs to, and runs in another
- * thread by its name, so that only data crosses between threads, never code.
+ * thread by its name, so that only data crosses between threads, never code. An operation of another database than the
+ * main one names the type of its tables: `async (tx: Tx<OtherTables>, input) => …`.
  */
 import type { Kysely } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** A connection: inside a transaction of the writer thread, or read-only. */
-export type Tx = Kysely<Tables>;
+/**
+ * A connection to a database with these tables, those of the main database unless others are named: inside a
+ * transaction of the writer thread, or read-only.
+ */
+export type Tx<Schema = Tables> = Kysely<Schema>;
 
-export type Operation<Input, Result> = {
+type Operation<Input, Result, Schema = Tables> = {
   readonly name: string;
-  run(tx: Tx, input: Input): Promise<Result>;
+  run(tx: Tx<Schema>, input: Input): Promise<Result>;
 };
 
 /**
  * A write. It runs in the writer thread, inside the transaction of its group, and takes effect completely or, when it
- * throws, not at all. It may read and decide on consistent data, and it awaits nothing but `tx`. Ids, times and
- * random values come with its input. It may run twice (db/write-group.ts), and the first run leaves no trace, so it
- * changes nothing but `tx`: no variable of its module, and not its input.
+ * throws, not at all. It may read and decide on consistent data, and it awaits nothing but `tx`. Times come with its
+ * input. It may run twice (db/write-group.ts), and the first run leaves no trace, so it changes nothing but `tx`: no
+ * variable of its module, and not its input. It may draw ids and random values, because those of the first run are
+ * rolled back with everything else.
  */
-export type Write<Input, Result> = Operation<Input, Result> & { readonly kind: 'write' };
+export type Write<Input, Result, Schema = Tables> = Operation<Input, Result, Schema> & {
+  readonly kind: 'write';
+};
 
 /** A long read. It runs in a reader thread. */
-export type Read<Input, Result> = Operation<Input, Result> & { readonly kind: 'read' };
+export type Read<Input, Result, Schema = Tables> = Operation<Input, Result, Schema> & {
+  readonly kind: 'read';
+};
 
-type Run = (tx: Tx, input: never) => Promise<unknown>;
+/** Right before and right after the COMMIT of the group that a write is part of. */
+export type CommitMoment = 'beforeCommit' | 'afterCommit';
 
-const operations = new Map<string, Run>();
+export type WriteOptions = {
+  /** Points at which a fault test ends the process (system/crash-point.ts). */
+  crashPoints?: Partial<Record<CommitMoment, string>>;
+};
+
+/** An operation as the threads know it: they find it by name, so they do not know its types. */
+type Registered = WriteOptions & { run(tx: Tx<unknown>, input: unknown): Promise<unknown> };
+
+const operations = new Map<string, Registered>();
 
 /**
  * Defines a write.
  * @throws Error when another operation has the same name
  */
-export function defineWrite<Input, Result>(
+export function defineWrite<Input, Result, Schema = Tables>(
   name: string,
-  run: (tx: Tx, input: Input) => Promise<Result>,
-): Write<Input, Result> {
-  register(name, run);
+  run: (tx: Tx<Schema>, input: Input) => Promise<Result>,
+  options: WriteOptions = {},
+): Write<Input, Result, Schema> {
+  register(name, { run: run as Registered['run'], ...options });
   return { kind: 'write', name, run };
 }
 
@@ -44,26 +63,31 @@ export function defineWrite<Input, Result>(
  * Defines a long read.
  * @throws Error when another operation has the same name
  */
-export function defineRead<Input, Result>(
+export function defineRead<Input, Result, Schema = Tables>(
   name: string,
-  run: (tx: Tx, input: Input) => Promise<Result>,
-): Read<Input, Result> {
-  register(name, run);
+  run: (tx: Tx<Schema>, input: Input) => Promise<Result>,
+): Read<Input, Result, Schema> {
+  register(name, { run: run as Registered['run'] });
   return { kind: 'read', name, run };
 }
 
 /**
- * Returns the function of an operation.
+ * Returns an operation.
  * @throws Error when no module in src/operations.ts defines it
  */
-export function findOperation(name: string): (tx: Tx, input: unknown) => Promise<unknown> {
-  const run = operations.get(name);
-  if (!run)
+export function findOperation(name: string): Registered {
+  const operation = operations.get(name);
+  if (!operation)
     throw new Error(`operation "${name}" is not known here; is its module listed in src/operations.ts?`);
-  return run as (tx: Tx, input: unknown) => Promise<unknown>;
+  return operation;
 }
 
-function register(name: string, run: Run): void {
+/** Returns the name of the crash point that the operation has at this moment; undefined when it has none. */
+export function crashPointOf(name: string, moment: CommitMoment): string | undefined {
+  return operations.get(name)?.crashPoints?.[moment];
+}
+
+function register(name: string, operation: Registered): void {
   if (operations.has(name)) throw new Error(`operation "${name}" is defined twice`);
-  operations.set(name, run);
+  operations.set(name, operation);
 }

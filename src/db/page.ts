@@ -1,6 +1,6 @@
 /**
- * Cursor pages over time-ordered ids, newest first (specification 4.13, api.md 1.1). This file has the SQL side;
- * http/page.ts has the HTTP side.
+ * Cursor pages over time-ordered ids, newest first (specification 4.13). This file has the SQL side; http/json/page.ts has
+ * the HTTP side.
  */
 import { type SelectQueryBuilder, sql } from 'kysely';
 

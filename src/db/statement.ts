@@ -6,6 +6,7 @@
 import type { Statement as PreparedStatement } from 'better-sqlite3';
 import {
   type Compilable,
+  type Dialect,
   DummyDriver,
   Kysely,
   type RawBuilder,
@@ -17,9 +18,9 @@ import {
 import { connectionOf } from './dialect.ts';
 import type { Tables } from './tables.ts';
 
-export type Statement<Params, Row> = {
-  all(db: Kysely<Tables>, params: Params): Promise<Row[]>;
-  first(db: Kysely<Tables>, params: Params): Promise<Row | undefined>;
+type Statement<Params, Row, Schema = Tables> = {
+  all(db: Kysely<Schema>, params: Params): Promise<Row[]>;
+  first(db: Kysely<Schema>, params: Params): Promise<Row | undefined>;
 };
 
 /** Stands for a parameter while the query is built. */
@@ -33,14 +34,13 @@ class Placeholder {
 
 export type Param<Params> = <Key extends keyof Params>(name: Key) => Params[Key];
 
-const builder = new Kysely<Tables>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-});
+/** Builds queries without a connection. */
+const BUILDING_DIALECT: Dialect = {
+  createAdapter: () => new SqliteAdapter(),
+  createDriver: () => new DummyDriver(),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+};
 
 /**
  * Returns an SQL expression for a parameter of a join, an `ORDER BY` or a `LIMIT`. SQLite otherwise plans such a
@@ -50,20 +50,29 @@ export function constant<Value>(value: Value): RawBuilder<Value> {
   return sql<Value>`(SELECT ${value})`;
 }
 
-/** Defines a statement. The query is built at its first use, and prepared once for each connection. */
-export function statement<Params extends object, Row>(
-  build: (db: Kysely<Tables>, param: Param<Params>) => Compilable<Row>,
-): Statement<Params, Row> {
+/**
+ * Defines a statement on the tables of the main database, unless `build` names the type of others. The query is built
+ * at its first use, and prepared once for each connection.
+ */
+export function statement<Params extends object, Row, Schema = Tables>(
+  build: (db: Kysely<Schema>, param: Param<Params>) => Compilable<Row>,
+): Statement<Params, Row, Schema> {
   let compiled: { sql: string; parameters: readonly unknown[] } | undefined;
-  const compile = () => (compiled ??= build(builder, (name) => new Placeholder(name) as never).compile());
+  const compile = () => {
+    compiled ??= build(
+      new Kysely<Schema>({ dialect: BUILDING_DIALECT }),
+      (name) => new Placeholder(name) as never,
+    ).compile();
+    return compiled;
+  };
   /** Prepared statements by connection. An entry is freed together with its connection. */
-  const prepared = new WeakMap<Kysely<Tables>, PreparedStatement<unknown[], Row>>();
-  const prepare = (db: Kysely<Tables>) => {
+  const prepared = new WeakMap<Kysely<Schema>, PreparedStatement<unknown[], Row>>();
+  const prepare = (db: Kysely<Schema>) => {
     const one = connectionOf(db).prepare<unknown[], Row>(compile().sql);
     prepared.set(db, one);
     return one;
   };
-  const run = (db: Kysely<Tables>, params: Params): Row[] => {
+  const run = (db: Kysely<Schema>, params: Params): Row[] => {
     const one = prepared.get(db) ?? prepare(db);
     const values = compile().parameters.map((value) =>
       value instanceof Placeholder ? params[value.parameter as keyof Params] : value,

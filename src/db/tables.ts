@@ -3,13 +3,14 @@
  * 1, JSON is text. The tables themselves are made by `migrations/`.
  */
 import type { Id } from '../system/ids.ts';
+import type { ContentRow } from './content-tables.ts';
 import type {
   AudienceRow,
+  BroadcastRow,
   ContactChoiceRow,
   ContactRow,
-  ExportRow,
-  ImportErrorRow,
-  ImportRow,
+  JobErrorRow,
+  JobRow,
   SegmentRow,
   SuppressionRow,
   TemplateRow,
@@ -122,11 +123,17 @@ export type MessageRow = {
   /** The local part of the return path is `b+<token>`; its domain is chosen at each attempt. */
   returnToken: string;
   domainId: Id<'dom'> | null;
-  /** The stored message: all fields and the body, without the fields in `signature`. */
-  blobId: Id<'blob'>;
-  /** Number of octets of the blob before its body, including the empty line. */
+  /**
+   * The bytes that are stored as they are sent: of a `stored` message all fields and the body, without the fields in
+   * `signature`; of a `rendered` one its files, in their final encoding. Null when it has none.
+   */
+  blobId: Id<'blob'> | null;
+  /** Number of octets before the body of a `stored` message, including the empty line. Otherwise 0. */
   headerBytes: number;
-  /** Base64 of the SHA-256 hash of the body in DKIM's relaxed form (RFC 6376 section 3.7). */
+  /**
+   * Base64 of the SHA-256 hash of the body in DKIM's relaxed form (RFC 6376 section 3.7). Empty for a message without
+   * stored bytes, whose body is hashed when it is composed.
+   */
   bodyHash: string;
   /** Time in the `Date` field and in the signature: the acceptance, or the time that the message is scheduled for. */
   datedAt: number;
@@ -135,6 +142,14 @@ export type MessageRow = {
   createdAt: number;
   expiresAt: number;
   lastEventAt: number;
+  /** The texts. Null for messages of versions before 0012, and once retention has removed the content. */
+  contentId: number | null;
+  /** Version of the composer when a `rendered` message was accepted (mail/message/compose.ts). Null otherwise. */
+  composer: number | null;
+  /** Header fields of a `rendered` message up to `MIME-Version`; null for a `stored` one. */
+  fields: string | null;
+  /** JSON object of the values of this message for the placeholders of a shared content. Null when it is not shared. */
+  mergeValues: string | null;
 };
 
 export type RecipientState =
@@ -158,7 +173,7 @@ export type RecipientRow = {
   position: number;
   address: string;
   domain: string;
-  /** Key of the delivery queue that the recipient waits in (queue/delivery-queue.ts). */
+  /** Key of the delivery queue that the recipient waits in (queue/dispatch/delivery-queue.ts). */
   queue: string;
   state: RecipientState;
   /**
@@ -230,7 +245,7 @@ export type EmailRow = {
   missingVariables: string;
   rfcMessageId: string;
   createdAt: number;
-  /** Content as sent, with variables filled in. */
+  /** Content as sent, of emails of versions before 0012. Later ones have it in `contents`. */
   html: string | null;
   text: string | null;
   /** Time at which retention removed `html`, `text` and the message's blob. Null while the content is kept. */
@@ -259,26 +274,7 @@ export type IdempotencyRow = {
   expiresAt: number;
 };
 
-/** Written by broadcasts/store.ts. The long columns come last, so that lists do not read past them. */
-export type BroadcastRow = {
-  id: Id<'brd'>;
-  tenantId: Id<'ten'>;
-  mode: Mode;
-  status: 'draft';
-  audienceId: Id<'aud'>;
-  segmentId: Id<'seg'> | null;
-  fromHeader: string;
-  subject: string;
-  replyTo: string | null;
-  topicId: Id<'top'> | null;
-  templateId: Id<'tpl'> | null;
-  createdAt: number;
-  updatedAt: number;
-  html: string | null;
-  text: string | null;
-};
-
-/** Written by events/store.ts. `data` is the JSON a webhook carries under `data`. */
+/** Written by events/store.ts. `data` is JSON: what a webhook carries under `data`, without the fields of the email. */
 export type EventRow = {
   id: Id<'evt'>;
   tenantId: Id<'ten'>;
@@ -369,9 +365,8 @@ export type Tables = {
   apiKeys: ApiKeyRow;
   domains: DomainRow;
   suppressions: SuppressionRow;
-  imports: ImportRow;
-  importErrors: ImportErrorRow;
-  exports: ExportRow;
+  jobs: JobRow;
+  jobErrors: JobErrorRow;
   topics: TopicRow;
   templates: TemplateRow;
   audiences: AudienceRow;
@@ -380,6 +375,7 @@ export type Tables = {
   segments: SegmentRow;
   blobs: BlobRow;
   messages: MessageRow;
+  contents: ContentRow;
   recipients: RecipientRow;
   attempts: AttemptRow;
   emails: EmailRow;

@@ -1,48 +1,52 @@
-/** Messages between the main thread and the database threads. */
-import type { CrashPointName } from '../system/crash-point.ts';
-import { AppError, type AppErrorOptions, type ErrorCode, errorCode, errorMessage } from '../system/errors.ts';
+/**
+ * Messages between the thread that uses databases and the database threads. A database thread serves several
+ * databases; the client numbers them, and it numbers the requests to each.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import type { EncodedError } from '../system/encoded-error.ts';
 import type { Synchronous } from './connection.ts';
+import type { Migration } from './migration.ts';
 
-export type WriterOptions = {
-  file: string;
-  synchronous: Synchronous;
+/** How a thread starts. */
+export type ThreadOptions = {
   /** URL of the module whose import defines every operation. */
   operationsModule: string;
-  nowMs: number;
-  /** True when the operator wants a new database where there is none (db/installation/judge.ts). */
-  newDatabase: boolean;
-  crashAt: CrashPointName | undefined;
+  /** Name of the armed crash point; undefined when none is armed. */
+  crashAt?: string | undefined;
 };
 
-export type ReaderOptions = Pick<WriterOptions, 'file' | 'operationsModule'>;
+/** A database that a reader thread opens. */
+export type ReadingOptions = { file: string };
+
+/** A database that a writer thread opens, and creates when it does not exist. */
+export type WritingOptions = {
+  file: string;
+  synchronous: Synchronous;
+  migrations: readonly Migration[];
+  nowMs: number;
+  /**
+   * Set for the one database that belongs to a data directory (db/installation/). `newDatabase` is true when the
+   * operator wants a new one where there is none.
+   */
+  installation?: { newDatabase: boolean };
+};
 
 /** One operation to run. `sizeBytes` is the size of its input, as db/input-bytes.ts counts it. */
 export type Request = { id: number; operation: string; input: unknown; sizeBytes: number };
 
+/** A message to a thread. `open` and `close` are answered like a request. */
+export type ThreadMessage<Options> =
+  | { kind: 'open'; database: number; id: number; options: Options }
+  | { kind: 'run'; database: number; requests: readonly Request[] }
+  | { kind: 'close'; database: number; id: number }
+  /** Connects another thread with a database of a writer thread. `run` arrives on the port, and is answered there. */
+  | { kind: 'connect'; database: number; port: MessagePort }
+  /** Ends the thread, whose databases are closed. */
+  | { kind: 'end' };
+
 export type Answer = { id: number; value: unknown } | { id: number; error: EncodedError };
 
-export type EncodedError =
-  | { kind: 'refusal'; code: ErrorCode; message: string; options: AppErrorOptions }
-  | { kind: 'bug'; message: string; stack: string | undefined; code: string | undefined };
-
-/** Returns an error as plain data. Structured clone would drop the class and the code of an `AppError`. */
-export function encodeError(error: unknown): EncodedError {
-  if (error instanceof AppError) {
-    const { cause: _, ...options } = error.options;
-    return { kind: 'refusal', code: error.code, message: error.message, options };
-  }
-  return {
-    kind: 'bug',
-    message: errorMessage(error),
-    stack: error instanceof Error ? error.stack : undefined,
-    code: errorCode(error),
-  };
-}
-
-/** Returns the error that `encodeError` encoded. */
-export function decodeError(encoded: EncodedError): Error {
-  if (encoded.kind === 'refusal') return new AppError(encoded.code, encoded.message, encoded.options);
-  const error = new Error(encoded.message);
-  if (encoded.stack !== undefined) error.stack = encoded.stack;
-  return encoded.code === undefined ? error : Object.assign(error, { code: encoded.code });
-}
+/** A message from a thread. `failed` is the last one about a database that cannot be used any more. */
+export type ThreadReply =
+  | { kind: 'answers'; database: number; answers: readonly Answer[] }
+  | { kind: 'failed'; database: number; error: EncodedError };

@@ -4,8 +4,9 @@
  * write may therefore run twice: it depends on `tx` and its input only, and stores nothing elsewhere.
  */
 import type { Database } from 'better-sqlite3';
+import { encodeError } from '../system/encoded-error.ts';
 import { errorCode } from '../system/errors.ts';
-import { findOperation, type Tx } from './operation.ts';
+import { type CommitMoment, findOperation, type Tx } from './operation.ts';
 import {
   asRefusal,
   endOnBrokenStorage,
@@ -13,21 +14,20 @@ import {
   isDamagedDatabase,
   recogniseQuota,
 } from './storage-failure.ts';
-import { type Answer, encodeError, type Request } from './thread-messages.ts';
+import type { Answer, Request } from './thread-messages.ts';
 
 /**
- * Maximum number of writes in one transaction: enough to amortise the flush, few enough that the first caller does
- * not wait long (engine.md 4).
+ * Maximum number of writes in one transaction: enough to amortise the flush, few enough that the first caller does not
+ * wait long.
  */
 export const GROUP_SIZE = 256;
-/**
- * Maximum size of the inputs in one transaction, a thousand pages of WAL (engine.md 4). A larger write is a group of
- * its own.
- */
+/** Maximum size of the inputs in one transaction, a thousand pages of WAL. A larger write is a group of its own. */
 export const GROUP_BYTES = 4 * 1024 * 1024;
 
 /** Returns the first writes of `waiting` that form a group, in their order; at least one unless there are none. */
-export function nextGroup(waiting: readonly Request[]): Request[] {
+export function nextGroup<Waiting extends Pick<Request, 'sizeBytes'>>(
+  waiting: readonly Waiting[],
+): Waiting[] {
   let size = 0;
   let bytes = 0;
   for (const { sizeBytes } of waiting) {
@@ -39,12 +39,12 @@ export function nextGroup(waiting: readonly Request[]): Request[] {
 }
 
 /** Receives the group right before and right after COMMIT. */
-export type Reach = (group: readonly Request[], moment: 'before' | 'after') => void;
+export type Reach = (group: readonly Request[], moment: CommitMoment) => void;
 
 /** Returns the function that runs a group. It returns the answers once everything that was written is on disk. */
 export function createGroupCommit(
   database: Database,
-  tx: Tx,
+  tx: Tx<unknown>,
   reach: Reach,
 ): (group: readonly Request[]) => Promise<Answer[]> {
   /**
@@ -57,9 +57,9 @@ export function createGroupCommit(
       const together = expectsRefusal ? undefined : await runTogether(database, tx, group);
       const answers = together ?? (await runApart(database, tx, group));
       expectsRefusal = answers.some((answer) => 'error' in answer);
-      reach(group, 'before');
+      reach(group, 'beforeCommit');
       commit(database);
-      reach(group, 'after');
+      reach(group, 'afterCommit');
       return answers;
     } catch (error) {
       const failure = survivable(database, error);
@@ -101,7 +101,7 @@ function survivable(database: Database, error: unknown): unknown {
  */
 async function runTogether(
   database: Database,
-  tx: Tx,
+  tx: Tx<unknown>,
   group: readonly Request[],
 ): Promise<Answer[] | undefined> {
   database.exec('BEGIN IMMEDIATE');
@@ -125,14 +125,14 @@ async function runTogether(
  * Runs the group with a savepoint for each write and leaves the transaction open.
  * @throws when SQLite has rolled back the whole group
  */
-async function runApart(database: Database, tx: Tx, group: readonly Request[]): Promise<Answer[]> {
+async function runApart(database: Database, tx: Tx<unknown>, group: readonly Request[]): Promise<Answer[]> {
   database.exec('BEGIN IMMEDIATE');
   const answers: Answer[] = [];
   for (const request of group) answers.push(await runInSavepoint(database, tx, request));
   return answers;
 }
 
-async function runInSavepoint(database: Database, tx: Tx, request: Request): Promise<Answer> {
+async function runInSavepoint(database: Database, tx: Tx<unknown>, request: Request): Promise<Answer> {
   database.exec('SAVEPOINT one_write');
   try {
     const value = await run(tx, request);
@@ -149,6 +149,6 @@ async function runInSavepoint(database: Database, tx: Tx, request: Request): Pro
   }
 }
 
-function run(tx: Tx, { operation, input }: Request): Promise<unknown> {
-  return findOperation(operation)(tx, input);
+function run(tx: Tx<unknown>, { operation, input }: Request): Promise<unknown> {
+  return findOperation(operation).run(tx, input);
 }

@@ -1,107 +1,111 @@
 /**
- * The writer thread has the only writing connection. It runs all pending writes in one transaction
- * (db/write-group.ts) and answers after COMMIT has returned, when they are on disk.
+ * A writer thread has the only writing connection of each database that it serves. It runs all waiting writes of a
+ * database in one transaction (db/write-group.ts) and answers after COMMIT has returned, when they are on disk. The
+ * databases take turns, one transaction each.
  */
-import { dirname } from 'node:path';
-import { parentPort, workerData } from 'node:worker_threads';
-import type { Database } from 'better-sqlite3';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import './free-pages.ts';
 import { createCrashPoint } from '../system/crash-point.ts';
-import { sendAnswers } from './answers.ts';
-import { CHECKPOINT_PAGES, checkpointWhenLong, openWriting } from './connection.ts';
-import { kyselyOn } from './dialect.ts';
-import { flushPath } from './flush-files.ts';
-import { openInstallation } from './installation/session.ts';
-import { advanceInstallation } from './installation/store.ts';
-import { migrate } from './migrate.ts';
-import { endOnBrokenStorage } from './storage-failure.ts';
-import type { Request, WriterOptions } from './thread-messages.ts';
-import { createGroupCommit, nextGroup } from './write-group.ts';
+import { encodeError } from '../system/encoded-error.ts';
+import { answerWith, sendAnswers } from './answers.ts';
+import type { ThreadMessage, ThreadOptions, ThreadReply, WritingOptions } from './thread-messages.ts';
+import { WriterDatabase } from './writer-database.ts';
 
-/** Names of the writes that accept mail. */
-const ACCEPTING: ReadonlySet<string> = new Set(['emails.accept', 'emails.acceptBatch']);
-
-const options = workerData as WriterOptions;
+const { operationsModule, crashAt } = workerData as ThreadOptions;
 if (!parentPort) throw new Error('db/writer-thread.ts runs as a worker thread');
 const port = parentPort;
-const crashPoint = createCrashPoint(options.crashAt);
+const crashPoint = createCrashPoint(crashAt);
 
-await import(options.operationsModule);
-const installation = openInstallation(options);
-const database = openWriting(options.file, options.synchronous);
-const commitGroup = createGroupCommit(database, kyselyOn(database), reach);
-installation.judge(database);
-migrate(database, options.nowMs);
-makeDurable(database);
-const started = installation.begin(database);
-
-let waiting: Request[] = [];
+await import(operationsModule);
+const databases = new Map<number, WriterDatabase>();
+/** Ids of the requests to close a database, by its number. It is closed when no write of it waits any more. */
+const closing = new Map<number, number>();
+/** Ports of other threads, with the number of the database that each writes to. */
+const connected = new Map<MessagePort, number>();
 let busy = false;
-let closing = false;
-port.on('message', (requests: Request[] | 'close') => {
-  if (requests === 'close') closing = true;
-  else waiting.push(...requests);
+let ending = false;
+
+port.on('message', (message: ThreadMessage<WritingOptions>) => {
+  obey(message);
   if (!busy) setImmediate(drain);
 });
-port.postMessage(started);
+port.postMessage('ready');
 
+function obey(message: ThreadMessage<WritingOptions>): void {
+  switch (message.kind) {
+    case 'open':
+      answerWith(port, message, () => open(message.database, message.options));
+      break;
+    case 'run':
+      databases.get(message.database)?.add(message.requests, port);
+      break;
+    case 'connect':
+      connect(message.database, message.port);
+      break;
+    case 'close':
+      closing.set(message.database, message.id);
+      break;
+    case 'end':
+      ending = true;
+  }
+}
+
+/** Takes writes to one database from the port of another thread, until that thread or this one closes it. */
+function connect(number: number, other: MessagePort): void {
+  connected.set(other, number);
+  other.on('message', (message: ThreadMessage<never>) => {
+    if (message.kind !== 'run') return;
+    databases.get(number)?.add(message.requests, other);
+    if (!busy) setImmediate(drain);
+  });
+  other.once('close', () => connected.delete(other));
+}
+
+/** Returns the ports on which writes to a database arrive. */
+function portsOf(number: number): MessagePort[] {
+  return [...connected].flatMap(([other, database]) => (database === number ? [other] : []));
+}
+
+function open(number: number, options: WritingOptions): unknown {
+  const database = new WriterDatabase(options, crashPoint);
+  databases.set(number, database);
+  return database.started;
+}
+
+/** Runs waiting writes until there are none, and closes what is to be closed. */
 async function drain(): Promise<void> {
   if (busy) return;
   busy = true;
-  while (waiting.length > 0) {
-    const group = nextGroup(waiting);
-    waiting = waiting.slice(group.length);
-    sendAnswers(port, await commitGroup(group));
-    checkpoint(database);
-    await new Promise((resolve) => setImmediate(resolve));
+  while (closing.size > 0 || [...databases.values()].some(({ hasWaiting }) => hasWaiting)) {
+    for (const [number, database] of databases) {
+      if (database.hasWaiting) await runGroup(number, database);
+      else close(number, database);
+      // New messages are received between two groups.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
-  if (closing) close();
-  else busy = false;
+  if (ending) port.close();
+  busy = false;
 }
 
-/** Runs checkpoints explicitly, because SQLite does not report an automatic checkpoint that failed. */
-function checkpoint(database: Database): void {
+/** Runs a group of one database. An error ends that database: the others go on, and the client decides what follows. */
+async function runGroup(number: number, database: WriterDatabase): Promise<void> {
   try {
-    checkpointWhenLong(database, CHECKPOINT_PAGES, {
-      before: () => installation.beforeCheckpoint(database),
-      after: () => installation.afterCheckpoint(),
-    });
+    for (const [asker, answers] of await database.runNextGroup()) sendAnswers(asker, number, answers);
+    database.checkpoint();
   } catch (error) {
-    endOnBrokenStorage(error, options.file);
-    throw error;
+    databases.delete(number);
+    closing.delete(number);
+    const failed: ThreadReply = { kind: 'failed', database: number, error: encodeError(error) };
+    for (const asker of [port, ...portsOf(number)]) asker.postMessage(failed);
   }
 }
 
-/** Makes the start durable: afterwards the database, its WAL and their names survive a power cut. */
-function makeDurable(database: Database): void {
-  database.transaction(() => {
-    database.exec('DELETE FROM starts');
-    database.prepare('INSERT INTO starts VALUES (?)').run(options.nowMs);
-    installation.record(database);
-  })();
-  const [checkpoint] = database.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-  if (checkpoint?.busy === 0) installation.afterCheckpoint();
-  flushPath(`${options.file}-wal`);
-  flushPath(dirname(options.file));
-  flushPath(dirname(dirname(options.file)));
-}
-
-/**
- * Closes the database. It does not wait for a foreign reader, such as a backup: the WAL then stays, and the next
- * start copies it back.
- */
-function close(): void {
-  installation.end(database);
-  database.pragma('busy_timeout = 0');
-  database.pragma('wal_checkpoint(TRUNCATE)');
-  database.close();
-  port.close();
-}
-
-function reach(group: readonly Request[], moment: 'before' | 'after'): void {
-  for (const { operation } of group) {
-    if (ACCEPTING.has(operation) && moment === 'before') crashPoint('accept-before-commit');
-    if (operation === 'queue.settle')
-      crashPoint(moment === 'before' ? 'settle-before-commit' : 'settle-after-commit');
-    if (operation === advanceInstallation.name && moment === 'after') installation.follow(database);
-  }
+function close(number: number, database: WriterDatabase): void {
+  const id = closing.get(number);
+  if (id === undefined) return;
+  databases.delete(number);
+  closing.delete(number);
+  for (const other of portsOf(number)) other.close();
+  answerWith(port, { database: number, id }, () => database.close());
 }

@@ -1,7 +1,7 @@
 /** `/v1/domains` (specification 4.3): the resource, and the check of a domain on demand. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import { paramsOf, resourceRoutes } from '../http/resource.ts';
+import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createDomain } from './create.ts';
 import { deleteDomain } from './delete.ts';
@@ -27,7 +27,7 @@ export function registerDomainsApi(server: FastifyInstance, app: DomainApp): voi
   domains.create(
     {
       body: newDomainSchema,
-      description: 'Answers the DNS records to publish; mail is sent once they are verified.',
+      description: 'Returns the DNS records to publish. Mail can be sent once they are verified.',
       refuses: ['already_exists'],
     },
     (request) => createDomain(creating, callerOf(request).tenantId, request.body),
@@ -38,10 +38,10 @@ export function registerDomainsApi(server: FastifyInstance, app: DomainApp): voi
   });
   domains.get({}, (request) => getDomain(app.db.read, callerOf(request).tenantId, request.params.id));
   domains.update({ body: domainChangeSchema }, (request) =>
-    updateDomain(app, callerOf(request).tenantId, request.params.id, request.body),
+    updateDomain(app, { tenantId: callerOf(request).tenantId, id: request.params.id }, request.body),
   );
   domains.delete(
-    { description: 'Not while mail is scheduled from it.', refuses: ['domain_in_use'] },
+    { description: 'Deletes a domain, unless mail is scheduled from it.', refuses: ['domain_in_use'] },
     (request) => deleteDomain(app, callerOf(request).tenantId, request.params.id),
   );
   registerVerify(server, app);
@@ -53,7 +53,7 @@ function registerVerify(server: FastifyInstance, app: DomainApp): void {
   const schema = {
     operationId: 'verifyDomain',
     summary: 'Verify a domain',
-    description: 'Checks its DNS records now, and answers the domain with what was found.',
+    description: 'Checks the DNS records of a domain now, and returns the domain with the result.',
     tags: ['Domains'],
     ...paramsOf(path),
     response: { 200: domainSchema },

@@ -59,7 +59,10 @@ export async function checkRecords(
   ]);
   return {
     SPF: judgeSpf(spf, spfName(config)),
-    DKIM: judgeDkim(dkimAlias, dkimText, dkimTarget(config, domain), domain.publicKey),
+    DKIM: judgeDkim(dkimAlias, dkimText, {
+      target: dkimTarget(config, domain),
+      publicKey: domain.publicKey,
+    }),
     DMARC: judgeDmarc(dmarc),
     tracking:
       host === null || tracking === null
@@ -105,14 +108,12 @@ function needsLookup(term: string): boolean {
 
 /**
  * Judges the DKIM key that verifiers find at this name (RFC 6376 3.6.2.2). It is published by the requested CNAME,
- * which `text` has followed to its end, or in the owner's own TXT record (decisions.md 9). A CNAME without a key
- * verifies no signature.
+ * which `text` has followed to its end, or in the owner's own TXT record. A CNAME without a key verifies no signature.
  */
 export function judgeDkim(
   alias: DnsAnswer<string>,
   text: DnsAnswer<string>,
-  target: string,
-  publicKey: string,
+  { target, publicKey }: { target: string; publicKey: string },
 ): Verdict {
   const aliases = textsOf(alias);
   const isOurAlias = aliases.some((name) => isSameName(name, target));

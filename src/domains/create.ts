@@ -8,7 +8,7 @@ import { readDomainName } from './name.ts';
 import { SELECTOR_CHARACTERS } from './records.ts';
 import type { NewDomain } from './schemas.ts';
 import { newState } from './states.ts';
-import { type Domain, insertDomain, requireRoom } from './store.ts';
+import { type Domain, insertDomain, requireNewDomain } from './store.ts';
 
 const SELECTOR_PREFIX = 'pr';
 /** Alphabet of base32 (RFC 4648 6) in lower case, because DNS compares names without regard to case. */
@@ -27,7 +27,7 @@ export async function createDomain(
 ): Promise<Domain> {
   const name = readDomainName(app.config, text);
   const region = readRegion(app.config.regions, wanted);
-  await requireRoom(app.db.read, tenantId, name);
+  await requireNewDomain(app.db.read, tenantId, name);
   const key = await app.keyPairs.generate();
   const now = app.clock.now();
   const id = newId('dom', now);

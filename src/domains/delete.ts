@@ -1,7 +1,8 @@
-/** Deletes a domain, unless it has scheduled mail (specification 4.3; decisions.md 12). */
+/** Deletes a domain, unless it has scheduled mail (specification 4.3). */
 import type { App } from '../app.ts';
 import { AppError } from '../system/errors.ts';
-import { countScheduled, type Domain, endDomain } from './store.ts';
+import { countScheduled } from './spool/store.ts';
+import { type Domain, endDomain } from './store.ts';
 
 /**
  * Deletes a domain.

@@ -3,6 +3,7 @@
  * threads that also signs mail and writes large bodies. A hundred concurrent ones would block both.
  */
 import { generateDkimKey } from '../mail/dkim/key.ts';
+import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError } from '../system/errors.ts';
 
 export type KeyPair = Awaited<ReturnType<typeof generateDkimKey>>;
@@ -16,27 +17,19 @@ export type KeyPairs = {
 };
 
 /** Maximum number of requested key pairs: about ten seconds of work, which is as long as a caller waits. */
-export const MAX_ASKED = 100;
+export const MAX_REQUESTED = 100;
 const RETRY_AFTER_SECONDS = 5;
 
 /** Returns the generator of key pairs. `generateOne` makes one pair. */
 export function createKeyPairs(generateOne: () => Promise<KeyPair> = generateDkimKey): KeyPairs {
-  let asked = 0;
-  let last: Promise<unknown> = Promise.resolve();
+  const limiter = new ConcurrencyLimiter({ maxRunning: 1, maxWaiting: MAX_REQUESTED - 1 });
   return {
     async generate() {
-      if (asked >= MAX_ASKED)
-        throw new AppError('unavailable', 'Too many domains are being added', {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        });
-      asked++;
-      const pair = last.then(generateOne);
-      last = pair.catch(() => {});
-      try {
-        return await pair;
-      } finally {
-        asked--;
-      }
+      const pair = limiter.tryRun(generateOne);
+      if (pair !== undefined) return pair;
+      throw new AppError('unavailable', 'Too many domains are being added', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
     },
   };
 }

@@ -52,9 +52,9 @@ export function readTrackingHost(config: Pick<Config, 'hostname'>, domain: strin
   if (isOurs(config, name)) {
     throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} belongs to this installation`);
   }
-  // This name is the domain's own return path (decisions.md 24).
+  // This name is the domain's own return path.
   if (name === `bounce.${domain}`) {
-    throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} is kept for bounces`);
+    throw invalid('trackingSubdomain', `\`trackingSubdomain\`: ${name} is reserved for bounces`);
   }
   return name;
 }

@@ -8,10 +8,10 @@ import type { Config } from '../config.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
 import type { DnsLookups } from '../system/dns.ts';
 import { bounceDomain, dkimTarget, spfName, trackingTarget } from './records.ts';
-import { listPublishedKeys, type PublishedKey } from './store.ts';
+import { listPublishedKeys, type PublishedKey } from './spool/store.ts';
 
 /** A record to publish. Names have no final dot. The value of an MX record is `<preference> <host>`. */
-export type OperatorRecord = {
+type OperatorRecord = {
   type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME';
   name: string;
   value: string;

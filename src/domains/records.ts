@@ -17,11 +17,11 @@ type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string };
 
 export type RecordToPublish = DnsRecord & {
   record: RecordKind | 'TRACKING';
-  /** A record that serves the same purpose (decisions.md 9). */
+  /** A record that serves the same purpose, for providers of DNS that cannot publish this one. */
   alternative?: DnsRecord;
 };
 
-/** An optional record: the domain works without it. It is never part of `records` (decisions.md 38). */
+/** An optional record: the domain works without it. It is never part of `records`, which are all required. */
 export type OptionalRecordToPublish = DnsRecord & { record: 'RETURN_PATH'; purpose: 'return_path' };
 
 /** Maximum length of an address. RFC 5321 4.5.3.1.3: a path holds at most 256 octets, its angle brackets included. */
@@ -34,7 +34,7 @@ export type PublishingDomain = Pick<
   'id' | 'name' | 'selector' | 'publicKey' | 'trackingSubdomain'
 >;
 
-/** Returns SPF, DKIM and DMARC, in this order, then TRACKING when a tracking host is set (api.md 1.4). */
+/** Returns SPF, DKIM and DMARC, in this order, then TRACKING when a tracking host is set. */
 export function recordsToPublish(
   config: Pick<Config, 'hostname'>,
   domain: PublishingDomain,
@@ -80,9 +80,7 @@ export function spfName(config: Pick<Config, 'hostname'>): string {
   return `_spf.${config.hostname.toLowerCase()}`;
 }
 
-/**
- * Returns the domain of return paths (decisions.md 24), which is used unless the sender's domain has one of its own.
- */
+/** Returns the domain of return paths, which is used unless the sender's domain has one of its own. */
 export function bounceDomain(config: Pick<Config, 'hostname'>): string {
   return `bounce.${config.hostname.toLowerCase()}`;
 }

@@ -1,4 +1,4 @@
-/** Schemas of the domains API (specification 2.2; the additional fields: api.md 1.4). */
+/** Schemas of the domains API (specification 2.2). */
 import { type Static, Type } from 'typebox';
 import type { Config } from '../config.ts';
 import type { DomainStatus } from '../db/tables.ts';
@@ -26,7 +26,7 @@ const STATUSES = [
   'temporary_failure',
 ] as const satisfies readonly DomainStatus[];
 const status = Type.Enum([...STATUSES]);
-const productType = Type.Enum(['api', 'mailbox', 'both'], { description: 'What the domain is for.' });
+const productType = Type.Enum(['api', 'mailbox', 'both'], { description: 'Purpose of the domain.' });
 const time = Type.String({ description: 'ISO 8601.' });
 const optionalTime = Type.Union([time, Type.Null()]);
 
@@ -35,13 +35,13 @@ export const newDomainSchema = Type.Object(
     name: Type.String({
       minLength: 1,
       maxLength: MAX_NAME_CHARACTERS,
-      description: 'Apex domain or subdomain.',
+      description: 'Name of an apex domain or a subdomain.',
     }),
     productType: Type.Optional(
-      Type.Enum(['api', 'mailbox', 'both'], { description: 'What the domain is for; default api.' }),
+      Type.Enum(['api', 'mailbox', 'both'], { description: 'Purpose of the domain; default api.' }),
     ),
     region: Type.Optional(
-      Type.String({ description: 'A configured region code; default the first of them.' }),
+      Type.String({ description: 'One of the configured region codes; default the first.' }),
     ),
   },
   { examples: [{ name: 'news.example.com', productType: 'api' }] },
@@ -52,51 +52,55 @@ export const domainChangeSchema = Type.Object(
   {
     trackingSubdomain: Type.Optional(
       Type.Union([Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS }), Type.Null()], {
-        description: 'A host name below the domain, for tracked links; null: none.',
+        description: 'Host name below the domain for tracked links; null for none.',
       }),
     ),
     openTracking: Type.Optional(Type.Boolean()),
     clickTracking: Type.Optional(Type.Boolean()),
     productType: Type.Optional(productType),
-    region: Type.Optional(Type.String({ description: 'A configured region code.' })),
+    region: Type.Optional(Type.String({ description: 'One of the configured region codes.' })),
   },
   { examples: [{ trackingSubdomain: 'links.news.example.com', clickTracking: true }] },
 );
 export type DomainChange = Static<typeof domainChangeSchema>;
 
 export const domainFilter = {
-  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Domains that stand so.' })),
-  name: Type.Optional(Type.String({ description: 'The domain of this name.' })),
+  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Only domains with this status.' })),
+  name: Type.Optional(Type.String({ description: 'Only the domain with this name.' })),
 };
 
 const dnsRecord = {
   type: Type.Enum(['TXT', 'CNAME']),
-  name: Type.String({ description: 'DNS host name.' }),
-  value: Type.String({ description: 'What to publish.' }),
+  name: Type.String({ description: 'DNS name of the record.' }),
+  value: Type.String({ description: 'Value to publish.' }),
 };
 
 const checkedRecord = {
   ...dnsRecord,
   ttl: Type.String(),
-  required: Type.Boolean({ description: 'Whether the domain needs it to be verified.' }),
+  required: Type.Boolean({ description: 'True when the domain cannot be verified without the record.' }),
   status,
   lastCheckedAt: optionalTime,
-  found: Type.Array(Type.String(), { description: 'What DNS returned at the last check.' }),
-  error: Type.Union([Type.String(), Type.Null()], { description: 'What is wrong with it, for people.' }),
+  found: Type.Array(Type.String(), { description: 'Values that DNS returned at the last check.' }),
+  error: Type.Union([Type.String(), Type.Null()], {
+    description: 'Description of what is wrong with the record, for people.',
+  }),
 };
 
 const recordSchema = Type.Object({
   record: Type.Enum([...RECORD_KINDS, 'TRACKING']),
   ...checkedRecord,
-  alternative: Type.Optional(Type.Object(dnsRecord, { description: 'Serves as well as the record.' })),
-  note: Type.Optional(Type.String({ description: 'What else to know of it, for people.' })),
+  alternative: Type.Optional(
+    Type.Object(dnsRecord, { description: 'Record that can be published instead.' }),
+  ),
+  note: Type.Optional(Type.String({ description: 'Remark for people.' })),
 });
 
 const optionalRecordSchema = Type.Object({
   record: Type.Enum(['RETURN_PATH']),
-  purpose: Type.Enum(['return_path'], { description: 'What the record is for.' }),
+  purpose: Type.Enum(['return_path'], { description: 'Purpose of the record.' }),
   ...checkedRecord,
-  note: Type.String({ description: 'What the record does, for people.' }),
+  note: Type.String({ description: 'Description of the purpose, for people.' }),
 });
 
 const RETURN_PATH_NOTE =
@@ -112,7 +116,7 @@ export const domainSchema = Type.Object(
     region: Type.String(),
     records: Type.Array(recordSchema),
     optionalRecords: Type.Array(optionalRecordSchema, {
-      description: 'Records that the domain may publish as well. They do not change its status.',
+      description: 'Optional records. They do not change the status of the domain.',
     }),
     trackingSubdomain: Type.Union([Type.String(), Type.Null()]),
     openTracking: Type.Boolean(),
@@ -120,7 +124,7 @@ export const domainSchema = Type.Object(
     createdAt: time,
     updatedAt: time,
     verifiedAt: Type.Union([time, Type.Null()], {
-      description: 'When its records were last all seen right; null: never yet.',
+      description: 'Time at which all records were last found correct; null when they never were.',
     }),
   },
   { title: 'Domain', examples: [exampleDomain()] },

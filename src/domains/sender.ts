@@ -7,8 +7,9 @@ import type { Config } from '../config.ts';
 import type { Mode } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import { sandboxDomain, simulatorDomain } from './name.ts';
+import { findDomainByName, findSendingDomain } from './sending/store.ts';
 import { maySend } from './states.ts';
-import { type Domain, findDomainByName, findSendingDomain } from './store.ts';
+import type { Domain } from './store.ts';
 
 export type Sender = {
   tenantId: Domain['tenantId'];
@@ -19,15 +20,12 @@ export type Sender = {
   simulatorOnly: boolean;
 };
 
-/**
- * Returns true for `sandbox.<hostname>`, which every tenant may use as the sender of simulated mail (decisions.md
- * 29).
- */
+/** Returns true for `sandbox.<hostname>`, which every tenant may use as the sender of simulated mail. */
 export function isSandboxDomain(config: Pick<Config, 'hostname'>, domain: string): boolean {
   return domain.toLowerCase() === sandboxDomain(config);
 }
 
-/** Returns true for `simulator.<hostname>`, whose recipients behave as their names say (decisions.md 29). */
+/** Returns true for `simulator.<hostname>`, whose recipients behave as their names say. */
 export function isSimulatorDomain(config: Pick<Config, 'hostname'>, domain: string): boolean {
   return domain.toLowerCase() === simulatorDomain(config);
 }
@@ -57,8 +55,8 @@ export async function getSendingDomain(
 }
 
 /**
- * Returns true when scheduled mail of the domain may still be sent when it becomes due (decisions.md 11): the domain
- * may have failed or been deleted since the mail was accepted. Other mail is not checked again (decisions.md 12).
+ * Returns true when scheduled mail of the domain may still be sent when it becomes due: the domain may have failed or
+ * been deleted since the mail was accepted. Other mail is not checked again.
  */
 export async function mayStillSend(app: Pick<App, 'db' | 'clock'>, domainId: Domain['id']): Promise<boolean> {
   const found = await findSendingDomain(app.db.read, domainId);

@@ -6,7 +6,8 @@ import { createPrivateKey } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { DkimKey } from '../mail/dkim/sign.ts';
-import { type Domain, findSealedKey } from './store.ts';
+import { findSealedKey } from './sending/store.ts';
+import type { Domain } from './store.ts';
 
 export type SigningKeys = {
   /**

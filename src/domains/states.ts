@@ -1,5 +1,5 @@
 /**
- * The states of a domain and of its records (api.md 1.4): how a check changes them, when the next check is due, and
+ * The states of a domain and of its records: how a check changes them, when the next check is due, and
  * when a domain may send. This module has no side effects.
  *
  * `pending`: records are checked often for 72 hours, and then the domain is `failed`. `verified`: records are checked
@@ -46,14 +46,11 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/**
- * Time for which a verified domain still sends while a record is missing (api.md 1.4). Most missing records are
- * mistakes.
- */
+/** Time for which a verified domain still sends while a record is missing. Most missing records are mistakes. */
 export const GRACE_MS = 72 * HOUR_MS;
-/** Time for which records are searched that have never been right (api.md 1.4). */
+/** Time for which records are searched that have never been right. */
 export const SEARCH_MS = 72 * HOUR_MS;
-/** Time in which a new domain is checked every 5 minutes. Later checks come every 30 minutes (api.md 1.4). */
+/** Time in which a new domain is checked every 5 minutes. Later checks come every 30 minutes. */
 const EAGER_SEARCH_MS = HOUR_MS;
 const EAGER_INTERVAL_MS = 5 * MINUTE_MS;
 const SEARCH_INTERVAL_MS = 30 * MINUTE_MS;
@@ -117,7 +114,7 @@ export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: Chec
   const { now } = moment;
   const before = moment.isAsked ? searchedAnew(domain, now) : domain;
   const find = (kind: RecordKind): Finding => ({
-    status: recordStatus(before, kind, verdicts[kind], now),
+    status: recordStatus({ before, now }, kind, verdicts[kind]),
     lastCheckedAt: now,
     ...evidence(verdicts[kind]),
   });
@@ -129,7 +126,7 @@ export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: Chec
     RETURN_PATH: withoutGrace(before.findings.RETURN_PATH, verdicts.returnPath, now),
   };
   const state: DomainState = {
-    ...domainStatus(before, findings, verdicts, now),
+    ...domainStatus({ before, now }, findings, verdicts),
     checksSince: before.checksSince,
     nextCheckAt: null,
     trackingSubdomain: before.trackingSubdomain,
@@ -151,7 +148,10 @@ function searchedAnew(domain: DomainState, now: number): DomainState {
   return { ...domain, checksSince: now, status: 'pending', failingSince: null, findings };
 }
 
-function recordStatus(before: DomainState, kind: RecordKind, verdict: Verdict, now: number): DomainStatus {
+/** The state before a check, and the time of the check in Unix milliseconds. */
+type CheckStart = { before: DomainState; now: number };
+
+function recordStatus({ before, now }: CheckStart, kind: RecordKind, verdict: Verdict): DomainStatus {
   if (verdict.kind === 'verified') return 'verified';
   // SERVFAIL and timeouts never make a status worse.
   if (verdict.kind === 'unknown') return before.findings[kind].status;
@@ -167,10 +167,9 @@ function recordStatus(before: DomainState, kind: RecordKind, verdict: Verdict, n
 }
 
 function domainStatus(
-  before: DomainState,
+  { before, now }: CheckStart,
   findings: Findings,
   verdicts: Verdicts,
-  now: number,
 ): Pick<DomainState, 'status' | 'verifiedAt' | 'failingSince'> {
   const { verifiedAt, failingSince } = before;
   if (RECORD_KINDS.every((kind) => findings[kind].status === 'verified')) {

@@ -1,10 +1,10 @@
 /**
- * Stores domains. All SQL of this table is here, and nothing else writes it. A deleted domain is visible only to the
- * signer, and to the operator who publishes its key.
+ * Stores domains. Nothing else writes this table; sending/ reads it for senders and signers, and spool/ relates it to
+ * queued mail. A deleted domain is visible only to the signer, and to the operator who publishes its key.
  */
 import { sql } from 'kysely';
 import type { SetBack } from '../db/due-times.ts';
-import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
@@ -14,6 +14,7 @@ import { newId } from '../system/ids.ts';
 import type { Verdicts } from './check.ts';
 import { findName } from './name.ts';
 import { type PublishingDomain, returnPathName } from './records.ts';
+import { hasScheduledMail } from './spool/store.ts';
 import {
   afterCheck,
   type CheckMoment,
@@ -34,7 +35,7 @@ export const MAX_DOMAINS = 1_000;
  * maximum number
  */
 export const insertDomain = defineWrite('domains.insert', async (tx, domain: Domain) => {
-  await requireRoom(tx, domain.tenantId, domain.name);
+  await requireNewDomain(tx, domain.tenantId, domain.name);
   const { findings, ...columns } = domain;
   await tx
     .insertInto('domains')
@@ -46,7 +47,7 @@ export const insertDomain = defineWrite('domains.insert', async (tx, domain: Dom
  * Checks that a domain can be added, before its key is generated. The write checks again.
  * @throws AppError the errors of `insertDomain`
  */
-export async function requireRoom(tx: Tx, tenantId: DomainRow['tenantId'], name: string): Promise<void> {
+export async function requireNewDomain(tx: Tx, tenantId: DomainRow['tenantId'], name: string): Promise<void> {
   const existing = await liveDomains(tx, tenantId).where('name', '=', name).executeTakeFirst();
   if (existing) {
     throw new AppError('already_exists', `The domain ${name} exists already`, {
@@ -59,7 +60,7 @@ export async function requireRoom(tx: Tx, tenantId: DomainRow['tenantId'], name:
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   if (count >= MAX_DOMAINS) {
-    throw limitReached('domains already', count);
+    throw limitReached('domains', count);
   }
 }
 
@@ -73,7 +74,7 @@ export async function getDomain(tx: Tx, tenantId: DomainRow['tenantId'], id: str
 }
 
 /** `name` may be in any case, in Unicode or A-labels. Text that is not a name matches no domain. */
-export type DomainList = PageRequest & { status?: DomainStatus | undefined; name?: string | undefined };
+type DomainList = PageRequest & { status?: DomainStatus | undefined; name?: string | undefined };
 
 /** Returns a page of domains, newest first. */
 export function listDomains(
@@ -87,7 +88,7 @@ export function listDomains(
   return readPage(page, async (slice) => (await inSlice(wanted, 'id', slice).execute()).map(toDomain));
 }
 
-export type Change = Pick<DomainRow, 'id' | 'tenantId'> &
+type Change = Pick<DomainRow, 'id' | 'tenantId'> &
   Pick<CheckMoment, 'now' | 'spread'> & {
     change: Partial<
       Pick<DomainRow, 'trackingSubdomain' | 'openTracking' | 'clickTracking' | 'productType' | 'region'>
@@ -113,7 +114,7 @@ export const changeDomain = defineWrite(
   },
 );
 
-export type Check = Pick<DomainRow, 'id' | 'tenantId'> & CheckMoment & { verdicts: Verdicts };
+type Check = Pick<DomainRow, 'id' | 'tenantId'> & CheckMoment & { verdicts: Verdicts };
 export type Checked = {
   domain: Domain;
   /** The recorded event when the domain has become verified or has failed. */
@@ -130,7 +131,7 @@ export const recordCheck = defineWrite(
     const state = afterCheck(stateOf(before), verdicts, moment);
     const updatedAt = isChanged(before, state) ? moment.now : before.updatedAt;
     const domain = await writeDomain(tx, { ...before, ...state, updatedAt });
-    return { domain, event: await recordTransition(tx, before, domain, moment.now) };
+    return { domain, event: await recordTransition(tx, before.status, { ...domain, now: moment.now }) };
   },
 );
 
@@ -141,17 +142,14 @@ function isChanged(before: Domain, after: DomainState): boolean {
   return statuses(before) !== statuses(after);
 }
 
-/**
- * Records the event of a changed status (api.md 1.3). Domains belong to both modes, so the endpoints of both get it.
- */
+/** Records the event of a changed status. Domains belong to both modes, so the endpoints of both get it. */
 async function recordTransition(
   tx: Tx,
-  before: Domain,
-  { id, tenantId, name, status }: Domain,
-  now: number,
+  statusBefore: Domain['status'],
+  { id, tenantId, name, status, now }: Domain & { now: number },
 ): Promise<EventType | undefined> {
   const type = status === 'verified' ? 'domain.verified' : status === 'failed' ? 'domain.failed' : undefined;
-  if (type === undefined || status === before.status) return undefined;
+  if (type === undefined || status === statusBefore) return undefined;
   for (const mode of ['live', 'test'] as const) {
     const data = { domainId: id, name, status };
     await recordEvent(tx, {
@@ -235,30 +233,11 @@ export async function findNextCheck(tx: Tx): Promise<number | undefined> {
   return (await nextCheck.first(tx, {}))?.nextCheckAt ?? undefined;
 }
 
-/** Selects the domain's scheduled mail. The second condition is that of the index `messagesScheduled`. */
-function scheduledMail(tx: Tx, { domainId, now }: { domainId: DomainRow['id']; now: number }) {
-  return tx
-    .selectFrom('messages')
-    .where('domainId', '=', domainId)
-    .where(sql<boolean>`"datedAt" > "createdAt"`)
-    .where('datedAt', '>', now)
-    .where('status', '=', 'queued');
-}
-
-/** Returns the number of scheduled emails of a domain. */
-export const countScheduled = defineRead(
-  'domains.countScheduled',
-  async (tx, domain: { domainId: DomainRow['id']; now: number }): Promise<number> => {
-    const count = scheduledMail(tx, domain).select((select) => select.fn.countAll<number>().as('count'));
-    return (await count.executeTakeFirstOrThrow()).count;
-  },
-);
-
-export type Ending = { kind: 'ended' } | { kind: 'in-use'; domainId: DomainRow['id'] };
+type Ending = { kind: 'ended' } | { kind: 'in-use'; domainId: DomainRow['id'] };
 
 /**
- * Marks a domain as deleted. Its row and key stay for mail that was accepted before (decisions.md 12). A domain with
- * scheduled mail stays unchanged (`in-use`).
+ * Marks a domain as deleted. Its row and key stay for mail that was accepted before. A domain with scheduled mail stays
+ * unchanged (`in-use`).
  * @throws AppError not_found
  */
 export const endDomain = defineWrite(
@@ -268,8 +247,7 @@ export const endDomain = defineWrite(
     { id, tenantId, now }: { id: string; tenantId: DomainRow['tenantId']; now: number },
   ): Promise<Ending> => {
     const { id: domainId } = await getDomain(tx, tenantId, id);
-    const scheduled = await scheduledMail(tx, { domainId, now }).select('id').limit(1).executeTakeFirst();
-    if (scheduled) return { kind: 'in-use', domainId };
+    if (await hasScheduledMail(tx, { domainId, now })) return { kind: 'in-use', domainId };
     await tx
       .updateTable('domains')
       .set({ deletedAt: now, updatedAt: now, nextCheckAt: null, returnPathHost: null })
@@ -278,37 +256,6 @@ export const endDomain = defineWrite(
     return { kind: 'ended' };
   },
 );
-
-/** Returns deleted domains without mail in the spool. It reads all open mail only when there are candidates. */
-export const listUnneeded = defineRead(
-  'domains.listUnneeded',
-  async (tx, { deletedBefore }: { deletedBefore: number }): Promise<DomainRow['id'][]> => {
-    const deleted = await tx
-      .selectFrom('domains')
-      .select('id')
-      .where('deletedAt', '<', deletedBefore)
-      .execute();
-    if (deleted.length === 0) return [];
-    const needed = await listDomainsWithOpenMail(tx);
-    return deleted.map(({ id }) => id).filter((id) => !needed.has(id));
-  },
-);
-
-/** Returns the ids of the domains, deleted or not, that have mail in the spool. It reads all open mail. */
-async function listDomainsWithOpenMail(tx: Tx): Promise<Set<DomainRow['id'] | null>> {
-  // Each condition is that of one index: recipientsDue, recipientsInFlight, recipientsHeld.
-  const openMail = (state: ReturnType<typeof sql<boolean>>) =>
-    tx
-      .selectFrom('recipients')
-      .innerJoin('messages', 'messages.id', 'recipients.messageId')
-      .select('messages.domainId')
-      .where(state);
-  const owed = await openMail(sql<boolean>`state IN ('ready', 'deferred')`)
-    .union(openMail(sql<boolean>`state = 'in_flight'`))
-    .union(openMail(sql<boolean>`state = 'held'`))
-    .execute();
-  return new Set(owed.map(({ domainId }) => domainId));
-}
 
 /** Removes the rows of deleted domains. */
 export const purgeDomains = defineWrite(
@@ -319,71 +266,6 @@ export const purgeDomains = defineWrite(
     }
   },
 );
-
-export type PublishedKey = Pick<DomainRow, 'id' | 'name' | 'selector' | 'publicKey' | 'deletedAt'>;
-
-/** Returns the keys of the domains of all tenants, and of deleted domains that still have mail in the spool. */
-export const listPublishedKeys = defineRead(
-  'domains.listPublishedKeys',
-  async (tx, _input: object): Promise<PublishedKey[]> => {
-    const keys = await tx
-      .selectFrom('domains')
-      .select(['id', 'name', 'selector', 'publicKey', 'deletedAt'])
-      .orderBy('name')
-      .orderBy('id')
-      .execute();
-    if (keys.every(({ deletedAt }) => deletedAt === null)) return keys;
-    const needed = await listDomainsWithOpenMail(tx);
-    return keys.filter(({ id, deletedAt }) => deletedAt === null || needed.has(id));
-  },
-);
-
-export type SendingDomain = Pick<DomainRow, 'id' | 'status' | 'failingSince'>;
-
-const sendingDomain = statement((db, param: Param<Pick<DomainRow, 'tenantId' | 'name'>>) =>
-  db
-    .selectFrom('domains')
-    .select(['id', 'status', 'failingSince'])
-    .where('tenantId', '=', param('tenantId'))
-    .where('name', '=', param('name'))
-    .where('deletedAt', 'is', null),
-);
-
-/** Returns the tenant's domain with this name, or undefined. `name` is in lower case and A-labels. */
-export function findDomainByName(
-  tx: Tx,
-  tenantId: DomainRow['tenantId'],
-  name: string,
-): Promise<SendingDomain | undefined> {
-  return sendingDomain.first(tx, { tenantId, name });
-}
-
-const sendingDomainById = statement((db, param: Param<Pick<DomainRow, 'id'>>) =>
-  db
-    .selectFrom('domains')
-    .select(['id', 'status', 'failingSince'])
-    .where('id', '=', param('id'))
-    .where('deletedAt', 'is', null),
-);
-
-/** Returns the domain of any tenant, unless it is deleted. The id comes from the spool, never from a caller. */
-export function findSendingDomain(tx: Tx, id: DomainRow['id']): Promise<SendingDomain | undefined> {
-  return sendingDomainById.first(tx, { id });
-}
-
-export type SealedKey = Pick<DomainRow, 'tenantId' | 'name' | 'selector' | 'privateKeySealed'>;
-
-const sealedKey = statement((db, param: Param<Pick<DomainRow, 'id'>>) =>
-  db
-    .selectFrom('domains')
-    .select(['tenantId', 'name', 'selector', 'privateKeySealed'])
-    .where('id', '=', param('id')),
-);
-
-/** Returns the key of any tenant's domain, also of a deleted one. The id comes from the spool, never from a caller. */
-export function findSealedKey(tx: Tx, id: DomainRow['id']): Promise<SealedKey | undefined> {
-  return sealedKey.first(tx, { id });
-}
 
 function liveDomains(tx: Tx, tenantId: DomainRow['tenantId']) {
   return tx.selectFrom('domains').selectAll().where('tenantId', '=', tenantId).where('deletedAt', 'is', null);

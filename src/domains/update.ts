@@ -11,8 +11,7 @@ import { changeDomain, type Domain, getDomain } from './store.ts';
  */
 export async function updateDomain(
   app: Pick<App, 'db' | 'clock' | 'random' | 'config'>,
-  tenantId: Domain['tenantId'],
-  id: string,
+  { tenantId, id }: { tenantId: Domain['tenantId']; id: string },
   wanted: DomainChange,
 ): Promise<Domain> {
   const domain = await getDomain(app.db.read, tenantId, id);

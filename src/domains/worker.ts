@@ -4,7 +4,8 @@
  */
 import type { App } from '../app.ts';
 import { periodic, type Work } from '../system/worker.ts';
-import { findNextCheck, type LeasedDomain, leaseChecks, listUnneeded, purgeDomains } from './store.ts';
+import { listUnneeded } from './spool/store.ts';
+import { findNextCheck, type LeasedDomain, leaseChecks, purgeDomains } from './store.ts';
 import { type CheckingApp, checkDomain } from './verify.ts';
 
 /**
@@ -30,13 +31,13 @@ export function createDomainCheckWork(app: CheckingApp): Work<LeasedDomain> {
     async lease(limit) {
       const now = app.clock.now();
       const dueAt = await findNextCheck(app.db.read);
-      if (dueAt === undefined || dueAt > now) return [];
-      return app.db.commit(leaseChecks, { now, until: now + LEASE_MS, limit });
+      if (dueAt === undefined || dueAt > now) return { items: [], nextDueAt: dueAt };
+      const items = await app.db.commit(leaseChecks, { now, until: now + LEASE_MS, limit });
+      return { items, nextDueAt: await findNextCheck(app.db.read) };
     },
     async run(domain) {
       await checkDomain(app, domain, { isAsked: false });
     },
-    nextDueAt: () => findNextCheck(app.db.read),
   };
 }
 

@@ -4,10 +4,13 @@
  */
 import { findOptedOut, type OptOutQuestion } from '../audiences/contacts/choices/store.ts';
 import { insertBlob } from '../blobs/store.ts';
-import { defineWrite, type Tx } from '../db/operation.ts';
+import { defineWrite, type Tx, type WriteOptions } from '../db/operation.ts';
 import type { BlobRow, EmailRow, MessageRow } from '../db/tables.ts';
 import { addressKey } from '../mail/address.ts';
-import { enqueue, type NewRecipient, recordRecipientEvent, SUPPRESSED } from '../queue/store.ts';
+import type { NewSource } from '../queue/contents/source.ts';
+import { insertContent } from '../queue/contents/store.ts';
+import { SUPPRESSED } from '../queue/state/transition.ts';
+import { enqueue, type NewRecipient, recordRecipientEvent } from '../queue/store.ts';
 import { findSuppressed } from '../suppressions/store.ts';
 import { AppError, type ErrorCode } from '../system/errors.ts';
 import { chargeQuota, requireQuota } from '../tenants/quota.ts';
@@ -30,7 +33,11 @@ export type SendPolicy = {
 export type EmailRows = SendPolicy & {
   email: EmailRow;
   message: MessageRow;
-  blob: BlobRow;
+  /** The stored bytes of the message, if it has any. */
+  blob: BlobRow | undefined;
+  source: NewSource;
+  /** Size of the texts in bytes. */
+  textBytes: number;
   tags: readonly Tag[];
 };
 
@@ -40,6 +47,10 @@ export type SentBatch = { data: (Sent | BatchFailure)[] };
 
 type Accepting = { rows: EmailRows; idempotency: IdempotencyClaim | undefined };
 
+const ACCEPTING: WriteOptions = {
+  crashPoints: { beforeCommit: 'accept-before-commit', afterCommit: 'accept-after-commit' },
+};
+
 /**
  * Accepts one email, or returns the recorded answer of a repeated request.
  * @throws AppError idempotency_conflict, suppressed_recipient, quota_exceeded
@@ -48,8 +59,9 @@ export const acceptEmail = defineWrite(
   'emails.accept',
   (tx, { rows, idempotency }: Accepting): Promise<Answer<Sent>> => {
     const { tenantId, mode, createdAt: now } = rows.message;
-    return acceptOnce(tx, { tenantId, mode, now }, idempotency, () => accept(tx, rows));
+    return acceptOnce(tx, { asker: { tenantId, mode, now }, claim: idempotency }, () => accept(tx, rows));
   },
+  ACCEPTING,
 );
 
 type AcceptingBatch = {
@@ -67,11 +79,12 @@ type AcceptingBatch = {
 export const acceptBatch = defineWrite(
   'emails.acceptBatch',
   (tx, { asker, items, idempotency }: AcceptingBatch): Promise<Answer<SentBatch>> =>
-    acceptOnce(tx, asker, idempotency, async () => {
+    acceptOnce(tx, { asker, claim: idempotency }, async () => {
       const data: SentBatch['data'] = [];
       for (const item of items) data.push('error' in item ? item : await accept(tx, item).catch(asFailure));
       return { data };
     }),
+  ACCEPTING,
 );
 
 /** Error codes that concern one email of a batch. Any other error refuses the whole batch. */
@@ -100,18 +113,14 @@ async function accept(tx: Tx, rows: EmailRows): Promise<Sent> {
   const { email, message } = rows;
   const recipients = await judgeRecipients(tx, email.tenantId, rows);
   if (rows.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
-  await insertBlob(tx, rows.blob);
-  await enqueue(tx, message, recipients);
+  if (rows.blob) await insertBlob(tx, rows.blob);
+  const contentId = await insertContent(tx, email.tenantId, rows.source);
+  await enqueue(tx, { ...message, contentId }, recipients);
   await insertEmail(tx, email, { tags: rows.tags, addresses: recipients.map(({ key }) => key) });
   for (const { address, suppressed } of recipients) {
     const type = suppressed === null ? 'email.queued' : 'email.suppressed';
-    await recordRecipientEvent(
-      tx,
-      { ...message, ...email },
-      address,
-      { type, details: {} },
-      message.createdAt,
-    );
+    const event = { type, details: {} } as const;
+    await recordRecipientEvent(tx, message, { to: address, event, at: message.createdAt });
   }
   return { id: email.id, status: 'queued' };
 }
@@ -132,7 +141,7 @@ export async function requirePolicy(
 
 type JudgedRecipient = NewRecipient & { key: string };
 
-/** Diagnostic of a recipient who has opted out of the topic (api.md 1.6). */
+/** Diagnostic of a recipient who has opted out of the topic. */
 const OPTED_OUT = 'The reader has unsubscribed';
 /** Diagnostic of a recipient without a choice, or with an opt-out, for a topic whose default is opt-out. */
 const NOT_OPTED_IN = 'The reader has not opted in to the topic, or has unsubscribed';

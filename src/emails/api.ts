@@ -1,24 +1,25 @@
-/** The emails resource: send, send a batch, retrieve, list, cancel, reschedule (specification 4.1, api.md 1.3). */
+/** The emails resource: send, send a batch, retrieve, list, cancel, reschedule (specification 4.1). */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
 import { listEventsOfEmail } from '../events/store.ts';
-import { reserveBytes } from '../http/body.ts';
-import { whileAwaited } from '../http/client-disconnect.ts';
-import { refuseImmutable } from '../http/immutable-fields.ts';
-import { checkedByItem } from '../http/items.ts';
-import { MAX_TEXT_MIB } from '../http/json-body.ts';
-import { detachedOf } from '../http/large-strings.ts';
-import { listEnvelope, pageRequest } from '../http/page.ts';
-import { paramsOf } from '../http/resource.ts';
-import { reserveResponse } from '../http/response-budget.ts';
+import { refuseImmutable } from '../http/json/immutable-fields.ts';
+import { checkedByItem } from '../http/json/items.ts';
+import { MAX_TEXT_MIB } from '../http/json/json-body.ts';
+import { detachedOf } from '../http/json/large-strings.ts';
+import { listEnvelope, pageRequest } from '../http/json/page.ts';
+import { paramsOf } from '../http/json/resource.ts';
+import { reserveBytes } from '../http/transport/body.ts';
+import { whileAwaited } from '../http/transport/client-disconnect.ts';
+import { reserveResponse } from '../http/transport/response-budget.ts';
+import { readTexts } from '../queue/contents/read.ts';
 import { listRecipients } from '../queue/store.ts';
 import { notFound } from '../system/errors.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { type Batch, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
+import { readBatchClaim, readSendClaim } from './idempotency/claim.ts';
 import { createInFlight } from './idempotency/in-flight.ts';
-import { readIdempotencyKey } from './idempotency.ts';
 import { listEmails } from './list/read.ts';
 import type { HoldText } from './render.ts';
 import { readFilter } from './request/filter.ts';
@@ -37,7 +38,7 @@ import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
 import { type EmailHead, findEmail } from './store.ts';
 
-export type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
+type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
 
 const tags = ['Emails'];
 const ONE = '/emails/:id';
@@ -76,7 +77,8 @@ function registerSend(server: FastifyInstance, app: SendApp): void {
       schema: {
         operationId: 'sendEmail',
         summary: 'Send an email',
-        description: 'Answered when the email is on disk. It is delivered right after, or at `scheduledAt`.',
+        description:
+          'The response is sent once the email is stored on disk. Delivery begins right after, or at `scheduledAt`.',
         tags,
         headers: idempotencyHeader,
         body: sendSchema,
@@ -87,7 +89,7 @@ function registerSend(server: FastifyInstance, app: SendApp): void {
       const { replayed, response } = await sendEmail(app, callerOf(request), {
         body: request.body,
         detached: detachedOf(request),
-        idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
+        idempotency: await readSendClaim(app, request),
         holdText: holdTextFor(request),
         requireValidKey: keyCheckOf(request),
       });
@@ -109,10 +111,10 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         operationId: 'sendBatch',
         summary: 'Send up to 100 emails',
         description:
-          'Answered when all that were accepted are on disk. What is wrong with one email is said in its place and ' +
-          'keeps back no other. An Idempotency-Key is for the batch as a whole. ' +
-          `Apart from its attachments the body may have ${MAX_TEXT_MIB} MiB. Templates and variables may make ` +
-          `${MAX_BATCH_TEXT_MIB} MiB of its emails.`,
+          'The response is sent once all accepted emails are stored on disk. An email that is refused has an error in its item ' +
+          'and does not affect the others. An Idempotency-Key applies to the batch as a whole. ' +
+          `Apart from its attachments, the body may have at most ${MAX_TEXT_MIB} MiB. The rendered content of its emails may have at most ` +
+          `${MAX_BATCH_TEXT_MIB} MiB together.`,
         tags,
         headers: idempotencyHeader,
         body: batchSchema,
@@ -124,7 +126,7 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
         body: request.body,
         check,
         detached: detachedOf(request),
-        idempotencyKey: readIdempotencyKey(request.raw.rawHeaders),
+        idempotency: await readBatchClaim(app, request),
         holdText: holdTextFor(request),
         requireValidKey: keyCheckOf(request),
       });
@@ -160,7 +162,7 @@ function registerList(server: FastifyInstance, app: EmailsApp): void {
       schema: {
         operationId: 'listEmails',
         summary: 'List emails',
-        description: 'Newest first. Filters combine.',
+        description: 'Returns the newest first. An email must match all given filters.',
         tags,
         querystring: emailListQuery,
         response: { 200: emailPageSchema },
@@ -185,8 +187,8 @@ function registerCancel(server: FastifyInstance, app: EmailsApp): void {
         operationId: 'cancelEmail',
         summary: 'Cancel an email',
         description:
-          'Cancels an email if no delivery was attempted, or if all that is left of it is held or was not attempted; ' +
-          'recipients who have it keep it. Returns the email.',
+          'Cancels an email if no delivery was attempted, or if the remaining recipients are held or were not attempted. ' +
+          'Recipients who have received it keep it. Returns the email.',
         tags,
         ...paramsOf(CANCEL),
         response: { 200: emailSchema },
@@ -209,7 +211,7 @@ function registerReschedule(server: FastifyInstance, app: EmailsApp): void {
       schema: {
         operationId: 'rescheduleEmail',
         summary: 'Reschedule an email',
-        description: 'As long as no delivery was tried. Answers the email.',
+        description: 'Changes the time of an email as long as no delivery was attempted. Returns the email.',
         tags,
         ...paramsOf(ONE),
         body: rescheduleSchema,
@@ -238,9 +240,10 @@ async function findFor(
   return head;
 }
 
-async function show(app: Pick<App, 'db'>, head: EmailHead) {
+async function show(app: Pick<App, 'db' | 'log'>, head: EmailHead) {
   const email = await findEmail(app.db.read, head.id);
   if (!email) throw notFound('Email');
+  const texts = await readTexts(app, email);
   const recipients = await listRecipients(app.db.read, email.id);
-  return showEmail(email, recipients, await listEventsOfEmail(app.db.read, email.id));
+  return showEmail({ ...email, ...texts }, recipients, await listEventsOfEmail(app.db.read, email.id));
 }

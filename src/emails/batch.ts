@@ -4,16 +4,14 @@
  * concerns all of them, such as a full disk, refuses the request.
  */
 import { discardAll } from '../blobs/discard-on-refusal.ts';
-import type { Detached } from '../http/large-strings.ts';
-import type { Clock } from '../system/clock.ts';
+import type { Detached } from '../http/json/large-strings.ts';
 import { AppError } from '../system/errors.ts';
-import { nextTurn } from '../system/next-turn.ts';
+import { createPause } from '../system/next-turn.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { acceptBatch, asFailure, type BatchFailure, type EmailRows, type SentBatch } from './accept.ts';
 import { blobsOf, commitStored } from './commit.ts';
-import { answerOnce, claimKey } from './idempotency/run.ts';
-import type { Answer } from './idempotency/store.ts';
-import { hashJson, hashRequest } from './idempotency.ts';
+import { answerOnce } from './idempotency/run.ts';
+import type { Answer, IdempotencyClaim } from './idempotency/store.ts';
 import { prepareEmail, type Share } from './prepare.ts';
 import type { HoldText } from './render.ts';
 import { readSendRequest } from './request.ts';
@@ -30,7 +28,8 @@ export type Batch = {
   check: (email: unknown) => SendBody;
   /** Attachments that were taken out of the body. */
   detached: Detached;
-  idempotencyKey: string | undefined;
+  /** Claim on the Idempotency-Key of the request; undefined when it has none. */
+  idempotency: IdempotencyClaim | undefined;
   holdText: HoldText;
   requireValidKey: RequireValidKey;
 };
@@ -45,45 +44,26 @@ const MAX_FILE_BYTES = MAX_BATCH_BODY_BYTES;
  */
 export const MAX_BATCH_TEXT_MIB = 32;
 /**
- * Maximum time in which a batch works before other work on the event loop runs: a few emails. Concurrent batches
- * alternate.
- */
-const SLICE_MS = 1;
-
-/**
  * Accepts the emails of a batch and returns one result for each, in their order.
  * @throws AppError idempotency_conflict, idempotency_in_progress, unavailable
  */
 export async function sendBatch(app: SendApp, caller: Caller, batch: Batch): Promise<Answer<SentBatch>> {
   const now = app.clock.now();
-  const { idempotencyKey: key } = batch;
-  const idempotency =
-    key === undefined ? undefined : claimKey(caller, { key, hash: await hashBatch(app.clock, batch) }, now);
-  return answerOnce(app, caller, idempotency, async () => {
+  const { idempotency } = batch;
+  return answerOnce(app, { caller, claim: idempotency }, async () => {
     const items = await prepareItems(app, caller, batch);
     const { tenantId, mode } = caller;
     const input = { asker: { tenantId, mode, now }, items, idempotency };
-    return commitStored(app, acceptBatch, input, {
-      rows: rowsIn(items),
-      takenBy: ({ data }) => rowsIn(items.filter((_, index) => data[index]?.status === 'queued')),
-      requireValidKey: batch.requireValidKey,
-    });
+    return commitStored(
+      app,
+      { write: acceptBatch, input },
+      {
+        rows: rowsIn(items),
+        takenBy: ({ data }) => rowsIn(items.filter((_, index) => data[index]?.status === 'queued')),
+        requireValidKey: batch.requireValidKey,
+      },
+    );
   });
-}
-
-/**
- * Returns the hash of the request. Emails are hashed one by one, because hashing all of them at once would block the
- * event loop.
- */
-async function hashBatch(clock: Clock, { body, detached }: Batch): Promise<string> {
-  const pause = createPause(clock);
-  const emails: string[] = [];
-  for (const email of body.emails) {
-    await pause();
-    emails.push(hashJson(email, detached.hash));
-  }
-  const request = { method: 'POST', path: '/v1/emails/batch', body: { ...body, emails } };
-  return hashRequest(request, detached.hash);
 }
 
 type Item = EmailRows | BatchFailure;
@@ -92,14 +72,14 @@ type Item = EmailRows | BatchFailure;
 async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise<Item[]> {
   const pause = createPause(app.clock);
   const files = { until: app.clock.elapsed() + FILES_TIMEOUT_MS, leftBytes: MAX_FILE_BYTES };
-  const made = createMadeText(batch.holdText);
-  const share: Share = { files, holdText: made.hold };
+  const rendered = createRenderedText(batch.holdText);
+  const share: Share = { files, holdText: rendered.hold };
   const items: Item[] = [];
   try {
     for (const email of batch.body.emails) {
       await pause();
       const item = await prepareItem(app, caller, { batch, email, share }).catch(asFailure);
-      made.settle('error' in item ? 'dropped' : 'kept');
+      rendered.settle('error' in item ? 'dropped' : 'kept');
       items.push(item);
     }
     return items;
@@ -116,14 +96,14 @@ async function prepareItem(
 ): Promise<EmailRows> {
   const findContent = batch.detached.find;
   const request = readSendRequest(batch.check(email), { findContent, now: app.clock.now() });
-  return prepareEmail(app, caller, request, share);
+  return prepareEmail(app, caller, { request, ...share });
 }
 
 /**
  * Limits the text that templates and variables add to a batch. An email that fails releases its text, so that later
  * emails may use it.
  */
-function createMadeText(holdText: HoldText) {
+function createRenderedText(holdText: HoldText) {
   let left = MAX_BATCH_TEXT_MIB * 1024 * 1024;
   let release = () => {};
   return {
@@ -150,15 +130,5 @@ function createMadeText(holdText: HoldText) {
 }
 
 function rowsIn(items: readonly Item[]): EmailRows[] {
-  return items.filter((item) => 'blob' in item);
-}
-
-/** Returns a function that lets other work on the event loop run once `SLICE_MS` have passed. */
-function createPause(clock: Clock): () => Promise<void> {
-  let since = clock.elapsed();
-  return async () => {
-    if (clock.elapsed() - since < SLICE_MS) return;
-    await nextTurn();
-    since = clock.elapsed();
-  };
+  return items.filter((item) => 'source' in item);
 }

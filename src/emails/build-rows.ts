@@ -5,7 +5,7 @@ import type { TopicRow } from '../db/marketing-tables.ts';
 import type { EmailRow, MessageRow } from '../db/tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { addressKey } from '../mail/address.ts';
-import type { Attachment } from '../mail/message/compose.ts';
+import type { Attachment } from '../mail/message/file-part.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import type { EmailRows, SendPolicy } from './accept.ts';
 import { describeAttachment } from './load-attachments.ts';
@@ -15,7 +15,7 @@ import type { EnvelopeRecipient } from './request/addresses.ts';
 import { maxAgeMs } from './request/schedule.ts';
 import type { EmailRequest } from './request.ts';
 
-export type Prepared = {
+type Prepared = {
   id: EmailRow['id'];
   /** Message-ID without angle brackets. */
   messageId: string;
@@ -34,13 +34,15 @@ export function buildRows(config: Pick<Config, 'delivery'>, caller: Caller, prep
   return {
     ...policy,
     blob: stored.blob,
+    source: stored.source,
+    textBytes: stored.textBytes,
     tags: request.tags,
     message: messageRow(config, caller, prepared),
     email: emailRow(caller, prepared),
   };
 }
 
-export type PolicyInput = {
+type PolicyInput = {
   type: EmailRow['type'];
   topic: TopicRow | undefined;
   recipients: readonly EnvelopeRecipient[];
@@ -55,7 +57,7 @@ export function policyOf(
 ): SendPolicy {
   return {
     recipients,
-    // Mail to the simulator is free, and so is test mail (decisions.md 29).
+    // Mail to the simulator is free, and so is test mail.
     isCharged: mode === 'live' && !simulatorOnly,
     simulatedSuppressions: recipients
       .map(({ address }) => address)
@@ -84,14 +86,14 @@ function messageRow(
     // system call each time.
     returnToken: randomUUID().replaceAll('-', ''),
     domainId,
-    blobId: stored.blob.id,
-    headerBytes: stored.headerBytes,
-    bodyHash: stored.bodyHash,
+    ...stored.columns,
     datedAt,
     signature: null,
     createdAt: now,
     expiresAt: datedAt + maxAgeMs(config, request.type),
     lastEventAt: now,
+    // The write that stores the content knows its id.
+    contentId: null,
   };
 }
 
@@ -111,8 +113,8 @@ function emailRow({ tenantId, mode }: Caller, prepared: Prepared): EmailRow {
     bccList: JSON.stringify(given.bcc),
     replyToList: JSON.stringify(given.replyTo),
     subject: content.subject,
-    html: content.html ?? null,
-    text: content.text ?? null,
+    html: null,
+    text: null,
     headers: JSON.stringify(Object.fromEntries(request.headers.map(({ name, value }) => [name, value]))),
     attachments: JSON.stringify(attachments.map(describeAttachment)),
     tags: JSON.stringify(Object.fromEntries(request.tags.map(({ key, value }) => [key, value]))),

@@ -1,4 +1,4 @@
-/** Cancels or reschedules an email whose delivery has not been attempted (api.md 1.3). */
+/** Cancels or reschedules an email whose delivery has not been attempted. */
 import type { App } from '../app.ts';
 import { notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';

@@ -4,13 +4,13 @@ import { discardAll, discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import type { Write } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { logAccepted } from '../events/mail-log.ts';
-import { queueKeyOf } from '../queue/delivery-queue.ts';
+import { queueKeyOf } from '../queue/dispatch/delivery-queue.ts';
 import { isoTime } from '../system/clock.ts';
 import type { RequireValidKey } from '../tenants/authenticate.ts';
 import type { EmailRows } from './accept.ts';
 import type { Answer } from './idempotency/store.ts';
 
-export type CommitApp = Pick<App, 'db' | 'blobs' | 'wakeups' | 'crashPoint' | 'log' | 'config'>;
+export type CommitApp = Pick<App, 'db' | 'blobs' | 'wakeups' | 'log' | 'config'>;
 
 /**
  * Commits prepared emails. Content that no email needs is discarded at once: the transaction refused the email, or
@@ -21,8 +21,7 @@ export type CommitApp = Pick<App, 'db' | 'blobs' | 'wakeups' | 'crashPoint' | 'l
  */
 export async function commitStored<Input, Response>(
   app: CommitApp,
-  write: Write<Input, Answer<Response>>,
-  input: Input,
+  { write, input }: { write: Write<Input, Answer<Response>>; input: Input },
   prepared: {
     rows: readonly EmailRows[];
     takenBy: (response: Response) => readonly EmailRows[];
@@ -38,7 +37,6 @@ export async function commitStored<Input, Response>(
   const unused = rows.filter((email) => !taken.has(email));
   await discardAll(app.blobs, blobsOf(unused));
   if (answer.replayed) return answer;
-  app.crashPoint('accept-after-commit');
   for (const email of taken) logAcceptedEmail(app, email);
   app.wakeups.notify('queue', queuesOf(taken));
   app.wakeups.notify('events');
@@ -58,14 +56,15 @@ function queuesOf(rows: ReadonlySet<EmailRows>): string[] | undefined {
   return [...queues];
 }
 
-/** Returns the content blobs of the emails. */
+/** Returns the blobs of the emails that have one. */
 export function blobsOf(rows: readonly EmailRows[]): BlobRow[] {
-  return rows.map(({ blob }) => blob);
+  return rows.flatMap(({ blob }) => blob ?? []);
 }
 
-function logAcceptedEmail(app: CommitApp, { message, recipients, blob, email }: EmailRows): void {
+function logAcceptedEmail(app: CommitApp, { message, recipients, blob, textBytes, email }: EmailRows): void {
   const { id: emailId, tenantId, mode, sender: from } = message;
   const scheduledAt = email.scheduledAt === null ? null : isoTime(email.scheduledAt);
-  const size = { recipients: recipients.length, sizeBytes: blob.sizeBytes };
+  const sizeBytes = textBytes + (blob?.sizeBytes ?? 0);
+  const size = { recipients: recipients.length, sizeBytes };
   logAccepted(app, { emailId, tenantId, mode, from, ...size, scheduledAt });
 }

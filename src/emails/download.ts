@@ -1,19 +1,19 @@
 /**
- * Fetches attachments (api.md 1.2) once, when the email is accepted, so that later changes of the source have no
- * effect. The number of concurrent downloads is bounded, and shared among tenants. Each download counts towards the
- * budget of request bodies, since it may hold 25 MiB.
+ * Fetches attachments once, when the email is accepted, so that later changes of the source have no effect. The number
+ * of concurrent downloads is bounded, and shared among tenants. Each download counts towards the budget of request
+ * bodies, since it may hold 25 MiB.
  */
 import type { App } from '../app.ts';
 import type { ApiKeyRow } from '../db/tables.ts';
-import type { ByteBudget } from '../http/byte-budget.ts';
+import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { download } from '../system/download.ts';
 import { AppError, invalid } from '../system/errors.ts';
-import { Shares } from '../system/shares.ts';
+import type { ByteBudget } from '../system/guards/byte-budget.ts';
 
-/** Maximum number of redirects, and time limit for one file (api.md 1.2). */
+/** Maximum number of redirects, and time limit for one file. Our own limit. */
 const MAX_REDIRECTS = 3;
 const TIMEOUT_MS = 10_000;
-/** Time limit for all files of one email together, in milliseconds (security.md 2.26). */
+/** Time limit for all files of one email together, in milliseconds. */
 export const TOTAL_TIMEOUT_MS = 15_000;
 /**
  * Maximum number of concurrent downloads. A tenant whose files come from a host that hangs uses up only its own share.
@@ -29,7 +29,7 @@ export type Allowance = {
   leftBytes: number;
 };
 
-export type Wanted = {
+type Wanted = {
   tenantId: ApiKeyRow['tenantId'];
   /** The field that names the file, for example `attachments[1].path`. Errors name it. */
   path: string;
@@ -54,7 +54,7 @@ export type DownloadsApp = Pick<App, 'fetch' | 'clock' | 'metrics'> & { bodies: 
 
 /** Returns the downloader of attachments. All requests share its limits. */
 export function createDownloads(app: DownloadsApp): Downloads {
-  const slots = new Shares<ApiKeyRow['tenantId']>(MAX_DOWNLOADS);
+  const limiter = new ConcurrencyLimiter({ maxRunning: MAX_DOWNLOADS, perFree: 1, maxWaiting: 0 });
   const busy = (): AppError => {
     app.metrics.shedRequests.inc({ reason: 'downloads' });
     return new AppError('unavailable', 'Too many attachments are being fetched', {
@@ -63,21 +63,18 @@ export function createDownloads(app: DownloadsApp): Downloads {
   };
   return {
     async get({ tenantId, path, url, maxBytes, timeoutMs }) {
-      if (!slots.take(tenantId)) throw busy();
-      try {
-        const reservation = app.bodies.open(tenantId);
-        const limits = { timeoutMs: Math.min(timeoutMs, TIMEOUT_MS), maxRedirects: MAX_REDIRECTS };
-        const result = await download(app, { url, maxBytes, reservation, ...limits });
-        switch (result.kind) {
-          case 'ok':
-            return { bytes: result.bytes, [Symbol.dispose]: () => reservation.release() };
-          case 'budget-exhausted':
-            throw busy();
-          case 'refused':
-            throw invalid(path, `\`${path}\` could not be fetched: ${result.reason}`);
-        }
-      } finally {
-        slots.release(tenantId);
+      const reservation = app.bodies.open(tenantId);
+      const limits = { timeoutMs: Math.min(timeoutMs, TIMEOUT_MS), maxRedirects: MAX_REDIRECTS };
+      const fetching = () => download(app, { url, maxBytes, reservation, ...limits });
+      const result = await limiter.tryRun(fetching, { owner: tenantId });
+      switch (result?.kind) {
+        case 'ok':
+          return { bytes: result.bytes, [Symbol.dispose]: () => reservation.release() };
+        case 'refused':
+          throw invalid(path, `\`${path}\` could not be fetched: ${result.reason}`);
+        case 'budget-exhausted':
+        case undefined:
+          throw busy();
       }
     },
   };

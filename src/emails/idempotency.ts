@@ -1,11 +1,13 @@
 /**
- * Idempotency (specification 8, decisions.md 3). A repeated request with the same key gets the same answer; a
- * different request with that key is refused.
+ * Idempotency (specification 8). A repeated request with the same key gets the same answer; a different request with
+ * that key is refused.
  */
 import { createHash } from 'node:crypto';
 import { AppError, invalid } from '../system/errors.ts';
 
+/** Time for which a key is remembered (specification 8). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 3_600_000;
+/** Maximum length of a key (specification 8). */
 const MAX_KEY_CHARACTERS = 256;
 
 /**
@@ -27,7 +29,7 @@ export function readIdempotencyKey(rawHeaders: readonly string[]): string | unde
 }
 
 /** Returns the SHA-256 hash, in hex, of a content that was taken out of the body; undefined for any other string. */
-export type HashContent = (value: string) => string | undefined;
+type HashContent = (value: string) => string | undefined;
 
 /**
  * Returns one SHA-256 hash, in hex, for bodies with the same meaning: object keys are sorted, and white space is

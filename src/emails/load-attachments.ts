@@ -1,7 +1,7 @@
 /** Loads the bytes of attachments: base64 content is checked, and remote files are fetched. */
 import type { App } from '../app.ts';
 import type { ApiKeyRow } from '../db/tables.ts';
-import type { Attachment } from '../mail/message/compose.ts';
+import type { Attachment } from '../mail/message/file-part.ts';
 import { invalid } from '../system/errors.ts';
 import { base64Size, isBase64 } from './base64.ts';
 import { type Allowance, type Downloads, type FetchedFile, TOTAL_TIMEOUT_MS } from './download.ts';
@@ -13,7 +13,7 @@ import type { StoredAttachment } from './show.ts';
  * Loaded attachments. The caller disposes of them when the email is stored, which releases the memory budget of
  * fetched files.
  */
-export type LoadedAttachments = Disposable & { attachments: Attachment[] };
+type LoadedAttachments = Disposable & { attachments: Attachment[] };
 
 type Wanted = { requests: readonly AttachmentRequest[]; allowance: Allowance | undefined };
 
@@ -71,7 +71,7 @@ async function fetchFile(
   if (maxBytes <= 0 || timeoutMs <= 0)
     throw invalid(
       path,
-      `\`${path}\` was not fetched: the files before it took all the time or room there is`,
+      `\`${path}\` was not fetched: the attachments before it used up the time or the memory for downloads`,
     );
   const file = await app.downloads.get({ tenantId, path, url: url.href, maxBytes, timeoutMs });
   for (const limit of given) limit.leftBytes -= file.bytes.length;

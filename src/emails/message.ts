@@ -1,28 +1,91 @@
-/** Stores the message of an email. One pass composes it, hashes it for DKIM and for the store, and makes it durable. */
+/**
+ * Stores the message of an email. Its texts are packed, and the message is composed from them when it is sent. Only
+ * files, and texts that are too large to be composed in memory, are encoded now and made durable as a blob.
+ */
 import type { App } from '../app.ts';
-import type { BlobRow } from '../db/tables.ts';
+import { INLINE_BYTES } from '../blobs/blobs.ts';
+import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { createBodyHash } from '../mail/dkim/body-hash.ts';
-import { type Composition, compose } from '../mail/message/compose.ts';
+import { COMPOSER_VERSION, composeBody, TEXTS_END } from '../mail/message/compose.ts';
+import { type Attachment, type FilePart, fileParts } from '../mail/message/file-part.ts';
+import { type MessageFields, writeMessageFields } from '../mail/message/message-fields.ts';
+import { type NewSource, packLarge, textBytes } from '../queue/contents/source.ts';
 
-export type StoredMessage = { blob: BlobRow; headerBytes: number; bodyHash: string };
+type Composition = MessageFields & {
+  text: string | undefined;
+  html: string | undefined;
+  attachments: readonly Attachment[];
+  boundarySeed: string;
+};
+
+export type StoredMessage = {
+  source: NewSource;
+  /** Size of the texts in bytes. */
+  textBytes: number;
+  blob: BlobRow | undefined;
+  columns: Pick<MessageRow, 'blobId' | 'headerBytes' | 'bodyHash' | 'composer' | 'fields' | 'mergeValues'>;
+};
 
 /**
- * Composes the message and stores it durably. The limits of a request keep the message below 40 MiB (api.md 1.2).
+ * Packs the texts of the message and stores its files durably. The limits of a request keep the message below 40 MiB.
  * @throws AppError unavailable when the disk is full
  */
 export async function storeMessage(
   app: Pick<App, 'blobs'>,
   composition: Composition,
 ): Promise<StoredMessage> {
-  const { header, body } = compose(composition);
+  const { html, text, attachments } = composition;
+  const files = fileParts(attachments, html !== undefined);
+  const texts = {
+    ...(html !== undefined && { html }),
+    ...(text !== undefined && { text }),
+    ...(files.length > 0 && { files: files.map(({ disposition }) => disposition) }),
+  };
+  const sizes = { textBytes: textBytes(texts) };
+  const source = await packLarge(texts);
+  if (sizes.textBytes > INLINE_BYTES)
+    return { source, ...sizes, ...(await storeWhole(app, composition, files)) };
+  const fields = writeMessageFields(composition);
+  const rendered = { headerBytes: 0, composer: COMPOSER_VERSION, fields, mergeValues: null };
+  if (files.length === 0)
+    return { source, ...sizes, blob: undefined, columns: { ...rendered, blobId: null, bodyHash: '' } };
+  const { pieces } = composeBody(composition, files);
+  const { blob, bodyHash } = await storeBody(app, pieces);
+  return { source, ...sizes, blob, columns: { ...rendered, blobId: blob.id, bodyHash } };
+}
+
+/** Stores a message with large texts as it is sent, so that its deliveries read it in pieces. */
+async function storeWhole(
+  app: Pick<App, 'blobs'>,
+  composition: Composition,
+  files: readonly FilePart[],
+): Promise<Pick<StoredMessage, 'blob' | 'columns'>> {
+  const body = composeBody(composition, files);
+  const header = Buffer.from(`${writeMessageFields(composition)}${body.fields}\r\n`, 'latin1');
+  const { blob, bodyHash } = await storeBody(app, body.pieces, header);
+  const columns = { headerBytes: header.length, bodyHash, composer: null, fields: null, mergeValues: null };
+  return { blob, columns: { ...columns, blobId: blob.id } };
+}
+
+/**
+ * Stores the header and the whole body, or without a header only the files of the body. Returns the hash of the whole
+ * body for DKIM.
+ */
+async function storeBody(
+  app: Pick<App, 'blobs'>,
+  body: Iterable<Buffer>,
+  header?: Buffer,
+): Promise<{ blob: BlobRow; bodyHash: string }> {
   const hash = createBodyHash();
-  function* pieces() {
-    yield header;
+  function* stored() {
+    let isStored = header !== undefined;
+    if (header) yield header;
     for (const piece of body) {
       hash.update(piece);
-      yield piece;
+      if (isStored) yield piece;
+      else isStored = piece === TEXTS_END;
     }
   }
-  const blob = await app.blobs.prepare(pieces());
-  return { blob, headerBytes: header.length, bodyHash: hash.digest() };
+  const blob = await app.blobs.prepare(stored());
+  return { blob, bodyHash: hash.digest() };
 }

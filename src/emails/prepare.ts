@@ -37,15 +37,14 @@ export type Share = { holdText: HoldText; files?: Allowance };
 export async function prepareEmail(
   app: PrepareApp,
   caller: Caller,
-  request: EmailRequest,
-  share: Share,
+  { request, holdText, files: allowance }: Share & { request: EmailRequest },
 ): Promise<EmailRows> {
   const { addresses, headers } = request;
   const recipients = envelopeRecipients(addresses);
   const simulatorOnly = recipients.every(({ domain }) => isSimulatorDomain(app.config, domain));
   const { domainId } = await requireSender(app, caller, { domain: addresses.from.domain, simulatorOnly });
   const topic = await requireTopic(app, caller.tenantId, request.topicId);
-  const { holdText, files: allowance } = share;
+
   const content = await renderContent(app, caller.tenantId, { request: request.content, holdText });
   const policy = policyOf(app.config, caller, { type: request.type, topic, recipients, simulatorOnly });
   if (mayBeLarge(request, content))
@@ -88,7 +87,7 @@ function mayBeLarge({ attachments }: EmailRequest, { html = '', text = '' }: Con
 }
 
 /**
- * Returns the topic that the request names (decisions.md 6).
+ * Returns the topic that the request names.
  * @throws AppError validation_error when the tenant has no such topic
  */
 async function requireTopic(

@@ -27,8 +27,8 @@ export type Content = {
 export type HoldText = (characters: number) => () => void;
 
 /**
- * Returns the rendered content. Fields of the request are rendered only when it has variables; a template is always
- * rendered (decisions.md 2).
+ * Returns the rendered content. Fields of the request are rendered only when it has variables, so that `{{` in other
+ * mail stays as it is. A template is always rendered.
  *
  * @throws AppError validation_error for a template that the tenant does not have, or a text that variables made too
  * long; any error of `holdText`
@@ -84,8 +84,8 @@ async function textOf(
 }
 
 /**
- * Returns the subject on one line, because a value must not end the header field (security.md 2.43). The subject may
- * be empty: a missing variable is never refused.
+ * Returns the subject on one line, because a value must not end the header field. The subject may be empty: a missing
+ * variable is never refused.
  */
 function asSubject(rendered: string): string {
   const subject = asLine(rendered);
@@ -95,7 +95,7 @@ function asSubject(rendered: string): string {
 }
 
 /**
- * Returns the template that the request names (decisions.md 6).
+ * Returns the template that the request names.
  * @throws AppError validation_error when the tenant has no such template
  */
 async function requireTemplate(

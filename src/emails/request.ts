@@ -45,7 +45,7 @@ export function readSendRequest(
 }
 
 /**
- * Returns the id of the topic. A broadcast must name its topic (decisions.md 7).
+ * Returns the id of the topic. A broadcast must name its topic.
  * @throws AppError validation_error
  */
 function readTopicId({ type, topicId }: SendBody): string | undefined {

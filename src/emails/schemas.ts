@@ -1,9 +1,7 @@
-/**
- * Request schemas of the emails API (specification 4.1, api.md 1.2 and 1.10). show.ts has the schemas of its answers.
- */
+/** Request schemas of the emails API (specification 4.1). show.ts has the schemas of its answers. */
 import { type Static, type TSchema, Type } from 'typebox';
 import type { EmailRow, EmailStatus } from '../db/tables.ts';
-import { pageQuery } from '../http/page.ts';
+import { pageQuery } from '../http/json/page.ts';
 import type { VariableValue } from '../templates/render.ts';
 import { MAX_SUBJECT_CHARACTERS, MAX_VARIABLES } from '../templates/schemas.ts';
 import { MAX_URL_CHARACTERS } from './request/remote-url.ts';
@@ -16,11 +14,13 @@ const MAX_ATTACHMENTS = 10;
 export const MAX_ATTACHMENT_BYTES = 25 * 1024 * 1024;
 const MAX_TAGS = 10;
 const MAX_BATCH_EMAILS = 100;
-/** Limits of api.md 1.2. */
+/** Maximum number of addresses in each of `cc` and `bcc`. Our own limit. */
 const MAX_COPIES = 50;
+/** Maximum size of `html`, and of `text`. Our own limit. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
-/** Limits of a batch and of headers (decisions.md, values). */
+/** Maximum size of the body of a batch. Our own limit. */
 export const MAX_BATCH_BODY_BYTES = 50 * 1024 * 1024;
+/** Maximum number of the caller's own header fields. Our own limit. */
 const MAX_HEADERS = 50;
 /** Maximum length of a file name in a request. It may contain a path, and is cut to 255 bytes. Our own limit. */
 const MAX_FILENAME_CHARACTERS = 4_096;
@@ -38,25 +38,28 @@ const attachmentFields = {
     Type.String({
       minLength: 1,
       maxLength: MAX_FILENAME_CHARACTERS,
-      description: 'Shown to the reader. May be left out when `path` ends in one.',
+      description: 'Name of the file, shown to the recipient. Optional when `path` ends in a file name.',
     }),
   ),
-  content: Type.Optional(Type.String({ description: 'The bytes in base64 (RFC 4648 4).' })),
+  content: Type.Optional(Type.String({ description: 'Content of the file in base64 (RFC 4648 4).' })),
   path: Type.Optional(
     Type.String({
       maxLength: MAX_URL_CHARACTERS,
       description:
-        'https URL from which the bytes are fetched once, when the email is accepted. The server must send them uncompressed: a response with `Content-Encoding` is refused. One of `content` and `path` is required.',
+        'https URL from which the file is fetched once, when the email is accepted. The server must send them uncompressed: a response with `Content-Encoding` is refused. One of `content` and `path` is required.',
     }),
   ),
-  url: Type.Optional(Type.String({ maxLength: MAX_URL_CHARACTERS, description: 'The same as `path`.' })),
+  url: Type.Optional(Type.String({ maxLength: MAX_URL_CHARACTERS, description: 'Another name of `path`.' })),
   contentType: Type.Optional(
     Type.String({
-      description: 'Media type. Default: by the end of `filename`, else application/octet-stream.',
+      description:
+        'Media type. The default follows from the extension of `filename`, or is application/octet-stream.',
     }),
   ),
   contentId: Type.Optional(
-    Type.String({ description: 'Makes it inline: the HTML shows it as `<img src="cid:…">`.' }),
+    Type.String({
+      description: 'Content id of an inline image: the HTML refers to it as `<img src="cid:…">`.',
+    }),
   ),
 };
 export const ATTACHMENT_FIELDS = Object.keys(attachmentFields) as readonly (keyof typeof attachmentFields)[];
@@ -77,26 +80,28 @@ const sendFields = {
   from: Type.String({ description: 'Sender, `a@b` or `Name <a@b>`, at a verified domain.' }),
   to: addresses({ minItems: 1, maxItems: MAX_TO }, 'Up to 50 addresses.'),
   cc: Type.Optional(addresses({ maxItems: MAX_COPIES }, 'Up to 50 addresses.')),
-  bcc: Type.Optional(addresses({ maxItems: MAX_COPIES }, 'Up to 50 addresses, which the others do not see.')),
-  replyTo: Type.Optional(addresses({ maxItems: MAX_COPIES }, 'Where answers go.')),
+  bcc: Type.Optional(
+    addresses({ maxItems: MAX_COPIES }, 'Up to 50 addresses, which the other recipients do not see.'),
+  ),
+  replyTo: Type.Optional(addresses({ maxItems: MAX_COPIES }, 'Addresses that receive replies.')),
   subject: Type.String({
     minLength: 1,
     maxLength: MAX_SUBJECT_CHARACTERS,
-    description: 'One line. Wins over that of the template.',
+    description: 'One line. Replaces the subject of the template.',
   }),
   html: Type.Optional(
     Type.String({ description: 'Required when `text` and `templateId` are absent. At most 2 MiB.' }),
   ),
   text: Type.Optional(
     Type.String({
-      description: 'Made from the HTML when omitted. Wins over that of the template. At most 2 MiB.',
+      description: 'Generated from the HTML when absent. Replaces the text of the template. At most 2 MiB.',
     }),
   ),
   type: Type.Enum(['transactional', 'broadcast']),
   headers: Type.Optional(
     record<string>(Type.String(), {
       maxProperties: MAX_HEADERS,
-      description: 'Your own header fields: up to 50, 16 KiB in total. Reserved names are rejected.',
+      description: 'Your own header fields: up to 50, 16 KiB in total. Reserved names are refused.',
     }),
   ),
   attachments: Type.Optional(
@@ -108,30 +113,34 @@ const sendFields = {
   tags: Type.Optional(
     record<string>(Type.String(), {
       maxProperties: MAX_TAGS,
-      description: 'Up to 10 pairs of strings of 1 to 256 characters, to find emails by.',
+      description:
+        'Your own labels, by which emails can be found: up to 10 pairs of strings of 1 to 256 characters.',
     }),
   ),
   scheduledAt: Type.Optional(
     Type.String({
-      description: 'ISO 8601 with an offset, at most a year ahead. A time that has passed is now.',
+      description:
+        'ISO 8601 with an offset, at most a year ahead. An email with a time in the past is sent now.',
     }),
   ),
   templateId: Type.Optional(
-    Type.String({ description: 'A stored template, instead of `html`. Always rendered.' }),
+    Type.String({
+      description: 'Id of a stored template, which is used instead of `html` and is always rendered.',
+    }),
   ),
   variables: Type.Optional(
     record<VariableValue>(Type.Unsafe<VariableValue>({ type: ['string', 'number', 'boolean', 'null'] }), {
       maxProperties: MAX_VARIABLES,
       description:
-        'Up to 50 values, strings of at most 10 KiB, for the placeholders of the template. Given without a template, ' +
-        'they also fill in `subject`, `html` and `text`; without `variables` those stay as they are.',
+        'Up to 50 values for the placeholders of the template; strings have at most 10 KiB. Without a template, ' +
+        'they fill in `subject`, `html` and `text`, which stay as they are when `variables` is absent.',
     }),
   ),
   topicId: Type.Optional(
     Type.String({
       description:
-        'Required when `type` is broadcast: then recipients who have opted out of the topic, have unsubscribed, or have ' +
-        'chosen nothing of a topic that is off by default, are left out as suppressed.',
+        'Required when `type` is broadcast. Recipients who have unsubscribed or opted out of the topic are suppressed, and so ' +
+        'are those without a choice when the topic is off by default.',
     }),
   ),
 };
@@ -145,7 +154,7 @@ export const batchSchema = Type.Object(
     emails: Type.Array(sendSchema, {
       minItems: 1,
       maxItems: MAX_BATCH_EMAILS,
-      description: 'Up to 100 emails, each as POST /v1/emails takes it.',
+      description: 'Up to 100 emails, each with the fields of POST /v1/emails.',
     }),
   },
   { examples: [{ emails: [SEND_EXAMPLE, SECOND_EXAMPLE] }] },
@@ -154,7 +163,8 @@ export const batchSchema = Type.Object(
 export const rescheduleSchema = Type.Object(
   {
     scheduledAt: Type.String({
-      description: 'ISO 8601 with an offset, at most a year ahead. A time that has passed is now.',
+      description:
+        'ISO 8601 with an offset, at most a year ahead. An email with a time in the past is sent now.',
     }),
   },
   { examples: [{ scheduledAt: '2026-03-02T09:00:00+01:00' }] },
@@ -165,7 +175,7 @@ export const idempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       description:
-        '1 to 256 characters. For 24 hours, a repeat with the same key is answered as the first was.',
+        'Key of 1 to 256 characters. For 24 hours, a repeated request with the same key gets the response of the first.',
     }),
   ),
 });
@@ -179,7 +189,7 @@ export const STATUSES = [
   'canceled',
 ] as const satisfies readonly EmailStatus[];
 
-/** Public states of a recipient (api.md 1.3). */
+/** Public states of a recipient. */
 export const RECIPIENT_STATUSES = [
   'queued',
   'sent',
@@ -195,12 +205,12 @@ export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
 
 export const emailListQuery = Type.Object({
   ...pageQuery,
-  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Of the email as a whole.' })),
-  from: Type.Optional(Type.String({ description: 'A sender address, or a domain.' })),
-  to: Type.Optional(Type.String({ description: 'A recipient address, in any field.' })),
-  tag: Type.Optional(Type.String({ description: 'A tag, `key:value`.' })),
+  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Status of the email as a whole.' })),
+  from: Type.Optional(Type.String({ description: 'Address or domain of the sender.' })),
+  to: Type.Optional(Type.String({ description: 'Address of a recipient, in any field.' })),
+  tag: Type.Optional(Type.String({ description: 'Tag in the form `key:value`.' })),
   recipientStatus: Type.Optional(
-    Type.Enum([...RECIPIENT_STATUSES], { description: 'At least one recipient stands so.' }),
+    Type.Enum([...RECIPIENT_STATUSES], { description: 'State of at least one recipient.' }),
   ),
 });
 export type EmailListQuery = Static<typeof emailListQuery>;

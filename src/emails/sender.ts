@@ -1,7 +1,8 @@
 /** Checks that an API key may send from a domain, and that the domain may send. */
 import type { App } from '../app.ts';
 import { getSendingDomain, type Sender } from '../domains/sender.ts';
-import { type Domain, findDomainByName } from '../domains/store.ts';
+import { findDomainByName } from '../domains/sending/store.ts';
+import type { Domain } from '../domains/store.ts';
 import { AppError } from '../system/errors.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 

@@ -1,7 +1,7 @@
-/** Answers of the emails API (specification 2.1, api.md 1.3). */
+/** Answers of the emails API (specification 2.1). */
 import { type TSchema, Type } from 'typebox';
 import type { EmailRow, EventRow, MessageRow, RecipientRow } from '../db/tables.ts';
-import { pageSchema } from '../http/page.ts';
+import { pageSchema } from '../http/json/page.ts';
 import { recipientStatus } from '../queue/status.ts';
 import { isoTime } from '../system/clock.ts';
 import { RECIPIENT_STATUSES, type RecipientStatus, STATUSES } from './schemas.ts';
@@ -10,21 +10,23 @@ const EXAMPLE_ID = 'em_01khq3z5vgxw1r8t6n2m4c9b7d';
 const EXAMPLE_SENT = { id: EXAMPLE_ID, status: 'queued' };
 
 export const sentSchema = Type.Object(
-  { id: Type.String({ description: 'Starts with `em_`.' }), status: Type.Literal('queued') },
+  { id: Type.String({ description: 'Id of the email; starts with `em_`.' }), status: Type.Literal('queued') },
   { title: 'SentEmail', examples: [EXAMPLE_SENT] },
 );
 
 const batchItemSchema = Type.Object(
   {
-    id: Type.Union([Type.String(), Type.Null()], { description: 'Starts with `em_`; null when it failed.' }),
+    id: Type.Union([Type.String(), Type.Null()], {
+      description: 'Id of the email; starts with `em_`. Null when the email was refused.',
+    }),
     status: Type.Enum(['queued', 'failed']),
     error: Type.Optional(
       Type.Object(
         {
-          type: Type.String({ description: 'The code, as POST /v1/emails would answer it.' }),
-          message: Type.String({ description: 'What went wrong, for people.' }),
+          type: Type.String({ description: 'Error code, the same as in the response of POST /v1/emails.' }),
+          message: Type.String({ description: 'Description of the error for people.' }),
         },
-        { description: 'Of an email that failed.' },
+        { description: 'Reason why the email was refused.' },
       ),
     ),
   },
@@ -32,7 +34,7 @@ const batchItemSchema = Type.Object(
 );
 
 export const sentBatchSchema = Type.Object(
-  { data: Type.Array(batchItemSchema, { description: 'One for each email, in their order.' }) },
+  { data: Type.Array(batchItemSchema, { description: 'One item for each email, in the same order.' }) },
   {
     title: 'SentBatch',
     examples: [
@@ -58,12 +60,12 @@ const stringRecord = (description: string) =>
   });
 
 const summary = {
-  id: Type.String({ description: 'Starts with `em_`.' }),
-  from: Type.String({ description: 'As given.' }),
-  to: Type.Array(Type.String(), { description: 'As given.' }),
-  subject: Type.String({ description: 'As sent, variables filled in.' }),
-  status: Type.Enum([...STATUSES], { description: 'Of all recipients together.' }),
-  createdAt: timestamp('When it was accepted.'),
+  id: Type.String({ description: 'Id of the email; starts with `em_`.' }),
+  from: Type.String({ description: 'In the form of the request.' }),
+  to: Type.Array(Type.String(), { description: 'In the form of the request.' }),
+  subject: Type.String({ description: 'Subject as it is sent, with its variables filled in.' }),
+  status: Type.Enum([...STATUSES], { description: 'Status that follows from the states of all recipients.' }),
+  createdAt: timestamp('Time at which the email was accepted.'),
 };
 
 const EXAMPLE_SUMMARY = {
@@ -83,17 +85,17 @@ const attachmentSchema = Type.Object({
   filename: Type.String(),
   contentType: Type.String(),
   contentId: nullable(Type.String(), 'What `cid:` names it by, when it is inline.'),
-  size: Type.Integer({ description: 'Bytes.' }),
+  size: Type.Integer({ description: 'Size in bytes.' }),
 });
 
 const recipientSchema = Type.Object({
-  email: Type.String({ description: 'The bare address.' }),
+  email: Type.String({ description: 'Address without a name.' }),
   type: Type.Enum(['to', 'cc', 'bcc']),
   status: Type.Enum([...RECIPIENT_STATUSES], {
-    description: '`held`: not tried again until an operator releases it; `diagnostic` says why.',
+    description: '`held`: delivery is not attempted until an operator releases it; `diagnostic` says why.',
   }),
-  attempts: Type.Integer({ description: 'How often delivery was tried.' }),
-  lastEventAt: timestamp('Of its latest event.'),
+  attempts: Type.Integer({ description: 'Number of delivery attempts.' }),
+  lastEventAt: timestamp('Time of the latest event of the recipient.'),
   smtpCode: nullable(Type.Integer(), 'Of the latest answer of the receiving server.'),
   enhancedCode: nullable(Type.String(), 'Its enhanced status code, such as 5.1.1.'),
   diagnostic: nullable(Type.String(), 'Its words, or ours.'),
@@ -106,15 +108,18 @@ const emailFields = {
   type: Type.Enum(['transactional', 'broadcast']),
   lastEventAt: timestamp('Of the latest delivery event.'),
   mode: Type.Enum(['live', 'test'], {
-    description: 'Of the key that sent it. Test mail is delivered nowhere.',
+    description: 'Mode of the API key that sent the email. Test mail is not delivered.',
   }),
   cc: Type.Array(Type.String()),
   bcc: Type.Array(Type.String()),
   replyTo: Type.Array(Type.String()),
-  html: nullable(Type.String(), 'As sent, variables filled in; null once the content was deleted.'),
+  html: nullable(
+    Type.String(),
+    'As sent, variables filled in; null once the content was deleted, or when it is damaged.',
+  ),
   text: nullable(
     Type.String(),
-    'As sent; made from the HTML when none was given. Null once the content was deleted.',
+    'As sent; made from the HTML when none was given. Null once the content was deleted, or when it is damaged.',
   ),
   contentDeletedAt: nullable(
     Type.String(),
@@ -128,22 +133,22 @@ const emailFields = {
   topicId: nullable(Type.String(), 'The topic it belongs to.'),
   broadcastId: nullable(Type.String(), 'The broadcast it is one contact’s copy of.'),
   missingVariables: Type.Array(Type.String(), {
-    description: 'Placeholders that had neither a value nor a fallback, and were rendered empty.',
+    description: 'Placeholders that had neither a value nor a fallback and were rendered as empty text.',
   }),
-  messageId: Type.String({ description: 'The Message-ID header field.' }),
-  recipients: Type.Array(recipientSchema, { description: 'Each address once.' }),
+  messageId: Type.String({ description: 'Value of the Message-ID header field.' }),
+  recipients: Type.Array(recipientSchema, { description: 'Recipients of the email, each address once.' }),
   recipientCounts: Type.Object(
     Object.fromEntries(RECIPIENT_STATUSES.map((status) => [status, Type.Integer()])),
-    { description: 'How many recipients stand how.' },
+    { description: 'Number of recipients in each state.' },
   ),
   events: Type.Array(
     Type.Object({
       id: Type.String(),
       type: Type.String(),
       createdAt: Type.String(),
-      to: Type.String({ description: 'The recipient it is about.' }),
+      to: Type.String({ description: 'Recipient that the event is about.' }),
     }),
-    { description: 'Oldest first.' },
+    { description: 'Events of the email, oldest first.' },
   ),
 };
 

@@ -10,10 +10,12 @@ import { constant, type Param, statement } from '../db/statement.ts';
 import type { EmailAddressRow, EmailRow, EmailTagRow, MessageRow, Mode } from '../db/tables.ts';
 import { isAboutOpenMail } from '../events/store.ts';
 import { addressKey } from '../mail/address.ts';
-import { cancelMessage, rescheduleMessage } from '../queue/cancel.ts';
-import { deleteMessages, listRecipients } from '../queue/store.ts';
+import { cancelMessage, rescheduleMessage } from '../queue/state/cancel.ts';
+import { deleteMessages, dropContent, listRecipients } from '../queue/store.ts';
 import type { Tag } from './request/tags.ts';
 import type { EmailWithStatus } from './show.ts';
+
+type EmailWithContent = EmailWithStatus & Pick<MessageRow, 'contentId' | 'mergeValues'>;
 
 const insertRow = statement((db, param: Param<EmailRow>) =>
   db.insertInto('emails').values({
@@ -84,12 +86,12 @@ const byId = statement((db, param: Param<Pick<EmailRow, 'id'>>) =>
     .selectFrom('emails')
     .innerJoin('messages', 'messages.id', 'emails.id')
     .selectAll('emails')
-    .select(['messages.status', 'messages.lastEventAt'])
+    .select(['messages.status', 'messages.lastEventAt', 'messages.contentId', 'messages.mergeValues'])
     .where('emails.id', '=', param('id')),
 );
 
 /** Returns an email with its content. The caller has checked with `findEmailHead` that it may be seen. */
-export function findEmail(tx: Tx, id: EmailRow['id']): Promise<EmailWithStatus | undefined> {
+export function findEmail(tx: Tx, id: EmailRow['id']): Promise<EmailWithContent | undefined> {
   return byId.first(tx, { id });
 }
 
@@ -101,9 +103,10 @@ const headById = statement((db, param: Param<Pick<EmailRow, 'tenantId' | 'mode' 
     .selectFrom('emails')
     .innerJoin('messages', 'messages.id', 'emails.id')
     .select(['emails.id', 'emails.tenantId', 'emails.type', 'messages.domainId'])
+    .leftJoin('contents', 'contents.id', 'messages.contentId')
     // SQLite takes the length of a column from the header of its row; it does not read the pages that hold the text.
     .select(
-      sql<number>`ifnull(octet_length(emails.html), 0) + ifnull(octet_length(emails.text), 0)`.as(
+      sql<number>`ifnull(contents."sizeBytes", ifnull(octet_length(emails.html), 0) + ifnull(octet_length(emails.text), 0))`.as(
         'contentBytes',
       ),
     )
@@ -154,7 +157,7 @@ export const rescheduleStoredEmail = defineWrite(
   },
 );
 
-export type EmailExpiry = ExpiryRange & {
+type EmailExpiry = ExpiryRange & {
   now: number;
   /** Time of the last change at or before which an email has expired. */
   endedBy: number;
@@ -165,7 +168,6 @@ export type EmailExpiry = ExpiryRange & {
  * about 5 ms. Recipients count where emails are deleted, and bytes where content is, since SQLite reads every page that
  * it frees.
  */
-const MAX_VISITED_EMAILS = 50;
 const MAX_DELETED_RECIPIENTS = 150;
 const MAX_FREED_BYTES = 1024 * 1024;
 
@@ -176,12 +178,12 @@ const nextWithContent = statement((db, param: Param<EmailExpiry>) =>
   db
     .selectFrom('emails')
     .innerJoin('messages', 'messages.id', 'emails.id')
-    .innerJoin('blobs', 'blobs.id', 'messages.blobId')
-    .select(['emails.id', 'messages.blobId'])
+    .leftJoin('blobs', 'blobs.id', 'messages.blobId')
+    .leftJoin('contents', 'contents.id', 'messages.contentId')
+    .select(['emails.id', 'messages.blobId', 'messages.contentId'])
     .select(
-      sql<number>`blobs."sizeBytes" + ifnull(octet_length(emails.html), 0) + ifnull(octet_length(emails.text), 0)`.as(
-        'contentBytes',
-      ),
+      sql<number>`ifnull(blobs."sizeBytes", 0) + ifnull(octet_length(contents.source), 0)
+        + ifnull(octet_length(emails.html), 0) + ifnull(octet_length(emails.text), 0)`.as('contentBytes'),
     )
     .select(
       sql<0 | 1>`messages."lastEventAt" <= ${param('endedBy')} AND NOT ${isAboutOpenMail('emails.id')}`.as(
@@ -192,7 +194,7 @@ const nextWithContent = statement((db, param: Param<EmailExpiry>) =>
     .where(sql<boolean>`emails."contentDeletedAt" IS NULL`)
     .where(isInRange(param))
     .orderBy('emails.id')
-    .limit(MAX_VISITED_EMAILS),
+    .limit(constant(param('rows'))),
 );
 
 const clearContent = statement((db, param: Param<Pick<EmailRow, 'id' | 'contentDeletedAt'>>) =>
@@ -212,16 +214,17 @@ export const expireContent = defineWrite(
     const rows = await nextWithContent.all(tx, expiry);
     const files: StoredBytes[] = [];
     let [deleted, freedBytes] = [0, 0];
-    for (const { id, blobId, contentBytes, hasExpired } of rows) {
+    for (const { id, blobId, contentId, contentBytes, hasExpired } of rows) {
       if (hasExpired === 0) continue;
       await clearContent.all(tx, { id, contentDeletedAt: expiry.now });
-      const file = await emptyBlob(tx, blobId);
+      const file = blobId === null ? undefined : await emptyBlob(tx, blobId);
       if (file) files.push(file);
+      if (contentId !== null) await dropContent(tx, { messageId: id, contentId });
       deleted++;
       freedBytes += contentBytes;
       if (freedBytes >= MAX_FREED_BYTES) return { next: id, deleted, files };
     }
-    return { next: rows[MAX_VISITED_EMAILS - 1]?.id, deleted, files };
+    return { next: rows[expiry.rows - 1]?.id, deleted, files };
   },
 );
 
@@ -237,7 +240,7 @@ const nextEmails = statement((db, param: Param<EmailExpiry>) =>
     )
     .where(isInRange(param))
     .orderBy('emails.id')
-    .limit(MAX_VISITED_EMAILS),
+    .limit(constant(param('rows'))),
 );
 
 const deleteAddress = statement((db, param: Param<EmailAddressRow>) =>
@@ -278,11 +281,11 @@ export const expireEmails = defineWrite(
     if (ids.length > 0) {
       await tx.deleteFrom('emails').where('id', 'in', ids).execute();
       await deleteMessages(tx, ids);
-      const blobIds = expired.map(({ blobId }) => blobId);
-      await deleteEmptyBlobs(tx, blobIds);
+      const blobIds = expired.flatMap(({ blobId }) => blobId ?? []);
+      if (blobIds.length > 0) await deleteEmptyBlobs(tx, blobIds);
     }
     const wasCutShort = recipients >= MAX_DELETED_RECIPIENTS;
-    return { next: wasCutShort ? ids.at(-1) : rows[MAX_VISITED_EMAILS - 1]?.id, deleted: ids.length };
+    return { next: wasCutShort ? ids.at(-1) : rows[expiry.rows - 1]?.id, deleted: ids.length };
   },
 );
 

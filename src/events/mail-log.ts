@@ -6,7 +6,7 @@
 import type { App } from '../app.ts';
 import type { Mode } from '../db/tables.ts';
 
-export type MailLogApp = Pick<App, 'log' | 'config'>;
+type MailLogApp = Pick<App, 'log' | 'config'>;
 
 /** Identifies the email that a line is about. */
 type OfEmail = { emailId: string; tenantId: string; mode: Mode };
@@ -15,6 +15,7 @@ type Accepted = OfEmail & {
   from: string;
   /** Number of addresses that the email goes to. */
   recipients: number;
+  /** Size of the texts and of the encoded files. */
   sizeBytes: number;
   /** ISO 8601; null when the email is to be sent at once. */
   scheduledAt: string | null;
@@ -29,7 +30,7 @@ type Attempted = OfEmail & {
   to: string;
   attempt: number;
   /**
-   * `site` names the mail servers the email goes to (queue/site.ts); the other fields describe the server of this
+   * `site` names the mail servers the email goes to (queue/site/site.ts); the other fields describe the server of this
    * attempt.
    */
   site: string;

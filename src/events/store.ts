@@ -1,11 +1,12 @@
-/** The event log. An event is recorded in the transaction of the change that it describes (architecture.md idea 5). */
+/** The event log. An event is recorded in the transaction of the change that it describes. */
 import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { EventRow } from '../db/tables.ts';
+import { isoTime } from '../system/clock.ts';
 
-/** Types of events (specification 6), with the additional ones of api.md 1.3. */
+/** Types of events: those of the specification (section 6), and our additional ones. */
 export const EVENT_TYPES = [
   'email.queued',
   'email.sent',
@@ -29,7 +30,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export type NewEvent = Omit<EventRow, 'fannedOut' | 'data' | 'type'> & { type: EventType; data: object };
+type NewEvent = Omit<EventRow, 'fannedOut' | 'data' | 'type'> & { type: EventType; data: object };
 
 type EventInput = Omit<EventRow, 'fannedOut'>;
 
@@ -120,12 +121,38 @@ export const expireEvents = defineWrite(
   },
 );
 
-export type EventById = { id: EventRow['id'] };
+type EventById = { id: EventRow['id'] };
 const byId = statement((db, param: Param<EventById>) =>
-  db.selectFrom('events').selectAll().where('id', '=', param('id')),
+  db
+    .selectFrom('events')
+    .leftJoin('messages', 'messages.id', 'events.emailId')
+    .leftJoin('emails', 'emails.id', 'events.emailId')
+    .selectAll('events')
+    .select(['messages.sender', 'messages.createdAt as acceptedAt', 'emails.subject', 'emails.tags'])
+    .select(['emails.rfcMessageId', 'emails.broadcastId', 'emails.templateId'])
+    .where('events.id', '=', param('id')),
 );
 
-/** Returns the event with this id, or undefined when there is none. */
-export function findEvent(tx: Tx, id: EventRow['id']): Promise<EventRow | undefined> {
-  return byId.first(tx, { id });
+/**
+ * Returns the event with this id, with its whole data, or undefined when there is none. The event of an email stores
+ * only its recipient and what happened; the rest of its data is that of the email.
+ */
+export async function findEvent(tx: Tx, id: EventRow['id']): Promise<EventRow | undefined> {
+  const found = await byId.first(tx, { id });
+  if (!found) return undefined;
+  const { sender, acceptedAt, subject, tags, rfcMessageId, broadcastId, templateId, ...event } = found;
+  if (sender === null || acceptedAt === null) return event;
+  const { to, ...details } = JSON.parse(event.data) as { to: string };
+  const email = {
+    emailId: event.emailId,
+    to,
+    from: sender,
+    subject,
+    messageId: rfcMessageId === null ? null : `<${rfcMessageId}>`,
+    tags: tags === null ? {} : JSON.parse(tags),
+    broadcastId,
+    templateId,
+    createdAt: isoTime(acceptedAt),
+  };
+  return { ...event, data: JSON.stringify({ ...email, ...details }) };
 }

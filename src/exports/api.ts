@@ -2,40 +2,25 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import type { ExportRow } from '../db/marketing-tables.ts';
-import { csvAnswer } from '../http/csv-body.ts';
-import { paramsOf, resourceRoutes } from '../http/resource.ts';
-import { jobFilter } from '../imports/schemas.ts';
+import { csvAnswer } from '../http/json/csv-body.ts';
+import { paramsOf } from '../http/json/resource.ts';
+import { registerJobRoutes } from '../jobs/api.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { exportSchema, showExport } from './schemas.ts';
-import { deleteExport, getCompleted, getExport, listExports } from './store.ts';
+import { getCompleted } from './store.ts';
 
 const TAG = 'Exports';
 const FILE_PATH = '/exports/:id/file';
 
 /** Registers the routes of the exports resource. */
 export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' | 'blobs'>): void {
-  const exports = resourceRoutes<ExportRow>(server, {
-    name: 'export',
+  registerJobRoutes(server, app, {
+    type: 'export',
     tag: TAG,
-    path: '/exports',
-    prefix: 'exp',
     schema: exportSchema,
     show: showExport,
+    deletion: 'Deletes an export that has ended, with its file.',
   });
-  exports.list({ query: jobFilter }, (request, page) => {
-    const { status, kind, audienceId } = request.query;
-    return listExports(app.db.read, callerOf(request).tenantId, { ...page, status, kind, audienceId });
-  });
-  exports.get({}, (request) => getExport(app.db.read, callerOf(request).tenantId, request.params.id));
-  exports.delete(
-    { description: 'Once it has ended; its file goes with it.', refuses: ['invalid_state'] },
-    async (request) => {
-      const { tenantId } = callerOf(request);
-      const file = await app.db.commit(deleteExport, { tenantId, id: request.params.id });
-      if (file) await app.blobs.discard(file);
-    },
-  );
   server.get<{ Params: { id: string } }>(
     FILE_PATH,
     {
@@ -44,7 +29,7 @@ export function registerExportsApi(server: FastifyInstance, app: Pick<App, 'db' 
         operationId: 'getExportFile',
         summary: 'Download the file of an export',
         description:
-          'Once it has completed, and as long as its audience is there. A cell that begins like a formula has an apostrophe before it, which an import takes off again.',
+          'Returns the file of a completed export, as long as its audience exists. A cell that begins like a formula is preceded by an apostrophe, which an import removes.',
         tags: [TAG],
         ...paramsOf(FILE_PATH),
         response: {

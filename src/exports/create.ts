@@ -1,13 +1,13 @@
 /** Creates a queued export. */
 import type { App } from '../app.ts';
-import type { ExportRow } from '../db/marketing-tables.ts';
-import { newId } from '../system/ids.ts';
+import type { JobRow } from '../db/marketing-tables.ts';
+import { newJob } from '../jobs/new-job.ts';
 import { insertExport } from './store.ts';
 
 export type CreateExportApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 /** `filter` selects the rows, in the form that the handler reads. */
-export type WantedExport = Pick<ExportRow, 'tenantId' | 'kind' | 'audienceId'> & { filter: object };
+type WantedExport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & { filter: object };
 
 /**
  * Creates an export and returns it.
@@ -16,23 +16,19 @@ export type WantedExport = Pick<ExportRow, 'tenantId' | 'kind' | 'audienceId'> &
 export async function createExport(
   { db, clock, wakeups }: CreateExportApp,
   { filter, ...wanted }: WantedExport,
-): Promise<ExportRow> {
-  const now = clock.now();
-  const job: ExportRow = {
-    ...wanted,
-    id: newId('exp', now),
-    filter: JSON.stringify(filter),
-    status: 'queued',
-    error: null,
-    blobId: null,
-    sizeBytes: null,
-    rows: 0,
-    dueAt: now,
-    createdAt: now,
-    startedAt: null,
-    finishedAt: null,
-  };
+): Promise<JobRow> {
+  const job = newJob(
+    {
+      ...wanted,
+      type: 'export',
+      options: JSON.stringify(filter),
+      progress: '{}',
+      blobId: null,
+      sizeBytes: null,
+    },
+    clock.now(),
+  );
   await db.commit(insertExport, job);
-  wakeups.notify('exports');
+  wakeups.notify('jobs');
   return job;
 }

@@ -3,7 +3,7 @@
  * main.ts connects them.
  */
 import type { App } from '../app.ts';
-import type { ExportRow } from '../db/marketing-tables.ts';
+import type { JobRow } from '../db/marketing-tables.ts';
 
 export type ExportSlice = {
   /** Whole lines of CSV. */
@@ -27,7 +27,7 @@ export type ExportHandler = {
    * Opens a list for export. It may read the whole list once to find the columns.
    * @throws AppError with a message for the owner of the list
    */
-  open(app: Pick<App, 'db'>, job: ExportRow): Promise<ExportSource>;
+  open(app: Pick<App, 'db'>, job: JobRow): Promise<ExportSource>;
 };
 
-export type ExportHandlers = Readonly<Record<ExportRow['kind'], ExportHandler>>;
+export type ExportHandlers = Readonly<Record<JobRow['kind'], ExportHandler>>;

@@ -1,27 +1,22 @@
 /** Schemas of exports. */
 import { type Static, Type } from 'typebox';
-import type { ExportRow } from '../db/marketing-tables.ts';
-import { jobKind, jobStatus, showTime } from '../imports/schemas.ts';
-import { isoTime } from '../system/clock.ts';
-
-const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+import type { JobRow } from '../db/marketing-tables.ts';
+import { jobKind, jobStatus, jobTimes, nullableText, showTimes } from '../jobs/schemas.ts';
 
 export const exportSchema = Type.Object(
   {
     id: Type.String(),
     kind: jobKind,
-    audienceId: nullable('Whose contacts; null for suppressions.'),
+    audienceId: nullableText('Whose contacts; null for suppressions.'),
     status: jobStatus,
-    error: nullable('Why there is no file.'),
+    error: nullableText('Why there is no file.'),
     sizeBytes: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Of the file; null until it is there.',
+      description: 'Size of the file in bytes; null until it exists.',
     }),
-    rows: Type.Integer({ description: 'In the file, without the heading line; 0 until it is there.' }),
-    createdAt: Type.String(),
-    startedAt: nullable('Null while it waits.'),
-    finishedAt: nullable(
-      'Null until it has completed or failed; it is kept for 7 days from then on, or until it is deleted.',
-    ),
+    rows: Type.Integer({
+      description: 'Number of rows in the file without the heading line; 0 until it exists.',
+    }),
+    ...jobTimes,
   },
   {
     title: 'Export',
@@ -45,22 +40,11 @@ export const exportSchema = Type.Object(
 /** Schema of the routes that request a file. */
 export const acceptedExportSchema = {
   ...exportSchema,
-  description: 'Accepted; the file is written afterwards',
+  description: 'Accepted: the file is written afterwards',
 };
 
 /** Returns an export as the API shows it. */
-export function showExport(row: ExportRow): Static<typeof exportSchema> {
-  const { id, kind, audienceId, status, error, sizeBytes, rows } = row;
-  return {
-    id,
-    kind,
-    audienceId,
-    status,
-    error,
-    sizeBytes,
-    rows,
-    createdAt: isoTime(row.createdAt),
-    startedAt: showTime(row.startedAt),
-    finishedAt: showTime(row.finishedAt),
-  };
+export function showExport(job: JobRow): Static<typeof exportSchema> {
+  const { id, kind, audienceId, status, error, sizeBytes, rows } = job;
+  return { id, kind, audienceId, status, error, sizeBytes, rows, ...showTimes(job) };
 }

@@ -5,13 +5,15 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import type { ImportRow } from '../db/marketing-tables.ts';
-import { csvAnswer } from '../http/csv-body.ts';
-import { paramsOf, resourceRoutes } from '../http/resource.ts';
+import type { JobRow } from '../db/marketing-tables.ts';
+import { csvAnswer } from '../http/json/csv-body.ts';
+import { paramsOf } from '../http/json/resource.ts';
+import { registerJobRoutes } from '../jobs/api.ts';
+import { listErrors } from '../jobs/errors/store.ts';
+import { getJob } from '../jobs/store.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { guardText } from './cells.ts';
-import { importSchema, jobFilter, showImport } from './schemas.ts';
-import { deleteImport, getImport, listErrors, listImports } from './store.ts';
+import { importSchema, showImport } from './schemas.ts';
 import { csvLine } from './write-csv.ts';
 
 const TAG = 'Imports';
@@ -20,37 +22,21 @@ const ERRORS_PATH = '/imports/:id/errors';
 const ERRORS_SLICE = 500;
 
 /** Registers the routes of the imports resource. */
-export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db'>): void {
-  const imports = resourceRoutes<ImportRow>(server, {
-    name: 'import',
+export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db' | 'blobs'>): void {
+  registerJobRoutes(server, app, {
+    type: 'import',
     tag: TAG,
-    path: '/imports',
-    prefix: 'imp',
     schema: importSchema,
     show: showImport,
+    deletion: 'Deletes an import that has ended. The imported rows stay.',
   });
-  imports.list({ query: jobFilter }, (request, page) => {
-    const { status, kind, audienceId } = request.query;
-    return listImports(app.db.read, callerOf(request).tenantId, { ...page, status, kind, audienceId });
-  });
-  imports.get({}, (request) => getImport(app.db.read, callerOf(request).tenantId, request.params.id));
-  imports.delete(
-    {
-      description: 'Once it has ended. The rows that were taken stay.',
-      refuses: ['invalid_state'],
-    },
-    async (request) => {
-      const job = { tenantId: callerOf(request).tenantId, id: request.params.id };
-      while (!(await app.db.commit(deleteImport, job)));
-    },
-  );
   server.get<{ Params: { id: string } }>(
     ERRORS_PATH,
     {
       schema: {
         operationId: 'getImportErrors',
-        summary: 'Download the rows that were not taken',
-        description: 'In the order of the file, the first 10,000 of them, as far as it is read.',
+        summary: 'Download the rows that were not imported',
+        description: 'Returns the rows that failed so far, at most 10,000, in the order of the file.',
         tags: [TAG],
         ...paramsOf(ERRORS_PATH),
         response: {
@@ -62,7 +48,10 @@ export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db'>
       },
     },
     async (request, reply) => {
-      const { id } = await getImport(app.db.read, callerOf(request).tenantId, request.params.id);
+      const { id } = await getJob(app.db.read, callerOf(request).tenantId, {
+        type: 'import',
+        id: request.params.id,
+      });
       return reply
         .type('text/csv; charset=utf-8')
         .header('content-disposition', `attachment; filename="${id}-errors.csv"`)
@@ -71,11 +60,11 @@ export function registerImportsApi(server: FastifyInstance, app: Pick<App, 'db'>
   );
 }
 
-async function* errorLines({ db }: Pick<App, 'db'>, id: ImportRow['id']): AsyncGenerator<string> {
+async function* errorLines({ db }: Pick<App, 'db'>, jobId: JobRow['id']): AsyncGenerator<string> {
   yield csvLine(['line', 'email', 'error']);
   let afterLine = 0;
   for (;;) {
-    const errors = await listErrors(db.read, id, { afterLine, limit: ERRORS_SLICE });
+    const errors = await listErrors(db.read, { jobId, afterLine, limit: ERRORS_SLICE });
     if (errors.length === 0) return;
     yield errors
       .map(({ line, email, message }) =>

@@ -3,15 +3,17 @@
  * loses nor repeats a row.
  */
 
-import type { ImportRow } from '../db/marketing-tables.ts';
+import type { JobRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
+import type { RowError } from '../jobs/errors/store.ts';
+import { findRunning } from '../jobs/store.ts';
 import { AppError } from '../system/errors.ts';
-import { advanceImport, findRunning, type RowError } from './store.ts';
+import { advanceImport } from './store.ts';
 
 export type BatchRow<Row> = { line: number; email: string; value: Row };
 
 export type ImportBatch<Row> = {
-  id: ImportRow['id'];
+  id: JobRow['id'];
   /** Number of rows of the file before this batch. If the job has another number, another run has continued it. */
   from: number;
   rows: readonly BatchRow<Row>[];
@@ -29,7 +31,7 @@ export type Outcome = 'created' | 'updated' | 'skipped';
  * Stores one row, as part of a write.
  * @throws AppError validation_error before it has written anything
  */
-export type Put<Row> = (row: Row) => Promise<Outcome>;
+type Put<Row> = (row: Row) => Promise<Outcome>;
 
 /**
  * Stores the rows, as part of a write. `open` finds the list that the rows belong to and returns the function that
@@ -38,7 +40,7 @@ export type Put<Row> = (row: Row) => Promise<Outcome>;
 export async function importRows<Row>(
   tx: Tx,
   batch: ImportBatch<Row>,
-  open: (job: ImportRow) => Promise<Put<Row> | { error: string }>,
+  open: (job: JobRow) => Promise<Put<Row> | { error: string }>,
 ): Promise<BatchResult> {
   const job = await findRunning(tx, batch.id);
   if (!job || job.rows !== batch.from) return { kind: 'stale' };

@@ -33,6 +33,7 @@ export function guardValue(value: string | number | boolean): string {
   return isBooleanWord(value) ? `'${value}` : guardText(value);
 }
 
+/** Returns the value of a cell of any type; undefined for an empty cell, which leaves the field unchanged. */
 export function readValueCell(cell: string): string | boolean | undefined {
   if (isBooleanWord(cell)) return cell === 'true';
   if (cell.startsWith("'") && isBooleanWord(cell.slice(1))) return cell.slice(1);
@@ -52,11 +53,14 @@ const WORDS: Readonly<Record<string, boolean>> = {
   0: false,
 };
 
-/** @throws AppError validation_error naming the column */
+/**
+ * Returns the boolean of a cell; undefined for an empty cell, which leaves the field unchanged.
+ * @throws AppError validation_error naming the column
+ */
 export function readYesNoCell(column: string, cell: string): boolean | undefined {
   const word = cell.trim().toLowerCase();
   if (word === '') return undefined;
-  const said = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
-  if (said !== undefined) return said;
+  const value = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+  if (value !== undefined) return value;
   throw new AppError('validation_error', `\`${column}\` must be true, false, 1, 0, yes or no`);
 }

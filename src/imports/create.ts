@@ -4,17 +4,18 @@
  */
 import type { App } from '../app.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
-import type { ImportRow } from '../db/marketing-tables.ts';
+import type { JobRow } from '../db/marketing-tables.ts';
+import { newJob } from '../jobs/new-job.ts';
 import { AppError } from '../system/errors.ts';
-import { newId } from '../system/ids.ts';
 import type { ImportHandler } from './handler.ts';
+import { NO_PROGRESS } from './progress.ts';
 import { readRecords } from './records.ts';
 import { readHeadingLine } from './run.ts';
 import { insertImport } from './store.ts';
 
 export type CreateImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'wakeups'>;
 
-export type WantedImport = Pick<ImportRow, 'tenantId' | 'kind' | 'audienceId'> & {
+type WantedImport = Pick<JobRow, 'tenantId' | 'kind' | 'audienceId'> & {
   options: object;
   file: Buffer;
 };
@@ -27,16 +28,25 @@ export async function createImport(
   app: CreateImportApp,
   handler: ImportHandler,
   { file, options, ...wanted }: WantedImport,
-): Promise<ImportRow> {
+): Promise<JobRow> {
   const asked = { ...wanted, options: JSON.stringify(options) };
   const headings = await firstRecord(file);
   requireLines(file);
-  await readHeadingLine(app, handler, asked, headings);
+  await readHeadingLine(app, { handler, job: asked }, headings);
   const now = app.clock.now();
   const blob = await app.blobs.prepare([file]);
-  const job = newImport(asked, { blobId: blob.id, sizeBytes: file.length, now });
+  const job = newJob(
+    {
+      ...asked,
+      type: 'import',
+      progress: JSON.stringify(NO_PROGRESS),
+      blobId: blob.id,
+      sizeBytes: file.length,
+    },
+    now,
+  );
   await discardOnRefusal(app.blobs, [blob], () => app.db.commit(insertImport, { job, blob }));
-  app.wakeups.notify('imports');
+  app.wakeups.notify('jobs');
   return job;
 }
 
@@ -55,28 +65,4 @@ function requireLines(file: Buffer): void {
     'validation_error',
     'The file holds no rows: it is a single line. Line breaks may have been lost on the way; curl keeps them with --data-binary',
   );
-}
-
-function newImport(
-  asked: Pick<ImportRow, 'tenantId' | 'kind' | 'audienceId' | 'options'>,
-  { blobId, sizeBytes, now }: Pick<ImportRow, 'blobId' | 'sizeBytes'> & { now: number },
-): ImportRow {
-  return {
-    ...asked,
-    id: newId('imp', now),
-    status: 'queued',
-    error: null,
-    blobId,
-    sizeBytes,
-    processedBytes: 0,
-    rows: 0,
-    created: 0,
-    updated: 0,
-    skipped: 0,
-    failed: 0,
-    dueAt: now,
-    createdAt: now,
-    startedAt: null,
-    finishedAt: null,
-  };
 }

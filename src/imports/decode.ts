@@ -16,7 +16,7 @@ const UTF16_BIG_MARK = Buffer.from([0xfe, 0xff]);
 const SLICE_BYTES = 2 * 1024;
 
 /** `readBytes` is the number of bytes of the file up to the end of the text. */
-export type Decoded = { text: Buffer; readBytes: number };
+type Decoded = { text: Buffer; readBytes: number };
 
 /**
  * Yields the text in short pieces of whole characters.
@@ -53,9 +53,9 @@ export async function* decode(file: AsyncIterable<Buffer> | Iterable<Buffer>): A
 
 type Encoding = {
   markBytes: number;
-  /** How many of the bytes are certainly whole characters, or wrong. */
+  /** Returns the number of leading bytes that are complete characters or certainly wrong. */
   wholeBytes(bytes: Buffer): number;
-  /** `at`: where in the file the bytes stand, for what is said of them. */
+  /** Converts the bytes to UTF-8. `at` is their offset in the file, for error messages. */
   toUtf8(bytes: Buffer, at: number): Buffer;
 };
 

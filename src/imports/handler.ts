@@ -3,7 +3,7 @@
  * such lists come later in the import order, and main.ts connects them.
  */
 import type { App } from '../app.ts';
-import type { ImportRow } from '../db/marketing-tables.ts';
+import type { JobRow } from '../db/marketing-tables.ts';
 import type { Write } from '../db/operation.ts';
 import type { BatchResult, ImportBatch } from './batch.ts';
 
@@ -25,10 +25,10 @@ export type ImportHandler<Row = unknown> = {
    */
   readHeadings(
     app: Pick<App, 'db' | 'clock'>,
-    job: Pick<ImportRow, 'tenantId' | 'options'>,
+    job: Pick<JobRow, 'tenantId' | 'options'>,
     headings: readonly string[],
   ): Promise<RowReader<Row>>;
   write: Write<ImportBatch<Row>, BatchResult>;
 };
 
-export type ImportHandlers = Readonly<Record<ImportRow['kind'], ImportHandler>>;
+export type ImportHandlers = Readonly<Record<JobRow['kind'], ImportHandler>>;

@@ -13,7 +13,7 @@ export function plainHeading(heading: string): string {
  * Returns the column of each meaning. `meaningOf` returns the meaning of a heading, or undefined for an ignored one.
  * @throws AppError validation_error for a meaning that occurs twice
  */
-export function placeColumns(
+export function assignColumns(
   headings: readonly string[],
   meaningOf: (heading: string, column: number) => string | undefined,
 ): Map<string, number> {
@@ -45,6 +45,7 @@ export function badHeading(message: string): AppError {
   return new AppError('validation_error', message);
 }
 
+/** Maximum length of a heading in an error message. Our own limit. */
 const MAX_QUOTED_CHARACTERS = 64;
 
 /** Returns a heading for an error message. Control characters are replaced, and a long heading is cut. */

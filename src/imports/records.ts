@@ -15,7 +15,7 @@ export type CsvRecord = {
   cells: readonly string[];
 };
 
-export type Piece = {
+type Piece = {
   records: readonly CsvRecord[];
   /** Number of bytes of the file that are read. */
   readBytes: number;
@@ -23,7 +23,7 @@ export type Piece = {
   fault?: AppError;
 };
 
-/** Maximum length of a record: 32 KiB of properties (api.md 1.10), the names, and quoting. Our own limit. */
+/** Maximum length of a record: 32 KiB of properties, the names, and quoting. Our own limit. */
 export const MAX_RECORD_BYTES = 64 * 1024;
 
 /**

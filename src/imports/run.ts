@@ -3,13 +3,14 @@
  * rows are stored, so an interrupted import continues after the last of them.
  */
 import type { App } from '../app.ts';
-import type { ImportRow } from '../db/marketing-tables.ts';
-import { mayPass } from '../db/storage-failure.ts';
+import type { JobRow } from '../db/marketing-tables.ts';
+import type { RowError } from '../jobs/errors/store.ts';
+import { type Jobs, LEASE_MS } from '../jobs/run.ts';
 import { AppError } from '../system/errors.ts';
 import { type BatchRow, type ImportBatch, refusalOf } from './batch.ts';
-import type { ImportHandler, RowReader } from './handler.ts';
+import type { ImportHandler, ImportHandlers, RowReader } from './handler.ts';
 import { type CsvRecord, readRecords } from './records.ts';
-import { endImport, findRunning, type RowError } from './store.ts';
+import { completeImport } from './store.ts';
 
 /** Maximum number of rows in one write, which takes about ten milliseconds. */
 export const BATCH_ROWS = 500;
@@ -21,72 +22,40 @@ export const BATCH_CELLS = 5_000;
 /** Maximum number of bytes of the file in one write, for files with long rows. */
 const BATCH_BYTES = 512 * 1024;
 /**
- * Length of a lease. It is longer than a write waits for the writer; after a crash the lease is released at once
- * (store.ts, `releaseImports`).
- */
-export const LEASE_MS = 60_000;
-/**
- * Maximum number of columns: the fields of a contact, its topics (api.md 1.6), and five times the properties of one
- * contact. Our own limit.
+ * Maximum number of columns: the fields of a contact, its topics, and five times the properties of one contact. Our own
+ * limit.
  */
 export const MAX_COLUMNS = 604;
 
 export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 
-/**
- * Result of a run. `stopped`: the daemon is stopping, and its next start continues. `stale`: another run has
- * continued the job.
- */
-type RunEnd = 'completed' | 'failed' | 'stopped' | 'stale';
-
-/**
- * Runs and settles the job, unless it stops to be continued later. `isStopping` is called between writes.
- *
- * @throws errors that may pass: a file or the database could not be used, and the job continues after the last rows it
- * has taken
- */
-export async function runImport(
-  app: ImportApp,
-  handler: ImportHandler,
-  job: ImportRow,
-  isStopping: () => boolean,
-): Promise<RunEnd> {
-  const run: Run = { app, handler, job, isStopping, rows: job.rows };
-  try {
-    const end = await readFile(run);
-    return end === 'completed' ? await settle(run, undefined) : end;
-  } catch (error) {
-    if (mayPass(error)) throw error;
-    if (error instanceof AppError) return settle(run, error.message);
-    app.log.error({ importId: job.id, err: error }, 'import failed');
-    return settle(run, 'Something went wrong on our side; what the counts say was taken');
-  }
+/** Returns imports as a type of job. */
+export function importJobs(app: ImportApp, handlers: ImportHandlers): Jobs {
+  return {
+    type: 'import',
+    internalFailure: 'Something went wrong on our side; what the counts say was taken',
+    async run(job, isStopping) {
+      const run: Run = { app, handler: handlers[job.kind], job, isStopping, rows: job.rows };
+      const end = await readFile(run);
+      return end === 'completed' ? complete(run) : end;
+    },
+  };
 }
 
 type Run = {
   app: ImportApp;
   handler: ImportHandler;
-  job: ImportRow;
+  job: JobRow;
   isStopping: () => boolean;
   /** Number of rows that were stored or refused. */
   rows: number;
 };
 
-async function settle(
-  { app, job, rows }: Pick<Run, 'app' | 'job' | 'rows'>,
-  error: string | undefined,
-): Promise<RunEnd> {
-  const ending = { id: job.id, rows, error, now: app.clock.now() };
-  const { wasEnded, file } = await app.db.commit(endImport, ending);
+async function complete({ app, job, rows }: Run): Promise<'completed' | 'stale'> {
+  const completion = { id: job.id, rows, now: app.clock.now() };
+  const { wasEnded, file } = await app.db.commit(completeImport, completion);
   if (file) await app.blobs.discard(file);
-  if (!wasEnded) return 'stale';
-  return error === undefined ? 'completed' : 'failed';
-}
-
-/** Settles a job whose runs have failed. Rows that were stored are counted. */
-export async function failImport(app: ImportApp, job: ImportRow, error: string): Promise<RunEnd> {
-  const { rows } = (await findRunning(app.db.read, job.id)) ?? job;
-  return settle({ app, job, rows }, error);
+  return wasEnded ? 'completed' : 'stale';
 }
 
 async function readFile(run: Run): Promise<'completed' | 'stopped' | 'stale'> {
@@ -108,7 +77,7 @@ async function readFile(run: Run): Promise<'completed' | 'stopped' | 'stale'> {
     ({ readBytes, fault } = piece);
     for (const record of piece.records) {
       if (!reader) {
-        reader = await readHeadingLine(app, handler, job, record.cells);
+        reader = await readHeadingLine(app, { handler, job }, record.cells);
       } else if (toSkip > 0) {
         toSkip--;
       } else {
@@ -136,14 +105,13 @@ type HeadedReader = RowReader<unknown> & { columns: number };
  */
 export async function readHeadingLine(
   app: Pick<App, 'db' | 'clock'>,
-  handler: ImportHandler,
-  job: Pick<ImportRow, 'tenantId' | 'options'>,
+  { handler, job }: { handler: ImportHandler; job: Pick<JobRow, 'tenantId' | 'options'> },
   headings: readonly string[],
 ): Promise<HeadedReader> {
   if (headings.length > MAX_COLUMNS) {
     throw new AppError(
       'validation_error',
-      `The file has ${headings.length} columns, and may have ${MAX_COLUMNS}`,
+      `The file has ${headings.length} columns; the maximum is ${MAX_COLUMNS}`,
     );
   }
   return { ...(await handler.readHeadings(app, job, headings)), columns: headings.length };

@@ -1,42 +1,27 @@
-/** Schemas of imports (api.md 1.6 and 1.7: files of contacts and of suppressions). */
+/** Schemas of imports. */
 import { type Static, Type } from 'typebox';
-import type { ImportRow } from '../db/marketing-tables.ts';
-import { isoTime } from '../system/clock.ts';
-
-const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
-
-const STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
-export const jobStatus = Type.Enum([...STATUSES]);
-export const jobKind = Type.Enum(['contacts', 'suppressions'], { description: 'What the rows are.' });
-
-/** Filters of the lists of jobs. */
-export const jobFilter = {
-  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Jobs that stand so.' })),
-  kind: Type.Optional(jobKind),
-  audienceId: Type.Optional(Type.String({ description: 'Of the contacts of this audience.' })),
-};
+import type { JobRow } from '../db/marketing-tables.ts';
+import { jobKind, jobStatus, jobTimes, nullableText, showTimes } from '../jobs/schemas.ts';
+import { readProgress } from './progress.ts';
 
 export const importSchema = Type.Object(
   {
     id: Type.String(),
     kind: jobKind,
-    audienceId: nullable('Where contacts go; null for suppressions.'),
+    audienceId: nullableText('Where contacts go; null for suppressions.'),
     status: jobStatus,
-    error: nullable('Why the file was not read to its end. Rows that were taken before stay.'),
-    sizeBytes: Type.Integer({ description: 'Of the file.' }),
-    processedBytes: Type.Integer({ description: 'How far the file is read; all of it once completed.' }),
+    error: nullableText('Why the file was not read to its end. Rows that were taken before stay.'),
+    sizeBytes: Type.Integer({ description: 'Size of the file in bytes.' }),
+    processedBytes: Type.Integer({ description: 'Number of bytes that were read so far.' }),
     rows: Type.Integer({
-      description: 'Read so far, without the heading line and blank ones: the sum of the next four.',
+      description:
+        'Number of rows that were read so far, without the heading and blank lines. It is the sum of the next four.',
     }),
     created: Type.Integer(),
     updated: Type.Integer(),
-    skipped: Type.Integer({ description: 'There already, and with nothing to change.' }),
-    failed: Type.Integer({ description: 'Not taken; what was wrong with them is in `/errors`.' }),
-    createdAt: Type.String(),
-    startedAt: nullable('Null while it waits.'),
-    finishedAt: nullable(
-      'Null until it has completed or failed; it is kept for 7 days from then on, or until it is deleted.',
-    ),
+    skipped: Type.Integer({ description: 'Number of rows that changed nothing.' }),
+    failed: Type.Integer({ description: 'Number of rows that were refused; `/errors` says why.' }),
+    ...jobTimes,
   },
   {
     title: 'Import',
@@ -65,33 +50,23 @@ export const importSchema = Type.Object(
 /** Schema of the routes that accept a file. */
 export const acceptedImportSchema = {
   ...importSchema,
-  description: 'Accepted; the file is on disk, and its rows are taken in afterwards',
+  description: 'Accepted: the file is on disk, and its rows are imported afterwards',
 };
 
 /** Returns an import as the API shows it. */
-export function showImport(row: ImportRow): Static<typeof importSchema> {
-  const { id, kind, audienceId, status, error, sizeBytes, processedBytes } = row;
-  const { rows, created, updated, skipped, failed } = row;
+export function showImport(job: JobRow): Static<typeof importSchema> {
+  const { id, kind, audienceId, status, error, sizeBytes, rows } = job;
+  const { processedBytes, ...counts } = readProgress(job);
   return {
     id,
     kind,
     audienceId,
     status,
     error,
-    sizeBytes,
+    sizeBytes: sizeBytes ?? 0,
     processedBytes,
     rows,
-    created,
-    updated,
-    skipped,
-    failed,
-    createdAt: isoTime(row.createdAt),
-    startedAt: showTime(row.startedAt),
-    finishedAt: showTime(row.finishedAt),
+    ...counts,
+    ...showTimes(job),
   };
-}
-
-/** Returns the time in ISO 8601; null for null. */
-export function showTime(epochMs: number | null): string | null {
-  return epochMs === null ? null : isoTime(epochMs);
 }

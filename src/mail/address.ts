@@ -1,7 +1,7 @@
 /**
  * Parses one mailbox for the API and the composer: a strict subset of RFC 5322 section 3.4 with the addr-spec of RFC
  * 5321 section 4.1.2. It accepts exactly one address, so that limits, suppressions and the envelope apply to the same
- * one (security.md finding 8): no lists, groups, comments, routes or address literals.
+ * one: no lists, groups, comments, routes or address literals.
  */
 import { domainToASCII } from 'node:url';
 import { decodeWord, encodeWords } from './message/encoded-word.ts';

@@ -12,7 +12,7 @@ import { type Random, shuffle } from '../system/random.ts';
 import type { System } from '../system/system.ts';
 
 /** One host. `name` is in lower case and without a final dot. */
-export type MxHost = { name: string; addresses: string[] };
+type MxHost = { name: string; addresses: string[] };
 
 export type MxPlan =
   | {
@@ -20,7 +20,7 @@ export type MxPlan =
       hosts: MxHost[];
       /**
        * Identifies the receiving system. It is equal for all domains whose mail goes to the same hosts, regardless of
-       * their order and addresses (engine.md 4).
+       * their order and addresses.
        */
       site: string;
       /** Time for which the plan remains valid, in milliseconds. */
@@ -32,22 +32,19 @@ export type MxPlan =
   | { kind: 'no-domain' }
   /** The mail would return to this machine, which does not accept it (RFC 5321 section 5.1). */
   | { kind: 'loop' }
-  /**
-   * The hosts are not known at the moment. The caller retries; this is never a verdict on an address (security.md
-   * finding 9).
-   */
+  /** The hosts are not known at the moment. The caller retries; this is never a verdict on an address. */
   | { kind: 'unresolved'; reason: string };
 
-export type MxWorld = Pick<System, 'clock' | 'dns' | 'random' | 'targets'> & {
+type MxWorld = Pick<System, 'clock' | 'dns' | 'random' | 'targets'> & {
   /** Configuration. `hostname` is the name of this machine. */
   config: { hostname: string };
 };
 
-/** Maximum time for MX and address lookups together, however slow the resolver is (security.md 3). */
+/** Maximum time for MX and address lookups together, however slow the resolver is. */
 const PLAN_TIMEOUT_MS = 60_000;
 /**
- * Maximum number of addresses of a plan. RFC 5321 section 5.1 asks for at least two; more than five only delay the
- * next attempt (engine.md 4).
+ * Maximum number of addresses of a plan. RFC 5321 section 5.1 asks for at least two; more than five only delay the next
+ * attempt.
  */
 const MAX_ADDRESSES = 5;
 /**
@@ -69,7 +66,8 @@ const MAX_SITE_CHARACTERS = 1_000;
 export async function planMx(world: MxWorld, domain: string): Promise<MxPlan> {
   try {
     const bounded = { ...world, deadline: world.clock.elapsed() + PLAN_TIMEOUT_MS };
-    return await withTimeout(world.clock, PLAN_TIMEOUT_MS, `resolving ${domain}`, plan(bounded, domain));
+    const limit = { timeoutMs: PLAN_TIMEOUT_MS, what: `resolving ${domain}` };
+    return await withTimeout(world.clock, plan(bounded, domain), limit);
   } catch (error) {
     if (error instanceof TimeoutError) return { kind: 'unresolved', reason: error.message };
     throw error;
@@ -90,7 +88,7 @@ async function plan(world: BoundedWorld, domain: string): Promise<MxPlan> {
     case 'failed':
       return { kind: 'unresolved', reason: `MX of ${domain}: ${answer.reason}` };
     case 'no-data':
-      // Without MX records the domain is its own host (RFC 5321 section 5.1).
+      // A domain that has no MX records is its own host (RFC 5321 section 5.1).
       return planFound(world, domain, {
         records: [{ exchange: domain, preference: 0 }],
         ttlMs: answer.ttlMs,

@@ -1,29 +1,40 @@
 /**
  * Claims mail for delivery. A claim counts the attempt and is durable before anything is sent, so that after a crash
- * the daemon knows all mail that may have been sent (engine.md 4, crash matrix).
+ * the daemon knows all mail that may have been sent.
  */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { addressKey } from '../mail/address.ts';
 import { findSuppressed } from '../suppressions/store.ts';
-import {
-  changeRecipient,
-  findMessage,
-  listRecipients,
-  refreshStatus,
-  type SpooledMessage,
-  SUPPRESSED,
-} from './store.ts';
+import type { Outcome } from './outcome/outcome.ts';
+import { type Change, changeRecipients, findMessage, listRecipients, type SpooledMessage } from './store.ts';
 
 /** A delivery is the content of one SMTP transaction: a message and those of its recipients that go to one site. */
 export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };
 
-export type Claim = {
+/**
+ * A claimed delivery that is not settled yet. It is plain data and can cross to another thread: what its session holds
+ * for it, such as a connection slot, stays with the site and is found by `id`.
+ */
+export type Claim = Delivery & {
+  /** Identifies the claim among those of its site. */
+  id: number;
+  /** The key of the site that the delivery goes to. */
+  site: string;
+  /** Time of the claim, in milliseconds of the monotonic clock. */
+  claimedAt: number;
+  /** Number of sessions that took this delivery and put it back. */
+  tries: number;
+  /** The outcome of the last session that broke off in the middle of this delivery. Undefined when none did. */
+  brokenOff: Outcome | undefined;
+};
+
+export type ClaimRequest = {
   now: number;
   runId: string;
   /**
    * Time at which the lease ends, in milliseconds of the monotonic clock of this start. A wall clock that jumps ahead
-   * therefore ends no lease (security.md 3).
+   * therefore ends no lease.
    */
   leasedUntil: number;
   messageIds: readonly string[];
@@ -35,7 +46,7 @@ export type Claim = {
  * Length of a lease. It is longer than a delivery may last (DELIVERY_DEADLINE_MS), so that no mail is delivered twice
  * at the same time.
  */
-export const LEASE_MS = 60 * 60_000;
+const LEASE_MS = 60 * 60_000;
 /**
  * Maximum number of recipients in one SMTP transaction. A server must accept at least 100 (RFC 5321 4.5.3.1.8);
  * Postfix sends 50 at a time.
@@ -51,44 +62,42 @@ export function leaseFrom(elapsedMs: number): number {
  * Claims the due recipients of the messages in the named queues. Returns one delivery for each message with claimed
  * recipients; a message without due recipients is left out.
  */
-export const claimDeliveries = defineWrite('queue.claim', async (tx, claim: Claim): Promise<Delivery[]> => {
-  const queues = new Set(claim.queues);
-  const deliveries: Delivery[] = [];
-  for (const messageId of claim.messageIds) {
-    const delivery = await claimMessage(tx, messageId, queues, claim);
-    if (delivery) deliveries.push(delivery);
-  }
-  return deliveries;
-});
+export const claimDeliveries = defineWrite(
+  'queue.claim',
+  async (tx, request: ClaimRequest): Promise<Delivery[]> => {
+    const queues = new Set(request.queues);
+    const deliveries: Delivery[] = [];
+    for (const messageId of request.messageIds) {
+      const delivery = await claimMessage(tx, messageId, { request, queues });
+      if (delivery) deliveries.push(delivery);
+    }
+    return deliveries;
+  },
+);
 
 async function claimMessage(
   tx: Tx,
   messageId: string,
-  queues: ReadonlySet<string>,
-  { now, runId, leasedUntil }: Claim,
+  { request, queues }: { request: ClaimRequest; queues: ReadonlySet<string> },
 ): Promise<Delivery | undefined> {
+  const { now, runId, leasedUntil } = request;
   const message = await findMessage(tx, messageId);
   if (!message) return undefined;
-  const all = await listRecipients(tx, messageId);
-  const due = all
+  const recipients = await listRecipients(tx, messageId);
+  const due = recipients
     .filter((recipient) => queues.has(recipient.queue) && isDue(recipient, now))
     .slice(0, RECIPIENTS_PER_TRANSACTION);
   if (due.length === 0) return undefined;
   const suppressed = await listSuppressed(tx, message, due);
-  const taken: RecipientRow[] = [];
-  for (const recipient of due) {
-    if (suppressed.has(addressKey(recipient.address))) {
-      await dropSuppressed(tx, message, recipient, now);
-      continue;
-    }
-    const attempts = recipient.attempts + 1;
-    const patch = { state: 'in_flight', runId, attempts, dueAt: leasedUntil } as const;
-    // The first claim of each recipient records `email.sent` (decisions.md 16).
-    const event = attempts === 1 ? { event: { type: 'email.sent', details: {} } as const } : {};
-    await changeRecipient(tx, message, recipient, patch, { now, ...event });
-    taken.push(recipient);
-  }
-  await refreshStatus(tx, message, all);
+  const changes = due.map((recipient): Change => {
+    const isSuppressed = suppressed.has(addressKey(recipient.address));
+    return {
+      recipient,
+      transition: isSuppressed ? { cause: 'suppressed' } : { cause: 'claimed', runId, leasedUntil },
+    };
+  });
+  await changeRecipients(tx, { message, recipients }, { now, changes });
+  const taken = due.filter(({ state }) => state === 'in_flight');
   return taken.length > 0 ? { message, recipients: taken } : undefined;
 }
 
@@ -100,20 +109,6 @@ function listSuppressed(
 ): Promise<Set<string>> {
   const addresses = message.mode === 'live' ? recipients.map((recipient) => recipient.address) : [];
   return findSuppressed(tx, message.tenantId, addresses);
-}
-
-/** Drops a recipient whose address was suppressed after the mail was accepted (specification 1). */
-async function dropSuppressed(
-  tx: Tx,
-  message: SpooledMessage,
-  recipient: RecipientRow,
-  now: number,
-): Promise<void> {
-  const patch = { state: 'suppressed', dueAt: null, runId: null, diagnostic: SUPPRESSED } as const;
-  await changeRecipient(tx, message, recipient, patch, {
-    now,
-    event: { type: 'email.suppressed', details: {} },
-  });
 }
 
 function isDue({ state, dueAt }: RecipientRow, now: number): boolean {

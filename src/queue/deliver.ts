@@ -1,112 +1,74 @@
 /**
- * Runs one delivery from its claim to its settlement. The session of its site (session.ts) decides how it is sent: to
- * a mail server, to the simulator, or not at all because the verdict is known already.
+ * Delivers one claim: judge the sender, open a session, transact, settle. A fault on the way becomes an outcome too, so
+ * that no claim is left without a settlement.
  */
 import type { App } from '../app.ts';
 import { DamagedBlobError } from '../blobs/damaged.ts';
-import type { RecipientRow } from '../db/tables.ts';
-import type { SigningKeys } from '../domains/signing-key.ts';
-import { logAttempt, logHeld } from '../events/mail-log.ts';
-import { isoTime, sleep } from '../system/clock.ts';
 import { errorMessage } from '../system/errors.ts';
-import type { Delivery } from './claim.ts';
-import { isSuspect } from './held/suspect.ts';
-import { NO_REPORT, type Outcome, type Verdict, verdictForAll } from './outcome.ts';
-import type { PreparedMessage } from './prepare.ts';
-import { retryDelayMs } from './schedule.ts';
-import { finalOutcome, nextAttemptAt, type Result, type Settlement, settle } from './settle.ts';
+import type { Claim } from './claim.ts';
+import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
+import type { PrepareMessage } from './prepare.ts';
+import { judgeSender } from './sender.ts';
+import { DELIVERY_DEADLINE_MS } from './sessions/transact.ts';
+import { type Attempt, notSent, type Transport } from './sessions/transport.ts';
+import { settleClaim } from './settle-claim.ts';
 
-export type DeliveryApp = App & { signingKeys: SigningKeys };
+export type DeliveryApp = App & { prepare: PrepareMessage };
 
-/** A claimed delivery that is in memory and not settled yet. */
-export type Claimed = Delivery & {
-  /** The key of the site that the delivery goes to. */
-  site: string;
-  /** Time of the claim, in milliseconds of the monotonic clock. */
-  claimedAt: number;
-  /** Number of sessions that took this delivery and handed it back. */
-  tries: number;
-  /** The outcome of the last session that broke off in the middle of this delivery. Undefined when none did. */
-  brokenOff: Outcome | undefined;
-  /** Opens and signs the message. The work is done on the first call; later calls return the same promise. */
-  prepare(): Promise<PreparedMessage>;
+type Way = {
+  transport: Pick<Transport, 'open' | 'transact'>;
+  /** Is called when the session can begin the next claim, at the latest when this one has its outcome. */
+  onReady(): void;
+  /** Takes back the recipients that another session may try. */
+  putBack(claim: Claim): void;
 };
-
-export type Attempt = {
-  verdicts: ReadonlyMap<RecipientRow['id'], Verdict>;
-  /** The header fields that were sent before the stored message; null when nothing was sent. */
-  signature: string | null;
-};
-
-export type SendClaimed = (claimed: Claimed) => Promise<Attempt>;
 
 /**
- * Runs an attempt and settles the recipients that received a verdict. Recipients without a verdict stay claimed, and
- * `send` hands them to another session.
+ * Delivers a claim. Resolves when the outcome of its recipients is stored.
+ * @throws Error when the outcome could not be stored for two minutes; the lease of the claim then ends
  */
-export async function deliver(app: DeliveryApp, claimed: Claimed, send: SendClaimed): Promise<void> {
+export async function deliver(app: DeliveryApp, claim: Claim, way: Way): Promise<void> {
   app.crashPoint('claim-after-commit');
-  const startedAt = app.clock.elapsed();
-  const { verdicts, signature } = await send(claimed).catch((error) => internalFailure(app, claimed, error));
-  if (verdicts.size === 0) return;
-  const settlement = {
-    messageId: claimed.message.id,
-    runId: app.runId,
-    now: app.clock.now(),
-    durationMs: Math.round(app.clock.elapsed() - startedAt),
-    signature,
-    results: claimed.recipients.flatMap(({ id, attempts }) => {
-      const verdict = verdicts.get(id);
-      if (!verdict) return [];
-      return [{ recipientId: id, attempts, verdict, retryDelayMs: retryDelayMs(app.random, attempts) }];
-    }),
-  };
-  const settled = new Set(await settleDurably(app, settlement));
-  app.wakeups.notify('events');
-  if ([...verdicts.values()].some(({ outcome }) => outcome.kind === 'deferred')) app.wakeups.notify('queue');
-  if (claimed.recipients.some(isSuspect)) app.wakeups.notify('suspects');
-  for (const result of settlement.results)
-    if (settled.has(result.recipientId)) logSettled(app, claimed, { settlement, result });
+  const attempt = await attemptDelivery(app, claim, way).catch((error) => internalFailure(app, claim, error));
+  if (attempt.kind === 'released') return;
+  if (attempt.undecided) way.putBack(attempt.undecided);
+  if (attempt.verdicts.size > 0) await settleClaim(app, claim, attempt);
 }
 
-/** Writes one line of the mail log for each recipient. */
-function logSettled(
+async function attemptDelivery(
   app: DeliveryApp,
-  { message, recipients, site }: Claimed,
-  { settlement: { now, durationMs }, result }: { settlement: Settlement; result: Result },
-): void {
-  const outcome = finalOutcome(message, result.verdict.outcome, now);
-  const { mx: host, smtpCode: code, text: diagnostic, address, tls, enhancedCode } = outcome.report;
-  const to = recipients.find(({ id }) => id === result.recipientId)?.address ?? '';
-  const mail = { emailId: message.id, tenantId: message.tenantId, mode: message.mode, to };
-  const attempt = result.attempts;
-  if (outcome.kind === 'held') {
-    logHeld(app, { ...mail, attempt, reason: outcome.reason, diagnostic });
-    return;
-  }
-  const server = { site, host, address, tls };
-  const reply = { code, enhancedCode, diagnostic };
-  const line = { ...mail, attempt, ...server, ...reply, durationMs };
-  if (outcome.kind !== 'deferred') logAttempt(app, outcome.kind, line);
-  else
-    logAttempt(app, outcome.kind, {
-      ...line,
-      nextAttemptAt: isoTime(nextAttemptAt(message, outcome, { now, ...result })),
-    });
+  claim: Claim,
+  { transport, onReady }: Way,
+): Promise<Attempt> {
+  const judged = judgeAge(app, claim) ?? (await judgeSender(app, claim));
+  if (judged) return notSent(claim, judged);
+  const refused = await transport.open(claim);
+  if (refused) return notSent(claim, refused);
+  return transport.transact(claim, onReady);
+}
+
+/**
+ * Returns a deferral when earlier mail of the session has used up the time of the claim. A delivery that began now could
+ * outlast the lease (claim.ts).
+ */
+function judgeAge({ clock }: Pick<App, 'clock'>, { claimedAt }: Claim): Outcome | undefined {
+  if (clock.elapsed() < claimedAt + DELIVERY_DEADLINE_MS) return undefined;
+  const text = 'Not tried: mail before it took too long';
+  return { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', text } };
 }
 
 /**
  * Returns a deferral for mail that a fault of this daemon has stopped. The fault is logged as an error, and the mail
  * is retried until it expires.
  */
-function internalFailure(app: DeliveryApp, { message, recipients }: Claimed, error: unknown): Attempt {
-  if (error instanceof DamagedBlobError) return holdDamaged(app, { message, recipients }, error);
-  app.log.error({ err: error, messageId: message.id }, 'a delivery failed because of an internal error');
+function internalFailure(app: Pick<App, 'log'>, claim: Claim, error: unknown): Attempt {
+  if (error instanceof DamagedBlobError) return holdDamaged(app, claim, error);
+  app.log.error(
+    { err: error, messageId: claim.message.id },
+    'a delivery failed because of an internal error',
+  );
   const report = { ...NO_REPORT, phase: 'local', text: `Local error: ${errorMessage(error)}` } as const;
-  return {
-    verdicts: verdictForAll({ recipients }, { kind: 'deferred', report }),
-    signature: null,
-  };
+  return notSent(claim, { kind: 'deferred', report });
 }
 
 const DAMAGED =
@@ -116,40 +78,10 @@ const DAMAGED =
  * Holds a message whose stored bytes are damaged. No receiver has seen the end of the message, so none has accepted it.
  * Its signature may cover damaged bytes, and `settle` discards it.
  */
-function holdDamaged(app: DeliveryApp, { message, recipients }: Delivery, error: DamagedBlobError): Attempt {
-  const { place, message: damage } = error;
-  app.log.error(
-    { emailId: message.id, tenantId: message.tenantId, place, damage },
-    'a stored message is damaged',
-  );
+function holdDamaged({ log }: Pick<App, 'log'>, claim: Claim, error: DamagedBlobError): Attempt {
+  const { location, message: damage } = error;
+  const { id: emailId, tenantId } = claim.message;
+  log.error({ emailId, tenantId, location, damage }, 'a stored message is damaged');
   const report = { ...NO_REPORT, phase: 'local', text: DAMAGED } as const;
-  return {
-    verdicts: verdictForAll({ recipients }, { kind: 'held', report, reason: 'damaged' }),
-    signature: null,
-  };
-}
-
-/**
- * Pauses between attempts to store an outcome, about two minutes in all. After that the lease ends, and the mail is
- * tried again as after a crash.
- */
-const SETTLE_PAUSES_MS = [100, 500, 1_000, 5_000, 15_000, 30_000, 60_000] as const;
-
-/**
- * Stores an outcome, and tries again when that fails. A full disk must not discard the answer of a peer, because the
- * mail would then be sent twice.
- */
-async function settleDurably(
-  app: DeliveryApp,
-  settlement: Settlement,
-): Promise<readonly RecipientRow['id'][]> {
-  for (const pauseMs of SETTLE_PAUSES_MS) {
-    try {
-      return await app.db.commit(settle, settlement);
-    } catch (error) {
-      app.log.error({ err: error, messageId: settlement.messageId }, 'an outcome could not be stored yet');
-      await sleep(app.clock, pauseMs);
-    }
-  }
-  return app.db.commit(settle, settlement);
+  return notSent(claim, { kind: 'held', report, reason: 'damaged' });
 }

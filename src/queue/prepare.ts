@@ -1,25 +1,31 @@
 /**
- * Prepares a delivery: it opens the stored message and makes the header fields that depend on the time of sending,
+ * Prepares a delivery: it opens or composes the message and makes the header fields that depend on the time of sending,
  * `Date` and DKIM-Signature. Both use the message's own date, so that a second attempt after a crash sends the same
- * bytes. They are kept for later attempts (decisions.md 25).
+ * bytes. They are kept for later attempts.
  */
 import type { App } from '../app.ts';
-import type { BlobContent } from '../blobs/blobs.ts';
 import { bounceDomain } from '../domains/records.ts';
 import type { SigningKeys } from '../domains/signing-key.ts';
 import { signMessage } from '../mail/dkim/sign.ts';
 import { dateField } from '../mail/message/headers.ts';
+import {
+  type ComposedMessages,
+  type MessageBytes,
+  type OpenMessage,
+  openMessage,
+  rememberComposed,
+} from './contents/open.ts';
 import type { SpooledMessage } from './store.ts';
 
-type SigningApp = Pick<App, 'blobs' | 'config'> & { signingKeys: SigningKeys };
+type SigningApp = Pick<App, 'blobs' | 'config' | 'db'> & { signingKeys: SigningKeys };
 
-export type PreparedMessage = {
+type PreparedMessage = {
   /**
-   * Header fields before the stored message: `DKIM-Signature: …\r\nDate: …\r\n`. Mail of the sandbox domain, which
-   * has no key, has the date alone.
+   * Header fields before the message: `DKIM-Signature: …\r\nDate: …\r\n`. Mail of the sandbox domain, which has no key,
+   * has the date alone.
    */
   signature: string;
-  content: BlobContent;
+  content: MessageBytes;
   /**
    * The envelope sender. Its local part is the same at every attempt, so bounces of every attempt find the message. Its
    * domain is the one that was verified when the attempt was claimed, since receivers refuse a domain that no longer
@@ -28,25 +34,47 @@ export type PreparedMessage = {
   returnPath: string;
 };
 
+/** Prepares a message. Calls with the same object return the same promise, so that mail is signed ahead of its session. */
+export type PrepareMessage = (message: SpooledMessage) => Promise<PreparedMessage>;
+
+/** Returns the function that prepares messages. It remembers a result for as long as the message is in memory. */
+export function createPreparer(app: SigningApp): PrepareMessage {
+  const prepared = new WeakMap<SpooledMessage, Promise<PreparedMessage>>();
+  const composed = rememberComposed();
+  return (message) => {
+    const known = prepared.get(message);
+    if (known !== undefined) return known;
+    const preparing = prepareMessage(app, message, composed);
+    prepared.set(message, preparing);
+    return preparing;
+  };
+}
+
 /**
- * Opens the message and signs it, unless an earlier attempt has signed it.
+ * Opens the message and signs it, unless an earlier attempt has signed the same bytes. A message that an earlier version
+ * composed otherwise is signed anew, with the same date.
  * @throws DamagedBlobError when the stored message is damaged
  */
-export async function prepareMessage(app: SigningApp, message: SpooledMessage): Promise<PreparedMessage> {
-  const content = await app.blobs.open(message.blobId);
+async function prepareMessage(
+  app: SigningApp,
+  message: SpooledMessage,
+  composed: ComposedMessages,
+): Promise<PreparedMessage> {
+  const opened = await openMessage(app, message, composed);
+  const kept = opened.isUnchanged ? message.signature : null;
   return {
-    content,
-    signature: message.signature ?? (await sign(app, message, content)),
+    content: opened.bytes,
+    signature: kept ?? (await sign(app, message, opened)),
     returnPath: `b+${message.returnToken}@${message.returnPathHost ?? bounceDomain(app.config)}`,
   };
 }
 
-async function sign(app: SigningApp, message: SpooledMessage, content: BlobContent): Promise<string> {
+async function sign(app: SigningApp, message: SpooledMessage, opened: OpenMessage): Promise<string> {
   const date = dateField(message.datedAt);
   if (message.domainId === null) return date;
   const key = await app.signingKeys.find(message.domainId);
   if (!key) throw new Error(`domain ${message.domainId} has no signing key`);
-  const header = Buffer.concat([Buffer.from(date), await content.head(message.headerBytes)]);
-  const signed = { header, bodyHash: message.bodyHash };
+  const header = Buffer.concat([Buffer.from(date), await opened.header()]);
+  const signed = { header, bodyHash: await opened.bodyHash() };
   return (await signMessage(signed, key, Math.floor(message.datedAt / 1000))) + date;
 }

@@ -1,6 +1,6 @@
 /**
- * The retry schedule (engine.md 4). The first retries come quickly, since most deferrals are greylisting; later
- * retries come every four hours.
+ * The retry schedule. The first retries come quickly, since most deferrals are greylisting; later retries come every
+ * four hours.
  */
 import { jitter } from '../system/backoff.ts';
 import type { Random } from '../system/random.ts';

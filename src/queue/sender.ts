@@ -1,8 +1,8 @@
-/** Judges whether scheduled mail may still be sent when it becomes due (decisions.md 11). */
+/** Judges whether scheduled mail may still be sent when it becomes due, because its domain may have changed meanwhile. */
 import type { App } from '../app.ts';
 import { mayStillSend } from '../domains/sender.ts';
 import type { Delivery } from './claim.ts';
-import { NO_REPORT, type Outcome } from './outcome.ts';
+import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
 
 /** "Delivery not authorized" (RFC 3463 X.7.1). */
 const NOT_AUTHORISED = '5.7.1';

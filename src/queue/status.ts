@@ -1,4 +1,4 @@
-/** Derives the status of an email from the states of its recipients (api.md 1.3). */
+/** Derives the status of an email from the states of its recipients. */
 import type { EmailStatus, RecipientRow, RecipientState } from '../db/tables.ts';
 
 const OPEN: readonly RecipientState[] = ['ready', 'in_flight', 'deferred', 'held'];

@@ -1,16 +1,19 @@
 /**
  * The tables of the spool: messages and recipients. All their SQL is here; every change of a recipient's state goes
- * through `changeRecipient`, which keeps the email's status and the event log consistent (decisions.md 19).
+ * through `changeRecipients`, which keeps the email's status and the event log consistent.
  */
 import { sql } from 'kysely';
+import type { ContentRow } from '../db/content-tables.ts';
 import { MOVED_ROWS, movedBack, type SetBack } from '../db/due-times.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { DomainRow, EmailRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
-import { type EventType, recordEvent } from '../events/store.ts';
-import { isoTime } from '../system/clock.ts';
+import type { DomainRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
+import { recordEvent } from '../events/store.ts';
 import { newId } from '../system/ids.ts';
-import { queueKeyOf } from './delivery-queue.ts';
+import { deleteUnusedContent } from './contents/store.ts';
+import { queueKeyOf } from './dispatch/delivery-queue.ts';
+import type { RecipientEvent } from './state/recipient-event.ts';
+import { effectOf, type Transition } from './state/transition.ts';
 import { aggregateStatus } from './status.ts';
 
 const insertMessage = statement((db, param: Param<MessageRow>) =>
@@ -31,6 +34,10 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
     createdAt: param('createdAt'),
     expiresAt: param('expiresAt'),
     lastEventAt: param('lastEventAt'),
+    contentId: param('contentId'),
+    composer: param('composer'),
+    fields: param('fields'),
+    mergeValues: param('mergeValues'),
   }),
 );
 
@@ -59,9 +66,6 @@ const insertRecipient = statement((db, param: Param<RecipientRow>) =>
     lastEventAt: param('lastEventAt'),
   }),
 );
-
-/** Diagnostic that the API shows for a suppressed recipient. */
-export const SUPPRESSED = 'The address is on the suppression list';
 
 export type NewRecipient = Pick<RecipientRow, 'field' | 'address' | 'domain'> & {
   /** The reason why the recipient is not attempted; null when it is. */
@@ -105,17 +109,7 @@ export async function enqueue(
   }
 }
 
-/** A message with the fields that its events show. */
-export type EventMessage = MessageRow & {
-  subject: string | null;
-  rfcMessageId: string | null;
-  /** Tags as a JSON object; null when there are none. */
-  tags: string | null;
-  broadcastId: EmailRow['broadcastId'];
-  templateId: EmailRow['templateId'];
-};
-
-export type SpooledMessage = EventMessage & {
+export type SpooledMessage = MessageRow & {
   /** The sender domain's own host name for return paths, if it has one now. */
   returnPathHost: DomainRow['returnPathHost'];
 };
@@ -123,27 +117,15 @@ export type SpooledMessage = EventMessage & {
 const messageById = statement((db, param: Param<{ id: string }>) =>
   db
     .selectFrom('messages')
-    .leftJoin('emails', 'emails.id', 'messages.id')
     .leftJoin('domains', 'domains.id', 'messages.domainId')
     .selectAll('messages')
-    .select(['emails.subject', 'emails.rfcMessageId', 'emails.tags'])
-    .select(['emails.broadcastId', 'emails.templateId', 'domains.returnPathHost'])
+    .select('domains.returnPathHost')
     .where('messages.id', '=', constant(param('id'))),
 );
 
-/** Returns the message with the fields of its events, or undefined when it does not exist. */
+/** Returns the message, or undefined when it does not exist. */
 export function findMessage(tx: Tx, id: string): Promise<SpooledMessage | undefined> {
   return messageById.first(tx, { id });
-}
-
-/**
- * Returns a message that must exist.
- * @throws Error when it does not exist
- */
-export async function getMessage(tx: Tx, id: string): Promise<SpooledMessage> {
-  const row = await findMessage(tx, id);
-  if (!row) throw new Error(`message ${id} does not exist`);
-  return row;
 }
 
 const recipientsOfMessage = statement((db, param: Param<{ messageId: string }>) =>
@@ -245,60 +227,6 @@ const updateRecipient = statement((db, param: Param<RecipientPatch>) =>
     .where('id', '=', param('id')),
 );
 
-export type RecipientEvent = { type: EventType; details: object };
-
-/**
- * Changes the state of a recipient: its row, its event if there is one, and the time of the message's last event.
- * Every change of a recipient goes through this function. The times of a message's events strictly increase, so that
- * their order is the order of what happened. The caller calls `refreshStatus` after the last change.
- */
-export async function changeRecipient(
-  tx: Tx,
-  message: SpooledMessage,
-  recipient: RecipientRow,
-  patch: Partial<RecipientPatch>,
-  options: { now: number; event?: RecipientEvent },
-): Promise<void> {
-  Object.assign(recipient, patch);
-  if (options.event) {
-    const at = Math.max(options.now, message.lastEventAt + 1);
-    message.lastEventAt = at;
-    recipient.lastEventAt = at;
-    await recordRecipientEvent(tx, message, recipient.address, options.event, at);
-  }
-  await updateRecipient.all(tx, recipient);
-}
-
-/** Records an email event. Its data follows specification 6, with the additions of api.md 1.8. */
-export async function recordRecipientEvent(
-  tx: Tx,
-  message: EventMessage,
-  to: string,
-  event: RecipientEvent,
-  at: number,
-): Promise<void> {
-  await recordEvent(tx, {
-    id: newId('evt', at),
-    tenantId: message.tenantId,
-    mode: message.mode,
-    type: event.type,
-    emailId: message.id,
-    createdAt: at,
-    data: {
-      emailId: message.id,
-      to,
-      from: message.sender,
-      subject: message.subject,
-      messageId: message.rfcMessageId === null ? null : `<${message.rfcMessageId}>`,
-      tags: message.tags === null ? {} : JSON.parse(message.tags),
-      broadcastId: message.broadcastId,
-      templateId: message.templateId,
-      createdAt: isoTime(message.createdAt),
-      ...event.details,
-    },
-  });
-}
-
 const updateMessage = statement(
   (db, param: Param<{ id: string; status: EmailStatus; lastEventAt: number; signature: string | null }>) =>
     db
@@ -307,14 +235,64 @@ const updateMessage = statement(
       .where('id', '=', param('id')),
 );
 
-/** Stores the message with the status that follows from all of its recipients (api.md 1.3). */
-export async function refreshStatus(
+/** A message with all of its recipients, as a write has read them. */
+export type Mail = { message: SpooledMessage; recipients: RecipientRow[] };
+
+/** A change of one recipient of the mail. The recipient is an element of the mail's own list. */
+export type Change = { recipient: RecipientRow; transition: Transition };
+
+/**
+ * Returns a message that must exist, with all of its recipients.
+ * @throws Error when it does not exist
+ */
+export async function getMail(tx: Tx, messageId: string): Promise<Mail> {
+  const message = await findMessage(tx, messageId);
+  if (!message) throw new Error(`message ${messageId} does not exist`);
+  return { message, recipients: await listRecipients(tx, messageId) };
+}
+
+/**
+ * Changes recipients of one message, as part of a write: the rows of those recipients, their events, and once the
+ * message with the status that follows from all recipients. Every change of a recipient's state goes
+ * through this function. The times of a message's events strictly increase, so that their order is the order of what
+ * happened.
+ */
+export async function changeRecipients(
   tx: Tx,
-  message: SpooledMessage,
-  recipients: readonly RecipientRow[],
+  { message, recipients }: Mail,
+  { now, changes }: { now: number; changes: readonly Change[] },
 ): Promise<void> {
+  const { expiresAt } = message;
+  for (const { recipient, transition } of changes) {
+    const { patch, events } = effectOf(transition, { recipient, expiresAt, now });
+    Object.assign(recipient, patch);
+    for (const event of events) {
+      const at = Math.max(now, message.lastEventAt + 1);
+      message.lastEventAt = at;
+      recipient.lastEventAt = at;
+      await recordRecipientEvent(tx, message, { to: recipient.address, event, at });
+    }
+    await updateRecipient.all(tx, recipient);
+  }
   message.status = aggregateStatus(recipients);
   await updateMessage.all(tx, message);
+}
+
+/** Records an email event. Its data is completed from the email when it is read (`findEvent` in events/store.ts). */
+export async function recordRecipientEvent(
+  tx: Tx,
+  message: MessageRow,
+  { to, event, at }: { to: string; event: RecipientEvent; at: number },
+): Promise<void> {
+  await recordEvent(tx, {
+    id: newId('evt', at),
+    tenantId: message.tenantId,
+    mode: message.mode,
+    type: event.type,
+    emailId: message.id,
+    createdAt: at,
+    data: { to, ...event.details },
+  });
 }
 
 const moveMessage = statement((db, param: Param<Pick<MessageRow, 'id' | 'datedAt' | 'expiresAt'>>) =>
@@ -324,9 +302,7 @@ const moveMessage = statement((db, param: Param<Pick<MessageRow, 'id' | 'datedAt
     .where('id', '=', param('id')),
 );
 
-/**
- * Gives another date to a message without any attempt. The caller moves the recipients. Times are Unix milliseconds.
- */
+/** Gives the message another date and time of expiry, in Unix milliseconds. The caller moves the recipients. */
 export async function redateMessage(
   tx: Tx,
   date: Pick<MessageRow, 'id' | 'datedAt' | 'expiresAt'>,
@@ -355,6 +331,22 @@ export function listInFlight(tx: Tx, runId: string): Promise<Pick<RecipientRow, 
     .where('state', '=', 'in_flight')
     .where('runId', '=', runId)
     .execute();
+}
+
+const forgetContent = statement((db, param: Param<Pick<MessageRow, 'id'>>) =>
+  db
+    .updateTable('messages')
+    .set({ contentId: null, fields: null, mergeValues: null, signature: null })
+    .where('id', '=', param('id')),
+);
+
+/** Deletes the texts of a message as part of a write. Texts that another message shares stay for it. */
+export async function dropContent(
+  tx: Tx,
+  { messageId, contentId }: { messageId: string; contentId: ContentRow['id'] },
+): Promise<void> {
+  await forgetContent.all(tx, { id: messageId });
+  await deleteUnusedContent(tx, contentId);
 }
 
 /** Deletes messages and their recipients as part of a write. Their attempts and events expire by themselves. */

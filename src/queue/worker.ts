@@ -3,10 +3,11 @@ import type { App } from '../app.ts';
 import { createSigningKeys } from '../domains/signing-key.ts';
 import { logHeld } from '../events/mail-log.ts';
 import { periodic, type Work } from '../system/worker.ts';
-import { Dispatcher } from './dispatch.ts';
+import { Dispatcher } from './dispatch/dispatcher.ts';
 import { countHeld } from './held/store.ts';
 import { withdrawTrials } from './held/trial.ts';
-import { recoverAbandoned } from './recover.ts';
+import { createPreparer } from './prepare.ts';
+import { recoverAbandoned } from './state/recover.ts';
 
 /**
  * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
@@ -16,7 +17,10 @@ export function startDelivering(app: App): Dispatcher {
   app.metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
     countHeld(app.db.read),
   );
-  const dispatcher = new Dispatcher({ ...app, signingKeys: createSigningKeys(app) });
+  const dispatcher = new Dispatcher({
+    ...app,
+    prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app) }),
+  });
   dispatcher.start();
   return dispatcher;
 }

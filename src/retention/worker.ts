@@ -1,20 +1,14 @@
 /**
- * Deletes what has been kept long enough (decisions.md 35): the content of emails, delivery attempts, events, and at
- * last the emails themselves. A pass takes these one after another, slice by slice. Each slice is a write of its own,
- * so a crash between two of them loses nothing: the next pass goes on with what is left. A pass begins only after the
- * wall clock has run evenly for an hour: a clock that jumps years ahead and is soon put right deletes nothing.
+ * Deletes what has been kept long enough: the content of emails, webhook deliveries, delivery attempts, events, and at
+ * last the emails themselves. Then it gives free pages back. A pass takes these steps one after another, slice by
+ * slice. Each slice is a write of its own, so a crash between two of them loses nothing: the next pass goes on with what is left. A pass begins only after the wall clock
+ * has run evenly for an hour: a clock that jumps years ahead and is soon put right deletes nothing.
  */
 import type { App } from '../app.ts';
-import { discardAll } from '../blobs/discard-on-refusal.ts';
-import type { ExpirySlice } from '../db/expiry.ts';
-import { expireContent, expireEmails } from '../emails/store.ts';
-import { expireEvents } from '../events/store.ts';
-import { expireAttempts } from '../queue/attempts/store.ts';
-import { DAY_MS } from '../system/clock.ts';
-import { firstKeptId } from '../system/ids.ts';
 import type { Work } from '../system/worker.ts';
+import { createSteps, type Step } from './steps.ts';
 
-type RetentionApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'metrics'>;
+type RetentionApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'metrics' | 'crashPoint'>;
 
 /** Time from the start of the daemon, or the end of a pass, to the beginning of the next pass. */
 const PERIOD_MS = 3_600_000;
@@ -27,16 +21,14 @@ const MAX_DRIFT_MS = 60_000;
 const MIN_PAUSE_MS = 20;
 const PAUSE_PER_SLICE = 3;
 
-type Step = {
-  kind: 'contents' | 'attempts' | 'events' | 'emails';
-  /** Deletes the next slice of what had expired at `now`. */
-  expire(now: number, after: string): Promise<ExpirySlice>;
-};
-
 /** Runs in `lease`, one slice a call: a stopping daemon waits for one slice at most, and a failed one is tried again. */
 export function createRetentionWork(app: RetentionApp): Work<never> {
   const { clock, log } = app;
-  const deletions = app.metrics.counter('retention_deleted_total', 'Rows deleted by retention.', ['kind']);
+  const deletions = app.metrics.counter(
+    'retention_deleted_total',
+    'Rows deleted by retention, and pages given back.',
+    ['kind'],
+  );
   const steps = createSteps(app);
   let pass: Pass | undefined;
   /** Both clocks at the beginning of the wait for the next pass. */
@@ -55,36 +47,34 @@ export function createRetentionWork(app: RetentionApp): Work<never> {
     waitForPass();
   }
 
+  async function continuePass(): Promise<void> {
+    if (!pass && driftMs(since, readClocks(clock)) > MAX_DRIFT_MS) return waitForPass();
+    pass ??= beginPass(clock.now());
+    const step = steps[pass.step];
+    if (!step) return endPass(pass);
+    const begunAt = clock.elapsed();
+    const { next, deleted } = await step.expire(pass.now, { after: pass.after, rows: step.size.rows });
+    app.crashPoint('retention-between-slices');
+    if (deleted > 0) {
+      deletions.inc({ kind: step.kind }, deleted);
+      pass.deleted[step.kind] = (pass.deleted[step.kind] ?? 0) + deleted;
+    }
+    pass.after = next ?? '';
+    if (next === undefined) pass.step++;
+    const endedAt = clock.elapsed();
+    step.size.follow(endedAt - begunAt);
+    dueAt = endedAt + Math.max(MIN_PAUSE_MS, PAUSE_PER_SLICE * (endedAt - begunAt));
+  }
+
   return {
     name: 'retention',
     wakeOn: [],
     concurrency: 1,
     async lease() {
-      const begunAt = clock.elapsed();
-      if (begunAt < dueAt) return [];
-      if (!pass && driftMs(since, readClocks(clock)) > MAX_DRIFT_MS) {
-        waitForPass();
-        return [];
-      }
-      pass ??= beginPass(clock.now());
-      const step = steps[pass.step];
-      if (!step) {
-        endPass(pass);
-        return [];
-      }
-      const { next, deleted } = await step.expire(pass.now, pass.after);
-      if (deleted > 0) {
-        deletions.inc({ kind: step.kind }, deleted);
-        pass.deleted[step.kind] = (pass.deleted[step.kind] ?? 0) + deleted;
-      }
-      pass.after = next ?? '';
-      if (next === undefined) pass.step++;
-      const endedAt = clock.elapsed();
-      dueAt = endedAt + Math.max(MIN_PAUSE_MS, PAUSE_PER_SLICE * (endedAt - begunAt));
-      return [];
+      if (clock.elapsed() >= dueAt) await continuePass();
+      return { items: [], nextDueAt: clock.now() + dueAt - clock.elapsed() };
     },
     run: async () => {},
-    nextDueAt: async () => clock.now() + dueAt - clock.elapsed(),
   };
 }
 
@@ -110,38 +100,4 @@ type Pass = {
 
 function beginPass(now: number): Pass {
   return { now, step: 0, after: '', deleted: {} };
-}
-
-/** Content goes before the emails it belongs to, so that an email is deleted only when its files are gone. */
-function createSteps({ db, blobs, config }: RetentionApp): readonly Step[] {
-  const { contentDays, eventDays, emailDays } = config.retention;
-  const emailsOlderThan = (days: number, now: number, after: string) => ({
-    now,
-    after,
-    before: firstKeptId('em', now, days),
-    endedBy: now - days * DAY_MS,
-  });
-  return [
-    {
-      kind: 'contents',
-      async expire(now, after) {
-        const slice = await db.commit(expireContent, emailsOlderThan(contentDays, now, after));
-        await discardAll(blobs, slice.files);
-        return slice;
-      },
-    },
-    {
-      kind: 'attempts',
-      expire: (now, after) =>
-        db.commit(expireAttempts, { after, before: firstKeptId('att', now, eventDays) }),
-    },
-    {
-      kind: 'events',
-      expire: (now, after) => db.commit(expireEvents, { after, before: firstKeptId('evt', now, eventDays) }),
-    },
-    {
-      kind: 'emails',
-      expire: (now, after) => db.commit(expireEmails, emailsOlderThan(emailDays, now, after)),
-    },
-  ];
 }

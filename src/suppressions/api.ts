@@ -1,10 +1,8 @@
-/**
- * `/v1/suppressions` (specification 4.10, api.md 1.7): routes for single addresses. batch-api.ts has those for many.
- */
+/** `/v1/suppressions` (specification 4.10): routes for single addresses. batch-api.ts has those for many. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { SuppressionRow } from '../db/marketing-tables.ts';
-import { resourceRoutes } from '../http/resource.ts';
+import { resourceRoutes } from '../http/json/resource.ts';
 import { notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
@@ -41,7 +39,7 @@ export function registerSuppressionsApi(server: FastifyInstance, app: Suppressio
       ...(email !== undefined && { email: readAddress('email', email) }),
       ...(reason !== undefined && { reason }),
     };
-    return listSuppressions(app.db.read, callerOf(request).tenantId, filter, page);
+    return listSuppressions(app.db.read, callerOf(request).tenantId, { ...filter, ...page });
   });
   suppressions.get({ description: BY_ADDRESS }, async (request) =>
     getSuppression(app.db.read, callerOf(request).tenantId, readKey(request.params.id)),
@@ -65,7 +63,7 @@ function registerAdd(server: FastifyInstance, app: SuppressionApp): void {
       schema: {
         operationId: 'createSuppression',
         summary: 'Suppress an address',
-        description: 'Answers 201, or 200 when the address was suppressed already.',
+        description: 'Returns 201, or 200 when the address was suppressed already.',
         tags: ['Suppressions'],
         body: newSuppressionSchema,
         response: { 200: suppressionSchema, 201: suppressionSchema },

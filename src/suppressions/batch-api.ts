@@ -1,8 +1,8 @@
-/** `/v1/suppressions/batch` and `/batch/delete` (api.md 1.7): up to a hundred addresses in one transaction. */
+/** `/v1/suppressions/batch` and `/batch/delete`: up to a hundred addresses in one transaction. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { SuppressionRow } from '../db/marketing-tables.ts';
-import { checkedByItem } from '../http/items.ts';
+import { checkedByItem } from '../http/json/items.ts';
 import { AppError } from '../system/errors.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { addSuppressions, removeSuppressions } from './change.ts';
@@ -34,7 +34,7 @@ export function registerSuppressionBatches(server: FastifyInstance, app: BatchAp
       schema: {
         operationId: 'createSuppressions',
         summary: 'Suppress up to 100 addresses',
-        description: 'What is wrong with one is said in its place; the others are suppressed all the same.',
+        description: 'An address that is refused has an error in its item and does not affect the others.',
         tags,
         body: suppressionBatchSchema,
         response: { 200: addedBatchSchema },
@@ -60,7 +60,7 @@ export function registerSuppressionBatches(server: FastifyInstance, app: BatchAp
       config: { worksOnLowDisk: true },
       schema: {
         operationId: 'deleteSuppressions',
-        summary: 'Take up to 100 addresses off the list',
+        summary: 'Remove up to 100 addresses from the list',
         description:
           'Each address is removed independently; the response has one item for each, in the same order.',
         tags,

@@ -19,7 +19,8 @@ type Cause = { mode: Mode; now: number };
  */
 export async function addSuppression(tx: Tx, wanted: SuppressionRow, cause: Cause): Promise<Suppressed> {
   const added = await suppress(tx, wanted);
-  if (added.outcome === 'created') await record(tx, 'suppression.added', added.suppression, cause);
+  const { outcome, suppression } = added;
+  if (outcome === 'created') await record(tx, 'suppression.added', { suppression, ...cause });
   return added;
 }
 
@@ -45,14 +46,16 @@ export const removeSuppressions = defineWrite(
     const removed: boolean[] = [];
     for (const key of keys) {
       const suppression = await deleteSuppression(tx, tenantId, key);
-      if (suppression) await record(tx, 'suppression.removed', suppression, cause);
+      if (suppression) await record(tx, 'suppression.removed', { suppression, ...cause });
       removed.push(suppression !== undefined);
     }
     return removed;
   },
 );
 
-function record(tx: Tx, type: EventType, suppression: SuppressionRow, { mode, now }: Cause): Promise<void> {
+type SuppressionChange = Cause & { suppression: SuppressionRow };
+
+function record(tx: Tx, type: EventType, { suppression, mode, now }: SuppressionChange): Promise<void> {
   return recordEvent(tx, {
     id: newId('evt', now),
     tenantId: suppression.tenantId,

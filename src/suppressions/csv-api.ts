@@ -1,12 +1,12 @@
 /**
- * Routes for files of suppressions: they upload a file for import, and request a file for export (api.md 1.7). The
- * folders imports and exports do the work.
+ * Routes for files of suppressions: they upload a file for import, and request a file for export. The folders imports
+ * and exports do the work.
  */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { type CreateExportApp, createExport } from '../exports/create.ts';
 import { acceptedExportSchema, showExport } from '../exports/schemas.ts';
-import { csvBody, MAX_CSV_BODY_BYTES } from '../http/csv-body.ts';
+import { csvBody, MAX_CSV_BODY_BYTES } from '../http/json/csv-body.ts';
 import { type CreateImportApp, createImport } from '../imports/create.ts';
 import { acceptedImportSchema, showImport } from '../imports/schemas.ts';
 import { callerOf } from '../tenants/authenticate.ts';
@@ -16,11 +16,13 @@ const TAG = 'Suppressions';
 const REASONS = ['manual', 'bounce', 'complaint', 'unsubscribe'] as const;
 
 const importQuery = Type.Object({
-  reason: Type.Optional(Type.Enum(REASONS, { description: 'Of rows that name none; default manual.' })),
+  reason: Type.Optional(
+    Type.Enum(REASONS, { description: 'Reason for rows that name none; default manual.' }),
+  ),
 });
 
 const exportRequestSchema = Type.Object(
-  { reason: Type.Optional(Type.Enum(REASONS, { description: 'Only those with this reason.' })) },
+  { reason: Type.Optional(Type.Enum(REASONS, { description: 'Only suppressions with this reason.' })) },
   { examples: [{ reason: 'complaint' }] },
 );
 
@@ -38,7 +40,7 @@ export function registerSuppressionFiles(
         operationId: 'importSuppressions',
         summary: 'Import suppressions from a CSV file',
         description:
-          'Answers when the file is on disk; its rows are taken in afterwards, and `GET /v1/imports/{id}` tells how far they are. No events are recorded for them.',
+          'The response is sent once the file is on disk. Its rows are imported afterwards; `GET /v1/imports/{id}` shows the progress. No events are recorded for them.',
         tags: [TAG],
         querystring: importQuery,
         body: csvBody(
@@ -69,7 +71,7 @@ export function registerSuppressionFiles(
       schema: {
         operationId: 'exportSuppressions',
         summary: 'Export suppressions to a CSV file',
-        description: 'The file is there when `GET /v1/exports/{id}` says `completed`.',
+        description: 'The file can be downloaded when the status in `GET /v1/exports/{id}` is `completed`.',
         tags: [TAG],
         body: exportRequestSchema,
         response: { 202: acceptedExportSchema },

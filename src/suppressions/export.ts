@@ -9,7 +9,7 @@ import { isoTime } from '../system/clock.ts';
 import { listSuppressions } from './store.ts';
 
 /** The filter in the form that the job stores. */
-export type SuppressionExportFilter = { reason?: SuppressionReason };
+type SuppressionExportFilter = { reason?: SuppressionReason };
 
 const SLICE_ROWS = 1_000;
 const HEADINGS = ['email', 'reason', 'sourceEmailId', 'diagnostic', 'createdAt'];
@@ -23,7 +23,7 @@ const exportSlice = defineRead(
   'suppressions.exportSlice',
   async (tx, { tenantId, filter, after }: Slice): Promise<ExportSlice> => {
     const page = { limit: SLICE_ROWS, ...(after !== undefined && { startingAfter: after }) };
-    const { items, hasMore } = await listSuppressions(tx, tenantId, filter, page);
+    const { items, hasMore } = await listSuppressions(tx, tenantId, { ...filter, ...page });
     return {
       csv: items.map(toLine).join(''),
       rows: items.length,
@@ -33,14 +33,14 @@ const exportSlice = defineRead(
 );
 
 function toLine({ email, reason, sourceEmailId, diagnostic, createdAt }: SuppressionRow): string {
-  const said = diagnostic === null ? '' : guardText(diagnostic);
-  return csvLine([guardText(email), reason, sourceEmailId ?? '', said, isoTime(createdAt)]);
+  const diagnosticCell = diagnostic === null ? '' : guardText(diagnostic);
+  return csvLine([guardText(email), reason, sourceEmailId ?? '', diagnosticCell, isoTime(createdAt)]);
 }
 
 export const suppressionExport: ExportHandler = {
   async open({ db }, job) {
     const { tenantId } = job;
-    const filter = JSON.parse(job.filter) as SuppressionExportFilter;
+    const filter = JSON.parse(job.options) as SuppressionExportFilter;
     return {
       headings: HEADINGS,
       readSlice: (after) => db.query(exportSlice, { tenantId, filter, after }),

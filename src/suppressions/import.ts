@@ -1,11 +1,11 @@
-/** Imports files of addresses. The columns `email` and `reason` are read, and all others are ignored (api.md 1.7). */
+/** Imports files of addresses. The columns `email` and `reason` are read, and all others are ignored. */
 
 import type { SuppressionReason, SuppressionRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { type ImportBatch, importRows, type Outcome } from '../imports/batch.ts';
 import { readTextCell } from '../imports/cells.ts';
 import type { ImportHandler } from '../imports/handler.ts';
-import { placeColumns, plainHeading, requireEmailColumn } from '../imports/headings.ts';
+import { assignColumns, plainHeading, requireEmailColumn } from '../imports/headings.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import { readAddress } from './request.ts';
@@ -34,7 +34,7 @@ async function putSuppression(tx: Tx, wanted: SuppressionRow): Promise<Outcome> 
 
 export const suppressionImport: ImportHandler<SuppressionImport> = {
   async readHeadings({ clock }, job, headings) {
-    const places = placeColumns(headings, (heading) => {
+    const places = assignColumns(headings, (heading) => {
       const name = plainHeading(heading);
       return name === 'email' || name === 'reason' ? name : undefined;
     });

@@ -1,7 +1,7 @@
-/** Shapes of the suppressions API (specification 2.9 and 4.10, api.md 1.7). */
+/** Shapes of the suppressions API (specification 2.9 and 4.10). */
 import { type Static, Type } from 'typebox';
 
-/** Maximum number of addresses in one batch (api.md 1.7). */
+/** Maximum number of addresses in one batch. Our own limit. */
 const MAX_IN_BATCH = 100;
 
 const EMAIL = 'reader@example.com';
@@ -10,9 +10,11 @@ const reason = (description: string) =>
 
 export const newSuppressionSchema = Type.Object(
   {
-    email: Type.String({ description: 'One address; compared without regard to case.' }),
+    email: Type.String({ description: 'One address. Letters are compared without case.' }),
     reason: Type.Optional(
-      reason('Default manual. Of two the stronger is kept: complaint, bounce, unsubscribe, manual.'),
+      reason(
+        'Reason; default manual. Of two reasons the stronger is kept: complaint, bounce, unsubscribe, manual.',
+      ),
     ),
   },
   { examples: [{ email: EMAIL, reason: 'complaint' }] },
@@ -21,13 +23,13 @@ export type NewSuppression = Static<typeof newSuppressionSchema>;
 
 const fields = {
   id: Type.String(),
-  email: Type.String({ description: 'In lower case.' }),
-  reason: reason('Why nothing is sent there.'),
+  email: Type.String({ description: 'Address in lower case.' }),
+  reason: reason('Reason why no mail is sent to the address.'),
   sourceEmailId: Type.Union([Type.String(), Type.Null()], {
-    description: 'The email whose bounce or complaint it was; null when it was added otherwise.',
+    description: 'Email whose bounce or complaint suppressed the address; null when it was added otherwise.',
   }),
   diagnostic: Type.Union([Type.String(), Type.Null()], {
-    description: 'What the receiving side said.',
+    description: 'Response of the receiving server.',
   }),
   createdAt: Type.String(),
 };
@@ -44,8 +46,8 @@ const EXAMPLE = {
 export const suppressionSchema = Type.Object(fields, { title: 'Suppression', examples: [EXAMPLE] });
 
 export const suppressionFilter = {
-  email: Type.Optional(Type.String({ description: 'This address, in any case.' })),
-  reason: Type.Optional(reason('For this reason.')),
+  email: Type.Optional(Type.String({ description: 'Only this address, in any case of letters.' })),
+  reason: Type.Optional(reason('Only suppressions with this reason.')),
 };
 
 export const suppressionBatchSchema = Type.Object(
@@ -62,7 +64,7 @@ const refused = Type.Object({ error: Type.Object({ type: Type.String(), message:
 export const addedBatchSchema = Type.Object(
   {
     data: Type.Array(Type.Union([added, refused]), {
-      description: 'One item for each that was given, in their order.',
+      description: 'One item for each given address, in the same order.',
     }),
   },
   {
@@ -87,10 +89,10 @@ export const removedBatchSchema = Type.Object(
   {
     data: Type.Array(
       Type.Object({
-        email: Type.String({ description: 'As it was given.' }),
-        deleted: Type.Boolean({ description: 'False when it was not suppressed.' }),
+        email: Type.String({ description: 'Address as the request gave it.' }),
+        deleted: Type.Boolean({ description: 'False when the address was not suppressed.' }),
       }),
-      { description: 'One item for each that was given, in their order.' },
+      { description: 'One item for each given address, in the same order.' },
     ),
   },
   {

@@ -11,7 +11,7 @@ import { addressKey } from '../mail/address.ts';
 import { notFound } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 
-/** Strength of each reason: a stronger reason replaces a weaker one (api.md 1.7). */
+/** Strength of each reason: a stronger reason replaces a weaker one. */
 const STRENGTH: Record<SuppressionReason, number> = { manual: 0, unsubscribe: 1, bounce: 2, complaint: 3 };
 
 type ByEmail = Pick<SuppressionRow, 'tenantId' | 'email'>;
@@ -78,8 +78,7 @@ export type SuppressionFilter = { email?: string; reason?: SuppressionReason };
 export function listSuppressions(
   tx: Tx,
   tenantId: SuppressionRow['tenantId'],
-  { email, reason }: SuppressionFilter,
-  page: PageRequest,
+  { email, reason, ...page }: SuppressionFilter & PageRequest,
 ): Promise<Page<SuppressionRow>> {
   let wanted = tx.selectFrom('suppressions').selectAll().where('tenantId', '=', tenantId);
   if (email !== undefined) wanted = wanted.where('email', '=', email);

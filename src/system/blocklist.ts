@@ -1,6 +1,6 @@
 /**
- * Addresses the daemon must never connect to on behalf of others: itself, the machine's network, and everything
- * that is not a public unicast address (security.md findings 7, 26, 27). `allow` lists CIDRs an operator exempts.
+ * Addresses the daemon must never connect to on behalf of others: itself, the machine's network, and everything that is
+ * not a public unicast address. `allow` lists the CIDR blocks that the operator exempts.
  */
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -41,7 +41,7 @@ const GLOBAL_UNICAST = '2000::/3';
 /** Maximum number of addresses of a host that are considered. A host may name thousands, and only a few are ever tried. */
 export const MAX_JUDGED_ADDRESSES = 16;
 
-export type TargetGuardOptions = {
+type TargetGuardOptions = {
   /** CIDRs that may be connected to although they are private. */
   allow: readonly string[];
   /** Addresses of this machine. */

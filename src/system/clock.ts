@@ -52,8 +52,11 @@ export class TimeoutError extends Error {
   override readonly name = 'TimeoutError';
 }
 
+/** `what` names the work in the message of the error. */
+type TimeLimit = { timeoutMs: number; what: string };
+
 /** Rejects with `TimeoutError` when `work` has not settled within `timeoutMs`. The work itself is not stopped. */
-export function withTimeout<T>(clock: Clock, timeoutMs: number, what: string, work: Promise<T>): Promise<T> {
+export function withTimeout<T>(clock: Clock, work: Promise<T>, { timeoutMs, what }: TimeLimit): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = clock.after(timeoutMs, () =>
       reject(new TimeoutError(`${what} took longer than ${timeoutMs} ms`)),

@@ -1,7 +1,7 @@
 /**
  * DNS as a value. An answer has one of four kinds, because they mean different things to mail: only `no-name`
- * (NXDOMAIN) is a verdict on an address; `failed` never is (engine.md 1, security.md finding 9). The stub resolver in
- * `dns/` is our own, because Node's resolver reports no TTLs and cuts a name off at a NUL.
+ * (NXDOMAIN) is a verdict on an address; `failed` never is. The stub resolver in `dns/` is our own, because Node's
+ * resolver reports no TTLs and cuts a name off at a NUL.
  */
 import type { Clock } from './clock.ts';
 import { type Finding, resolve } from './dns/answer.ts';
@@ -44,7 +44,7 @@ export type Dns = DnsLookups & {
   fresh: DnsLookups;
 };
 
-export type DnsOptions = ServersOptions & { clock: Clock };
+type DnsOptions = ServersOptions & { clock: Clock };
 
 /**
  * Returns lookups over the configured resolvers, with a cache.
@@ -61,8 +61,8 @@ export function createDns(options: DnsOptions): Dns {
 }
 
 /**
- * Matches a host name (RFC 1035 section 2.3.4) and names with underscores (RFC 8552). Any other name must never reach
- * a resolver, because it silently cuts a name off at a NUL (security.md finding 2).
+ * Matches a host name (RFC 1035 section 2.3.4) and names with underscores (RFC 8552). Any other name must never reach a
+ * resolver, because it silently cuts a name off at a NUL.
  */
 const HOST_NAME =
   /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*\.?$/;

@@ -1,13 +1,13 @@
 /**
  * Downloads a file from a URL that a tenant names: https on every hop, a few redirects that are each checked like the
  * first URL, one time limit in total, and a bounded body. The check whether an address may be connected to is in
- * `fetch.ts`, and runs again for every hop (security.md 2.26).
+ * `fetch.ts`, and runs again for every hop.
  */
 import { RefusedTargetError } from './blocklist.ts';
 import { BudgetExhaustedError, type HttpResponse } from './fetch/answer.ts';
 import type { System } from './system.ts';
 
-export type DownloadRequest = {
+type DownloadRequest = {
   url: string;
   maxBytes: number;
   /** Time limit from the first packet of the first hop to the last byte of the last hop, in milliseconds. */
@@ -30,10 +30,7 @@ export type Download =
   /** There is too little memory at the moment. The file itself may be acceptable. */
   | { kind: 'budget-exhausted' };
 
-/**
- * Ports of SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, a common alternative to 587
- * (decisions.md 14).
- */
+/** Ports of SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, a common alternative to 587. */
 const MAIL_PORTS: readonly string[] = ['25', '110', '143', '465', '587', '993', '995', '2525'];
 /** Status codes that redirect a GET to another URL (RFC 9110 section 15.4). */
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
@@ -75,7 +72,7 @@ async function follow(
       if (error instanceof BudgetExhaustedError) return { kind: 'budget-exhausted' };
       if (error instanceof Error && error.name === 'TimeoutError') return tooSlow;
       if (error instanceof RefusedTargetError) return refused(error.message);
-      return refused('its server could not be reached, or broke off');
+      return refused('its server could not be reached or closed the connection');
     }
   }
   return refused(`there are more than ${maxRedirects} redirects`);

@@ -1,6 +1,6 @@
 /**
  * Refusals. An `AppError` is caused by the caller or asks the caller to retry. It carries a code of a closed union,
- * and `http/problem.ts` maps every code to its status. Any other error that is thrown is a bug.
+ * and `http/json/problem.ts` maps every code to its status. Any other error that is thrown is a bug.
  */
 import { constants } from 'node:os';
 
@@ -28,8 +28,8 @@ export type ErrorCode =
 /** One problem of a request: the path of the field, such as `to[3]`, and a message. */
 export type Issue = { path: string; message: string };
 
-/** Details of a refusal for programs, besides its code; `http/problem.ts` describes the same fields. */
-export type ErrorDetails = {
+/** Details of a refusal for programs, besides its code; `http/json/problem.ts` describes the same fields. */
+type ErrorDetails = {
   /** Id of the record that exists already. */
   id?: string;
   scheduledEmails?: number;
@@ -82,7 +82,7 @@ export function invalid(param: string, message: string): AppError {
   return new AppError('validation_error', message, { param, issues: [{ path: param, message: what }] });
 }
 
-/** Maximum number of issues that one refusal lists (decisions.md 37). */
+/** Maximum number of issues that one refusal lists. Our own limit. */
 export const MAX_ISSUES = 20;
 
 /** Merges refusals into one that has the message and `param` of the first and the issues of all, one per field. */
@@ -152,13 +152,17 @@ export function readEach<Item, Result>(
 }
 
 /**
- * Returns the refusal of a request that would exceed a limit on the number of resources.
- * @param what the resources, such as `topics already`, and which of them count together
+ * Returns the refusal of a request that would exceed the maximum number of resources.
+ * @param resources plural of their name, such as `topics`
  * @param remedy what the caller can do
  */
-export function limitReached(what: string, count: number, remedy?: string): AppError {
-  const advice = remedy === undefined ? '' : `; ${remedy}`;
-  return new AppError('validation_error', `There are ${count} ${what}, as many as there may be${advice}`);
+export function limitReached(
+  resources: string,
+  count: number,
+  remedy = 'delete one before you add another',
+): AppError {
+  const message = `You have ${count} ${resources}, which is the maximum; ${remedy}`;
+  return new AppError('validation_error', message);
 }
 
 /** Returns the refusal for a resource that does not exist, or that belongs to another tenant. */

@@ -32,7 +32,7 @@ export type HttpRequest = {
  */
 export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
 
-export type FetchOptions = {
+type FetchOptions = {
   /** Certificates in PEM that replace the ones that Node trusts. */
   certificateAuthorities?: string;
 };

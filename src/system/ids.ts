@@ -1,7 +1,7 @@
 /**
  * Ids: a prefix, 48 bits of milliseconds and 80 random bits, as 26 characters of Crockford's base32 in lower case. As
  * text they sort by time, so an id is also a cursor, and an index on it stays compact. The random part makes an id
- * unguessable (at least 74 bits, decisions.md).
+ * unguessable (at least 74 bits).
  */
 import { randomFillSync } from 'node:crypto';
 import { DAY_MS } from './clock.ts';

@@ -8,20 +8,29 @@ import { nameSourceLines } from './source-lines.ts';
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child'>;
 export type LogLevel = Level | 'silent';
 
+/** Destinations by logger, for lines that another thread has made. */
+const destinations = new WeakMap<Log, DestinationStream>();
+
 /** Returns a logger that writes lines of this level and above to `destination`, or to standard output. */
-export function createLog(level: LogLevel, destination?: DestinationStream): Log {
+export function createLog(level: LogLevel, destination: DestinationStream = pino.destination(1)): Log {
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: serializeError },
   };
-  return destination ? pino(options, destination) : pino(options);
+  const log = pino(options, destination);
+  destinations.set(log, destination);
+  return log;
+}
+
+/** Writes a complete line, which a logger of another thread has made, to the destination of `log`. */
+export function writeLine(log: Log, line: string): void {
+  destinations.get(log)?.write(line);
 }
 
 /** Returns the fields of an error as pino writes them. A value that is no error is returned as it is. */
 function serializeError(error: Error): unknown {
   const fields = pino.stdSerializers.err(error);
-  if (typeof fields?.stack === 'string') fields.stack = nameSourceLines(fields.stack);
-  return fields;
+  return typeof fields?.stack === 'string' ? { ...fields, stack: nameSourceLines(fields.stack) } : fields;
 }

@@ -1,10 +1,10 @@
 /**
- * Metrics in the text format of Prometheus: one registry for the process, and the delay of the event loop. Names
- * begin with `postrider_` and end with their base unit. Labels have few, bounded values, never an address or a
- * domain.
+ * Metrics in the text format of Prometheus: one registry for each thread, and the delay of its event loop. The main
+ * thread shows the sums of all threads. Names begin with `postrider_` and end with their base unit. Labels have few,
+ * bounded values, never an address or a domain.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock, Timer } from './clock.ts';
 
 export type Metrics = {
@@ -14,6 +14,14 @@ export type Metrics = {
   readonly httpDuration: Histogram<'method' | 'route'>;
   /** Number of requests that were refused because of overload. `reason` names the overloaded resource. */
   readonly shedRequests: Counter<'reason'>;
+  /** Number of times that a thread of this name was started again. */
+  readonly threadRestarts: Counter<'thread'>;
+  /**
+   * Number of connections that were refused at once. `listener` names the section of the configuration; `reason` is
+   * the limit, `total` or `address`.
+   */
+  readonly refusedConnections: Counter<'listener' | 'reason'>;
+  /** Returns the counter of this name, and registers it when there is none. */
   counter<Label extends string = never>(
     name: string,
     help: string,
@@ -32,12 +40,19 @@ export type Metrics = {
   readonly loopDelay: LoopDelay;
   /** Starts measuring the event loop. The returned `stop` ends it. */
   watchLoop(): { stop(): void };
+  /** Adds the metrics of another thread to those that `show` returns. */
+  addSource(read: () => readonly MetricSnapshot[]): void;
+  /** Returns the metrics of this registry, without those that have no value yet. */
+  snapshot(): Promise<MetricSnapshot>;
   /** Returns all metrics as text, and its media type. */
   show(): Promise<{ contentType: string; text: string }>;
 };
 
+/** The metrics of a thread at one moment. They are plain data, which crosses between threads. */
+export type MetricSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
+
 /** Delays in milliseconds beyond the time that a timer was set for. */
-export type LoopDelay = {
+type LoopDelay = {
   readonly meanMs: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -51,14 +66,18 @@ const LOOP_WINDOW_MS = 1_000;
 const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const NO_DELAY: LoopDelay = { meanMs: 0, p50Ms: 0, p99Ms: 0, maxMs: 0 };
 
-/** Returns the metrics of the process. */
-export function createMetrics(clock: Clock): Metrics {
+/** Returns the metrics of the main thread, or those of the thread with this name, whose gauges bear the name as a label. */
+export function createMetrics(clock: Clock, thread?: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
+  const sources: (() => readonly MetricSnapshot[])[] = [];
   const loop = createLoopWatch(clock);
   const metrics = {
-    counter: <Label extends string = never>(name: string, help: string, labels: readonly Label[] = []) =>
-      new Counter({ name: PREFIX + name, help, labelNames: labels, registers }),
+    counter<Label extends string = never>(name: string, help: string, labels: readonly Label[] = []) {
+      const existing = registry.getSingleMetric(PREFIX + name);
+      if (existing instanceof Counter) return existing as Counter<Label>;
+      return new Counter({ name: PREFIX + name, help, labelNames: labels, registers });
+    },
     histogram: <Label extends string = never>(
       name: string,
       help: string,
@@ -74,7 +93,9 @@ export function createMetrics(clock: Clock): Metrics {
       });
     },
   };
-  metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  if (thread === undefined)
+    metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
+  else metrics.gauge('thread_heap_used_bytes', 'Used heap.', () => process.memoryUsage().heapUsed);
   metrics.gauge(
     'event_loop_delay_p50_seconds',
     'Median delay of the event loop.',
@@ -98,11 +119,40 @@ export function createMetrics(clock: Clock): Metrics {
       labels: ['method', 'route'],
     }),
     shedRequests: metrics.counter('http_requests_shed_total', 'Requests refused under load.', ['reason']),
+    threadRestarts: metrics.counter('thread_restarts_total', 'Threads that were started again.', ['thread']),
+    refusedConnections: metrics.counter('connections_refused_total', 'Connections beyond the limits.', [
+      'listener',
+      'reason',
+    ]),
     get loopDelay() {
       return loop.recent;
     },
     watchLoop: loop.watch,
-    show: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+    addSource: (read) => void sources.push(read),
+    async snapshot() {
+      const all = (await registry.getMetricsAsJSON()).filter(({ values }) => values.length > 0);
+      return thread === undefined ? all : all.map((metric) => labelGauge(metric, thread));
+    },
+    async show() {
+      const all = [await registry.getMetricsAsJSON(), ...sources.flatMap((read) => read())];
+      const text = await AggregatorRegistry.aggregate(all).metrics();
+      return { contentType: registry.contentType, text };
+    },
+  };
+}
+
+/** Returns the sums of counters and histograms with the same name and labels. */
+export async function sumCounters(snapshots: readonly MetricSnapshot[]): Promise<MetricSnapshot> {
+  const sums = await AggregatorRegistry.aggregate([...snapshots]).getMetricsAsJSON();
+  return sums.filter(({ type }) => `${type}` !== 'gauge');
+}
+
+/** Returns a gauge with the name of its thread as a label, since a sum over threads means nothing. Others stay. */
+function labelGauge(metric: MetricSnapshot[number], thread: string): MetricSnapshot[number] {
+  if (`${metric.type}` !== 'gauge') return metric;
+  return {
+    ...metric,
+    values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, thread } })),
   };
 }
 

@@ -1,4 +1,20 @@
-/** Resolves in the next turn of the event loop, so that other work runs between the slices of a long job. */
+/** Lets other work of the event loop run between the slices of a long job. */
+import type { Clock } from './clock.ts';
+
+/** Resolves in the next turn of the event loop. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
+}
+
+/** Time for which a job works before other work runs, in milliseconds. Concurrent jobs alternate. */
+const SLICE_MS = 1;
+
+/** Returns a function that a long job calls regularly. It waits for the next turn once a slice has passed. */
+export function createPause(clock: Pick<Clock, 'elapsed'>): () => Promise<void> {
+  let since = clock.elapsed();
+  return async () => {
+    if (clock.elapsed() - since < SLICE_MS) return;
+    await nextTurn();
+    since = clock.elapsed();
+  };
 }

@@ -2,12 +2,21 @@
  * Encrypts secrets at rest with AES-256-GCM. The tenant id and the row id are the associated data, so a sealed value
  * that is copied to another row does not open. The sealed text names its key, so that keys can be rotated.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFlushed } from './write-flushed.ts';
 
 export type Sealer = {
+  /** The master key, for a thread that needs a sealer of its own. It never shows its bytes in a log. */
+  readonly key: KeyObject;
   /** Seals a secret. `context` must be equal when it is opened; callers use the tenant id and the row id. */
   seal(secret: string, context: readonly string[]): string;
   /** Returns true when the value names this key. Only `open` proves that it can be opened. */
@@ -20,7 +29,7 @@ export type Sealer = {
 };
 
 /** Reports that the master key is missing although the database has secrets that were sealed with it. */
-export class MissingKeyError extends Error {
+class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
 }
 
@@ -35,9 +44,11 @@ const TAG_BYTES = 16;
 const FORMAT = 'v1';
 
 /** Returns a sealer that uses the master key, which has 32 bytes. */
-export function createSealer(key: Uint8Array): Sealer {
-  const keyId = createHash('sha256').update(key).digest('hex').slice(0, 8);
+export function createSealer(bytes: Uint8Array | KeyObject): Sealer {
+  const key = bytes instanceof KeyObject ? bytes : createSecretKey(bytes);
+  const keyId = createHash('sha256').update(key.export()).digest('hex').slice(0, 8);
   return {
+    key,
     seal(secret, context) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(associatedData(context));
@@ -75,14 +86,14 @@ export function loadMasterKey(directory: string, isNeeded = false): Buffer {
   const file = join(directory, 'master.key');
   if (!existsSync(file)) {
     if (isNeeded)
-      throw new MissingKeyError(`${file} is missing: put back the key this database was made with`);
+      throw new MissingKeyError(`${file} is missing: restore the key that this database was created with`);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     writeFlushed(file, `${randomBytes(KEY_BYTES).toString('hex')}\n`);
   }
   const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'hex');
   if (key.length !== KEY_BYTES) {
     throw new WrongKeyError(
-      `${file} does not hold a key of ${KEY_BYTES} bytes in hex: put back the key this database was made with`,
+      `${file} does not hold a key of ${KEY_BYTES} bytes in hex: restore the key that this database was created with`,
     );
   }
   return key;

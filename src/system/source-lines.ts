@@ -1,5 +1,5 @@
 /**
- * Names source lines in the stacks of errors from the bundle: `dist/chunk-X.js:9:8` becomes `src/queue/site.ts:7:6`. A
+ * Names source lines in the stacks of errors from the bundle: `dist/chunk-X.js:9:8` becomes `src/queue/site/site.ts:7:6`. A
  * source map is read only when an error is logged, and only the positions of that error are kept: the parsed map of the
  * largest file would hold 36 MB for ever. Code that runs from its sources has no maps, and its stacks stay unchanged.
  */
@@ -13,7 +13,11 @@ const MAX_KEPT_POSITIONS = 1_000;
 const FOLDER = import.meta.url.slice(0, import.meta.url.lastIndexOf('/') + 1);
 /** The installation, to which the named paths are relative. */
 const ROOT = new URL('..', FOLDER).href;
-const FRAME = /(?<=^ {4}at .*)file:\/\/[^\s()]+\.js:\d+:\d+/gm;
+/**
+ * Finds the place in a frame, as V8 writes frames. The expression is bound to both ends of a line, so that its time
+ * grows with the length of the stack alone: the message of an error, which a stack begins with, may be long.
+ */
+const FRAME = /^( {4}at (?:[^()\n]* \(|async )?)(file:\/\/[^\s()]+\.js:\d+:\d+)(?=\)?$)/gm;
 const POSITION = /^([\w-]+\.js):(\d{1,9}):(\d{1,9})$/;
 
 /** Lines and columns count from one, as in a stack. */
@@ -23,9 +27,9 @@ const known = new LRUCache<string, string>({ max: MAX_KEPT_POSITIONS });
 
 /** Returns the stack with source lines. A frame whose source is unknown stays as it is. */
 export function nameSourceLines(stack: string): string {
-  const frames = stack.match(FRAME)?.filter((frame) => frame.startsWith(FOLDER) && !known.has(frame)) ?? [];
   const wanted = new Map<string, Map<string, Position>>();
-  for (const frame of frames) {
+  for (const [, , frame = ''] of stack.matchAll(FRAME)) {
+    if (!frame.startsWith(FOLDER) || known.has(frame)) continue;
     const [, file, line, column] = POSITION.exec(frame.slice(FOLDER.length)) ?? [];
     if (file === undefined) continue;
     const positions = wanted.get(file) ?? new Map<string, Position>();
@@ -33,7 +37,7 @@ export function nameSourceLines(stack: string): string {
     wanted.set(file, positions);
   }
   for (const [file, positions] of wanted) learnPositions(file, positions);
-  return stack.replace(FRAME, (frame) => known.get(frame) ?? frame);
+  return stack.replace(FRAME, (_, call: string, frame: string) => call + (known.get(frame) ?? frame));
 }
 
 function learnPositions(file: string, positions: ReadonlyMap<string, Position>): void {

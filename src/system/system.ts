@@ -5,7 +5,7 @@
 import { networkInterfaces } from 'node:os';
 import { createTargetGuard, type TargetGuard } from './blocklist.ts';
 import { type Clock, realClock } from './clock.ts';
-import { type CrashPoint, type CrashPointName, createCrashPoint } from './crash-point.ts';
+import { type CrashPoint, createCrashPoint } from './crash-point.ts';
 import { createDial, type Dial } from './dial.ts';
 import { type StatDisk, statDisk } from './disk-space.ts';
 import { createDns, type Dns } from './dns.ts';
@@ -36,7 +36,7 @@ export type SystemOptions = {
   /** CIDRs that may be connected to although they are not public. */
   allowTargets: readonly string[];
   logLevel: LogLevel;
-  crashAt: CrashPointName | undefined;
+  crashAt: string | undefined;
 };
 
 /** Returns the system of a process. Each value in `overrides` replaces the real one. */
@@ -58,7 +58,7 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
     log,
     random: realRandom,
     wakeups: createWakeups(),
-    metrics: createMetrics(clock),
+    metrics: overrides.metrics ?? createMetrics(clock),
     crashPoint: createCrashPoint(options.crashAt),
     statDisk,
     ...overrides,

@@ -1,12 +1,12 @@
 /**
- * TLS for connections to mail servers. The certificate is not verified here, because opportunistic TLS must not
- * verify it (engine.md finding 8; RFC 7435). The result reports its state, and the caller applies a policy.
+ * TLS for connections to mail servers. The certificate is not verified here, because opportunistic TLS must not verify
+ * it (RFC 7435). The result reports its state, and the caller applies a policy.
  */
 import type { Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import { type Clock, TimeoutError } from './clock.ts';
 
-export type TlsOptions = {
+type TlsOptions = {
   /** Host name for SNI. An empty name sends none. */
   serverName: string;
   timeoutMs: number;
@@ -18,7 +18,7 @@ export type TlsHello = 'default' | 'reduced';
 
 /**
  * Key exchange groups of the default ClientHello. With Node's default, a post-quantum key share makes the ClientHello
- * span two packets, which some mail servers drop (engine.md finding 5). X25519 first keeps it small.
+ * span two packets, which some mail servers drop. X25519 first keeps it small.
  */
 const SMALL_HELLO_CURVES = 'X25519:P-256:P-384:X25519MLKEM768';
 
@@ -39,7 +39,7 @@ const REDUCED_CIPHERS = [
 /** TLS contexts by ClientHello. Creating one takes longer than a handshake, and one context serves every peer. */
 const CONTEXTS: Record<TlsHello, () => SecureContext> = {
   default: once(() => createSecureContext({ minVersion: 'TLSv1.2', ecdhCurve: SMALL_HELLO_CURVES })),
-  // TLS 1.2 alone omits the key shares, versions and suites of TLS 1.3 (engine.md 3, rule 4).
+  // A ClientHello of TLS 1.2 alone is smaller, because it omits the key shares, versions and suites of TLS 1.3.
   reduced: once(() =>
     createSecureContext({
       minVersion: 'TLSv1.2',

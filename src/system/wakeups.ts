@@ -11,25 +11,24 @@ export type WakeupName =
   | 'blobs'
   | 'tenants'
   | 'audiences'
-  | 'imports'
-  | 'exports';
+  | 'jobs';
 
 /**
  * Names the items of the work, so that the listener need not search for them. Undefined when the sender does not know
  * them.
  */
-type Subjects = readonly string[] | undefined;
+export type WakeupSubjects = readonly string[] | undefined;
 
 export type Wakeups = {
   /** The subjects of `queue` are the keys of delivery queues in which mail is due. */
-  notify(name: WakeupName, subjects?: Subjects): void;
+  notify(name: WakeupName, subjects?: WakeupSubjects): void;
   /** Calls `run` at each wake-up. Returns the function that ends this. */
-  listen(name: WakeupName, run: (subjects: Subjects) => void): () => void;
+  listen(name: WakeupName, run: (subjects: WakeupSubjects) => void): () => void;
 };
 
 /** Returns wake-ups without listeners. */
 export function createWakeups(): Wakeups {
-  const listeners = new Map<WakeupName, Set<(subjects: Subjects) => void>>();
+  const listeners = new Map<WakeupName, Set<(subjects: WakeupSubjects) => void>>();
   return {
     notify(name, subjects) {
       for (const run of listeners.get(name) ?? []) run(subjects);

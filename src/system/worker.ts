@@ -1,10 +1,21 @@
 /**
  * The loop that runs all background work. It leases due rows, runs them, and each run settles its own row. It sleeps
- * until the next row is due or a wake-up arrives. A lease that expires turns a crash into a delay, never into a loss.
+ * until the next row is due, a run ends or a wake-up arrives. A lease that expires turns a crash into a delay, never
+ * into a loss.
  */
 import { type Clock, sleep, type Timer } from './clock.ts';
 import type { System } from './system.ts';
 import type { WakeupName } from './wakeups.ts';
+
+/** The answer of one lease. */
+export type Leased<Item> = {
+  items: readonly Item[];
+  /**
+   * Time at which the next item may fall due, in Unix milliseconds. A time that has passed asks for another lease at
+   * once. Undefined when only a wake-up, or the end of a run, can bring more.
+   */
+  nextDueAt: number | undefined;
+};
 
 export type Work<Item> = {
   /** Names the work in logs. */
@@ -12,12 +23,12 @@ export type Work<Item> = {
   wakeOn: readonly WakeupName[];
   /** Maximum number of items that run at the same time. */
   concurrency: number;
-  /** Claims up to `limit` due items, so that no other worker runs them during the lease. */
-  lease(limit: number): Promise<Item[]>;
+  /**
+   * Claims up to `limit` due items, so that no other worker runs them during the lease, and says when to lease again.
+   */
+  lease(limit: number): Promise<Leased<Item>>;
   /** Runs and settles one item. A throw is a bug: it is logged, and the item's lease runs out. */
   run(item: Item): Promise<void>;
-  /** Returns the time at which the next item falls due, in epoch milliseconds; undefined when there is none. */
-  nextDueAt(): Promise<number | undefined>;
 };
 
 export type RunningWork = {
@@ -27,6 +38,8 @@ export type RunningWork = {
 
 /** Maximum sleep: without a wake-up each worker checks for due rows this often. */
 const MAX_SLEEP_MS = 30_000;
+/** Minimum sleep after a lease without items: a work whose due item cannot be leased does not keep the loop busy. */
+const MIN_IDLE_SLEEP_MS = 1;
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
 /** Starts a worker for this kind of work. */
@@ -54,12 +67,11 @@ export function periodic(
     wakeOn: [],
     concurrency: 1,
     async lease() {
-      if (clock.elapsed() < dueAt) return [];
-      dueAt = clock.elapsed() + periodMs;
-      return ['run'];
+      const isDue = clock.elapsed() >= dueAt;
+      if (isDue) dueAt = clock.elapsed() + periodMs;
+      return { items: isDue ? ['run'] : [], nextDueAt: clock.now() + dueAt - clock.elapsed() };
     },
     run,
-    nextDueAt: async () => clock.now() + dueAt - clock.elapsed(),
   };
 }
 
@@ -100,19 +112,18 @@ class Worker<Item> implements RunningWork {
   }
 
   /**
-   * Starts due items. Returns the time until the next check, in milliseconds; a finished item or a wake-up shortens
+   * Starts due items. Returns the time until the next lease, in milliseconds; a finished item or a wake-up shortens
    * it.
    */
   async #leaseAndRun(): Promise<number> {
     const free = this.#work.concurrency - this.#running.size;
     if (free <= 0) return MAX_SLEEP_MS;
     try {
-      const items = await this.#work.lease(free);
+      const { items, nextDueAt } = await this.#work.lease(free);
       for (const item of items) this.#launch(item);
-      if (items.length > 0) return 0;
-      const dueAt = await this.#work.nextDueAt();
-      if (dueAt === undefined) return MAX_SLEEP_MS;
-      return Math.min(Math.max(dueAt - this.#system.clock.now(), 1), MAX_SLEEP_MS);
+      if (nextDueAt === undefined) return MAX_SLEEP_MS;
+      const minSleepMs = items.length > 0 ? 0 : MIN_IDLE_SLEEP_MS;
+      return Math.min(Math.max(nextDueAt - this.#system.clock.now(), minSleepMs), MAX_SLEEP_MS);
     } catch (error) {
       this.#system.log.error({ work: this.#work.name, err: error }, 'work could not be leased');
       await this.#pauseAfterError();

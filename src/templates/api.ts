@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { TemplateRow } from '../db/marketing-tables.ts';
-import { resourceRoutes } from '../http/resource.ts';
+import { resourceRoutes } from '../http/json/resource.ts';
 import { newId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import {
@@ -41,14 +41,17 @@ export function registerTemplatesApi(server: FastifyInstance, app: Pick<App, 'db
     listTemplates(app.db.read, callerOf(request).tenantId, { ...page, name: request.query.name }),
   );
   templates.get({}, (request) => getTemplate(app.db.read, callerOf(request).tenantId, request.params.id));
-  const description = 'What is left out stays as it is. Mail that was accepted before stays as it was.';
+  const description =
+    'Fields that are left out stay as they are. Mail that was accepted before does not change.';
   // A template consists of HTML and text.
   const responseBytes = 2 * MAX_SOURCE_BYTES;
   templates.update({ body: templateChangeSchema, description, responseBytes }, (request) =>
-    updateTemplate(app, callerOf(request).tenantId, request.params.id, request.body),
+    updateTemplate(app, { tenantId: callerOf(request).tenantId, id: request.params.id }, request.body),
   );
-  templates.delete({ description: 'Mail that was accepted before is sent as it was.' }, (request) =>
-    app.db.commit(deleteTemplate, { tenantId: callerOf(request).tenantId, id: request.params.id }),
+  templates.delete(
+    { description: 'Mail that was accepted before is still sent with the content of the template.' },
+    (request) =>
+      app.db.commit(deleteTemplate, { tenantId: callerOf(request).tenantId, id: request.params.id }),
   );
 }
 

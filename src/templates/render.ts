@@ -4,23 +4,23 @@
  * placeholder stays unchanged.
  *
  * A rendered subject or header may contain line breaks from a value. The code that writes it into a header refuses or
- * removes them after rendering, never before (security.md 2.43).
+ * removes them after rendering, never before, so that a value cannot start a header of its own.
  */
 import { AppError, invalid } from '../system/errors.ts';
 
 export type VariableValue = string | number | boolean | null;
 
-export type Variable = { name: string; fallback?: string };
+type Variable = { name: string; fallback?: string };
 
-/** Pattern of the name of a variable, with its maximum length (decisions.md, property keys). */
+/** Pattern of the name of a variable, with its maximum length. */
 const NAME = String.raw`[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]{0,63}`;
 /** A fallback contains no braces, so that the pattern examines each character a bounded number of times. */
 const INSIDE = String.raw`\s*(${NAME})\s*(?:\|([^{}]*))?`;
 const PLACEHOLDER = new RegExp(`\\{\\{\\{${INSIDE}\\}\\}\\}|\\{\\{${INSIDE}\\}\\}`, 'gu');
 
 /**
- * Maximum length of a rendered text (api.md 1.2). Without it, a small template with many placeholders and one long
- * value would produce gigabytes.
+ * Maximum length of a rendered text. Without it, a small template with many placeholders and one long value would
+ * produce gigabytes. Our own limit.
  */
 export const MAX_RENDERED_CHARACTERS = 2 * 1024 * 1024;
 
@@ -28,8 +28,8 @@ export const MAX_RENDERED_CHARACTERS = 2 * 1024 * 1024;
 export const MAX_PLACEHOLDERS = 10_000;
 
 /**
- * Renders a text. `missing` are the variables with neither a value nor a fallback, which render as an empty string
- * (decisions.md 2). A null value counts as no value.
+ * Renders a text. `missing` are the variables with neither a value nor a fallback, which render as an empty string. A
+ * null value counts as no value.
  * @throws AppError validation_error beyond `MAX_PLACEHOLDERS` or `MAX_RENDERED_CHARACTERS`
  */
 export function renderTemplate(

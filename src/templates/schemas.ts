@@ -1,17 +1,17 @@
-/** Schemas of the templates API (specification 2.4 and 4.4, api.md 1.6), and the rules for the text of a template. */
+/** Schemas of the templates API (specification 2.4 and 4.4), and the rules for the text of a template. */
 import { type Static, Type } from 'typebox';
 import type { TemplateRow } from '../db/marketing-tables.ts';
-import { PLAIN_TEXT } from '../http/plain-text.ts';
+import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
 import { findVariables, type Source } from './render.ts';
 
-/** Maximum length of a name (api.md 1.10). */
+/** Maximum length of a name. Our own limit. */
 const MAX_NAME_CHARACTERS = 200;
 export const MAX_SOURCE_BYTES = 1024 * 1024;
 /** Maximum number of variables of a template, and of an email. */
 export const MAX_VARIABLES = 50;
-/** Maximum length of the subject of an email (api.md 1.2). A rendered subject is checked again when it is sent. */
+/** Maximum length of the subject of an email. A rendered subject is checked again when it is sent. Our own limit. */
 export const MAX_SUBJECT_CHARACTERS = 998;
 
 const fields = {
@@ -19,18 +19,18 @@ const fields = {
     minLength: 1,
     maxLength: MAX_NAME_CHARACTERS,
     pattern: PLAIN_TEXT,
-    description: 'For you; several templates may have the same.',
+    description: 'Name for your own use. Several templates may have the same name.',
   }),
   subject: Type.String({
     minLength: 1,
     maxLength: MAX_SUBJECT_CHARACTERS,
     pattern: PLAIN_TEXT,
-    description: 'May hold {{variable}} placeholders.',
+    description: 'Subject, which may contain {{variable}} placeholders.',
   }),
   html: Type.String({
     minLength: 1,
     description:
-      '`{{name}}` is filled in escaped, `{{{name}}}` as it is; `{{name|there}}` has a fallback. At most 1 MiB.',
+      '`{{name}}` is escaped, `{{{name}}}` is not, and `{{name|there}}` has a fallback. At most 1 MiB.',
   }),
   text: Type.Union([Type.String(), Type.Null()], {
     description: 'Generated from the HTML when absent. At most 1 MiB.',
@@ -56,7 +56,7 @@ export const templateChangeSchema = Type.Partial(Type.Object(fields), {
 export type TemplateChange = Static<typeof templateChangeSchema>;
 
 export const templateFilter = {
-  name: Type.Optional(Type.String({ description: 'Templates of exactly this name.' })),
+  name: Type.Optional(Type.String({ description: 'Only templates with exactly this name.' })),
 };
 
 const summary = {
@@ -86,7 +86,7 @@ export const templateSchema = Type.Object(
     html: Type.String(),
     text: Type.Union([Type.String(), Type.Null()]),
     variables: Type.Array(Type.Object({ name: Type.String(), fallback: Type.Optional(Type.String()) }), {
-      description: 'Every variable that stands in the subject, the HTML or the text.',
+      description: 'Variables that the subject, the HTML or the text contains.',
     }),
   },
   {

@@ -7,7 +7,7 @@ import { type Param, statement } from '../db/statement.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import type { TemplateSummary } from './schemas.ts';
 
-/** Maximum number of templates per tenant (api.md 1.10). */
+/** Maximum number of templates per tenant. Our own limit. */
 export const MAX_TEMPLATES = 10_000;
 
 /**
@@ -21,7 +21,7 @@ export const insertTemplate = defineWrite('templates.insert', async (tx, templat
     .where('tenantId', '=', template.tenantId)
     .executeTakeFirstOrThrow();
   if (count >= MAX_TEMPLATES) {
-    throw limitReached('templates already', count);
+    throw limitReached('templates', count);
   }
   await tx.insertInto('templates').values(template).execute();
 });
@@ -58,7 +58,7 @@ export async function getTemplate(
 }
 
 /** `name` selects templates with exactly this name. */
-export type TemplateList = PageRequest & { name?: string | undefined };
+type TemplateList = PageRequest & { name?: string | undefined };
 
 /** Returns a page of templates, newest first. They have no bodies, because a page with bodies may have 200 MB. */
 export function listTemplates(

@@ -12,8 +12,7 @@ import { getTemplate, replaceTemplate } from './store.ts';
  */
 export async function updateTemplate(
   app: Pick<App, 'db' | 'clock'>,
-  tenantId: TemplateRow['tenantId'],
-  id: string,
+  { tenantId, id }: { tenantId: TemplateRow['tenantId']; id: string },
   change: TemplateChange,
 ): Promise<TemplateRow> {
   for (;;) {

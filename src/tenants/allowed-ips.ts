@@ -1,4 +1,4 @@
-/** Limits the addresses from which a key may be used (api.md 1.10): addresses and CIDR blocks of IPv4 and IPv6. */
+/** Limits the addresses from which a key may be used: addresses and CIDR blocks of IPv4 and IPv6. */
 import { type BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { ApiKeyRow } from '../db/tables.ts';

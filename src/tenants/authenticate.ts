@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerHookHandl
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { ApiKeyRow, Mode, Permission, PlanRow } from '../db/tables.ts';
-import { type AddressLimit, createAddressLimit } from '../http/address-limit.ts';
+import { chargeAddress } from '../http/transport/address-limit.ts';
 import { AppError } from '../system/errors.ts';
 import { allowsPeer } from './allowed-ips.ts';
 import { readToken } from './keys.ts';
@@ -96,24 +96,20 @@ export function findPlannedCaller(request: FastifyRequest): PlannedCaller | unde
   return request[callerField];
 }
 
-type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
+type KeyApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'guards'>;
 
 /**
  * Makes every route registered on `scope` afterwards require a key. `config.needs` sets the permission (default: `read`
  * for GET requests, else `write`). Requests of tenants whose plan limits them are counted here, before any further
  * work; requests whose key is refused count towards their address.
  */
-export function requireApiKey(
-  scope: FastifyInstance,
-  app: KeyApp,
-  addresses: AddressLimit = createAddressLimit(app.clock),
-): void {
+export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
   scope.decorateRequest(callerField, undefined);
   const recordedAt = new LRUCache<string, number>({ max: MAX_RECORDED_KEYS });
   const knownKeys = createKnownKeys(app);
-  const rateLimit = createRateLimit(app.clock);
+  const rateLimit = createRateLimit(app.guards.tenants);
   scope.addHook('onClose', async () => knownKeys.close());
-  // With this handler, requests for unknown routes pass these hooks too; http/methods.ts refuses them before it is
+  // With this handler, requests for unknown routes pass these hooks too; http/transport/methods.ts refuses them before it is
   // called.
   scope.setNotFoundHandler(() => {});
   const identify = async ({ headers, clientAddress }: FastifyRequest) => {
@@ -134,7 +130,7 @@ export function requireApiKey(
     const foundAt = knownKeys.moment();
     const key = await identify(request).catch((error: unknown) => {
       // A request for an unknown route has not been counted yet. It is counted when it is refused.
-      if (error instanceof AppError && !request.is404) addresses.charge(request);
+      if (error instanceof AppError && !request.is404) chargeAddress(app.guards.strangers, request);
       throw error;
     });
     const { tenantId, mode, domainId, requestsPerSecond, monthlyEmails } = key;

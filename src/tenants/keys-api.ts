@@ -1,13 +1,12 @@
 /**
- * `/v1/api-keys` (api.md 1.10): a tenant manages its own keys. A leaked key must not create others that outlive it.
- * Therefore only keys with full access and without limits manage keys, those of their own mode, and any key may
- * delete itself.
+ * `/v1/api-keys`: a tenant manages its own keys. A leaked key must not create others that outlive it. Therefore only
+ * keys with full access and without limits manage keys, those of their own mode, and any key may delete itself.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../app.ts';
 import type { ApiKeyRow } from '../db/tables.ts';
-import { paramsOf, resourceRoutes } from '../http/resource.ts';
+import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
 import { AppError } from '../system/errors.ts';
 import { type Caller, callerOf, hasLimits } from './authenticate.ts';
 import { readKeyLimits } from './key-request.ts';
@@ -42,7 +41,8 @@ export function registerApiKeysApi(server: FastifyInstance, app: KeysApp): void 
   keys.create(
     {
       summary: 'Create an API key',
-      description: 'Of the mode of the key that asks, which must have full access and no limits itself.',
+      description:
+        'Creates a key with the mode of the requesting key, which must have full access and no limits.',
       body: newApiKeySchema,
       answer: {
         schema: createdApiKeySchema,
@@ -58,7 +58,7 @@ export function registerApiKeysApi(server: FastifyInstance, app: KeysApp): void 
     },
   );
   keys.list(
-    { summary: 'List API keys', description: 'Those of the mode of the key that asks.' },
+    { summary: 'List API keys', description: 'Returns the keys with the mode of the requesting key.' },
     (request, page) => listKeysInUse(app.db.read, managerOf(request), page),
   );
   keys.get({ summary: 'Retrieve an API key' }, async (request) =>
@@ -81,7 +81,7 @@ function registerDelete(server: FastifyInstance, app: KeysApp): void {
       schema: {
         operationId: 'deleteApiKey',
         summary: 'Revoke an API key',
-        description: 'At once and for good. Any key may revoke itself.',
+        description: 'Revokes a key at once and permanently. Any key may revoke itself.',
         tags: [TAG],
         ...paramsOf(path),
         response: { 204: Type.Null({ description: 'Deleted' }) },

@@ -1,6 +1,6 @@
 /**
  * API keys consist of a prefix, 8 characters by which a key is found, and 32 more. 40 characters of base62 have 238
- * random bits, so a plain SHA-256 protects them at rest (security.md 2.30).
+ * random bits, so a plain SHA-256 protects them at rest.
  */
 import { hash, randomInt } from 'node:crypto';
 import type { App } from '../app.ts';

@@ -1,4 +1,4 @@
-/** `/v1/plan` (api.md 1.10): the limits of the tenant's plan, and their use. */
+/** `/v1/plan`: the limits of the tenant's plan, and their use. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../app.ts';
@@ -15,7 +15,7 @@ export function registerPlanApi(server: FastifyInstance, app: Pick<App, 'db' | '
     {
       schema: {
         operationId: 'getPlan',
-        summary: 'Retrieve the plan and what is used of it',
+        summary: 'Retrieve the plan and its use',
         description: 'Returns the limits of the plan and the emails counted in this calendar month (UTC).',
         tags: ['Plan'],
         response: { 200: planUsageSchema },

@@ -1,4 +1,4 @@
-/** Adds the rest of the monthly quota to the answers of requests that send (api.md 1.10). */
+/** Adds the rest of the monthly quota to the answers of requests that send. */
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify';
 import type { App } from '../app.ts';
 import { type Caller, findPlannedCaller } from './authenticate.ts';

@@ -1,6 +1,6 @@
 /**
- * Counts the emails of a calendar month (specification 8, decisions.md 4). The write that accepts emails counts them,
- * so that neither concurrent requests nor a crash miscount. A write that is refused later undoes its count.
+ * Counts the emails of a calendar month (specification 8). The write that accepts emails counts them, so that neither
+ * concurrent requests nor a crash miscount. A write that is refused later undoes its count.
  */
 import type { Tx } from '../db/operation.ts';
 import type { TenantRow } from '../db/tables.ts';
@@ -8,7 +8,7 @@ import { isoTime } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
 import { addUsage, getQuota, type Quota } from './store.ts';
 
-export type Charge = { now: number; emails: number };
+type Charge = { now: number; emails: number };
 
 /**
  * Counts emails against the plan of their tenant, all or none; when it throws, it has written nothing. Test mode and

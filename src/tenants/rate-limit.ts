@@ -1,19 +1,18 @@
 /**
- * Limits requests per second (specification 7, decisions.md 28) with a token bucket for each tenant whose plan has a
- * limit. The bucket holds the tokens of two seconds, so that a burst after a pause passes. A batch is one request.
+ * Limits requests per second (specification 7) with a token bucket for each tenant whose plan has a limit. The bucket
+ * holds the tokens of two seconds, so that a burst after a pause passes. A batch is one request.
  */
 import type { FastifyReply } from 'fastify';
 import type { TenantRow } from '../db/tables.ts';
-import { createTokenBuckets } from '../http/token-buckets.ts';
-import type { Clock } from '../system/clock.ts';
 import { AppError } from '../system/errors.ts';
+import type { TokenBuckets } from '../system/guards/token-buckets.ts';
 
-export type RateLimit = {
+type RateLimit = {
   /** Takes one token of the tenant, if there is one. Returns the allowance after that. */
   take(tenantId: TenantRow['id'], requestsPerSecond: number): Allowance;
 };
 
-export type Allowance = {
+type Allowance = {
   allowed: boolean;
   requestsPerSecond: number;
   burst: number;
@@ -26,12 +25,9 @@ export type Allowance = {
 };
 
 const BURST_SECONDS = 2;
-/** Maximum number of tenants whose requests are counted. When more are active at once, some may exceed their plan. */
-const MAX_TENANTS = 10_000;
 
-/** Returns the rate limiter of all tenants. */
-export function createRateLimit(clock: Pick<Clock, 'elapsed'>): RateLimit {
-  const buckets = createTokenBuckets(clock, MAX_TENANTS);
+/** Returns the rate limiter of all tenants, which takes its tokens from these buckets. */
+export function createRateLimit(buckets: TokenBuckets): RateLimit {
   return {
     take(tenantId, requestsPerSecond) {
       const burst = requestsPerSecond * BURST_SECONDS;
@@ -49,7 +45,7 @@ export function createRateLimit(clock: Pick<Clock, 'elapsed'>): RateLimit {
 }
 
 /**
- * Sets the four `ratelimit-*` headers of api.md 1.10.
+ * Sets the four `ratelimit-*` headers.
  *
  * @throws AppError rate_limited
  */
@@ -62,7 +58,7 @@ export function requireAllowance(reply: FastifyReply, allowance: Allowance): voi
     'ratelimit-reset': resetSeconds,
   });
   if (allowance.allowed) return;
-  throw new AppError('rate_limited', `Your plan allows ${requestsPerSecond} requests a second`, {
+  throw new AppError('rate_limited', `Your plan allows ${requestsPerSecond} requests per second`, {
     retryAfterSeconds,
   });
 }

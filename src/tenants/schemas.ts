@@ -1,7 +1,7 @@
-/** Schemas of `/v1/api-keys` and `/v1/plan` (api.md 1.10). */
+/** Schemas of `/v1/api-keys` and `/v1/plan`. */
 import { type Static, Type } from 'typebox';
 import type { ApiKeyRow } from '../db/tables.ts';
-import { PLAIN_TEXT } from '../http/plain-text.ts';
+import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MAX_ALLOWED_IPS, showAllowedIps } from './allowed-ips.ts';
 
@@ -13,14 +13,17 @@ export const keyName = Type.String({
   pattern: PLAIN_TEXT,
 });
 
-export const mode = Type.Enum(['live', 'test'], { description: 'Live keys send; test keys pretend to.' });
+export const mode = Type.Enum(['live', 'test'], {
+  description: 'Live keys send mail; test keys only simulate it.',
+});
 export const permission = Type.Enum(['full_access', 'sending_access', 'read_only'], {
-  description: 'What it may do: all; send, retrieve and cancel emails; read.',
+  description:
+    'Requests that the key permits: all; only sending, retrieving and canceling emails; only reading.',
 });
 export const allowedIps = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: MAX_ALLOWED_IPS,
-  description: 'Addresses and CIDR blocks it may be used from.',
+  description: 'Addresses and CIDR blocks from which the key may be used.',
 });
 const orNull = <Schema extends Parameters<typeof Type.Union>[0][number]>(
   schema: Schema,
@@ -31,7 +34,10 @@ const domainId = orNull(
   Type.String(),
   'The only domain that the key may send from and whose emails it sees; null: any.',
 );
-const allowedIpsOrNull = orNull(allowedIps, 'Addresses and CIDR blocks it may be used from; null: any.');
+const allowedIpsOrNull = orNull(
+  allowedIps,
+  'Addresses and CIDR blocks from which the key may be used; null allows any.',
+);
 const expiresAt = orNull(Type.String(), 'ISO 8601 with an offset; null: never.');
 
 const EXAMPLE = { name: 'shop', mode: 'live', permission: 'sending_access' };
@@ -45,7 +51,9 @@ export const newApiKeySchema = Type.Object(
   {
     name: keyName,
     mode: Type.Optional(
-      Type.Enum(['live', 'test'], { description: 'That of the key which makes it, and no other.' }),
+      Type.Enum(['live', 'test'], {
+        description: 'Mode of the key. It must be the mode of the requesting key.',
+      }),
     ),
     permission,
     domainId: Type.Optional(domainId),
@@ -63,7 +71,9 @@ const fields = {
   name: Type.String(),
   mode,
   permission,
-  hint: Type.String({ description: 'The 8 characters after the prefix: what to know it by.' }),
+  hint: Type.String({
+    description: 'The 8 characters after the prefix, by which the key can be recognised.',
+  }),
   domainId,
   allowedIps: allowedIpsOrNull,
   createdAt: Type.String(),
@@ -83,7 +93,7 @@ const SHOWN = {
 export const apiKeySchema = Type.Object(fields, { title: 'ApiKey', examples: [SHOWN] });
 
 export const createdApiKeySchema = Type.Object(
-  { ...fields, token: Type.String({ description: 'The key itself: shown now and never again.' }) },
+  { ...fields, token: Type.String({ description: 'The key itself. It is not shown again.' }) },
   { title: 'CreatedApiKey', examples: [{ ...SHOWN, token: 'svc_prd_Vb3kQ9xZ...' }] },
 );
 
@@ -109,13 +119,15 @@ const countOrNull = (description: string) => orNull(Type.Integer({ minimum: 0 })
 export const planUsageSchema = Type.Object(
   {
     name: Type.String(),
-    monthlyEmails: countOrNull('Emails a calendar month; null: no limit.'),
+    monthlyEmails: countOrNull('Maximum number of emails per calendar month; null for no limit.'),
     requestsPerSecond: countOrNull('Null: no limit.'),
     usage: Type.Object({
-      month: Type.String({ description: 'The calendar month, in UTC.' }),
-      emails: countOrNull('Accepted in it, those of live keys; null: without a limit none are counted.'),
+      month: Type.String({ description: 'Calendar month in UTC.' }),
+      emails: countOrNull(
+        'Number of emails that live keys sent in the month; null for a plan without a limit, which does not count them.',
+      ),
       remaining: countOrNull('Null: no limit.'),
-      resetsAt: Type.String({ description: 'When the next month begins.' }),
+      resetsAt: Type.String({ description: 'Time at which the next month begins.' }),
     }),
   },
   {

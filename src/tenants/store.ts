@@ -66,7 +66,7 @@ export function listTenants(tx: Tx): Promise<TenantRow[]> {
 }
 
 /** Returns the plan with this name, or undefined. */
-export function findPlan(tx: Tx, name: string): Promise<PlanRow | undefined> {
+function findPlan(tx: Tx, name: string): Promise<PlanRow | undefined> {
   return tx.selectFrom('plans').selectAll().where('name', '=', name).executeTakeFirst();
 }
 
@@ -95,12 +95,12 @@ export const MAX_KEYS = 100;
  */
 export const insertApiKey = defineWrite('tenants.insertApiKey', async (tx, key: ApiKeyRow) => {
   await getTenant(tx, key.tenantId);
-  await requireKeyRoom(tx, key.tenantId, key.createdAt);
+  await requireKeyLimit(tx, key.tenantId, key.createdAt);
   if (key.domainId !== null) await getKeyDomain(tx, key.tenantId, { param: 'domainId', id: key.domainId });
   await tx.insertInto('apiKeys').values(key).execute();
 });
 
-async function requireKeyRoom(tx: Tx, tenantId: TenantRow['id'], now: number): Promise<void> {
+async function requireKeyLimit(tx: Tx, tenantId: TenantRow['id'], now: number): Promise<void> {
   const unrevoked = tx
     .selectFrom('apiKeys')
     .select((select) => select.fn.countAll<number>().as('count'))
@@ -111,7 +111,7 @@ async function requireKeyRoom(tx: Tx, tenantId: TenantRow['id'], now: number): P
   const passing = await unrevoked.where('expiresAt', '>', now).executeTakeFirstOrThrow();
   const count = lasting.count + passing.count;
   if (count >= MAX_KEYS) {
-    throw limitReached('API keys already, live and test keys together', count);
+    throw limitReached('API keys (live and test together)', count, 'revoke one before you add another');
   }
 }
 

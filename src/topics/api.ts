@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
-import { resourceRoutes } from '../http/resource.ts';
+import { resourceRoutes } from '../http/json/resource.ts';
 import { newId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { type NewTopic, newTopicSchema, showTopic, topicChangeSchema, topicSchema } from './schemas.ts';
@@ -28,7 +28,8 @@ export function registerTopicsApi(server: FastifyInstance, app: Pick<App, 'db' |
   topics.update(
     {
       body: topicChangeSchema,
-      description: 'What is left out stays as it is. A new default speaks for readers who chose nothing.',
+      description:
+        'Fields that are left out stay as they are. A new default applies to readers who made no choice.',
     },
     (request) => {
       const { tenantId } = callerOf(request);
@@ -37,7 +38,7 @@ export function registerTopicsApi(server: FastifyInstance, app: Pick<App, 'db' |
     },
   );
   const description =
-    'Choices of it mean nothing any more. Mail that was accepted before is sent. A draft that names it needs another, or none, with its next change.';
+    'Deletes a topic and the choices of it. Mail that was accepted before is still sent. The next change of a draft that names the topic must set another one, or null.';
   topics.delete({ description }, (request) =>
     app.db.commit(deleteTopic, { tenantId: callerOf(request).tenantId, id: request.params.id }),
   );

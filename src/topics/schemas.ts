@@ -1,10 +1,10 @@
-/** Schemas of the topics API (specification 2.8 and 4.9, api.md 1.6). */
+/** Schemas of the topics API (specification 2.8 and 4.9). */
 import { type Static, Type } from 'typebox';
 import type { TopicRow } from '../db/marketing-tables.ts';
-import { PLAIN_TEXT } from '../http/plain-text.ts';
+import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 
-/** Maximum length of a name (api.md 1.6). */
+/** Maximum length of a name. Our own limit. */
 const MAX_NAME_CHARACTERS = 50;
 const MAX_DESCRIPTION_CHARACTERS = 200;
 
@@ -13,16 +13,16 @@ const fields = {
     minLength: 1,
     maxLength: MAX_NAME_CHARACTERS,
     pattern: PLAIN_TEXT,
-    description: 'For you; readers do not see it.',
+    description: 'Name for your own use; readers do not see it.',
   }),
   description: Type.Union(
     [Type.String({ maxLength: MAX_DESCRIPTION_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()],
     {
-      description: 'Shown on preference pages.',
+      description: 'Description that preference pages show.',
     },
   ),
   defaultOptIn: Type.Boolean({
-    description: 'Whether a reader who chose nothing gets this mail; default true.',
+    description: 'True when readers who made no choice receive this mail; default true.',
   }),
 };
 

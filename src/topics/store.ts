@@ -7,7 +7,7 @@ import { type Param, statement } from '../db/statement.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import type { TopicChange } from './schemas.ts';
 
-/** Maximum number of topics per tenant (api.md 1.10). */
+/** Maximum number of topics per tenant. Our own limit. */
 export const MAX_TOPICS = 100;
 
 /**
@@ -21,7 +21,7 @@ export const insertTopic = defineWrite('topics.insert', async (tx, topic: TopicR
     .where('tenantId', '=', topic.tenantId)
     .executeTakeFirstOrThrow();
   if (count >= MAX_TOPICS) {
-    throw limitReached('topics already', count);
+    throw limitReached('topics', count);
   }
   await tx.insertInto('topics').values(topic).execute();
 });

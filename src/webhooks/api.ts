@@ -2,10 +2,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
-import { paramsOf, resourceRoutes } from '../http/resource.ts';
+import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createEndpoint } from './create.ts';
 import { registerDeliveriesApi } from './deliveries/api.ts';
+import type { WebhookCalls } from './part.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import {
   endpointChangeSchema,
@@ -19,23 +20,23 @@ import {
   testResultSchema,
   testSchema,
 } from './schemas.ts';
-import { createSendTest } from './send-test.ts';
+import { createSendTest, type SendTest } from './send-test.ts';
 import { deleteEndpoint, getEndpoint, listEndpoints } from './store.ts';
 import { updateEndpoint } from './update.ts';
 
-type WebhookApp = Pick<App, 'clockWatch' | 'db' | 'clock' | 'config' | 'sealer' | 'fetch' | 'wakeups'>;
+type WebhookApp = Pick<App, 'clockWatch' | 'db' | 'clock' | 'config' | 'sealer' | 'wakeups'>;
 type ById = { Params: { id: string } };
 type WithSecret = WebhookEndpointRow & { secret: string };
 
 const TAG = 'Webhooks';
 
 /** Registers the routes of the webhooks resource. */
-export function registerWebhookApi(server: FastifyInstance, app: WebhookApp): void {
+export function registerWebhookApi(server: FastifyInstance, app: WebhookApp, calls: WebhookCalls): void {
   const show = (row: WebhookEndpointRow) => showEndpoint(row, app.clock.now());
   const showWithSecret = (row: WithSecret) => ({ ...show(row), secret: row.secret });
   registerEndpoints(server, app, { show, showWithSecret });
   registerRotation(server, app, showWithSecret);
-  registerTest(server, app);
+  registerTest(server, createSendTest(app, calls));
   registerDeliveriesApi(server, app);
 }
 
@@ -54,7 +55,7 @@ function registerEndpoints(server: FastifyInstance, app: WebhookApp, { show, sho
     {
       body: newEndpointSchema,
       answer: { schema: secretEndpointSchema, show: showWithSecret },
-      description: 'The answer shows the `secret` that signs every post, this once.',
+      description: 'The response contains the `secret` that signs every post. It is not shown again.',
     },
     (request) => createEndpoint(app, callerOf(request), request.body),
   );
@@ -64,18 +65,15 @@ function registerEndpoints(server: FastifyInstance, app: WebhookApp, { show, sho
     {
       body: endpointChangeSchema,
       description:
-        'What is left out stays as it is. What is still to be posted goes to the new URL. While an endpoint is disabled its deliveries are skipped.',
+        'Fields that are left out stay as they are. Deliveries that are still due are posted to the new URL. While an endpoint is disabled, its deliveries are skipped.',
     },
-    (request) => updateEndpoint(app, callerOf(request), request.params.id, request.body),
+    (request) => updateEndpoint(app, callerOf(request), { id: request.params.id, wanted: request.body }),
   );
-  endpoints.delete(
-    { description: 'Posts that are still to be made to it are not made.' },
-    async (request) => {
-      const { id } = request.params;
-      await app.db.commit(deleteEndpoint, { owner: callerOf(request), id, now: app.clock.now() });
-      app.wakeups.notify('webhooks');
-    },
-  );
+  endpoints.delete({ description: 'Deliveries that are still due are not posted.' }, async (request) => {
+    const { id } = request.params;
+    await app.db.commit(deleteEndpoint, { owner: callerOf(request), id, now: app.clock.now() });
+    app.wakeups.notify('webhooks');
+  });
 }
 
 function registerRotation(
@@ -92,7 +90,7 @@ function registerRotation(
         operationId: 'rotateWebhookSecret',
         summary: 'Replace the secret of a webhook endpoint',
         description:
-          'Answers with the new `secret`, this once. For `overlapSeconds` each post carries a signature by the new secret, then one by the secret of before; a secret older than that signs no more.',
+          'Returns the new `secret`, which is not shown again. For `overlapSeconds`, each post has two signatures: one with the new secret, then one with the previous secret. Older secrets no longer sign.',
         tags: [TAG],
         ...paramsOf(path),
         body: rotationSchema,
@@ -101,14 +99,14 @@ function registerRotation(
     },
     async (request) => {
       const { overlapSeconds = 0 } = request.body ?? {};
-      return showWithSecret(await rotateSecret(app, callerOf(request), request.params.id, overlapSeconds));
+      const { id } = request.params;
+      return showWithSecret(await rotateSecret(app, callerOf(request), { id, overlapSeconds }));
     },
   );
 }
 
-function registerTest(server: FastifyInstance, app: WebhookApp): void {
+function registerTest(server: FastifyInstance, sendTest: SendTest): void {
   const path = '/webhooks/:id/test';
-  const sendTest = createSendTest(app);
   server.post<ById & { Body: TestBody | undefined }>(
     path,
     {
@@ -117,7 +115,7 @@ function registerTest(server: FastifyInstance, app: WebhookApp): void {
         operationId: 'testWebhookEndpoint',
         summary: 'Post a sample event to a webhook endpoint',
         description:
-          'Answers when the receiver has, or after 15 s. The sample carries `"test": true`, is posted to a disabled endpoint too, and once.',
+          'The response is sent once the receiver has answered, or after 15 s. The sample contains `"test": true`. It is posted once, also to a disabled endpoint.',
         tags: [TAG],
         ...paramsOf(path),
         body: testSchema,

@@ -1,34 +1,32 @@
-/**
- * Posts an event to an endpoint and interprets the answer. Every attempt sends the same body with a new signature
- * (api.md 1.8).
- */
-import type { App } from '../app.ts';
+/** Posts an event to an endpoint and interprets the answer. Every attempt sends the same body with a new signature. */
+
 import type { EventRow } from '../db/tables.ts';
 import { isoTime } from '../system/clock.ts';
 import { errorCode, errorMessage } from '../system/errors.ts';
 import type { HttpResponse } from '../system/fetch/answer.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
+import type { PartApp } from '../thread-app.ts';
 import { VERSION } from '../version.ts';
 import type { DeliveryId } from './deliveries/store.ts';
 import { signPayload, signStandard } from './signature.ts';
 import type { Receiver } from './store.ts';
 
-/** Time limit of a post, from the first packet to the last byte (api.md 1.8). */
-export const POST_TIMEOUT_MS = 15_000;
-/** Maximum number of bytes of an answer that the log of deliveries keeps (api.md 1.8). */
+/** Time limit of a post, from the first packet to the last byte. */
+const POST_TIMEOUT_MS = 15_000;
+/** Maximum number of bytes of an answer that the log of deliveries keeps. Our own limit. */
 const MAX_RESPONSE_BYTES = 4_096;
 const MAX_ERROR_CHARACTERS = 500;
 
 export type PostOutcome =
   | { kind: 'delivered'; response: ReceivedResponse }
-  /** A 410 means that the receiver wants no more posts (Standard Webhooks; api.md 1.8). */
+  /** A 410 means that the receiver wants no more posts (Standard Webhooks). */
   | { kind: 'gone'; response: ReceivedResponse }
   /** Any other answer, redirects included. `retryAfterMs` is the delay that the receiver asked for. */
   | { kind: 'refused'; response: ReceivedResponse; retryAfterMs: number | undefined }
   /** There was no answer: a refused target, an error of DNS, TCP or TLS, or a timeout. */
   | { kind: 'unreachable'; error: string };
 
-export type ReceivedResponse = { status: number; timeMs: number; body: string };
+type ReceivedResponse = { status: number; timeMs: number; body: string };
 
 export type Post = {
   id: DeliveryId;
@@ -38,7 +36,7 @@ export type Post = {
   body: string;
 };
 
-export type PostingApp = Pick<App, 'fetch' | 'clock' | 'config' | 'sealer'>;
+export type PostingApp = Pick<PartApp, 'fetch' | 'clock' | 'config' | 'sealer'>;
 
 /** Posts the body to the endpoint. It never throws for an error of the receiver. */
 export async function post(app: PostingApp, { id, endpoint, event, body }: Post): Promise<PostOutcome> {
@@ -57,7 +55,11 @@ export async function post(app: PostingApp, { id, endpoint, event, body }: Post)
         'x-service-delivery': id,
         'webhook-id': event.id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signStandard(secrets, event.id, timestamp, body),
+        'webhook-signature': signStandard(secrets, {
+          id: event.id,
+          timestampSeconds: timestamp,
+          body,
+        }),
       },
       body,
       timeoutMs: POST_TIMEOUT_MS,
@@ -70,11 +72,10 @@ export async function post(app: PostingApp, { id, endpoint, event, body }: Post)
 }
 
 /**
- * Returns the secrets that sign a post, the new one first. There are two only while a rotation asked for an overlap
- * (decisions.md 15).
+ * Returns the secrets that sign a post, the new one first. There are two only while a rotation asked for an overlap.
  */
 function openSecrets(
-  { sealer, clock }: Pick<App, 'sealer' | 'clock'>,
+  { sealer, clock }: Pick<PartApp, 'sealer' | 'clock'>,
   { id, tenantId, secretSealed, previousSecretSealed, previousSecretUntil }: Receiver,
 ): string[] {
   const overlaps = previousSecretUntil !== null && clock.now() < previousSecretUntil;
@@ -83,7 +84,7 @@ function openSecrets(
   return sealed.map((secret) => sealer.open(secret, [tenantId, id]));
 }
 
-export type PayloadSource = Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;
+type PayloadSource = Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;
 
 /** Returns the body of a post (specification 6), with the event's id and mode. `data` is the recorded JSON. */
 export function eventPayload(

@@ -1,7 +1,7 @@
 /** Describes the events in the API document: the body of each post, and an example of it. */
 import { Type } from 'typebox';
 import { EVENT_TYPES, type EventType } from '../events/store.ts';
-import type { WebhookDescription } from '../http/openapi.ts';
+import type { WebhookDescription } from '../http/json/openapi.ts';
 import { eventPayload } from './deliver.ts';
 import { eventDataSchema } from './event-schemas.ts';
 import { sampleData } from './sample.ts';
@@ -41,7 +41,7 @@ function describeEvent(type: EventType): WebhookDescription {
     schema,
     summary: `\`${type}\` is posted to endpoints that ask for it`,
     description:
-      'The post is signed: compare `X-Service-Signature` with your own HMAC before you trust the body. Answer 2xx within 15 seconds.',
+      'Every post is signed: compare `X-Service-Signature` with your own HMAC before you trust the body. Answer 2xx within 15 seconds.',
     example: JSON.parse(example),
   };
 }

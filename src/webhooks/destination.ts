@@ -8,7 +8,7 @@ export const MAX_URL_CHARACTERS = 2_048;
 
 /**
  * Ports of mail servers: SMTP, POP3, IMAP and submission, with and without TLS (RFC 8314), and 2525, a common
- * alternative to 587. A post must not reach a mail server, least of all this one (security.md 2.26).
+ * alternative to 587. A post must not reach a mail server, least of all this one.
  */
 const MAIL_PORTS: readonly string[] = ['25', '110', '143', '465', '587', '993', '995', '2525'];
 

@@ -1,6 +1,6 @@
 /**
- * The schema of each event's `data`, as endpoints receive it (specification 6, api.md 1.8). The API document shows
- * these schemas, and tests compare every recorded event with them.
+ * The schema of each event's `data`, as endpoints receive it (specification 6). The API document shows these schemas,
+ * and tests compare every recorded event with them.
  */
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { contactSchema } from '../audiences/contacts/schemas.ts';
@@ -42,7 +42,7 @@ const delay = Type.Object(
   {
     diagnostic: text('The reply of the receiving server, or the reason why none was reached.'),
     attempt: Type.Integer({ description: 'Number of the attempt, from 1.' }),
-    nextAttemptAt: time('When delivery is tried again'),
+    nextAttemptAt: time('Time of the next attempt'),
     expiresAt: time('When the email bounces if it is still not delivered'),
   },
   { description: 'The attempt that was deferred.' },
@@ -51,7 +51,7 @@ const delay = Type.Object(
 const bounce = Type.Object(
   {
     type: Type.Enum(['permanent', 'transient', 'undetermined'], {
-      description: '`permanent` exactly when the address was added to the suppressions.',
+      description: 'The type is `permanent` exactly when the address was added to the suppressions.',
     }),
     subType: Type.Enum([
       ...['NoEmail', 'MailboxFull', 'MessageTooLarge', 'ContentRejected', 'AttachmentRejected', 'General'],
@@ -61,7 +61,7 @@ const bounce = Type.Object(
     diagnostic: nullable(text('The reply of the receiving server, or the reason why none was reached.')),
     source: Type.Enum(['smtp', 'dsn'], { description: 'An SMTP reply or a delivery status notification.' }),
   },
-  { description: 'Why the recipient bounced.' },
+  { description: 'Reason why the recipient bounced.' },
 );
 
 const hold = Type.Object(
@@ -72,7 +72,7 @@ const hold = Type.Object(
     }),
     diagnostic: text('The reason in words.'),
   },
-  { description: 'Why the email is not tried again until an operator releases it.' },
+  { description: 'Reason why delivery is not attempted until an operator releases the email.' },
 );
 
 const complaint = Type.Object(

@@ -2,10 +2,11 @@
  * Creates deliveries from the event log. One transaction marks a batch of events and stores their deliveries, so a
  * crash neither loses nor repeats any.
  */
-import type { App } from '../app.ts';
+
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { type EventToFanOut, listEventsToFanOut, markFannedOut } from '../events/store.ts';
 import type { Work } from '../system/worker.ts';
+import type { PartApp } from '../thread-app.ts';
 import { insertDelivery } from './deliveries/store.ts';
 import { listSubscribers, type Subscriber } from './store.ts';
 
@@ -14,9 +15,9 @@ const BATCH = 500;
 /** Number of deliveries after which the write ends. With 50 endpoints, a single event may create 50. */
 const MAX_DELIVERIES = 1_000;
 
-export type FanOut = { now: number; limit: number };
+type FanOut = { now: number; limit: number };
 /** `posts` counts deliveries that are due; `deliveries` also counts those of disabled endpoints. */
-export type FanOutCounts = { events: number; deliveries: number; posts: number };
+type FanOutCounts = { events: number; deliveries: number; posts: number };
 
 /** Creates the deliveries of the oldest waiting events, one for each endpoint that subscribes to the type. */
 export const fanOutEvents = defineWrite(
@@ -29,7 +30,7 @@ export const fanOutEvents = defineWrite(
       if (counts.deliveries >= MAX_DELIVERIES) break;
       for (const endpoint of await findSubscribers(tx, known, event)) {
         if (!endpoint.events.has(event.type)) continue;
-        await insertDelivery(tx, event, endpoint, now);
+        await insertDelivery(tx, event, { endpoint, now });
         counts.deliveries += 1;
         if (endpoint.status === 'enabled') counts.posts += 1;
       }
@@ -54,7 +55,7 @@ async function findSubscribers(
 }
 
 /** Returns the work of the fan-out. `lease` creates the deliveries, and `run` wakes the webhook worker. */
-export function createFanOutWork(app: Pick<App, 'db' | 'clock' | 'wakeups'>): Work<FanOutCounts> {
+export function createFanOutWork(app: Pick<PartApp, 'db' | 'clock' | 'wakeups'>): Work<FanOutCounts> {
   return {
     name: 'webhook fan-out',
     wakeOn: ['events'],
@@ -62,13 +63,12 @@ export function createFanOutWork(app: Pick<App, 'db' | 'clock' | 'wakeups'>): Wo
     async lease() {
       // Most events have no subscribers, and a read is cheaper than a commit.
       const waiting = await listEventsToFanOut(app.db.read, 1);
-      if (waiting.length === 0) return [];
+      if (waiting.length === 0) return { items: [], nextDueAt: undefined };
       const counts = await app.db.commit(fanOutEvents, { now: app.clock.now(), limit: BATCH });
-      return counts.events > 0 ? [counts] : [];
+      return { items: counts.events > 0 ? [counts] : [], nextDueAt: undefined };
     },
     async run({ posts }) {
       if (posts > 0) app.wakeups.notify('webhooks');
     },
-    nextDueAt: async () => undefined,
   };
 }

@@ -22,7 +22,7 @@ export type LeasedDelivery = {
 
 export type Claim = { endpointId: EndpointId; limit: number };
 
-export type Lease = {
+type Lease = {
   now: number;
   /** End of the lease in Unix milliseconds. An unsettled delivery is due again from then on. */
   until: number;
@@ -42,7 +42,7 @@ export const leaseDeliveries = defineWrite(
         if (endpoint.suspendedUntil !== null && endpoint.suspendedUntil > lease.now) continue;
         leased.push(...(await leaseFor(tx, endpoint, { ...lease, limit })));
       } else {
-        await endPending(tx, endpointId, endpoint ? 'disabled' : 'deleted', lease.now);
+        await endPending(tx, endpointId, { why: endpoint ? 'disabled' : 'deleted', now: lease.now });
       }
     }
     return leased;

@@ -1,4 +1,4 @@
-/** Rotates the secret of an endpoint, only on request (decisions.md 15). */
+/** Rotates the secret of an endpoint, only on request. */
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { newSecret } from './signature.ts';
@@ -6,14 +6,13 @@ import { type Owner, replaceSecret } from './store.ts';
 
 /**
  * Replaces the secret and returns the endpoint with the new one.
- * @param overlapSeconds time in which posts are also signed with the previous secret
+ * @param request.overlapSeconds time in which posts are also signed with the previous secret
  * @throws AppError not_found
  */
 export async function rotateSecret(
   app: Pick<App, 'db' | 'clock' | 'sealer'>,
   owner: Owner,
-  id: string,
-  overlapSeconds: number,
+  { id, overlapSeconds }: { id: string; overlapSeconds: number },
 ): Promise<WebhookEndpointRow & { secret: string }> {
   const secret = newSecret();
   const row = await app.db.commit(replaceSecret, {

@@ -1,4 +1,4 @@
-/** Computes when a failed post is retried (api.md 1.8), and for how long its endpoint is suspended. */
+/** Computes when a failed post is retried, and for how long its endpoint is suspended. */
 import { jitter } from '../system/backoff.ts';
 import type { Random } from '../system/random.ts';
 
@@ -16,6 +16,7 @@ const RETRY_DELAYS_MS = [
   10 * HOUR_MS,
   10 * HOUR_MS,
 ] as const;
+/** Maximum number of posts of one delivery: the first one, and one after each delay. */
 export const MAX_ATTEMPTS = RETRY_DELAYS_MS.length + 1;
 
 const JITTER_SHARE = 0.1;

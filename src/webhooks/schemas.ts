@@ -1,14 +1,14 @@
-/** Request and response shapes of webhook endpoints (specification 2.11, 4.12, api.md 1.8). */
+/** Request and response shapes of webhook endpoints (specification 2.11, 4.12). */
 import { type Static, Type } from 'typebox';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { EVENT_TYPES } from '../events/store.ts';
-import { PLAIN_TEXT } from '../http/plain-text.ts';
+import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { MAX_URL_CHARACTERS } from './destination.ts';
 
 /** Maximum length of the list of events in a request. It bounds the work, because duplicates are dropped. */
 const MAX_EVENTS = 100;
-/** Maximum length of a description (api.md 1.10, names). */
+/** Maximum length of a description. Our own limit. */
 const MAX_DESCRIPTION_CHARACTERS = 200;
 /** Maximum overlap of secrets, one week: long enough to deploy a secret, short enough to end a leaked one. */
 const MAX_OVERLAP_SECONDS = 604_800;
@@ -17,20 +17,23 @@ const eventType = Type.Enum([...EVENT_TYPES]);
 
 const url = Type.String({
   maxLength: MAX_URL_CHARACTERS,
-  description: 'Where events are posted; https, without user name or fragment, and not to a mail port.',
+  description:
+    'https URL to which events are posted, without user name and fragment, and not on a mail port.',
 });
 const events = Type.Array(eventType, {
   minItems: 1,
   maxItems: MAX_EVENTS,
-  description: 'What is posted; repetitions are dropped.',
+  description: 'Types of events that are posted. Repeated types are dropped.',
 });
 const description = Type.String({
   maxLength: MAX_DESCRIPTION_CHARACTERS,
   pattern: PLAIN_TEXT,
-  description: 'For you; without control characters.',
+  description: 'Text for your own use, without control characters.',
 });
 
-const descriptionOrNull = Type.Union([description, Type.Null()], { description: 'Null: none.' });
+const descriptionOrNull = Type.Union([description, Type.Null()], {
+  description: 'Text for your own use; null for none.',
+});
 
 const EXAMPLE = {
   url: 'https://shop.example/webhooks/mail',
@@ -49,7 +52,9 @@ export const endpointChangeSchema = Type.Object(
     events: Type.Optional(events),
     description: Type.Optional(descriptionOrNull),
     status: Type.Optional(
-      Type.Enum(['enabled', 'disabled'], { description: 'Enabling forgets the failures so far.' }),
+      Type.Enum(['enabled', 'disabled'], {
+        description: 'Enabling an endpoint forgets its failures so far.',
+      }),
     ),
   },
   { examples: [{ status: 'enabled' }] },
@@ -64,18 +69,18 @@ const endpointFields = {
   events: Type.Array(eventType),
   status: Type.Enum(['enabled', 'disabled']),
   disabledReason: Type.Union([Type.Enum(['manual', 'failures', 'gone']), Type.Null()], {
-    description: '`failures`: nothing had succeeded for days; `gone`: the receiver answered 410.',
+    description: '`failures`: no post had succeeded for days; `gone`: the receiver answered 410.',
   }),
   disabledAt: time,
   failingSince: Type.Union([Type.String(), Type.Null()], {
-    description: 'Since when no post has succeeded; null while they do.',
+    description: 'Time since which no post has succeeded; null while posts succeed.',
   }),
   suspendedUntil: Type.Union([Type.String(), Type.Null()], {
     description:
-      'Nothing is posted before this time, because the last post failed: a quarter of a second at first, twice as long after each failure, at most a minute. Null while posts succeed.',
+      'Time before which nothing is posted, because the last post failed. The first pause is a quarter of a second; it doubles with each failure, up to a minute. Null while posts succeed.',
   }),
   previousSecretExpiresAt: Type.Union([Type.String(), Type.Null()], {
-    description: 'Until when posts are signed with the secret before this one, too; null when they are not.',
+    description: 'Time until which posts are also signed with the previous secret; null when they are not.',
   }),
   description: Type.Union([Type.String(), Type.Null()]),
   createdAt: Type.String(),
@@ -102,7 +107,9 @@ export const endpointSchema = Type.Object(endpointFields, {
   examples: [SHOWN_EXAMPLE],
 });
 
-export const secretField = Type.String({ description: 'Signs every post. Shown this once.' });
+export const secretField = Type.String({
+  description: 'Secret that signs every post. It is not shown again.',
+});
 export const EXAMPLE_SECRET = 'whsec_dGhpcyBpcyBhbiBleGFtcGxlLCBub3QgYSBzZWNyZXQ=';
 
 /** Answer of the requests that create an endpoint or rotate its secret. */
@@ -143,7 +150,7 @@ export const rotationSchema = Type.Object(
         minimum: 0,
         maximum: MAX_OVERLAP_SECONDS,
         default: 0,
-        description: 'For so long posts are signed with the secret of before, too.',
+        description: 'Time for which posts are also signed with the previous secret, in seconds.',
       }),
     ),
   },
@@ -157,7 +164,7 @@ const nullableInteger = (text: string) => Type.Union([Type.Integer(), Type.Null(
 export const responseFields = {
   responseStatus: nullableInteger('HTTP status of the last answer; null: there was none.'),
   responseTimeMs: nullableInteger('How long that answer took.'),
-  error: Type.Union([Type.String(), Type.Null()], { description: 'What went wrong.' }),
+  error: Type.Union([Type.String(), Type.Null()], { description: 'Description of the error.' }),
 };
 
 export const testSchema = Type.Object(
@@ -167,7 +174,7 @@ export const testSchema = Type.Object(
 export type TestBody = Static<typeof testSchema>;
 
 export const testResultSchema = Type.Object(
-  { delivered: Type.Boolean({ description: 'The receiver answered 2xx.' }), ...responseFields },
+  { delivered: Type.Boolean({ description: 'True when the receiver answered 2xx.' }), ...responseFields },
   {
     title: 'WebhookTestResult',
     examples: [{ delivered: true, responseStatus: 204, responseTimeMs: 84, error: null }],

@@ -1,6 +1,6 @@
 /**
- * Settles a post: one transaction stores the delivery's new state and its effect on the endpoint. An endpoint that
- * has failed for days is disabled, and one that answers 410 is disabled at once (api.md 1.8).
+ * Settles a post: one transaction stores the delivery's new state and its effect on the endpoint. An endpoint that has
+ * failed for days is disabled, and one that answers 410 is disabled at once.
  */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { firstIdAt } from '../system/ids.ts';
@@ -25,9 +25,9 @@ import {
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Age of the failures at which the operator is warned (api.md 1.8). */
+/** Age of the failures at which the operator is warned. */
 const WARN_AFTER_MS = DAY_MS;
-/** Time without a success after which an endpoint is disabled (api.md 1.8). */
+/** Time without a success after which an endpoint is disabled. */
 const DISABLE_AFTER_MS = 5 * DAY_MS;
 /**
  * Number of failing deliveries that an endpoint must also have to be disabled, so that a short outage does not
@@ -66,7 +66,7 @@ export const settleDelivery = defineWrite(
     const ended = hasMoved ? { ...settlement, ...nextReceiver(settlement) } : settlement;
     if (!(await settleLeased(tx, ended))) return 'stale';
     if (endpoint?.status !== 'enabled') {
-      await endPending(tx, endpointId, endpoint ? 'disabled' : 'deleted', now);
+      await endPending(tx, endpointId, { why: endpoint ? 'disabled' : 'deleted', now });
       return 'none';
     }
     if (hasMoved) return 'none';
@@ -85,7 +85,7 @@ function nextReceiver({ attempts, now }: Settlement): Partial<Ended> {
 
 async function settleFailure(tx: Tx, endpoint: EndpointById, now: number): Promise<EndpointEffect> {
   const failingSince = endpoint.failingSince ?? now;
-  if (await hasFailedTooLong(tx, endpoint.id, failingSince, now)) {
+  if (await hasFailedTooLong(tx, endpoint.id, { since: failingSince, now })) {
     await disableEndpoint(tx, { id: endpoint.id, reason: 'failures', now });
     return 'disabled';
   }
@@ -112,8 +112,7 @@ function suspend(
 async function hasFailedTooLong(
   tx: Tx,
   endpointId: EndpointId,
-  since: number,
-  now: number,
+  { since, now }: { since: number; now: number },
 ): Promise<boolean> {
   if (now - since < DISABLE_AFTER_MS) return false;
   const failing = await countFailing(tx, {

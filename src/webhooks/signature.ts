@@ -33,9 +33,7 @@ export function signPayload(secrets: readonly string[], timestampSeconds: number
  */
 export function signStandard(
   secrets: readonly string[],
-  id: string,
-  timestampSeconds: number,
-  body: string,
+  { id, timestampSeconds, body }: { id: string; timestampSeconds: number; body: string },
 ): string {
   const sign = (secret: string) => {
     const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
@@ -44,7 +42,7 @@ export function signStandard(
   return secrets.map(sign).join(' ');
 }
 
-export type SignedPost = {
+type SignedPost = {
   secret: string;
   /** The signature header as received. */
   header: string;

@@ -5,14 +5,14 @@
  * failed has one slot, and all such endpoints together never take the last quarter. However many receivers are dead, of
  * one tenant or of many, the others are served.
  */
-import { mayTakeAnother } from '../system/shares.ts';
+import { mayTakeAnother, Shares } from '../system/shares.ts';
 import type { EndpointId, WaitingEndpoint } from './deliveries/store.ts';
 import type { Claim } from './lease.ts';
 import type { Receiver } from './store.ts';
 
 /** Maximum number of concurrent posts. */
 export const IN_FLIGHT = 256;
-/** Maximum number of concurrent posts to one endpoint (api.md 1.8). */
+/** Maximum number of concurrent posts to one endpoint. */
 const IN_FLIGHT_PER_ENDPOINT = 4;
 const IN_FLIGHT_PER_FAILING_ENDPOINT = 1;
 /** Maximum number of concurrent posts to all endpoints together whose last post failed. */
@@ -29,19 +29,16 @@ type Candidate = { held: number; endpoints: WaitingEndpoint[] };
 /** Counts the posts in flight by endpoint and by tenant. */
 export class Slots {
   readonly #byEndpoint = new Counts<EndpointId>();
-  readonly #byTenant = new Counts<TenantId>();
-  #taken = 0;
+  readonly #shares = new Shares<TenantId>(IN_FLIGHT);
 
   take({ id, tenantId }: Pick<Receiver, 'id' | 'tenantId'>): void {
     this.#byEndpoint.add(id, 1);
-    this.#byTenant.add(tenantId, 1);
-    this.#taken += 1;
+    this.#shares.count(tenantId);
   }
 
   free({ id, tenantId }: Pick<Receiver, 'id' | 'tenantId'>): void {
     this.#byEndpoint.add(id, -1);
-    this.#byTenant.add(tenantId, -1);
-    this.#taken -= 1;
+    this.#shares.release(tenantId);
   }
 
   /**
@@ -51,7 +48,7 @@ export class Slots {
    */
   share(waiting: readonly WaitingEndpoint[], { now, limit }: { now: number; limit: number }): Claim[] {
     const due = waiting.filter(({ dueAt }) => dueAt <= now);
-    return this.#give(waiting, due, { limit, perEndpoint: IN_FLIGHT_PER_ENDPOINT });
+    return this.#assign(waiting, due, { limit, perEndpoint: IN_FLIGHT_PER_ENDPOINT });
   }
 
   /**
@@ -63,19 +60,19 @@ export class Slots {
     { now, limit, given }: { now: number; limit: number; given: ReadonlySet<EndpointId> },
   ): Claim[] {
     const rest = waiting.filter(({ endpointId, dueAt }) => dueAt <= now && !given.has(endpointId));
-    return this.#give(waiting, rest, { limit, perEndpoint: 1 });
+    return this.#assign(waiting, rest, { limit, perEndpoint: 1 });
   }
 
   /** Gives out slots in rounds: each round gives one slot to every tenant that holds the fewest. */
-  #give(
+  #assign(
     waiting: readonly WaitingEndpoint[],
     due: readonly WaitingEndpoint[],
     { limit, perEndpoint }: Limits,
   ): Claim[] {
     const granted = new Counts<EndpointId>();
     let left = limit;
-    let free = IN_FLIGHT - this.#taken;
-    let leftFailing = this.#roomForFailing(waiting);
+    let { free } = this.#shares;
+    let leftFailing = this.#freeForFailing(waiting);
     let candidates = this.#candidates(due);
     while (left > 0 && candidates.length > 0) {
       const fewest = candidates.reduce((least, { held }) => Math.min(least, held), IN_FLIGHT);
@@ -100,7 +97,7 @@ export class Slots {
   /** Groups due endpoints by tenant, those that waited longest first. */
   #candidates(due: readonly WaitingEndpoint[]): Candidate[] {
     const byTenant = Map.groupBy(due, ({ tenantId }) => tenantId);
-    return [...byTenant].map(([tenantId, endpoints]) => ({ held: this.#byTenant.of(tenantId), endpoints }));
+    return [...byTenant].map(([tenantId, endpoints]) => ({ held: this.#shares.heldBy(tenantId), endpoints }));
   }
 
   /** Returns the tenant's endpoint that holds the fewest slots, and among equals the one that waited longest. */
@@ -123,20 +120,19 @@ export class Slots {
 
   /** Returns the endpoint that can get a slot first when it falls due. The others get one when a post ends. */
   next(waiting: readonly WaitingEndpoint[]): WaitingEndpoint | undefined {
-    const roomForFailing = this.#roomForFailing(waiting) > 0;
-    const free = IN_FLIGHT - this.#taken;
+    const freeForFailing = this.#freeForFailing(waiting) > 0;
     return waiting.find(
       ({ endpointId, tenantId, failing }) =>
         this.#byEndpoint.of(endpointId) < mostFor(failing) &&
-        mayTakeAnother({ held: this.#byTenant.of(tenantId), free }) &&
-        (!failing || roomForFailing),
+        this.#shares.mayTake(tenantId) &&
+        (!failing || freeForFailing),
     );
   }
 
-  #roomForFailing(waiting: readonly WaitingEndpoint[]): number {
-    let room = IN_FLIGHT_FAILING;
-    for (const { endpointId, failing } of waiting) if (failing) room -= this.#byEndpoint.of(endpointId);
-    return room;
+  #freeForFailing(waiting: readonly WaitingEndpoint[]): number {
+    let free = IN_FLIGHT_FAILING;
+    for (const { endpointId, failing } of waiting) if (failing) free -= this.#byEndpoint.of(endpointId);
+    return free;
   }
 }
 

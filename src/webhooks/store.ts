@@ -9,7 +9,7 @@ import type { WebhookEndpointRow } from '../db/tables.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import { type EndpointId, endPending } from './deliveries/store.ts';
 
-/** Maximum number of endpoints per tenant, live and test together (api.md 1.10). */
+/** Maximum number of endpoints per tenant, live and test together. Our own limit. */
 export const MAX_ENDPOINTS = 50;
 
 export type Owner = Pick<WebhookEndpointRow, 'tenantId' | 'mode'>;
@@ -25,11 +25,7 @@ export const insertEndpoint = defineWrite('webhooks.insertEndpoint', async (tx, 
     .where('tenantId', '=', row.tenantId)
     .executeTakeFirstOrThrow();
   if (count >= MAX_ENDPOINTS) {
-    throw limitReached(
-      'webhook endpoints already, those of live and test keys together',
-      count,
-      'delete one first',
-    );
+    throw limitReached('webhook endpoints (live and test together)', count);
   }
   await tx.insertInto('webhookEndpoints').values(row).execute();
 });
@@ -60,7 +56,7 @@ export function listEndpoints(tx: Tx, owner: Owner, page: PageRequest): Promise<
   return readPage(page, (slice) => inSlice(all, 'id', slice).execute());
 }
 
-export type EndpointPatch = Partial<Pick<WebhookEndpointRow, 'url' | 'events' | 'description' | 'status'>>;
+type EndpointPatch = Partial<Pick<WebhookEndpointRow, 'url' | 'events' | 'description' | 'status'>>;
 
 /**
  * Changes the named fields and returns the endpoint. Equal values are not a change.
@@ -78,7 +74,7 @@ export const changeEndpoint = defineWrite(
       (field) => wished[field] === before[field],
     );
     const after = isSame ? before : await writeEndpoint(tx, { ...before, ...wished, updatedAt: now });
-    if (after.status === 'disabled') await endPending(tx, after.id, 'disabled', now);
+    if (after.status === 'disabled') await endPending(tx, after.id, { why: 'disabled', now });
     return after;
   },
 );
@@ -122,7 +118,7 @@ async function writeEndpoint(tx: Tx, endpoint: WebhookEndpointRow): Promise<Webh
   return endpoint;
 }
 
-export type NewSecret = {
+type NewSecret = {
   owner: Owner;
   id: string;
   secretSealed: string;
@@ -172,7 +168,7 @@ export const deleteEndpoint = defineWrite(
   async (tx, { owner, id, now }: { owner: Owner; id: string; now: number }) => {
     const endpoint = await getEndpoint(tx, owner, id);
     await tx.deleteFrom('webhookEndpoints').where('id', '=', endpoint.id).execute();
-    await endPending(tx, endpoint.id, 'deleted', now);
+    await endPending(tx, endpoint.id, { why: 'deleted', now });
   },
 );
 
@@ -265,5 +261,5 @@ export async function disableEndpoint(
     .set({ status: 'disabled', disabledReason: reason, disabledAt: now, updatedAt: now })
     .where('id', '=', id)
     .execute();
-  await endPending(tx, id, 'disabled', now);
+  await endPending(tx, id, { why: 'disabled', now });
 }

@@ -1,4 +1,4 @@
-/** Changes an endpoint. Fields that the request does not name stay (specification 4.12, api.md 1.8). */
+/** Changes an endpoint. Fields that the request does not name stay (specification 4.12). */
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/tables.ts';
 import { invalid } from '../system/errors.ts';
@@ -13,8 +13,7 @@ import { changeEndpoint, type Owner } from './store.ts';
 export async function updateEndpoint(
   app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>,
   owner: Owner,
-  id: string,
-  wanted: EndpointChange,
+  { id, wanted }: { id: string; wanted: EndpointChange },
 ): Promise<WebhookEndpointRow> {
   // The schema ignores unknown fields, but a request with this field expects the secret to change.
   if (Object.hasOwn(wanted, 'secret')) {

@@ -1,15 +1,14 @@
 /** The background work of webhooks. It leases due deliveries, a few for each endpoint, posts them, and settles them. */
-import type { App } from '../app.ts';
-import { firstKeptId } from '../system/ids.ts';
+
 import type { Random } from '../system/random.ts';
 import { periodic, type Work } from '../system/worker.ts';
+import type { PartApp } from '../thread-app.ts';
 import { errorOf, eventPayload, type PostOutcome, post } from './deliver.ts';
 import {
   type Ended,
   type EndpointId,
   listWaitingEndpoints,
   releaseAbandoned,
-  sweepDeliveries,
   type WaitingEndpoint,
 } from './deliveries/store.ts';
 import { type Claim, type LeasedDelivery, leaseDeliveries } from './lease.ts';
@@ -24,13 +23,14 @@ const LEASE_MS = 60_000;
 /** Maximum number of leases in a row that take nothing, before the worker pauses. */
 const MAX_LEASE_TRIES = 3;
 
-export type WebhookApp = Pick<
-  App,
-  'db' | 'clock' | 'random' | 'config' | 'sealer' | 'fetch' | 'crashPoint' | 'log' | 'runId'
+type WebhookApp = Pick<
+  PartApp,
+  'db' | 'clock' | 'random' | 'config' | 'sealer' | 'fetch' | 'crashPoint' | 'log' | 'metrics' | 'runId'
 >;
 
 /** Returns the work that posts deliveries. */
 export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
+  const posts = app.metrics.counter('webhook_posts_total', 'Posts to webhook endpoints.', ['outcome']);
   const slots = new Slots();
   let waiting: WaitingEndpoint[] = [];
   /**
@@ -61,25 +61,25 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
       released = true;
       for (let tries = 0; tries < MAX_LEASE_TRIES; tries += 1) {
         const claims = await nextClaims(now, limit);
-        if (claims.length === 0) return [];
+        if (claims.length === 0) break;
         const lease = { now, until: now + LEASE_MS, runId: app.runId, claims };
         const leased = await app.db.commit(leaseDeliveries, lease);
         for (const { endpoint } of leased) slots.take(endpoint);
+        // The list may hold more endpoints that are due, so the worker leases again at once.
+        if (leased.length > 0) return { items: leased, nextDueAt: now };
         // When nothing was leased, the list of waiting endpoints is out of date: endpoints were suspended, disabled or
         // deleted since.
-        if (leased.length > 0) return leased;
       }
-      return [];
+      return { items: [], nextDueAt: slots.next(waiting)?.dueAt };
     },
     async run(delivery) {
       try {
-        await deliver(app, delivery);
+        const outcome = await deliver(app, delivery);
+        posts.inc({ outcome: outcome.kind });
       } finally {
         slots.free(delivery.endpoint);
       }
     },
-    /** It is called right after a lease that took nothing, so the list is still correct. A wake-up reads it again. */
-    nextDueAt: async () => slots.next(waiting)?.dueAt,
   };
 }
 
@@ -95,12 +95,13 @@ async function releaseAll(app: WebhookApp, now: number): Promise<void> {
   if (count > 0) app.log.warn({ count }, 'webhook posts were interrupted, and are made again');
 }
 
-async function deliver(app: WebhookApp, delivery: LeasedDelivery): Promise<void> {
+async function deliver(app: WebhookApp, delivery: LeasedDelivery): Promise<PostOutcome> {
   const { lease, endpoint, event } = delivery;
   const outcome = await post(app, { id: lease.id, endpoint, event, body: eventPayload(event) });
   app.crashPoint('webhook-after-post');
   const settlement = settle(delivery, outcome, { now: app.clock.now(), random: app.random });
   report(app, settlement, await app.db.commit(settleDelivery, settlement));
+  return outcome;
 }
 
 function settle(
@@ -115,7 +116,7 @@ function settle(
     now,
     gone: outcome.kind === 'gone',
     ...whatNext(lease.attempts, outcome, { now, random }),
-    ...whatWasHeard(outcome),
+    ...responseOf(outcome),
   };
 }
 
@@ -133,7 +134,7 @@ function whatNext(
     : { state: 'pending', dueAt: now + delayMs };
 }
 
-function whatWasHeard(outcome: PostOutcome): Omit<Ended, 'state' | 'dueAt'> {
+function responseOf(outcome: PostOutcome): Omit<Ended, 'state' | 'dueAt'> {
   const response = outcome.kind === 'unreachable' ? null : outcome.response;
   return {
     responseStatus: response?.status ?? null,
@@ -145,7 +146,7 @@ function whatWasHeard(outcome: PostOutcome): Omit<Ended, 'state' | 'dueAt'> {
 
 /** Logs the effect of a post for the operator. The owner sees it in the endpoint and in the log of deliveries. */
 function report(
-  { log }: Pick<App, 'log'>,
+  { log }: Pick<PartApp, 'log'>,
   { id: deliveryId, endpointId, state, error, attempts }: Settlement,
   effect: EndpointEffect,
 ): void {
@@ -169,18 +170,13 @@ function report(
 
 const SWEEP_PERIOD_MS = 3_600_000;
 
-/** Returns the work that removes old deliveries, and secrets whose overlap has ended. */
-export function createDeliverySweep(app: Pick<App, 'db' | 'clock' | 'config'>): Work<'run'> {
-  return periodic(app.clock, {
-    name: 'webhook delivery sweep',
+/** Returns the work that removes secrets whose overlap has ended. */
+export function createSecretSweep({ db, clock }: Pick<PartApp, 'db' | 'clock'>): Work<'run'> {
+  return periodic(clock, {
+    name: 'webhook secret sweep',
     periodMs: SWEEP_PERIOD_MS,
     async run() {
-      await app.db.commit(forgetPreviousSecrets, { now: app.clock.now() });
-      const before = firstKeptId('whd', app.clock.now(), app.config.retention.webhookDays);
-      let removed: number;
-      do {
-        removed = await app.db.commit(sweepDeliveries, { before });
-      } while (removed > 0);
+      await db.commit(forgetPreviousSecrets, { now: clock.now() });
     },
   });
 }

@@ -6,6 +6,7 @@ const FEATURES = [
   'events',
   'tenants',
   'domains',
+  'jobs',
   'imports',
   'exports',
   'suppressions',
@@ -32,8 +33,11 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   http: ['system'],
   mail: ['system'],
   'version.ts': [],
-  'config.ts': ['system'],
+  'crash-points.ts': [],
+  'config-schema.ts': [],
+  'config.ts': ['system', 'config-schema.ts', 'crash-points.ts'],
   'app.ts': ['system', 'db', 'blobs', 'mail', 'config.ts'],
+  'thread-app.ts': ['system', 'db', 'config.ts', 'app.ts'],
 };
 
 const HOUSE = [...Object.keys(FOUNDATIONS), ...FEATURES];
@@ -206,9 +210,6 @@ export function queriesOutsideStores(sources: readonly Source[]): string[] {
   );
 }
 
-/** Folders whose comments are still to be rewritten. */
-const LANGUAGE_TO_COME = [...FEATURES.map((feature) => `${feature}/`), 'mail/smtp/'];
-
 /**
  * Openings that refer to something outside the comment, or that make a fragment of it. A comment is read alone and names
  * what it is about.
@@ -217,25 +218,76 @@ const DANGLING_OPENINGS =
   /^(?:@\w+|Also|And|As|Asked|Besides|But|For|From|Hers|His|It|Its|Like the|Nobody|Nor|Null|Of|Or|Ours|Said|The (?:last|latter|others?|rest|same)|Their|Theirs|Them|They|Those|Told|Undefined|What|Whatever|When it|Whence|Where|Whether|Which|Who|Whoever|Whom|Whose|RFC \d+|Specification \d+|\w+\.md)\b/;
 
 export function danglingComments(sources: readonly Source[]): string[] {
-  return sources
-    .filter(({ path }) => !LANGUAGE_TO_COME.some((folder) => path.startsWith(folder)))
-    .flatMap(({ path, comments }) =>
-      comments
-        .filter((comment) => DANGLING_OPENINGS.test(comment))
-        .map((comment) => `${path}: a comment cannot be read alone: "${comment.slice(0, 50)}"`),
-    );
+  return sources.flatMap(({ path, comments }) =>
+    comments
+      .filter((comment) => DANGLING_OPENINGS.test(comment))
+      .map((comment) => `${path}: a comment cannot be read alone: "${comment.slice(0, 50)}"`),
+  );
+}
+
+/** Comments give the reason itself, or name a page that every reader of the repository has. */
+export function citedPages(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, comments }) =>
+    comments
+      .flatMap((comment) => comment.match(/[\w./-]+\.md\b|\bdecisions? \d+/gi) ?? [])
+      .filter((page) => !/^(?:(?:[\w-]+\/)*README|docs\/[\w-]+)\.md$/.test(page))
+      .map((page) => `${path} cites ${page}, which is not in the repository`),
+  );
 }
 
 /** Exported functions say what they return, their units, their errors and their source. */
 export function undocumentedFunctions(sources: readonly Source[]): string[] {
   return sources
     .filter(({ path }) => !path.endsWith('.d.ts'))
-    .filter(({ path }) => !LANGUAGE_TO_COME.some((folder) => path.startsWith(folder)))
     .flatMap(({ path, text }) =>
-      [...text.matchAll(/(?<!\*\/\n)^export (?:async )?function\*? (\w+)/gm)].map(
-        ([, name]) => `${path}: ${name} has no docstring`,
-      ),
+      firstDeclarations(text)
+        .filter(({ isDocumented }) => !isDocumented)
+        .map(({ name }) => `${path}: ${name} has no docstring`),
     );
+}
+
+/**
+ * Finds exported functions and operations of the database. The docstring of an overloaded function stands before its
+ * first signature.
+ */
+function firstDeclarations(text: string): { name: string; isDocumented: boolean }[] {
+  const declarations =
+    /(\*\/\n)?^export (?:(?:async )?function\*? (\w+)|const (\w+) = define(?:Write|Read)\b)/gm;
+  const found = [...text.matchAll(declarations)].map(([, docstring, func, operation]) => ({
+    name: func ?? operation ?? '',
+    isDocumented: docstring !== undefined,
+  }));
+  return found.filter(({ name }, index) => name !== found[index - 1]?.name);
+}
+
+const EXPORTS = /^export (?:abstract |async )*(?:function\*?|const|let|class|type|interface) (\w+)/gm;
+
+/** Values and types that one file uses are not exported. A test may be the other file that uses them. */
+export function unusedExports(sources: readonly Source[], tests: readonly Source[]): string[] {
+  const used = new Map<string, Set<string>>();
+  for (const { importedNames } of [...sources, ...tests]) {
+    for (const [file, names] of importedNames) {
+      const path = file.replace(/^(?:\.\.\/)+src\//, '');
+      used.set(path, new Set([...(used.get(path) ?? []), ...names]));
+    }
+  }
+  return sources.flatMap(({ path, code }) =>
+    [...code.matchAll(EXPORTS)]
+      .map(([, name = '']) => name)
+      .filter((name) => !used.get(path)?.has(name) && !used.get(path)?.has('*'))
+      .map((name) => `${path} exports ${name}, which no other file imports`),
+  );
+}
+
+/** Each limit says what it limits and where it comes from. Constants right below one another may share a comment. */
+export function unexplainedLimits(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, text }) =>
+    [
+      ...text.matchAll(
+        /(?<!\*\/\n|\n(?:export )?const [A-Z_]+ = .*\n)^(?:export )?const (M(?:AX|IN)_\w+) =/gm,
+      ),
+    ].map(([, name]) => `${path}: ${name} has no comment`),
+  );
 }
 
 /** Limits are `MAX_…` and `MIN_…` everywhere. */

@@ -14,6 +14,8 @@ export type Source = {
   bare: string;
   /** Files of src that it imports, types among them. */
   imports: string[];
+  /** Names that it imports from files, by file. The name `*` stands for all of them. */
+  importedNames: ReadonlyMap<string, ReadonlySet<string>>;
   /** Packages and Node's own modules. */
   packages: string[];
 };
@@ -43,8 +45,35 @@ export function readSource(path: string, text: string): Source {
     imports: specifiers
       .filter((name) => name.startsWith('.'))
       .map((name) => normalize(join(dirname(path), name))),
+    importedNames: readImportedNames(path, code),
     packages: specifiers.filter((name) => !name.startsWith('.')),
   };
+}
+
+const NAMED_IMPORTS = /\bimport\s+(?:type\s+)?([^;'"()]*?)\s*\bfrom\s*['"](\.[^'"]+)['"]/g;
+const DYNAMIC_IMPORTS = /\bimport\(\s*['"](\.[^'"]+)['"]/g;
+
+function readImportedNames(path: string, code: string): Map<string, Set<string>> {
+  const byFile = new Map<string, Set<string>>();
+  const add = (specifier: string, names: readonly string[]) => {
+    const file = normalize(join(dirname(path), specifier));
+    byFile.set(file, new Set([...(byFile.get(file) ?? []), ...names]));
+  };
+  for (const [, clause = '', specifier = ''] of code.matchAll(NAMED_IMPORTS)) {
+    const names = /\{(.*)\}/s.exec(clause)?.[1]?.split(',') ?? ['*'];
+    add(
+      specifier,
+      names.map(
+        (name) =>
+          name
+            .replace(/^\s*type\s/, '')
+            .trim()
+            .split(/\s/)[0] ?? '',
+      ),
+    );
+  }
+  for (const [, specifier = ''] of code.matchAll(DYNAMIC_IMPORTS)) add(specifier, ['*']);
+  return byFile;
 }
 
 function readComments(text: string): string[] {
@@ -65,9 +94,10 @@ function readComments(text: string): string[] {
   return comments;
 }
 
+/** Reads the sources under a folder, without packages that are installed there, such as those of `test/interop`. */
 export function readSources(root: string): Source[] {
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.[jt]sx?$/.test(path))
+    .filter((path) => /\.[jt]sx?$/.test(path) && !/(?:^|\/)node_modules\//.test(path))
     .sort()
     .map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
 }

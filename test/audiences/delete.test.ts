@@ -63,7 +63,7 @@ test('from the moment it is deleted nothing of it is found, though its rows are 
   assert.deepEqual(await rowsOf(id), [1, 5]);
 });
 
-test('it is cleared a slice at a time, its row last, and no other audience is touched', async () => {
+test('a deleted audience is cleared slice by slice, its row last, and no other audience is touched', async () => {
   const [doomed, spared] = [await audienceOf(ADDRESSES), await audienceOf(ADDRESSES)];
   await clear(100);
   await request('DELETE', `/v1/audiences/${doomed}`);
@@ -84,7 +84,7 @@ test('an audience whose contacts fill its slices exactly is removed all the same
   assert.deepEqual(await rowsOf(id), [0, 0]);
 });
 
-test('its segments go in the same write', async () => {
+test('deleting an audience deletes its segments in the same write', async () => {
   const id = await audienceOf([]);
   const filter = { op: 'and', rules: [{ field: 'unsubscribed', cmp: 'eq', value: false }] };
   const made = await request('POST', '/v1/segments', { body: { name: 's', audienceId: id, filter } });

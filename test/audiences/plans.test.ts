@@ -40,7 +40,7 @@ for (const [name, filter, walk] of LISTS) {
   test(`a list of ${name} walks its index, at any cursor and in any time`, async () => {
     for (const cursor of CURSORS) {
       const plan = await explain((tx) =>
-        listContacts(tx, tenantId, audienceId, { limit: 100, ...cursor, ...filter }),
+        listContacts(tx, tenantId, { audienceId, limit: 100, ...cursor, ...filter }),
       );
       const text = plan.join('\n');
       assert.match(text, walk);
@@ -57,8 +57,13 @@ const id = `ct_${'0'.repeat(26)}` as const;
 
 test('one contact, one audience and a put are each a search', async () => {
   const primary = /SEARCH contacts USING INDEX sqlite_autoindex_contacts_1 \(id=\?\)/;
-  assert.match((await explain((tx) => findContact(tx, tenantId, audienceId, id))).join('\n'), primary);
-  const byAddress = await explain((tx) => findContact(tx, tenantId, audienceId, 'a@b.example'));
+  assert.match(
+    (await explain((tx) => findContact(tx, tenantId, { audienceId, idOrAddress: id }))).join('\n'),
+    primary,
+  );
+  const byAddress = await explain((tx) =>
+    findContact(tx, tenantId, { audienceId, idOrAddress: 'a@b.example' }),
+  );
   assert.match(byAddress.join('\n'), BY_ADDRESS);
   const audience = (await explain((tx) => findAudience(tx, tenantId, audienceId))).join('\n');
   assert.match(audience, /SEARCH audiences USING INDEX/);
@@ -77,7 +82,7 @@ test('one contact, one audience and a put are each a search', async () => {
 
 const BY_CHOICE = 'contactChoices USING PRIMARY KEY (tenantId=? AND address=? AND topicId=? AND optedIn=?';
 
-test('who opted out is found among the choices alone, and the rest read of those that are met', async () => {
+test('opted-out addresses are found in the choices alone, and contacts are read only for those', async () => {
   const question = { topicId: 'top_1', defaultOptIn: false, addresses: ['a@b.example'] } as const;
   const plan = await explain((tx) => findOptedOut(tx, tenantId, question));
   assert.deepEqual(
@@ -90,7 +95,7 @@ test('who opted out is found among the choices alone, and the rest read of those
   );
 });
 
-test('what a contact no longer chooses is removed row by row', async () => {
+test('choices that a contact no longer has are removed row by row', async () => {
   const plan = await explain(async (tx) => {
     const contact = { id, tenantId, address: 'a@b.example', unsubscribed: 1, topics: '{}' } as const;
     await moveChoices(tx, contact, undefined);

@@ -37,6 +37,12 @@ export function blamable([field]: Steps): readonly string[] {
   return other === undefined ? [field] : [field, other];
 }
 
+/** Returns true when the schema of the field allows a list, or when there is no schema that says so. */
+export function takesList({ schema }: Pick<Route, 'schema'>, field: string): boolean {
+  const ofField = schema?.properties?.[field];
+  return ofField === undefined || JSON.stringify(ofField).includes('"array"');
+}
+
 /** The body with `value` in this place. */
 export function spoiled(valid: Record<string, unknown>, steps: Steps, value: unknown): unknown {
   const other = INSTEAD_OF[steps[0]];

@@ -78,5 +78,7 @@ export const WRONG: readonly unknown[] = [
   { length: 1 },
   { toString: 1 },
   ...HOSTILE,
-  ...HOSTILE.map((text) => [text]),
 ];
+
+/** Besides them, for a field that may be a list. Any other field refuses every list alike. */
+export const WRONG_LISTS: readonly unknown[] = HOSTILE.map((text) => [text]);

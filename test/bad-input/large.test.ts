@@ -81,7 +81,8 @@ for (const route of world.routes) {
         await bears(route, spoiled(route, field, `"${'x'.repeat(TEXT_CHARACTERS)}"`), field);
       }
       const [first = 'x'] = fields;
-      for (const filler of LONG_BODIES.includes(url) ? FILLERS : FILLERS.slice(0, 1)) {
+      // Elsewhere they are too large, and refused unread (unsound.test.ts).
+      for (const filler of LONG_BODIES.includes(url) ? FILLERS : []) {
         const text = `"${filler.repeat(LONG_TEXT_CHARACTERS / filler.length)}"`;
         await bears(route, spoiled(route, first, text), `${first} of ${filler}`);
       }

@@ -63,7 +63,7 @@ test('no subject and no display name adds a line to the header', async () => {
   assert.ok(accepted > 50, `${accepted} were accepted`);
 });
 
-test('what is not HTTP at all, or has too large a head, is answered in the envelope', async () => {
+test('bytes that are not HTTP, and heads that are too large, are answered in the envelope', async () => {
   await server.listen({ host: '127.0.0.1', port: 0 });
   const { port } = server.server.address() as AddressInfo;
   const attempts: [string, string][] = [

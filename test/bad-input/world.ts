@@ -94,7 +94,8 @@ export async function openBadInput(): Promise<BadInput> {
       ...(payload !== undefined && { payload }),
     } satisfies InjectOptions);
     const { statusCode: status, body: text } = response;
-    const about = `${method} ${url.slice(0, 200)} ${String(payload).slice(0, 300)} -> ${status} ${text.slice(0, 300)}`;
+    const sent = String(payload?.slice(0, 300));
+    const about = `${method} ${url.slice(0, 200)} ${sent} -> ${status} ${text.slice(0, 300)}`;
     assert.ok(status < 500, `${about} ${String(JSON.stringify(logged, errorText)).slice(0, 2_000)}`);
     assert.match(String(response.headers['x-request-id']), /^req_/, about);
     const body = isJson(response.headers['content-type']) ? (JSON.parse(text) as Problem) : {};
@@ -115,7 +116,7 @@ export async function openBadInput(): Promise<BadInput> {
     const id = typeof made.id === 'string' ? made.id : '';
     const prefix = PREFIXES.find((one) => id.startsWith(`${one}_`));
     if (prefix === undefined || Object.values(owner.ids).includes(id)) return;
-    if (prefix === 'exp') database.prepare('DELETE FROM exports WHERE id = ?').run(id);
+    if (prefix === 'exp') database.prepare('DELETE FROM jobs WHERE id = ?').run(id);
     if (prefix === 'imp') await populated.runJobs(owner);
     const remove = findDelete(operations, prefix);
     if (remove) await ask('public', { method: 'DELETE', url: pathOf(remove, owner, { id }) });

@@ -22,6 +22,8 @@ export type Settings = {
   /** Default: the daemon's own. */
   connectionsPerSite?: number;
   mailLog?: boolean;
+  /** Lets webhooks be posted over http. */
+  webhooks?: boolean;
 };
 
 const RECIPIENT_ZONE = `
@@ -34,7 +36,7 @@ export function startDns(): Promise<DnsServer> {
 
 export function environment(
   dns: DnsServer,
-  { smtpPort, connectionsPerSite, mailLog = true }: Settings,
+  { smtpPort, connectionsPerSite, mailLog = true, webhooks = false }: Settings,
 ): Record<string, string> {
   return {
     POSTRIDER_HOSTNAME: 'postrider.test',
@@ -43,6 +45,7 @@ export function environment(
     POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
     POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
     POSTRIDER_LOG_MAIL: String(mailLog),
+    POSTRIDER_WEBHOOKS_ALLOW_HTTP: String(webhooks),
     ...(connectionsPerSite === undefined
       ? {}
       : { POSTRIDER_DELIVERY_CONNECTIONS_PER_SITE: String(connectionsPerSite) }),

@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --only GROUP] [-- --json]`: what this machine can do, what the least program would do, what
+ * `npm run bench [-- --only GROUP] [-- --json] [-- --seconds N]`: what this machine can do, what the least program would do, what
  * Postrider does, and what its peer does, in one table. Each row is the median of three runs, which alternate, because
  * a shared machine changes its mood by the minute: compare within one table only. What a row is to reach stands beside it;
  * nothing fails that does not.
@@ -11,15 +11,24 @@ import { bare } from './bare.ts';
 import { batch } from './batch.ts';
 import { ceilings } from './ceilings.ts';
 import { csv } from './csv.ts';
+import { disk } from './disk.ts';
+import { memory } from './memory.ts';
 import { million } from './million.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
+import { retention } from './retention.ts';
 import type { Group, Row } from './row.ts';
 import { scheduled } from './scheduled.ts';
 import { sinkName } from './sink.ts';
 import { disturbed, type RowRuns, renderTable, summarise } from './table.ts';
 import { machineFacts, openWorkspace, type Workspace } from './workspace.ts';
 
+/** Length of the steady load of the row `memory`, unless `--seconds` says otherwise. */
+const MEMORY_SECONDS = 600;
+
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, json: { type: 'boolean' }, seconds: { type: 'string' } },
+});
 const GROUPS: readonly Group[] = [
   ceilings,
   bare,
@@ -29,16 +38,18 @@ const GROUPS: readonly Group[] = [
   scheduled,
   attachments,
   million,
+  retention,
   csv,
+  disk,
+  memory(Number(values.seconds ?? MEMORY_SECONDS)),
 ];
 const ROUNDS = 3;
-/** More than this taken by other programs, and a table is of little use (performance.md 5). */
+/** More than this taken by other programs, and a table is of little use. */
 const CALM_CORES = 1;
 
 // The pool reads this at its first use; the ceiling of signatures wants every core.
 process.env['UV_THREADPOOL_SIZE'] = String(availableParallelism() + 2);
 
-const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'boolean' } } });
 const groups = GROUPS.filter((group) => values.only === undefined || group.name === values.only);
 if (groups.length === 0) {
   console.error(`no group "${values.only}"; there are ${GROUPS.map((group) => group.name).join(', ')}`);
@@ -69,7 +80,7 @@ async function prepare(workspace: Workspace, groups: readonly Group[]): Promise<
 /** Progress goes to standard error, so that the table can be redirected alone. */
 async function runRound(round: number, prepared: Prepared): Promise<void> {
   for (const entry of prepared) {
-    if ('missing' in entry) continue;
+    if ('missing' in entry || round > (entry.row.rounds ?? ROUNDS)) continue;
     try {
       const measure = await entry.row.measure();
       entry.measures.push(measure);

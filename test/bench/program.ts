@@ -17,7 +17,7 @@ export type Program = {
 
 const STOP_TIMEOUT_MS = 10_000;
 const OUTPUT_KEPT = 4_096;
-const TSX = import.meta.resolve('tsx');
+const TYPESCRIPT = new URL('../../bin/typescript.ts', import.meta.url).href;
 
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -27,7 +27,7 @@ process.on('exit', () => {
 /** Runs a module of this folder in a Node process of its own; `input` reaches it as JSON in its first argument. */
 export function startModule(name: string, input: unknown, env: Record<string, string> = {}): Program {
   const file = fileURLToPath(new URL(name, import.meta.url));
-  return startProgram(process.execPath, ['--import', TSX, file, JSON.stringify(input)], {
+  return startProgram(process.execPath, ['--import', TYPESCRIPT, file, JSON.stringify(input)], {
     env: { ...process.env, ...env },
   });
 }

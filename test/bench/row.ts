@@ -35,10 +35,12 @@ export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {
   name: string;
-  unit: 'fdatasync/s' | 'commits/s' | 'signatures/s' | 'msg/s' | 'ms' | 'MiB';
+  unit: 'fdatasync/s' | 'commits/s' | 'signatures/s' | 'msg/s' | 'ms' | 'MiB' | 'bytes';
   comparison?: { job: Job; role: Role };
   /** What it is to reach, for the reader. */
   aim?: string;
+  /** Number of runs, when the row is too long for as many as the others. */
+  rounds?: number;
   measure(): Promise<Measure>;
 };
 

@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createDownloads } from '../../src/emails/download.ts';
 import { createInFlight } from '../../src/emails/idempotency/in-flight.ts';
 import { type SendApp, sendEmail } from '../../src/emails/send.ts';
-import { createByteBudget } from '../../src/http/byte-budget.ts';
+import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
 import type { Caller } from '../../src/tenants/authenticate.ts';
 
 export type SpoolInput = {
@@ -60,7 +60,7 @@ async function accept(number: number): Promise<void> {
       scheduledAt: new Date(startedAtMs + dueInMs).toISOString(),
     },
     detached: { find: () => undefined, hash: () => undefined },
-    idempotencyKey: undefined,
+    idempotency: undefined,
     holdText: () => () => {},
     requireValidKey: async () => {},
   });

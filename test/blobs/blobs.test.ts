@@ -19,6 +19,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { type Blobs, INLINE_BYTES, openBlobs } from '../../src/blobs/blobs.ts';
+import { mainOwner } from '../../src/blobs/owner.ts';
 import type { Db } from '../../src/db/database.ts';
 import type { BlobRow } from '../../src/db/tables.ts';
 import { AppError } from '../../src/system/errors.ts';
@@ -43,14 +44,14 @@ function open(dataDir = temporaryDirectory()) {
   const logged: string[] = [];
   const log = pino({ level: 'error', base: null }, { write: (line) => void logged.push(line) });
   const disk = { reportFull: () => void full.count++ };
-  const blobs = openBlobs({ clock, log, disk }, db, dataDir);
+  const blobs = openBlobs({ clock, log, disk }, mainOwner(db, dataDir));
   return { blobs, clock, dataDir, system: { log, disk }, logged, full };
 }
 
 /** Lists every file below `blobs/` except those in the trash. */
-function files(dataDir: string): string[] {
-  return readdirSync(join(dataDir, 'blobs'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => !path.startsWith('trash') && statSync(join(dataDir, 'blobs', path)).isFile())
+function files(dataDir: string, folder = 'blobs'): string[] {
+  return readdirSync(join(dataDir, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => !path.startsWith('trash') && statSync(join(dataDir, folder, path)).isFile())
     .sort();
 }
 
@@ -242,7 +243,7 @@ test('reading a file with changed bytes yields all but its last chunk, then an e
     const reading = (async () => {
       for await (const piece of content.chunks()) readBytes += piece.length;
     })();
-    await assert.rejects(reading, { name: 'DamagedBlobError', place });
+    await assert.rejects(reading, { name: 'DamagedBlobError', location: place });
     assert.ok(readBytes < whole.length, `${readBytes} bytes were handed over`);
   }
   writeFileSync(place, whole);
@@ -254,7 +255,7 @@ test('reading bytes that were changed in the database fails before the first byt
   const { blobs } = open();
   const row = await blobs.prepare([Buffer.from('Hello')]);
   await db.commit(keepBlob, { ...row, data: Buffer.from('Jello') });
-  await assert.rejects(blobs.open(row.id), { name: 'DamagedBlobError', place: 'the database' });
+  await assert.rejects(blobs.open(row.id), { name: 'DamagedBlobError', location: 'the database' });
 });
 
 test('pieces that fail leave neither file nor descriptor, and their error is told as it is', async () => {
@@ -432,7 +433,8 @@ test('an old file that is prepared again is kept for the commit that may follow'
 test('a file that was just prepared is kept when the wall clock is set forward by a day', async () => {
   const { clock, dataDir, system } = open();
   let wallMs = 0;
-  const blobs = openBlobs({ ...system, clock: { ...clock, now: () => clock.now() + wallMs } }, db, dataDir);
+  const ahead = { ...clock, now: () => clock.now() + wallMs };
+  const blobs = openBlobs({ ...system, clock: ahead }, mainOwner(db, dataDir));
   await blobs.prepare([large(9)]);
   const [path = ''] = files(dataDir);
   setAge(dataDir, path, 0);
@@ -523,4 +525,36 @@ test('preparing and discarding the same bytes in any order leaves committed blob
 
 test('sweeping before anything was stored finds nothing', async () => {
   assert.equal((await open().blobs.sweep()).moved, 0);
+});
+
+test('another owner keeps files of its own: its rows decide what is in use, and its sweep takes nothing of others', async () => {
+  const { blobs: messages, clock, dataDir, system } = open();
+  const rows = new Map<string, BlobRow>();
+  const isFileInUse = async (hash: string) => [...rows.values()].some(({ sha256 }) => sha256 === hash);
+  const notes = openBlobs(
+    { ...system, clock },
+    {
+      root: join(dataDir, 'notes'),
+      find: async (id) => rows.get(id),
+      isFileInUse,
+      keepFilesUntil: null,
+      uses: [],
+    },
+  );
+  const ofMessage = await messages.prepare([large(21)]);
+  await db.commit(keepBlob, ofMessage);
+  const [kept, same, unused] = [large(22), large(21), large(23)];
+  const ofNotes = await notes.prepare([kept]);
+  rows.set(ofNotes.id, ofNotes);
+  // The message's row says nothing about the file of the notes that has the same bytes.
+  await notes.discard(await notes.prepare([same]));
+  await notes.prepare([unused]);
+  assert.equal(files(dataDir, 'notes').length, 2);
+  await clock.advance(2 * HOUR_MS);
+  assert.equal((await notes.sweep()).moved, 1);
+  assert.equal((await messages.sweep()).moved, 0);
+  const content = await notes.open(ofNotes.id);
+  assert.deepEqual(await content.head(4), kept.subarray(0, 4));
+  await assert.rejects(messages.open(ofNotes.id), /does not exist/);
+  assert.deepEqual(files(dataDir), [`${ofMessage.sha256.slice(0, 2)}/${ofMessage.sha256}`]);
 });

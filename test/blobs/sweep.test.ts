@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Blobs, INLINE_BYTES, openBlobs } from '../../src/blobs/blobs.ts';
+import { mainOwner } from '../../src/blobs/owner.ts';
 import { createBlobSweep } from '../../src/blobs/worker.ts';
 import type { Db } from '../../src/db/database.ts';
 import type { BlobRow } from '../../src/db/tables.ts';
@@ -37,10 +38,10 @@ type Opened = { blobs: Blobs; clock: FakeClock; root: string };
 
 function open(dataDir = temporaryDirectory(), keepFilesUntil: number | null = null): Opened {
   const clock = createFakeClock(NOW);
-  const held = { ...db, installation: { ...db.installation, keepFilesUntil } };
+  const owner = { ...mainOwner(db, dataDir), keepFilesUntil };
   return {
     clock,
-    blobs: openBlobs({ clock, log: createLog('silent'), disk: { reportFull() {} } }, held, dataDir),
+    blobs: openBlobs({ clock, log: createLog('silent'), disk: { reportFull() {} } }, owner),
     root: join(dataDir, 'blobs'),
   };
 }
@@ -135,16 +136,11 @@ test('files of killed requests are swept, however many there are', async () => {
   const { clock, root } = open();
   await addNamed(root, 30);
   addUnnamed(root, 20);
-  const used = (from: number, to: number) => ({
-    ...db,
-    installation: { ...db.installation, uses: [{ from: NOW - from, to: NOW - to }] },
-  });
-  const sweep = (from: number, to: number) =>
-    openBlobs(
-      { clock, log: createLog('silent'), disk: { reportFull() {} } },
-      used(from, to),
-      dirname(root),
-    ).sweep();
+  const sweep = (from: number, to: number) => {
+    const uses = [{ from: NOW - from, to: NOW - to }];
+    const owner = { ...mainOwner(db, dirname(root)), uses };
+    return openBlobs({ clock, log: createLog('silent'), disk: { reportFull() {} } }, owner).sweep();
+  };
   assert.deepEqual((await sweep(HOUR_MS, 0)).stopped, { unnamed: 20, files: 50 });
   assert.deepEqual((await sweep(4 * HOUR_MS, 3 * HOUR_MS)).stopped, { unnamed: 20, files: 50 });
   assert.equal((await sweep(3 * HOUR_MS, HOUR_MS)).moved, 20);

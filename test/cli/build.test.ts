@@ -34,3 +34,8 @@ test('installing compiles nothing: better-sqlite3 brings what it needs, and the 
   assert.deepEqual(gyp, ['node_modules/better-sqlite3']);
   for (const path of gyp) assert.equal(packages[path].gypfile, false, path);
 });
+
+test('a package that is installed runs no script of its own but the one of esbuild', () => {
+  const scripts = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
+  assert.deepEqual(scripts, ['node_modules/esbuild']);
+});

@@ -223,7 +223,7 @@ test('a master key that is missing is one line', async () => {
   rmSync(join(env['POSTRIDER_DATA_DIR'] ?? '', 'master.key'));
   const terminal = fakeTerminal(env);
   assert.equal(await runProgram(['serve'], terminal), 1);
-  assert.match(terminal.errors, /^error: \/.+master\.key is missing: put back the key .+\n$/);
+  assert.match(terminal.errors, /^error: \/.+master\.key is missing: restore the key .+\n$/);
 });
 
 test('the daemon and the commands print one line for a wrong master key and for a missing database', async () => {
@@ -240,7 +240,7 @@ test('the daemon and the commands print one line for a wrong master key and for 
   for (const args of [['serve'], ['tenant', 'list']]) {
     assert.match(
       await refused(args),
-      /^error: \/.+master\.key is not the key that .+: put back that key.+\n$/,
+      /^error: \/.+master\.key is not the key that .+: restore that key.+\n$/,
     );
   }
   writeFileSync(join(dataDir, 'master.key'), key);
@@ -266,7 +266,7 @@ test('the daemon and the commands print one line for a wrong master key and for 
   });
 });
 
-test('as a process: answers commands, and SIGTERM drains and ends with 0', async () => {
+test('a daemon process answers commands, and SIGTERM drains it and ends it with 0', async () => {
   const daemon = await startDaemonProcess();
   assert.match(daemon.testKey ?? '', /^svc_dev_\w{40}$/);
   const tenants = (await daemon.cli(['tenant', 'list'])) as { name: string }[];

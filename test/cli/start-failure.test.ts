@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { CommandError } from '../../src/cli/errors.ts';
 import { explainStartFailure } from '../../src/cli/start-failure.ts';
 import { loadConfig } from '../../src/config.ts';
+import { ListenError } from '../../src/system/listen.ts';
 
-const CONFIG = loadConfig({ env: { POSTRIDER_DATA_DIR: '/srv/mail', POSTRIDER_HTTP_PORT: '80' } });
+const CONFIG = loadConfig({ env: { POSTRIDER_DATA_DIR: '/srv/mail' } });
 
 type Fields = { code?: string; syscall?: string; message?: string; file?: string; path?: string };
 
@@ -14,11 +15,29 @@ function explained(fields: Fields): string {
   return result instanceof CommandError ? result.message : `unexplained: ${result === error}`;
 }
 
-test('no permission is about the port when it was refused there, and else about the data directory', () => {
-  assert.match(
-    explained({ code: 'EACCES', syscall: 'listen' }),
-    /^cannot listen on port 80 of 127\.0\.0\.1 /,
+function listening(code: string): string {
+  const at = { address: '127.0.0.1', port: 25 };
+  const cause = Object.assign(new Error('no'), { code });
+  const result = explainStartFailure(new ListenError({ section: 'smtp', at }, cause), CONFIG);
+  return result instanceof CommandError ? result.message : 'unexplained';
+}
+
+test('an address that cannot be listened on is described with the settings that name it', () => {
+  assert.equal(
+    listening('EADDRINUSE'),
+    'port 25 of 127.0.0.1 is in use by another program: stop it, or set POSTRIDER_SMTP_PORT (smtp.port)',
   );
+  assert.equal(
+    listening('EACCES'),
+    'this user may not listen on port 25 of 127.0.0.1: set POSTRIDER_SMTP_PORT (smtp.port), or grant CAP_NET_BIND_SERVICE, as the systemd unit does',
+  );
+  assert.equal(
+    listening('EADDRNOTAVAIL'),
+    'this machine does not have the address 127.0.0.1: set POSTRIDER_SMTP_ADDRESS (smtp.address) and POSTRIDER_SMTP_PORT (smtp.port)',
+  );
+});
+
+test('no permission is else about the data directory', () => {
   assert.match(
     explained({ code: 'EACCES', syscall: 'mkdir', message: "EACCES: permission denied, mkdir '/srv/mail'" }),
     /^cannot use the data directory \/srv\/mail \(EACCES: .+\): start as the user it belongs to, or set /,

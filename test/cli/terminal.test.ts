@@ -20,7 +20,7 @@ const PROGRAM = `
 `;
 
 function runModule(text: string, ...args: string[]) {
-  return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', text, ...args], {
+  return spawn(process.execPath, ['--input-type=module', '-e', text, ...args], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
   });
 }

@@ -1,12 +1,12 @@
 /** Opens the database of a directory and commits blobs, a line for each that was acknowledged, until it is killed. */
 import { writeSync } from 'node:fs';
-import { openDatabase } from '../../src/db/database.ts';
+import { openMainDatabase } from '../../src/db/main-database.ts';
 import { realClock } from '../../src/system/clock.ts';
 import { createLog } from '../../src/system/log.ts';
 import { addBlob } from './operations.ts';
 
 const [directory = '', sizeBytes = '0', count = '0'] = process.argv.slice(2);
-const db = await openDatabase(
+const db = await openMainDatabase(
   { clock: realClock, log: createLog('silent') },
   {
     directory,

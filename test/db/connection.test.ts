@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
@@ -75,4 +76,26 @@ test('a reader that stands in the way makes the copy partial, not a failure', ()
   assert.deepEqual(reader.prepare('SELECT count(*) AS n FROM t').get(), { n: 1 });
   reader.close();
   database.close();
+});
+
+test('a new database can give pages back, and opening an older one changes nothing in it', () => {
+  const [made, older] = [newFile(), newFile()];
+  const autoVacuum = (file: string) => {
+    const database = openWriting(file, 'FULL');
+    database.exec('CREATE TABLE IF NOT EXISTS t (x)');
+    const mode = database.pragma('auto_vacuum', { simple: true });
+    database.close();
+    return mode;
+  };
+  assert.equal(autoVacuum(made), 2);
+  const database = new Sqlite(older);
+  database.exec('CREATE TABLE t (x)');
+  database.pragma('journal_mode = WAL');
+  database.close();
+  const before = readFileSync(older);
+  assert.equal(autoVacuum(older), 0);
+  assert.deepEqual(readFileSync(older), before);
+  const again = readFileSync(made);
+  autoVacuum(made);
+  assert.deepEqual(readFileSync(made), again);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Db } from '../../src/db/database.ts';
 import { LockedError } from '../../src/db/lock.ts';
-import { MAX_PENDING, MAX_PENDING_BYTES } from '../../src/db/thread.ts';
+import { MAX_PENDING, MAX_PENDING_BYTES } from '../../src/db/thread-database.ts';
 import { GROUP_SIZE } from '../../src/db/write-group.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Log } from '../../src/system/log.ts';

@@ -33,13 +33,16 @@ test('each migration runs once, in order, and its time is kept', () => {
   database.close();
 });
 
-test('a migration that fails leaves nothing of itself, and those before it stand', () => {
+test('a migration that fails leaves the database as the earlier program wrote it', () => {
   const database = openEmpty();
   const broken = { id: '0002-b', sql: 'CREATE TABLE b (x INTEGER) STRICT; CREATE TABLE a (x INTEGER)' };
-  assert.throws(() => migrate(database, NOW, [first, broken]), /already exists/);
+  const before = { id: '0000-z', sql: 'CREATE TABLE z (x INTEGER) STRICT' };
+  migrate(database, NOW, [before]);
+  assert.throws(() => migrate(database, NOW, [before, first, broken]), /already exists/);
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all();
-  assert.deepEqual(tables, [{ name: 'a' }, { name: 'migrations' }]);
-  migrate(database, NOW, [first, second]);
+  assert.deepEqual(tables, [{ name: 'migrations' }, { name: 'z' }]);
+  assert.deepEqual(applied(database), [{ id: '0000-z', appliedAt: NOW }]);
+  migrate(database, NOW, [before, first, second]);
   database.close();
 });
 

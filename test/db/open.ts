@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { type DatabaseOptions, type Db, openDatabase } from '../../src/db/database.ts';
+import type { Db } from '../../src/db/database.ts';
+import { type MainDatabaseOptions, openMainDatabase } from '../../src/db/main-database.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import type { Log } from '../../src/system/log.ts';
 import { createLog } from '../../src/system/log.ts';
@@ -27,11 +28,11 @@ export function temporaryDirectory(): string {
 /** Closed when the test ends, unless the test did. */
 export async function openTestDatabase(
   context: Context,
-  options: Partial<DatabaseOptions> & { log?: Log; clock?: Clock } = {},
+  options: Partial<MainDatabaseOptions> & { log?: Log; clock?: Clock } = {},
 ): Promise<Db> {
   const { log = createLog('silent'), clock = createFakeClock(Date.UTC(2030, 0, 1)), ...rest } = options;
   const directory = rest.directory ?? temporaryDirectory();
-  const db = await openDatabase(
+  const db = await openMainDatabase(
     { clock, log },
     {
       directory,

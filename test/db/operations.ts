@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { defineRead, defineWrite, type Tx } from '../../src/db/operation.ts';
 import { AppError, type AppErrorOptions } from '../../src/system/errors.ts';
+import './notes.ts';
 
 export const addPlan = defineWrite('test.addPlan', async (tx, name: string) => {
   await tx

@@ -6,31 +6,13 @@ import { findDeletedAudience, insertAudience, listAudiences } from '../../src/au
 import { isFileInUse } from '../../src/blobs/store.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
-import {
-  countScheduled,
-  findDomainByName,
-  findNextCheck,
-  leaseChecks,
-  listDomains,
-  listUnneeded,
-  requireRoom,
-} from '../../src/domains/store.ts';
+import { findDomainByName } from '../../src/domains/sending/store.ts';
+import { countScheduled, listUnneeded } from '../../src/domains/spool/store.ts';
+import { findNextCheck, leaseChecks, listDomains, requireNewDomain } from '../../src/domains/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
-import {
-  insertExport,
-  leaseExports,
-  listWaiting as listWaitingExports,
-  releaseExports,
-  sweepExports,
-} from '../../src/exports/store.ts';
-import {
-  insertImport,
-  leaseImports,
-  listWaiting as listWaitingImports,
-  releaseImports,
-  sweepImports,
-} from '../../src/imports/store.ts';
+import { leaseJobs, listWaiting, releaseJobs, requireFewWaiting, sweepJobs } from '../../src/jobs/store.ts';
+import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { listWaitingEndpoints, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
@@ -85,51 +67,11 @@ const audience = {
   deletedAt: null,
 } as const;
 
-const importJob = {
-  id: 'imp_1',
-  tenantId,
-  kind: 'suppressions',
-  audienceId: null,
-  options: '{}',
-  status: 'queued',
-  error: null,
-  blobId: 'blob_1',
-  sizeBytes: 0,
-  processedBytes: 0,
-  rows: 0,
-  created: 0,
-  updated: 0,
-  skipped: 0,
-  failed: 0,
-  dueAt: 0,
-  createdAt: 0,
-  startedAt: null,
-  finishedAt: null,
-} as const;
-const blob = { id: 'blob_1', sha256: '', sizeBytes: 0, eightBit: 0, data: null, createdAt: 0 } as const;
-const exportJob = {
-  id: 'exp_1',
-  tenantId,
-  kind: 'suppressions',
-  audienceId: null,
-  filter: '{}',
-  status: 'queued',
-  error: null,
-  blobId: null,
-  sizeBytes: null,
-  rows: 0,
-  dueAt: 0,
-  createdAt: 0,
-  startedAt: null,
-  finishedAt: null,
-} as const;
-const jobLease = { tenantIds: [tenantId], now: 1, until: 2 } as const;
-
 /** Each index with the queries it was made for. Those of `recipients` are tested beside the queue that reads them. */
 const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   domainsByName: [
     (tx) => findDomainByName(tx, tenantId, 'a.example'),
-    (tx) => requireRoom(tx, tenantId, 'a.example'),
+    (tx) => requireNewDomain(tx, tenantId, 'a.example'),
     (tx) => listDomains(tx, tenantId, { limit: 10, name: 'a.example' }),
   ],
   domainsByTenant: [
@@ -154,22 +96,17 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) => insertAudience.run(tx, audience),
   ],
   audiencesDeleted: [findDeletedAudience],
-  importsDue: [
-    listWaitingImports,
-    (tx) => insertImport.run(tx, { job: importJob, blob }),
-    (tx) => leaseImports.run(tx, jobLease),
-    (tx) => releaseImports.run(tx, { now: 1 }),
+  jobsDue: [
+    (tx) => listWaiting(tx, 'import'),
+    (tx) => requireFewWaiting(tx, tenantId, 'import'),
+    (tx) => leaseJobs.run(tx, { type: 'import', tenantIds: [tenantId], now: 1, until: 2 }),
+    (tx) => releaseJobs.run(tx, { type: 'import', now: 1 }),
   ],
-  importsEnded: [(tx) => sweepImports.run(tx, { before: 1 })],
-  exportsDue: [
-    listWaitingExports,
-    (tx) => insertExport.run(tx, exportJob),
-    (tx) => leaseExports.run(tx, jobLease),
-    (tx) => releaseExports.run(tx, { now: 1 }),
-  ],
-  exportsEnded: [(tx) => sweepExports.run(tx, { before: 1 })],
+  jobsEnded: [(tx) => sweepJobs.run(tx, { before: 1 })],
   messagesScheduled: [(tx) => countScheduled.run(tx, { domainId: 'dom_1', now: 1 })],
-  emailsWithContent: [(tx) => expireContent.run(tx, { now: 1, endedBy: 1, after: '', before: 'z' })],
+  emailsWithContent: [
+    (tx) => expireContent.run(tx, { now: 1, endedBy: 1, after: '', before: 'z', rows: 50 }),
+  ],
   blobsBySha256: [(tx) => isFileInUse(tx, 'ab')],
   eventsToFanOut: [(tx) => listEventsToFanOut(tx, 10), (tx) => markFannedOut(tx, 'evt_1')],
   webhookDeliveriesPending: [
@@ -184,6 +121,9 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
       await deleteEndpoint.run(tx, { owner: endpoint, id: endpoint.id, now: 1 });
     },
   ],
+  // SQLite makes this query when a blob is deleted.
+  messagesByBlob: [(tx) => tx.selectFrom('messages').select('id').where('blobId', '=', 'blob_1').execute()],
+  messagesByContent: [(tx) => deleteUnusedContent(tx, 1)],
   webhookEndpointsRotating: [(tx) => forgetPreviousSecrets.run(tx, { now: 1 })],
   webhookDeliveriesLeased: [(tx) => releaseAbandoned.run(tx, { now: 1, runId: 'e' })],
 };

@@ -13,7 +13,7 @@ function startChild(options: { directory: string; sizeBytes: number; count: numb
   const limit = options.fileBlocks === undefined ? '' : `ulimit -f ${options.fileBlocks}; `;
   const child = spawn('/bin/sh', [
     '-c',
-    `${limit}exec "$0" --import tsx "$@"`,
+    `${limit}exec "$0" "$@"`,
     process.execPath,
     CHILD,
     options.directory,

@@ -16,19 +16,20 @@ test('readers that could not be started are started by the next read', async (t)
   await db.close();
   const file = join(directory, 'postrider.db');
   await rename(file, `${file}.away`);
-  const pool = new ReaderPool(realClock, { file, operationsModule }, 2);
+  const pool = new ReaderPool(realClock, { operationsModule }, 2);
+  const database = pool.open({ file });
 
-  await assert.rejects(pool.run(countPlans.name, null), { code: 'SQLITE_CANTOPEN' });
+  await assert.rejects(database.run(countPlans.name, null), { code: 'SQLITE_CANTOPEN' });
   await rename(`${file}.away`, file);
 
-  assert.equal(await pool.run(countPlans.name, null), plans);
+  assert.equal(await database.run(countPlans.name, null), plans);
   await pool.close();
 });
 
 test('a pool whose readers could not be started is closed like any other', async () => {
   const file = join(temporaryDirectory(), 'postrider.db');
-  const pool = new ReaderPool(realClock, { file, operationsModule }, 2);
-  const reading = assert.rejects(pool.run(countPlans.name, null));
+  const pool = new ReaderPool(realClock, { operationsModule }, 2);
+  const reading = assert.rejects(pool.open({ file }).run(countPlans.name, null));
   await pool.close();
   await reading;
 });

@@ -15,7 +15,9 @@ const tables = (database.prepare('PRAGMA table_list').all() as (Table & { schema
 /** The row types of the data dictionary by table, each as its column names. */
 function dictionary(): Map<string, string[]> {
   const read = (file: string) => readFileSync(new URL(`../../src/db/${file}`, import.meta.url), 'utf8');
-  const source = ['marketing-tables.ts', 'own-tables.ts', 'tables.ts'].map(read).join('');
+  const source = ['content-tables.ts', 'marketing-tables.ts', 'own-tables.ts', 'tables.ts']
+    .map(read)
+    .join('');
   const code = source.replace(/\/\*\*.*?\*\//gs, '');
   const names = (body: string) => body.split(';').flatMap((field) => /^\s*(\w+):/.exec(field)?.[1] ?? []);
   const rows = new Map(

@@ -72,7 +72,7 @@ test('a group in which nobody refuses has no savepoint', async () => {
   const group = open();
   const { ends, executed } = await group.run(adds('a'), adds('b'));
   assert.deepEqual(ends, ['done', 'done']);
-  assert.deepEqual(executed, ['BEGIN IMMEDIATE', 'before 2', 'COMMIT', 'after 2']);
+  assert.deepEqual(executed, ['BEGIN IMMEDIATE', 'beforeCommit 2', 'COMMIT', 'afterCommit 2']);
   assert.deepEqual(group.plans(), ['a', 'b']);
 });
 
@@ -96,9 +96,9 @@ test('a group in which one refuses runs again with savepoints, and only what the
     'RELEASE one_write',
     'SAVEPOINT one_write',
     'RELEASE one_write',
-    'before 3',
+    'beforeCommit 3',
     'COMMIT',
-    'after 3',
+    'afterCommit 3',
   ]);
 });
 

@@ -575,7 +575,7 @@ test('without a key, with a wrong one, or with one that may not, nothing is done
   }
 });
 
-test('other methods are not allowed, and the answer says which are', async () => {
+test('an unknown method is refused with the list of allowed methods', async () => {
   for (const [method, path, allow] of [
     ['PUT', '/v1/domains', 'GET, HEAD, POST'],
     ['DELETE', '/v1/domains', 'GET, HEAD, POST'],

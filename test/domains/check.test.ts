@@ -13,6 +13,7 @@ import { domainRow, HOSTNAME, PUBLIC_KEY, zoneOfDomain } from './fixtures.ts';
 
 const INCLUDE = '_spf.mx.postrider.example';
 const TARGET = 'prabcdefgh.body._domainkey.mx.postrider.example';
+const EXPECTED = { target: TARGET, publicKey: PUBLIC_KEY };
 const found = (...records: string[]) => ({ kind: 'found' as const, records, ttlMs: 0 });
 const absent = { kind: 'no-name' } as const;
 const noData = { kind: 'no-data', ttlMs: 0 } as const;
@@ -74,14 +75,14 @@ test('SPF: no record is absent, whatever else is there; a failure is unknown', (
 
 test('DKIM: the CNAME whose target holds our key is right, whatever its case and its final dot', () => {
   for (const name of [TARGET, `${TARGET.toUpperCase()}.`]) {
-    const verdict = judgeDkim(found(name), found(`v=DKIM1; k=rsa; p=${PUBLIC_KEY}`), TARGET, PUBLIC_KEY);
+    const verdict = judgeDkim(found(name), found(`v=DKIM1; k=rsa; p=${PUBLIC_KEY}`), EXPECTED);
     assert.deepEqual(verdict, { kind: 'verified', found: [name] });
   }
 });
 
 test('DKIM: the CNAME whose target holds nothing waits for the operator, and says for what', () => {
   for (const text of [absent, noData]) {
-    const verdict = judgeDkim(found(TARGET), text, TARGET, PUBLIC_KEY);
+    const verdict = judgeDkim(found(TARGET), text, EXPECTED);
     assert.ok(verdict.kind === 'absent');
     assert.deepEqual(verdict.found, [TARGET]);
     assert.match(
@@ -94,7 +95,7 @@ test('DKIM: the CNAME whose target holds nothing waits for the operator, and say
 test('DKIM: the CNAME whose target holds another key, or more than the key, is wrong', () => {
   const ours = `v=DKIM1; k=rsa; p=${PUBLIC_KEY}`;
   for (const text of [found('v=DKIM1; p=AAAA'), found('v=DKIM1; p='), found(ours, 'hello')]) {
-    const verdict = judgeDkim(found(TARGET), text, TARGET, PUBLIC_KEY);
+    const verdict = judgeDkim(found(TARGET), text, EXPECTED);
     assert.ok(verdict.kind === 'wrong');
     assert.match(verdict.error, /The CNAME is right, but .* holds something else .*operator/);
     assert.deepEqual(verdict.found, [TARGET, ...text.records]);
@@ -102,7 +103,7 @@ test('DKIM: the CNAME whose target holds another key, or more than the key, is w
 });
 
 test('DKIM: the CNAME whose target cannot be asked says nothing', () => {
-  const verdict = judgeDkim(found(TARGET), failed, TARGET, PUBLIC_KEY);
+  const verdict = judgeDkim(found(TARGET), failed, EXPECTED);
   assert.ok(verdict.kind === 'unknown');
   assert.match(verdict.error, /ESERVFAIL/);
 });
@@ -114,7 +115,7 @@ test('DKIM: our key in a TXT record is enough, also through a CNAME of the owner
     `v=DKIM1;p=${PUBLIC_KEY.slice(0, 9)} ${PUBLIC_KEY.slice(9)};`,
   ]) {
     for (const alias of [noData, absent, failed, found('keys.example.com')]) {
-      const verdict = judgeDkim(alias, found(text), TARGET, PUBLIC_KEY);
+      const verdict = judgeDkim(alias, found(text), EXPECTED);
       assert.deepEqual(verdict, { kind: 'verified', found: [text] });
     }
   }
@@ -129,7 +130,7 @@ test('DKIM: another key, a revoked one, another target or several texts are wron
     [found(`x${TARGET}`), absent, /must be a CNAME/],
     [noData, found(ours, 'v=DKIM1; p=AAAA'), /several TXT records/],
   ] as const) {
-    const verdict = judgeDkim(alias, text, TARGET, PUBLIC_KEY);
+    const verdict = judgeDkim(alias, text, EXPECTED);
     assert.ok(verdict.kind === 'wrong');
     assert.match(verdict.error, error);
     assert.ok(verdict.found.length > 0);
@@ -137,12 +138,12 @@ test('DKIM: another key, a revoked one, another target or several texts are wron
 });
 
 test('DKIM: nothing is absent, and a failure is unknown unless the other answer is right', () => {
-  assert.equal(judgeDkim(absent, absent, TARGET, PUBLIC_KEY).kind, 'absent');
-  assert.equal(judgeDkim(noData, absent, TARGET, PUBLIC_KEY).kind, 'absent');
-  assert.equal(judgeDkim(failed, absent, TARGET, PUBLIC_KEY).kind, 'unknown');
-  assert.equal(judgeDkim(noData, failed, TARGET, PUBLIC_KEY).kind, 'unknown');
-  assert.equal(judgeDkim(found('other.example'), failed, TARGET, PUBLIC_KEY).kind, 'unknown');
-  assert.equal(judgeDkim(failed, found('v=DKIM1; p=AAAA'), TARGET, PUBLIC_KEY).kind, 'unknown');
+  assert.equal(judgeDkim(absent, absent, EXPECTED).kind, 'absent');
+  assert.equal(judgeDkim(noData, absent, EXPECTED).kind, 'absent');
+  assert.equal(judgeDkim(failed, absent, EXPECTED).kind, 'unknown');
+  assert.equal(judgeDkim(noData, failed, EXPECTED).kind, 'unknown');
+  assert.equal(judgeDkim(found('other.example'), failed, EXPECTED).kind, 'unknown');
+  assert.equal(judgeDkim(failed, found('v=DKIM1; p=AAAA'), EXPECTED).kind, 'unknown');
 });
 
 test('DMARC: any policy is right', () => {
@@ -216,7 +217,7 @@ test('records found in DNS lose the characters that hide or reorder text before 
   assert.deepEqual(verdict.found, ['v=spf1 include:evil.example[2J -all']);
 });
 
-test('what strangers publish is cut before it is kept', () => {
+test('records that others publish are cut before they are stored', () => {
   const verdict = judgeSpf(
     found(...Array.from({ length: 50 }, () => `v=spf1 ${'😀'.repeat(2_000)}`)),
     INCLUDE,

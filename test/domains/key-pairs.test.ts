@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createKeyPairs, type KeyPair, MAX_ASKED } from '../../src/domains/key-pairs.ts';
+import { createKeyPairs, type KeyPair, MAX_REQUESTED } from '../../src/domains/key-pairs.ts';
 import { AppError } from '../../src/system/errors.ts';
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -43,9 +43,9 @@ test('one that fails is the failure of the one who asked alone', async () => {
   assert.equal((await pairs[1])?.privateKeyPem, 'second');
 });
 
-test('of too many the last is refused at once, and there is room again when one is made', async () => {
+test('the request beyond the maximum is refused at once, and the next one is accepted when another has ended', async () => {
   const { keyPairs, begun, finish } = open();
-  const asked = Array.from({ length: MAX_ASKED }, () => keyPairs.generate());
+  const asked = Array.from({ length: MAX_REQUESTED }, () => keyPairs.generate());
   const refusal = await soon(keyPairs.generate());
   assert.ok(refusal instanceof AppError, String(refusal));
   assert.deepEqual([refusal.code, refusal.options.retryAfterSeconds], ['unavailable', 5]);
@@ -56,7 +56,7 @@ test('of too many the last is refused at once, and there is room again when one 
   assert.equal(await soon(keyPairs.generate()), undefined, 'it waits');
 });
 
-test('it makes real keys when it is not told how', async () => {
+test('the key pairs are real ones when no generator is given', async () => {
   const { privateKeyPem } = await createKeyPairs().generate();
   assert.match(privateKeyPem, /^-----BEGIN PRIVATE KEY-----/);
 });

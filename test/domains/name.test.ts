@@ -103,7 +103,7 @@ for (const [domain, text, message] of [
   ['example.com', 'x> <a@links.example.com', /below/],
   ['example.com', '*.example.com', /below/],
   ['example.com', '', /below/],
-  ['example.com', 'Bounce.example.com', /kept for bounces/],
+  ['example.com', 'Bounce.example.com', /reserved for bounces/],
   ['postrider.example', 'mx.postrider.example', /belongs to this installation/],
   ['postrider.example', 'track.mx.postrider.example', /belongs to this installation/],
   ['postrider.example', 'sandbox.mx.postrider.example', /belongs to this installation/],

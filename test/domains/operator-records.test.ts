@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
 import { operatorRecords } from '../../src/domains/operator-records.ts';
 import { endDomain } from '../../src/domains/store.ts';
-import type { HttpServer } from '../../src/http/server.ts';
+import type { HttpServer } from '../../src/http/transport/server.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { addDomain, domainRow, PUBLIC_KEY } from './fixtures.ts';

@@ -82,7 +82,7 @@ test('until then it stays pending: what is absent is pending, what is wrong has 
   assert.deepEqual(statuses(last), ['pending', 'pending', 'verified', 'verified']);
 });
 
-test('what is found of a record that leads nowhere yet is shown', () => {
+test('the finding shows a record whose target does not exist yet', () => {
   const leading: Verdict = { kind: 'absent', found: ['target'], error: 'no key there' };
   const { DKIM } = check(newState(0, 0), verdicts(right, leading), 1).findings;
   assert.deepEqual([DKIM.status, DKIM.found, DKIM.error], ['pending', ['target'], 'no key there']);
@@ -150,7 +150,7 @@ test('a failed domain is left alone until somebody asks, and then searched for a
   assert.equal(ask(failed, verdicts(right), now).status, 'verified');
 });
 
-test('what was right before a domain failed must be seen again', () => {
+test('records that were correct before a domain failed must be found again', () => {
   const failed = check(newState(0, 0), verdicts(absent, right, right), SEARCH_MS);
   const again = ask(failed, verdicts(right, unknown, right), 10 * SEARCH_MS);
   assert.deepEqual(statuses(again), ['pending', 'verified', 'pending', 'verified']);
@@ -273,7 +273,7 @@ test('a tracking host has the states of what was found, with no grace', () => {
   }
 });
 
-test('what was found of another tracking host, or after it was taken away, is not written down', () => {
+test('a finding about a tracking host that was changed or removed meanwhile is dropped', () => {
   const other = check(withHost, tracked('old.example.com', right), 6_000);
   assert.deepEqual(other.findings.TRACKING, withHost.findings.TRACKING);
   const unasked = check(withHost, verdicts(right), 6_000);
@@ -283,7 +283,7 @@ test('what was found of another tracking host, or after it was taken away, is no
   assert.equal(check(none, tracked(HOST, right), 7_000).findings.TRACKING, null);
 });
 
-test('another host lengthens no search, and wakes no failed domain', () => {
+test('a change of the tracking host neither prolongs a search nor makes a failed domain pending', () => {
   const pending = withTracking(newState(0, 0), HOST, { now: SEARCH_MS - 1, spread: 0 });
   assert.deepEqual([pending.checksSince, pending.nextCheckAt], [0, SEARCH_MS]);
   const failed = check(newState(0, 0), verdicts(absent), SEARCH_MS);

@@ -6,14 +6,8 @@ import type { Kysely } from 'kysely';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tables } from '../../src/db/tables.ts';
-import {
-  countScheduled,
-  endDomain,
-  findNextCheck,
-  insertDomain,
-  leaseChecks,
-  listUnneeded,
-} from '../../src/domains/store.ts';
+import { countScheduled, listUnneeded } from '../../src/domains/spool/store.ts';
+import { endDomain, findNextCheck, insertDomain, leaseChecks } from '../../src/domains/store.ts';
 import { domainRow } from './fixtures.ts';
 
 const database = new Sqlite(':memory:');

@@ -58,7 +58,7 @@ test('every setting can be changed at once, and the domain is answered', async (
   assert.deepEqual(undone, { ...before, updatedAt: undone.updatedAt });
 });
 
-test('what is not named stays, and what is as wished already is no update', async () => {
+test('fields that an update does not name stay, and an update to the present values is none', async () => {
   const { id } = await addDomain(t, { name: 'merge.example' });
   const first = (await patch(id, { openTracking: true, trackingSubdomain: 'links.merge.example' })).body;
   await clock.advance(1_000);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { endDomain, findSealedKey, getDomain, purgeDomains } from '../../src/domains/store.ts';
+import { findSealedKey } from '../../src/domains/sending/store.ts';
+import { endDomain, findNextCheck, getDomain, purgeDomains } from '../../src/domains/store.ts';
 import { verifyDomain } from '../../src/domains/verify.ts';
 import { createDomainCheckWork, createDomainSweep } from '../../src/domains/worker.ts';
 import type { WakeupName } from '../../src/system/wakeups.ts';
@@ -44,7 +45,7 @@ const status = async ({ t }: World, id: string) => (await getDomain(t.app.db.rea
 /** Leases and runs everything due now; answers how many checks ran. */
 async function runDue({ t }: World): Promise<number> {
   const work = createDomainCheckWork(t.app);
-  const items = await work.lease(100);
+  const items = (await work.lease(100)).items;
   await Promise.all(items.map((item) => work.run(item)));
   return items.length;
 }
@@ -66,8 +67,8 @@ test('a domain that is never published is looked for to the end of 72 hours, the
   const { id } = await create(world, 'never.example');
   assert.equal(await runDue(world), 0);
   const times: number[] = [];
-  const work = createDomainCheckWork(world.t.app);
-  for (let due = await work.nextDueAt(); due !== undefined; due = await work.nextDueAt()) {
+  const { read } = world.t.app.db;
+  for (let due = await findNextCheck(read); due !== undefined; due = await findNextCheck(read)) {
     await world.clock.advance(due - world.clock.now());
     assert.equal(await runDue(world), 1);
     times.push(due - START);
@@ -174,7 +175,7 @@ test('an endpoint that asks for them is posted the domain events of its mode', a
   const domain = await create(world, 'hooks.example');
   dns.setZone(zoneOfDomain(domain));
   await verifyDomain(t.app, t.tenantId, domain.id);
-  assert.deepEqual(await createFanOutWork(t.app).lease(1), [{ events: 2, deliveries: 2, posts: 2 }]);
+  assert.deepEqual((await createFanOutWork(t.app).lease(1)).items, [{ events: 2, deliveries: 2, posts: 2 }]);
   const posts = await t.app.db.read
     .selectFrom('webhookDeliveries')
     .innerJoin('webhookEndpoints', 'webhookEndpoints.id', 'webhookDeliveries.endpointId')
@@ -209,14 +210,14 @@ test('a check is leased: nobody else runs it, and after a crash it is due again 
   await create(world, 'lease.example');
   await world.clock.advance(5 * MINUTE_MS);
   const work = createDomainCheckWork(world.t.app);
-  const [leased] = await work.lease(10);
+  const [leased] = (await work.lease(10)).items;
   assert.equal(leased?.name, 'lease.example');
   assert.ok(leased && !('privateKeySealed' in leased));
-  assert.deepEqual(await work.lease(10), []);
+  assert.deepEqual((await work.lease(10)).items, []);
   await world.clock.advance(5 * MINUTE_MS - 1);
-  assert.deepEqual(await work.lease(10), []);
+  assert.deepEqual((await work.lease(10)).items, []);
   await world.clock.advance(1);
-  assert.equal((await work.lease(10)).length, 1);
+  assert.equal((await work.lease(10)).items.length, 1);
 });
 
 test('no more are leased than asked for, the longest due first', async () => {
@@ -225,7 +226,7 @@ test('no more are leased than asked for, the longest due first', async () => {
     await addDomain(world.t, { name, nextCheckAt: START - index });
   }
   const work = createDomainCheckWork(world.t.app);
-  const names = async () => (await work.lease(2)).map(({ name }) => name);
+  const names = async () => (await work.lease(2)).items.map(({ name }) => name);
   assert.deepEqual(await names(), ['b.example', 'a.example']);
   assert.deepEqual(await names(), ['c.example']);
 });
@@ -251,7 +252,7 @@ test('the worker asks about eight domains at a time, and about all of them in th
     for (const answer of waiting.splice(0)) answer();
   }
   await running.stop(1_000);
-  assert.equal(await createDomainCheckWork(world.t.app).nextDueAt(), START + 5 * MINUTE_MS);
+  assert.equal(await findNextCheck(world.t.app.db.read), START + 5 * MINUTE_MS);
 });
 
 test('a domain deleted while it is asked about is left alone, and is never due again', async () => {
@@ -259,7 +260,7 @@ test('a domain deleted while it is asked about is left alone, and is never due a
   const domain = await create(world, 'gone.example');
   await world.clock.advance(5 * MINUTE_MS);
   const work = createDomainCheckWork(world.t.app);
-  const [leased] = await work.lease(1);
+  const [leased] = (await work.lease(1)).items;
   assert.ok(leased);
   await world.t.app.db.commit(endDomain, {
     id: domain.id,
@@ -269,7 +270,7 @@ test('a domain deleted while it is asked about is left alone, and is never due a
   world.dns.setZone(zoneOfDomain(domain));
   await work.run(leased);
   assert.deepEqual(await events(world), []);
-  assert.equal(await work.nextDueAt(), undefined);
+  assert.equal((await work.lease(1)).nextDueAt, undefined);
 });
 
 test('a deleted domain keeps its key until its mail has ended, then it is removed with it', async () => {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { emailSchema } from '../../src/emails/show.ts';
 import { upsertPlan } from '../../src/tenants/store.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
-import { emailBody, SANDBOX, SIMULATOR, senderOf } from './fixtures.ts';
+import { emailBody, openMessageOf, SANDBOX, SIMULATOR, senderOf } from './fixtures.ts';
 
 let spool: Spool;
 before(async () => {
@@ -28,18 +28,14 @@ test('an accepted email is queued, once for each recipient, with its story', asy
   );
 });
 
-test('the hash and the length of the header that are kept are those of the stored message', async () => {
-  const { id } = await accepted({ html: '<p>Hi</p>' });
-  const row = await spool.app.db.read
-    .selectFrom('messages')
-    .select(['blobId', 'headerBytes', 'bodyHash'])
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  const content = await spool.app.blobs.open(row.blobId);
-  const header = (await content.head(row.headerBytes)).toString('latin1');
-  assert.equal(header.indexOf('\r\n\r\n'), header.length - 4);
-  assert.match(row.bodyHash, /^[A-Za-z0-9+/]{43}=$/);
-  assert.doesNotMatch(header, /^(Date|DKIM-Signature):/im);
+test('a large email is stored as it is sent, with the hash and the length of its header', async () => {
+  const { id } = await accepted({ html: `<p>${'A large text. '.repeat(20_000)}</p>`, text: 'A large text.' });
+  const { bytes, header, bodyHash } = await openMessageOf(spool.app, id);
+  const head = (await header()).toString('latin1');
+  assert.equal(head.indexOf('\r\n\r\n'), head.length - 4);
+  assert.match(await bodyHash(), /^[A-Za-z0-9+/]{43}=$/);
+  assert.doesNotMatch(head, /^(Date|DKIM-Signature):/im);
+  assert.equal(bytes.inline, undefined, 'it is read in pieces');
 });
 
 test('a free plan’s 3,000 emails a month count live mail that leaves, and nothing else', async () => {
@@ -70,7 +66,7 @@ test('a free plan’s 3,000 emails a month count live mail that leaves, and noth
   }
 });
 
-test('what the quota refuses leaves nothing behind', async () => {
+test('an email that the quota refuses leaves nothing behind', async () => {
   const key = spool.liveKey;
   await limitEmails(0);
   try {

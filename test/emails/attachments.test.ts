@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../src/system/fetch/answer.ts';
 import type { Fetch, HttpRequest } from '../../src/system/fetch.ts';
 import { createApiKey, revokeKey } from '../../src/tenants/keys.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
-import { blobFiles, countRows, emailBody, rawMessage, senderOf } from './fixtures.ts';
+import { blobFiles, countRows, emailBody, openMessageOf, rawMessage, senderOf } from './fixtures.ts';
 
 const MIB = 1024 * 1024;
 
@@ -86,7 +86,7 @@ test('a client may escape the slashes of its base64, as PHP does', async () => {
   assert.ok(attachment?.content.equals(bytes));
 });
 
-test('its base64 is strict: alphabet, padding, no line breaks', async () => {
+test('the base64 of an attachment is strict: alphabet, padding, no line breaks', async () => {
   await accepted({ attachments: [file({ content: '' })] });
   const large = base64(Buffer.alloc(90_000, 'a'));
   const bad = [
@@ -114,7 +114,7 @@ test('there are at most 10 files', async () => {
   for (const bad of [null, 'x', []]) await refused('attachments[0]', { attachments: [bad] });
 });
 
-test('they have at most 25 MiB in total, decoded', async () => {
+test('attachments have at most 25 MiB in total, decoded', async () => {
   const half = base64(Buffer.alloc(12.5 * MIB));
   const email = await accepted({ attachments: [file({ content: half }), file({ content: half })] });
   assert.equal(email.attachments.length, 2);
@@ -129,16 +129,12 @@ test('the largest email there can be stays below 40 MiB once encoded', async () 
   const content = base64(Buffer.alloc(25 * MIB));
   const text = '\u00e9'.repeat(MIB);
   const { id } = await accepted({ html: text, text, attachments: [file({ content })] });
-  const { blobId } = await spool.app.db.read
-    .selectFrom('messages')
-    .select('blobId')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  const { sizeBytes } = await spool.app.blobs.open(blobId);
+  const { bytes } = await openMessageOf(spool.app, id);
+  const { sizeBytes } = bytes;
   assert.ok(sizeBytes > 39 * MIB && sizeBytes < 40 * MIB, `${sizeBytes}`);
 });
 
-test('its type is given, or follows from its name, and is said in the message', async () => {
+test('the type of an attachment is given or follows from its name, and is part of the message', async () => {
   const email = await accepted({
     attachments: [
       file({ filename: 'a.PDF' }),
@@ -181,7 +177,7 @@ test('its type is given, or follows from its name, and is said in the message', 
   }
 });
 
-test('its name is a name: no path, no line breaks, at most 255 bytes', async () => {
+test('the name of an attachment has no path, no line breaks and at most 255 bytes', async () => {
   const name = async (filename: string) =>
     (await accepted({ attachments: [file({ filename })] })).attachments[0].filename;
   assert.equal(await name('../../etc/passwd'), 'passwd');
@@ -318,7 +314,7 @@ for (const path of ['/v1/emails', '/v1/emails/batch']) {
   });
 }
 
-test('of what is fetched no more is read than still fits into 25 MiB', async () => {
+test('a fetched file is read only as far as it fits into 25 MiB', async () => {
   web.set('https://files.example/large', { body: Buffer.alloc(13 * MIB) });
   const large = { filename: 'a', path: 'https://files.example/large' };
   asked.length = 0;

@@ -5,7 +5,7 @@ import { base64Size, isBase64 } from '../../src/emails/base64.ts';
 
 const check = (text: string) => isBase64(Buffer.from(text, 'latin1'));
 
-test('what an encoder writes is base64, of the size it came from', async () => {
+test('an encoder writes base64 of the expected size', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
       const ascii = Buffer.from(Buffer.from(bytes).toString('base64'));

@@ -57,7 +57,7 @@ test('a batch of failures alone is recorded too', async () => {
   assert.equal((await send('failures', [emailBody()])).status, 409);
 });
 
-test('another body under the same key is a conflict, down to one email of it', async () => {
+test('a batch with the same key is a conflict when the body of one of its emails differs', async () => {
   const first = await send('conflict');
   const [one, two, three] = MIXED;
   const others = [
@@ -124,7 +124,7 @@ test('duplicates at once make one batch, also on two servers that know nothing o
   assert.equal(await countEmails(), before + 2);
 });
 
-test('what a duplicate stored for nothing goes away', async () => {
+test('content that a repeated request stored for nothing is deleted', async () => {
   const content = Buffer.alloc(600 * 1024).toString('base64');
   const emails = [emailBody({ attachments: [{ filename: 'a.bin', content }] })];
   const files = blobFiles(spool).length;

@@ -87,7 +87,16 @@ test('each email of a batch is answered in its place: accepted, or failed with t
   const rows = await countRows(spool.app);
   const added = Object.entries(rows).map(([table, count]) => [table, count - (before[table] ?? 0)]);
   assert.deepEqual(Object.fromEntries(added), {
-    ...{ emails: 2, messages: 2, blobs: 2, recipients: 3, events: 3, emailAddresses: 3, emailTags: 0 },
+    ...{
+      emails: 2,
+      messages: 2,
+      contents: 2,
+      blobs: 0,
+      recipients: 3,
+      events: 3,
+      emailAddresses: 3,
+      emailTags: 0,
+    },
   });
 });
 
@@ -207,7 +216,7 @@ test('a batch of which nothing is accepted is answered 200 all the same', async 
   assert.deepEqual(await countRows(spool.app), before);
 });
 
-test('what variables make of the emails of a batch is bounded, and what is too much is said in its place', async () => {
+test('the text that variables add to a batch is bounded, and an email beyond it has an error in its item', async () => {
   const large = emailBody({
     ...{ html: '<p>{{x}}</p>'.repeat(200), text: '{{x}}'.repeat(200) },
     variables: { x: 'x'.repeat(10_000) },
@@ -282,7 +291,7 @@ test('attachments and schedules are each email’s own', async () => {
   assert.ok(raw.replaceAll('\r\n', '').includes(LARGE));
 });
 
-test('what the transaction refuses is said in its place, and leaves no rows and no bytes', async () => {
+test('an email of a batch that the transaction refuses has an error in its item and leaves no rows and no bytes', async () => {
   const key = spool.liveKey;
   await suppress('gone@rcpt.example');
   await limitPlan({ monthlyEmails: 2 });
@@ -310,7 +319,8 @@ test('what the transaction refuses is said in its place, and leaves no rows and 
     );
     const after = await countRows(spool.app);
     assert.equal((after['messages'] ?? 0) - (rows['messages'] ?? 0), 3);
-    assert.equal((after['blobs'] ?? 0) - (rows['blobs'] ?? 0), 3);
+    assert.equal((after['contents'] ?? 0) - (rows['contents'] ?? 0), 3);
+    assert.equal((after['blobs'] ?? 0) - (rows['blobs'] ?? 0), 1);
     assert.equal(blobFiles(spool).length, files + 1);
     const { headers } = await post({ emails: [live()] }, { key });
     assert.equal(Number(headers['x-quota-remaining']), 0);
@@ -371,7 +381,7 @@ test('a batch is one request for the rate limit', async () => {
   }
 });
 
-test('what stands in the way of every email refuses the batch, and leaves nothing', async (t) => {
+test('an obstacle to every email refuses the whole batch and leaves nothing behind', async (t) => {
   const full = () => Promise.reject(new AppError('unavailable', 'No room', { retryAfterSeconds: 1 }));
   const rows = await countRows(spool.app);
   const files = blobFiles(spool);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { recoverAbandoned } from '../../src/queue/recover.ts';
+import { recoverAbandoned } from '../../src/queue/state/recover.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
@@ -114,7 +114,7 @@ test('a suppressed recipient does not keep an email from being canceled', async 
   assert.equal(body.status, 'canceled');
 });
 
-test('what was tried, or canceled before, is neither canceled nor rescheduled', async () => {
+test('an email that was attempted or canceled before is neither canceled nor rescheduled', async () => {
   const sent = await accepted({ to: `delivered@${SIMULATOR}` });
   await spool.deliverDue();
   const canceled = await accepted({ scheduledAt: later() });
@@ -126,7 +126,7 @@ test('what was tried, or canceled before, is neither canceled nor rescheduled', 
   }
 });
 
-test('what a daemon that ended may have sent is neither canceled nor rescheduled, though it waits again', async () => {
+test('an email that an ended daemon may have sent is neither canceled nor rescheduled, although it is queued again', async () => {
   const { id } = await accepted({ to: `delivered@${SIMULATOR}` });
   const { app, clock } = spool;
   assert.equal((await spool.claim('earlier')).length, 1);
@@ -179,7 +179,7 @@ test('rescheduling takes one time, with the same rules', async () => {
   assert.match(misspelt.body.error.message, /did you mean `scheduledAt`/);
 });
 
-test('what a reschedule cannot change is refused by its name, and what is no field of an email is ignored', async () => {
+test('a reschedule refuses fields that cannot change by name, and ignores unknown fields', async () => {
   const { id } = await accepted({ scheduledAt: later() });
   const patch = (body: unknown) => spool.request('PATCH', `/v1/emails/${id}`, { body });
   for (const field of [
@@ -235,7 +235,7 @@ test('a sending key cancels and reschedules, a reading key does neither', async 
   assert.equal((await cancel(id, sending)).status, 200);
 });
 
-test('of a cancellation and many others at once, one wins', async () => {
+test('exactly one of many concurrent cancellations wins', async () => {
   const id = await spool.accept('a@rcpt.example', { scheduledAt: later() });
   const key = spool.liveKey;
   const answers = await Promise.all(Array.from({ length: 10 }, () => cancel(id, key)));

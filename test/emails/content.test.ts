@@ -193,7 +193,7 @@ test('tags are up to 10 pairs of strings, and are shown', async () => {
   });
 });
 
-test('what was not asked for is shown as such', async () => {
+test('fields that the request left out are shown as empty', async () => {
   const email = await accepted({});
   assert.deepEqual(
     [

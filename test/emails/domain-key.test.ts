@@ -1,4 +1,4 @@
-/** A key that is limited to one domain sees and changes only the mail of that domain (api.md 1.10). */
+/** A key that is limited to one domain sees and changes only the mail of that domain. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Permission } from '../../src/db/tables.ts';

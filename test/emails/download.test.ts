@@ -8,10 +8,10 @@ import {
 } from '../../src/emails/download.ts';
 import { loadAttachments } from '../../src/emails/load-attachments.ts';
 import type { AttachmentRequest } from '../../src/emails/request/attachments.ts';
-import { createByteBudget } from '../../src/http/byte-budget.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { BudgetExhaustedError, type HttpResponse } from '../../src/system/fetch/answer.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
+import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 

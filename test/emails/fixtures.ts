@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type OpenMessage, openMessage } from '../../src/queue/contents/open.ts';
+import { findMessage } from '../../src/queue/store.ts';
 import type { TestApp, TestRequest, TestResponse } from '../support/test-app.ts';
 
 export const HOSTNAME = 'mx.postrider.example';
@@ -20,15 +22,18 @@ export function emailBody(more: Record<string, unknown> = {}): Record<string, un
   };
 }
 
-/** The stored message, as text of one character for each byte. */
+/** Opens the message of an email as a delivery does. */
+export async function openMessageOf(app: TestApp['app'], emailId: string): Promise<OpenMessage> {
+  const message = await findMessage(app.db.read, emailId);
+  assert.ok(message);
+  return openMessage(app, message);
+}
+
+/** The message as it is sent, without the fields that are added then, as text of one character for each byte. */
 export async function rawMessage(app: TestApp['app'], emailId: string): Promise<string> {
-  const { blobId } = await app.db.read
-    .selectFrom('messages')
-    .select('blobId')
-    .where('id', '=', emailId)
-    .executeTakeFirstOrThrow();
+  const { bytes } = await openMessageOf(app, emailId);
   const pieces: Buffer[] = [];
-  for await (const piece of (await app.blobs.open(blobId)).chunks()) pieces.push(piece);
+  for await (const piece of bytes.chunks()) pieces.push(piece);
   return Buffer.concat(pieces).toString('latin1');
 }
 
@@ -48,6 +53,7 @@ export async function countRows({ db }: TestApp['app']): Promise<Record<string, 
     'messages',
     'recipients',
     'blobs',
+    'contents',
     'events',
     'emailTags',
     'emailAddresses',

@@ -81,7 +81,7 @@ test('a repeat answers what the first was answered, and says so in a header', as
   assert.equal(await countEmails(), before);
 });
 
-test('another body under the same key is a conflict, and the first stays', async () => {
+test('a request with the same key and another body is a conflict, and the first response stays', async () => {
   const first = await send('conflict');
   const other = await send('conflict', { subject: 'Other' });
   assert.equal(other.status, 409);
@@ -294,7 +294,7 @@ test('a duplicate of a request that is still fetching waits ten seconds, then is
   assert.deepEqual((await third).body, accepted.body);
 });
 
-test('of two different bodies at once under one key, one is accepted', async () => {
+test('one of two concurrent requests with the same key and different bodies is accepted', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) => send('race', { subject: `Body ${index % 2}` })),
   );

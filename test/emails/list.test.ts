@@ -264,7 +264,7 @@ test('an email several of whose recipients stand so is listed once, in pages and
   }
 });
 
-test('what is put back to be tried again, held, or on its way is found as it is shown', async () => {
+test('the filter by status finds retried, held and running emails as they are shown', async () => {
   const { testKey: key, liveKey } = await spool.addTenant('states');
   const states = [
     ['ready', 1, 'deferred'],

@@ -1,4 +1,4 @@
-/** Marketing mail to readers who do not want it (api.md 1.6): as to suppressed ones. */
+/** Marketing mail to readers who do not want it: as to suppressed ones. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openSpool, type Spool } from '../support/spool.ts';

@@ -178,9 +178,13 @@ const message: Omit<MessageRow, 'id' | 'status'> = {
   signature: null,
   expiresAt: 0,
   lastEventAt: 0,
+  contentId: null,
+  composer: null,
+  fields: null,
+  mergeValues: null,
 };
 
-test('of several filters the rarest is walked, and the others are looked up', async () => {
+test('a list with several filters walks the rarest one and looks up the others', async () => {
   /** Three emails from each address, of which one was delivered: fewer than are from there, and the other way round. */
   const fill =
     (delivered: number, ours: number) =>

@@ -101,7 +101,7 @@ test('an email of which some recipient is left is stored', async () => {
   assert.equal(status, 200);
 });
 
-test('what the transaction refuses, after the bytes were stored, leaves no file', async (t) => {
+test('an email that the transaction refuses after its bytes were stored leaves no file', async (t) => {
   await send(ATTACHED);
   const before = files();
   assert.ok(before.length > 0);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
-import { createByteBudget } from '../../src/http/byte-budget.ts';
+import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 import { senderOf } from './fixtures.ts';
 

@@ -33,7 +33,7 @@ test('a refusal carries the request id too', async () => {
   }
 });
 
-test('what was sent is shown as it was given', async () => {
+test('the email shows the fields as the request gave them', async () => {
   const email = await accepted({
     from: `"Ada, Countess" <Ada@${SANDBOX.toUpperCase()}>`,
     to: ['Bob <BOB@Rcpt.Example>', 'carol@rcpt.example'],

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
 import Sqlite from 'better-sqlite3';
 import { carriesItsFiles, firstId, type Submission } from './submission.ts';
 
@@ -28,15 +29,22 @@ const HALVES: Record<string, string> = {
     'SELECT id FROM messages WHERE id NOT IN (SELECT messageId FROM recipients)',
   'a message without its blob': 'SELECT id FROM messages WHERE blobId NOT IN (SELECT id FROM blobs)',
   'a blob that nothing names': `SELECT id FROM blobs WHERE sizeBytes > 0 AND id NOT IN (SELECT blobId FROM messages
-     UNION SELECT blobId FROM imports WHERE blobId IS NOT NULL
-     UNION SELECT blobId FROM exports WHERE blobId IS NOT NULL)`,
+     WHERE blobId IS NOT NULL UNION SELECT blobId FROM jobs WHERE blobId IS NOT NULL)`,
+  'texts that nothing names': `SELECT id FROM contents
+     WHERE id NOT IN (SELECT contentId FROM messages WHERE contentId IS NOT NULL)`,
   'a key that answers with an email that is not there': `SELECT key FROM idempotency
      WHERE json_extract(response, '$.id') NOT IN (SELECT id FROM emails)`,
   'an email without its first event': `SELECT id FROM emails
      WHERE id NOT IN (SELECT emailId FROM events WHERE type = 'email.queued')`,
 };
 
-type Bytes = { sha256: string; data: Buffer | null };
+type Bytes = {
+  textHash: Buffer;
+  source: Buffer;
+  /** Null when the message carries no files. */
+  sha256: string | null;
+  data: Buffer | null;
+};
 
 export function auditDataDirectory(dataDir: string, acknowledged: readonly Submission[]): Audit {
   const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
@@ -44,7 +52,8 @@ export function auditDataDirectory(dataDir: string, acknowledged: readonly Submi
     const known = new Set(database.prepare('SELECT id FROM emails').pluck().all());
     const [missing, present] = partition(acknowledged, (one) => !known.has(firstId(one)));
     const bytesOf = database.prepare<[string], Bytes>(
-      'SELECT b.sha256, b.data FROM messages m JOIN blobs b ON b.id = m.blobId WHERE m.id = ?',
+      `SELECT c.sha256 AS textHash, c.source, b.sha256, b.data FROM messages m
+         JOIN contents c ON c.id = m.contentId LEFT JOIN blobs b ON b.id = m.blobId WHERE m.id = ?`,
     );
     const statusOf = database.prepare<[string], string>('SELECT status FROM messages WHERE id = ?').pluck();
     return {
@@ -77,13 +86,27 @@ function findFaults(database: Sqlite.Database): string[] {
 function isReadable(dataDir: string, submission: Submission, bytes: Bytes | undefined): boolean {
   if (bytes === undefined) return false;
   try {
+    if (!hashOf(bytes.source).equals(bytes.textHash)) return false;
+    JSON.parse(inflateRawSync(bytes.source).toString().split('\n', 1).join());
+    if (bytes.sha256 === null) return carriesItsFiles(submission, Buffer.alloc(0));
     const path = join(dataDir, 'blobs', bytes.sha256.slice(0, 2), bytes.sha256);
-    const content = bytes.data ?? readFileSync(path);
-    const isWhole = createHash('sha256').update(content).digest('hex') === bytes.sha256;
-    return isWhole && carriesItsFiles(submission, content);
+    const files = bytes.data ?? readFileSync(path);
+    return (
+      hashOf(files).toString('hex') === bytes.sha256 && carriesItsFiles(submission, withBoundaries(files))
+    );
   } catch {
     return false;
   }
+}
+
+function hashOf(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+/** Names the boundaries between stored files as the header of the message does, which is written when it is sent. */
+function withBoundaries(files: Buffer): Buffer {
+  const boundaries = new Set(files.toString('latin1').match(/=_[0-9a-f]{32}/g));
+  return Buffer.concat([Buffer.from([...boundaries].map((one) => `boundary="${one}"\r\n`).join('')), files]);
 }
 
 function partition<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {

@@ -41,6 +41,7 @@ import {
   lackingForPowerCuts,
   lackingForReadOnly,
 } from './requirements.ts';
+import { runRetentionKills } from './retention.ts';
 import { seededRandom } from './seeded-random.ts';
 import type { SiegeVerdict } from './siege.ts';
 import { runTerminations } from './terminate.ts';
@@ -87,6 +88,7 @@ const TRACKS: Record<string, Part>[] = [
     kill: { lacking: lackingForKills, run: killAgainAndAgain },
     terminate: { lacking: lackingForKills, run: terminateAgainAndAgain },
     'data-directory': { lacking: lackingForKills, run: tamperWithData },
+    retention: { lacking: lackingForKills, run: killRetention },
   },
   {
     'full-disk': { lacking: lackingForFullDisks, run: fillDisk },
@@ -236,6 +238,12 @@ async function terminateAgainAndAgain({ cycles, seed }: Place): Promise<Result> 
 async function tamperWithData({ directory, seed }: Place): Promise<Result> {
   const { cases, faults } = await runDataDirectories({ directory, random: seededRandom(seed) });
   return { ok: faults.length === 0, lines: [`${cases.length} cases: ${cases.join(', ')}`, ...faults] };
+}
+
+async function killRetention({ cycles }: Place): Promise<Result> {
+  const { kills, expired, kept, faults } = await runRetentionKills({ cycles });
+  const done = `${kills} kills; ${expired} emails expired, ${kept} that have not ended kept everything`;
+  return { ok: faults.length === 0, lines: [done, ...faults] };
 }
 
 async function fillDisk({ directory, cycles, seed }: Place): Promise<Result> {

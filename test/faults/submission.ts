@@ -29,7 +29,7 @@ export type Submission = {
 const FILE_BYTES = 300 * 1024;
 const SMALL_FILE_BYTES = 3_000;
 const PICTURE_BYTES = 2_000;
-/** What is asked for within this time is sent at once (api.md 1.2). */
+/** The API sends an email at once when its `scheduledAt` is at most this far ahead. */
 export const SOON_MS = 10_000;
 const SCHEDULED_AHEAD_MS = { low: SOON_MS + 2_000, high: SOON_MS + 5_000 };
 const CANCELED_SHARE = 0.5;

@@ -1,9 +1,10 @@
 /** An HTTP server with a few routes of its own and a log that is kept. */
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { Type } from 'typebox';
-import type { SomeHeaders } from '../../src/http/openapi/answers.ts';
-import { pageQuery } from '../../src/http/page.ts';
-import { createHttpServer, type HttpOptions } from '../../src/http/server.ts';
+import type { SomeHeaders } from '../../src/http/json/openapi/answers.ts';
+import { pageQuery } from '../../src/http/json/page.ts';
+import { createHttpServer } from '../../src/http/json/server.ts';
+import type { HttpOptions } from '../../src/http/transport/server.ts';
 import { AppError } from '../../src/system/errors.ts';
 import type { Log } from '../../src/system/log.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';

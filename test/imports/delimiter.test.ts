@@ -12,12 +12,12 @@ test('the delimiter is the one that the heading line uses most', () => {
   assert.equal(find(''), ',');
 });
 
-test('what is quoted does not count, and lines before the heading are none', () => {
+test('delimiters inside quotes do not count, and empty lines before the heading are skipped', () => {
   assert.equal(find('"a,b,c\n,,";name\n'), ';');
   assert.equal(find('\r\n\n\remail;name\n'), ';');
 });
 
-test('as long as the heading line goes on, nothing is known', () => {
+test('the delimiter is unknown as long as the heading line goes on', () => {
   assert.equal(find('email;name', false), undefined);
   assert.equal(find('\n', false), undefined);
   assert.equal(find('email;"na\nme', false), undefined);

@@ -1,11 +1,13 @@
 /** Files sent, and jobs run to their end without the worker, one after another. */
 import { contactExport } from '../../src/audiences/contacts/export.ts';
 import { contactImport } from '../../src/audiences/contacts/import.ts';
-import type { ExportRow, ImportRow } from '../../src/db/marketing-tables.ts';
-import { runExport } from '../../src/exports/run.ts';
-import { leaseExports } from '../../src/exports/store.ts';
-import { LEASE_MS, runImport } from '../../src/imports/run.ts';
-import { leaseImports } from '../../src/imports/store.ts';
+import type { JobRow } from '../../src/db/marketing-tables.ts';
+import type { ExportHandler } from '../../src/exports/handler.ts';
+import { type ExportApp, exportJobs } from '../../src/exports/run.ts';
+import type { ImportHandler } from '../../src/imports/handler.ts';
+import { type ImportApp, importJobs } from '../../src/imports/run.ts';
+import { LEASE_MS, type RunEnd, runJob } from '../../src/jobs/run.ts';
+import { leaseJobs } from '../../src/jobs/store.ts';
 import { suppressionExport } from '../../src/suppressions/export.ts';
 import { suppressionImport } from '../../src/suppressions/import.ts';
 import type { TestApp, TestResponse } from '../support/test-app.ts';
@@ -32,10 +34,35 @@ export async function newAudience({ request }: TestApp, name = 'Readers'): Promi
   return (await request('POST', '/v1/audiences', { body: { name } })).body.id;
 }
 
-/** Takes the jobs that wait, as the worker does. */
-export function lease({ app, tenantId }: TestApp, write = leaseImports): Promise<ImportRow[]> {
+/** Leases the first waiting job of a type, as the worker does. */
+export function lease(
+  { app, tenantId }: Pick<TestApp, 'app' | 'tenantId'>,
+  type: JobRow['type'] = 'import',
+): Promise<JobRow[]> {
   const now = app.clock.now();
-  return app.db.commit(write, { tenantIds: [tenantId], now, until: now + LEASE_MS });
+  return app.db.commit(leaseJobs, { type, tenantIds: [tenantId], now, until: now + LEASE_MS });
+}
+
+/** Runs an import once, as the worker does. */
+export function runImport(
+  app: ImportApp,
+  handler: ImportHandler,
+  job: JobRow,
+  isStopping: () => boolean = () => false,
+): Promise<RunEnd> {
+  const handlers = { contacts: handler, suppressions: handler };
+  return runJob(app, importJobs(app, handlers), { job, isStopping });
+}
+
+/** Runs an export once, as the worker does. */
+export function runExport(
+  app: ExportApp,
+  handler: ExportHandler,
+  job: JobRow,
+  isStopping: () => boolean = () => false,
+): Promise<RunEnd> {
+  const handlers = { contacts: handler, suppressions: handler };
+  return runJob(app, exportJobs(app, handlers), { job, isStopping });
 }
 
 /** Sends a file and runs its job, and those before it; answers what the API says of it then. */
@@ -68,7 +95,6 @@ export async function exportCsv(
   return { job, file };
 }
 
-export function leaseExportsOf({ app, tenantId }: TestApp): Promise<ExportRow[]> {
-  const now = app.clock.now();
-  return app.db.commit(leaseExports, { tenantIds: [tenantId], now, until: now + LEASE_MS });
+export function leaseExportsOf(test: TestApp): Promise<JobRow[]> {
+  return lease(test, 'export');
 }

@@ -68,7 +68,7 @@ test('each record is known by the line it begins in', async () => {
   );
 });
 
-test('what was written is read, wherever it is cut', async () => {
+test('the reader returns what the writer wrote, however the input is cut', async () => {
   const cell = fc.string({
     unit: fc.constantFrom('a', '"', ',', ';', '\r', '\n', '\t', ' ', "'", 'ß', '😀'),
   });
@@ -156,7 +156,7 @@ test('millions of empty lines are no record, and no fault', async () => {
   });
 });
 
-test('others have their turn while a file is read', async () => {
+test('the event loop runs other tasks while a file is read', async () => {
   let turns = 0;
   let isReading = true;
   const count = () => {

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ImportRow } from '../../src/db/marketing-tables.ts';
-import { BATCH_CELLS, BATCH_ROWS, LEASE_MS, runImport } from '../../src/imports/run.ts';
-import { endImport, releaseImports } from '../../src/imports/store.ts';
+import type { JobRow } from '../../src/db/marketing-tables.ts';
+import type { RowCounts } from '../../src/imports/progress.ts';
+import { BATCH_CELLS, BATCH_ROWS } from '../../src/imports/run.ts';
+import { completeImport } from '../../src/imports/store.ts';
+import { LEASE_MS } from '../../src/jobs/run.ts';
+import { releaseJobs } from '../../src/jobs/store.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
-import { importHandlers, lease, newAudience, sendCsv } from './jobs.ts';
+import { importHandlers, lease, newAudience, runImport, sendCsv } from './jobs.ts';
 
 let open: TestApp;
 before(async () => {
@@ -21,15 +24,13 @@ const FILE = `email,n\n${Array.from({ length: ROWS }, (_, index) =>
     : `reader${index % (ROWS / 2)}@b.example,${'x'.repeat(index % 90)}\n`,
 ).join('')}`;
 
-type Counts = Pick<ImportRow, 'rows' | 'created' | 'updated' | 'skipped' | 'failed'>;
-
 async function send(): Promise<{ id: string; audienceId: string }> {
   const audienceId = await newAudience(open);
   const { body } = await sendCsv(open, `/v1/audiences/${audienceId}/contacts/imports`, FILE);
   return { id: body.id, audienceId };
 }
 
-async function take(): Promise<ImportRow> {
+async function take(): Promise<JobRow> {
   const [job] = await lease(open);
   assert.ok(job);
   return job;
@@ -66,18 +67,18 @@ test('an import that is stopped between any two writes ends as one that was not'
     const soFar = await outcome(stopped.id);
     assert.equal(soFar.rows, Math.min(ends.length * BATCH_ROWS, ROWS));
     assert.equal(soFar.rows, sum(soFar));
-    await open.app.db.commit(releaseImports, { now: open.app.clock.now() });
+    await open.app.db.commit(releaseJobs, { type: 'import', now: open.app.clock.now() });
   } while (ends.at(-1) === 'stopped');
   assert.deepEqual(ends, ['stopped', 'stopped', 'stopped', 'stopped', 'completed']);
   assert.deepEqual(await outcome(stopped.id), expected);
   assert.deepEqual(await contactsOf(stopped.audienceId), await contactsOf(whole.audienceId));
 });
 
-function sum({ created, updated, skipped, failed }: Counts): number {
+function sum({ created, updated, skipped, failed }: RowCounts): number {
   return created + updated + skipped + failed;
 }
 
-test('of two runs of one job each write counts once', async () => {
+test('each write counts once when two runs work on one job', async () => {
   const { id, audienceId } = await send();
   const job = await take();
   const ends = await Promise.all(
@@ -96,8 +97,8 @@ test('a run that was overtaken does not end the job', async () => {
   const job = await take();
   let asked = 0;
   await runImport(open.app, importHandlers.contacts, job, () => asked++ > 0);
-  const ending = { id: job.id, rows: 0, error: 'The file is empty', now: open.app.clock.now() };
-  assert.equal((await open.app.db.commit(endImport, ending)).wasEnded, false);
+  const completion = { id: job.id, rows: 0, now: open.app.clock.now() };
+  assert.equal((await open.app.db.commit(completeImport, completion)).wasEnded, false);
   assert.equal((await outcome(id)).status, 'running');
   const overtaken = { ...job, rows: 2 * BATCH_ROWS };
   assert.equal(await runImport(open.app, importHandlers.contacts, overtaken, () => false), 'stale');
@@ -108,7 +109,7 @@ test('a run that was overtaken does not end the job', async () => {
   assert.equal(await runImport(open.app, importHandlers.contacts, goingOn, () => false), 'completed');
 });
 
-test('of wide rows fewer are put in one write, which holds up all others', async () => {
+test('a write has fewer rows when rows are wide, because all other writes wait for it', async () => {
   const topics: string[] = [];
   while (topics.length < 99) {
     topics.push((await open.request('POST', '/v1/topics', { body: { name: 'News' } })).body.id);
@@ -149,7 +150,7 @@ test('a job that has ended is not run again, and its file is gone', async () => 
   assert.deepEqual([file.sizeBytes, file.data?.byteLength], [0, 0]);
 });
 
-test('what the database has no room for now is left to be taken again', async () => {
+test('a job that the full disk stopped can be leased again', async () => {
   const { id } = await send();
   const job = await take();
   const { db } = open.app;

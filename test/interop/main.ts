@@ -19,5 +19,10 @@ try {
 const files = globSync('*.test.ts', { cwd: import.meta.dirname })
   .sort()
   .map((file) => join(import.meta.dirname, file));
-const options = { filesAtATime: FILES_AT_A_TIME, testMs: TEST_MS, fileMs: FILE_MS };
+const options = {
+  nodeArguments: ['--import', new URL('../../bin/typescript.ts', import.meta.url).href],
+  filesAtATime: FILES_AT_A_TIME,
+  testMs: TEST_MS,
+  fileMs: FILE_MS,
+};
 process.exitCode = havePassed(await runFiles(files, options)) ? 0 : 1;

@@ -14,7 +14,7 @@ import {
 import { until } from './until.ts';
 import { eventOf, waitForEvent } from './webhook-event.ts';
 
-/** The first retry is due a minute after the deferral, give or take its jitter (engine.md 4). */
+/** The first retry is due a minute after the deferral, give or take its jitter. */
 const FIRST_RETRY_PATIENCE_MS = 150_000;
 
 let postfix: Postfix;

@@ -55,7 +55,7 @@ test('the verifier of the stripe package accepts each event of a real send', asy
   assert.equal(sink.messages.length, 1);
 });
 
-test('it refuses a body with one character changed, another secret, and a header without a signature', async () => {
+test('verification refuses a body with one character changed, another secret, and a header without a signature', async () => {
   const id = await sender.send(`inbox@${RECEIVER_DOMAIN}`);
   const webhook = await waitForEvent(receiver, id, 'email.delivered');
   const header = signatureOf(webhook);
@@ -65,7 +65,7 @@ test('it refuses a body with one character changed, another secret, and a header
   assert.throws(() => verify(webhook.body, header.replace(/,v1=.*/, '')), refused);
 });
 
-test('it refuses the signature once it is older than five minutes', async () => {
+test('verification refuses a signature that is older than five minutes', async () => {
   const id = await sender.send(`inbox@${RECEIVER_DOMAIN}`);
   const webhook = await waitForEvent(receiver, id, 'email.delivered');
   const header = signatureOf(webhook);

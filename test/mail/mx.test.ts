@@ -210,7 +210,7 @@ test('a domain whose best host is this machine has nowhere to go, in any spellin
   assert.deepEqual(implicit, { kind: 'loop' });
 });
 
-test('where this machine is a lesser host, only those before it are tried', async () => {
+test('only hosts with a better preference are tried when this machine is one of the MX hosts', async () => {
   const mx = [one(10, 'a.example'), one(20, 'me.example'), one(20, 'b.example'), one(30, 'c.example')];
   const a = { 'a.example': ['192.0.2.1'], 'b.example': ['192.0.2.2'], 'c.example': ['192.0.2.3'] };
   const { plan, looked } = await planFor({ mx, a });

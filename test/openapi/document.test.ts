@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { createControlServer } from '../../src/control-socket.ts';
-import type { Operation } from '../../src/http/openapi/operation.ts';
-import type { OpenApiDocument } from '../../src/http/openapi.ts';
+import type { Operation } from '../../src/http/json/openapi/operation.ts';
+import type { OpenApiDocument } from '../../src/http/json/openapi.ts';
 import { type Answer, type Conformance, conformanceOf } from '../support/conformance.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
@@ -183,7 +183,7 @@ test('every answer says its headers', () => {
   }
 });
 
-test('what is left of the month is said of requests that send, and of no others', () => {
+test('only requests that send show the rest of the monthly quota', () => {
   const sending = operations().filter((one) => {
     const answers = answersOf(one).filter(([status]) => status !== '401');
     const counted = answers.filter(([, { headers }]) => 'X-Quota-Remaining' in headers);
@@ -205,7 +205,7 @@ test('an enumeration says its type, a file what it must be, and an answer that c
     const { content, description } = (one.operation.requestBody ?? {}) as Partial<Body>;
     if (content?.['text/csv']) assert.match(description ?? '', /^At most 50 MiB/, one.name);
     for (const [status, answer] of answersOf(one))
-      if (status === '202') assert.match(answer.description, /^Accepted; /, one.name);
+      if (status === '202') assert.match(answer.description, /^Accepted: /, one.name);
   }
 });
 
@@ -253,7 +253,7 @@ test('every event is said, as endpoints receive it', () => {
   assert.equal(ids.size, Object.keys(webhooks).length);
 });
 
-test('it is public, names no host, and is answered from memory with a tag', async () => {
+test('the document is public, names no host, and is answered from memory with a tag', async () => {
   const first = await house.server.inject({ url: '/v1/openapi.json', headers: { host: 'any.example:81' } });
   assert.deepEqual(first.json(), JSON.parse(JSON.stringify(document)));
   assert.deepEqual(document.servers, [{ url: '/' }]);

@@ -3,15 +3,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createSigningKeys } from '../../src/domains/signing-key.ts';
-import { deliver } from '../../src/queue/deliver.ts';
 import { releaseHeld } from '../../src/queue/held/hold.ts';
-import { NO_REPORT, verdictForAll } from '../../src/queue/outcome.ts';
+import { NO_REPORT, verdictForAll } from '../../src/queue/outcome/outcome.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial } from '../../src/system/dial.ts';
 import type { Log } from '../../src/system/log.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
-import { openSpool } from '../support/spool.ts';
+import { deliverBy, judged, openSpool } from '../support/spool.ts';
 
 /** A file larger than the limit for inline storage. */
 const FILE = { filename: 'data.bin', content: Buffer.alloc(400_000, 7).toString('base64') };
@@ -19,7 +17,7 @@ const HELD =
   'The stored message is damaged and is not delivered; an operator can release it once it is restored';
 const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
 
-const logged: { place?: string; emailId?: string; message: string }[] = [];
+const logged: { location?: string; emailId?: string; message: string }[] = [];
 const error = (fields: object, message: string) => logged.push({ ...fields, message });
 const log = { debug() {}, info() {}, warn() {}, error, fatal() {}, child: () => log } as unknown as Log;
 const sink = await startSmtpSink({ keepRaw: true });
@@ -71,7 +69,7 @@ for (const [damage, inflict] of Object.entries(damages)) {
     assert.equal((await spool.email(beside)).status, 'delivered');
     assert.equal(sink.messages.length, before + 1, 'the receiver saw no final dot');
     const line = logged.find(({ emailId }) => emailId === id);
-    assert.deepEqual([line?.message, line?.place], ['a stored message is damaged', path]);
+    assert.deepEqual([line?.message, line?.location], ['a stored message is damaged', path]);
     writeFileSync(path, whole);
     await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
     await spool.deliverDue();
@@ -88,11 +86,10 @@ test('a signature made over a damaged header is dropped with the hold, and resto
   const whole = readFileSync(path);
   damages['holds other bytes']?.(path);
   const signature = 'DKIM-Signature: of the damaged header\r\n';
-  const world = { ...spool.app, signingKeys: createSigningKeys(spool.app) };
   const refused = { ...NO_REPORT, phase: 'rcpt', text: '450 later' } as const;
   for (const claimed of await spool.claim()) {
     const verdicts = verdictForAll(claimed, { kind: 'deferred', report: refused });
-    await deliver(world, claimed, async () => ({ verdicts, signature }));
+    await deliverBy(spool.app, claimed, async () => judged(verdicts, signature));
   }
   await spool.clock.advance(3_600_000);
   await spool.deliverDue();

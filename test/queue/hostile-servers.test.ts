@@ -3,14 +3,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
-import { Addresses, connect } from '../../src/queue/connect.ts';
-import type { Claimed } from '../../src/queue/deliver.ts';
-import type { Outcome } from '../../src/queue/outcome.ts';
-import { transact } from '../../src/queue/transact.ts';
+import type { Claim } from '../../src/queue/claim.ts';
+import type { Outcome } from '../../src/queue/outcome/outcome.ts';
+import { connect } from '../../src/queue/sessions/connect.ts';
+import { transact } from '../../src/queue/sessions/transact.ts';
+import { Addresses } from '../../src/queue/site/addresses.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
 import { type Script, startScriptedPeer } from '../mail/smtp/client/scripted-peer.ts';
-import { openSpool, type Spool } from '../support/spool.ts';
+import { deliveryAppOf, openSpool, type Spool } from '../support/spool.ts';
 
 /** Real sockets take real time, but only little. */
 const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
@@ -226,18 +227,19 @@ test('at most 1,000 characters of a reply of 240 KB are kept, wherever it is sto
 });
 
 /** Returns the outcome that the dispatcher sees when the only host broke off in the middle. */
-async function outcomeOf(claimed: Claimed, address: string, addresses = new Addresses()): Promise<Outcome> {
+async function outcomeOf(claim: Claim, address: string, addresses = new Addresses()): Promise<Outcome> {
   const hosts = [{ name: 'mx.example', addresses: [address] }];
   const deadline = Number.POSITIVE_INFINITY;
   const isPressed = () => false;
-  const connected = await connect(spool.app, hosts, { claimed, addresses, deadline, isPressed });
+  const connected = await connect(spool.app, hosts, { claim, addresses, deadline, isPressed });
   if (connected.kind === 'closed') return connected.outcome;
-  const turn = { isFirst: true, onReady: () => {}, isPressed };
-  const { verdicts, brokeOff } = await transact(spool.app, connected.session, claimed, turn);
+  const app = deliveryAppOf(spool.app);
+  const transaction = { claim, isFirst: true, onReady: () => {}, isPressed };
+  const { verdicts, brokeOff } = await transact(app, connected.session, transaction);
   const [verdict] = verdicts.values();
   if (verdict) return verdict.outcome;
   addresses.avoid(address, spool.clock.elapsed());
-  return outcomeOf({ ...claimed, brokenOff: brokeOff }, address, addresses);
+  return outcomeOf({ ...claim, brokenOff: brokeOff }, address, addresses);
 }
 
 for (const [index, [script, expected]] of SILENT.entries()) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTrial } from '../../src/queue/held/trial.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
-import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { deliveryAppOf, openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 
 const OURS = 'bounce.mx.postrider.example';
 const OPERATOR = `${OURS} TXT "v=spf1 ip4:192.0.2.1 -all"`;
@@ -21,8 +21,9 @@ async function returnPaths(): Promise<string[]> {
   start += 1;
   // Two crashes make a suspect, which waits for its trial.
   await spool.app.db.commit(startTrial, { now: spool.clock.now() });
+  const { prepare } = deliveryAppOf(spool.app);
   const claimed = await spool.claim(`start ${start}`);
-  const prepared = await Promise.all(claimed.map((one) => one.prepare()));
+  const prepared = await Promise.all(claimed.map((claim) => prepare(claim.message)));
   await recoverQueue({ ...spool.app, runId: `start ${start + 1}` });
   return prepared.map(({ returnPath }) => returnPath);
 }

@@ -3,7 +3,7 @@
  * address and shortened ids are filled in; DNS and the web are answered from here.
  */
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { prepareFirstStart } from '../../src/cli/first-start.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -62,7 +62,7 @@ export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Prom
   cleanUp.defer(() => recorder.close());
   const directory = folder(curl);
   const path = `${join(directory, 'programs')}:${process.env['PATH'] ?? ''}`;
-  const shell = openShell(directory, { PATH: path, POSTRIDER_DATA_DIR: dataDir });
+  const shell = openShell(directory, { PATH: path, POSTRIDER_DATA_DIR: dataDir, ...compileCache() });
   cleanUp.defer(() => shell.close());
   const opened = cleanUp.move();
   const firstOfPage = new Map<string, number>();
@@ -82,6 +82,12 @@ export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Prom
     },
     close: () => opened.disposeAsync(),
   };
+}
+
+/** Lets the many short programs of the examples start from the code that this process has compiled before. */
+function compileCache(): Record<string, string> {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: resolve(NODE_COMPILE_CACHE) };
 }
 
 /** Makes the working directory of the examples, with those files of the repository that they use. */

@@ -7,9 +7,10 @@ import { findBlocks } from './page.ts';
 const fromRoot = (path: string) => new URL(`../../${path}`, import.meta.url);
 const MAP = readFileSync(fromRoot('src/README.md'), 'utf8');
 
-/** Files are named without `.ts`. Paths start in `src/`, except those of folders beside it, such as `test/`. */
+/** Files are named without `.ts` or `.tsx`. Paths start in `src/`, except those of folders beside it, such as `test/`. */
 function exists(path: string): boolean {
-  return [`src/${path}`, `src/${path}.ts`, path].some((candidate) => existsSync(fromRoot(candidate)));
+  const candidates = [`src/${path}`, `src/${path}.ts`, `src/${path}.tsx`, path];
+  return candidates.some((candidate) => existsSync(fromRoot(candidate)));
 }
 
 const missing = (paths: readonly string[]) => paths.filter((path) => !exists(path));

@@ -11,18 +11,15 @@ import { MAX_AUDIENCES } from '../../src/audiences/store.ts';
 import { runProgram } from '../../src/cli/program.ts';
 import { MAX_DOMAINS } from '../../src/domains/store.ts';
 import { MAX_BATCH_BODY_BYTES } from '../../src/emails/schemas.ts';
-import {
-  MAX_WAITING as MAX_EXPORTS,
-  MAX_KEPT as MAX_EXPORTS_KEPT,
-  MAX_KEPT_GIB,
-} from '../../src/exports/store.ts';
-import { MAX_CSV_BODY_BYTES } from '../../src/http/csv-body.ts';
-import { MAX_TEXT_MIB } from '../../src/http/json-body.ts';
-import { MAX_ATTACHMENTS_BODY_BYTES, MAX_BODY_BYTES } from '../../src/http/server.ts';
+import { MAX_KEPT as MAX_EXPORTS_KEPT, MAX_KEPT_GIB } from '../../src/exports/store.ts';
+import { MAX_CSV_BODY_BYTES } from '../../src/http/json/csv-body.ts';
+import { MAX_TEXT_MIB } from '../../src/http/json/json-body.ts';
+import { MAX_ATTACHMENTS_BODY_BYTES, MAX_BODY_BYTES } from '../../src/http/json/server.ts';
 import { MAX_RECORD_BYTES } from '../../src/imports/records.ts';
 import { MAX_COLUMNS } from '../../src/imports/run.ts';
-import { MAX_ERRORS, MAX_WAITING as MAX_IMPORTS } from '../../src/imports/store.ts';
 import { MAX_ROUTES } from '../../src/inbound/routes/store.ts';
+import { MAX_ERRORS } from '../../src/jobs/errors/store.ts';
+import { MAX_WAITING_JOBS } from '../../src/jobs/store.ts';
 import { MAX_SOURCE_BYTES, MAX_VARIABLES } from '../../src/templates/schemas.ts';
 import { MAX_TEMPLATES } from '../../src/templates/store.ts';
 import { MAX_ALLOWED_IPS } from '../../src/tenants/allowed-ips.ts';
@@ -90,7 +87,7 @@ test('the table of limits holds those that are kept to', () => {
     'A segment': [MAX_RULES, MAX_DEPTH],
     'A template': [MAX_SOURCE_BYTES / MIB, MAX_SOURCE_BYTES / MIB, MAX_VARIABLES],
     'A CSV file': [MAX_COLUMNS, MAX_RECORD_BYTES / KIB, MAX_ERRORS],
-    Jobs: [MAX_IMPORTS, MAX_EXPORTS, MAX_EXPORTS_KEPT, MAX_KEPT_GIB],
+    Jobs: [MAX_WAITING_JOBS, MAX_WAITING_JOBS, MAX_EXPORTS_KEPT, MAX_KEPT_GIB],
     'A key': [MAX_ALLOWED_IPS],
   };
   const documented = new Map(

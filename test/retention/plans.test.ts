@@ -6,9 +6,10 @@ import type { Tx } from '../../src/db/operation.ts';
 import { expireContent, expireEmails } from '../../src/emails/store.ts';
 import { expireEvents } from '../../src/events/store.ts';
 import { expireAttempts } from '../../src/queue/attempts/store.ts';
+import { expireDeliveries } from '../../src/webhooks/deliveries/store.ts';
 import { explain } from '../support/explain.ts';
 
-const range = { after: '', before: 'z' };
+const range = { after: '', before: 'z', rows: 50 };
 const expiry = { ...range, now: 0, endedBy: 0 };
 
 for (const [name, expire, walk] of [
@@ -32,6 +33,11 @@ for (const [name, expire, walk] of [
     (tx: Tx) => expireAttempts.run(tx, range),
     /^SEARCH attempts USING (COVERING )?INDEX sqlite_autoindex_attempts_1 \(id>\? AND id<\?\)$/,
   ],
+  [
+    'deliveries',
+    (tx: Tx) => expireDeliveries.run(tx, range),
+    /^SEARCH webhookDeliveries USING (COVERING )?INDEX sqlite_autoindex_webhookDeliveries_1 \(id>\? AND id<\?\)$/,
+  ],
 ] as const) {
   test(`${name} that expire are found by their ids, and nothing is scanned or sorted`, async () => {
     const plan = await explain(expire);
@@ -44,7 +50,7 @@ for (const [name, expire, walk] of [
   });
 }
 
-for (const table of ['messages', 'imports', 'exports'] as const) {
+for (const table of ['messages', 'jobs'] as const) {
   test(`a blob is deleted without a scan of ${table}, which may name it`, async () => {
     const plan = await explain((tx) =>
       sql`SELECT 1 FROM ${sql.table(table)} WHERE "blobId" = ${'blob_1'}`.execute(tx),

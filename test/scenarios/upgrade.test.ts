@@ -7,6 +7,8 @@ import type { FastifyInstance } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
+import { openMessage } from '../../src/queue/contents/open.ts';
+import { findMessage } from '../../src/queue/store.ts';
 import { createSealer, loadMasterKey } from '../../src/system/seal.ts';
 import { previousVersion, writePreviousVersion } from '../support/previous-version.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -57,6 +59,19 @@ test('the states, the recipients and the content of emails of the previous versi
   assert.deepEqual([email.status, bounced.status, scheduled.status], ['delivered', 'bounced', 'queued']);
   assert.deepEqual([email.html, email.text, email.tags], ['<p>Hi</p>', 'Hi', { a: 'b' }]);
   assert.equal(bounced.recipients[0].smtpCode, 550);
+});
+
+test('messages of the previous version are sent as that version composed them', async () => {
+  for (const id of [ids['scheduled'] ?? '', ids['file'] ?? '']) {
+    const message = await findMessage(app.db.read, id);
+    assert.ok(message);
+    const { bytes, header, bodyHash } = await openMessage(app, message);
+    assert.match((await header()).toString(), /^From: .*\r\n\r\n$/s);
+    assert.equal(await bodyHash(), message.bodyHash);
+    let sizeBytes = 0;
+    for await (const chunk of bytes.chunks()) sizeBytes += chunk.length;
+    assert.equal(sizeBytes, bytes.sizeBytes);
+  }
 });
 
 test('secrets of the previous version open with its master key, and its file holds the message', async () => {

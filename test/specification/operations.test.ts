@@ -69,7 +69,7 @@ test('every query of section 4 takes the parameters it has there, none of them r
   }
 });
 
-test('where the specification names the values of a field, there are those and no others', () => {
+test('fields whose values the specification names accept exactly those values', () => {
   for (const [name, field, values] of ENUMERATIONS) {
     const parameter = queryOf(name).find((one) => one.name === field);
     const schema = parameter?.schema ?? bodyOf(name).properties?.[field];
@@ -77,7 +77,7 @@ test('where the specification names the values of a field, there are those and n
   }
 });
 
-test('what is to come is not served yet', () => {
+test('features that do not exist yet are not served', () => {
   assert.deepEqual(
     OPERATIONS_TO_COME.filter((name) => find(name) !== undefined),
     [],

@@ -17,13 +17,13 @@ export const RESOURCES: readonly Section[] = [
       'id begins with em_':
         'emails/send.test.ts: an accepted email answers its id and status alone, with a request id',
       'a retrieved email carries from, to, subject, type, status, createdAt, lastEventAt':
-        'emails/send.test.ts: what was sent is shown as it was given',
+        'emails/send.test.ts: the email shows the fields as the request gave them',
       'a retrieved email carries the fields of its schema, id among them':
         'emails/accept.test.ts: an email is shown with every field of its schema and no other',
       'type is transactional or broadcast': [
         'emails/send.test.ts: to, subject and type are required',
         'emails/content.test.ts: a broadcast needs a topic of the tenant; a transactional email may have one',
-        'specification/operations.test.ts: where the specification names the values of a field, there are those and no others',
+        'specification/operations.test.ts: fields whose values the specification names accept exactly those values',
       ],
       'lastEventAt is the time of the latest delivery event':
         'emails/statuses.test.ts: lastEventAt is the time of the latest event, whichever recipient it is of',
@@ -80,7 +80,7 @@ export const RESOURCES: readonly Section[] = [
       ],
       'variables are {{variable}} placeholders': [
         'templates/render.test.ts: variables are found once each, in order, with the first fallback they have',
-        'templates/render.test.ts: what is rendered is the text between placeholders and the values, and nothing twice',
+        'templates/render.test.ts: rendering gives the text between placeholders and the values, and renders no value again',
       ],
     },
   },
@@ -135,7 +135,7 @@ export const RESOURCES: readonly Section[] = [
         'suppressions/sending.test.ts: an address suppressed as complaint gets no mail until it is removed',
         'suppressions/sending.test.ts: an address suppressed as unsubscribe gets no mail until it is removed',
         'suppressions/api.test.ts: refused with 400: a reason nobody knows',
-        'specification/operations.test.ts: where the specification names the values of a field, there are those and no others',
+        'specification/operations.test.ts: fields whose values the specification names accept exactly those values',
       ],
     },
   },
@@ -165,10 +165,10 @@ export const RESOURCES: readonly Section[] = [
     title: '2.12 List envelope',
     statements: {
       'data is the items, also when there are none': 'emails/list.test.ts: an empty list is a list',
-      'hasMore says whether more items exist': 'http/page.test.ts: the envelope tells where to go on',
+      'hasMore says whether more items exist': 'http/json/page.test.ts: the envelope tells where to go on',
       'nextCursor is the id to pass as startingAfter, or null': [
-        'http/page.test.ts: the envelope tells where to go on',
-        'http/page.test.ts: on the way back, older items exist for certain',
+        'http/json/page.test.ts: the envelope tells where to go on',
+        'http/json/page.test.ts: on the way back, older items exist for certain',
       ],
       'every list has this envelope': [
         'specification/lists.test.ts: GET /v1/emails pages as every list does',

@@ -8,10 +8,10 @@ export const RULES: readonly Section[] = [
       'every request carries Authorization: Bearer <API_KEY>': [
         'tenants/authenticate.test.ts: every route of the API asks for a key before anything else',
         'tenants/authenticate.test.ts: a request without a key is told how to send one',
-        'tenants/authenticate.test.ts: what has not the form of a key is not valid',
+        'tenants/authenticate.test.ts: text without the form of a key is refused',
       ],
       'requests with a body carry Content-Type: application/json':
-        'http/server.test.ts: a body of another type is unsupported',
+        'http/json/server.test.ts: a body of another type is unsupported',
       'keys are made in the dashboard': TO_COME,
       'a key is shown only once, at its creation': [
         'tenants/keys-api.test.ts: a key is created with its whole record and its token, which is shown then and never again',
@@ -30,15 +30,15 @@ export const RULES: readonly Section[] = [
       'data is scoped to the tenant of the key': [
         'emails/list.test.ts: the email of another tenant or mode is as one that does not exist',
         'domains/api.test.ts: the ids of others, of nobody, of other things and of no shape are all not found',
-        'templates/api.test.ts: a template of another tenant, a missing one and a wrong id are all the same 404',
-        'broadcasts/api.test.ts: a broadcast of another tenant, a missing one and a wrong id are all the same 404',
-        'audiences/api.test.ts: an audience of another tenant, a missing, a deleted one and a wrong id are all the same 404',
-        'audiences/contacts/api.test.ts: what is not there is the same 404 in every way: the audience first, then the contact',
-        'audiences/segments/api.test.ts: a segment of another tenant, a missing one and a wrong id are all the same 404 for all that is asked',
-        'topics/api.test.ts: a topic of another tenant, a missing one and a wrong id are all the same 404',
-        'suppressions/api.test.ts: one of another tenant, a missing one, a removed one and garbage are the same 404',
-        'inbound/routes/api.test.ts: a route of another tenant, a missing one and a wrong id are all the same 404',
-        'webhooks/api.test.ts: an endpoint of another tenant or mode, a missing one and a wrong id are all the same 404',
+        "tenancy.test.ts: getTemplate tells nothing of what is not its caller's, and works with what is",
+        "tenancy.test.ts: getBroadcast tells nothing of what is not its caller's, and works with what is",
+        "tenancy.test.ts: getAudience tells nothing of what is not its caller's, and works with what is",
+        'audiences/contacts/api.test.ts: a missing contact and a missing audience get the same 404 from every route',
+        "tenancy.test.ts: getSegment tells nothing of what is not its caller's, and works with what is",
+        "tenancy.test.ts: getTopic tells nothing of what is not its caller's, and works with what is",
+        "tenancy.test.ts: getSuppression tells nothing of what is not its caller's, and works with what is",
+        "tenancy.test.ts: getInboundRoute tells nothing of what is not its caller's, and works with what is",
+        "tenancy.test.ts: getWebhookEndpoint tells nothing of what is not its caller's, and works with what is",
         'webhooks/fan-out.test.ts: an event becomes a delivery for each endpoint of its tenant and mode that asked for its type',
       ],
       'webhook posts are authenticated by their signature':
@@ -92,7 +92,7 @@ export const RULES: readonly Section[] = [
       'a receiver that allows 300 s accepts every attempt, late ones too':
         'webhooks/worker.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
       'who verifies as section 6 says accepts what is genuine and refuses the rest': [
-        'webhooks/signature.test.ts: what was signed verifies, whatever the body',
+        'webhooks/signature.test.ts: every signed body verifies',
         'webhooks/signature.test.ts: a receiver refuses no t',
         'webhooks/signature.test.ts: a receiver refuses no v1',
         'webhooks/signature.test.ts: a receiver refuses another body',
@@ -115,19 +115,19 @@ export const RULES: readonly Section[] = [
     statements: {
       '400 validation_error for missing fields, which are named': [
         'emails/send.test.ts: to, subject and type are required',
-        'http/server.test.ts: a wrong field is named by its path, as the caller spells it',
+        'http/json/server.test.ts: a wrong field is named by its path, as the caller spells it',
       ],
       '400 validation_error for invalid addresses': [
         'emails/send.test.ts: to may be a string or a list, of up to 50 addresses',
         'emails/send.test.ts: from is one address',
       ],
       '400 for endingBefore with startingAfter': [
-        'http/page.test.ts: two cursors are a bad request',
+        'http/json/page.test.ts: two cursors are a bad request',
         'emails/list.test.ts: a cursor is one id of this list',
       ],
       '409 idempotency_conflict for the same key with a different body': [
-        'emails/idempotency.test.ts: another body under the same key is a conflict, and the first stays',
-        'emails/batch-idempotency.test.ts: another body under the same key is a conflict, down to one email of it',
+        'emails/idempotency.test.ts: a request with the same key and another body is a conflict, and the first response stays',
+        'emails/batch-idempotency.test.ts: a batch with the same key is a conflict when the body of one of its emails differs',
       ],
       '422 domain_not_verified':
         'emails/send.test.ts: a live key sends from a verified domain of its tenant and from nothing else',
@@ -149,8 +149,8 @@ export const RULES: readonly Section[] = [
       '50 recipients in to': 'emails/send.test.ts: to may be a string or a list, of up to 50 addresses',
       '10 attachments': 'emails/attachments.test.ts: there are at most 10 files',
       '25 MB of attachments in total': [
-        'emails/attachments.test.ts: they have at most 25 MiB in total, decoded',
-        'emails/attachments.test.ts: of what is fetched no more is read than still fits into 25 MiB',
+        'emails/attachments.test.ts: attachments have at most 25 MiB in total, decoded',
+        'emails/attachments.test.ts: a fetched file is read only as far as it fits into 25 MiB',
       ],
       '10 tags, pairs of strings':
         'emails/content.test.ts: tags are up to 10 pairs of strings, and are shown',
@@ -165,8 +165,8 @@ export const RULES: readonly Section[] = [
       ],
       'a key is that of one tenant': 'emails/idempotency.test.ts: a key belongs to one tenant and one mode',
       'a page has 20 items by default, 100 at most': [
-        'http/page.test.ts: a page holds 20 items, or as many as asked for up to 100',
-        'http/page.test.ts: a limit that is none is a bad request that names it',
+        'http/json/page.test.ts: a page holds 20 items, or as many as asked for up to 100',
+        'http/json/page.test.ts: a limit that is none is a bad request that names it',
       ],
       'a webhook signature is good for 5 minutes': [
         'webhooks/signature.test.ts: a clock 300 seconds off is still fine, and so is the second of two signatures',
@@ -174,7 +174,7 @@ export const RULES: readonly Section[] = [
         'webhooks/signature.test.ts: a receiver refuses 301 seconds early',
       ],
       'the free plan has 3,000 emails a month': [
-        'tenants/quota.test.ts: of 3,100 emails at the same time the free plan takes 3,000, exactly',
+        'tenants/quota.test.ts: the free plan accepts exactly 3,000 of 3,100 concurrent emails',
         'tenants/quota.test.ts: a month ends in UTC, and the next begins with nothing used',
         'emails/accept.test.ts: a free plan’s 3,000 emails a month count live mail that leaves, and nothing else',
       ],
@@ -183,10 +183,10 @@ export const RULES: readonly Section[] = [
         'emails/idempotency.test.ts: a thousand duplicates at once, over as many connections, make exactly one email',
       ],
       'the same key and another body: 409 idempotency_conflict':
-        'emails/idempotency.test.ts: another body under the same key is a conflict, and the first stays',
+        'emails/idempotency.test.ts: a request with the same key and another body is a conflict, and the first response stays',
       'for a batch the key covers the whole request': [
         'emails/batch-idempotency.test.ts: a repeat answers what the first was answered, failures among it, and sends nothing',
-        'emails/batch-idempotency.test.ts: another body under the same key is a conflict, down to one email of it',
+        'emails/batch-idempotency.test.ts: a batch with the same key is a conflict when the body of one of its emails differs',
       ],
     },
   },

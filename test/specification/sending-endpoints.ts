@@ -12,8 +12,8 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       'each takes the query parameters of its table, none of them required':
         'specification/operations.test.ts: every query of section 4 takes the parameters it has there, none of them required',
       'requests and responses are JSON': [
-        'http/server.test.ts: a body of another type is unsupported',
-        'http/server.test.ts: a body that is not JSON is a bad request',
+        'http/json/server.test.ts: a body of another type is unsupported',
+        'http/json/server.test.ts: a body that is not JSON is a bad request',
         'openapi/document.test.ts: every JSON answer has an example, and its schema accepts it with no field that it does not name',
       ],
     },
@@ -62,7 +62,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       ],
       'attachments: at most 10 files': 'emails/attachments.test.ts: there are at most 10 files',
       'attachments: at most 25 MB in total':
-        'emails/attachments.test.ts: they have at most 25 MiB in total, decoded',
+        'emails/attachments.test.ts: attachments have at most 25 MiB in total, decoded',
       'an attachment comes as base64 content':
         'emails/attachments.test.ts: an attachment arrives byte for byte, and is shown without its bytes',
       'an attachment comes from a remote HTTPS URL': [
@@ -70,13 +70,13 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'emails/attachments.test.ts: a file is fetched over https alone, and needs a name',
       ],
       'an attachment has a contentType':
-        'emails/attachments.test.ts: its type is given, or follows from its name, and is said in the message',
+        'emails/attachments.test.ts: the type of an attachment is given or follows from its name, and is part of the message',
       'tags: up to 10 pairs of strings':
         'emails/content.test.ts: tags are up to 10 pairs of strings, and are shown',
       'tags are for filtering': 'emails/list.test.ts: filters: a tag, by its key and its value',
       'scheduledAt is a future time, at which it is sent': [
         'emails/change.test.ts: a scheduled email is queued, and leaves when it is due and not before',
-        'queue/dispatch.test.ts: scheduled mail leaves when it is due, dated then, and not before',
+        'queue/dispatch/dispatcher.test.ts: scheduled mail leaves when it is due, dated then, and not before',
       ],
       'scheduledAt is ISO 8601':
         'emails/change.test.ts: scheduledAt needs an offset, exists on the calendar, and is at most a year ahead',
@@ -104,13 +104,14 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       'too many requests are 429 rate_limited':
         'emails/rate-limit.test.ts: sends beyond the requests a second of the plan are refused with 429, and taken a second later',
       'a reused key is 409 idempotency_conflict':
-        'emails/idempotency.test.ts: another body under the same key is a conflict, and the first stays',
+        'emails/idempotency.test.ts: a request with the same key and another body is a conflict, and the first response stays',
     },
   },
   {
     title: '4.1 GET /v1/emails and /v1/emails/{id}',
     statements: {
-      'retrieve answers 200 with the email': 'emails/send.test.ts: what was sent is shown as it was given',
+      'retrieve answers 200 with the email':
+        'emails/send.test.ts: the email shows the fields as the request gave them',
       'list is of the emails of the tenant': [
         'emails/list.test.ts: the email of another tenant or mode is as one that does not exist',
         'emails/list.test.ts: a list starts with the 20 newest, each with six fields',
@@ -149,7 +150,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       ],
       'partial success: one failed item does not stop the others': [
         'emails/batch.test.ts: each email of a batch is answered in its place: accepted, or failed with type and message',
-        'emails/batch.test.ts: what the transaction refuses is said in its place, and leaves no rows and no bytes',
+        'emails/batch.test.ts: an email of a batch that the transaction refuses has an error in its item and leaves no rows and no bytes',
       ],
       'Idempotency-Key applies to the whole batch':
         'emails/batch-idempotency.test.ts: a repeat answers what the first was answered, failures among it, and sends nothing',
@@ -184,7 +185,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       'update takes trackingSubdomain, openTracking, clickTracking, productType, region':
         'domains/update.test.ts: every setting can be changed at once, and the domain is answered',
       'each of them is optional':
-        'domains/update.test.ts: what is not named stays, and what is as wished already is no update',
+        'domains/update.test.ts: fields that an update does not name stay, and an update to the present values is none',
       'update answers the updated domain':
         'domains/update.test.ts: every setting can be changed at once, and the domain is answered',
       'delete answers 204':
@@ -229,7 +230,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'broadcasts/api.test.ts: a segment brings its audience, which may be named too',
       'from is required': 'broadcasts/api.test.ts: refused with 400: no sender',
       'from is a verified address':
-        'broadcasts/api.test.ts: it is sent from a verified domain of the tenant alone, in the mode of the key',
+        'broadcasts/api.test.ts: an email is sent only from a verified domain of the tenant, in the mode of the key',
       'subject is required': 'broadcasts/api.test.ts: refused with 400: no subject',
       'subject may hold merge tags':
         'broadcasts/api.test.ts: in three braces HTML holds the way out alone; in a subject and a text nothing is escaped',
@@ -241,11 +242,11 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       ],
       'topicId is optional, and one of the tenant': [
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
-        'broadcasts/api.test.ts: what is named must exist: foreign, deleted, missing, of another kind or garbage is all the same',
+        'broadcasts/api.test.ts: a referenced resource must exist: a foreign, deleted, missing or malformed id gets the same refusal',
       ],
       'replyTo is optional': [
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
-        'broadcasts/api.test.ts: what is not said is null, and null says nothing',
+        'broadcasts/api.test.ts: a field that is left out is stored as null, and null is treated as absent',
       ],
       'the body must contain {{{unsubscribe_url}}}':
         'broadcasts/api.test.ts: the body must hold the merge tag unsubscribe_url in three braces',

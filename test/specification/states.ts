@@ -11,7 +11,7 @@ export const STATES: readonly Section[] = [
         'emails/accept.test.ts: an accepted email is queued, once for each recipient, with its story',
       'an email is queued, sent, delivered, bounced, complained or canceled': [
         'emails/statuses.test.ts: an email comes to each of its six statuses, is shown in it, and is found by it',
-        'specification/operations.test.ts: where the specification names the values of a field, there are those and no others',
+        'specification/operations.test.ts: fields whose values the specification names accept exactly those values',
       ],
       'a broadcast made without scheduleAt is a draft':
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',

@@ -1,7 +1,7 @@
 /**
  * The specification as a table: each statement of its sections 2 to 8 (a field, rule, limit, state, error) with the tests
- * that prove it. A statement is a short sentence of ours, for people; a proof names a file under test/ and a test in it, as
- * its run names it. Names that only a run could tell (test-names.ts) are no proofs: another test is named, or written.
+ * that prove it. A statement is a short sentence of ours, for people. A proof names a file under test/ and a test in it,
+ * and counts only if a test of that name passed in the run (unproven.ts).
  */
 
 /** `emails/send.test.ts: an email to 51 addresses is refused`. */

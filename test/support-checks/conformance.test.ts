@@ -32,7 +32,7 @@ const refused = (status: number, type: string, more: Record<string, string> = {}
   headers: { ...fine.headers, ...more },
 });
 
-test('what the document says is let through', () => {
+test('answers that the document describes are accepted', () => {
   for (const change of [
     {},
     { method: 'HEAD', text: '' },
@@ -48,11 +48,11 @@ test('what the document says is let through', () => {
       headers: { ...fine.headers, 'idempotency-replayed': 'true' },
     },
   ]) {
-    check({ ...fine, ...change });
+    assert.doesNotThrow(() => check({ ...fine, ...change }));
   }
 });
 
-test('what it does not say is found', () => {
+test('an answer that the document does not describe is found', () => {
   for (const [change, finding] of [
     [{ status: 202 }, /not documented/],
     [{ status: 409 }, /not documented/],

@@ -130,7 +130,7 @@ test('a new zone replaces the old one', async () => {
   assert.deepEqual(await dns.a('b.example'), { kind: 'found', records: ['192.0.2.2'], ttlMs: 60_000 });
 });
 
-test('what is not a host name never reaches the zone', async () => {
+test('a text that is not a host name never reaches the resolver', async () => {
   assert.deepEqual(await zoneDns(ZONE).a('mx1.example.com\0.evil'), {
     kind: 'failed',
     reason: 'not a host name',

@@ -16,7 +16,7 @@ export type DaemonOptions = {
   env?: Record<string, string>;
   /** Default: a temporary directory, removed when the test process exits. */
   dataDir?: string;
-  /** A name of `src/system/crash-point.ts`; the daemon ends there as by `kill -9`. */
+  /** A name of `src/crash-points.ts`; the daemon ends there as by `kill -9`. */
   crashAt?: string;
   /** File for both outputs, as under a supervisor, so that reading them costs this process nothing. Default: pipes. */
   outputFile?: string;

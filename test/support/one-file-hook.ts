@@ -1,6 +1,6 @@
 /**
  * Given to Node with `--import`: what is bundled in `?directory=` is imported from there, in every thread. With
- * `?compiled=` the database threads of the whole program run its compiled modules from that folder.
+ * `?compiled=` the threads of the whole program run its compiled modules from that folder.
  */
 import { globSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -17,6 +17,10 @@ const bundled = new Map(
   ]),
 );
 
+if (compiled !== null && !isMainThread) {
+  const source = new URL('../../src/webhooks/webhook-thread.ts', import.meta.url).href;
+  bundled.set(source, new URL('webhook-thread.js', compiled).href);
+}
 // The operations of a test are no part of the compiled program: their threads run its sources.
 const operations = new URL('../../src/operations.ts', import.meta.url).href;
 if (compiled !== null && !isMainThread && workerData?.operationsModule === operations) {
@@ -27,9 +31,26 @@ if (compiled !== null && !isMainThread && workerData?.operationsModule === opera
   }
 }
 
+/** Where `node:worker_threads` is another module, by the end of the importer's address. */
+const KEPT = [
+  { importer: /\/src\/db\/thread\.ts$/, module: './kept-worker.ts' },
+  { importer: /-thread\.[jt]s(\?start=\d+)$/, module: './kept-port.ts' },
+];
+
 registerHooks({
   resolve(specifier, context, next) {
-    const url = bundled.get(specifier);
-    return url === undefined ? next(specifier, context) : { url, format: 'module', shortCircuit: true };
+    if (specifier === 'node:worker_threads') return next(keptModule(context.parentURL) ?? specifier, context);
+    const [name = '', query] = specifier.split('?');
+    const url = bundled.get(name);
+    if (url === undefined) return next(specifier, context);
+    return { url: query === undefined ? url : `${url}?${query}`, format: 'module', shortCircuit: true };
   },
 });
+
+function keptModule(importer = ''): string | undefined {
+  for (const { importer: pattern, module } of KEPT) {
+    const [found, start = ''] = pattern.exec(importer) ?? [];
+    if (found !== undefined) return new URL(`${module}${start}`, import.meta.url).href;
+  }
+  return undefined;
+}

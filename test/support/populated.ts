@@ -4,19 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import type { LightMyRequestResponse } from 'fastify';
-import { contactExport } from '../../src/audiences/contacts/export.ts';
-import { contactImport } from '../../src/audiences/contacts/import.ts';
 import type { Mode } from '../../src/db/tables.ts';
-import { runExport } from '../../src/exports/run.ts';
-import { leaseExports } from '../../src/exports/store.ts';
-import { LEASE_MS, runImport } from '../../src/imports/run.ts';
-import { leaseImports } from '../../src/imports/store.ts';
-import { suppressionExport } from '../../src/suppressions/export.ts';
-import { suppressionImport } from '../../src/suppressions/import.ts';
 import type { Id } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
 import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
 import { type Published, zoneOf } from '../domains/fixtures.ts';
+import { exportHandlers, importHandlers, lease, runExport, runImport } from '../imports/jobs.ts';
 import { DOMAIN, MAKERS, type Made } from './populated/makers.ts';
 import { type ApiOperation, operationsOf, PREFIXES, type Prefix } from './populated/operations.ts';
 import { openTestApp, type TestApp, type TestMethod } from './test-app.ts';
@@ -127,17 +120,13 @@ async function addVerifiedDomain(
   return id;
 }
 
-async function runWaiting({ app }: TestApp, tenantId: Id<'ten'>): Promise<void> {
-  const now = app.clock.now();
-  const lease = { tenantIds: [tenantId], now, until: now + LEASE_MS };
-  const imports = { contacts: contactImport, suppressions: suppressionImport };
-  const exports = { contacts: contactExport, suppressions: suppressionExport };
+async function runWaiting(test: TestApp, tenantId: Id<'ten'>): Promise<void> {
   for (;;) {
-    const files = await app.db.commit(leaseImports, lease);
-    const lists = await app.db.commit(leaseExports, lease);
+    const files = await lease({ ...test, tenantId }, 'import');
+    const lists = await lease({ ...test, tenantId }, 'export');
     if (files.length + lists.length === 0) return;
-    for (const job of files) await runImport(app, imports[job.kind], job, () => false);
-    for (const job of lists) await runExport(app, exports[job.kind], job, () => false);
+    for (const job of files) await runImport(test.app, importHandlers[job.kind], job);
+    for (const job of lists) await runExport(test.app, exportHandlers[job.kind], job);
   }
 }
 

@@ -31,13 +31,15 @@ export type TestEvent = {
 };
 /** Runs a file, or asks for what keeps the process alive. */
 export type HostRequest = { file: string; testMs: number } | 'open';
-type HostMessage = { event: TestEvent } | { open: string[] };
+/** `cpuMs` is the CPU time of the process since the file started, without the processes that it started. */
+type HostMessage = { event: TestEvent; cpuMs: number } | { open: string[] };
 
 type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>;
-export type Outcome = { file: string; events: TestEvent[]; counts: Counts };
+export type Outcome = { file: string; events: TestEvent[]; counts: Counts; cpuMs: number };
 
 const HOST = fileURLToPath(new URL('test-host.ts', import.meta.url));
 const NONE: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
+const HEAVIEST = 30;
 /** Time in which a process answers what it has open, and in which it ends. */
 const ANSWER_MS = 5_000;
 /** Node repeats its counts as diagnostics. */
@@ -63,6 +65,14 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
 
 export function havePassed(outcomes: readonly Outcome[]): boolean {
   return outcomes.every(({ counts }) => counts.failed === 0 && counts.cancelled === 0);
+}
+
+/** Returns a line for each of the files that took most CPU time. */
+export function heaviest(outcomes: readonly Outcome[]): string[] {
+  return outcomes
+    .toSorted((one, other) => other.cpuMs - one.cpuMs)
+    .slice(0, HEAVIEST)
+    .map(({ file, cpuMs }) => `${(cpuMs / 1000).toFixed(1).padStart(6)} s  ${file}`);
 }
 
 /** Returns a promise for each file, in their order. */
@@ -94,10 +104,13 @@ async function end(host: ChildProcess): Promise<void> {
 
 async function runFile(host: ChildProcess, file: string, options: RunOptions): Promise<Outcome> {
   const events: TestEvent[] = [];
+  let cpuMs = 0;
   const { promise, resolve } = Promise.withResolvers<TestEvent | string>();
   const onMessage = (message: HostMessage) => {
-    if ('open' in message) resolve(`The file has not ended in time. Its process has open: ${message.open}`);
-    else if (message.event.type === 'test:summary') resolve(message.event);
+    if ('open' in message)
+      return resolve(`The file has not ended in time. Its process has open: ${message.open}`);
+    cpuMs = message.cpuMs;
+    if (message.event.type === 'test:summary') resolve(message.event);
     else events.push(message.event);
   };
   const onExit = () => resolve('The process ended by itself before all tests had');
@@ -112,17 +125,19 @@ async function runFile(host: ChildProcess, file: string, options: RunOptions): P
   clearTimeout(late);
   clearTimeout(deaf);
   host.off('message', onMessage).off('exit', onExit);
-  if (typeof last !== 'string') return judge(file, events, last);
+  if (typeof last !== 'string') return { ...judge(file, events, last), cpuMs };
   if (host.exitCode === null && host.signalCode === null) {
     const ended = once(host, 'exit');
     host.kill('SIGKILL');
     await ended;
   }
-  return failed({ file, events: events.map(readable), counts: NONE }, last);
+  return { ...failed({ file, events: events.map(readable), counts: NONE }, last), cpuMs };
 }
 
+type Judged = Omit<Outcome, 'cpuMs'>;
+
 /** Node takes a file without tests for one test that has passed. */
-function judge(file: string, told: readonly TestEvent[], { data }: TestEvent): Outcome {
+function judge(file: string, told: readonly TestEvent[], { data }: TestEvent): Judged {
   const counts = data.counts ?? NONE;
   const events = told.filter(({ data }) => !COUNT.test(data.message ?? '')).map(readable);
   const outcome = { file, events, counts };
@@ -134,7 +149,7 @@ function judge(file: string, told: readonly TestEvent[], { data }: TestEvent): O
   return data.success || isRed ? outcome : failed(outcome, 'Something failed outside of the tests');
 }
 
-function failed({ file, events, counts }: Outcome, reason: string): Outcome {
+function failed({ file, events, counts }: Judged, reason: string): Judged {
   const data = { name: file, nesting: 0, details: { duration_ms: 0, error: errorOf({ text: reason }) } };
   const more = { tests: counts.tests + 1, failed: counts.failed + 1 };
   return { file, events: [...events, { type: 'test:fail', data }], counts: { ...counts, ...more } };

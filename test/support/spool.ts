@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import type { App } from '../../src/app.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
-import { claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
-import type { Claimed } from '../../src/queue/deliver.ts';
+import { type Claim, claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
+import { type DeliveryApp, deliver } from '../../src/queue/deliver.ts';
 import { listDueInQueue, listDueQueues } from '../../src/queue/due/store.ts';
 import { countHeld } from '../../src/queue/held/store.ts';
 import { createTrialWork } from '../../src/queue/held/trial.ts';
-import { prepareMessage } from '../../src/queue/prepare.ts';
+import type { Verdict } from '../../src/queue/outcome/outcome.ts';
+import { createPreparer } from '../../src/queue/prepare.ts';
+import type { Attempt } from '../../src/queue/sessions/transport.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import type { System } from '../../src/system/system.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
@@ -30,7 +32,7 @@ export type Spool = TestApp & {
   /** Resolves once nothing is due or in flight: what a dispatcher that runs has done its work. */
   settled(): Promise<void>;
   /** Claims everything due now, as a start of the daemon with this runId would; nothing is delivered. */
-  claim(runId?: string): Promise<Claimed[]>;
+  claim(runId?: string): Promise<Claim[]>;
   /** Ends every claim of due mail in a crash until a recipient is held. */
   crashUntilHeld(): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
@@ -92,7 +94,7 @@ export async function openSpool(
   };
 }
 
-async function claimDue(app: App, runId = app.runId): Promise<Claimed[]> {
+async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
   const { db, clock } = app;
   const now = clock.now();
   const leasedUntil = leaseFrom(clock.elapsed());
@@ -100,15 +102,34 @@ async function claimDue(app: App, runId = app.runId): Promise<Claimed[]> {
   const inQueues = queues.map((queue) => listDueInQueue(db.read, { queue, now, limit: 100, except: [] }));
   const messageIds = [...new Set((await Promise.all(inQueues)).flat())];
   const deliveries = await db.commit(claimDeliveries, { now, runId, leasedUntil, messageIds, queues });
-  const signingApp = { ...app, signingKeys: createSigningKeys(app) };
-  return deliveries.map((delivery) => ({
+  const claimedAt = clock.elapsed();
+  return deliveries.map((delivery, id) => ({
     ...delivery,
-    site: 'test',
-    claimedAt: clock.elapsed(),
-    tries: 0,
-    brokenOff: undefined,
-    prepare: () => prepareMessage(signingApp, delivery.message),
+    ...{ id, site: 'test', claimedAt, tries: 0, brokenOff: undefined },
   }));
+}
+
+/** The application as sessions see it. */
+export function deliveryAppOf(app: App): DeliveryApp {
+  return { ...app, prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app) }) };
+}
+
+/** Delivers a claim; `transact` stands for the connection. */
+export function deliverBy(
+  app: App,
+  claim: Claim,
+  transact: (claim: Claim) => Promise<Attempt>,
+): Promise<void> {
+  const transport = { open: async () => undefined, transact };
+  return deliver(deliveryAppOf(app), claim, { transport, onReady() {}, putBack() {} });
+}
+
+/** Returns an attempt that ended with these verdicts. */
+export function judged(
+  verdicts: ReadonlyMap<`rcp_${string}`, Verdict>,
+  signature: string | null = null,
+): Attempt {
+  return { kind: 'judged', verdicts, undecided: undefined, signature, durationMs: 0 };
 }
 
 /** Longer than the time over which recovered mail is spread. */
@@ -122,7 +143,7 @@ async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {
     assert.ok(crash <= MAX_CRASHES, 'nothing is held');
     await clock.advance(RECOVERED_MS);
     const trials = createTrialWork(app);
-    for (const trial of await trials.lease(1)) await trials.run(trial);
+    for (const trial of (await trials.lease(1)).items) await trials.run(trial);
     assert.ok((await claimDue(app, `crash ${crash}`)).length > 0, 'nothing is due');
     await recoverQueue(app);
   }

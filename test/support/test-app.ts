@@ -43,7 +43,8 @@ export type TestResponse = {
 
 export type TestMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-export type TestApp = {
+/** Disposing of it closes it and removes its data. */
+export type TestApp = AsyncDisposable & {
   app: App;
   /** Every route of the daemon; `inject` needs no socket, and checks the answer against the OpenAPI document. */
   server: FastifyInstance;
@@ -79,6 +80,11 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const app = await openApp(config, system, { readers: 1 });
   const server = conforming(await createApiServer(app));
   const first = await addTenant(app, 'default');
+  async function close() {
+    await server.close();
+    await app[Symbol.asyncDispose]();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
   return {
     app,
     server,
@@ -87,11 +93,8 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     request: (method, path, { key = first.testKey, body, headers = {} } = {}) =>
       send(server, { method, url: path, ...payload(body, headers, key) }),
     addTenant: (name) => addTenant(app, name),
-    async close() {
-      await server.close();
-      await app[Symbol.asyncDispose]();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -38,9 +38,12 @@ async function runFile(request: { file: string; testMs: number }): Promise<void>
   runs += 1;
   file = pathToFileURL(request.file).href;
   channel?.unref();
+  const before = process.cpuUsage();
   const options = { files: [request.file], isolation: 'none', timeout: request.testMs } as const;
   for await (const event of run(options) as AsyncIterable<TestEvent>) {
-    if (SENT.has(event.type)) process.send?.({ event: sendable(event) });
+    if (!SENT.has(event.type)) continue;
+    const { user, system } = process.cpuUsage(before);
+    process.send?.({ event: sendable(event), cpuMs: (user + system) / 1000 });
   }
 }
 

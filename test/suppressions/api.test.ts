@@ -57,7 +57,7 @@ test('an address is suppressed with its whole record, and retrieved the same wit
   assert.equal((await findSuppressed(world.app.db.read, world.tenantId, ['whole@EXAMPLE.com'])).size, 1);
 });
 
-test('what a bounce left is shown with the email and the words it came of', async () => {
+test('a suppression after a bounce shows its email and the text of the reply', async () => {
   const row = {
     id: newId('sup', NOW),
     tenantId: world.tenantId,
@@ -129,35 +129,6 @@ test('a suppression is removed by its id or its address, once', async () => {
     assert.equal((await findSuppressed(world.app.db.read, world.tenantId, [body.email])).size, 0);
     assert.equal((await add({ email: body.email })).status, 201);
   }
-});
-
-test('one of another tenant, a missing one, a removed one and garbage are the same 404', async () => {
-  const { body } = await add({ email: 'mine@example.com' });
-  const other = await world.addTenant('stranger');
-  const gone = (await add({ email: 'gone@example.com' })).body;
-  await ask('DELETE', gone.id);
-  const asks: [string, string?][] = [
-    [body.id, other.testKey],
-    ['mine@example.com', other.testKey],
-    [newId('sup', NOW)],
-    [gone.id],
-    ['nobody@example.com'],
-    [body.id.replace('sup_', 'top_')],
-    ['sup_'],
-    [`${body.id}\0`],
-    ['%'],
-    ['a@b'],
-  ];
-  const answers = new Set<string>();
-  for (const method of ['GET', 'DELETE'] as const) {
-    for (const [name, key] of asks) {
-      const { status, body: problem } = await ask(method, name, key);
-      assert.equal(status, 404, name);
-      answers.add(JSON.stringify({ ...problem.error, requestId: '' }));
-    }
-  }
-  assert.deepEqual([...answers], ['{"type":"not_found","message":"Suppression not found","requestId":""}']);
-  assert.equal((await ask('GET', body.id)).status, 200);
 });
 
 async function fill(name: string) {
@@ -272,7 +243,7 @@ const localPart = fc
   .filter((text) => !text.includes('=?'));
 const label = fc.stringMatching(/^[a-zA-Z0-9]{1,20}$/);
 
-test('whatever the address, it is found by any spelling of it in the path and in the filter', async () => {
+test('an address is found by any of its spellings, in the path and in the filter', async () => {
   await fc.assert(
     fc.asyncProperty(localPart, label, async (local, host) => {
       const email = `${local}@${host}.example`;
@@ -289,7 +260,7 @@ test('whatever the address, it is found by any spelling of it in the path and in
   );
 });
 
-test('whatever stands where an address or an id belongs, it is a 4xx and never a failure', async () => {
+test('any text in the place of an address or an id gets a 4xx and never a 500', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), fc.jsonValue(), async (text, json) => {
       const path = encodeURIComponent(text.toWellFormed());

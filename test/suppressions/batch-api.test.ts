@@ -45,7 +45,7 @@ test('each of a batch is answered in its place: new, there already, or no addres
   assert.equal(second.reason, 'bounce');
 });
 
-test('whatever is wrong with one is said of that one, as if it had come alone', async () => {
+test('an error of one item of a batch is the error that the item gets alone', async () => {
   const wrong: [item: unknown, message: RegExp][] = [
     [{ email: 7 }, /^`email` /],
     [{ email: null }, /^`email` /],

@@ -1,7 +1,7 @@
 /** A hard bounce puts its address on the list, and endpoints hear of it in the mode of the mail. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Outcome, Report } from '../../src/queue/outcome.ts';
+import type { Outcome, Report } from '../../src/queue/outcome/outcome.ts';
 import { settle } from '../../src/queue/settle.ts';
 import { showSuppression } from '../../src/suppressions/show.ts';
 import { getSuppression } from '../../src/suppressions/store.ts';
@@ -64,7 +64,7 @@ test('a hard bounce is a suppression.added of the record with its source', async
   ]);
 });
 
-test('what the email tells of itself holds no event of the list', async () => {
+test('the events of an email do not include those of the suppression list', async () => {
   const email = await spool.email(await end('quiet@rcpt.example', bounced('permanent')));
   const types = email.events.map(({ type }: { type: string }) => type);
   assert.deepEqual(

@@ -50,7 +50,7 @@ test('sleep ends at once when it is aborted, before or during', async () => {
 
 test('a time limit rejects with what took too long', async () => {
   const clock = createFakeClock(START);
-  const work = withTimeout(clock, 5_000, 'the handshake', new Promise(() => {}));
+  const work = withTimeout(clock, new Promise(() => {}), { timeoutMs: 5_000, what: 'the handshake' });
   const watched = watch(work);
   await clock.advance(4_999);
   assert.equal(watched.state, 'pending');
@@ -75,8 +75,9 @@ test('work that ends in time keeps its result or its error, and its timer is gon
       };
     },
   };
-  assert.equal(await withTimeout(counting, 10, 'x', Promise.resolve(7)), 7);
-  await assert.rejects(withTimeout(counting, 10, 'x', Promise.reject(new Error('its own'))), /its own/);
+  const limit = { timeoutMs: 10, what: 'x' };
+  assert.equal(await withTimeout(counting, Promise.resolve(7), limit), 7);
+  await assert.rejects(withTimeout(counting, Promise.reject(new Error('its own')), limit), /its own/);
   await clock.advance(0);
   assert.equal(timers, 0);
 });

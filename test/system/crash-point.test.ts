@@ -10,7 +10,7 @@ const PROGRAM = `
 `;
 
 function reach(armed: string, reached: string) {
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', PROGRAM, armed, reached];
+  const args = ['--input-type=module', '--eval', PROGRAM, armed, reached];
   const { signal, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   return { signal, stdout };
 }

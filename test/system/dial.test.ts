@@ -24,7 +24,7 @@ test('an error between the connect and the next listener is not uncaught, and sh
   assert.equal(socket.errored?.message, 'the line is dead');
 });
 
-test('nobody listening is an error, and a target that is not public is refused before a socket is made', async (t) => {
+test('a closed port is an error, and a target that is not public is refused before a socket is opened', async (t) => {
   const port = await serverFor(t);
   await assert.rejects(dial({ address: '127.0.0.1', port: 1, timeoutMs: 30_000 }), { code: 'ECONNREFUSED' });
   await assert.rejects(dial({ address: '10.0.0.1', port, timeoutMs: 30_000 }), RefusedTargetError);

@@ -239,7 +239,7 @@ test('a process that has no file left for a socket learns nothing of the name', 
   const script = fileURLToPath(new URL('dns/out-of-files.ts', import.meta.url));
   const child = spawn(
     'sh',
-    ['-c', `ulimit -n 200 && exec "$0" --import tsx "$1" "$2"`, process.execPath, script, own.address],
+    ['-c', `ulimit -n 200 && exec "$0" "$1" "$2"`, process.execPath, script, own.address],
     {
       stdio: ['ignore', 'pipe', 'inherit'],
     },

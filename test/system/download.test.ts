@@ -272,10 +272,10 @@ test('a length that lies, either way, is no file', async (context) => {
   const url = (announced: number) => `https://files.example:${port}/${announced}`;
   assert.equal(
     await reason(get(url(501))),
-    'its server could not be reached, or broke off',
+    'its server could not be reached or closed the connection',
     'longer than what comes',
   );
-  assert.equal(await reason(get(url(2_000))), 'its server could not be reached, or broke off');
+  assert.equal(await reason(get(url(2_000))), 'its server could not be reached or closed the connection');
   // RFC 9112 6.3: what comes after the announced bytes is no part of the answer.
   const cut = await get(url(499));
   assert.equal(cut.kind === 'ok' && cut.bytes.length, 499);
@@ -337,14 +337,14 @@ test('a certificate nobody vouches for, or for another name, is refused', async 
   const url = `https://files.example:${port}/`;
   assert.equal(
     await reason(get(url, { fetch: createFetch(guard, dns) })),
-    'its server could not be reached, or broke off',
+    'its server could not be reached or closed the connection',
   );
   const other = zoneDns('other.example A 127.0.0.1');
   const trusting = createFetch(guard, other, { certificateAuthorities: CERTIFICATE });
   const misnamed = `https://other.example:${port}/`;
   assert.equal(
     await reason(get(misnamed, { fetch: trusting })),
-    'its server could not be reached, or broke off',
+    'its server could not be reached or closed the connection',
   );
   assert.deepEqual(seen, []);
 });

@@ -18,14 +18,14 @@ test('an issue says what is wrong without its path, the message as a whole sente
 });
 
 test('a refused limit says how many resources exist, and what the caller can do about it', () => {
-  const { code, message, options } = limitReached('topics already', 100);
+  const { code, message, options } = limitReached('topics', 100);
   assert.deepEqual(
     [code, message, options],
-    ['validation_error', 'There are 100 topics already, as many as there may be', {}],
+    ['validation_error', 'You have 100 topics, which is the maximum; delete one before you add another', {}],
   );
   assert.equal(
-    limitReached('audiences already', 1_000, 'delete one first').message,
-    'There are 1000 audiences already, as many as there may be; delete one first',
+    limitReached('unfinished imports', 10, 'try again when one has ended').message,
+    'You have 10 unfinished imports, which is the maximum; try again when one has ended',
   );
 });
 

@@ -260,7 +260,7 @@ test('closing ends what runs and what waits, and nothing is begun after it', asy
 
 test('a process waits for its jobs, but not for its idle threads', async () => {
   const program = fileURLToPath(new URL('./killable-threads-process.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program], {
+  const { stdout } = await promisify(execFile)(process.execPath, [program], {
     timeout: 60_000,
   });
   assert.equal(stdout, 'done\ndone\n');

@@ -12,7 +12,7 @@ function failHere(): never {
 }
 
 /** Logs what `fail` throws and returns the stack in the log line. */
-function stackOf(error: unknown): string {
+export function stackOf(error: unknown): string {
   const lines: string[] = [];
   createLog('error', { write: (line) => lines.push(line) }).error({ err: error }, 'failed');
   return JSON.parse(lines.join('')).err.stack;

@@ -28,7 +28,8 @@ test('counters and histograms of others stand beside, each name once', async () 
   assert.match(text, /^postrider_tries_total\{outcome="delivered"\} 1$/m);
   assert.match(text, /^postrider_wait_seconds_bucket\{le="2"\} 1$/m);
   assert.match(contentType, /^text\/plain; version=0\.0\.4/);
-  assert.throws(() => metrics.counter('tries_total', 'Tries again.'));
+  metrics.counter('tries_total', 'Tries.', ['outcome']).inc({ outcome: 'delivered' });
+  assert.match((await metrics.show()).text, /^postrider_tries_total\{outcome="delivered"\} 2$/m);
 });
 
 test('two registries are two', async () => {

@@ -84,3 +84,15 @@ test('an error is logged with its own stack when the map is damaged or missing',
   rmSync(map);
   assert.equal(sample.stackOfForeignFrame(frames[1] ?? ''), `Error: foreign\n    at ${frames[1]}`);
 });
+
+test('a message of 2 MB that looks like frames is logged as it is, in time that grows with its length alone', () => {
+  for (const part of ['file://', 'file://x.js:1:', 'file://x.js:1:1 ', 'a (', ' at ', '.js:1']) {
+    const frame = part.repeat(Math.ceil(2_000_000 / part.length));
+    assert.ok(sample.stackOfForeignFrame(frame) === `Error: foreign\n    at ${frame}`, part);
+  }
+});
+
+test('a value that is no error is logged as it is, and is not changed', () => {
+  const value = Object.freeze({ stack: 'Error: a\n    at b (file:///c.js:1:2)' });
+  assert.equal(sample.stackOf(value), value.stack);
+});

@@ -16,7 +16,7 @@ test('a notice reaches who listens for its name, until they stop', () => {
 });
 
 test('a notice nobody waits for is lost without harm', () => {
-  createWakeups().notify('events');
+  assert.doesNotThrow(() => createWakeups().notify('events'));
 });
 
 test('a listener that stops while it is told keeps no other from hearing', () => {

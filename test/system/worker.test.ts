@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../src/system/log.ts';
 import { createWakeups } from '../../src/system/wakeups.ts';
-import { periodic, type RunningWork, startWork, type Work } from '../../src/system/worker.ts';
+import { type Leased, periodic, type RunningWork, startWork, type Work } from '../../src/system/worker.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 type Row = { name: string; dueAt: number };
@@ -41,9 +41,9 @@ function openTable(change: Partial<Work<Row>> = {}) {
     concurrency: 2,
     async lease(limit) {
       table.leases += 1;
-      const due = table.rows.filter((row) => row.dueAt <= clock.now()).slice(0, limit);
-      table.rows = table.rows.filter((row) => !due.includes(row));
-      return due;
+      const items = table.rows.filter((row) => row.dueAt <= clock.now()).slice(0, limit);
+      table.rows = table.rows.filter((row) => !items.includes(row));
+      return { items, nextDueAt: table.rows.map((row) => row.dueAt).sort((a, b) => a - b)[0] };
     },
     run({ name }) {
       table.started.push(name);
@@ -51,7 +51,6 @@ function openTable(change: Partial<Work<Row>> = {}) {
       table.running.set(name, end);
       return end.promise;
     },
-    nextDueAt: async () => table.rows.map((row) => row.dueAt).sort((a, b) => a - b)[0],
   };
   return table;
 }
@@ -67,6 +66,31 @@ test('due items run at once, and other items run when they fall due and not befo
   assert.deepEqual(table.started, ['now']);
   await table.clock.advance(1);
   assert.deepEqual(table.started, ['now', 'soon']);
+});
+
+test('one lease answers the items and the time of the next lease, also while items run', async () => {
+  const table = openTable();
+  table.add('now');
+  table.add('soon', table.clock.now() + 5_000);
+  table.start();
+  await table.clock.advance(4_999);
+  assert.deepEqual([table.leases, table.started], [1, ['now']]);
+  await table.clock.advance(1);
+  assert.deepEqual([table.leases, table.started], [2, ['now', 'soon']]);
+});
+
+test('a due item that cannot be leased is asked for every millisecond, and does not keep the loop busy', async () => {
+  const { clock } = openTable();
+  let leases = 0;
+  const table = openTable({
+    lease: async () => {
+      leases += 1;
+      return { items: [], nextDueAt: leases < 100 ? clock.now() - 1 : undefined };
+    },
+  });
+  table.start();
+  await table.clock.advance(10);
+  assert.equal(leases, 11);
 });
 
 for (const notice of ['queue', 'events'] as const) {
@@ -85,18 +109,18 @@ for (const notice of ['queue', 'events'] as const) {
 }
 
 test('a notice that comes while it is looking makes it look again', async () => {
-  const gate = Promise.withResolvers<Row[]>();
+  const gate = Promise.withResolvers<Leased<Row>>();
   let leases = 0;
   const table = openTable({
     lease: async () => {
       leases += 1;
-      return leases === 1 ? gate.promise : [];
+      return leases === 1 ? gate.promise : { items: [], nextDueAt: undefined };
     },
   });
   table.start();
   await table.clock.advance(0);
   table.wakeups.notify('queue');
-  gate.resolve([]);
+  gate.resolve({ items: [], nextDueAt: undefined });
   await table.clock.advance(0);
   assert.equal(leases, 2);
 });
@@ -157,7 +181,7 @@ test('when rows cannot be leased it pauses a second, however many wake-ups come,
         failures += 1;
         throw new Error('the disk is full');
       }
-      return failing.rows.splice(0, limit);
+      return { items: failing.rows.splice(0, limit), nextDueAt: undefined };
     },
   });
   failing.add('patient');

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { newId } from '../../src/system/ids.ts';
 import { deleteTemplate, listTemplates } from '../../src/templates/store.ts';
 import { updateTemplate } from '../../src/templates/update.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
@@ -46,7 +45,7 @@ test('every field can be changed at once, and the template is answered with its 
   assert.deepEqual(await get(before.id), body);
 });
 
-test('what is not named stays, and what is as wished already is no change', async () => {
+test('fields that a change does not name stay, and a change to the present values is none', async () => {
   const before = await create();
   await clock.advance(1_000);
   const after = (await patch(before.id, { subject: 'Hello' })).body;
@@ -138,7 +137,7 @@ test('a template deleted while it is changed is not found, and not made again', 
     return world.app.db.commit(write, input);
   };
   await assert.rejects(
-    updateTemplate({ clock, db }, world.tenantId, id, { name: 'x' }),
+    updateTemplate({ clock, db }, { tenantId: world.tenantId, id }, { name: 'x' }),
     /Template not found/,
   );
   assert.equal((await world.request('GET', `/v1/templates/${id}`)).status, 404);
@@ -173,27 +172,6 @@ test('mail that was accepted stays as it was when its template is changed, and w
   await unchanged('deleted');
   const refused = await senderOf(() => world).send(more);
   assert.deepEqual([refused.status, refused.body.error.param], [400, 'templateId']);
-});
-
-test('a template of another tenant, a missing one and a wrong id cannot be changed or deleted', async () => {
-  const { id } = await create();
-  const before = await get(id);
-  const other = await world.addTenant('stranger');
-  for (const [asked, key] of [
-    [id, other.testKey],
-    [newId('tpl', NOW), world.testKey],
-    [id.replace('tpl_', 'top_'), world.testKey],
-    [`${id}%00`, world.testKey],
-  ] as const) {
-    for (const [method, body] of [['PATCH', { name: 'x' }], ['DELETE']] as const) {
-      const path = `/v1/templates/${asked}`;
-      const answer = await world.request(method, path, { key, ...(body && { body }) });
-      const { requestId: _, ...error } = answer.body.error;
-      assert.equal(answer.status, 404);
-      assert.deepEqual(error, { type: 'not_found', message: 'Template not found' });
-    }
-  }
-  assert.deepEqual(await get(id), before);
 });
 
 test('neither a sending nor a reading key may change or delete a template', async () => {

@@ -146,7 +146,7 @@ test('a value never adds markup to HTML, whatever stands around it', () => {
   );
 });
 
-test('what is rendered is the text between placeholders and the values, and nothing twice', () => {
+test('rendering gives the text between placeholders and the values, and renders no value again', () => {
   const piece = fc.oneof(
     fc.record({ literal: text.map((given) => given.replace(/[{}]/g, '')) }),
     fc.record({ value: source, isRaw: fc.boolean() }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
-import type { HttpServer } from '../../src/http/server.ts';
+import type { HttpServer } from '../../src/http/transport/server.ts';
 import { isId, newId } from '../../src/system/ids.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import type { ApiKeyRow, Permission } from '../../src/db/tables.ts';
-import { createHttpServer } from '../../src/http/server.ts';
+import { createHttpServer } from '../../src/http/json/server.ts';
 import { callerOf, type Need, requireApiKey } from '../../src/tenants/authenticate.ts';
 import { createApiKey, type NewKey, revokeKey } from '../../src/tenants/keys.ts';
 import { listApiKeys, setTenantPlan } from '../../src/tenants/store.ts';
@@ -95,7 +95,7 @@ test('a key that is limited to a domain says which', async () => {
   assert.equal((await ask('/read', `Bearer ${token}`)).body.domainId, domainId);
 });
 
-test('who uses a key from elsewhere is refused before anything is counted or noted', async () => {
+test('a key that is used from a forbidden address is refused before anything is counted or recorded', async () => {
   const { tenantId } = await house.addTenant('elsewhere');
   await house.app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'free' });
   const { key, token } = await newKey({ tenantId, allowedIps: ['192.0.2.7'] });
@@ -118,7 +118,7 @@ test('the word Bearer is the same in any case, and spaces around are nothing (RF
   }
 });
 
-test('what has not the form of a key is not valid', async () => {
+test('text without the form of a key is refused', async () => {
   const token = house.liveKey;
   for (const authorization of [
     token,

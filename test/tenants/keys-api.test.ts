@@ -304,7 +304,7 @@ test('a tenant has at most 100 keys that open something; revoked and expired one
     [refused.status, refused.body.error.type, refused.body.error.param],
     [400, 'validation_error', undefined],
   );
-  assert.match(refused.body.error.message, /100 API keys already, live and test keys together/);
+  assert.match(refused.body.error.message, /You have 100 API keys \(live and test together\)/);
   await clock.advance(60_000);
   const made = await create(BODY, testKey);
   assert.equal(made.status, 201);
@@ -354,12 +354,12 @@ test('keys that have expired are not read to count the others', async () => {
   );
 });
 
-test('whatever is asked for, it is a key or a 4xx that names what is wrong', async () => {
+test('every request for a key creates one or gets a 4xx that names what is wrong', async () => {
   const { testKey } = await world.addTenant('fuzzer');
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom('name', 'mode', 'permission', 'domainId', 'allowedIps', 'expiresAt'),
-      // A body with that name anywhere is refused as a whole, and blames no field (http/json-body.ts).
+      // A body with that name anywhere is refused as a whole, and blames no field (http/json/json-body.ts).
       fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__"')),
       async (field, value) => {
         const { status, body } = await create({ ...BODY, [field]: value }, testKey);

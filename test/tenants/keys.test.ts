@@ -77,7 +77,7 @@ test('a token is read as its mode and the characters it is found by', () => {
   assert.deepEqual(readToken(config, `svc_dev_${BODY}`), { mode: 'test', hint: 'abcdefgh' });
 });
 
-test('what has another prefix or another length is no token', () => {
+test('text with another prefix or length is not a token', () => {
   for (const text of [
     '',
     BODY,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
-import type { HttpServer } from '../../src/http/server.ts';
+import type { HttpServer } from '../../src/http/transport/server.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { createKnownKeys, type KnownKeys } from '../../src/tenants/known-keys.ts';
 import { revokeApiKey } from '../../src/tenants/store.ts';
@@ -51,7 +51,7 @@ test('a key that the operator revokes is revoked for the next request', async ()
   await admin.close();
 });
 
-test('what is no key is not remembered: it works from the moment it is one', async () => {
+test('an unknown key is not cached, so that it works as soon as it exists', async () => {
   const { token, find } = await newKey();
   assert.equal(await known.find(`${token}x`, token.slice(8, 16)), undefined);
   assert.ok(await find());

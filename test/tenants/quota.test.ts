@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import type { App } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Db } from '../../src/db/database.ts';
-import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
+import { createHttpServer } from '../../src/http/json/server.ts';
+import type { HttpServer } from '../../src/http/transport/server.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import { createLog } from '../../src/system/log.ts';
@@ -15,20 +16,21 @@ import { showQuota } from '../../src/tenants/quota-headers.ts';
 import { getQuota, insertTenant, upsertPlan } from '../../src/tenants/store.ts';
 import { openTestDatabase } from '../db/open.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { idleGuards } from '../support/idle-guards.ts';
 import { charge, chargeThenFail } from './operations.ts';
 
 const START = Date.UTC(2030, 10, 15, 12);
 const clock = createFakeClock(START);
 
 let db: Db;
-let app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
+let app: Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'guards'>;
 const endings: (() => Promise<void>)[] = [];
 before(async () => {
   db = await openTestDatabase(
     { after: (run) => void endings.push(run) },
     { operationsModule: new URL('./operations.ts', import.meta.url), clock },
   );
-  app = { db, clock, config: loadConfig({ env: {} }), wakeups: createWakeups() };
+  app = { db, clock, config: loadConfig({ env: {} }), wakeups: createWakeups(), guards: idleGuards(clock) };
 });
 after(async () => {
   for (const end of endings) await end();
@@ -58,7 +60,7 @@ async function refusal(work: Promise<unknown>): Promise<AppError> {
   return assert.fail('not refused');
 }
 
-test('of 3,100 emails at the same time the free plan takes 3,000, exactly', async () => {
+test('the free plan accepts exactly 3,000 of 3,100 concurrent emails', async () => {
   const tenantId = await newTenant('free');
   const results: PromiseSettledResult<void>[] = [];
   const one = () => db.commit(charge, { tenantId, now: START, emails: 1 });
@@ -97,7 +99,7 @@ test('several at once are counted whole or not at all', async () => {
   assert.equal(await usedBy(other), 0);
 });
 
-test('what is refused afterwards was not counted', async () => {
+test('an email that is refused later is not counted', async () => {
   const tenantId = await newTenant('free');
   await assert.rejects(db.commit(chargeThenFail, { tenantId, now: START, emails: 2 }), /refused after all/);
   assert.equal(await usedBy(tenantId), 0);
@@ -160,7 +162,7 @@ async function openProbe(tenantId: Id<'ten'>): Promise<HttpServer> {
 
 const FIELDS = ['x-quota-limit', 'x-quota-remaining', 'x-quota-reset'];
 
-test('who sends is told what is left of the month, and who has no limit is not', async () => {
+test('requests that send show the rest of the month, unless the plan has no limit', async () => {
   await newPlan('two', 2);
   const left = String(15.5 * 24 * 3_600);
   for (const [plan, mode, method, expected] of [

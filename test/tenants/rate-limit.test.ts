@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createControlServer } from '../../src/control-socket.ts';
-import { createHttpServer } from '../../src/http/server.ts';
+import { createHttpServer } from '../../src/http/json/server.ts';
 import { newId } from '../../src/system/ids.ts';
 import { requireApiKey } from '../../src/tenants/authenticate.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { createRateLimit } from '../../src/tenants/rate-limit.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { idleGuards } from '../support/idle-guards.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 const clock = createFakeClock(Date.UTC(2030, 0, 1));
@@ -53,7 +54,7 @@ const B = newId('ten', 1);
 
 test('a bucket holds two seconds of requests and fills as time goes by', async () => {
   const time = createFakeClock(0);
-  const limit = createRateLimit(time);
+  const limit = createRateLimit(idleGuards(time).tenants);
   const many = (count: number) => Array.from({ length: count }, () => limit.take(A, 5).allowed);
   assert.deepEqual(many(11), [...Array(10).fill(true), false]);
   await time.advance(199);
@@ -66,7 +67,7 @@ test('a bucket holds two seconds of requests and fills as time goes by', async (
 
 test('over any time no more than the rate and one burst pass', async () => {
   const time = createFakeClock(0);
-  const limit = createRateLimit(time);
+  const limit = createRateLimit(idleGuards(time).tenants);
   let passed = 0;
   for (let step = 0; step < 1_000; step++) {
     if (limit.take(A, 3).allowed) passed++;
@@ -76,7 +77,7 @@ test('over any time no more than the rate and one burst pass', async () => {
 });
 
 test('each tenant has its own, and a plan that changes applies to what is held', () => {
-  const limit = createRateLimit(createFakeClock(0));
+  const limit = createRateLimit(idleGuards(createFakeClock(0)).tenants);
   assert.equal(limit.take(A, 1_000).remaining, 1_999);
   assert.equal(limit.take(A, 5).remaining, 9);
   assert.equal(limit.take(B, 5).remaining, 9);

@@ -92,35 +92,6 @@ test('a deleted endpoint is gone', async () => {
   }
 });
 
-test('an endpoint of another tenant or mode, a missing one and a wrong id are all the same 404', async () => {
-  const { id } = (await create({ url: URL_OK, events: ['email.sent'] })).body;
-  const other = await world.addTenant('stranger');
-  const missing = `wh_${'0'.repeat(26)}`;
-  const asks: [string, string][] = [
-    [id, other.testKey],
-    [id, other.liveKey],
-    [id, world.liveKey],
-    [missing, world.testKey],
-    ['wh_', world.testKey],
-    [id.replace('wh_', 'em_'), world.testKey],
-    [`${id}'--`, world.testKey],
-    [`${id}%00`, world.testKey],
-  ];
-  for (const [asked, key] of asks) {
-    for (const method of ['GET', 'DELETE'] as const) {
-      const { status, body } = await world.request(method, `/v1/webhooks/${asked}`, { key });
-      assert.deepEqual(
-        [status, body.error.type, body.error.message],
-        [404, 'not_found', 'Webhook endpoint not found'],
-        `${method} ${asked}`,
-      );
-    }
-  }
-  assert.equal((await world.request('GET', `/v1/webhooks/${id}`)).status, 200);
-  const listed = await world.request('GET', '/v1/webhooks', { key: other.testKey });
-  assert.deepEqual(listed.body.data, []);
-});
-
 const events = ['email.sent'];
 const BAD: [name: string, body: unknown, param: string | undefined][] = [
   ['no body', undefined, undefined],
@@ -184,15 +155,11 @@ for (const url of GOOD) {
 }
 
 test('http is accepted when the operator allows it', async () => {
-  const lenient = await openTestApp({ env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true' } });
-  try {
-    const answer = await create({ url: 'http://127.0.0.1:3000/', events }, lenient.testKey, lenient);
-    assert.equal(answer.status, 201);
-    const other = await create({ url: 'ftp://127.0.0.1/', events }, lenient.testKey, lenient);
-    assert.equal(other.status, 400);
-  } finally {
-    await lenient.close();
-  }
+  await using lenient = await openTestApp({ env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true' } });
+  const answer = await create({ url: 'http://127.0.0.1:3000/', events }, lenient.testKey, lenient);
+  assert.equal(answer.status, 201);
+  const other = await create({ url: 'ftp://127.0.0.1/', events }, lenient.testKey, lenient);
+  assert.equal(other.status, 400);
 });
 
 test('a tenant has at most 50 endpoints, both modes together, and room again after deleting one', async () => {
@@ -205,10 +172,7 @@ test('a tenant has at most 50 endpoints, both modes together, and room again aft
   }
   const refused = await create({ url: URL_OK, events }, testKey);
   assert.deepEqual([refused.status, refused.body.error.type], [400, 'validation_error']);
-  assert.match(
-    refused.body.error.message,
-    /50 webhook endpoints already, those of live and test keys together/,
-  );
+  assert.match(refused.body.error.message, /You have 50 webhook endpoints \(live and test together\)/);
   await world.request('DELETE', `/v1/webhooks/${last}`, { key: liveKey });
   assert.equal((await create({ url: URL_OK, events }, testKey)).status, 201);
 });

@@ -1,7 +1,7 @@
 /** The events of section 6, from an email that is sent to the post that an endpoint gets. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Outcome, Report } from '../../src/queue/outcome.ts';
+import type { Outcome, Report } from '../../src/queue/outcome/outcome.ts';
 import { settle } from '../../src/queue/settle.ts';
 import type { HttpRequest } from '../../src/system/fetch.ts';
 import { startWork } from '../../src/system/worker.ts';

@@ -142,7 +142,7 @@ test('one success among them keeps an endpoint enabled', () =>
     assert.equal((await endpointOf(world)).status, 'enabled');
   }));
 
-test('what succeeded just before the failing began counts for nothing', () =>
+test('a post that succeeded just before the failures does not count', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     const { startMs } = world;
@@ -152,7 +152,7 @@ test('what succeeded just before the failing began counts for nothing', () =>
     assert.equal((await endpointOf(world)).status, 'enabled');
   }));
 
-test('what was never posted counts for nothing', () =>
+test('deliveries that were never posted do not count', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     const { startMs } = world;

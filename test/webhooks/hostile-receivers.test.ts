@@ -86,13 +86,13 @@ test('a receiver that takes the post and never answers is given up after the tim
   assert.equal(openSockets, 0);
 });
 
-test('so is one that takes the connection and says nothing', async () => {
+test('a receiver that takes the connection and never answers the request is given up', async () => {
   const { row, openSockets } = await postTo({ server: createTcpServer((socket) => void socket.resume()) });
   assert.deepEqual([row.state, row.responseStatus, openSockets], ['pending', null, 0]);
   assert.match(row.error ?? '', /timeout/i);
 });
 
-test('so is one that answers 200 and sends its body an octet at a time', async () => {
+test('a receiver that answers 200 and sends its body one octet at a time is given up', async () => {
   const timers: NodeJS.Timeout[] = [];
   const { row } = await postTo(
     answering((_request, response) => {
@@ -148,7 +148,7 @@ test('informational responses without end are broken off, and the endpoint is su
   assert.ok(writtenBytes < 20_000_000, `${writtenBytes} octets were taken`);
 });
 
-test('of an endless body 4 KB are kept, the post has succeeded, and the connection is closed', async () => {
+test('a post with an endless response succeeds, keeps 4 KB of it, and closes the connection', async () => {
   let writtenBytes = 0;
   const { row, openSockets } = await postTo({
     server: createTcpServer((socket) => {

@@ -100,7 +100,7 @@ test('a replayed delivery is tried as often as a new one', () =>
     assert.deepEqual([world.posts.length, (await only(world)).state], [8, 'failed']);
   }));
 
-test('what is being posted is not replayed', () =>
+test('a delivery that is being posted is not replayed', () =>
   inWorld(async (world) => {
     const { id: endpoint } = await world.createEndpoint();
     const gate = Promise.withResolvers<{ status: number }>();
@@ -235,7 +235,7 @@ test('everything that failed or was skipped since a time is replayed, and nothin
     assert.deepEqual((await replaySince(world, endpoint, { since: iso(since) })).body, { count: 0 });
   }));
 
-test('what is kept no longer is not replayed, though it may still be there', () =>
+test('a delivery past its retention is not replayed, even while its row still exists', () =>
   inWorld(async (world) => {
     const { id: endpoint } = await world.createEndpoint();
     await addDelivery(world, endpoint, { state: 'failed', at: world.startMs - 30 * DAY - 1 });
@@ -270,7 +270,7 @@ async function begun(world: WebhookWorld, endpointId: Id<'wh'>): Promise<boolean
 
 const first = (count: number, of: number) => Array.from({ length: of }, (_, index) => index < count);
 
-test('of many the oldest five hundred are replayed at once, and the others in turn by whoever works next', () =>
+test('a large replay makes the oldest five hundred deliveries due at once, and the worker the others later', () =>
   inWorld(async (world) => {
     const { id: endpoint } = await world.createEndpoint();
     await addMany(world, endpoint, 1_250);
@@ -279,10 +279,10 @@ test('of many the oldest five hundred are replayed at once, and the others in tu
     assert.deepEqual(await begun(world, endpoint), first(500, 1_250));
     for (const count of [1_000, 1_250]) {
       // Each time another worker: nothing but the database knows of the replay, as after a crash.
-      assert.equal((await createReplayWork(world.test.app).lease(1)).length, 1);
+      assert.equal((await createReplayWork(world.test.app).lease(1)).items.length, 1);
       assert.deepEqual(await begun(world, endpoint), first(count, 1_250));
     }
-    assert.deepEqual(await createReplayWork(world.test.app).lease(1), []);
+    assert.deepEqual((await createReplayWork(world.test.app).lease(1)).items, []);
   }));
 
 test('a running worker goes on with a replay, and what it begins is posted', () =>
@@ -318,7 +318,7 @@ test('a replay that is asked for while another is under way takes nothing from i
     await addDelivery(world, endpoint, { state: 'failed', at: world.clock.now() });
     await replaySince(world, endpoint, { since: iso(world.startMs - DAY + 600) });
     const work = createReplayWork(world.test.app);
-    while ((await work.lease(1)).length > 0);
+    while ((await work.lease(1)).items.length > 0);
     assert.deepEqual(await begun(world, endpoint), first(1_251, 1_251));
   }));
 
@@ -345,7 +345,7 @@ for (const [what, end] of [
       await replaySince(world, endpoint, { since: iso(0) });
       await world.test.request(end.method, `/v1/webhooks/${endpoint}`, { body: end.body });
       await world.test.request('PATCH', `/v1/webhooks/${endpoint}`, { body: { status: 'enabled' } });
-      assert.deepEqual(await createReplayWork(world.test.app).lease(1), []);
+      assert.deepEqual((await createReplayWork(world.test.app).lease(1)).items, []);
       const states = (await world.deliveries()).map(({ state }) => state);
       assert.deepEqual(
         [states.slice(0, 500), states.slice(500)].map((part) => [...new Set(part)]),
@@ -354,7 +354,7 @@ for (const [what, end] of [
     }));
 }
 
-test('what a replay would begin anew is counted up to a limit', () =>
+test('the deliveries of a replay are counted up to a limit', () =>
   inWorld(async (world) => {
     const { id: endpointId } = await world.createEndpoint();
     await addMany(world, endpointId, 5);

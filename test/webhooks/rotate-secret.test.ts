@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import { verifySignature } from '../../src/webhooks/signature.ts';
-import { createDeliverySweep } from '../../src/webhooks/worker.ts';
+import { createSecretSweep } from '../../src/webhooks/worker.ts';
 import { ended, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const inWorld = shareWorld();
@@ -97,8 +97,8 @@ test('both secrets are kept sealed, and the one of before is removed when it is 
     assert.equal(app.sealer.open(secretSealed, [tenantId, id]), secret);
     assert.equal(app.sealer.open(previousSecretSealed ?? '', [tenantId, id]), old);
     const sweep = async () => {
-      const work = createDeliverySweep(app);
-      const [item] = await work.lease(1);
+      const work = createSecretSweep(app);
+      const [item] = (await work.lease(1)).items;
       assert.ok(item);
       await work.run(item);
     };

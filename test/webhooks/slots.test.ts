@@ -98,7 +98,7 @@ test('however many endpoints fail, a quarter of the slots is left to the others'
   assert.ok([...granted.keys()].every((id) => id.startsWith('wh_alive')));
 });
 
-test('what is under way to failing endpoints counts although nothing more is due to them', () => {
+test('running posts to failing endpoints count, even when those endpoints have nothing more due', () => {
   const slots = new Slots();
   const dead = many('dead', 192, 1);
   grant(slots, dead, IN_FLIGHT);

@@ -235,7 +235,7 @@ test('a deleted endpoint is posted to no more, and an answer that comes too late
     assert.equal(world.posts.length, 1);
   }));
 
-test('what is due to an endpoint that was disabled past us ends when it falls due', () =>
+test('a delivery to an endpoint that was disabled meanwhile ends when it falls due', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     world.answer(() => ({ status: 500 }));
@@ -319,7 +319,7 @@ test('a post under way when its endpoint is disabled settles as what it came to'
     ]);
   }));
 
-test('of an endpoint whose last post failed one post at a time is made, until one succeeds', () =>
+test('an endpoint whose last post failed gets one post at a time until one succeeds', () =>
   inWorld(async (world) => {
     await world.createEndpoint();
     world.answer(() => ({ status: 500 }));
@@ -375,7 +375,7 @@ test('endpoints that wait are read once for as many as there are, and those that
     const work = createWebhookWork({ ...app, db });
     const served: string[] = [];
     const lease = async (limit: number) => {
-      const leased = await work.lease(limit);
+      const leased = (await work.lease(limit)).items;
       served.push(...leased.map(({ endpoint }) => endpoint.id));
       return leased;
     };

@@ -1,9 +1,9 @@
-/** `/v1/audiences/{audienceId}/contacts` (specification 4.8, api.md 1.6). A contact is named by its id or its address. */
+/** Routes of `/v1/audiences/{audienceId}/contacts` (specification 4.8). A path names a contact by its id or its address. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app.ts';
 import type { ContactRow } from '../../db/marketing-tables.ts';
-import { paramsOf, resourceRoutes } from '../../http/resource.ts';
+import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { addressKey } from '../../mail/address.ts';
 import { newId } from '../../system/ids.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
@@ -17,14 +17,18 @@ import { type ContactFilter, getContact, listContacts, withLiveTopics } from './
 type ContactsApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
 
 const PATH = '/audiences/:audienceId/contacts';
-/** The names of properties are the caller's own. */
+/** Routes that take a contact accept any key in the body, because the names of properties are the caller's own. */
 const config = { refuses: ['already_exists'], anyKey: true } as const;
-const BY_ADDRESS = 'By its id, or by the address, percent-encoded and in any case.';
+const BY_ADDRESS =
+  'The path names the contact by its id, or by its address, percent-encoded and in any case of letters.';
 const query = {
   email: Type.Optional(Type.String({ description: 'The whole address, in any case of letters.' })),
-  unsubscribed: Type.Optional(Type.Boolean({ description: 'Of all marketing mail.' })),
+  unsubscribed: Type.Optional(
+    Type.Boolean({ description: 'True for contacts that are unsubscribed from all marketing mail.' }),
+  ),
 };
 
+/** Adds the routes of contacts to the server. */
 export function registerContactsApi(server: FastifyInstance, app: ContactsApp): void {
   registerCreate(server, app);
   const contacts = resourceRoutes<ContactRow>(server, {
@@ -39,31 +43,32 @@ export function registerContactsApi(server: FastifyInstance, app: ContactsApp): 
     const { tenantId } = callerOf(request);
     const audience = await getAudience(app.db.read, tenantId, request.params.audienceId);
     const filter = readFilter(request.query);
-    const found = await listContacts(app.db.read, tenantId, audience.id, { ...page, ...filter });
+    const found = await listContacts(app.db.read, tenantId, { audienceId: audience.id, ...page, ...filter });
     return { ...found, items: await withLiveTopics(app.db.read, tenantId, found.items) };
   });
   contacts.get({ description: BY_ADDRESS }, async (request) => {
     const { tenantId } = callerOf(request);
     const audience = await getAudience(app.db.read, tenantId, request.params.audienceId);
-    const stored = await getContact(app.db.read, tenantId, audience.id, request.params.id);
+    const key = { audienceId: audience.id, idOrAddress: request.params.id };
+    const stored = await getContact(app.db.read, tenantId, key);
     const [contact = stored] = await withLiveTopics(app.db.read, tenantId, [stored]);
     return contact;
   });
   contacts.update(
     {
       body: contactChangeSchema,
-      description: `${BY_ADDRESS} What is left out stays as it is; null empties a name. \`unsubscribed: false\` brings back one that had unsubscribed.`,
+      description: `${BY_ADDRESS} Fields that are left out stay as they are; null empties a name. \`unsubscribed: false\` subscribes a contact again.`,
       ...config,
     },
     async (request) => {
       const fields = readContactFields(request.body);
-      const contact = await app.db.commit(changeContact, { ...asked(app, request), fields });
+      const contact = await app.db.commit(changeContact, { ...readTarget(app, request), fields });
       app.wakeups.notify('events');
       return contact;
     },
   );
   contacts.delete({ description: BY_ADDRESS }, async (request) => {
-    await app.db.commit(deleteContact, asked(app, request));
+    await app.db.commit(deleteContact, readTarget(app, request));
     app.wakeups.notify('events');
   });
 }
@@ -75,7 +80,7 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
     operationId: 'createContact',
     summary: 'Create a contact',
     description:
-      'Returns the whole contact. An address is in an audience once: `?upsert=true` updates the contact that has it.',
+      'Returns the contact. An address can be in an audience only once; `?upsert=true` updates the contact that has it.',
     tags: ['Contacts'],
     ...paramsOf(PATH),
     querystring: Type.Object({
@@ -83,7 +88,7 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
         Type.Boolean({
           default: false,
           description:
-            'Update the contact that has the address already. Who has unsubscribed, or left a topic, stays out.',
+            'Update the contact that has the address already. It stays unsubscribed, and opted out of topics, if it is.',
         }),
       ),
     }),
@@ -105,13 +110,13 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
 
 type ItemRequest = FastifyRequest<{ Params: { audienceId: string; id: string } }>;
 
-function asked({ clock }: Pick<App, 'clock'>, request: ItemRequest) {
+function readTarget({ clock }: Pick<App, 'clock'>, request: ItemRequest) {
   const { tenantId, mode } = callerOf(request);
   const { audienceId, id: idOrAddress } = request.params;
   return { tenantId, mode, audienceId, idOrAddress, now: clock.now() };
 }
 
-/** What is no address equals none. */
+/** Reads the filter of a list. Text that is not an address matches no contact. */
 function readFilter({ email, unsubscribed }: { email?: string; unsubscribed?: boolean }): ContactFilter {
   return {
     ...(email !== undefined && { address: findAddress(email) ?? addressKey(email) }),

@@ -1,4 +1,4 @@
-/** What the API does to a contact, with the events that tell of it, each in one write. */
+/** Creates, changes and deletes contacts for the API. Each change is one write and includes its events. */
 
 import type { ContactRow } from '../../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
@@ -21,18 +21,21 @@ import {
   withLiveTopics,
 } from './store.ts';
 
-/** Whose endpoints hear of it: those of the key's mode. */
-type Moment = { mode: Mode; now: number };
+/** The endpoints of the key's mode receive the events. `now` is in Unix milliseconds. */
+type EventContext = { mode: Mode; now: number };
 
-export type NewContactInput = {
+type NewContactInput = {
   wanted: Omit<WantedContact, 'audienceId'>;
   audienceId: string;
   mode: Mode;
   upsert: boolean;
 };
-export type StoredContact = { contact: ContactRow; isNew: boolean };
+type StoredContact = { contact: ContactRow; isNew: boolean };
 
-/** @throws AppError not_found for the audience, validation_error, already_exists with `details.id` unless `upsert` */
+/**
+ * Creates a contact, or with `upsert` updates the one that has its address already.
+ * @throws AppError not_found for the audience, validation_error, already_exists with `details.id` unless `upsert`
+ */
 export const createContact = defineWrite(
   'contacts.create',
   async (tx, { mode, upsert, ...input }: NewContactInput): Promise<StoredContact> => {
@@ -43,44 +46,57 @@ export const createContact = defineWrite(
     const { outcome, contact: stored, before } = await putContact(tx, wanted, upsert ? 'update' : 'skip');
     if (outcome === 'skipped') throw addressTaken(stored, '; `?upsert=true` updates it');
     const [contact = stored] = await withLiveTopics(tx, tenantId, [stored]);
-    if (outcome === 'created') await tell(tx, 'contact.created', contact, { mode, now });
-    if (outcome === 'updated') await tellOfChange(tx, before, contact, { mode, now });
+    if (outcome === 'created') await recordContactEvent(tx, 'contact.created', { contact, mode, now });
+    if (outcome === 'updated') await recordChange(tx, before, { contact, mode, now });
     return { contact, isNew: outcome === 'created' };
   },
 );
 
-export type ContactById = Moment & Pick<ContactRow, 'tenantId'> & { audienceId: string; idOrAddress: string };
+type ContactById = EventContext & Pick<ContactRow, 'tenantId'> & { audienceId: string; idOrAddress: string };
 
-/** What is not named stays. @throws AppError not_found, validation_error, already_exists with `details.id` */
+/**
+ * Changes a contact and returns it. Fields that the change does not name stay.
+ * @throws AppError not_found, validation_error, already_exists with `details.id`
+ */
 export const changeContact = defineWrite(
   'contacts.change',
-  async (tx, { fields, ...asked }: ContactById & { fields: ContactFields }): Promise<ContactRow> => {
-    const { tenantId, now } = asked;
-    const before = await getAsked(tx, asked);
+  async (tx, { fields, ...target }: ContactById & { fields: ContactFields }): Promise<ContactRow> => {
+    const { tenantId, mode, now } = target;
+    const before = await getTarget(tx, target);
     const topicIds = await requireTopics(tx, tenantId, fields.topics);
     const stored = mergeContact(before, { fields, now, topicIds });
     if (stored.address !== before.address) await requireFree(tx, stored);
     if (stored !== before) await updateContact(tx, before, stored);
     const [contact = stored] = await withLiveTopics(tx, tenantId, [stored]);
-    if (stored !== before) await tellOfChange(tx, before, contact, asked);
+    if (stored !== before) await recordChange(tx, before, { contact, mode, now });
     return contact;
   },
 );
 
-/** @throws AppError not_found */
-export const deleteContact = defineWrite('contacts.delete', async (tx, asked: ContactById): Promise<void> => {
-  const stored = await getAsked(tx, asked);
-  const [contact = stored] = await withLiveTopics(tx, asked.tenantId, [stored]);
-  await deleteContactRow(tx, stored);
-  await tell(tx, 'contact.deleted', contact, asked);
-});
+/**
+ * Deletes a contact.
+ * @throws AppError not_found
+ */
+export const deleteContact = defineWrite(
+  'contacts.delete',
+  async (tx, target: ContactById): Promise<void> => {
+    const { tenantId, mode, now } = target;
+    const stored = await getTarget(tx, target);
+    const [contact = stored] = await withLiveTopics(tx, tenantId, [stored]);
+    await deleteContactRow(tx, stored);
+    await recordContactEvent(tx, 'contact.deleted', { contact, mode, now });
+  },
+);
 
-async function getAsked(tx: Tx, { tenantId, audienceId, idOrAddress }: ContactById): Promise<ContactRow> {
+async function getTarget(tx: Tx, { tenantId, audienceId, idOrAddress }: ContactById): Promise<ContactRow> {
   const audience = await getAudience(tx, tenantId, audienceId);
-  return getContact(tx, tenantId, audience.id, idOrAddress);
+  return getContact(tx, tenantId, { audienceId: audience.id, idOrAddress });
 }
 
-/** Answers the topics there are. @throws AppError validation_error naming one that is none of them */
+/**
+ * Returns the ids of the tenant's topics, or none when `topics` is undefined.
+ * @throws AppError validation_error naming the first of `topics` that does not exist
+ */
 async function requireTopics(
   tx: Tx,
   tenantId: ContactRow['tenantId'],
@@ -94,7 +110,7 @@ async function requireTopics(
 }
 
 async function requireFree(tx: Tx, { tenantId, audienceId, address }: ContactRow): Promise<void> {
-  const holder = await findContact(tx, tenantId, audienceId, address);
+  const holder = await findContact(tx, tenantId, { audienceId, idOrAddress: address });
   if (holder) throw addressTaken(holder);
 }
 
@@ -103,18 +119,19 @@ function addressTaken({ id }: ContactRow, remedy = ''): AppError {
   return new AppError('already_exists', message, { details: { id } });
 }
 
-async function tellOfChange(tx: Tx, before: ContactRow, after: ContactRow, moment: Moment): Promise<void> {
-  await tell(tx, 'contact.updated', after, moment);
-  if (before.unsubscribed === 0 && after.unsubscribed === 1)
-    await tell(tx, 'contact.unsubscribed', after, moment);
+type ContactEvent = EventContext & { contact: ContactRow };
+
+async function recordChange(tx: Tx, before: ContactRow, event: ContactEvent): Promise<void> {
+  await recordContactEvent(tx, 'contact.updated', event);
+  if (before.unsubscribed === 0 && event.contact.unsubscribed === 1)
+    await recordContactEvent(tx, 'contact.unsubscribed', event);
 }
 
-/** api.md 1.3: additive events; their data is the contact as the API shows it, a deleted one as it was. */
-async function tell(
+/** Records an event whose data is the contact as the API shows it. A deleted contact is shown as it was before. */
+async function recordContactEvent(
   tx: Tx,
   type: EventType,
-  contact: ContactRow,
-  { mode, now: createdAt }: Moment,
+  { contact, mode, now: createdAt }: ContactEvent,
 ): Promise<void> {
   const id = newId('evt', createdAt);
   const { tenantId } = contact;

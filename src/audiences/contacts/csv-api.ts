@@ -1,11 +1,11 @@
-/** Files of contacts: sent to be taken in, asked for to be downloaded (api.md 1.6). What becomes of them: imports, exports. */
+/** Routes for files of contacts: they upload a file for import, and request a file for export. */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { AudienceRow } from '../../db/marketing-tables.ts';
 import { type CreateExportApp, createExport } from '../../exports/create.ts';
 import { acceptedExportSchema, showExport } from '../../exports/schemas.ts';
-import { csvBody, MAX_CSV_BODY_BYTES } from '../../http/csv-body.ts';
-import { paramsOf } from '../../http/resource.ts';
+import { csvBody, MAX_CSV_BODY_BYTES } from '../../http/json/csv-body.ts';
+import { paramsOf } from '../../http/json/resource.ts';
 import { type CreateImportApp, createImport } from '../../imports/create.ts';
 import { acceptedImportSchema, showImport } from '../../imports/schemas.ts';
 import { invalid } from '../../system/errors.ts';
@@ -26,7 +26,7 @@ const importQuery = Type.Object({
   onConflict: Type.Optional(
     Type.Enum(['update', 'skip'], {
       description:
-        'What becomes of contacts that are there already; default update. Neither brings back one that has unsubscribed.',
+        'Whether contacts that exist already are updated or skipped; default update. Neither subscribes a contact again.',
     }),
   ),
 });
@@ -34,10 +34,12 @@ const importQuery = Type.Object({
 const exportRequestSchema = Type.Object(
   {
     segmentId: Type.Optional(
-      Type.String({ description: 'Only contacts of this segment, which is of the audience.' }),
+      Type.String({ description: 'Only contacts of this segment, which must belong to the audience.' }),
     ),
     unsubscribed: Type.Optional(
-      Type.Boolean({ description: 'Only those that have, or only those that have not.' }),
+      Type.Boolean({
+        description: 'Only contacts that are unsubscribed (true), or only those that are not (false).',
+      }),
     ),
   },
   { examples: [{ segmentId: 'seg_01khq3z5vgxw1r8t6n2m4c9b7d', unsubscribed: false }] },
@@ -46,8 +48,9 @@ const exportRequestSchema = Type.Object(
 const FILE = `At most 50 MiB of UTF-8 (or UTF-16 with a byte order mark), with commas, semicolons or tabs, and a heading \
 line. Headings are read without regard to case, spaces, \`_\` and \`-\`: \`email\`, \`first name\`, \`last name\`, \
 \`unsubscribed\` (true, false, 1, 0, yes, no), \`topics.<id>\` (the same), \`properties.<key>\`; any other is a property of \
-exactly that name: \`Plan\` and \`plan\` are two. A property that is exactly true or false is a boolean, else text. An empty cell says nothing.`;
+exactly that name: \`Plan\` and \`plan\` are two. A property that is exactly true or false is a boolean, else text. An empty cell leaves its field out.`;
 
+/** Adds the routes for files of contacts to the server. */
 export function registerContactFiles(server: FastifyInstance, app: CsvApp): void {
   registerImport(server, app);
   registerExport(server, app);
@@ -64,7 +67,7 @@ function registerImport(server: FastifyInstance, app: CsvApp): void {
     operationId: 'importContacts',
     summary: 'Import contacts from a CSV file',
     description:
-      'Answers when the file is on disk; its rows are taken in afterwards, and `GET /v1/imports/{id}` tells how far they are. No events are recorded for them.',
+      'The response is sent once the file is on disk. Its rows are imported afterwards; `GET /v1/imports/{id}` shows the progress. No events are recorded for them.',
     tags: [TAG],
     ...paramsOf(IMPORTS_PATH),
     querystring: importQuery,
@@ -93,7 +96,7 @@ function registerExport(server: FastifyInstance, app: CsvApp): void {
     operationId: 'exportContacts',
     summary: 'Export contacts to a CSV file',
     description:
-      'The file is there when `GET /v1/exports/{id}` says `completed`; an import takes it back, its numbers as text.',
+      'The file can be downloaded when the status in `GET /v1/exports/{id}` is `completed`. An import accepts the file, and reads its numbers as text.',
     tags: [TAG],
     ...paramsOf(EXPORTS_PATH),
     body: exportRequestSchema,
@@ -112,7 +115,10 @@ function registerExport(server: FastifyInstance, app: CsvApp): void {
   );
 }
 
-/** @throws AppError validation_error naming `segmentId` (decisions.md 6) */
+/**
+ * Reads which contacts a file has.
+ * @throws AppError validation_error naming `segmentId`, because an id in a body that names nothing is an invalid field
+ */
 async function readFilter(
   { db, clock }: CsvApp,
   { tenantId, id }: AudienceRow,

@@ -1,7 +1,7 @@
 /**
- * Contacts of an audience, or of a segment of it, as a file that an import takes back. They are read twice: first for the
- * properties and topics they have, which become the columns, and then row by row. What a contact gets between the two and
- * no other had is not in the file.
+ * Exports the contacts of an audience, or of one of its segments, to a file that an import accepts. The contacts are read
+ * twice: first to find the properties and topics that become columns, then row by row. A property that first appears
+ * between the two is not in the file.
  */
 import type { App } from '../../app.ts';
 import type { AudienceRow, ContactRow } from '../../db/marketing-tables.ts';
@@ -13,21 +13,27 @@ import { AppError } from '../../system/errors.ts';
 import type { Filter } from '../segments/filter.ts';
 import { readSegmentSlice } from '../segments/store.ts';
 import { findAudience } from '../store.ts';
-import { readChoices, readProperties } from './merge.ts';
+import { MAX_PROPERTIES, readChoices, readProperties } from './merge.ts';
 import { listContacts, listTopicIds } from './store.ts';
 
-/** As a job keeps it. `segment`: its rules at the time of the request, and that time, which they may count from. */
+/**
+ * Filter of an export, as its job stores it. `segment` has the rules at the time of the request and that time in Unix
+ * milliseconds, because rules such as `within_days` count from it.
+ */
 export type ContactExportFilter = { unsubscribed?: boolean; segment?: { filter: Filter; now: number } };
 
-/** The main thread takes over the text of all of them: at 32 KiB of properties each, in ten milliseconds or so. */
-const SLICE_ROWS = 200;
 /**
- * Of a segment: contacts looked at, however few are in it. A filter may take a millisecond for each (segments/scan.ts), and
- * two exports at the same time leave no thread to the others' long reads but between their slices.
+ * Maximum number of contacts in one slice. The main thread receives their text, which takes about 10 ms when each contact
+ * has 32 KiB of properties.
  */
-const SLICE_LOOKED_AT = 100;
-/** Ours: five times what one contact may have. An import takes as many. */
-export const MAX_PROPERTY_COLUMNS = 500;
+const MAX_SLICE_CONTACTS = 200;
+/**
+ * Maximum number of contacts that one slice of a segment scans. A filter can take a millisecond for each
+ * (segments/scan.ts), and two exports can occupy all reader threads, which other long reads get only between slices.
+ */
+const MAX_SLICE_SCAN = 100;
+/** Maximum number of columns for properties: five times what one contact can have. An import accepts as many. Our own limit. */
+export const MAX_PROPERTY_COLUMNS = 5 * MAX_PROPERTIES;
 
 const FIELD_HEADINGS = ['email', 'firstName', 'lastName', 'unsubscribed'];
 
@@ -39,7 +45,7 @@ type Slice = {
 };
 type Columns = { properties: readonly string[]; topics: readonly string[] };
 
-/** What the contacts of a slice have. */
+/** Returns the properties and topics that the contacts of a slice have. */
 const exportKeys = defineRead(
   'contacts.exportKeys',
   async (tx, slice: Slice): Promise<Columns & Pick<ExportSlice, 'last'>> => {
@@ -62,7 +68,10 @@ const exportSlice = defineRead(
   },
 );
 
-/** @throws AppError invalid_state when the audience is gone: half of its contacts would look like all */
+/**
+ * Reads the contacts of a slice. `last` is where the next slice continues, or undefined at the end.
+ * @throws AppError invalid_state when the audience is deleted, because a part of its contacts would look like all of them
+ */
 async function readContacts(
   tx: Tx,
   { tenantId, audienceId, filter, after }: Slice,
@@ -76,8 +85,8 @@ async function readContacts(
       audienceId,
       ...segment,
       after: after as ContactRow['id'] | undefined,
-      scan: SLICE_LOOKED_AT,
-      limit: SLICE_ROWS,
+      scan: MAX_SLICE_SCAN,
+      limit: MAX_SLICE_CONTACTS,
     });
     const wanted = unsubscribed === undefined ? undefined : unsubscribed ? 1 : 0;
     return {
@@ -85,8 +94,9 @@ async function readContacts(
       last,
     };
   }
-  const { items, hasMore } = await listContacts(tx, tenantId, audienceId, {
-    limit: SLICE_ROWS,
+  const { items, hasMore } = await listContacts(tx, tenantId, {
+    audienceId,
+    limit: MAX_SLICE_CONTACTS,
     ...(after !== undefined && { startingAfter: after }),
     ...(unsubscribed !== undefined && { unsubscribed }),
   });
@@ -110,11 +120,12 @@ function toLine(contact: ContactRow, columns: Columns): string {
   ]);
 }
 
+/** Export of the files of contacts, for the table of exports. */
 export const contactExport: ExportHandler = {
   async open(app, job) {
     const { tenantId, audienceId } = job;
     if (audienceId === null) throw new Error('an export of contacts has an audience');
-    const filter = JSON.parse(job.filter) as ContactExportFilter;
+    const filter = JSON.parse(job.options) as ContactExportFilter;
     const list = { tenantId, audienceId, filter };
     const columns = await findColumns(app, list);
     return {
@@ -128,7 +139,10 @@ export const contactExport: ExportHandler = {
   },
 };
 
-/** In the order of the alphabet. @throws AppError invalid_state when there are more than a file may have */
+/**
+ * Returns the properties and topics of all contacts, in alphabetical order.
+ * @throws AppError invalid_state when there are more properties than a file can have columns
+ */
 async function findColumns({ db }: Pick<App, 'db'>, list: Omit<Slice, 'after'>): Promise<Columns> {
   const properties = new Set<string>();
   const topics = new Set<string>();

@@ -1,19 +1,21 @@
 /**
- * The fields of a contact as a caller gives them, by the API or in a file: what they must be (specification 2.6, api.md
- * 1.6 and 1.10), and the form they are kept in.
+ * Checks the fields of a contact that a caller gives, by the API or in a file (specification 2.6), and brings them into
+ * the form that is stored.
  */
 import { addressKey, explainRefusal, parseMailbox } from '../../mail/address.ts';
 import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
 
-/** api.md 1.10, as all that follows. */
+/** Maximum length of a first or last name. Our own limit. */
 export const MAX_NAME_CHARACTERS = 200;
+/** Pattern of the key of a property. Merge tags and headings of files can name such a key without quotes. */
 export const PROPERTY_KEY = '^[A-Za-z0-9_]{1,64}$';
+/** Maximum length of a property that is a string. Our own limit. */
 export const MAX_VALUE_CHARACTERS = 2_000;
 
 export type PropertyValue = string | number | boolean;
 
-/** What is absent was not said. Null empties a name and deletes a property. */
+/** Fields of a contact as a caller gives them. A field that is absent stays; null empties a name or deletes a property. */
 export type ContactBody = {
   email?: string;
   firstName?: string | null;
@@ -23,16 +25,19 @@ export type ContactBody = {
   topics?: readonly { id: string; subscription: 'opt_in' | 'opt_out' }[];
 };
 
-/** The same, checked. */
+/** Fields of a contact after they were checked. */
 export type ContactFields = Omit<ContactBody, 'properties' | 'topics'> & {
   properties?: Record<string, PropertyValue | null>;
-  /** Topic id to whether the contact opted in; that there is such a topic is not checked. */
+  /** Choices by the id of the topic; true means opted in. Nothing has checked that the topics exist. */
   topics?: Record<string, boolean>;
 };
 
 type WithEmail = { email: string };
 
-/** @throws AppError validation_error naming the field: `properties.color`, `topics[1].id` */
+/**
+ * Returns the checked fields of a contact.
+ * @throws AppError validation_error naming each wrong field, such as `properties.color` or `topics[1].id`
+ */
 export function readContactFields(body: ContactBody & WithEmail): ContactFields & WithEmail;
 export function readContactFields(body: ContactBody): ContactFields;
 export function readContactFields(body: ContactBody): ContactFields {
@@ -49,14 +54,14 @@ export function readContactFields(body: ContactBody): ContactFields {
   };
 }
 
-/** As it was given, but for the spaces around it: what `contactAddress` takes. */
+/** Returns the address in its given spelling, without spaces around it. */
 function readEmail(text: string): string {
   contactAddress(text);
   return text.replace(/^ +| +$/g, '');
 }
 
 /**
- * What makes two spellings of an address one contact: its `addressKey`, the domain in A-labels.
+ * Returns the `addressKey` of an address, its domain in A-labels. Two spellings with the same key are one contact.
  * @throws AppError validation_error naming `email`
  */
 export function contactAddress(email: string): string {
@@ -68,7 +73,10 @@ export function contactAddress(email: string): string {
   );
 }
 
-/** The same; undefined for what is no bare address: a contact has names of its own, so none stands before it. */
+/**
+ * Returns the `addressKey` of an address, or undefined when the text is not a bare address. A display name is refused,
+ * because a contact has fields for its names.
+ */
 export function findAddress(email: string): string | undefined {
   const mailbox = /> *$/.test(email) ? undefined : parseMailbox(email);
   return mailbox && addressKey(mailbox.address);
@@ -78,27 +86,27 @@ function readName(field: string, name: string | null): string | null {
   return name === null ? null : readText(field, name, MAX_NAME_CHARACTERS);
 }
 
-/** C0 and DEL. */
+/** Control characters of ASCII: C0 and DEL. */
 const CONTROL_CHARACTER = /[^\P{Cc}\u0080-\u009f]/u;
 
-function readText(field: string, text: string, mostCharacters: number): string {
+function readText(field: string, text: string, maxCharacters: number): string {
   if (CONTROL_CHARACTER.test(text))
     throw invalid(field, `\`${field}\` must not contain line breaks or control characters`);
   if (!text.isWellFormed()) throw invalid(field, `\`${field}\` must be well-formed Unicode`);
-  if (countCharacters(text, mostCharacters) > mostCharacters)
-    throw invalid(field, `\`${field}\` must be at most ${mostCharacters} characters`);
+  if (countCharacters(text, maxCharacters) > maxCharacters)
+    throw invalid(field, `\`${field}\` must be at most ${maxCharacters} characters`);
   return text;
 }
 
-/** One for each code point, as JSON Schema counts; a text far too long is not counted to its end. */
-function countCharacters(text: string, enough: number): number {
-  if (text.length <= enough || text.length > 2 * enough) return text.length;
+/** Counts code points, as JSON Schema does. Text that is certainly short enough or too long is not counted. */
+function countCharacters(text: string, maxCharacters: number): number {
+  if (text.length <= maxCharacters || text.length > 2 * maxCharacters) return text.length;
   return [...text].length;
 }
 
 const KEY = new RegExp(PROPERTY_KEY);
 
-/** Any legal key is one of the caller's own, `__proto__` too: entries are only ever listed and put together again. */
+/** Checks properties. Every legal key is allowed, `__proto__` too, because properties are only handled as entries. */
 function readProperties(
   properties: Readonly<Record<string, PropertyValue | null>>,
 ): Record<string, PropertyValue | null> {
@@ -124,7 +132,7 @@ function readValue(field: string, value: PropertyValue | null): PropertyValue | 
   }
 }
 
-/** A JSON number is a double (RFC 8259 6): of a larger integer the last digits would be lost, and nobody told. */
+/** Refuses integers that a double cannot hold (RFC 8259 6), because their last digits would be lost silently. */
 function readNumber(field: string, value: number): number {
   if (!Number.isFinite(value)) throw invalid(field, `\`${field}\` must be a finite number`);
   if (Number.isInteger(value) && !Number.isSafeInteger(value))
@@ -140,13 +148,16 @@ function readTopics(topics: Exclude<ContactBody['topics'], undefined>): Record<s
   readEach(topics, ({ id, subscription }, index) => {
     if (!isId('top', id)) throw unknownTopic(index);
     if (choices.has(id))
-      throw invalid(`topics[${index}].id`, `\`topics[${index}].id\` names a topic for the second time`);
+      throw invalid(`topics[${index}].id`, `\`topics[${index}].id\` names the same topic as an earlier item`);
     choices.set(id, subscription === 'opt_in');
   });
   return Object.fromEntries(choices);
 }
 
-/** The same whatever makes it unknown. `index`: in the list of `topics`. */
+/**
+ * Returns the refusal of an id in `topics` that names no topic, at that index of the list. The message does not say whether
+ * another tenant has the topic.
+ */
 export function unknownTopic(index: number): AppError {
   return invalid(`topics[${index}].id`, `\`topics[${index}].id\` is not the id of one of your topics`);
 }

@@ -1,18 +1,24 @@
 /**
- * Files of contacts: which column is what, what a row says, and the write that puts rows into an audience. Contacts that are
- * there already are updated or left alone, as the request for it says, and none that has unsubscribed is brought back.
+ * Imports files of contacts: reads the headings and rows of a file, and stores the rows as contacts of an audience. The
+ * request decides whether existing contacts are updated or left alone. An import never subscribes a contact again.
  */
 import { defineWrite } from '../../db/operation.ts';
 import { type ImportBatch, importRows } from '../../imports/batch.ts';
 import { readTextCell, readValueCell, readYesNoCell } from '../../imports/cells.ts';
 import type { ImportHandler } from '../../imports/handler.ts';
-import { badHeading, placeColumns, plainHeading, quote, requireEmailColumn } from '../../imports/headings.ts';
+import {
+  assignColumns,
+  badHeading,
+  plainHeading,
+  quote,
+  requireEmailColumn,
+} from '../../imports/headings.ts';
 import { newId } from '../../system/ids.ts';
 import { findAudience } from '../store.ts';
 import { PROPERTY_KEY, readContactFields } from './fields.ts';
 import { listTopicIds, putContact, type WantedContact } from './store.ts';
 
-/** As a job keeps them. */
+/** Options of an import, as its job stores them. */
 export type ContactImportOptions = { onConflict: 'update' | 'skip' };
 
 type ContactImport = Omit<WantedContact, 'tenantId' | 'audienceId'>;
@@ -30,9 +36,10 @@ const importContacts = defineWrite('contacts.import', (tx, batch: ImportBatch<Co
   }),
 );
 
+/** Import of the files of contacts, for the table of imports. */
 export const contactImport: ImportHandler<ContactImport> = {
   async readHeadings({ db, clock }, { tenantId }, headings) {
-    const places = placeColumns(headings, meaningOf);
+    const places = assignColumns(headings, meaningOf);
     const emailColumn = requireEmailColumn(places);
     const columns = readColumns(places);
     const topicIds = await listTopicIds(db.read, tenantId);
@@ -51,7 +58,7 @@ export const contactImport: ImportHandler<ContactImport> = {
   write: importContacts,
 };
 
-/** The fields of a contact by the plain form of their headings. */
+/** Fields of a contact, by the plain form of their headings. */
 const FIELDS: Readonly<Record<string, string>> = {
   email: 'email',
   firstname: 'firstName',
@@ -61,7 +68,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 const PREFIXES = ['properties', 'topics'] as const;
 const KEY = new RegExp(PROPERTY_KEY);
 
-/** `email`, `topics.top_…`, `properties.plan`. */
+/** Returns the meaning of a heading, such as `email`, `topics.top_…` or `properties.plan`. */
 function meaningOf(heading: string, column: number): string {
   const text = heading.trim();
   if (text === '') throw badHeading(`Column ${column + 1} has no heading`);
@@ -104,14 +111,19 @@ function readColumns(places: ReadonlyMap<string, number>): Columns {
   };
 }
 
-/** An empty cell says nothing. @throws AppError validation_error naming the field */
+/**
+ * Reads the fields of a contact from a row. An empty cell leaves its field out.
+ * @throws AppError validation_error naming the field
+ */
 function readRow(columns: Columns, emailColumn: number, cells: readonly string[]) {
   const cellAt = (column: number | undefined) => (column === undefined ? '' : (cells[column] ?? ''));
   const firstName = readTextCell(cellAt(columns.firstName));
   const lastName = readTextCell(cellAt(columns.lastName));
   const unsubscribed = readYesNoCell('unsubscribed', cellAt(columns.unsubscribed));
-  const topics = said(columns.topics, ({ key, column }) => readYesNoCell(`topics.${key}`, cellAt(column)));
-  const properties = said(columns.properties, ({ column }) => readValueCell(cellAt(column)));
+  const topics = readKeyed(columns.topics, ({ key, column }) =>
+    readYesNoCell(`topics.${key}`, cellAt(column)),
+  );
+  const properties = readKeyed(columns.properties, ({ column }) => readValueCell(cellAt(column)));
   return readContactFields({
     email: readTextCell(cellAt(emailColumn).trim()) ?? '',
     ...(firstName !== undefined && { firstName }),
@@ -122,7 +134,8 @@ function readRow(columns: Columns, emailColumn: number, cells: readonly string[]
   });
 }
 
-function said<Value>(
+/** Reads the cells of such columns, and leaves the empty ones out. */
+function readKeyed<Value>(
   columns: readonly KeyedColumn[],
   read: (column: KeyedColumn) => Value | undefined,
 ): [key: string, value: Value][] {

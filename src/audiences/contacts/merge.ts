@@ -1,21 +1,26 @@
-/** What is said of a contact, put together with what is known of it. No SQL; contacts/store.ts writes what comes of it. */
+/** Merges the fields that a caller gives into a contact. This file has no SQL; contacts/store.ts writes the result. */
 import type { ContactRow } from '../../db/marketing-tables.ts';
 import { invalid } from '../../system/errors.ts';
 import { type ContactFields, contactAddress, type PropertyValue } from './fields.ts';
 
-/** api.md 1.10. */
+/** Maximum number of properties of a contact. Our own limit. */
 export const MAX_PROPERTIES = 100;
+/** Maximum size of all properties of a contact together, as JSON. Our own limit. */
 export const MAX_PROPERTIES_BYTES = 32 * 1024;
 
-/** Topic id to whether the contact opted in. */
+/** Choices of topics, by the id of the topic. True means that the contact opted in. */
 export type Choices = Record<string, boolean>;
 
-export type Said = { fields: ContactFields; now: number; topicIds: ReadonlySet<string> };
+/** Fields to merge into a contact. `now` is in Unix milliseconds; `topicIds` are the topics that exist. */
+type ContactUpdate = { fields: ContactFields; now: number; topicIds: ReadonlySet<string> };
 
-/** @throws AppError validation_error */
+/**
+ * Returns a new contact with the given fields, and defaults for the others.
+ * @throws AppError validation_error when it would have too many properties
+ */
 export function newContact(
   key: Pick<ContactRow, 'id' | 'tenantId' | 'audienceId'> & { email: string },
-  said: Said,
+  update: ContactUpdate,
 ): ContactRow {
   const { id, tenantId, audienceId, email } = key;
   const blank: ContactRow = {
@@ -28,27 +33,31 @@ export function newContact(
     lastName: null,
     unsubscribed: 0,
     unsubscribedAt: null,
-    createdAt: said.now,
-    updatedAt: said.now,
+    createdAt: update.now,
+    updatedAt: update.now,
     topics: '{}',
     properties: '{}',
   };
-  return withFields(blank, said);
+  return withFields(blank, update);
 }
 
 /**
- * The contact with what was said of it: properties and choices of topics are merged key by key. It is `before` itself when
- * that changes nothing. @throws AppError validation_error for more properties than there may be
+ * Returns the contact with the given fields. Properties and choices of topics are merged key by key. Returns `before`
+ * itself when nothing changes.
+ * @throws AppError validation_error when it would have too many properties
  */
-export function mergeContact(before: ContactRow, said: Said): ContactRow {
-  const after = { ...withFields(before, said), updatedAt: said.now };
+export function mergeContact(before: ContactRow, update: ContactUpdate): ContactRow {
+  const after = { ...withFields(before, update), updatedAt: update.now };
   const isChanged = COLUMNS.some((column) => after[column] !== before[column]);
   return isChanged ? after : before;
 }
 
 const COLUMNS = ['email', 'firstName', 'lastName', 'unsubscribed', 'properties', 'topics'] as const;
 
-/** Adding somebody again says nothing of what they have decided themselves: who left stays out (api.md 1.6). */
+/**
+ * Returns the fields without those that would subscribe an existing contact again. Adding a contact a second time does not
+ * override its own decision to unsubscribe or to opt out of a topic.
+ */
 export function withoutReturning(before: ContactRow, fields: ContactFields): ContactFields {
   const { unsubscribed, topics, email: _, ...rest } = fields;
   const isReturning = unsubscribed === false && before.unsubscribed === 1;
@@ -63,7 +72,7 @@ function withoutOptingIn(before: Choices, topics: Choices): Choices {
   return Object.fromEntries(Object.entries(topics).filter(([id, optIn]) => !(optIn && before[id] === false)));
 }
 
-function withFields(before: ContactRow, { fields, now, topicIds }: Said): ContactRow {
+function withFields(before: ContactRow, { fields, now, topicIds }: ContactUpdate): ContactRow {
   const { email = before.email, firstName = before.firstName, lastName = before.lastName } = fields;
   const { unsubscribed = before.unsubscribed === 1, properties, topics } = fields;
   return {
@@ -79,45 +88,46 @@ function withFields(before: ContactRow, { fields, now, topicIds }: Said): Contac
   };
 }
 
-/** Entries rather than assignments, so that `__proto__` is a key like any other. */
+/** Merges properties as entries rather than by assignment, so that `__proto__` is a key like any other. */
 function mergeProperties(
   before: string,
-  said: Exclude<ContactFields['properties'], undefined>,
+  changes: Exclude<ContactFields['properties'], undefined>,
 ): ContactRow['properties'] {
   const merged = new Map<string, PropertyValue>(Object.entries(readProperties(before)));
-  for (const [key, value] of Object.entries(said)) {
+  for (const [key, value] of Object.entries(changes)) {
     if (value === null) merged.delete(key);
     else merged.set(key, value);
   }
   if (merged.size > MAX_PROPERTIES)
     throw invalid(
       'properties',
-      `A contact may have ${MAX_PROPERTIES} properties; this one would have ${merged.size}`,
+      `A contact may have at most ${MAX_PROPERTIES} properties; this one would have ${merged.size}`,
     );
   const json = JSON.stringify(Object.fromEntries(merged));
   if (Buffer.byteLength(json) > MAX_PROPERTIES_BYTES)
     throw invalid(
       'properties',
-      `The properties of a contact may take ${MAX_PROPERTIES_BYTES} bytes of JSON together`,
+      `The properties of a contact may take at most ${MAX_PROPERTIES_BYTES} bytes of JSON together`,
     );
   return json;
 }
 
-/** Those of topics that were deleted are left behind, or they would pile up. */
-function mergeChoices(before: string, said: Choices, topicIds: ReadonlySet<string>): ContactRow['topics'] {
-  return JSON.stringify(onlyOf(topicIds, { ...readChoices(before), ...said }));
+/** Merges choices of topics. Choices of deleted topics are dropped, because they would pile up. */
+function mergeChoices(before: string, changes: Choices, topicIds: ReadonlySet<string>): ContactRow['topics'] {
+  return JSON.stringify(onlyOf(topicIds, { ...readChoices(before), ...changes }));
 }
 
+/** Returns the choices of the given topics. */
 export function onlyOf(topicIds: ReadonlySet<string>, choices: Choices): Choices {
   return Object.fromEntries(Object.entries(choices).filter(([id]) => topicIds.has(id)));
 }
 
-/** Of a row. */
+/** Parses the properties of a row. */
 export function readProperties(json: ContactRow['properties']): Record<string, PropertyValue> {
   return JSON.parse(json) as Record<string, PropertyValue>;
 }
 
-/** Of a row. */
+/** Parses the choices of topics of a row. */
 export function readChoices(json: ContactRow['topics']): Choices {
   return JSON.parse(json) as Choices;
 }

@@ -1,20 +1,22 @@
-/** Shapes of the contacts API (specification 2.6 and 4.8, api.md 1.6). What fields may hold is said again in fields.ts, which
- * files go through too. */
+/**
+ * Schemas of the contacts API (specification 2.6 and 4.8). `fields.ts` checks the fields again, because imported files
+ * do not pass through a schema.
+ */
 import { type Static, Type } from 'typebox';
-import { PLAIN_TEXT } from '../../http/plain-text.ts';
+import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
 import { MAX_TOPICS } from '../../topics/store.ts';
 import { MAX_NAME_CHARACTERS, MAX_VALUE_CHARACTERS, PROPERTY_KEY, type PropertyValue } from './fields.ts';
 import { MAX_PROPERTIES, MAX_PROPERTIES_BYTES } from './merge.ts';
 
 const name = Type.Union([Type.String({ maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT }), Type.Null()]);
 
-/** One schema for each value rather than a union: it is checked, and written, at a third of the price. */
+/** The schema of a value has a list of types rather than a union, which takes three times as long to check and to write. */
 const givenValue = { maxLength: MAX_VALUE_CHARACTERS, pattern: PLAIN_TEXT };
 const LIMITS = `At most ${MAX_PROPERTIES} of them, ${MAX_PROPERTIES_BYTES / 1024} KiB of JSON together.`;
 
 const newProperties = Type.Unsafe<Record<string, PropertyValue>>({
   type: 'object',
-  description: `Anything else you know, for segments and merge tags. ${LIMITS}`,
+  description: `Your own fields, for segments and merge tags. ${LIMITS}`,
   maxProperties: MAX_PROPERTIES,
   propertyNames: { pattern: PROPERTY_KEY },
   additionalProperties: { type: ['string', 'number', 'boolean'], ...givenValue },
@@ -22,7 +24,7 @@ const newProperties = Type.Unsafe<Record<string, PropertyValue>>({
 
 const changedProperties = Type.Unsafe<Record<string, PropertyValue | null>>({
   type: 'object',
-  description: `Merged with those there are; null removes one. ${LIMITS}`,
+  description: `Merged with the present properties; null removes one. ${LIMITS}`,
   propertyNames: { pattern: PROPERTY_KEY },
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'], ...givenValue },
 });
@@ -30,7 +32,7 @@ const changedProperties = Type.Unsafe<Record<string, PropertyValue | null>>({
 const subscription = Type.Enum(['opt_in', 'opt_out']);
 const topics = Type.Array(Type.Object({ id: Type.String(), subscription }), {
   maxItems: MAX_TOPICS,
-  description: 'Topics that are not named keep the choice there is, or the default of the topic.',
+  description: 'Topics that are not named keep their choice, or the default of the topic.',
 });
 
 const fields = {
@@ -39,7 +41,9 @@ const fields = {
   }),
   firstName: name,
   lastName: name,
-  unsubscribed: Type.Boolean({ description: 'From all marketing mail; default false.' }),
+  unsubscribed: Type.Boolean({
+    description: 'True when the contact is unsubscribed from all marketing mail; default false.',
+  }),
   topics,
 };
 
@@ -61,7 +65,6 @@ export type NewContact = Static<typeof newContactSchema>;
 export const contactChangeSchema = Type.Partial(Type.Object({ ...fields, properties: changedProperties }), {
   examples: [{ unsubscribed: true, properties: { plan: 'free', trial: null } }],
 });
-export type ContactChange = Static<typeof contactChangeSchema>;
 
 export const contactSchema = Type.Object(
   {
@@ -77,7 +80,8 @@ export const contactSchema = Type.Object(
       additionalProperties: { type: ['string', 'number', 'boolean'] },
     }),
     topics: Type.Array(Type.Object({ id: Type.String(), subscription }), {
-      description: 'The topics a choice was made of; for others the default of the topic holds.',
+      description:
+        'The topics for which a choice was made. For other topics, the default of the topic applies.',
     }),
     status: Type.Enum(['subscribed', 'unsubscribed']),
     createdAt: Type.String(),

@@ -1,10 +1,13 @@
-/** A contact as the API and its events show it. Apart from the schemas, because events are written in the database's thread. */
+/**
+ * Shows a contact as the API and its events do. This file is separate from the schemas, because the writer thread records
+ * events and does not need the schemas.
+ */
 import type { ContactRow } from '../../db/marketing-tables.ts';
 import { isoTime } from '../../system/clock.ts';
 import { readChoices, readProperties } from './merge.ts';
 import type { ShownContact } from './schemas.ts';
 
-/** Of a row whose topics exist (`withLiveTopics`). */
+/** Returns a contact as the API shows it. The row names only topics that exist: `withLiveTopics` removes the others. */
 export function showContact(row: ContactRow): ShownContact {
   const { id, audienceId, email, firstName, lastName } = row;
   const choices = Object.entries(readChoices(row.topics));

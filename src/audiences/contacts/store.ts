@@ -1,6 +1,6 @@
 /**
- * Contacts: all SQL, and the only writer of their table. Live and test keys share them. What adds one, by the API or from a
- * file, is `putContact`; events are recorded by those who want them (change.ts).
+ * Stores contacts. All SQL of this table is here, and nothing else writes it. Live and test keys share contacts. The API
+ * and the import of files both add contacts with `putContact`. Events are recorded by the callers (change.ts).
  */
 
 import type { ContactRow, TopicRow } from '../../db/marketing-tables.ts';
@@ -35,42 +35,41 @@ const byAddress = statement((db, param: Param<Pick<ContactRow, 'tenantId' | 'aud
     .where('audienceId', '=', param('audienceId')),
 );
 
-/** By its id or its address in any spelling. The caller has found the audience, and of this tenant. */
+/** Names a contact by its id, or by its address in any spelling. The caller has checked that the tenant has the audience. */
+type ContactKey = { audienceId: AudienceId; idOrAddress: string };
+
+/** Returns a contact, or undefined when the audience has no such contact. */
 export async function findContact(
   tx: Tx,
   tenantId: TenantId,
-  audienceId: AudienceId,
-  idOrAddress: string,
+  { audienceId, idOrAddress }: ContactKey,
 ): Promise<ContactRow | undefined> {
   if (isId('ct', idOrAddress)) return byId.first(tx, { tenantId, audienceId, id: idOrAddress });
   const address = findAddress(idOrAddress);
   return address === undefined ? undefined : byAddress.first(tx, { tenantId, audienceId, address });
 }
 
-/** As `findContact`. @throws AppError not_found */
-export async function getContact(
-  tx: Tx,
-  tenantId: TenantId,
-  audienceId: AudienceId,
-  idOrAddress: string,
-): Promise<ContactRow> {
-  const contact = await findContact(tx, tenantId, audienceId, idOrAddress);
+/**
+ * Returns a contact.
+ * @throws AppError not_found
+ */
+export async function getContact(tx: Tx, tenantId: TenantId, key: ContactKey): Promise<ContactRow> {
+  const contact = await findContact(tx, tenantId, key);
   if (!contact) throw notFound('Contact');
   return contact;
 }
 
 export type ContactFilter = {
-  /** An `addressKey`. */
+  /** The address to find, as its `addressKey`. */
   address?: string;
   unsubscribed?: boolean;
 };
 
-/** Newest first. */
+/** Returns a page of the contacts of an audience, newest first. */
 export function listContacts(
   tx: Tx,
   tenantId: TenantId,
-  audienceId: AudienceId,
-  { address, unsubscribed, ...page }: ContactFilter & PageRequest,
+  { audienceId, address, unsubscribed, ...page }: ContactFilter & PageRequest & { audienceId: AudienceId },
 ): Promise<Page<ContactRow>> {
   let wanted = tx
     .selectFrom('contacts')
@@ -86,12 +85,12 @@ const topicsOfTenant = statement((db, param: Param<Pick<TopicRow, 'tenantId'>>) 
   db.selectFrom('topics').select('id').where('tenantId', '=', param('tenantId')),
 );
 
-/** The topics there are. */
+/** Returns the ids of all topics of the tenant. */
 export async function listTopicIds(tx: Tx, tenantId: TenantId): Promise<Set<string>> {
   return new Set((await topicsOfTenant.all(tx, { tenantId })).map(({ id }) => id));
 }
 
-/** For showing: without the choices of topics that were deleted since. */
+/** Returns the contacts without their choices of deleted topics, so that they can be shown. */
 export async function withLiveTopics(
   tx: Tx,
   tenantId: TenantId,
@@ -105,20 +104,20 @@ export async function withLiveTopics(
   }));
 }
 
-/** What is absent was not said. */
+/** A contact to be added. Fields that are left out get their default, or stay when the contact exists. */
 export type WantedContact = Pick<ContactRow, 'id' | 'tenantId' | 'audienceId'> &
   ContactFields & { email: string; now: number };
 
-/** `before`: what was known already of a contact with this address. */
-export type PutResult =
+/** The outcome of `putContact`. `before` is the contact that had the address already. */
+type PutResult =
   | { outcome: 'created'; contact: ContactRow; before?: undefined }
   | { outcome: 'updated' | 'unchanged' | 'skipped'; contact: ContactRow; before: ContactRow };
 
 /**
- * Part of a write, which has found the audience: a contact with this address is there from here on, counted, and knows what
- * was said. One that was there keeps its id, its spelling of the address, and what it left: neither `unsubscribed: false`
- * nor an opt-in brings it back. With `skip` it stays as it is. Choices of topics that do not exist are not kept.
- * @throws AppError validation_error for more properties than there may be, before anything is written
+ * Adds a contact to an audience that the caller has found, or updates the contact that has the address already. That one
+ * keeps its id and its spelling of the address. Neither `unsubscribed: false` nor an opt-in subscribes it again. With
+ * `skip` it stays as it is. Choices of topics that do not exist are dropped.
+ * @throws AppError validation_error, before anything is written, when the contact would have too many properties
  */
 export async function putContact(
   tx: Tx,
@@ -157,7 +156,7 @@ const update = statement((db, param: Param<ContactRow>) =>
   db.updateTable('contacts').set(columnsOf(param)).where('id', '=', param('id')),
 );
 
-/** Those that may change. */
+/** Returns the columns that a change of a contact can set. */
 function columnsOf(param: Param<ContactRow>) {
   return {
     email: param('email'),
@@ -172,7 +171,7 @@ function columnsOf(param: Param<ContactRow>) {
   };
 }
 
-/** Part of a write, which has seen that no other contact of the audience has the address. */
+/** Stores a changed contact. The caller has checked that no other contact of the audience has its address. */
 export async function updateContact(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
   await update.all(tx, after);
   await moveChoices(tx, before, after);
@@ -182,7 +181,7 @@ const remove = statement((db, param: Param<Pick<ContactRow, 'id'>>) =>
   db.deleteFrom('contacts').where('id', '=', param('id')),
 );
 
-/** Part of a write, which has found it. */
+/** Removes a contact that the caller has found, and its choices. */
 export async function deleteContactRow(tx: Tx, contact: ContactRow): Promise<void> {
   await remove.all(tx, contact);
   await moveChoices(tx, contact, undefined);
@@ -203,8 +202,9 @@ const removeUpTo = statement((db, param: Param<{ audienceId: AudienceId; last: C
 );
 
 /**
- * Part of the write that clears a deleted audience, whose count nobody sees. `limit`: rows, those of its contacts' choices
- * too. Answers how many were removed: fewer are the last of them.
+ * Removes contacts of a deleted audience, oldest first, until `limit` rows are gone. Rows of choices count too. Returns the
+ * number of removed rows; fewer than `limit` means that no contact is left. The audience's number of contacts is not
+ * updated, because nobody sees a deleted audience.
  */
 export async function deleteContactsOf(tx: Tx, audienceId: AudienceId, limit: number): Promise<number> {
   let rows = 0;

@@ -1,10 +1,10 @@
-/** `/v1/segments` (specification 4.6, api.md 1.6). */
+/** Routes of `/v1/segments` (specification 4.6). */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../../app.ts';
-import { whileAwaited } from '../../http/client-disconnect.ts';
-import { type PageQuery, pageQuery, pageRequest } from '../../http/page.ts';
-import { type Ask, paramsOf, resourceRoutes } from '../../http/resource.ts';
+import { type PageQuery, pageQuery, pageRequest } from '../../http/json/page.ts';
+import { type Ask, paramsOf, resourceRoutes } from '../../http/json/resource.ts';
+import { whileAwaited } from '../../http/transport/client-disconnect.ts';
 import { newId } from '../../system/ids.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { showContact } from '../contacts/show.ts';
@@ -34,8 +34,11 @@ import {
 type SegmentsApp = Pick<App, 'db' | 'clock'>;
 
 const TAG = 'Segments';
-const query = { audienceId: Type.Optional(Type.String({ description: 'Segments of this audience.' })) };
+const listQuery = {
+  audienceId: Type.Optional(Type.String({ description: 'Only segments of this audience.' })),
+};
 
+/** Adds the routes of segments to the server. */
 export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): void {
   const scans = createScans(app);
   const segments = resourceRoutes<SegmentView>(server, {
@@ -54,18 +57,18 @@ export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): 
     const segment = { ...identity, name, audienceId, filter, createdAt: now, updatedAt: now };
     return app.db.commit(createSegment, segment);
   });
-  segments.list({ query }, (request, page) => {
+  segments.list({ query: listQuery }, (request, page) => {
     const { audienceId } = request.query;
     const filter = audienceId === undefined ? {} : { audienceId };
     return listSegments(app.db.read, callerOf(request).tenantId, { ...page, ...filter });
   });
-  segments.get({ description: 'Its contacts are counted.' }, async (request) => {
+  segments.get({ description: 'Returns a segment with the number of its contacts.' }, async (request) => {
     const { tenantId } = callerOf(request);
     const segment = await getSegment(app.db.read, tenantId, request.params.id);
     const { audienceId } = segment;
     const now = app.clock.now();
-    const question = { tenantId, audienceId, filter: filterOf(segment), now };
-    const contactCount = await whileAwaited(request, (gone) => scans.count(question, gone));
+    const query = { tenantId, audienceId, filter: filterOf(segment), now };
+    const contactCount = await whileAwaited(request, (gone) => scans.count(query, gone));
     return { ...segment, contactCount };
   });
   segments.update({ body: segmentChangeSchema }, (request) => {
@@ -92,8 +95,8 @@ function registerContacts(server: FastifyInstance, app: SegmentsApp, scans: Scan
     operationId: 'listSegmentContacts',
     summary: 'List the contacts of a segment',
     description:
-      'A request looks at a bounded number of contacts of the audience: a page may be short, or empty, and there may still ' +
-      'be more. Go on with `nextCursor` until `hasMore` is false.',
+      'A request scans a bounded number of contacts of the audience, so a page can be short or empty although more contacts ' +
+      'follow. Continue with `nextCursor` until `hasMore` is false.',
     tags: [TAG],
     ...paramsOf(CONTACTS_PATH),
     querystring: Type.Object(pageQuery),
@@ -104,14 +107,14 @@ function registerContacts(server: FastifyInstance, app: SegmentsApp, scans: Scan
     const { tenantId } = callerOf(request);
     const segment = await getSegment(app.db.read, tenantId, params.id);
     const { audienceId } = segment;
-    const question = { tenantId, audienceId, filter: filterOf(segment), now: app.clock.now() };
-    const page = await scans.page(question, pageRequest(asked, 'ct'));
+    const query = { tenantId, audienceId, filter: filterOf(segment), now: app.clock.now() };
+    const page = await scans.page(query, pageRequest(asked, 'ct'));
     const contacts = await withLiveTopics(app.db.read, tenantId, page.items);
     return { data: contacts.map(showContact), hasMore: page.hasMore, ...cursors(asked, page) };
   });
 }
 
-/** Where to go on is the last contact looked at; back is where the page came from. */
+/** Returns the cursors of a page. Onward from it is the last contact that was scanned; back is where the page came from. */
 function cursors({ startingAfter, endingBefore }: PageQuery, { items, last }: SegmentPage) {
   const onward = last ?? null;
   if (endingBefore !== undefined) return { nextCursor: items.at(-1)?.id ?? null, previousCursor: onward };
@@ -122,7 +125,7 @@ function registerCount(server: FastifyInstance, app: SegmentsApp, scans: Scans):
   const schema = {
     operationId: 'countSegment',
     summary: 'Count the contacts that a filter finds',
-    description: 'To try a filter before it is saved. Nothing is kept.',
+    description: 'Tries a filter before it is saved. Nothing is stored.',
     tags: [TAG],
     body: trialSchema,
     response: { 200: countSchema },
@@ -136,8 +139,8 @@ function registerCount(server: FastifyInstance, app: SegmentsApp, scans: Scans):
       const filter = readFilter(body.filter);
       const audienceId = await requireAudience(app.db.read, tenantId, body.audienceId);
       await requireTopics(app.db.read, tenantId, filter);
-      const question = { tenantId, audienceId, filter, now: app.clock.now() };
-      return { contactCount: await whileAwaited(request, (gone) => scans.count(question, gone)) };
+      const query = { tenantId, audienceId, filter, now: app.clock.now() };
+      return { contactCount: await whileAwaited(request, (gone) => scans.count(query, gone)) };
     },
   );
 }

@@ -1,7 +1,7 @@
 /**
- * The filter of a segment as an expression of SQL; filter.ts says what it must mean. Nothing of a filter becomes text of a
- * statement: names of columns come from a closed list, and values, and the JSON paths of properties, are bound. An
- * expression asks what is cheap, and fails for most contacts, first: each look into a contact's JSON costs.
+ * Turns the filter of a segment into an SQL expression; filter.ts defines what a filter means. No part of a filter becomes
+ * text of a statement: names of columns come from a closed list, and values and the JSON paths of properties are bound.
+ * Expressions begin with tests that are cheap and fail for most contacts, because each read of a contact's JSON is slow.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { foldCase, readDecimal } from '../../db/functions.ts';
@@ -9,49 +9,48 @@ import { isoTime, parseTimestamp } from '../../system/clock.ts';
 import { type Comparison, type Field, readField } from './field.ts';
 import { type Filter, isGroup, type Rule, type Scalar } from './filter.ts';
 
-/** What a filter is asked in view of. */
-export type Circumstances = {
-  /** Epoch milliseconds. */
+/** Values that the meaning of a filter depends on. */
+export type FilterContext = {
+  /** Time that `within_days` counts from, in Unix milliseconds. */
   now: number;
-  /** By topic, whether who chose nothing is opted in. Topics that do not exist are not among them. */
+  /** Default of each topic: true when contacts without a choice are opted in. Deleted topics are absent. */
   topicDefaults: ReadonlyMap<string, boolean>;
 };
 
 type Condition = RawBuilder<boolean>;
 
-/** Of a row of `contacts`. Null counts as false. */
-export function segmentCondition(filter: Filter, circumstances: Circumstances): Condition {
+/** Returns a condition on a row of `contacts` that holds for the contacts of the segment. Null counts as false. */
+export function segmentCondition(filter: Filter, context: FilterContext): Condition {
   const conditions = filter.rules.map((item) =>
-    isGroup(item) ? segmentCondition(item, circumstances) : ruleCondition(item, circumstances),
+    isGroup(item) ? segmentCondition(item, context) : ruleCondition(item, context),
   );
   return filter.op === 'and' ? all(conditions) : any(conditions);
 }
 
-function ruleCondition({ field: name, cmp, value }: Rule, circumstances: Circumstances): Condition {
+function ruleCondition({ field: name, cmp, value }: Rule, context: FilterContext): Condition {
   const field = readField(name);
-  if (!field) throw new Error(`a filter was kept with the field ${name}`);
+  if (!field) throw new Error(`a stored filter has the unknown field ${name}`);
   switch (cmp) {
     case 'ne':
-      return not(comparison(field, 'eq', value, circumstances));
+      return not(testCondition(field, { cmp: 'eq', value }, context));
     case 'not_in':
-      return not(comparison(field, 'in', value, circumstances));
+      return not(testCondition(field, { cmp: 'in', value }, context));
     case 'not_contains':
-      return not(comparison(field, 'contains', value, circumstances));
+      return not(testCondition(field, { cmp: 'contains', value }, context));
     case 'not_exists':
-      return not(comparison(field, 'exists', value, circumstances));
+      return not(testCondition(field, { cmp: 'exists', value }, context));
     default:
-      return comparison(field, cmp, value, circumstances);
+      return testCondition(field, { cmp, value }, context);
   }
 }
 
 type Positive = Exclude<Comparison, 'ne' | 'not_in' | 'not_contains' | 'not_exists'>;
 
-function comparison(
-  field: Field,
-  cmp: Positive,
-  value: Rule['value'],
-  { now, topicDefaults }: Circumstances,
-): Condition {
+/** The test of a rule, without its field and its negation. */
+type Test = { cmp: Positive; value: Rule['value'] };
+
+function testCondition(field: Field, test: Test, { now, topicDefaults }: FilterContext): Condition {
+  const { cmp, value } = test;
   switch (field.kind) {
     case 'flag':
       return sql`${sql.ref(field.column)} = ${value === true ? 1 : 0}`;
@@ -60,9 +59,9 @@ function comparison(
     case 'time':
       return inRange(sql.ref<number>(field.column), rangeOf(cmp, value, now));
     case 'text':
-      return operandCondition({ value: sql.ref(field.column), type: undefined }, cmp, value, now);
+      return operandCondition({ value: sql.ref(field.column), type: undefined }, test, now);
     case 'property':
-      return operandCondition(propertyOf(field.key), cmp, value, now);
+      return operandCondition(propertyOf(field.key), test, now);
   }
 }
 
@@ -72,7 +71,10 @@ function topicCondition(topicId: string, wanted: boolean, byDefault: boolean | u
   return sql`coalesce(${chosen}, ${byDefault ? 1 : 0}) = ${wanted ? 1 : 0}`;
 }
 
-/** What a rule is about: SQL's value, and the JSON type that tells a boolean from a number; a column has but one type. */
+/**
+ * The SQL value that a rule tests, and its JSON type, which tells a boolean from a number. A column has no JSON type,
+ * because all of its values are text.
+ */
 type Operand = { value: RawBuilder<unknown>; type: RawBuilder<string> | undefined };
 
 function propertyOf(key: string): Operand {
@@ -80,12 +82,12 @@ function propertyOf(key: string): Operand {
   return { value: sql`json_extract(properties, ${path})`, type: sql`json_type(properties, ${path})` };
 }
 
-/** Bound, never text of a statement. The name has no quote in it. */
+/** Returns the JSON path of a name. The path is bound, never text of a statement, and a checked name has no quote in it. */
 function pathOf(name: string): string {
   return `$."${name}"`;
 }
 
-function operandCondition(x: Operand, cmp: Positive, value: Rule['value'], now: number): Condition {
+function operandCondition(x: Operand, { cmp, value }: Test, now: number): Condition {
   switch (cmp) {
     case 'exists':
       return sql`${x.value} IS NOT NULL`;
@@ -109,7 +111,7 @@ function operandCondition(x: Operand, cmp: Positive, value: Rule['value'], now: 
 }
 
 function scalarOf(value: Rule['value']): Scalar {
-  if (value === undefined || Array.isArray(value)) throw new Error('a filter was kept without its value');
+  if (value === undefined || Array.isArray(value)) throw new Error('a stored filter has no value');
   return value;
 }
 
@@ -128,7 +130,7 @@ function compare(x: Operand, order: Order, value: Scalar): Condition {
   if (number === undefined) return order === 'eq' ? equalsText(x, text) : compareText(x, order, text);
   const asNumbers = compareNumber(x, order, number);
   if (order === 'eq') return asNumbers;
-  // A string that is no number stands in the order of strings, also against one that is.
+  // Two strings compare as strings unless both are numeric.
   return any([asNumbers, all([compareText(x, order, text), sql`plain_decimal(${x.value}) IS NULL`])]);
 }
 
@@ -140,7 +142,7 @@ function isNumber(type: RawBuilder<string>): Condition {
   return sql`${type} IN ('integer', 'real')`;
 }
 
-/** Letters and names have no decimal in them: most are told by their first character. */
+/** Tests text that is a decimal number. Most other text, such as a name, fails the GLOB by its first character. */
 function isDecimalText({ value }: Operand, is: (decimal: RawBuilder<number>) => Condition): Condition {
   return all([
     sql`typeof(${value}) = 'text'`,
@@ -155,12 +157,12 @@ function compareNumber(x: Operand, order: Order, number: number): Condition {
   return x.type ? any([all([compared(x.value), isNumber(x.type)]), text]) : text;
 }
 
-/** Of something folded: what is not in it, no fold of ASCII brings in, and none takes away (`foldCase`). */
+/** Returns true for folded text that is plain ASCII. SQLite's own `lower` and `NOCASE` then compare it as `foldCase` does. */
 function isAscii(folded: string): boolean {
   return /^[\0-\x7f]*$/.test(folded);
 }
 
-/** Only a text that goes beyond ASCII can answer to one that does; a number never does. */
+/** Holds for text beyond ASCII. No other text, and no number, can match a value that goes beyond ASCII. */
 function goesBeyondAscii(value: RawBuilder<unknown>): Condition {
   return sql`length(${value}) <> octet_length(${value})`;
 }
@@ -193,7 +195,7 @@ function textHolds(
   return all([goesBeyondAscii(value), holds(sql`fold_case(${value})`)]);
 }
 
-/** One look-up for all values of a kind, in a list that is bound as JSON. */
+/** Returns a condition with one look-up for all values of a kind, in a list that is bound as JSON. */
 function isIn(x: Operand, values: readonly Scalar[]): Condition {
   const numbers = values.map((value) => (typeof value === 'string' ? readDecimal(value) : value));
   const texts = values.filter((value) => typeof value === 'string' && readDecimal(value) === undefined);
@@ -214,7 +216,7 @@ function isIn(x: Operand, values: readonly Scalar[]): Condition {
   ]);
 }
 
-/** Epoch milliseconds, both ends included. */
+/** A range of times in Unix milliseconds, both ends included. */
 type Range = { from?: number; until?: number };
 
 const DAY_MS = 24 * 3_600_000;
@@ -233,8 +235,9 @@ function inRange(time: RawBuilder<number>, { from, until }: Range): Condition {
 }
 
 /**
- * A time as text begins with its date, which is no more than a day from that in UTC whatever its offset: what is far out
- * of the range is told by comparing texts. No number looks like a date.
+ * Tests a time that is stored as text. The text begins with its date, which differs by at most a day from the date in UTC,
+ * whatever its offset. A plain comparison of text therefore rejects most times outside the range before any is parsed. No
+ * number looks like a date.
  */
 function isTimeIn({ value }: Operand, range: Range): Condition {
   const { from, until } = range;
@@ -248,7 +251,7 @@ function isTimeIn({ value }: Operand, range: Range): Condition {
   ]);
 }
 
-/** The last date of four digits, and so the last a text can begin with. */
+/** Latest date whose year has four digits, which is the last date that a text can begin with. */
 const LAST_DATE_MS = Date.UTC(9999, 11, 31);
 
 function dateOf(epochMs: number): string {
@@ -263,7 +266,7 @@ function any(conditions: readonly Condition[]): Condition {
   return sql`(${sql.join(conditions, sql` OR `)})`;
 }
 
-/** Holds for null, where there is nothing to compare. */
+/** Negates a condition. The result also holds when the condition is null, because the field has no value. */
 function not(condition: Condition): Condition {
   return sql`(${condition}) IS NOT TRUE`;
 }

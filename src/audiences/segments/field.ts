@@ -1,5 +1,5 @@
-/** What a rule of a segment can ask about, and by which comparisons. */
-import { findMeant } from '../../http/near-misses.ts';
+/** Defines the fields that a rule of a segment can test, and the comparisons for each kind of field. */
+import { findMeant } from '../../http/json/near-misses.ts';
 import { PROPERTY_KEY } from '../contacts/fields.ts';
 
 export type Comparison =
@@ -39,7 +39,7 @@ const TOPIC = 'topics.';
 const PROPERTY = 'properties.';
 const KEY = new RegExp(PROPERTY_KEY);
 
-/** Undefined for what names none. Whether there is such a topic is not asked. */
+/** Returns the field of that name, or undefined. It does not check that the topic of a field exists. */
 export function readField(name: string): Field | undefined {
   if (name.startsWith(TOPIC)) return { kind: 'topic', topicId: name.slice(TOPIC.length) };
   if (!name.startsWith(PROPERTY)) return COLUMNS.get(name);
@@ -47,7 +47,7 @@ export function readField(name: string): Field | undefined {
   return KEY.test(key) ? { kind: 'property', key } : undefined;
 }
 
-/** What `name`, which names no field, was to name: one in another spelling, or a property of that key. */
+/** Returns the field that an unknown name probably means: one in another spelling, or the property with that key. */
 export function suggestField(name: string): string | undefined {
   const column = findMeant(name, [...COLUMNS.keys()]);
   return column ?? (KEY.test(name) ? `${PROPERTY}${name}` : undefined);
@@ -55,20 +55,21 @@ export function suggestField(name: string): string | undefined {
 
 const TIMES = ['before', 'after', 'within_days'] as const satisfies readonly Comparison[];
 const TEXTS = [
-  ...([
-    'eq',
-    'ne',
-    'gt',
-    'gte',
-    'lt',
-    'lte',
-    'contains',
-    'not_contains',
-    'starts_with',
-    'ends_with',
-  ] as const),
-  ...(['in', 'not_in', 'exists', 'not_exists'] as const),
-] satisfies readonly Comparison[];
+  'eq',
+  'ne',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'ends_with',
+  'in',
+  'not_in',
+  'exists',
+  'not_exists',
+] as const satisfies readonly Comparison[];
 
 export const COMPARISONS: readonly Comparison[] = [...TEXTS, ...TIMES];
 

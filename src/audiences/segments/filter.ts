@@ -1,23 +1,24 @@
 /**
- * The filter of a segment (specification 4.6, api.md 1.6): a tree of rules, checked and brought into the form it is kept
- * and shown in. What a rule means is said here, and done in condition.ts.
+ * Checks the filter of a segment (specification 4.6), a tree of rules, and brings it into the form that is stored and
+ * shown. This comment defines the meaning of a filter; condition.ts turns it into SQL.
  *
- * - A contact is in the segment when the tree holds for it: `and` when all of its rules do, `or` when one does.
- * - A property that is missing or null, and a name that is null, answers to `not_exists`, and to `ne`, `not_contains` and
- *   `not_in`, each of which holds exactly when its opposite does not.
- * - A value is numeric when it is a JSON number, or a string that is a plain decimal number: `12`, `-12.50`; not `1e3`,
- *   nor `007`, nor what has more than 15 digits, which are codes. Two numeric values compare as numbers.
- * - Any two strings that are not both numeric compare as strings, in the order of Unicode, and without case (`foldCase`).
- * - A boolean equals the same boolean alone, and has no order. Nothing is turned into anything else: `true` is not `"true"`.
- * - `contains`, `starts_with` and `ends_with` look into strings, character for character: `%`, `_` and `\` mean themselves.
- * - `in` is `eq` for one of the values.
- * - `before`, `after` (both exclusive) and `within_days` (up to now, both ends included) ask about `createdAt`, or about
- *   a property that is a string and holds an ISO 8601 time with an offset; what holds none does not answer.
- * - `topics.<id>` is what the contact chose, or else what the topic's default says. A topic that was deleted since is
- *   neither opted into nor out of: `eq` never holds.
+ * - A contact is in the segment when the tree holds for it. `and` holds when all of its rules do, `or` when at least one
+ *   does.
+ * - A property that is missing or null, and a name that is null, matches `not_exists`, `ne`, `not_contains` and `not_in`.
+ *   Each of these holds exactly when its opposite does not.
+ * - A value is numeric when it is a JSON number, or a string that is a plain decimal number such as `12` or `-12.50`. Text
+ *   such as `1e3`, `007`, or more than 15 digits is a code, not a number. Two numeric values compare as numbers.
+ * - Two strings that are not both numeric compare as strings, in the order of Unicode and without case (`foldCase`).
+ * - A boolean equals only the same boolean, and has no order. Values are never converted: `true` is not `"true"`.
+ * - `contains`, `starts_with` and `ends_with` compare characters literally: `%`, `_` and `\` mean themselves.
+ * - `in` holds when `eq` holds for one of the values.
+ * - `before` and `after` (both exclusive) and `within_days` (up to now, both ends included) test `createdAt`, or a property
+ *   that is a string with an ISO 8601 time and an offset. They never hold for other values.
+ * - `topics.<id>` is the choice of the contact, or the default of the topic when it made none. `eq` never holds for a topic
+ *   that was deleted.
  */
 
-import { PLAIN_TEXT } from '../../http/plain-text.ts';
+import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
 import { parseTimestamp } from '../../system/clock.ts';
 import { type AppError, invalid, readAll, readEach } from '../../system/errors.ts';
 import { MAX_VALUE_CHARACTERS } from '../contacts/fields.ts';
@@ -30,57 +31,65 @@ import {
   suggestField,
 } from './field.ts';
 
-/** api.md 1.6. */
+/** Maximum number of levels of groups. Our own limit. */
 export const MAX_DEPTH = 5;
+/** Maximum number of rules in all groups together. Our own limit. */
 export const MAX_RULES = 50;
-/** Each is a look-up more for every contact. */
+/** Maximum number of values of `in` and `not_in`: each value is one more look-up per contact. Our own limit. */
 export const MAX_VALUES = 100;
-/** Ten years. */
+/** Maximum number of days of `within_days`: ten years. Our own limit. */
 export const MAX_DAYS = 3_650;
-/** As many as the properties of a contact may take; segments are listed by the hundred. */
-export const MAX_FILTER_BYTES = 32 * 1024;
+/** Maximum size of a filter as JSON. A page of segments has a hundred of them. Our own limit. */
+const MAX_FILTER_BYTES = 32 * 1024;
 
 export type Scalar = string | number | boolean;
 export type Rule = { field: string; cmp: Comparison; value?: Scalar | Scalar[] };
 export type Filter = { op: 'and' | 'or'; rules: (Rule | Filter)[] };
 
-/** A rule or a group as it was sent, whatever it holds. */
+/** A rule or a group as the caller sent it, before any check. */
 export type GivenItem = { field?: unknown; cmp?: unknown; value?: unknown; op?: unknown; rules?: unknown };
 
-/** @throws AppError validation_error naming the place: `filter.rules[0].value` */
+/**
+ * Returns the checked filter.
+ * @throws AppError validation_error naming each wrong field, such as `filter.rules[0].value`
+ */
 export function readFilter(given: GivenItem): Filter {
-  const filter = readGroup('filter', given, 1, { rules: 0 });
+  const filter = readGroup('filter', given, { depth: 1, seen: { rules: 0 } });
   if (Buffer.byteLength(JSON.stringify(filter)) > MAX_FILTER_BYTES)
     throw invalid('filter', `\`filter\` must take at most ${MAX_FILTER_BYTES / 1024} KiB of JSON`);
   return filter;
 }
 
+/** Returns true for a group of rules, and false for a single rule. */
 export function isGroup(item: Rule | Filter): item is Filter {
   return 'rules' in item;
 }
 
-/** The topics that a filter asks about, each with its place. */
+/** Returns the topics that a filter tests, each with the path of its field. */
 export function topicsOf(filter: Filter, path = 'filter'): { id: string; path: string }[] {
   return filter.rules.flatMap((item, index) => {
-    const place = `${path}.rules[${index}]`;
-    if (isGroup(item)) return topicsOf(item, place);
+    const itemPath = `${path}.rules[${index}]`;
+    if (isGroup(item)) return topicsOf(item, itemPath);
     const field = readField(item.field);
-    return field?.kind === 'topic' ? [{ id: field.topicId, path: `${place}.field` }] : [];
+    return field?.kind === 'topic' ? [{ id: field.topicId, path: `${itemPath}.field` }] : [];
   });
 }
 
-function readGroup(path: string, { op, rules }: GivenItem, depth: number, seen: { rules: number }): Filter {
+/** The level of a group, and the number of rules that were read before it in the whole filter. */
+type Progress = { depth: number; seen: { rules: number } };
+
+function readGroup(path: string, { op, rules }: GivenItem, { depth, seen }: Progress): Filter {
   if (depth > MAX_DEPTH) throw invalid(path, `\`${path}\` is nested deeper than ${MAX_DEPTH} levels`);
   return readAll({
     op: () => readOperator(`${path}.op`, op),
     rules: () =>
       readEach(readItems(`${path}.rules`, rules), (item, index) => {
-        const place = `${path}.rules[${index}]`;
-        if (isGivenGroup(place, item)) return readGroup(place, item, depth + 1, seen);
+        const itemPath = `${path}.rules[${index}]`;
+        if (isGivenGroup(itemPath, item)) return readGroup(itemPath, item, { depth: depth + 1, seen });
         seen.rules += 1;
         if (seen.rules > MAX_RULES)
           throw invalid('filter', `\`filter\` must have at most ${MAX_RULES} rules in all`);
-        return readRule(place, item);
+        return readRule(itemPath, item);
       }),
   });
 }
@@ -112,16 +121,16 @@ function readItems(path: string, rules: unknown): readonly GivenItem[] {
 function readRule(path: string, { field: name, cmp, value }: GivenItem): Rule {
   if (name === undefined) throw isRequired(`${path}.field`);
   const field = typeof name === 'string' ? readField(name) : undefined;
-  if (typeof name !== 'string' || !field) throw noField(`${path}.field`, name);
+  if (typeof name !== 'string' || !field) throw unknownField(`${path}.field`, name);
   if (cmp === undefined) throw isRequired(`${path}.cmp`);
   const allowed = COMPARISONS_OF[field.kind];
   const comparison = COMPARISONS.find((known) => known === cmp);
   if (!comparison || !allowed.includes(comparison))
     throw invalid(`${path}.cmp`, `\`${path}.cmp\` must be one of ${allowed.join(', ')} for this field`);
-  return { field: name, cmp: comparison, ...readValue(`${path}.value`, value, comparison, field) };
+  return { field: name, cmp: comparison, ...readValue(`${path}.value`, value, { cmp: comparison, field }) };
 }
 
-function noField(path: string, name: unknown): AppError {
+function unknownField(path: string, name: unknown): AppError {
   const meant = typeof name === 'string' ? suggestField(name) : undefined;
   return invalid(
     path,
@@ -131,7 +140,11 @@ function noField(path: string, name: unknown): AppError {
   );
 }
 
-function readValue(path: string, value: unknown, cmp: Comparison, field: Field): Pick<Rule, 'value'> {
+function readValue(
+  path: string,
+  value: unknown,
+  { cmp, field }: { cmp: Comparison; field: Field },
+): Pick<Rule, 'value'> {
   if (cmp === 'exists' || cmp === 'not_exists') {
     if (value === undefined || value === null) return {};
     throw invalid(path, `\`${path}\` must be left out: ${cmp} takes no value`);
@@ -179,7 +192,7 @@ function readList(path: string, value: unknown, { kind }: Field): Scalar[] {
   return value.map((item: unknown, index) => readScalar(`${path}[${index}]`, item, COMPARABLE[kind]));
 }
 
-/** No text of a contact holds anything else. */
+/** Text of a contact never contains other characters, so a value with them is refused. */
 const TEXT = new RegExp(PLAIN_TEXT, 'u');
 
 function readScalar(path: string, value: unknown, types: readonly ScalarType[]): Scalar {
@@ -192,13 +205,13 @@ function readScalar(path: string, value: unknown, types: readonly ScalarType[]):
 function readText(path: string, text: string): string {
   if (!TEXT.test(text))
     throw invalid(path, `\`${path}\` must be well-formed, without line breaks and control characters`);
-  // Units of UTF-16: never more characters than a property can hold.
+  // A text has at most as many characters as it has units of UTF-16. Text that is certainly too long is not counted.
   if (text.length > 2 * MAX_VALUE_CHARACTERS || [...text].length > MAX_VALUE_CHARACTERS)
     throw invalid(path, `\`${path}\` must be at most ${MAX_VALUE_CHARACTERS} characters`);
   return text;
 }
 
-/** As of a property: a JSON number is a double (RFC 8259 6), and a larger integer would have lost digits. */
+/** Refuses integers that a double cannot hold (RFC 8259 6), as `fields.ts` does for properties. */
 function readNumber(path: string, value: number): number {
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
     throw invalid(path, `\`${path}\` must be a number that keeps its digits; send larger ones as strings`);

@@ -1,35 +1,37 @@
 /**
- * Looking through an audience for the contacts of a segment: slice after slice, as many at a time for all who ask as there
- * are reader threads. Who asks takes turns with the others after each slice, and there are never many of them. However
- * much a filter asks of each contact, a slice is soon over: everybody else's long reads wait no longer than for one.
+ * Scans an audience for the contacts of a segment, one slice after the other. All scans together use at most as many
+ * slices at the same time as there are reader threads, and queue again after each slice. Slices are short, however slow a
+ * filter is, so that other long reads wait for one slice at most.
  */
 import type { App } from '../../app.ts';
 import type { ContactRow, SegmentRow } from '../../db/marketing-tables.ts';
 import type { PageRequest, Slice } from '../../db/page.ts';
 import { READER_THREADS } from '../../db/reader-pool.ts';
+import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { AppError } from '../../system/errors.ts';
 import type { Filter } from './filter.ts';
-import { countIdRange, findIdRange, type Question, readSegmentSlice } from './store.ts';
+import { countIdRange, findIdRange, readSegmentSlice, type SegmentQuery } from './store.ts';
 
 export type ScanLimits = {
-  /** Contacts looked at in the first slice of a question, of which nobody knows yet what one costs; in no other fewer. */
+  /** Minimum number of contacts in a slice. The first slice has as many, because the cost of one is not known yet. */
   minContacts: number;
+  /** Maximum number of contacts in a slice. */
   maxContacts: number;
-  /** Of a thread, for a slice: it looks at as many contacts as that is enough for. */
+  /** Time of a thread that a slice may take, in milliseconds. The number of contacts in a slice is adjusted to it. */
   sliceMs: number;
-  /** Slices looked at at the same time, for all who ask. */
+  /** Maximum number of slices that all scans together read at the same time. */
   maxConcurrentSlices: number;
-  /** What is not found in as many leaves a page short. */
+  /** Maximum number of slices for one page. A page is short when it is not full after as many. */
   maxSlicesPerPage: number;
-  /** Under way at the same time: each waits for a slice of all the others. */
+  /** Maximum number of concurrent scans. Each waits for one slice of every other. */
   maxScans: number;
-  /** Of one tenant. */
-  maxScansPerTenant: number;
+  /** Number of scans that a tenant may run for each free one (system/shares.ts). */
+  scansPerFree: number;
 };
 
 /**
- * 5,000 contacts take some 5 ms of a thread with a filter of three rules. With 50 of them, on contacts with 32 KiB of
- * properties, they would take 4 s (measured): then 50 take 40 ms.
+ * Limits of the daemon, from measurements. With a filter of three rules, 5,000 contacts take about 5 ms of a thread. With
+ * 50 rules, and contacts with 32 KiB of properties, they would take 4 s; a slice then shrinks to 50 contacts and 40 ms.
  */
 const LIMITS: ScanLimits = {
   minContacts: 50,
@@ -38,85 +40,60 @@ const LIMITS: ScanLimits = {
   maxConcurrentSlices: READER_THREADS,
   maxSlicesPerPage: 20,
   maxScans: 32,
-  maxScansPerTenant: 4,
+  // A tenant alone runs at most four.
+  scansPerFree: 1 / 7,
 };
 
 type TenantId = SegmentRow['tenantId'];
 
 export type SegmentPage = {
-  /** Newest first. */
+  /** Contacts of the segment, newest first. */
   items: ContactRow[];
-  /** There may be more in the direction of travel: it was not looked to the end. */
+  /** True when the scan did not reach the end of the audience in the direction of the page. */
   hasMore: boolean;
-  /** Where to go on in that direction, if so: the last contact looked at, a member or not. */
+  /** Contact at which the next page continues: the last one scanned, in the segment or not. Undefined at the end. */
   last: ContactRow['id'] | undefined;
 };
 
 export type Scans = {
-  /** Ends with the reason of `gone` at its next slice. @throws AppError unavailable while too many are running */
-  count(question: Question, gone?: AbortSignal): Promise<number>;
-  /** @throws AppError unavailable while too many are running */
-  page(question: Question, request: PageRequest): Promise<SegmentPage>;
+  /**
+   * Counts the contacts of a segment. When `gone` is aborted, the scan ends at the next slice and rejects with its reason.
+   * @throws AppError unavailable while too many scans are running
+   */
+  count(query: SegmentQuery, gone?: AbortSignal): Promise<number>;
+  /**
+   * Returns a page of the contacts of a segment.
+   * @throws AppError unavailable while too many scans are running
+   */
+  page(query: SegmentQuery, request: PageRequest): Promise<SegmentPage>;
 };
 
+/** Creates the scans of the daemon, which share their limits. */
 export function createScans({ db }: Pick<App, 'db'>, limits: ScanLimits = LIMITS): Scans {
-  const withLimit = createConcurrencyLimiter(limits.maxConcurrentSlices);
-  const limitScans = createScanLimit(limits);
-  const scanner = { db, withLimit, limits };
+  const { maxScans, scansPerFree, maxConcurrentSlices } = limits;
+  const scans = new ConcurrencyLimiter({ maxRunning: maxScans, perFree: scansPerFree, maxWaiting: 0 });
+  const scanner = { db, slices: new ConcurrencyLimiter({ maxRunning: maxConcurrentSlices }), limits };
+  const limit = async <Result>(owner: TenantId, scan: () => Promise<Result>): Promise<Result> => {
+    const scanned = scans.tryRun(scan, { owner });
+    if (scanned !== undefined) return scanned;
+    throw new AppError('unavailable', 'Too many segments are being scanned at the same time', {
+      retryAfterSeconds: 1,
+    });
+  };
   return {
-    count: (question, gone) => limitScans(question.tenantId, () => count(scanner, question, gone)),
-    page: (question, request) => limitScans(question.tenantId, () => readPage(scanner, question, request)),
+    count: (query, gone) => limit(query.tenantId, () => count(scanner, query, gone)),
+    page: (query, request) => limit(query.tenantId, () => readPage(scanner, query, request)),
   };
 }
 
-type ConcurrencyLimiter = <Result>(run: () => Promise<Result>) => Promise<Result>;
+type Scanner = Pick<App, 'db'> & { slices: ConcurrencyLimiter; limits: ScanLimits };
 
-/** First come, first served, so many at a time. */
-function createConcurrencyLimiter(maxRunning: number): ConcurrencyLimiter {
-  const waiting: (() => void)[] = [];
-  let free = maxRunning;
-  return async (run) => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await run();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free++;
-    }
-  };
-}
-
-function createScanLimit(limits: ScanLimits) {
-  const running = new Map<TenantId, number>();
-  return async <Result>(tenantId: TenantId, run: () => Promise<Result>): Promise<Result> => {
-    const ofTenant = running.get(tenantId) ?? 0;
-    const all = [...running.values()].reduce((sum, count) => sum + count, 0);
-    if (ofTenant >= limits.maxScansPerTenant || all >= limits.maxScans) {
-      throw new AppError('unavailable', 'Too many segments are being looked through', {
-        retryAfterSeconds: 1,
-      });
-    }
-    running.set(tenantId, ofTenant + 1);
-    try {
-      return await run();
-    } finally {
-      const left = (running.get(tenantId) ?? 1) - 1;
-      if (left === 0) running.delete(tenantId);
-      else running.set(tenantId, left);
-    }
-  };
-}
-
-type Scanner = Pick<App, 'db'> & { withLimit: ConcurrencyLimiter; limits: ScanLimits };
-
-/** Each slice has as many contacts as the last one lets expect to take no longer than it may. */
+/** Chooses the number of contacts of each slice, so that it takes `sliceMs` if contacts cost as much as in the last one. */
 function createPace({ minContacts, maxContacts, sliceMs }: ScanLimits) {
   let contacts = minContacts;
   return {
     contacts: () => contacts,
-    /** `tookMs`: of its thread. How long a slice waited for one says nothing of what it costs. */
+    /** Learns what a slice cost. `tookMs` is time of the thread, without the wait for it. */
     learn(scanned: number, tookMs: number): void {
       const affordable = Math.floor((scanned * sliceMs) / Math.max(tookMs, 1));
       contacts = Math.min(Math.max(affordable, minContacts), maxContacts);
@@ -124,39 +101,39 @@ function createPace({ minContacts, maxContacts, sliceMs }: ScanLimits) {
   };
 }
 
-/** Stretches are found one after the other, and counted side by side. */
+/** Counts the contacts of a segment. Ranges of ids are found one after the other and counted in parallel. */
 async function count(
-  { db, withLimit, limits }: Scanner,
-  question: Question,
+  { db, slices, limits }: Scanner,
+  query: SegmentQuery,
   gone?: AbortSignal,
 ): Promise<number> {
   const pace = createPace(limits);
-  const serially = createConcurrencyLimiter(1);
+  const serially = new ConcurrencyLimiter({ maxRunning: 1 });
   let found = 0;
   let isOver = false;
   let after: ContactRow['id'] | undefined;
   const nextIdRange = () =>
-    serially(async () => {
+    serially.run(async () => {
       if (isOver) return undefined;
       const scan = pace.contacts();
-      const idRange = await db.query(findIdRange, { audienceId: question.audienceId, after, scan });
+      const idRange = await db.query(findIdRange, { audienceId: query.audienceId, after, scan });
       if (!idRange || idRange.scanned < scan) isOver = true;
       after = idRange?.newest;
       return idRange;
     });
-  /** Whether there may be more. */
+  /** Counts the next range. Returns false at the end. */
   const countNext = async (): Promise<boolean> => {
-    // Asked now: many may have looked since this one began to wait.
+    // The caller may have left while this slice waited for its thread.
     gone?.throwIfAborted();
     const idRange = await nextIdRange();
     if (!idRange) return false;
-    const { count, tookMs } = await db.query(countIdRange, { ...question, idRange });
+    const { count, tookMs } = await db.query(countIdRange, { ...query, idRange });
     pace.learn(idRange.scanned, tookMs);
     found += count;
     return true;
   };
   const countOn = async (): Promise<void> => {
-    while (await withLimit(countNext));
+    while (await slices.run(countNext));
   };
   try {
     await Promise.all(Array.from({ length: limits.maxConcurrentSlices }, countOn));
@@ -168,7 +145,7 @@ async function count(
 
 async function readPage(
   scanner: Scanner,
-  question: Question,
+  query: SegmentQuery,
   { limit, startingAfter, endingBefore, from, until }: PageRequest,
 ): Promise<SegmentPage> {
   const direction: Slice['direction'] = endingBefore === undefined ? 'older' : 'newer';
@@ -177,14 +154,14 @@ async function readPage(
   let after = (endingBefore ?? startingAfter) as ContactRow['id'] | undefined;
   for (let slices = 0; slices < scanner.limits.maxSlicesPerPage; slices++) {
     const slice = {
-      ...question,
+      ...query,
       after,
       limit: limit + 1 - found.length,
       direction,
       ...(from !== undefined && { from }),
       ...(until !== undefined && { until }),
     };
-    const { contacts, last } = await scanner.withLimit(async () => {
+    const { contacts, last } = await scanner.slices.run(async () => {
       const scan = pace.contacts();
       const read = await scanner.db.query(readSegmentSlice, { ...slice, scan });
       pace.learn(scan, read.tookMs);
@@ -200,7 +177,7 @@ async function readPage(
   return { items: direction === 'newer' ? items.reverse() : items, hasMore: last !== undefined, last };
 }
 
-/** A filter as it is kept. */
+/** Parses the filter of a stored segment. */
 export function filterOf({ filter }: Pick<SegmentRow, 'filter'>): Filter {
   return JSON.parse(filter) as Filter;
 }

@@ -1,20 +1,21 @@
-/** Shapes of the segments API (specification 2.7 and 4.6, api.md 1.6). What a filter means is checked in filter.ts. */
+/** Schemas of the segments API (specification 2.7 and 4.6). `filter.ts` checks the meaning of a filter. */
 import { type Static, type TSchema, Type } from 'typebox';
 import type { SegmentRow } from '../../db/marketing-tables.ts';
-import { pageSchema } from '../../http/page.ts';
-import { PLAIN_TEXT } from '../../http/plain-text.ts';
+import { pageSchema } from '../../http/json/page.ts';
+import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
 import { isoTime } from '../../system/clock.ts';
 import { contactSchema } from '../contacts/schemas.ts';
 import { COMPARISONS } from './field.ts';
 import { type Filter, MAX_DAYS, MAX_DEPTH, MAX_RULES, MAX_VALUES } from './filter.ts';
 
-/** api.md 1.10. */
+/** Maximum length of a name. Our own limit. */
 const MAX_NAME_CHARACTERS = 200;
 
 const name = Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS, pattern: PLAIN_TEXT });
 
 const op = Type.String({
-  description: '`and`: all of the rules hold; `or`: at least one does. In any case: `AND`.',
+  description:
+    '`and`: all rules must hold; `or`: at least one must hold. Letters may have any case, as in `AND`.',
 });
 
 const rule = {
@@ -28,18 +29,21 @@ const rule = {
   value: Type.Optional(
     Type.Unknown({
       description:
-        `What to compare with: a string, number or boolean; for \`in\` and \`not_in\` a list of up to ${MAX_VALUES} ` +
+        `Value to compare with: a string, number or boolean; for \`in\` and \`not_in\` a list of up to ${MAX_VALUES} ` +
         'of them; for `before` and `after` an ISO 8601 time with an offset; for `within_days` a number of days up to ' +
         `${MAX_DAYS}; for \`exists\` and \`not_exists\` nothing.`,
     }),
   ),
 };
 
-/** A rule, or a group of rules for as long as there may be deeper ones: one schema for both, so that it blames the field. */
+/**
+ * Returns the schema of a rule or of a group of rules; the deepest level allows only rules. Both share one schema, so that
+ * a refusal names the wrong field instead of the whole item.
+ */
 function itemSchema(depth: number): TSchema {
   if (depth === MAX_DEPTH) return Type.Object(rule);
   const rules = Type.Array(itemSchema(depth + 1), {
-    description: 'Instead of the fields of a rule: a group.',
+    description: 'Rules of a group. A group has `op` and `rules` instead of the fields of a rule.',
   });
   return Type.Object({ ...rule, op: Type.Optional(op), rules: Type.Optional(rules) });
 }
@@ -48,7 +52,7 @@ const ABOUT_FILTER = [
   `A tree of at most ${MAX_RULES} rules, ${MAX_DEPTH} levels deep.`,
   'Strings compare without case. Two values that are both numbers, or strings that are plain decimal numbers such as',
   '`12` or `-1.5`, compare as numbers. Nothing else is converted: `true` is not `"true"`.',
-  'A property that is missing answers to `ne`, `not_contains`, `not_in` and `not_exists`, and to nothing else.',
+  'A property that is missing matches `ne`, `not_contains`, `not_in` and `not_exists`, and nothing else.',
 ].join(' ');
 
 const filter = Type.Unsafe<Filter>(
@@ -66,7 +70,7 @@ const EXAMPLE_FILTER: Filter = {
 const AUDIENCE_ID = 'aud_01khq3z5vgxw1r8t6n2m4c9b7d';
 const EXAMPLE = { name: 'Larger teams', audienceId: AUDIENCE_ID, filter: EXAMPLE_FILTER };
 
-const audienceId = Type.String({ description: 'The audience it is a part of.' });
+const audienceId = Type.String({ description: 'The audience that the segment belongs to.' });
 
 export const newSegmentSchema = Type.Object({ name, audienceId, filter }, { examples: [EXAMPLE] });
 
@@ -75,7 +79,7 @@ export const segmentChangeSchema = Type.Object(
   { examples: [{ name: 'Teams of ten and more' }] },
 );
 
-const ABOUT_COUNT = 'Contacts there are now, the unsubscribed among them.';
+const ABOUT_COUNT = 'Number of contacts now, unsubscribed ones included.';
 
 export const segmentSchema = Type.Object(
   {
@@ -103,9 +107,10 @@ export const segmentSchema = Type.Object(
   },
 );
 
-/** `contactCount`: where it was counted. */
+/** A segment to be shown. `contactCount` is present when the contacts were counted. */
 export type SegmentView = SegmentRow & { contactCount?: number };
 
+/** Returns a segment as the API shows it. */
 export function showSegment(segment: SegmentView): Static<typeof segmentSchema> {
   return {
     id: segment.id,
@@ -135,10 +140,10 @@ export const segmentContactsSchema = Type.Object(
     ...page.properties,
     hasMore: Type.Boolean({
       description:
-        'There are more contacts to look at in the direction of travel, also when this page is short or empty.',
+        'True when more contacts follow in the direction of the list, also when this page is short or empty.',
     }),
     previousCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'For `endingBefore`: leads to newer contacts. Null when there are none.',
+      description: 'Cursor for `endingBefore`, which leads to newer contacts. Null when there are none.',
     }),
   },
   {

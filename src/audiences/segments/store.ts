@@ -1,6 +1,7 @@
 /**
- * Segments: all SQL, and the only writer of their table. Their contacts are never kept: they are looked for whenever
- * somebody asks, a slice of the audience at a time, so that no look takes long, however few it finds.
+ * Stores segments, and finds their contacts. All SQL of this table is here, and nothing else writes it. The contacts of a
+ * segment are not stored. Each request scans the audience, one slice at a time, so that no query takes long, however few
+ * contacts it finds.
  */
 
 import type { ContactRow, SegmentRow, TopicRow } from '../../db/marketing-tables.ts';
@@ -11,17 +12,21 @@ import { realClock } from '../../system/clock.ts';
 import { invalid, limitReached, notFound } from '../../system/errors.ts';
 import { findTopic } from '../../topics/store.ts';
 import { findAudience } from '../store.ts';
-import { type Circumstances, segmentCondition } from './condition.ts';
+import { type FilterContext, segmentCondition } from './condition.ts';
 import { type Filter, topicsOf } from './filter.ts';
 
-/** Of one tenant (api.md 1.10). */
+/** Maximum number of segments per tenant. Our own limit. */
 export const MAX_SEGMENTS = 1_000;
 
 type TenantId = SegmentRow['tenantId'];
 
 export type NewSegment = Omit<SegmentRow, 'audienceId' | 'filter'> & { audienceId: string; filter: Filter };
 
-/** @throws AppError validation_error naming what does not exist, or when the tenant has as many as it may */
+/**
+ * Stores a new segment and returns it.
+ * @throws AppError validation_error naming an audience or topic that does not exist, or when the tenant has the maximum
+ * number of segments
+ */
 export const createSegment = defineWrite(
   'segments.create',
   async (tx, { filter, ...given }: NewSegment): Promise<SegmentRow> => {
@@ -34,7 +39,7 @@ export const createSegment = defineWrite(
       .where('tenantId', '=', tenantId)
       .executeTakeFirstOrThrow();
     if (count >= MAX_SEGMENTS) {
-      throw limitReached('segments already', count, 'delete one first');
+      throw limitReached('segments', count);
     }
     const segment = { ...given, audienceId, filter: JSON.stringify(filter) };
     await tx.insertInto('segments').values(segment).execute();
@@ -42,7 +47,10 @@ export const createSegment = defineWrite(
   },
 );
 
-/** @throws AppError validation_error naming `audienceId`: decisions.md 6 */
+/**
+ * Returns the id of an audience of the tenant.
+ * @throws AppError validation_error naming `audienceId`, because an id in a body that names nothing is an invalid field
+ */
 export async function requireAudience(
   tx: Tx,
   tenantId: TenantId,
@@ -53,7 +61,10 @@ export async function requireAudience(
   return audience.id;
 }
 
-/** @throws AppError validation_error naming the rule whose topic does not exist: decisions.md 6 */
+/**
+ * Checks that the topics of a filter exist.
+ * @throws AppError validation_error naming the rule whose topic does not exist
+ */
 export async function requireTopics(tx: Tx, tenantId: TenantId, filter: Filter): Promise<void> {
   for (const { id, path } of topicsOf(filter)) {
     const topic = await findTopic(tx, tenantId, id);
@@ -69,19 +80,22 @@ const byId = statement((db, param: Param<Pick<SegmentRow, 'tenantId' | 'id'>>) =
     .where('id', '=', param('id')),
 );
 
-/** Undefined also for another tenant's. */
+/** Returns a segment, or undefined when the tenant has no such segment. */
 export function findSegment(tx: Tx, tenantId: TenantId, id: string): Promise<SegmentRow | undefined> {
   return byId.first(tx, { tenantId, id: id as SegmentRow['id'] });
 }
 
-/** @throws AppError not_found, also for another tenant's */
+/**
+ * Returns a segment.
+ * @throws AppError not_found, also for the segment of another tenant
+ */
 export async function getSegment(tx: Tx, tenantId: TenantId, id: string): Promise<SegmentRow> {
   const segment = await findSegment(tx, tenantId, id);
   if (!segment) throw notFound('Segment');
   return segment;
 }
 
-/** Newest first. */
+/** Returns a page of segments, newest first. `audienceId` limits it to the segments of one audience. */
 export function listSegments(
   tx: Tx,
   tenantId: TenantId,
@@ -96,7 +110,10 @@ export function listSegments(
 type ById = { tenantId: TenantId; id: string };
 export type SegmentChange = { name?: string; filter?: Filter };
 
-/** What is not named stays. @throws AppError not_found, validation_error as on creation */
+/**
+ * Changes a segment and returns it. Fields that the change does not name stay.
+ * @throws AppError not_found; validation_error naming a topic that does not exist
+ */
 export const changeSegment = defineWrite(
   'segments.change',
   async (tx, { tenantId, id, change, now }: ById & { change: SegmentChange; now: number }) => {
@@ -113,53 +130,55 @@ export const changeSegment = defineWrite(
   },
 );
 
-/** @throws AppError not_found */
+/**
+ * Deletes a segment.
+ * @throws AppError not_found
+ */
 export const deleteSegment = defineWrite('segments.delete', async (tx, { tenantId, id }: ById) => {
   const segment = await getSegment(tx, tenantId, id);
   await tx.deleteFrom('segments').where('id', '=', segment.id).execute();
 });
 
-/** Part of the write that deletes their audience. */
+/** Deletes the segments of an audience. */
 export async function deleteSegmentsOf(tx: Tx, audienceId: SegmentRow['audienceId']): Promise<void> {
   await tx.deleteFrom('segments').where('audienceId', '=', audienceId).execute();
 }
 
-/** What is looked through, and what for. */
-export type Question = {
+/** The audience to scan, and the filter that its contacts are tested with. */
+export type SegmentQuery = {
   tenantId: TenantId;
   audienceId: SegmentRow['audienceId'];
   filter: Filter;
-  /** Epoch milliseconds: what `within_days` counts from. The same for all slices of one question. */
+  /** Time that `within_days` counts from, in Unix milliseconds. It is the same for all slices of one query. */
   now: number;
 };
 
-/** A part of an audience. */
-type Ahead = Pick<Question, 'audienceId'> & {
-  /** Where the slice before ended; undefined for the first. */
+/** The part of an audience that comes next in a scan. */
+type NextSlice = Pick<SegmentQuery, 'audienceId'> & {
+  /** Last contact of the previous slice; undefined for the first slice. */
   after: ContactRow['id'] | undefined;
-  /** Contacts looked at, at most. */
+  /** Maximum number of contacts to scan. */
   scan: number;
 };
 
-export type SegmentSlice = Question & Ahead;
+type SliceBounds = Partial<Pick<Slice, 'direction' | 'from' | 'until'>>;
 
-type Travel = Partial<Pick<Slice, 'direction' | 'from' | 'until'>>;
+type SegmentSlice = SegmentQuery & NextSlice & SliceBounds & { limit: number };
 
 /**
- * Contacts of a segment in the order of their ids, oldest first unless the direction says otherwise.
- * `last`: where to go on; undefined at the end.
+ * Returns contacts of a segment in the order of their ids, oldest first unless `direction` differs, and the time that it
+ * took. `last` is where the next slice continues, or undefined at the end.
  */
-export const readSegmentSlice = defineRead(
-  'segments.slice',
-  (tx, input: SegmentSlice & Travel & { limit: number }) => timed(() => readSlice(tx, input)),
+export const readSegmentSlice = defineRead('segments.slice', (tx, input: SegmentSlice) =>
+  timed(() => readSlice(tx, input)),
 );
 
-async function readSlice(tx: Tx, input: SegmentSlice & Travel & { limit: number }) {
+async function readSlice(tx: Tx, input: SegmentSlice) {
   const { direction = 'newer', limit, scan } = input;
-  const idRange = await scanAhead(tx, input);
+  const idRange = await readIdRange(tx, input);
   if (!idRange) return { contacts: [] as ContactRow[], last: undefined };
   const order = direction === 'newer' ? 'asc' : 'desc';
-  const contacts = await matching(tx, input, idRange, await circumstancesOf(tx, input))
+  const contacts = await (await selectMatching(tx, input, idRange))
     .selectAll()
     .orderBy('contacts.id', order)
     .limit(limit)
@@ -169,39 +188,39 @@ async function readSlice(tx: Tx, input: SegmentSlice & Travel & { limit: number 
   return { contacts, last: idRange.scanned < scan ? undefined : end };
 }
 
-/** The stretch of a slice, which takes little: what is in it can be counted while the next one is looked for. */
-export const findIdRange = defineRead('segments.idRange', (tx, ahead: Ahead) => scanAhead(tx, ahead));
+/** Returns the ids that the next slice spans. It is cheap, so that slices can be found in turn and counted in parallel. */
+export const findIdRange = defineRead('segments.idRange', (tx, slice: NextSlice) => readIdRange(tx, slice));
 
-/** How many of a range are of the segment. */
+/** Counts the contacts of a segment in a range of ids. Returns the time that it took, too. */
 export const countIdRange = defineRead(
   'segments.countIdRange',
-  (tx, { idRange, ...question }: Question & { idRange: IdRange }) =>
+  (tx, { idRange, ...query }: SegmentQuery & { idRange: IdRange }) =>
     timed(async () =>
-      matching(tx, question, idRange, await circumstancesOf(tx, question))
+      (await selectMatching(tx, query, idRange))
         .select((select) => select.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow(),
     ),
 );
 
-/** Milliseconds of the thread, without the wait for it. */
-export type Took = { tookMs: number };
+/** Time that a query occupies its thread, in milliseconds, without the wait for the thread. */
+type Took = { tookMs: number };
 
-/** By the real clock: a reader thread is handed no other. */
-async function timed<Found>(look: () => Promise<Found>): Promise<Found & Took> {
+/** Measures a query with the real clock, because a reader thread has no other. */
+async function timed<Found>(query: () => Promise<Found>): Promise<Found & Took> {
   const since = realClock.elapsed();
-  const found = await look();
+  const found = await query();
   return { ...found, tookMs: realClock.elapsed() - since };
 }
 
-/** A part of an audience, both ends included. */
-export type IdRange = { oldest: ContactRow['id']; newest: ContactRow['id']; scanned: number };
+/** A part of an audience, both ends included, and its number of contacts. */
+type IdRange = { oldest: ContactRow['id']; newest: ContactRow['id']; scanned: number };
 
-/** The next contacts of the audience, by the index alone; undefined when there are none. */
-async function scanAhead(tx: Tx, slice: Ahead & Travel): Promise<IdRange | undefined> {
+/** Returns the range of the next contacts of the audience from the index alone, or undefined at the end. */
+async function readIdRange(tx: Tx, slice: NextSlice & SliceBounds): Promise<IdRange | undefined> {
   const { audienceId, after, scan, direction = 'newer', from, until } = slice;
   const ids = tx.selectFrom('contacts').select('contacts.id').where('audienceId', '=', audienceId);
   const ahead = inSlice(ids, 'contacts.id', { direction, cursor: after, limit: scan, from, until });
-  // To skip to the last of them takes a third of the time that it takes to look at each.
+  // Skipping to the last contact takes a third of the time that reading each of them takes.
   const end = await ahead
     .limit(1)
     .offset(scan - 1)
@@ -222,21 +241,22 @@ async function scanAhead(tx: Tx, slice: Ahead & Travel): Promise<IdRange | undef
   return scanned === 0 ? undefined : { oldest, newest, scanned };
 }
 
-function matching(tx: Tx, question: Question, idRange: IdRange, circumstances: Circumstances) {
+async function selectMatching(tx: Tx, query: SegmentQuery, idRange: IdRange) {
+  const context = await readFilterContext(tx, query);
   return tx
     .selectFrom('contacts')
-    .where('audienceId', '=', question.audienceId)
+    .where('audienceId', '=', query.audienceId)
     .where('contacts.id', '>=', idRange.oldest)
     .where('contacts.id', '<=', idRange.newest)
-    .where('tenantId', '=', question.tenantId)
-    .where(segmentCondition(question.filter, circumstances));
+    .where('tenantId', '=', query.tenantId)
+    .where(segmentCondition(query.filter, context));
 }
 
 const defaultsOfTenant = statement((db, param: Param<Pick<TopicRow, 'tenantId'>>) =>
   db.selectFrom('topics').select(['id', 'defaultOptIn']).where('tenantId', '=', param('tenantId')),
 );
 
-async function circumstancesOf(tx: Tx, { tenantId, filter, now }: Question): Promise<Circumstances> {
+async function readFilterContext(tx: Tx, { tenantId, filter, now }: SegmentQuery): Promise<FilterContext> {
   const topics = topicsOf(filter).length > 0 ? await defaultsOfTenant.all(tx, { tenantId }) : [];
   return { now, topicDefaults: new Map(topics.map(({ id, defaultOptIn }) => [id, defaultOptIn === 1])) };
 }

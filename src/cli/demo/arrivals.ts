@@ -12,6 +12,7 @@ export type Arrivals<Item> = {
   each(run: (item: Item) => void): void;
 };
 
+/** Maximum wait for an item that the demo expects. Our own limit. */
 const MAX_WAIT_MS = 20_000;
 
 /** Returns a list without items. */
@@ -29,7 +30,7 @@ export function createArrivals<Item>(): Arrivals<Item> {
         if (found) resolve(found);
         else listeners.push((item) => satisfies(item) && resolve(item));
       });
-      return withTimeout(realClock, MAX_WAIT_MS, what, coming);
+      return withTimeout(realClock, coming, { timeoutMs: MAX_WAIT_MS, what });
     },
     each(run) {
       items.forEach(run);

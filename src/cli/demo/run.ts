@@ -26,22 +26,22 @@ type Findings = { mail: ReceivedMail; verdicts: Verdicts; event: ReceivedEvent; 
  */
 export function runDemo(terminal: Terminal, options: { once: boolean; json: boolean }): Promise<string[]> {
   const stopped = terminal.untilStopped();
-  const tell = (text: string) => {
+  const print = (text: string) => {
     if (!options.json) terminal.print(text);
   };
   return inWorld(async (world) => {
-    tell(story.opening(world));
+    print(story.opening(world));
     const key = await makeKey(world);
     const api = createApiClient(world.daemon.address, key);
-    await setUpDomain(api, world, tell);
+    await setUpDomain(api, world, print);
     await setUpWebhook(api, world);
-    const findings = await sendOne(api, world, tell);
-    tell(story.ending(findings));
+    const findings = await sendOne(api, world, print);
+    print(story.ending(findings));
     if (options.json) terminal.print(JSON.stringify(asJson(findings), null, 2));
     if (options.once) return findings.failed;
-    tell(story.invitation(curlLine({ address: world.daemon.address, key, from: FROM, to: TO })));
+    print(story.invitation(curlLine({ address: world.daemon.address, key, from: FROM, to: TO })));
     world.receiver.mail.each((mail) => {
-      if (mail !== findings.mail) void report(mail, world, tell);
+      if (mail !== findings.mail) void report(mail, world, print);
     });
     await stopped;
     return findings.failed;
@@ -66,11 +66,11 @@ async function makeKey({ config }: World): Promise<string> {
 type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string; alternative?: { value: string } };
 type Domain = { id: string; name: string; status: string; records: DnsRecord[] };
 
-async function setUpDomain(api: ApiClient, { zone }: World, tell: (text: string) => void): Promise<void> {
+async function setUpDomain(api: ApiClient, { zone }: World, print: (text: string) => void): Promise<void> {
   const { id, records } = await api.post<Domain>('/v1/domains', { name: NAMES.sender });
   zone.publish(records.flatMap(toZone));
   const verified = await api.post<Domain>(`/v1/domains/${id}/verify`);
-  tell(story.domain(verified));
+  print(story.domain(verified));
   if (verified.status !== 'verified') throw new Error(`the domain is ${verified.status}, not verified`);
 }
 
@@ -90,7 +90,7 @@ async function setUpWebhook(api: ApiClient, { webhooks }: World): Promise<void> 
   webhooks.expectSecret(secret);
 }
 
-async function sendOne(api: ApiClient, world: World, tell: (text: string) => void): Promise<Findings> {
+async function sendOne(api: ApiClient, world: World, print: (text: string) => void): Promise<Findings> {
   const { mail, events } = { mail: world.receiver.mail, events: world.webhooks.events };
   const { id } = await api.post<{ id: string }>('/v1/emails', {
     from: `Shop <${FROM}>`,
@@ -99,8 +99,8 @@ async function sendOne(api: ApiClient, world: World, tell: (text: string) => voi
     html: '<p>It left the house <b>today</b>.</p>',
     type: 'transactional',
   });
-  tell(story.sent(id, FROM, TO));
-  events.each((event) => tell(story.happened(event)));
+  print(story.sent(id, FROM, TO));
+  events.each((event) => print(story.happened(event)));
   const received = await mail.first('the email', ({ recipients }) => recipients.includes(TO));
   const arrived = await Promise.all(
     EVENTS.map((type) => events.first(type, (event) => event.type === type && event.emailId === id)),
@@ -119,8 +119,8 @@ async function sendOne(api: ApiClient, world: World, tell: (text: string) => voi
   return { mail: received, verdicts, event, failed };
 }
 
-async function report(mail: ReceivedMail, world: World, tell: (text: string) => void): Promise<void> {
-  tell(story.another(mail, await judge(mail, NAMES.receiverHost, world.zone)));
+async function report(mail: ReceivedMail, world: World, print: (text: string) => void): Promise<void> {
+  print(story.another(mail, await judge(mail, NAMES.receiverHost, world.zone)));
 }
 
 function asJson({ mail, verdicts, event, failed }: Findings) {

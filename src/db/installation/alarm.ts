@@ -16,8 +16,8 @@ export type Alarm = {
   directoryUsedAt?: number | undefined;
 };
 
-/** How long files that the database does not name are kept when it may be the wrong one. Our own limit. */
-export const KEEP_FILES_MS = 7 * 86_400_000;
+/** Time for which files that the database does not name are kept when it may be the wrong one. Our own limit. */
+const KEEP_FILES_MS = 7 * 86_400_000;
 
 type Start = {
   findings: readonly Finding[];

@@ -16,22 +16,22 @@ const CANARY = 'Postrider';
  */
 export async function openSealer(db: Db, directory: string): Promise<Sealer> {
   const { id, canary } = db.installation;
-  const place = ['installation', id];
+  const context = ['installation', id];
   const secret = canary ?? (await findSealedSecret(db.read));
   const sealer = createSealer(loadMasterKey(directory, secret !== undefined));
   if (secret !== undefined && !sealer.hasSealed(secret)) throw wrongKey(directory);
-  if (canary === null) await db.commit(storeCanary, { canary: sealer.seal(CANARY, place) });
-  else requireCanary(sealer, canary, { place, directory });
+  if (canary === null) await db.commit(storeCanary, { canary: sealer.seal(CANARY, context) });
+  else requireCanary(sealer, canary, { context, directory });
   return sealer;
 }
 
 function requireCanary(
   sealer: Sealer,
   canary: string,
-  { place, directory }: { place: readonly string[]; directory: string },
+  { context, directory }: { context: readonly string[]; directory: string },
 ): void {
   try {
-    sealer.open(canary, place);
+    sealer.open(canary, context);
   } catch (error) {
     throw wrongKey(directory, error);
   }
@@ -40,7 +40,7 @@ function requireCanary(
 function wrongKey(directory: string, cause?: unknown): WrongKeyError {
   const file = join(directory, 'master.key');
   return new WrongKeyError(
-    `${file} is not the key that ${join(directory, 'postrider.db')} was made with: put back that key, without it no secret of the database can be read`,
+    `${file} is not the key that ${join(directory, 'postrider.db')} was created with: restore that key; without it no secret of the database can be read`,
     { cause },
   );
 }

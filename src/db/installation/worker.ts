@@ -34,7 +34,7 @@ export async function followClock(app: ClockApp, moves: readonly MoveDueTimes[])
   );
   const setBack = { now: app.clock.now(), setBackMs };
   await Promise.all(moves.map((move) => move(app.db, setBack)));
-  for (const name of ['queue', 'webhooks', 'imports', 'exports'] as const) app.wakeups.notify(name);
+  for (const name of ['queue', 'webhooks', 'jobs'] as const) app.wakeups.notify(name);
   await app.db.commit(advanceInstallation, { now: setBack.now });
 }
 

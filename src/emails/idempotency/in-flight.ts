@@ -1,17 +1,17 @@
 /**
- * Tracks running requests with an Idempotency-Key (api.md 1.10). An identical request gets the answer or the refusal
- * of the running one; a different request with the same key waits until that one has ended. The transaction that
- * accepts email (accept.ts) makes this safe; this module only avoids doing the work twice.
+ * Tracks running requests with an Idempotency-Key. An identical request gets the answer or the refusal of the running
+ * one; a different request with the same key waits until that one has ended. The transaction that accepts email
+ * (accept.ts) makes this safe; this module only avoids doing the work twice.
  */
 import { type Clock, TimeoutError, withTimeout } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import type { Answer } from './store.ts';
 
-/** Maximum time that a request waits for another one with the same key (api.md 1.10). */
+/** Maximum time that a request waits for another one with the same key. */
 export const WAIT_MS = 10_000;
 
 /** `scope` identifies the Idempotency-Key and its owner. */
-export type Flight = { scope: string; requestHash: string };
+type Flight = { scope: string; requestHash: string };
 
 export type InFlight = {
   /**
@@ -32,8 +32,8 @@ export function createInFlight(clock: Clock): InFlight {
     async run<Response>({ scope, requestHash }: Flight, work: () => Promise<Answer<Response>>) {
       const deadline = clock.elapsed() + WAIT_MS;
       for (let other = running.get(scope); other; other = running.get(scope)) {
-        const timeoutMs = deadline - clock.elapsed();
-        const end = await withTimeout(clock, timeoutMs, 'another request', other.ended).catch(asRefusal);
+        const limit = { timeoutMs: deadline - clock.elapsed(), what: 'another request' };
+        const end = await withTimeout(clock, other.ended, limit).catch(asRefusal);
         if (other.requestHash !== requestHash) continue;
         if ('error' in end && isOfItsApiKey(end.error)) continue;
         if ('error' in end) throw end.error;

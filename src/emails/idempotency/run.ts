@@ -5,7 +5,6 @@
 import type { App } from '../../app.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
 import type { Sent, SentBatch } from '../accept.ts';
-import { IDEMPOTENCY_WINDOW_MS } from '../idempotency.ts';
 import type { InFlight } from './in-flight.ts';
 import { type Answer, findReplay, type IdempotencyClaim } from './store.ts';
 
@@ -17,8 +16,7 @@ export type OnceApp = Pick<App, 'db' | 'clock'> & { inFlight: InFlight };
  */
 export async function answerOnce<Response extends Sent | SentBatch>(
   app: OnceApp,
-  caller: Caller,
-  claim: IdempotencyClaim | undefined,
+  { caller, claim }: { caller: Caller; claim: IdempotencyClaim | undefined },
   accept: () => Promise<Answer<Response>>,
 ): Promise<Answer<Response>> {
   if (!claim) return accept();
@@ -29,19 +27,4 @@ export async function answerOnce<Response extends Sent | SentBatch>(
     const replay = await findReplay<Response>(app.db.read, { tenantId, mode, now: app.clock.now() }, claim);
     return replay ?? accept();
   });
-}
-
-/**
- * Returns the claim of a request on its Idempotency-Key. It expires after `IDEMPOTENCY_WINDOW_MS`. API keys of a
- * tenant share their Idempotency-Keys. API keys that are limited to one domain have separate Idempotency-Keys for
- * each domain: such an API key must neither see the answers of others nor leave a refusal for them. No header value
- * contains a line feed, so the two kinds never collide.
- */
-export function claimKey(
-  { domainId }: Pick<Caller, 'domainId'>,
-  request: { key: string; hash: string },
-  now: number,
-): IdempotencyClaim {
-  const key = domainId === null ? request.key : `${domainId}\n${request.key}`;
-  return { key, requestHash: request.hash, expiresAt: now + IDEMPOTENCY_WINDOW_MS };
 }

@@ -64,8 +64,7 @@ const upsertResponse = statement((db, param: Param<IdempotencyRow>) =>
  */
 export async function acceptOnce<Response>(
   tx: Tx,
-  asker: Asker,
-  claim: IdempotencyClaim | undefined,
+  { asker, claim }: { asker: Asker; claim: IdempotencyClaim | undefined },
   accept: () => Promise<Response>,
 ): Promise<Answer<Response>> {
   if (!claim) return { response: await accept(), replayed: false };

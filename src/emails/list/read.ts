@@ -12,7 +12,7 @@ import { type EmailSlice, type Filters, readEmailSlice } from './store.ts';
 const SCAN = 5_000;
 
 /** Reads one part of a page on a reader thread. */
-export const readEmails = defineRead(
+const readEmails = defineRead(
   'emails.list',
   (tx, { slice, scan, ...filters }: Filters & { slice: Slice; scan: number }) =>
     readEmailSlice(tx, filters, { slice, scan }),

@@ -17,7 +17,7 @@ export type Addresses = {
   cc: Mailbox[];
   bcc: Mailbox[];
   replyTo: Mailbox[];
-  /** The fields in the form given, which the API shows again (decisions.md 8). */
+  /** The fields in the form given, which the API shows again. */
   given: { from: string; to: string[]; cc: string[]; bcc: string[]; replyTo: string[] };
 };
 
@@ -47,7 +47,7 @@ export function readAddresses(body: AddressFields): Addresses {
 
 export type EnvelopeRecipient = { field: 'to' | 'cc' | 'bcc'; address: string; domain: string };
 
-/** Returns the recipients of the envelope: each address once, with the first field that names it (api.md 1.2). */
+/** Returns the recipients of the envelope: each address once, with the first field that names it. */
 export function envelopeRecipients(addresses: Pick<Addresses, 'to' | 'cc' | 'bcc'>): EnvelopeRecipient[] {
   const recipients = new Map<string, EnvelopeRecipient>();
   for (const field of ['to', 'cc', 'bcc'] as const) {

@@ -1,10 +1,10 @@
 /**
- * Reads attachments (specification 4.1, api.md 1.2). Each has a name, a type, and either base64 content or the URL of
- * a file. load-attachments.ts checks the base64 and fetches the files, which takes longer.
+ * Reads attachments (specification 4.1). Each has a name, a type, and either base64 content or the URL of a file.
+ * load-attachments.ts checks the base64 and fetches the files, which takes longer.
  */
 import { lookup } from 'mime-types';
-import { meantAmong } from '../../http/near-misses.ts';
-import { isContentId } from '../../mail/message/compose.ts';
+import { meantAmong } from '../../http/json/near-misses.ts';
+import { isContentId } from '../../mail/message/file-part.ts';
 import { cleanFilename } from '../../mail/message/filename.ts';
 import { parseMediaType } from '../../mail/message/media-type.ts';
 import { invalid, readAll, readEach } from '../../system/errors.ts';
@@ -21,14 +21,14 @@ export type AttachmentRequest = {
   source: AttachmentSource;
 };
 
-export type AttachmentSource =
+type AttachmentSource =
   /** The bytes are not yet checked to be base64. */
   { kind: 'base64'; ascii: Uint8Array } | RemoteSource;
 
 /** `path` is the field that names the URL. Errors name it. */
 export type RemoteSource = { kind: 'remote'; path: string; url: URL };
 
-/** Finds the bytes of contents that were taken out of the body (http/large-strings.ts). */
+/** Finds the bytes of contents that were taken out of the body (http/json/large-strings.ts). */
 export type FindContent = (value: string) => Uint8Array | undefined;
 
 /**
@@ -69,10 +69,7 @@ function readAttachment(at: string, body: AttachmentBody, findContent: FindConte
 
 const meantBy = meantAmong(ATTACHMENT_FIELDS);
 
-/**
- * Refuses misspelled fields. A dropped `content_type` or `file_name` would silently send a different email (api.md
- * 1.1).
- */
+/** Refuses misspelled fields. A dropped `content_type` or `file_name` would silently send a different email. */
 function refuseNearMisses(at: string, body: AttachmentBody): void {
   for (const field of Object.keys(body)) {
     const meant = meantBy(field);
@@ -120,7 +117,7 @@ function typeByName(filename: string): string {
   return !type || isComposite(type.split('/')[0]) ? UNKNOWN_TYPE : type;
 }
 
-/** RFC 2046 5: a part of these types holds other parts, and may not be base64. An attachment is sent as bytes instead. */
+/** Tells types of parts that hold other parts. Such a part may not be base64 (RFC 2046 5), so it is sent as plain bytes. */
 function isComposite(type: string | undefined): boolean {
   return type === 'message' || type === 'multipart';
 }

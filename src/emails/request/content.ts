@@ -9,11 +9,11 @@ export type ContentRequest = {
   html: string | undefined;
   text: string | undefined;
   templateId: string | undefined;
-  /** Values of the placeholders. When undefined, the fields of the request itself are not rendered (decisions.md 2). */
+  /** Values of the placeholders. When undefined, the fields of the request itself are not rendered. */
   variables: Readonly<Record<string, VariableValue>> | undefined;
 };
 
-/** Maximum size of the value of a variable (api.md 1.10, size limits). */
+/** Maximum size of the value of a variable. Our own limit. */
 const MAX_VARIABLE_BYTES = 10 * 1024;
 
 type ContentFields = Pick<SendBody, 'subject' | 'html' | 'text' | 'templateId' | 'variables'>;

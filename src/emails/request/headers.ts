@@ -1,13 +1,13 @@
 /**
- * Reads the caller's own header fields (api.md 1.2). Names are reserved when another field of the request sets the
- * header, when receivers trust it, or when this service writes it.
+ * Reads the caller's own header fields. Names are reserved when another field of the request sets the header, when
+ * receivers trust it, or when this service writes it.
  */
 import { invalid, readEach } from '../../system/errors.ts';
 import type { EmailType } from '../schemas.ts';
 
 export type HeaderField = { name: string; value: string };
 
-/** Reserved names (api.md 1.2). All of `Content-*` is reserved, because security.md 2.15 is stricter than api.md. */
+/** Reserved names. All of `Content-*` is reserved too, because such a field could change how the message is read. */
 const RESERVED: ReadonlySet<string> = new Set([
   ...['from', 'to', 'cc', 'bcc', 'reply-to', 'sender', 'subject', 'date', 'message-id', 'return-path'],
   ...['received', 'mime-version', 'dkim-signature', 'domainkey-signature', 'received-spf'],
@@ -21,10 +21,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   ...['feedback-id', 'tls-required', 'x-mailer', 'x-originating-ip'],
 ]);
 const RESERVED_FAMILIES = ['arc-', 'cfbl-', 'content-', 'resent-', 'x-service-'] as const;
-/** Names that are reserved only on broadcasts, where this service writes them (decisions.md, values). */
+/** Names that are reserved only on broadcasts, where this service writes them so that readers can unsubscribe. */
 const RESERVED_ON_BROADCASTS = { names: ['precedence'], families: ['list-'] } as const;
 
-/** Allowed names and values (api.md 1.2). Both fit on one line (RFC 5322 2.1.1). */
+/** Allowed names and values. Both fit on one line (RFC 5322 2.1.1). */
 const NAME = /^[!-9;-~]{1,126}$/;
 const VALUE = /^[\t -~]{0,870}$/;
 const MAX_HEADERS_CHARACTERS = 16 * 1024;

@@ -1,9 +1,9 @@
 /**
- * Refuses likely misspellings of the fields of a send request: the name that another resource uses, and singular
- * names of lists. A dropped field would silently send a different email (api.md 1.1). http/near-misses.ts refuses
- * names that differ only in case and `_`.
+ * Refuses likely misspellings of the fields of a send request: the name that another resource uses, and singular names
+ * of lists. A dropped field would silently send a different email. http/json/near-misses.ts refuses names that differ only
+ * in case and `_`.
  */
-import { meantAmong } from '../../http/near-misses.ts';
+import { meantAmong } from '../../http/json/near-misses.ts';
 import { invalid, readEach } from '../../system/errors.ts';
 import type { SendBody } from '../schemas.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Reads the time at which an email is sent (specification 4.1 scheduledAt, api.md 1.2), and defines how long it is
- * retried.
- */
+/** Reads the time at which an email is sent (specification 4.1 scheduledAt), and defines how long it is retried. */
 import type { Config } from '../../config.ts';
 import { parseTimestamp } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
@@ -15,9 +12,9 @@ export type Schedule = {
 };
 
 const HOUR_MS = 3_600_000;
-/** A requested time that is closer than this counts as now (api.md 1.2). */
+/** A requested time that is closer than this counts as now. Our own limit. */
 const MIN_DELAY_MS = 10_000;
-/** Maximum time that an email can be scheduled ahead: one year, which may be a leap year (api.md 1.2). */
+/** Maximum time that an email can be scheduled ahead: one year, which may be a leap year. Our own limit. */
 const MAX_DELAY_MS = 366 * 24 * HOUR_MS;
 
 /**

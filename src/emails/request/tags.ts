@@ -1,9 +1,9 @@
-/** Reads tags (specification 4.1, api.md 1.2), which are the caller's own labels of an email, and the filter by tag. */
+/** Reads tags (specification 4.1), which are the caller's own labels of an email, and the filter by tag. */
 import { invalid, readEach } from '../../system/errors.ts';
 
 export type Tag = { key: string; value: string };
 
-/** A key or a value has 1 to 256 characters (api.md 1.2). */
+/** A key or a value has 1 to 256 characters. */
 const TAG_TEXT = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
 /**

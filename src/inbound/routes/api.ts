@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
 import type { InboundRouteRow } from '../../db/tables.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
-import { resourceRoutes } from '../../http/resource.ts';
+import { resourceRoutes } from '../../http/json/resource.ts';
 import { AppError, invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
@@ -44,7 +44,7 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
         schema: secretRouteSchema,
         show: (row: NewRow) => ({ ...showRoute(row), secret: row.secret }),
       },
-      description: 'The answer shows the `secret` that signs every post, this once.',
+      description: 'The response contains the `secret` that signs every post. It is not shown again.',
       refuses,
     },
     (request) => createRoute(app, callerOf(request).tenantId, request.body),
@@ -55,7 +55,7 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
       ...(address !== undefined && { address: readRouteAddress('address', address).address }),
       ...(domain !== undefined && { domain: readRouteDomain('domain', domain) }),
     };
-    return listRoutes(app.db.read, callerOf(request).tenantId, filter, page);
+    return listRoutes(app.db.read, callerOf(request).tenantId, { ...filter, ...page });
   });
   routes.get({}, (request) => getRoute(app.db.read, callerOf(request).tenantId, request.params.id));
   routes.update({ body: routeChangeSchema, refuses }, (request) => {
@@ -86,7 +86,7 @@ async function createRoute(
     id,
     tenantId,
     destination,
-    ...readPlace(app, address),
+    ...readNewAddress(app, address),
     enabled: enabled ? 1 : 0,
     secretSealed: app.sealer.seal(secret, [tenantId, id]),
     createdAt: now,
@@ -100,12 +100,12 @@ async function createRoute(
  * Returns the address of a route that this installation accepts.
  * @throws AppError validation_error; domain_not_verified for the sandbox and the simulator, which cannot be verified
  */
-function readPlace({ config }: Pick<App, 'config'>, text: string): RouteAddress {
-  const place = readRouteAddress('address', text);
-  if (!isSandboxDomain(config, place.domain) && !isSimulatorDomain(config, place.domain)) return place;
+function readNewAddress({ config }: Pick<App, 'config'>, text: string): RouteAddress {
+  const read = readRouteAddress('address', text);
+  if (!isSandboxDomain(config, read.domain) && !isSimulatorDomain(config, read.domain)) return read;
   throw new AppError(
     'domain_not_verified',
-    `${place.domain} is for trying out and takes no inbound mail; use a verified domain of yours`,
+    `${read.domain} is only for trial and receives no inbound mail; use one of your verified domains`,
     { param: 'address' },
   );
 }
@@ -122,7 +122,7 @@ function readChange(app: Pick<App, 'config'>, wanted: Static<typeof routeChangeS
   const { address, destination, enabled } = wanted;
   if (destination !== undefined) checkDestination('destination', destination, app.config.webhooks);
   return {
-    ...(address !== undefined && readPlace(app, address)),
+    ...(address !== undefined && readNewAddress(app, address)),
     ...(destination !== undefined && { destination }),
     ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
   };

@@ -1,4 +1,4 @@
-/** Schemas of the inbound routes API (specification 2.10 and 4.11, api.md 1.9). */
+/** Schemas of the inbound routes API (specification 2.10 and 4.11). */
 import { type Static, Type } from 'typebox';
 import type { InboundRouteRow } from '../../db/tables.ts';
 import { isoTime } from '../../system/clock.ts';
@@ -8,13 +8,14 @@ import { EXAMPLE_SECRET, secretField } from '../../webhooks/schemas.ts';
 const fields = {
   address: Type.String({
     description:
-      'An address at a verified domain, or `*@<domain>` for every address of it that no route names. Compared without regard to case.',
+      'Address at a verified domain, or `*@<domain>` for every address that no other route names. Letters are compared without case.',
   }),
   destination: Type.String({
     maxLength: MAX_URL_CHARACTERS,
-    description: 'Where messages are posted; https, without user name or fragment, and not to a mail port.',
+    description:
+      'https URL to which messages are posted, without user name and fragment, and not on a mail port.',
   }),
-  enabled: Type.Boolean({ description: 'Whether messages are forwarded; default true.' }),
+  enabled: Type.Boolean({ description: 'True when messages are forwarded; default true.' }),
 };
 
 const EXAMPLE = {
@@ -32,13 +33,15 @@ export type NewRoute = Static<typeof newRouteSchema>;
 export const routeChangeSchema = Type.Partial(Type.Object(fields), { examples: [{ enabled: false }] });
 
 export const routeFilter = {
-  address: Type.Optional(Type.String({ description: 'The route of this very address, or `*@<domain>`.' })),
-  domain: Type.Optional(Type.String({ description: 'Routes of this domain.' })),
+  address: Type.Optional(
+    Type.String({ description: 'Only the route with exactly this address, which may be `*@<domain>`.' }),
+  ),
+  domain: Type.Optional(Type.String({ description: 'Only routes of this domain.' })),
 };
 
 const shownFields = {
   id: Type.String(),
-  address: Type.String({ description: 'In lower case, its domain in A-labels.' }),
+  address: Type.String({ description: 'Address in lower case, with its domain in A-labels.' }),
   destination: Type.String(),
   enabled: Type.Boolean(),
   createdAt: Type.String(),

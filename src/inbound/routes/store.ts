@@ -9,12 +9,12 @@
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
 import type { InboundRouteRow } from '../../db/tables.ts';
+import { findDomainByName } from '../../domains/sending/store.ts';
 import { maySend } from '../../domains/states.ts';
-import { findDomainByName } from '../../domains/store.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
 import type { RouteAddress } from './address.ts';
 
-/** Maximum number of routes per tenant (api.md 1.10). */
+/** Maximum number of routes per tenant. Our own limit. */
 export const MAX_ROUTES = 1_000;
 
 type TenantId = InboundRouteRow['tenantId'];
@@ -25,9 +25,9 @@ type TenantId = InboundRouteRow['tenantId'];
  * maximum number of routes
  */
 export const insertRoute = defineWrite('inbound.insertRoute', async (tx, route: InboundRouteRow) => {
-  await requireVerified(tx, route.tenantId, route.domain, route.createdAt);
+  await requireVerified(tx, route, route.createdAt);
   await requireFree(tx, route.tenantId, route.address);
-  await requireRoom(tx, route.tenantId);
+  await requireRouteLimit(tx, route.tenantId);
   await tx.insertInto('inboundRoutes').values(route).execute();
 });
 
@@ -43,14 +43,13 @@ export async function getRoute(tx: Tx, tenantId: TenantId, id: string): Promise<
   return route;
 }
 
-export type RouteFilter = Partial<Pick<InboundRouteRow, 'address' | 'domain'>>;
+type RouteFilter = Partial<Pick<InboundRouteRow, 'address' | 'domain'>>;
 
 /** Returns a page of routes, newest first. */
 export function listRoutes(
   tx: Tx,
   tenantId: TenantId,
-  { address, domain }: RouteFilter,
-  page: PageRequest,
+  { address, domain, ...page }: RouteFilter & PageRequest,
 ): Promise<Page<InboundRouteRow>> {
   let routes = routesOf(tx, tenantId);
   if (address !== undefined) routes = routes.where('address', '=', address);
@@ -77,7 +76,7 @@ export const changeRoute = defineWrite(
     if (isSame) return before;
     const after = { ...before, ...change, updatedAt: now };
     if (after.address !== before.address) {
-      await requireVerified(tx, tenantId, after.domain, now);
+      await requireVerified(tx, after, now);
       await requireFree(tx, tenantId, after.address);
     }
     const { id: _, ...columns } = after;
@@ -102,7 +101,11 @@ export const deleteRoute = defineWrite(
  * Checks that exactly this domain is verified. A verified parent domain is not enough.
  * @throws AppError domain_not_verified
  */
-async function requireVerified(tx: Tx, tenantId: TenantId, domain: string, now: number): Promise<void> {
+async function requireVerified(
+  tx: Tx,
+  { tenantId, domain }: Pick<InboundRouteRow, 'tenantId' | 'domain'>,
+  now: number,
+): Promise<void> {
   const found = await findDomainByName(tx, tenantId, domain);
   if (found && maySend(found, now)) return;
   throw new AppError(
@@ -117,19 +120,19 @@ async function requireVerified(tx: Tx, tenantId: TenantId, domain: string, now: 
 async function requireFree(tx: Tx, tenantId: TenantId, address: string): Promise<void> {
   const existing = await routesOf(tx, tenantId).where('address', '=', address).executeTakeFirst();
   if (!existing) return;
-  throw new AppError('already_exists', `There is an inbound route for ${address} already`, {
+  throw new AppError('already_exists', `An inbound route for ${address} exists already`, {
     param: 'address',
     details: { id: existing.id },
   });
 }
 
-async function requireRoom(tx: Tx, tenantId: TenantId): Promise<void> {
+async function requireRouteLimit(tx: Tx, tenantId: TenantId): Promise<void> {
   const { count } = await routesOf(tx, tenantId)
     .clearSelect()
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   if (count < MAX_ROUTES) return;
-  throw limitReached('inbound routes already', count);
+  throw limitReached('inbound routes', count);
 }
 
 function routesOf(tx: Tx, tenantId: TenantId) {

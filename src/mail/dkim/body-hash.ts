@@ -3,9 +3,11 @@
  * position. Runs of bytes that are canonical already are hashed without a copy; only white space is processed byte by
  * byte.
  */
-import { createHash, type Hash } from 'node:crypto';
 
-export type BodyHash = {
+import { createHash, type Hash } from 'node:crypto';
+import { CR, LF, SPACE, TAB } from '../octets.ts';
+
+type BodyHash = {
   update(chunk: Uint8Array): void;
   /**
    * Returns the SHA-256 hash in base64, the value of `bh=` (RFC 6376 section 3.5). The caller calls it once, at the
@@ -13,11 +15,6 @@ export type BodyHash = {
    */
   digest(): string;
 };
-
-const TAB = 0x09;
-const LF = 0x0a;
-const CR = 0x0d;
-const SPACE = 0x20;
 
 /**
  * Number of bytes that are processed together. A run that needs changes is copied at most to the end of its window.

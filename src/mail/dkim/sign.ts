@@ -8,8 +8,8 @@ import { relaxedField } from './canonical.ts';
 export type DkimKey = { domain: string; selector: string; algorithm: 'rsa-sha256'; privateKey: KeyObject };
 
 /**
- * These fields are each listed once more than the message has them, so that nobody can add another one without
- * breaking the signature (RFC 6376 section 8.15, security.md 2.22).
+ * These fields are each listed once more than the message has them, so that nobody can add another one without breaking
+ * the signature (RFC 6376 section 8.15).
  */
 const OVERSIGNED = [
   'From',
@@ -42,7 +42,7 @@ const SIGNED_IF_PRESENT = [
 const BASE64_LINE_CHARACTERS = 72;
 
 /** The input of a signature. The body itself was hashed when the message was accepted. */
-export type SignableMessage = {
+type SignableMessage = {
   /** All fields including `Date`, each with its CRLF, with or without the empty line after them. */
   header: Uint8Array;
   /** Hash of the body from `createBodyHash`. */
@@ -56,7 +56,8 @@ export async function signMessage(
   timestampSeconds: number,
 ): Promise<string> {
   const signed = selectFields(splitHeader(message.header));
-  const unsigned = writeField(key, timestampSeconds, signed.names, message.bodyHash);
+  const { bodyHash } = message;
+  const unsigned = writeField(key, signed.names, { timestampSeconds, bodyHash });
   const input = signed.canonical + relaxedField(unsigned);
   const signature = await signInPool(Buffer.from(input, 'latin1'), key.privateKey);
   return `${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
@@ -99,14 +100,13 @@ function selectFields(fields: readonly string[]): { names: string[]; canonical: 
 }
 
 /**
- * Returns the field up to and including `b=` (RFC 6376 section 3.5). It never has `l=`, which lets others append to
- * the body (security.md finding 3).
+ * Returns the field up to and including `b=` (RFC 6376 section 3.5). It never has `l=`, which lets others append to the
+ * body.
  */
 function writeField(
   key: DkimKey,
-  timestampSeconds: number,
   names: readonly string[],
-  bodyHash: string,
+  { timestampSeconds, bodyHash }: { timestampSeconds: number; bodyHash: string },
 ): string {
   return (
     `DKIM-Signature: v=1; a=${key.algorithm}; c=relaxed/relaxed; d=${key.domain};\r\n` +

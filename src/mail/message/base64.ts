@@ -2,6 +2,7 @@
  * Base64 as a body (RFC 2045 section 6.8): lines of 76 characters, produced in slices, so that a large attachment is
  * in memory only once. Input that is base64 already is only cut into lines.
  */
+import { CR, LF } from '../octets.ts';
 
 export type Base64Source =
   /** Canonical base64 (RFC 4648 section 4) without line breaks. The code that accepted it has checked it. */
@@ -15,8 +16,6 @@ const LINE_BYTES = (LINE_CHARACTERS / 4) * 3;
  * a millisecond.
  */
 const SLICE_LINES = 2_048;
-const CR = 0x0d;
-const LF = 0x0a;
 
 /** Yields the lines of the encoded form with CRLF between them, and none after the last. */
 export function* base64Lines(source: Base64Source): Generator<Buffer> {

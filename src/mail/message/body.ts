@@ -2,11 +2,12 @@
  * Encodes the bodies of text parts. Line ends become CRLF. The transfer encoding is 7bit when the text allows it, and
  * otherwise the shorter one of quoted-printable and base64 (RFC 2045 section 6).
  */
+import { CR, EQUALS, LF, SPACE, TAB, TILDE } from '../octets.ts';
 import { base64Lines } from './base64.ts';
 import { MAX_LINE_OCTETS } from './headers.ts';
 import { quotedPrintable } from './quoted-printable.ts';
 
-export type TransferEncoding = '7bit' | 'quoted-printable' | 'base64';
+type TransferEncoding = '7bit' | 'quoted-printable' | 'base64';
 
 export type EncodedBody = {
   encoding: TransferEncoding;
@@ -21,13 +22,6 @@ export type EncodedBody = {
    */
   holds(boundary: string): boolean;
 };
-
-const CR = 0x0d;
-const LF = 0x0a;
-const TAB = 0x09;
-const SPACE = 0x20;
-const EQUALS = 0x3d;
-const TILDE = 0x7e;
 
 /** Chooses the transfer encoding of a text. */
 export function encodeBody(text: string): EncodedBody {

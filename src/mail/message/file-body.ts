@@ -9,7 +9,9 @@
  *   CRLF; as `=0A` it arrives unchanged. Such a file takes about 1.2 times its size, against 1.4 times in base64.
  * - Other texts are sent in quoted-printable where that is shorter than base64, as it is for European languages.
  */
+
 import { isAscii } from 'node:buffer';
+import { CR, EQUALS, LF, SPACE, TAB, TILDE } from '../octets.ts';
 import { type Base64Source, base64Lines } from './base64.ts';
 import type { EncodedBody } from './body.ts';
 import { MAX_LINE_OCTETS } from './headers.ts';
@@ -20,13 +22,6 @@ import { isFrom, quotedPrintable } from './quoted-printable.ts';
  * takes 3 ms of CPU time for each megabyte, so ten attachments of this size block the event loop for 7 ms.
  */
 export const MAX_READABLE_BYTES = 256 * 1024;
-
-const CR = 0x0d;
-const LF = 0x0a;
-const TAB = 0x09;
-const SPACE = 0x20;
-const EQUALS = 0x3d;
-const TILDE = 0x7e;
 
 /** Chooses the encoding of a file. `type` is its top-level media type, in lower case. */
 export function encodeFile(type: string, content: Base64Source): EncodedBody {
@@ -76,7 +71,7 @@ function survey(bytes: Buffer): Survey {
   let lineStart = 0;
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index] as number;
-    if (NEEDS_A_LOOK[byte] === 0) continue;
+    if (IS_SPECIAL[byte] === 0) continue;
     if (byte === LF) {
       const isBare = bytes[index - 1] !== CR;
       if (isBare) bareLineEnds++;
@@ -103,7 +98,7 @@ function survey(bytes: Buffer): Survey {
  * Lookup table: 1 for a byte that ends a line or that quoted-printable encodes. White space is checked at the ends of
  * lines.
  */
-const NEEDS_A_LOOK = Uint8Array.from({ length: 256 }, (_, byte) =>
+const IS_SPECIAL = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte === TAB || (byte >= SPACE && byte <= TILDE && byte !== EQUALS) ? 0 : 1,
 );
 

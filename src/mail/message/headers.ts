@@ -1,6 +1,6 @@
 /**
  * Writes header fields in folded ASCII, terminated by CRLF. Every function here refuses text that could end a field
- * early or start another one, even if the caller has checked it before (security.md 2.15).
+ * early or start another one, even if the caller has checked it before.
  */
 import { formatMailbox, type Mailbox } from '../address.ts';
 import { encodeWords } from './encoded-word.ts';
@@ -90,7 +90,7 @@ export function addressField(name: string, mailboxes: readonly Mailbox[]): strin
   return structuredField(name, mailboxes.map(formatMailbox).join(', '));
 }
 
-/** Returns the `Date` field with its CRLF. It is placed before a message when it is sent (decisions.md 25). */
+/** Returns the `Date` field with its CRLF. It is placed before a message when it is sent. */
 export function dateField(epochMs: number): string {
   return structuredField('Date', formatDate(epochMs));
 }

@@ -3,8 +3,10 @@
  * address. It serves documents that are too large or too hostile to be laid out (html-text.ts). It is not a parser,
  * but its result is readable.
  */
+
 import { decodeHTML, decodeHTMLAttribute } from 'entities/decode';
 import { nextTurn } from '../../system/next-turn.ts';
+import { SPACE, TAB } from '../octets.ts';
 
 /** Matches elements whose content is not shown. */
 const HIDDEN = /^(?:script|style|title|template|iframe)$/;
@@ -31,7 +33,7 @@ type Output = {
  * Amount of work after which the event loop runs other tasks, one or two milliseconds. A step costs its characters
  * plus a constant.
  */
-const TURN_COST = 50_000;
+const MAX_COST_PER_TURN = 50_000;
 const STEP_COST = 50;
 
 /** Returns the text of a document. It takes linear time, and yields to the event loop in between. */
@@ -41,7 +43,7 @@ export async function stripHtml(html: string): Promise<string> {
   let cost = 0;
   for (const characters of readSteps(output, html)) {
     cost += characters + STEP_COST;
-    if (cost < TURN_COST) continue;
+    if (cost < MAX_COST_PER_TURN) continue;
     cost = 0;
     written.push(output.parts.join(''));
     output.parts = [];
@@ -211,8 +213,6 @@ function cleanText(text: string): string {
   return text.replace(CONTROLS, '').replace(INVISIBLE, '').replaceAll('\u00a0', ' ');
 }
 
-const SPACE = 0x20;
-const TAB = 0x09;
 const NON_JOINER = 0x200c;
 
 /**

@@ -6,6 +6,7 @@
  */
 import { KillableThreads, type ThreadOutcome } from '../../system/killable-threads.ts';
 import type { System } from '../../system/system.ts';
+import { moduleBeside } from '../../system/thread.ts';
 import { stripHtml } from './html-text-strip.ts';
 
 export type HtmlText = {
@@ -14,18 +15,18 @@ export type HtmlText = {
   close(): Promise<void>;
 };
 
-/** Maximum length of a document that is laid out; larger ones are stripped (security.md 2.17). */
+/** Maximum length of a document that is laid out; larger ones are stripped. Our own limit. */
 export const MAX_LAID_OUT_CHARACTERS = 1024 * 1024;
 
 /** Number of threads: two, so that one hostile document does not delay all others. */
 const THREADS = 2;
-/** Maximum time of one layout (security.md 2.17). A newsletter of 100 KB takes about 30 ms. */
+/** Maximum time of one layout. A newsletter of 100 KB takes about 30 ms. */
 export const JOB_TIMEOUT_MS = 2_000;
 /**
  * Maximum time that a document waits for a thread. It is longer than a thread takes to start; afterwards the document
  * is stripped.
  */
-export const WAIT_TIMEOUT_MS = 5_000;
+const WAIT_TIMEOUT_MS = 5_000;
 /**
  * Maximum number of characters of all documents that wait or are being laid out: the amount that two threads finish
  * within `WAIT_TIMEOUT_MS`.
@@ -46,7 +47,7 @@ const HEAP_MEGABYTES = 128;
 /** Returns the converter, with its own threads. */
 export function createHtmlText(system: Pick<System, 'clock' | 'log'>): HtmlText {
   const threads = new KillableThreads<string, string>(system.clock, {
-    module: threadModule(),
+    module: moduleBeside(import.meta.url, 'html-text-thread'),
     threads: THREADS,
     jobTimeoutMs: JOB_TIMEOUT_MS,
     waitTimeoutMs: WAIT_TIMEOUT_MS,
@@ -92,24 +93,16 @@ function createWarning({ clock, log }: Pick<System, 'clock' | 'log'>): (stripped
   let isQuiet = false;
   let count = 0;
   let last: Stripped | undefined;
-  const tell = (): void => {
+  const warn = (): void => {
     isQuiet = count > 0;
     if (!isQuiet) return;
     log.warn({ ...last, count }, 'HTML was stripped, not laid out');
     count = 0;
-    clock.after(WARNING_PERIOD_MS, tell);
+    clock.after(WARNING_PERIOD_MS, warn);
   };
   return (stripped) => {
     count++;
     last = stripped;
-    if (!isQuiet) tell();
+    if (!isQuiet) warn();
   };
-}
-
-/**
- * Returns the URL of the thread's module. It lies beside this one and has the same file extension, compiled or not.
- */
-function threadModule(): URL {
-  const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
-  return new URL(`./html-text-thread${extension}`, import.meta.url);
 }

@@ -1,6 +1,7 @@
 /** Encodes a body in quoted-printable (RFC 2045 6.7), slice by slice, so that a large text is in memory only once. */
+import { CR, EQUALS, LF, SPACE, TAB, TILDE } from '../octets.ts';
 
-export type LineEnds =
+type LineEnds =
   /** CRLF is a line break of a text and is kept. Bare CR and LF are encoded. */
   | 'breaks'
   /**
@@ -9,12 +10,6 @@ export type LineEnds =
    */
   | 'data';
 
-const CR = 0x0d;
-const LF = 0x0a;
-const TAB = 0x09;
-const SPACE = 0x20;
-const EQUALS = 0x3d;
-const TILDE = 0x7e;
 const CAPITAL_F = 0x46;
 const FROM = Buffer.from('From ', 'latin1');
 

@@ -1,14 +1,12 @@
 /** Checks the line ends of a message and doubles its leading dots, in chunks that may be cut anywhere. */
+import { CR, DOT, LF } from '../octets.ts';
 
-const LF = 0x0a;
-const CR = 0x0d;
-const DOT = 0x2e;
 const CARRIAGE_RETURN = '\r';
 const LINE_FEED = '\n';
 
 /**
  * Returns true when every CR and LF is part of a CRLF (RFC 5321 2.3.8). A bare CR or LF lets an attacker smuggle mail:
- * some servers end the message at a bare LF and a dot (security.md 2.1).
+ * some servers end the message at a bare LF and a dot.
  */
 export function hasOnlyCrlf(bytes: Uint8Array): boolean {
   const lines = new CrlfCheck();

@@ -2,8 +2,10 @@
  * Parses the replies of an SMTP server (RFC 5321 4.2) from bytes as they arrive. A peer may send any bytes, and any
  * number of them: lines and replies have limits, only the beginning of a long reply is kept, and its text is cleaned.
  */
+
 import { StringDecoder } from 'node:string_decoder';
 import { cleanForeignText, MAX_FOREIGN_TEXT_CHARACTERS } from '../../system/foreign-text.ts';
+import { LF } from '../octets.ts';
 
 export type SmtpReply = {
   code: number;
@@ -21,7 +23,7 @@ export const MAX_REPLY_BYTES = 256 * 1024;
  * Maximum memory for the kept text of the unread replies of one connection. The replies to 100 recipients stay below
  * it, whatever their size.
  */
-export const MAX_UNREAD_BYTES = 256 * 1024;
+const MAX_UNREAD_BYTES = 256 * 1024;
 /**
  * Maximum kept bytes of a reply that reports success. The answer to EHLO names one extension in each line, and all are
  * needed.
@@ -36,7 +38,6 @@ const CODE_BYTES = 4;
 /** Maximum number of characters quoted from a line that is not a reply. */
 const MAX_QUOTED_CHARACTERS = 64;
 
-const LF = 0x0a;
 const DIGIT_2 = 0x32;
 /** A reply line has three digits, then a space, or a hyphen when more lines follow; or the digits alone (RFC 5321 4.2). */
 const REPLY_LINE = /^([2-5][0-9]{2})(?:([ -])(.*))?$/su;
@@ -113,7 +114,7 @@ export class ReplyReader {
     const keptEnd = Math.min(end, start + CODE_BYTES + leftBytes);
     const line = parseReplyLine(decode(bytes, start, { keptEnd, end }));
     const open = before ?? openReply(line);
-    // RFC 5321 4.2.1: every line of a reply has the same code.
+    // Every line of a reply has the same code (RFC 5321 4.2.1).
     if (line.code !== open.reply.code)
       throw new ReplyFormatError(`a reply changes from ${open.reply.code} to ${line.code}`);
     open.sizeBytes += sizeBytes;

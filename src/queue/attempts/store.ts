@@ -6,8 +6,9 @@ import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
-import type { AttemptRow } from '../../db/tables.ts';
+import type { AttemptRow, RecipientRow } from '../../db/tables.ts';
 import { isAboutOpenMail } from '../../events/store.ts';
+import { newId } from '../../system/ids.ts';
 
 const insertAttemptRow = statement((db, param: Param<AttemptRow>) =>
   db.insertInto('attempts').values({
@@ -42,7 +43,14 @@ export const expireAttempts = defineWrite(
   },
 );
 
-/** Stores one attempt to deliver to one recipient, as part of the write that ends the attempt. */
-export async function insertAttempt(tx: Tx, attempt: AttemptRow): Promise<void> {
-  await insertAttemptRow.all(tx, attempt);
+type NewAttempt = Omit<AttemptRow, 'id' | 'recipientId' | 'messageId' | 'tenantId'>;
+
+/** Stores one attempt to deliver to the recipient, as part of the write that ends the attempt. */
+export async function insertAttempt(
+  tx: Tx,
+  { id: recipientId, messageId, tenantId }: Pick<RecipientRow, 'id' | 'messageId' | 'tenantId'>,
+  attempt: NewAttempt,
+): Promise<void> {
+  const id = newId('att', attempt.at);
+  await insertAttemptRow.all(tx, { ...attempt, id, recipientId, messageId, tenantId });
 }

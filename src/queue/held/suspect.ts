@@ -19,10 +19,10 @@ import type { RecipientRow } from '../../db/tables.ts';
  * Number of interrupted attempts from which a recipient is a suspect. The index `recipientsSuspect` and its queries
  * repeat this number.
  */
-export const SUSPECT_FROM_INTERRUPTIONS = 2;
+const SUSPECT_FROM_INTERRUPTIONS = 2;
 /** Number of interrupted attempts from which a suspect is tried while no other is. */
 export const LONE_TRIAL_FROM_INTERRUPTIONS = 3;
-/** Number of interrupted attempts at which a recipient is held (engine.md 0). */
+/** Number of interrupted attempts at which a recipient is held. Our own limit. */
 export const MAX_INTERRUPTIONS = 5;
 
 /** Returns true when the recipient is a suspect. */

@@ -5,7 +5,7 @@
 import type { App } from '../../app.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { Work } from '../../system/worker.ts';
-import { changeRecipient, getMessage, listRecipients } from '../store.ts';
+import { changeRecipients, getMail } from '../store.ts';
 import { findMaxInterruptedOnTrial, findWaitingSuspect, listDueSuspects } from './store.ts';
 import { isSuspect, LONE_TRIAL_FROM_INTERRUPTIONS } from './suspect.ts';
 
@@ -25,16 +25,17 @@ export const startTrial = defineWrite(
   async (tx, { now }: { now: number }): Promise<number> => {
     const suspect = await findWaitingSuspect(tx);
     if (!suspect) return 0;
-    const message = await getMessage(tx, suspect.messageId);
-    const recipients = (await listRecipients(tx, message.id)).filter(
+    const mail = await getMail(tx, suspect.messageId);
+    const recipients = mail.recipients.filter(
       ({ queue, interruptedAttempts, state, dueAt }) =>
         queue === suspect.queue &&
         interruptedAttempts === suspect.interruptedAttempts &&
         state === 'ready' &&
         dueAt === null,
     );
-    for (const recipient of recipients)
-      await changeRecipient(tx, message, recipient, { dueAt: now }, { now });
+    const transition = { cause: 'trial-begun', dueAt: now } as const;
+    const changes = recipients.map((recipient) => ({ recipient, transition }));
+    await changeRecipients(tx, mail, { now, changes });
     return recipients.length;
   },
 );
@@ -47,26 +48,28 @@ export const withdrawTrials = defineWrite(
   'queue.withdrawTrials',
   async (tx, { now }: { now: number }): Promise<void> => {
     for (const messageId of await listDueSuspects(tx)) {
-      const message = await getMessage(tx, messageId);
-      for (const recipient of await listRecipients(tx, messageId)) {
-        const isDue = recipient.state === 'ready' && recipient.dueAt !== null;
-        if (isDue && isSuspect(recipient))
-          await changeRecipient(tx, message, recipient, { dueAt: null }, { now });
-      }
+      const mail = await getMail(tx, messageId);
+      const changes = mail.recipients
+        .filter(
+          (recipient) => recipient.state === 'ready' && recipient.dueAt !== null && isSuspect(recipient),
+        )
+        .map((recipient) => ({ recipient, transition: { cause: 'trial-withdrawn' } }) as const);
+      await changeRecipients(tx, mail, { now, changes });
     }
   },
 );
 
 /**
- * Returns true when the next suspect's trial may begin: at once when no trial runs, beside another trial by the rule
- * of suspect.ts.
+ * Says whether the next suspect's trial may begin: `now` when no trial runs, `beside` another trial by the rule of
+ * suspect.ts, `later` when the trials that run must end first. Undefined when no suspect waits.
  */
-async function mayStart(db: Tx, hasLasted: boolean): Promise<boolean> {
+async function judgeNextTrial(db: Tx): Promise<'now' | 'beside' | 'later' | undefined> {
   const suspect = await findWaitingSuspect(db);
-  if (!suspect) return false;
+  if (!suspect) return undefined;
   const maxOnTrial = await findMaxInterruptedOnTrial(db);
-  if (maxOnTrial === undefined) return true;
-  return hasLasted && Math.max(suspect.interruptedAttempts, maxOnTrial) < LONE_TRIAL_FROM_INTERRUPTIONS;
+  if (maxOnTrial === undefined) return 'now';
+  const isBeside = Math.max(suspect.interruptedAttempts, maxOnTrial) < LONE_TRIAL_FROM_INTERRUPTIONS;
+  return isBeside ? 'beside' : 'later';
 }
 
 /**
@@ -84,15 +87,17 @@ export function createTrialWork({
     name: 'queue trials',
     wakeOn: ['suspects'],
     concurrency: 1,
-    lease: async () => ((await mayStart(db.read, clock.elapsed() >= besideFrom)) ? ['trial'] : []),
+    async lease() {
+      const next = await judgeNextTrial(db.read);
+      const waitMs = besideFrom - clock.elapsed();
+      if (next === 'now' || (next === 'beside' && waitMs <= 0))
+        return { items: ['trial'], nextDueAt: undefined };
+      return { items: [], nextDueAt: next === 'beside' ? clock.now() + waitMs : undefined };
+    },
     async run() {
       await db.commit(startTrial, { now: clock.now() });
       besideFrom = clock.elapsed() + TRIAL_MS;
       wakeups.notify('queue');
-    },
-    async nextDueAt() {
-      if (clock.elapsed() >= besideFrom || !(await findWaitingSuspect(db.read))) return undefined;
-      return clock.now() + besideFrom - clock.elapsed();
     },
   };
 }

@@ -19,8 +19,8 @@ const MAX_ALIAS_CHAIN = 16;
  */
 const MAX_TTL_SECONDS = 86_400;
 /**
- * Maximum TTL of a negative answer (engine.md 4). It is far below the hours of RFC 2308 section 5, so that a record
- * that is published after the first lookup is seen soon.
+ * Maximum TTL of a negative answer. It is far below the hours of RFC 2308 section 5, so that a record that is published
+ * after the first lookup is seen soon.
  */
 const MAX_NEGATIVE_TTL_SECONDS = 300;
 const NO_SUCH_NAME = 3;

@@ -5,8 +5,8 @@
  * of the slots, so that deliveries never wait for them alone.
  */
 import type { Clock } from '../clock.ts';
+import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { type ExchangeOutcome, exchange } from './exchange.ts';
-import { QuestionLimiter } from './limiter.ts';
 import type { Question, Response } from './message.ts';
 import type { Servers } from './servers.ts';
 
@@ -16,16 +16,16 @@ export type Ask = (question: Question) => Promise<ExchangeOutcome>;
 /** The class of a question. No mail waits for `background` questions, such as those about the records of a domain. */
 export type Priority = 'delivery' | 'background';
 
-export type AskWithPriority = (question: Question, priority?: Priority) => Promise<ExchangeOutcome>;
+type AskWithPriority = (question: Question, priority?: Priority) => Promise<ExchangeOutcome>;
 
-/** Maximum time for which one server is waited for, in milliseconds (engine.md 4). */
+/** Maximum time for which one server is waited for, in milliseconds. */
 const SERVER_TIMEOUT_MS = 5_000;
-/** Number of times that each server is asked (engine.md 4). */
+/** Number of times that each server is asked. */
 const ROUNDS = 2;
-/** Maximum number of questions asked at the same time; the others wait (engine.md 4). */
-const MAX_ASKED = 128;
+/** Maximum number of concurrent questions; the others wait. Our own limit. */
+export const MAX_QUESTIONS = 128;
 /** Maximum number of these that are background questions. */
-const MAX_ASKED_IN_BACKGROUND = MAX_ASKED / 2;
+const MAX_BACKGROUND_QUESTIONS = MAX_QUESTIONS / 2;
 /**
  * Maximum number of waiting questions. Each caller waits for its own question, so this is reached only when no server
  * answers and thousands of callers continue to ask.
@@ -35,12 +35,15 @@ const MAX_WAITING = 10_000;
 /** Returns the function that asks questions of the given servers. Its promise never rejects. */
 export function createAsk(clock: Clock, servers: Servers): AskWithPriority {
   const underWay = new Map<string, Promise<ExchangeOutcome>>();
-  const all = new QuestionLimiter({ maxRunning: MAX_ASKED, maxWaiting: MAX_WAITING });
-  const background = new QuestionLimiter({ maxRunning: MAX_ASKED_IN_BACKGROUND, maxWaiting: MAX_WAITING });
+  const all = new ConcurrencyLimiter({ maxRunning: MAX_QUESTIONS, maxWaiting: MAX_WAITING });
+  const background = new ConcurrencyLimiter({
+    maxRunning: MAX_BACKGROUND_QUESTIONS,
+    maxWaiting: MAX_WAITING,
+  });
 
-  async function askInTurn(question: Question, priority: Priority): Promise<ExchangeOutcome> {
-    const ask = () => all.run(() => askServers(clock, servers, question));
-    const outcome = await (priority === 'background' ? background.run(ask) : ask());
+  async function askWithLimit(question: Question, priority: Priority): Promise<ExchangeOutcome> {
+    const ask = async () => all.tryRun(() => askServers(clock, servers, question));
+    const outcome = await (priority === 'background' ? background.tryRun(ask) : ask());
     return outcome ?? { kind: 'failed', reason: 'too many questions' };
   }
 
@@ -50,7 +53,7 @@ export function createAsk(clock: Clock, servers: Servers): AskWithPriority {
     const key = `${priority} ${question.type} ${question.name}`;
     const same = underWay.get(key);
     if (same !== undefined) return same;
-    const answer = askInTurn(question, priority).finally(() => underWay.delete(key));
+    const answer = askWithLimit(question, priority).finally(() => underWay.delete(key));
     underWay.set(key, answer);
     return answer;
   };
@@ -60,7 +63,7 @@ async function askServers(clock: Clock, servers: Servers, question: Question): P
   let reason = 'no resolver is configured';
   for (let round = 0; round < ROUNDS; round++) {
     for (const server of servers.inOrder()) {
-      const outcome = await exchange(clock, server, question, SERVER_TIMEOUT_MS);
+      const outcome = await exchange(clock, { server, question, timeoutMs: SERVER_TIMEOUT_MS });
       const failure = outcome.kind === 'failed' ? outcome.reason : whyNoAnswer(outcome.response);
       if (failure === undefined) return outcome;
       reason = failure;

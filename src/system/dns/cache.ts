@@ -15,7 +15,7 @@ type Known = Exclude<Finding, { kind: 'failed' }>;
 type Kept = { finding: Known; expiresAt: number };
 type Entry = { kept: Kept | undefined; failure: { reason: string; until: number } | undefined };
 
-/** Maximum number of cached questions (engine.md 1). */
+/** Maximum number of cached questions. Our own limit. */
 const MAX_ENTRIES = 65_536;
 /**
  * Maximum memory of the cache. It prevents a domain with large records, or with thousands of them, from evicting the
@@ -26,7 +26,7 @@ const MAX_BYTES = 32 * 1_024 * 1_024;
 const ENTRY_BYTES = 400;
 const RECORD_BYTES = 100;
 
-/** Maximum time for which expired records are served, in milliseconds (engine.md 4). */
+/** Maximum time for which expired records are served, in milliseconds. Our own limit. */
 const MAX_STALE_MS = 3_600_000;
 /**
  * TTL of a stale answer (RFC 8767 section 4), and the minimum time between two attempts to refresh it (section 5).

@@ -31,24 +31,22 @@ const MESSAGE_IDS = 0x1_0000;
 /** Size of the length field before a message over TCP (RFC 1035 section 4.2.2). */
 const LENGTH_BYTES = 2;
 
+type Exchange = { server: Server; question: Question };
+
 /** Asks the server and waits at most `timeoutMs`, all fallbacks included. It never rejects. */
 export async function exchange(
   clock: Clock,
-  server: Server,
-  question: Question,
-  timeoutMs: number,
+  { timeoutMs, ...asked }: Exchange & { timeoutMs: number },
 ): Promise<ExchangeOutcome> {
   const deadline = clock.elapsed() + timeoutMs;
-  const first = await attempt(clock, server, question, { deadline, withEdns: true });
+  const first = await attempt(clock, { ...asked, deadline, withEdns: true });
   if (first.kind === 'failed' || !NO_EDNS_CODES.includes(first.response.code)) return first;
-  return attempt(clock, server, question, { deadline, withEdns: false });
+  return attempt(clock, { ...asked, deadline, withEdns: false });
 }
 
 async function attempt(
   clock: Clock,
-  server: Server,
-  question: Question,
-  { deadline, withEdns }: { deadline: number; withEdns: boolean },
+  { server, question, deadline, withEdns }: Exchange & { deadline: number; withEdns: boolean },
 ): Promise<ExchangeOutcome> {
   const query = writeQuery(question, randomInt(MESSAGE_IDS), withEdns);
   const leftMs = () => deadline - clock.elapsed();
@@ -94,7 +92,7 @@ function sendUdp(server: Server, query: Query, settle: Settle): () => void {
     lookup: (host, _options, callback) => callback(null, host, isIPv6(host) ? 6 : 4),
   });
   socket.on('error', (error) => settle(failed(error)));
-  // Without a callback, a failed send is not reported.
+  // The socket reports a failed send only to a callback.
   socket.on('connect', () => socket.send(query.bytes, (error) => error && settle(failed(error))));
   socket.on('message', (message) => {
     const reading = readResponse(message, query);

@@ -49,7 +49,7 @@ export type Response = {
   authorities: ResourceRecord[];
 };
 
-export type Reading =
+type Reading =
   | { kind: 'response'; response: Response }
   /** The message does not answer this query: it belongs to another query, or is forged. */
   | { kind: 'foreign' }
@@ -180,7 +180,7 @@ function readRecord(message: Buffer, start: number): Step {
   if (known === undefined || message.readUInt16BE(offset + 2) !== CLASS_INTERNET) {
     return { record: undefined, extendedCode: 0, end };
   }
-  const data = readData(known, message, lengthAt, end);
+  const data = readData(known, message, { start: lengthAt, end });
   return { record: { owner, ttlSeconds: readTtl(ttlSeconds), data }, extendedCode: 0, end };
 }
 
@@ -189,7 +189,11 @@ function readTtl(seconds: number): number {
   return seconds > 0x7fff_ffff ? 0 : seconds;
 }
 
-function readData(type: RecordData['type'], message: Buffer, start: number, end: number): RecordData {
+function readData(
+  type: RecordData['type'],
+  message: Buffer,
+  { start, end }: { start: number; end: number },
+): RecordData {
   const read = <T>({ decode }: { decode: { (message: Buffer, offset: number): T; bytes: number } }): T => {
     const value = decode(message, start);
     if (start + decode.bytes !== end) throw new RangeError('a record is longer or shorter than its data');

@@ -32,11 +32,11 @@ export const MAX_INFORMATIONAL_RESPONSES = 5;
  * Maximum number of parts a body arrives in. Each costs a few microseconds of the main thread, however small it is. 25
  * MiB in the smallest packets in use (536 bytes, RFC 1122 3.3.3) are 50,000 parts.
  */
-export const MAX_BODY_PARTS = 100_000;
+const MAX_BODY_PARTS = 100_000;
 /** Initial buffer for a body without Content-Length; it doubles each time it fills up. */
 const FIRST_BYTES = 64 * 1024;
 
-export type AnswerLimits = {
+type AnswerLimits = {
   /** Size at which the body is cut. */
   maxBytes: number;
   /** Reserves memory for the next part of the body. The caller releases it. Returns false when none is left. */

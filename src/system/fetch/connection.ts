@@ -9,13 +9,13 @@ import type { Dns } from '../dns.ts';
 import { guardedLookup } from './addresses.ts';
 import { UnreasonableAnswerError } from './answer.ts';
 
-export type Connections = {
+type Connections = {
   connect: buildConnector.connector;
   /** Number of connections that are open or being opened. */
   readonly open: number;
 };
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   guard: TargetGuard;
   dns: Pick<Dns, 'a' | 'aaaa'>;
   certificateAuthorities: string | undefined;
@@ -48,7 +48,7 @@ export function createConnections({ guard, dns, certificateAuthorities }: Connec
     },
     connect(options, callback) {
       const host = options.hostname.replace(/^\[|\]$/g, '');
-      // Node never calls `lookup` for an IP literal, so it is checked here (security.md finding 7).
+      // Node never calls `lookup` for an IP literal, so it is checked here.
       if (isIP(host) !== 0 && guard.keepAllowed(host, [host]).length === 0) {
         callback(new RefusedTargetError(host), null);
         return;

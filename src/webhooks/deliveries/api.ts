@@ -1,9 +1,9 @@
-/** The log of deliveries of a webhook endpoint, and posting them again (api.md 1.8). */
+/** The log of deliveries of a webhook endpoint, and posting them again. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
 import type { WebhookEndpointRow } from '../../db/tables.ts';
-import { paramsOf, resourceRoutes } from '../../http/resource.ts';
+import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { eventPayload } from '../deliver.ts';
 import { getEndpoint, type Owner } from '../store.ts';
@@ -25,7 +25,7 @@ import { getEventOf } from './store.ts';
 type DeliveriesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups' | 'clockWatch'>;
 
 const TAG = 'Webhooks';
-const ACCEPTED = 'Accepted; the posts are made afterwards';
+const ACCEPTED = 'Accepted: the posts are made afterwards';
 const PATH = '/webhooks/:webhookId/deliveries';
 
 /** Registers the routes of the log of deliveries. */
@@ -41,7 +41,7 @@ export function registerDeliveriesApi(server: FastifyInstance, app: DeliveriesAp
   });
   deliveries.list(
     {
-      description: `They are kept for ${app.config.retention.webhookDays} days.`,
+      description: `Deliveries are kept for ${app.config.retention.webhookDays} days.`,
       query: deliveryFilter,
       item: { schema: deliverySchema, show: showDelivery },
     },
@@ -75,7 +75,7 @@ function registerReplay(server: FastifyInstance, app: DeliveriesApp): void {
         operationId: 'replayWebhookDelivery',
         summary: 'Post a delivery again',
         description:
-          'Whatever became of it: it is pending again, due now, and tried as often as a new one. Its id and that of its event stay, so a receiver knows it again. Not while it is being posted, nor while the endpoint is disabled.',
+          'Makes a delivery in any state pending and due now, with as many attempts as a new one. It keeps its id and the id of its event, by which a receiver can recognise it. The request is refused while the delivery is being posted or the endpoint is disabled.',
         tags: [TAG],
         ...paramsOf(path),
         response: { 202: { ...deliverySchema, description: ACCEPTED } },
@@ -99,9 +99,9 @@ function registerReplayAll(server: FastifyInstance, app: DeliveriesApp): void {
       config: { refuses: ['invalid_state'] },
       schema: {
         operationId: 'replayWebhookDeliveries',
-        summary: 'Post again what failed or was skipped',
+        summary: 'Post failed and skipped deliveries again',
         description:
-          'Of many the oldest begin anew at once, the others in turn, in the minutes after the answer. Not while the endpoint is disabled; disabling it ends a replay.',
+          'The oldest deliveries become due at once, the others over the next minutes. The request is refused while the endpoint is disabled, and disabling it ends a replay.',
         tags: [TAG],
         ...paramsOf(path),
         body: replaySchema,

@@ -1,6 +1,6 @@
 /**
- * Replays deliveries: one in any state, or all that failed or were skipped since some time (api.md 1.8). A replayed
- * delivery keeps its id and the id of its event, by which receivers recognize it.
+ * Replays deliveries: one in any state, or all that failed or were skipped since some time. A replayed delivery keeps
+ * its id and the id of its event, by which receivers recognize it.
  */
 import type { App } from '../../app.ts';
 import { defineWrite } from '../../db/operation.ts';
@@ -9,6 +9,7 @@ import { DAY_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { firstIdAt } from '../../system/ids.ts';
 import type { Work } from '../../system/worker.ts';
+import type { PartApp } from '../../thread-app.ts';
 import { getEndpoint, type Owner } from '../store.ts';
 import { getDelivery, type LoggedDelivery } from './log/store.ts';
 import { addReplay, findReplay, moveReplay, nextReplay } from './replays/store.ts';
@@ -44,7 +45,7 @@ type Window = Pick<WebhookReplayRow, 'afterId' | 'beforeId'>;
  * bounded.
  * @throws AppError not_found, invalid_state
  */
-export const beginReplay = defineWrite(
+const beginReplay = defineWrite(
   'webhooks.beginReplay',
   async (tx, { owner, endpointId, states, window, now }: OfEndpoint & BegunReplay): Promise<void> => {
     const endpoint = await getEndpoint(tx, owner, endpointId);
@@ -60,7 +61,7 @@ export const beginReplay = defineWrite(
 type BegunReplay = { states: Replay['states']; window: Window; now: number };
 
 /** Continues a replay with its next part; it does nothing when the replay has ended. */
-export const continueReplay = defineWrite(
+const continueReplay = defineWrite(
   'webhooks.continueReplay',
   async (
     tx,
@@ -110,7 +111,7 @@ export async function replayAll(
  * Returns the work that continues replays, one endpoint after the other. A part that fails, for example on a full
  * disk, is tried again.
  */
-export function createReplayWork(app: Pick<App, 'db' | 'clock' | 'wakeups'>): Work<'continued'> {
+export function createReplayWork(app: Pick<PartApp, 'db' | 'clock' | 'wakeups'>): Work<'continued'> {
   let served = '';
   return {
     name: 'webhook replays',
@@ -118,14 +119,13 @@ export function createReplayWork(app: Pick<App, 'db' | 'clock' | 'wakeups'>): Wo
     concurrency: 1,
     async lease() {
       const replay = await nextReplay(app.db.read, served);
-      if (!replay) return [];
+      if (!replay) return { items: [], nextDueAt: undefined };
       const { endpointId, state } = replay;
       served = endpointId;
       await app.db.commit(continueReplay, { endpointId, state, now: app.clock.now() });
-      return ['continued'];
+      return { items: ['continued'], nextDueAt: undefined };
     },
     run: async () => app.wakeups.notify('webhooks'),
-    nextDueAt: async () => undefined,
   };
 }
 

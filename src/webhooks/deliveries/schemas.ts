@@ -1,4 +1,4 @@
-/** Request and response shapes of the log of deliveries (api.md 1.8). */
+/** Request and response shapes of the log of deliveries. */
 import { type Static, Type } from 'typebox';
 import { isoTime, parseTimestamp } from '../../system/clock.ts';
 import { invalid } from '../../system/errors.ts';
@@ -9,7 +9,7 @@ import { MAX_COUNTED, type Replay } from './replay.ts';
 const STATES = ['pending', 'delivered', 'failed', 'skipped'] as const;
 
 export const deliveryFilter = {
-  status: Type.Optional(Type.Enum([...STATES], { description: 'Deliveries that have come to this.' })),
+  status: Type.Optional(Type.Enum([...STATES], { description: 'Only deliveries in this state.' })),
 };
 
 const deliveryFields = {
@@ -17,17 +17,18 @@ const deliveryFields = {
   eventId: Type.String(),
   eventType: Type.String(),
   status: Type.Enum([...STATES], {
-    description: '`skipped`: not posted, or no longer, because the endpoint is disabled.',
+    description:
+      '`skipped`: the delivery was not posted, or not posted again, because the endpoint is disabled.',
   }),
   attempts: Type.Integer({
-    description: 'Posts so far, one that is under way included; a replay begins anew.',
+    description: 'Number of posts so far, a running one included. A replay begins at 0.',
   }),
   ...responseFields,
   responseBody: Type.Union([Type.String(), Type.Null()], {
-    description: 'The beginning of the last answer, at most 4 KB, read as UTF-8.',
+    description: 'Beginning of the last response, at most 4 KB, read as UTF-8.',
   }),
   nextAttemptAt: Type.Union([Type.String(), Type.Null()], {
-    description: 'Null when none is to come, and while one is under way.',
+    description: 'Time of the next post; null when there is none, and while a post is running.',
   }),
   createdAt: Type.String(),
 };
@@ -54,7 +55,7 @@ export const deliverySchema = Type.Object(deliveryFields, { title: 'WebhookDeliv
 export const wholeDeliverySchema = Type.Object(
   {
     ...deliveryFields,
-    requestBody: Type.String({ description: 'What is posted, to the byte: what the signature is over.' }),
+    requestBody: Type.String({ description: 'Exact body of the post, which the signature covers.' }),
   },
   { title: 'WebhookDeliveryWithBody', examples: [{ ...EXAMPLE, requestBody: EXAMPLE_REQUEST_BODY }] },
 );
@@ -88,9 +89,11 @@ const REPLAYED = ['failed', 'skipped'] as const;
 export const replaySchema = Type.Object(
   {
     since: Type.String({
-      description: 'ISO 8601 with an offset; deliveries made then or later. They are kept for 30 days.',
+      description: 'Time in ISO 8601 with an offset; only deliveries created then or later.',
     }),
-    status: Type.Optional(Type.Enum([...REPLAYED], { description: 'Default: both.' })),
+    status: Type.Optional(
+      Type.Enum([...REPLAYED], { description: 'State of the deliveries; default both.' }),
+    ),
   },
   { examples: [{ since: '2026-03-01T09:00:00Z', status: 'failed' }] },
 );
@@ -110,7 +113,7 @@ export function readReplay({ since: text, status }: Static<typeof replaySchema>)
 export const replayResultSchema = Type.Object(
   {
     count: Type.Integer({
-      description: `Deliveries that are posted again; ${MAX_COUNTED} stands for as many or more.`,
+      description: `Number of deliveries that are posted again; ${MAX_COUNTED} means that many or more.`,
     }),
   },
   { title: 'WebhookReplay', examples: [{ count: 42 }] },

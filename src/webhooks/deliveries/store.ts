@@ -5,6 +5,7 @@
  */
 import { sql } from 'kysely';
 import { MOVED_ROWS, movedBack, type SetBack } from '../../db/due-times.ts';
+import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from '../../db/tables.ts';
@@ -35,12 +36,11 @@ const insert = statement((db, param: Param<NewDelivery>) =>
   }),
 );
 
-/** Stores a delivery that is due at once, or a skipped one that a disabled endpoint can replay later (api.md 1.8). */
+/** Stores a delivery that is due at once, or a skipped one that a disabled endpoint can replay later. */
 export async function insertDelivery(
   tx: Tx,
   event: EventToFanOut,
-  endpoint: Pick<WebhookEndpointRow, 'id' | 'status'>,
-  now: number,
+  { endpoint, now }: { endpoint: Pick<WebhookEndpointRow, 'id' | 'status'>; now: number },
 ): Promise<void> {
   const skipped = endpoint.status === 'disabled';
   await insert.all(tx, {
@@ -88,8 +88,7 @@ const endPendingStatement = statement((db, param: Param<EndPending>) =>
 export async function endPending(
   tx: Tx,
   endpointId: EndpointId,
-  why: 'disabled' | 'deleted',
-  now: number,
+  { why, now }: { why: 'disabled' | 'deleted'; now: number },
 ): Promise<void> {
   await endReplays(tx, endpointId);
   await endPendingStatement.all(tx, { ...(why === 'disabled' ? DISABLED : DELETED), endpointId, now });
@@ -132,7 +131,7 @@ export function listWaitingEndpoints(tx: Tx): Promise<WaitingEndpoint[]> {
   return waitingEndpoints.all(tx, {});
 }
 
-export type LeaseDue = { endpointId: EndpointId; now: number; until: number; runId: string; limit: number };
+type LeaseDue = { endpointId: EndpointId; now: number; until: number; runId: string; limit: number };
 
 const leaseDueStatement = statement((db, param: Param<LeaseDue>) =>
   db
@@ -265,7 +264,7 @@ export const releaseAbandoned = defineWrite(
     (await releaseStatement.all(tx, { now, runId })).length,
 );
 
-export type FailingWindow = { endpointId: EndpointId; after: DeliveryId; before: DeliveryId; limit: number };
+type FailingWindow = { endpointId: EndpointId; after: DeliveryId; before: DeliveryId; limit: number };
 
 const failing = statement((db, param: Param<FailingWindow>) =>
   db
@@ -307,7 +306,7 @@ export async function beginAnew(tx: Tx, id: DeliveryId, now: number): Promise<vo
   await beginAnewStatement.all(tx, { id, now });
 }
 
-export type AnewSlice = WebhookReplayRow & { now: number };
+type AnewSlice = WebhookReplayRow & { now: number };
 
 const beginSliceAnewStatement = statement((db, param: Param<AnewSlice>) =>
   db
@@ -359,22 +358,17 @@ export const countReplayable = defineRead(
   },
 );
 
-/** Removes a batch of deliveries older than `before`, also pending ones. Returns their number. */
-export const sweepDeliveries = defineWrite(
-  'webhooks.sweepDeliveries',
-  async (tx, { before }: { before: DeliveryId }): Promise<number> => {
+/** Deletes the next deliveries of the range. A pending one is kept until it has ended. */
+export const expireDeliveries = defineWrite(
+  'webhooks.expireDeliveries',
+  async (tx, range: ExpiryRange): Promise<ExpirySlice> => {
+    const { isInSlice, next } = await findSlice(tx, 'webhookDeliveries', range);
     const { numDeletedRows } = await tx
       .deleteFrom('webhookDeliveries')
-      .where('id', 'in', (where) =>
-        where
-          .selectFrom('webhookDeliveries')
-          .select('id')
-          .where('id', '<', before)
-          .orderBy('id')
-          .limit(BATCH),
-      )
+      .where(isInSlice)
+      .where('state', '<>', 'pending')
       .executeTakeFirst();
-    return Number(numDeletedRows);
+    return { next, deleted: Number(numDeletedRows) };
   },
 );
 

@@ -324,7 +324,7 @@ test('the address may change, to a free one', async () => {
   assert.deepEqual([respelt.status, respelt.body.email], [200, 'MOVED@example.com']);
 });
 
-test('what nobody may change is refused by name', async () => {
+test('fields that cannot change are refused by name', async () => {
   const { id } = await fresh();
   for (const field of ['id', 'audienceId', 'unsubscribedAt', 'status', 'createdAt', 'updatedAt']) {
     const refused = await item('PATCH', id, { [field]: 'x' });
@@ -363,7 +363,7 @@ test('a deleted contact is gone, not counted, and its address is free', async ()
   assert.notEqual(again.body.id, reader.id);
 });
 
-test('what is not there is the same 404 in every way: the audience first, then the contact', async () => {
+test('a missing contact and a missing audience get the same 404 from every route', async () => {
   const { id, email } = await fresh();
   const other = await world.addTenant('stranger');
   const theirs = await newAudience(other.testKey);
@@ -479,13 +479,16 @@ test('pages meet every contact once while others come and go, the cursor among t
   assert.deepEqual(seen, expected);
 });
 
-test('what one tenant stores another never finds by address', async () => {
+test('a tenant never finds the contacts of another tenant by address', async () => {
   const other = await world.addTenant('namesake');
   const theirs = await newAudience(other.testKey);
   const email = freshEmail();
   await create({ email }, { of: theirs, key: other.testKey });
   assert.equal((await create({ email })).status, 201);
-  const mine = await findContact(world.app.db.read, world.tenantId, audienceId as `aud_${string}`, email);
+  const mine = await findContact(world.app.db.read, world.tenantId, {
+    audienceId: audienceId as `aud_${string}`,
+    idOrAddress: email,
+  });
   assert.equal(mine?.tenantId, world.tenantId);
 });
 

@@ -92,7 +92,7 @@ test('an upsert tells of what it did', async () => {
   assert.deepEqual(await types(), []);
 });
 
-test('what changes nothing, and what is refused, is not told', async () => {
+test('a request that changes nothing, or is refused, records no event', async () => {
   const { id, email } = await create({ firstName: 'A' });
   await create({ email: 'taken@example.com' });
   await told();

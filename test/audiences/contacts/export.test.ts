@@ -3,10 +3,9 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { contactExport, MAX_PROPERTY_COLUMNS } from '../../../src/audiences/contacts/export.ts';
 import type { Db } from '../../../src/db/database.ts';
-import { runExport } from '../../../src/exports/run.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { insertTopic } from '../../../src/topics/store.ts';
-import { exportCsv, importCsv, leaseExportsOf, newAudience } from '../../imports/jobs.ts';
+import { exportCsv, importCsv, leaseExportsOf, newAudience, runExport } from '../../imports/jobs.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';
 
 let open: TestApp;
@@ -126,7 +125,7 @@ function isPlain(text: string): boolean {
   return text.isWellFormed() && !/[^\P{Cc}\u0080-\u009f]/u.test(text);
 }
 
-test('what is exported comes back as it was', async () => {
+test('an exported file can be imported without any change', async () => {
   const topicIds = [0, 1].map(() => newId('top', open.app.clock.now()));
   for (const id of topicIds) {
     const texts = { name: id, description: null };
@@ -199,7 +198,7 @@ test('more contacts than one slice, and slices in which nobody is, are all in th
   assert.equal(few.job.rows, 4);
 });
 
-test('of a segment only so many contacts are looked at in one slice: others wait for the thread', async () => {
+test('an export scans a bounded number of contacts of a segment in one slice, because other reads wait for the thread', async () => {
   const audienceId = await newAudience(open);
   const rows = Array.from({ length: 1_000 }, (_, index) => `r${index}@b.example,common\n`).join('');
   await importCsv(open, pathOf(audienceId, 'imports'), `email,kind\n${rows}`);

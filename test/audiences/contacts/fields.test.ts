@@ -31,7 +31,7 @@ function stored(properties: Record<string, PropertyValue | null>, before = NOBOD
   return mergeContact(before, { fields, now: NOW + 1, topicIds: new Set() });
 }
 
-test('what is not said is not in the fields', () => {
+test('fields that the caller leaves out are absent from the result', () => {
   assert.deepEqual(readContactFields({}), {});
   const all: ContactBody = {
     email: ' Ada@EXAMPLE.com ',

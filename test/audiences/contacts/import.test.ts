@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { contactImport } from '../../../src/audiences/contacts/import.ts';
-import { runImport } from '../../../src/imports/run.ts';
-import { importCsv, lease, newAudience, sendCsv } from '../../imports/jobs.ts';
+import { importCsv, lease, newAudience, runImport, sendCsv } from '../../imports/jobs.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';
 
 let open: TestApp;
@@ -67,7 +66,7 @@ test('a file becomes contacts, with all it says of them', async () => {
   assert.equal(await readers.count(), 2);
 });
 
-test('what a spreadsheet saves is read: UTF-16 with tabs, rows of nothing but tabs', async () => {
+test('files of spreadsheets are read: UTF-16 with tabs, and rows of nothing but tabs', async () => {
   const readers = await audience();
   const text = '\ufeffemail\tfirst name\r\njosé@bücher.example\tJosé\r\n\t\r\n';
   const job = await readers.import(Buffer.from(text.replace('josé@', 'jose@'), 'utf16le'));
@@ -98,7 +97,7 @@ test('with onConflict=skip they stay as they are', async () => {
   assert.deepEqual([refused.status, refused.body.error.param], [400, 'onConflict']);
 });
 
-test('who has unsubscribed, or left a topic, is not brought back', async () => {
+test('an import does not subscribe contacts again that have unsubscribed or left a topic', async () => {
   const readers = await audience();
   const topic = await newTopic('Offers');
   await readers.import(`email,unsubscribed,topics.${topic}\na@b.example,yes,no\n`);
@@ -163,7 +162,7 @@ const REFUSED: Record<string, [file: string | Buffer, words: RegExp]> = {
   'with a heading that is no property key': ['email,Postal Code\n', /`Postal Code` cannot be a property/],
   'with a topic that does not exist': ['email,topics.top_x\n', /`topics.top_x` is not the id of one of your/],
   'whose heading is long': [`email,${'ä'.repeat(9_000)}\n`, /^`ä{64}…` cannot be a property/],
-  'with too many columns': [`email${',x'.repeat(604)}\n`, /The file has 605 columns, and may have 604/],
+  'with too many columns': [`email${',x'.repeat(604)}\n`, /The file has 605 columns; the maximum is 604/],
   'that is empty': ['\r\n\r\n', /The file is empty/],
   'whose line breaks were lost': ['email,citybob@example.com,Paris', /holds no rows: .* --data-binary/],
   'in another encoding': [Buffer.from('email\nJos\xe9\n', 'latin1'), /byte 10 is not/],

@@ -82,7 +82,7 @@ test('a new contact is created as said, and counted', async () => {
     properties: '{"plan":"pro"}',
   };
   assert.deepEqual(contact, expected);
-  assert.deepEqual(await getContact(tx, tenantId, audienceId, asked.id), expected);
+  assert.deepEqual(await getContact(tx, tenantId, { audienceId, idOrAddress: asked.id }), expected);
   assert.equal(countOf(audienceId), before + 1);
 });
 
@@ -105,7 +105,7 @@ test('a second put merges what is said, keeps id and spelling, and counts nothin
     [first.id, 'Bob@example.com', 'Bob', null, '{"a":1,"c":true}'],
   );
   assert.deepEqual([contact.createdAt, contact.updatedAt], [NOW, NOW + 5]);
-  assert.deepEqual(await findContact(tx, tenantId, audienceId, 'bob@example.com'), contact);
+  assert.deepEqual(await findContact(tx, tenantId, { audienceId, idOrAddress: 'bob@example.com' }), contact);
   assert.equal(countOf(audienceId), before);
 });
 
@@ -116,7 +116,7 @@ test('a put that says nothing new is unchanged, and one that skips changes nothi
   assert.deepEqual([same.outcome, same.contact], ['unchanged', stored]);
   const skipped = await putContact(tx, { ...first, firstName: 'Mallory', now: NOW + 1 }, 'skip');
   assert.deepEqual([skipped.outcome, skipped.contact], ['skipped', stored]);
-  assert.deepEqual(await getContact(tx, tenantId, audienceId, stored.id), stored);
+  assert.deepEqual(await getContact(tx, tenantId, { audienceId, idOrAddress: stored.id }), stored);
 });
 
 test('no put brings back who has left: not from all mail, and not to a topic', async () => {
@@ -171,7 +171,7 @@ test('a put that is refused for its properties has written nothing', async () =>
   ]) {
     await assert.rejects(putContact(tx, asked, 'update'), AppError);
   }
-  assert.deepEqual(await getContact(tx, tenantId, audienceId, stored.id), stored);
+  assert.deepEqual(await getContact(tx, tenantId, { audienceId, idOrAddress: stored.id }), stored);
   assert.equal(countOf(audienceId), count);
 });
 
@@ -187,7 +187,10 @@ test('one address may stand in several audiences and tenants; each finds its own
   for (const place of places) assert.equal((await putContact(tx, place, 'skip')).outcome, 'created');
   for (const place of places) {
     for (const name of [place.id, 'SHARED@example.com']) {
-      const found = await findContact(tx, place.tenantId, place.audienceId, name);
+      const found = await findContact(tx, place.tenantId, {
+        audienceId: place.audienceId,
+        idOrAddress: name,
+      });
       assert.equal(found?.id, place.id);
     }
   }
@@ -196,7 +199,7 @@ test('one address may stand in several audiences and tenants; each finds its own
     [tenantId, audience2, places[0]?.id],
     [tenant2, audience2, places[1]?.id],
   ] as const) {
-    assert.equal(await findContact(tx, tenant, audience, id ?? ''), undefined);
+    assert.equal(await findContact(tx, tenant, { audienceId: audience, idOrAddress: id ?? '' }), undefined);
   }
 });
 
@@ -248,7 +251,7 @@ test('any history of puts ends as a plain model of it does', async () => {
       }
       assert.equal(countOf(audience), model.size);
       for (const [email, known] of model) {
-        const row = await getContact(tx, tenantId, audience, email);
+        const row = await getContact(tx, tenantId, { audienceId: audience, idOrAddress: email });
         const topics = known.opts === undefined ? {} : { [topicId]: known.opts };
         const properties = known.plan === undefined ? {} : { plan: known.plan };
         assert.deepEqual(

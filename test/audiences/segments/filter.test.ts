@@ -161,7 +161,7 @@ test('a field that is another spelling, or the key of a property, is told what i
     assert.equal(told(field), meant, String(field));
 });
 
-test('as many rules, levels, values and characters as there may be are accepted', () => {
+test('a filter with the maximum number of rules, levels, values and characters is accepted', () => {
   const most = [
     nested(5),
     group(...Array(50).fill(rule)),

@@ -5,8 +5,8 @@ import { createScans, type ScanLimits } from '../../../src/audiences/segments/sc
 import {
   countIdRange,
   findIdRange,
-  type Question,
   readSegmentSlice,
+  type SegmentQuery,
 } from '../../../src/audiences/segments/store.ts';
 import type { Db } from '../../../src/db/database.ts';
 import { AppError } from '../../../src/system/errors.ts';
@@ -32,10 +32,10 @@ for (let index = 0; index < CONTACTS; index++) {
 const { tenantId } = world;
 const limits: ScanLimits = {
   ...{ minContacts: 4, maxContacts: 4, sliceMs: 100, maxConcurrentSlices: 2 },
-  ...{ maxSlicesPerPage: 2, maxScans: 3, maxScansPerTenant: 2 },
+  ...{ maxSlicesPerPage: 2, maxScans: 3, scansPerFree: 1 },
 };
 
-function asking(filter: Filter, tenant: Question['tenantId'] = tenantId): Question {
+function asking(filter: Filter, tenant: SegmentQuery['tenantId'] = tenantId): SegmentQuery {
   return { tenantId: tenant, audienceId, filter, now: clock.now() };
 }
 
@@ -99,7 +99,7 @@ test('a slice is as long as the one before lets expect, so that it takes no long
   assert.equal(await scans.count(everybody), CONTACTS);
   assert.deepEqual(sizes, [2, 2, 2, 11, 11]);
   assert.equal((await scans.page(nobody, { limit: 5 })).items.length, 0);
-  assert.deepEqual(sizes.slice(5), [2, 11], 'each question begins anew');
+  assert.deepEqual(sizes.slice(5), [2, 11], 'each query begins anew');
 });
 
 test('a slice says what it took of its thread', async () => {
@@ -128,7 +128,7 @@ for (const direction of ['older', 'newer'] as const) {
   test(`page after page, ${direction} ones, everybody is met once and in order`, async () => {
     const { scans } = watched();
     for (const limit of [1, 3, 4, 7, 8, 30]) {
-      for (const question of [everybody, numbered('lt', 6), numbered('gte', 20), nobody]) {
+      for (const query of [everybody, numbered('lt', 6), numbered('gte', 20), nobody]) {
         const met: string[] = [];
         let last: string | undefined;
         do {
@@ -139,7 +139,7 @@ for (const direction of ['older', 'newer'] as const) {
                 ? { startingAfter: last }
                 : { endingBefore: last };
           const start = direction === 'newer' && last === undefined ? { endingBefore: 'ct_' } : cursor;
-          const page = await scans.page(question, { limit, ...start });
+          const page = await scans.page(query, { limit, ...start });
           assert.ok(page.items.length <= limit);
           const found = page.items.map(({ id }) => id);
           if (direction === 'older') met.push(...found);
@@ -148,11 +148,11 @@ for (const direction of ['older', 'newer'] as const) {
           last = page.last;
         } while (last !== undefined);
         const expected =
-          question === everybody
+          query === everybody
             ? ids
-            : question === nobody
+            : query === nobody
               ? []
-              : question.filter.rules.some((rule) => 'cmp' in rule && rule.cmp === 'lt')
+              : query.filter.rules.some((rule) => 'cmp' in rule && rule.cmp === 'lt')
                 ? ids.slice(-6)
                 : ids.slice(0, 5);
         assert.deepEqual(met, expected);
@@ -174,7 +174,7 @@ test('a page stays within the times it is asked for', async () => {
   }
 });
 
-test('another tenant finds nobody in it', async () => {
+test('another tenant finds no contacts in the audience', async () => {
   const { scans } = watched();
   const other = await world.addTenant('stranger');
   assert.equal(await scans.count(asking(everybody.filter, other.tenantId)), 0);
@@ -197,7 +197,7 @@ test('few look at the same time, of one tenant and in all; who is refused is tol
   assert.equal(await scans.count(everybody), CONTACTS);
 });
 
-test('a slice that fails ends its own question, and no other', async () => {
+test('a slice that fails ends its own query, and no other', async () => {
   let fails = true;
   let stretches = 0;
   const db: Pick<Db, 'query'> = {

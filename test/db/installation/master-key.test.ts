@@ -44,7 +44,7 @@ test('the key that sealed the canary opens it; another one, or none, is refused 
     await assert.rejects(start(t, directory), (error: Error) => {
       assert.equal(error.name, 'WrongKeyError');
       assert.ok(error.message.startsWith(file), error.message);
-      assert.match(error.message, /put back (that|the) key/);
+      assert.match(error.message, /restore (that|the) key/);
       return true;
     });
   }
@@ -72,7 +72,7 @@ test('a database of the version before is checked with one of its sealed secrets
 test('a first start that was cut short between the database and its key, or the key and its canary, goes on', async (t) => {
   const directory = temporaryDirectory();
   await (await openTestDatabase(t, { directory, readers: 0 })).close();
-  await start(t, directory);
+  await assert.doesNotReject(start(t, directory));
   withoutCanary(directory);
-  await start(t, directory);
+  await assert.doesNotReject(start(t, directory));
 });

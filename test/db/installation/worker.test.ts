@@ -130,8 +130,16 @@ test('all due times that wait move with the clock, however many there are, and n
     const recipient = database.prepare('SELECT * FROM recipients WHERE messageId = ?').get(id) as object;
     database.exec('DELETE FROM recipients');
     const { tenantId } = open;
-    const job = { tenantId, kind: 'suppressions', status: 'queued', createdAt: 0, rows: 0 };
-    const counts = { sizeBytes: 0, processedBytes: 0, created: 0, updated: 0, skipped: 0, failed: 0 };
+    const job = {
+      tenantId,
+      type: 'import',
+      kind: 'suppressions',
+      options: '{}',
+      status: 'queued',
+      createdAt: 0,
+      rows: 0,
+      progress: '{}',
+    };
     const delivery = {
       tenantId,
       eventId: 'evt_1',
@@ -143,8 +151,7 @@ test('all due times that wait move with the clock, however many there are, and n
     for (const [minutes] of moved) {
       const dueAt = NOW + minutes * MINUTE_MS;
       insert(database, 'recipients', { ...recipient, id: `rcp_${minutes}`, dueAt, state: 'deferred' });
-      insert(database, 'imports', { ...job, ...counts, id: `imp_${minutes}`, dueAt, options: '{}' });
-      insert(database, 'exports', { ...job, id: `exp_${minutes}`, dueAt, filter: '{}' });
+      insert(database, 'jobs', { ...job, id: `imp_${minutes}`, dueAt });
       insert(database, 'webhookDeliveries', { ...delivery, id: `whd_${minutes}`, dueAt });
     }
     // More rows with the same due time than one write moves.
@@ -168,10 +175,7 @@ test('all due times that wait move with the clock, however many there are, and n
     for (const move of MOVES_OF_DUE_TIMES) await move(db, setBack);
     const minutesOf = (dueAt: number | null | undefined) => ((dueAt ?? Number.NaN) - NOW) / MINUTE_MS;
     for (const [before, expected] of moved) {
-      const find = async (
-        table: 'recipients' | 'webhookDeliveries' | 'imports' | 'exports',
-        rowId: string,
-      ) => {
+      const find = async (table: 'recipients' | 'webhookDeliveries' | 'jobs', rowId: string) => {
         const row = await db.read
           .selectFrom(table)
           .select('dueAt')
@@ -181,8 +185,7 @@ test('all due times that wait move with the clock, however many there are, and n
       };
       await find('recipients', `rcp_${before}`);
       await find('webhookDeliveries', `whd_${before}`);
-      await find('imports', `imp_${before}`);
-      await find('exports', `exp_${before}`);
+      await find('jobs', `imp_${before}`);
     }
     for (const [table, count] of [
       ['recipients', MANY + 4],
@@ -246,7 +249,7 @@ test('a clock that is set back while the daemon runs is noticed within a minute;
   while ((await stored()) !== NOW + 2 * MINUTE_MS) await nextTurn();
   assert.deepEqual(moves, [{ now: NOW + 2 * MINUTE_MS, setBackMs: HOUR_MS }]);
   assert.deepEqual(lines, [`{"setBackMs":${HOUR_MS}}`]);
-  assert.deepEqual(wakeups, ['queue', 'webhooks', 'imports', 'exports']);
+  assert.deepEqual(wakeups, ['queue', 'webhooks', 'jobs']);
   offsetMs += 1_000;
   await work.stop(1_000);
   assert.equal(await stored(), NOW + 2 * MINUTE_MS + 1_000);

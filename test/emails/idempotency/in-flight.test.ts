@@ -22,7 +22,7 @@ const isInProgress = (error: unknown) => {
   return true;
 };
 
-test('the same request once more gets the answer of the first, as a repeat, and does nothing itself', async () => {
+test('a repeated request gets the response of the first and has no effect of its own', async () => {
   const inFlight = createInFlight(createFakeClock(0));
   const first = slow();
   let runs = 0;
@@ -43,7 +43,7 @@ test('the same request once more gets the answer of the first, as a repeat, and 
   assert.deepEqual(await inFlight.run(flight('a', 'h'), again), fresh('again'), 'nothing is kept of it');
 });
 
-test('the same request once more gets the refusal of the first', async () => {
+test('a repeated request gets the refusal of the first', async () => {
   const inFlight = createInFlight(createFakeClock(0));
   const first = slow();
   const refusal = new AppError('suppressed_recipient', 'no');
@@ -69,7 +69,7 @@ for (const code of ['invalid_api_key', 'restricted_api_key'] as const) {
   });
 }
 
-test('another request with the key begins when the first has ended, however it ended', async () => {
+test('a second request with the same key begins when the first has ended, however it ended', async () => {
   const clock = createFakeClock(0);
   const inFlight = createInFlight(clock);
   const order: string[] = [];

@@ -175,7 +175,7 @@ for (const tags of [['a'], ['a', 'b']]) {
     }));
 }
 
-test('nobody looks on for a reader who has left', () =>
+test('a scan stops when its client has disconnected', () =>
   inHistory(async (tx) => {
     const left = new Error('left');
     const { run, parts } = listing(tx, ['a'], AbortSignal.abort(left));

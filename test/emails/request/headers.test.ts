@@ -22,10 +22,7 @@ function refuses(param: string, headers: Record<string, string>, type: Type = 't
   );
 }
 
-/**
- * The reserved names: those of api.md 1.2 in its spelling, all of Content-* (security.md 2.15), and the fields that
- * receivers write.
- */
+/** Reserved names: fields that other parts of a request set, all of Content-*, and the fields that receivers write. */
 const RESERVED =
   `From To Cc Bcc Reply-To Sender Subject Date Message-ID Return-Path Received Delivered-To MIME-Version
   Content-Type Content-Transfer-Encoding Content-Disposition Content-ID Content-Location Content-Language DKIM-Signature Authentication-Results ARC-Seal
@@ -114,7 +111,7 @@ test('headers are at most 16 KiB in total', () => {
   refuses('headers', { ...some, 'X-99': 'v'.repeat(870) });
 });
 
-test('whatever is accepted is one printable line', () => {
+test('every accepted value is one printable line', () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('X-A', 'a\r\nb', '\0', '__proto__', 'From'),

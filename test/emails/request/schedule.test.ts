@@ -26,7 +26,7 @@ test('a time is read with its offset', () => {
   assert.equal(readSchedule('2026-03-01T14:30+01:30', NOW).scheduledAt, ahead);
 });
 
-test('what is no time with an offset is refused', () => {
+test('a text that is not a time with an offset is refused', () => {
   for (const text of ['', 'tomorrow', '2026-06-01T10:00:00', '2026-02-30T10:00:00Z']) refuses(text);
 });
 
@@ -38,7 +38,7 @@ test('a time that has passed, or is less than 10 seconds ahead, is now; what was
   assert.deepEqual(readSchedule(iso(ahead), NOW), { scheduledAt: ahead, datedAt: ahead });
 });
 
-test('more than a year ahead is refused', () => {
+test('a time more than a year ahead is refused', () => {
   assert.equal(readSchedule(iso(NOW + YEAR_MS), NOW).datedAt, NOW + YEAR_MS);
   refuses(iso(NOW + YEAR_MS + 1));
   refuses('9999-12-31T23:59:59Z');

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { readRouteAddress, readRouteDomain } from '../../../src/inbound/routes/address.ts';
 import { AppError } from '../../../src/system/errors.ts';
 
-test('whatever is accepted is read as itself again, and its domain stands at its end', () => {
+test('every accepted address parses to itself and ends with its domain', () => {
   const local = fc.oneof(
     fc.constant('*'),
     fc.emailAddress().map((text) => text.split('@')[0] ?? ''),

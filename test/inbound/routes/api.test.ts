@@ -124,7 +124,7 @@ const BAD: [name: string, body: object, param: string][] = [
   ['enabled as text', { ...OK, enabled: 'true' }, 'enabled'],
   ['enabled as null', { ...OK, enabled: null }, 'enabled'],
 ];
-test('what is no route is refused with 400, at its creation and as a change', async () => {
+test('an invalid route is refused with 400, when it is created and when it is changed', async () => {
   const tenant = await tenantWith();
   const { id } = (await create(tenant, { address: 'kept@shop.example' })).body;
   const before = await routesIn(tenant);
@@ -144,14 +144,10 @@ test('what is no route is refused with 400, at its creation and as a change', as
 });
 
 test('http is a destination when the operator allows it', async () => {
-  const lenient = await openTestApp({ env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true' } });
-  try {
-    await addDomain(lenient, { name: 'shop.example', status: 'verified' });
-    const body = { address: 'a@shop.example', destination: 'http://127.0.0.1:3000/' };
-    assert.equal((await lenient.request('POST', PATH, { body })).status, 201);
-  } finally {
-    await lenient.close();
-  }
+  await using lenient = await openTestApp({ env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true' } });
+  await addDomain(lenient, { name: 'shop.example', status: 'verified' });
+  const body = { address: 'a@shop.example', destination: 'http://127.0.0.1:3000/' };
+  assert.equal((await lenient.request('POST', PATH, { body })).status, 201);
 });
 
 test('the very domain must be a verified one of the tenant', async () => {
@@ -174,8 +170,8 @@ test('the very domain must be a verified one of the tenant', async () => {
     ['news.shop.example', /not one of yours/],
     ['example', /./],
     ['stranger.example', /not one of yours/],
-    ['sandbox.mx.postrider.example', /takes no inbound mail/],
-    ['simulator.mx.postrider.example', /takes no inbound mail/],
+    ['sandbox.mx.postrider.example', /receives no inbound mail/],
+    ['simulator.mx.postrider.example', /receives no inbound mail/],
   ];
   for (const [domain, message] of refused.filter(([name]) => name.includes('.'))) {
     for (const { status, body } of [
@@ -233,7 +229,7 @@ test('a tenant has at most 1,000 routes, and room again after deleting one', asy
   assert.equal((await create(tenant, { address: 'last@shop.example' })).status, 201);
 });
 
-test('what is named changes and the rest stays', async () => {
+test('a change sets the named fields and leaves the others', async () => {
   const tenant = await tenantWith();
   await addVerified(tenant, 'other.example');
   const { secret: _, ...created } = (await create(tenant, { address: 'a@shop.example' })).body;
@@ -272,35 +268,6 @@ test('a deleted route is gone, and its address free', async () => {
   assert.equal((await ask(tenant, 'DELETE', `/${id}`)).status, 404);
   assert.equal((await ask(tenant, 'GET', `/${id}`)).status, 404);
   assert.equal((await create(tenant, { address: 'a@shop.example' })).status, 201);
-});
-
-test('a route of another tenant, a missing one and a wrong id are all the same 404', async () => {
-  const tenant = await tenantWith();
-  const other = await tenantWith();
-  const { id } = (await create(tenant, { address: 'a@shop.example' })).body;
-  const before = await routesIn(tenant);
-  const asks: [string, Tenant][] = [
-    [id, other],
-    [`rt_${'0'.repeat(26)}`, tenant],
-    [id.replace('rt_', 'wh_'), tenant],
-    [id.toUpperCase(), tenant],
-    [`${id}%00`, tenant],
-    [`${id}'--`, tenant],
-    ['x', tenant],
-  ];
-  for (const [asked, caller] of asks) {
-    for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
-      const body = method === 'PATCH' ? { enabled: false } : undefined;
-      const answer = await ask(caller, method, `/${asked}`, { body });
-      const { requestId: _, ...error } = answer.body.error;
-      assert.deepEqual(
-        [answer.status, error],
-        [404, { type: 'not_found', message: 'Inbound route not found' }],
-        `${method} ${asked}`,
-      );
-    }
-  }
-  assert.deepEqual(await routesIn(tenant), before);
 });
 
 test('the list is newest first, in pages, by address, by domain and by time, without secrets', async () => {

@@ -6,11 +6,11 @@ import { createBodyHash } from '../../../src/mail/dkim/body-hash.ts';
 
 /** RFC 6376 3.4.4, in its own words. */
 function reference(body: string): string {
-  const reduced = body
+  let reduced = body
     .split('\r\n')
     .map((line) => line.replace(/[ \t]+/g, ' ').replace(/ $/, ''))
-    .join('\r\n')
-    .replace(/(?:\r\n)+$/, '');
+    .join('\r\n');
+  while (reduced.endsWith('\r\n')) reduced = reduced.slice(0, -2);
   return createHash('sha256')
     .update(reduced === '' ? '' : `${reduced}\r\n`, 'latin1')
     .digest('base64');

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { isAscii } from 'node:buffer';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type AddressObject, simpleParser } from 'mailparser';
 import { type Mailbox, parseMailbox } from '../../../src/mail/address.ts';
-import { type Attachment, type Composition, compose } from '../../../src/mail/message/compose.ts';
+import { COMPOSER_VERSION, composeBody, TEXTS_END, type Texts } from '../../../src/mail/message/compose.ts';
+import { type Attachment, fileParts } from '../../../src/mail/message/file-part.ts';
 import { cleanFilename } from '../../../src/mail/message/filename.ts';
 import { dateField } from '../../../src/mail/message/headers.ts';
+import { type MessageFields, writeMessageFields } from '../../../src/mail/message/message-fields.ts';
 
 const DATE_MS = Date.UTC(2026, 10, 20, 10, 30, 0);
 
@@ -14,6 +17,16 @@ function mailbox(text: string): Mailbox {
   const parsed = parseMailbox(text);
   assert.ok(parsed, text);
   return parsed;
+}
+
+type Composition = Omit<MessageFields, 'to' | 'cc' | 'replyTo'> &
+  Record<'to' | 'cc' | 'replyTo', Mailbox[]> &
+  Texts & { attachments: readonly Attachment[] };
+
+/** Composes a whole message. */
+function compose(message: Composition): { header: Buffer; body: Iterable<Buffer> } {
+  const { fields, pieces } = composeBody(message, fileParts(message.attachments, message.html !== undefined));
+  return { header: Buffer.from(`${writeMessageFields(message)}${fields}\r\n`, 'latin1'), body: pieces };
 }
 
 function composition(parts: Partial<Composition> = {}): Composition {
@@ -158,6 +171,42 @@ test('the same composition gives the same bytes, another seed another boundary',
   assert.notDeepEqual(bytesOf(message), bytesOf({ ...message, boundarySeed: 'em_2' }));
   const { body } = compose(message);
   assert.deepEqual([...body], [...body]);
+});
+
+test('the bytes of this version of the composer are known: whoever changes them changes the version', () => {
+  const text =
+    'Grüße,\nan = sign, and a line that is long enough to be folded into two lines of quoted-printable.\n';
+  const html = '<p>Hello <img src="cid:logo"></p>\r\n';
+  const logo = attachment({ filename: 'logo.png', contentType: 'image/png', contentId: 'logo' });
+  const messages = [
+    composition(),
+    composition({ text, html: undefined }),
+    composition({ text, html }),
+    composition({ text: '語'.repeat(400), html, attachments: [logo, attachment()] }),
+    composition({ text: undefined, html, attachments: [attachment({ contentType: 'text/plain' })] }),
+  ];
+  const bodies = messages.map((message) => {
+    const { fields, pieces } = composeBody(
+      message,
+      fileParts(message.attachments, message.html !== undefined),
+    );
+    return Buffer.concat([Buffer.from(fields), ...pieces]);
+  });
+  assert.deepEqual(
+    [COMPOSER_VERSION, hash('sha256', Buffer.concat(bodies))],
+    [1, '117c1204fe0f080972ee2b47dcb1f9b0854b3865c2354bcfc83cdb57de1a99e5'],
+  );
+});
+
+test('texts come before the mark, and files after it', () => {
+  const { body } = compose(composition({ html: '<p>Hi</p>', attachments: [attachment()] }));
+  const pieces = [...body];
+  const end = pieces.indexOf(TEXTS_END);
+  assert.match(Buffer.concat(pieces.slice(0, end)).toString(), /<p>Hi<\/p>$/);
+  assert.match(
+    Buffer.concat(pieces.slice(end)).toString(),
+    /^\r\n--=_[0-9a-f]{32}--\r\n\r\n--=_.*report\.pdf/s,
+  );
 });
 
 test('a plain message is exactly these bytes', () => {

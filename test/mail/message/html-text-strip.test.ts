@@ -63,7 +63,7 @@ test('a tag of a thousand stray quotes ends at the next angle', async () => {
   assert.equal(await stripHtml(`<p ${'" '.repeat(1_000)} a=">">x`), '">x');
 });
 
-test('others have their turns while it works', async () => {
+test('the event loop runs other tasks while a document is stripped', async () => {
   let turns = 0;
   let working = true;
   const count = () => {

@@ -32,7 +32,7 @@ test('a CR or LF outside CRLF is found', () => {
   );
 });
 
-test('the same is found however the message is cut', () => {
+test('the check of line ends finds the same however the message is cut into chunks', () => {
   fc.assert(
     fc.property(bytes, fc.array(fc.nat(60)), (whole, cuts) => {
       const at = [0, ...cuts.map((cut) => Math.min(cut, whole.length)).sort((a, b) => a - b), whole.length];

@@ -65,7 +65,7 @@ test('replies are the same however the bytes are cut', () => {
   );
 });
 
-test('what is no reply is said so, and nothing else is ever thrown', () => {
+test('bytes that are not a reply throw ReplyFormatError, and nothing else is ever thrown', () => {
   for (const line of [
     '',
     'hello',

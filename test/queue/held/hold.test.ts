@@ -158,7 +158,7 @@ test('released mail is tried alone, lives for another day, and one more crash ho
   assert.equal((await queue('release', id)).code, 0);
   assert.deepEqual(await spool.claim(), [], 'it waits for its trial');
   const trials = createTrialWork(app);
-  for (const trial of await trials.lease(1)) await trials.run(trial);
+  for (const trial of (await trials.lease(1)).items) await trials.run(trial);
   assert.equal((await spool.claim('crash')).length, 1);
   await recoverQueue(app);
   assert.equal((await spool.email(id)).recipients[0].status, 'held');

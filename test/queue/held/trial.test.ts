@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openWriting } from '../../../src/db/connection.ts';
-import { createSigningKeys } from '../../../src/domains/signing-key.ts';
-import { type Claimed, deliver } from '../../../src/queue/deliver.ts';
+import type { Claim } from '../../../src/queue/claim.ts';
 import { findWaitingSuspect } from '../../../src/queue/held/store.ts';
 import { createTrialWork } from '../../../src/queue/held/trial.ts';
-import { NO_REPORT, verdictForAll } from '../../../src/queue/outcome.ts';
-import { releaseUnsent } from '../../../src/queue/release.ts';
-import { simulateDelivery } from '../../../src/queue/simulate.ts';
-import { DELIVERY_DEADLINE_MS } from '../../../src/queue/transact.ts';
+import { NO_REPORT, verdictForAll } from '../../../src/queue/outcome/outcome.ts';
+import { simulateDelivery } from '../../../src/queue/sessions/simulate.ts';
+import { DELIVERY_DEADLINE_MS } from '../../../src/queue/sessions/transact.ts';
+import { releaseUnsent } from '../../../src/queue/state/release-unsent.ts';
 import { recoverQueue } from '../../../src/queue/worker.ts';
 import { newId } from '../../../src/system/ids.ts';
-import { openSpool } from '../../support/spool.ts';
+import { deliverBy, judged, openSpool } from '../../support/spool.ts';
 
 const spool = await openSpool();
 after(() => spool.close());
@@ -34,16 +33,15 @@ async function live(crasher: string, arrivals: () => Promise<void> = async () =>
     const claimed = await spool.claim(runId);
     if (claimed.some(({ message }) => message.id === crasher)) return 'crashed';
     for (const one of claimed) await settle(start, one);
-    const [trial] = await trials.lease(1);
+    const [trial] = (await trials.lease(1)).items;
     if (trial) await trials.run(trial);
     else if (claimed.length === 0) return 'idle';
   }
 }
 
-function settle(start: typeof app, claimed: Claimed): Promise<void> {
-  const verdicts = simulateDelivery(app.config, claimed);
-  const world = { ...start, signingKeys: createSigningKeys(app) };
-  return deliver(world, claimed, async () => ({ verdicts, signature: null }));
+function settle(start: typeof app, claim: Claim): Promise<void> {
+  const verdicts = simulateDelivery(app.config, claim);
+  return deliverBy(start, claim, async () => judged(verdicts));
 }
 
 function interruptedAttempts(): Promise<{ messageId: string; interruptedAttempts: number; state: string }[]> {
@@ -56,7 +54,7 @@ function interruptedAttempts(): Promise<{ messageId: string; interruptedAttempts
     .execute();
 }
 
-test('of many deliveries in flight, only the one that crashes the daemon five times is held', async () => {
+test('only the delivery that crashes the daemon five times is held, among many in flight', async () => {
   const ids: string[] = [];
   for (let index = 0; index < 60; index++) ids.push(await spool.accept(`delivered+${index}${AT_SIMULATOR}`));
   const crasher = ids[37] ?? '';
@@ -105,7 +103,7 @@ test('suspects that a clean stop or an earlier version left behind become due on
   assert.deepEqual(await spool.claim(), [], 'none is due after a start');
   const trials = createTrialWork(app);
   for (const _ of ids) {
-    const [trial] = await trials.lease(1);
+    const [trial] = (await trials.lease(1)).items;
     assert.ok(trial);
     await trials.run(trial);
     const claimed = await spool.claim();
@@ -121,18 +119,17 @@ async function liveWithHangingHosts(culprit: string): Promise<'crashed' | 'idle'
   const start = { ...app, runId };
   await recoverQueue(start);
   const trials = createTrialWork(start);
-  let inFlight: Claimed[] = [];
+  let inFlight: Claim[] = [];
   for (let step = 0; step < 2_000; step++) {
     await clock.advance(10_000);
-    for (const trial of await trials.lease(1)) await trials.run(trial);
+    for (const trial of (await trials.lease(1)).items) await trials.run(trial);
     inFlight.push(...(await spool.claim(runId)));
     for (const one of inFlight) {
       const lastedMs = clock.elapsed() - one.claimedAt;
       if (one.message.id === culprit && lastedMs >= CRASH_AFTER_MS) return 'crashed';
       if (lastedMs < DELIVERY_DEADLINE_MS) continue;
       const verdicts = verdictForAll(one, { kind: 'deferred', report: HANGS });
-      const world = { ...start, signingKeys: createSigningKeys(app) };
-      await deliver(world, one, async () => ({ verdicts, signature: null }));
+      await deliverBy(start, one, async () => judged(verdicts));
       inFlight = inFlight.filter((other) => other !== one);
     }
     if (inFlight.length === 0 && (await findWaitingSuspect(app.db.read)) === undefined) return 'idle';
@@ -178,14 +175,14 @@ test('a suspect with three interrupted attempts is tried while no other suspect 
   makeDoubts(4, ids[2]);
   const trials = createTrialWork(app);
   for (const id of ids) {
-    for (const trial of await trials.lease(1)) await trials.run(trial);
+    for (const trial of (await trials.lease(1)).items) await trials.run(trial);
     const claimed = await spool.claim();
     assert.deepEqual(
       claimed.map(({ message }) => message.id),
       [id],
     );
     await clock.advance(TRIAL_MS);
-    assert.deepEqual(await trials.lease(1), [], 'the next one waits until it is settled');
+    assert.deepEqual((await trials.lease(1)).items, [], 'the next one waits until it is settled');
     for (const one of claimed) await settle(app, one);
   }
 });
@@ -200,13 +197,13 @@ test('suspects with two interrupted attempts are tried one at a time, and the ne
   assert.deepEqual(await spool.claim(), [], 'none is due before its trial');
   const trials = createTrialWork(app);
   const next = async () => {
-    for (const trial of await trials.lease(1)) await trials.run(trial);
+    for (const trial of (await trials.lease(1)).items) await trials.run(trial);
     return spool.claim();
   };
   const first = await next();
   assert.equal(first.length, 1);
   assert.deepEqual(await next(), [], 'the first is in flight');
-  const due = await trials.nextDueAt();
+  const due = (await trials.lease(1)).nextDueAt;
   assert.equal(due, clock.now() + TRIAL_MS);
   for (const one of first) await settle(app, one);
   const second = await next();

@@ -2,8 +2,8 @@
  * The operations of the API as tests walk over them, read from its OpenAPI document: an operation that is new is among
  * them by being there, and one whose ids are of an unknown kind is refused.
  */
-import type { Operation } from '../../../src/http/openapi/operation.ts';
-import type { OpenApiDocument } from '../../../src/http/openapi.ts';
+import type { Operation } from '../../../src/http/json/openapi/operation.ts';
+import type { OpenApiDocument } from '../../../src/http/json/openapi.ts';
 import type { IdPrefix } from '../../../src/system/ids.ts';
 import type { TestMethod } from '../test-app.ts';
 

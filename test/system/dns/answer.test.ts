@@ -108,7 +108,7 @@ test('a chain of sixteen is followed', async () => {
   assert.equal(finding.kind, 'found');
 });
 
-test('that there is nothing holds as long as the SOA says, five minutes at most; without one not at all', async () => {
+test('a negative answer is cached as long as the SOA says, at most five minutes, and not at all without an SOA', async () => {
   for (const [ttl, minimum, ttlMs] of [
     [60, 200, 60_000],
     [200, 60, 60_000],

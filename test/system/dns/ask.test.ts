@@ -104,7 +104,7 @@ test('a truncated answer is asked for again over TCP', async (t) => {
   );
 });
 
-test('over TCP too an answer must match, be whole, and fit', async (t) => {
+test('a response over TCP must match the query, be complete, and fit', async (t) => {
   const { ask, first } = await world(t, silence);
   for (const lie of [
     (asked: Asked) => addresses({ ...asked, id: asked.id ^ 1 }, '192.0.2.66'),

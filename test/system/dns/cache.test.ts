@@ -35,7 +35,7 @@ test('an answer is kept until its time is up, and says how much of it is left', 
   assert.equal(now.asked, 2);
 });
 
-test('that there is nothing is kept too', async () => {
+test('a negative answer is cached too', async () => {
   for (const kind of ['no-data', 'no-name'] as const) {
     const { clock, now, cached } = world({ kind, ttlMs: 10_000 });
     await cached(QUESTION);
@@ -112,7 +112,7 @@ test('a resolver that fails is asked again every half minute, and believed at on
   assert.deepEqual(await cached(QUESTION), found('new', 10_000));
 });
 
-test('that there was nothing never serves on: no mail bounces on an old answer', async () => {
+test('an expired negative answer is never served, so that no mail bounces on an old answer', async () => {
   for (const kind of ['no-data', 'no-name'] as const) {
     const { clock, now, cached } = world({ kind, ttlMs: 10_000 });
     await cached(QUESTION);

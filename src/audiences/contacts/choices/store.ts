@@ -1,7 +1,7 @@
 /**
- * What contacts chose of marketing mail, by their address: all SQL, and the only writer of the table. It says nothing that
- * the contacts do not say, and is written with each of them (contacts/store.ts): an address may stand in a thousand
- * audiences, and before mail is accepted nobody reads so many contacts to learn what one of them chose.
+ * Stores the choices of contacts about marketing mail by address. All SQL of this table is here, and nothing else writes
+ * it. The table is an index of the contacts and is written with each of them (contacts/store.ts). An address can be in a
+ * thousand audiences, and accepting mail must not read a thousand contacts to learn whether one of them opted out.
  */
 import { sql } from 'kysely';
 import type { ContactChoiceRow, ContactRow, TopicRow } from '../../../db/marketing-tables.ts';
@@ -10,32 +10,35 @@ import { constant, type Param, statement } from '../../../db/statement.ts';
 import { addressKey } from '../../../mail/address.ts';
 import { type Choices, readChoices } from '../merge.ts';
 
-/** Stands for all marketing mail, which a contact may only leave. */
+/** Topic id that stands for all marketing mail. A contact can only opt out of it. */
 const ALL_TOPICS = '';
 
-/** Of a contact, what its choices are made of. */
+/** Columns of a contact that its choices are derived from. */
 type Chooser = Pick<ContactRow, 'id' | 'tenantId' | 'address' | 'unsubscribed' | 'topics'>;
 
-/** Part of every write of a contact, which becomes `after` of `before`; a new one was not there, a deleted one will not be. */
+/**
+ * Updates the choices when a contact changes from `before` to `after`. `before` is undefined for a new contact, `after` for
+ * a deleted one. Every write of a contact calls it.
+ */
 export async function moveChoices(
   tx: Tx,
   before: Chooser | undefined,
   after: Chooser | undefined,
 ): Promise<void> {
-  if (isSilent(before) && isSilent(after)) return;
+  if (hasNoChoices(before) && hasNoChoices(after)) return;
   const isMoved = before?.address !== after?.address;
   if (!isMoved && before?.unsubscribed === after?.unsubscribed && before?.topics === after?.topics) return;
   const [left, taken] = [choicesOf(before), choicesOf(after)];
-  if (before) await write(tx, forget, before, isMoved ? left : without(left, taken));
-  if (after) await write(tx, remember, after, isMoved ? taken : without(taken, left));
+  if (before) await write(tx, forget, rowsOf(before, isMoved ? left : without(left, taken)));
+  if (after) await write(tx, remember, rowsOf(after, isMoved ? taken : without(taken, left)));
 }
 
-/** As most are: a file of a million of them costs nothing here. */
-function isSilent(contact: Chooser | undefined): boolean {
+/** Returns true for most contacts, at almost no cost: an import of a million of them must not slow down here. */
+function hasNoChoices(contact: Chooser | undefined): boolean {
   return !contact || (contact.unsubscribed === 0 && contact.topics === '{}');
 }
 
-/** The rows it has here. */
+/** Returns the number of rows that a contact has in this table. */
 export function countChoices(contact: Chooser): number {
   return Object.keys(choicesOf(contact)).length;
 }
@@ -75,26 +78,25 @@ const forget = statement((db, param: Param<Written>) =>
     .where('contactId', '=', param('contactId')),
 );
 
-async function write(
-  tx: Tx,
-  how: typeof remember | typeof forget,
-  { id: contactId, tenantId, address }: Chooser,
-  choices: Choices,
-): Promise<void> {
-  if (Object.keys(choices).length === 0) return;
-  await how.all(tx, { tenantId, address, contactId, choicesJson: JSON.stringify(choices) });
+function rowsOf({ id: contactId, tenantId, address }: Chooser, choices: Choices): Written {
+  return { tenantId, address, contactId, choicesJson: JSON.stringify(choices) };
+}
+
+async function write(tx: Tx, how: typeof remember | typeof forget, rows: Written): Promise<void> {
+  if (rows.choicesJson !== '{}') await how.all(tx, rows);
 }
 
 export type OptOutQuestion = {
   topicId: TopicRow['id'];
-  /** Of the topic: speaks for who chose nothing, contacts or not. */
+  /** Default of the topic. It applies to addresses that made no choice, contacts or not. */
   defaultOptIn: boolean;
   addresses: readonly string[];
 };
 
 /**
- * Those of `addresses` that get no mail of this topic, each as its `addressKey`: a contact with the address, in any of the
- * tenant's audiences, is unsubscribed or opted out of the topic; or none chose, and the topic's default is out (api.md 1.6).
+ * Returns the addresses that get no mail of this topic, each as its `addressKey`. An address is opted out when a contact
+ * with it, in any audience of the tenant, is unsubscribed or opted out of the topic. When no contact made a choice, the
+ * default of the topic decides.
  */
 export async function findOptedOut(
   tx: Tx,
@@ -113,7 +115,7 @@ export async function findOptedOut(
 
 type Choice = Omit<ContactChoiceRow, 'contactId'>;
 
-/** Stops at the first: reads more than one only of audiences that are deleted and not yet cleared. */
+/** Finds one contact with the choice. It reads more rows only while deleted audiences are not yet cleared. */
 const firstToChoose = statement((db, param: Param<Choice>) =>
   db
     .selectFrom('contactChoices')

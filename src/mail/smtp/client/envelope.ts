@@ -34,7 +34,7 @@ export type Envelope = {
 
 /**
  * An ASCII address of RFC 5321 4.1.2, whose local part is quoted when it has a space or an angle bracket. It cannot hold a
- * character that ends the command line (security.md 2.4).
+ * character that ends the command line, because such an address could smuggle in further commands.
  */
 const ENVELOPE_ADDRESS =
   /^(?:"(?:[ !#-[\]-~]|\\[ -~])*"|[!#-;=?-~]+)@(?:[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*|\[[A-Za-z0-9.:]+\])$/;
@@ -43,7 +43,8 @@ const MAX_RECIPIENTS = 100;
 /** Maximum length of an address without its angle brackets (RFC 5321 4.5.3.1.3). */
 const MAX_ADDRESS_OCTETS = 254;
 
-export function isEnvelopeAddress(address: string): boolean {
+/** Returns true for an address that can stand in the commands of an envelope. */
+function isEnvelopeAddress(address: string): boolean {
   return address.length <= MAX_ADDRESS_OCTETS && ENVELOPE_ADDRESS.test(address);
 }
 
@@ -88,13 +89,14 @@ function readSizeLimit(parameter: string | undefined): number | undefined {
   return limit === 0 ? undefined : limit;
 }
 
+/** Returns the MAIL command, with the parameters that the server's extensions allow (RFC 1870 3, RFC 6152 3). */
 export function mailCommand(envelope: Envelope, extensions: ReadonlyMap<string, string>): string {
   const size = extensions.has('SIZE') ? ` SIZE=${sizeOf(envelope)}` : '';
-  // RFC 6152 3
   const body = extensions.has('8BITMIME') && envelope.message.isEightBit ? ' BODY=8BITMIME' : '';
   return `MAIL FROM:<${envelope.mailFrom}>${size}${body}\r\n`;
 }
 
+/** Returns the RCPT command for an address that `isEnvelopeAddress` accepts. */
 export function rcptCommand(address: string): string {
   return `RCPT TO:<${address}>\r\n`;
 }

@@ -36,6 +36,7 @@ export class SmtpError extends Error {
   }
 }
 
+/** Returns the error for a peer that sends bytes that are not SMTP, or that nobody asked for. */
 export function protocolError(phase: SmtpPhase, message: string): SmtpError {
   return new SmtpError({ phase, kind: 'protocol', message });
 }

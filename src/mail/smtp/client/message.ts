@@ -2,13 +2,13 @@
  * Sends the message, from the 354 to the final dot. It writes slices as fast as the peer takes them, so that neither a
  * large message nor a slow peer costs memory.
  */
+import { LF } from '../../octets.ts';
 import { asBuffer, CrlfCheck, stuffDots } from '../body.ts';
 import type { SmtpConnection } from './connection.ts';
 import type { Envelope, MessageContent } from './envelope.ts';
 
 /** Size of one write. The next write waits until the peer's window has room. */
 const SLICE_BYTES = 64 * 1024;
-const LF = 0x0a;
 
 /**
  * Writes everything but the final dot and returns the bytes of the final dot. Returns undefined when the peer replied
@@ -59,13 +59,13 @@ export async function sendContent(
  * Reports a streamed message whose length differs from the declared one, or that has a CR or LF outside CRLF. The fault
  * lies on this side, so it is not an `SmtpError`, which describes the peer.
  */
-export class MalformedMessageError extends Error {
+class MalformedMessageError extends Error {
   override readonly name = 'MalformedMessageError';
 }
 
 /** Turns slices of a message into the bytes that go over the wire. */
 class SliceStream {
-  /** Undefined for an inline message, which was checked before anything was sent (envelope.ts). */
+  /** Check of a streamed message. An inline message has none, because envelope.ts checks it before anything is sent. */
   readonly #lines: CrlfCheck | undefined;
   #missingBytes: number;
   /** The message begins at the start of a line. */
@@ -76,7 +76,10 @@ class SliceStream {
     this.#lines = inline ? undefined : new CrlfCheck();
   }
 
-  /** @throws MalformedMessageError */
+  /**
+   * Returns a slice as it is sent, with its leading dots doubled (RFC 5321 4.5.2).
+   * @throws MalformedMessageError
+   */
   next(slice: Buffer): Buffer {
     this.#missingBytes -= slice.length;
     if (this.#missingBytes < 0) throw new MalformedMessageError('the message is longer than declared');

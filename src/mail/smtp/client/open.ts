@@ -36,7 +36,7 @@ export type SmtpOptions = {
   onPhase?: ((phase: SmtpPhase) => void) | undefined;
 };
 
-export type SmtpTls = {
+type SmtpTls = {
   /** Protocol version, such as `TLSv1.3`. */
   version: string;
   cipher: string;
@@ -80,7 +80,7 @@ export async function openSmtp(
       const secure = await upgrade(world.clock, connection, options);
       connection = new SmtpConnection(world.clock, secure, options.isPressed);
       tls = describe(secure);
-      // RFC 3207 4.2: the client forgets what it learned before the handshake.
+      // The client must forget what it learned before the handshake (RFC 3207 4.2).
       extensions = await greet(connection, options);
     }
     return { ok: true, session: openSession(connection, { extensions, tls, timeouts: options.timeouts }) };
@@ -139,8 +139,8 @@ function parseExtensions(reply: SmtpReply): Map<string, string> {
 }
 
 /**
- * Starts TLS (RFC 3207 4). Plaintext that arrives after the 220 would be read as if TLS had protected it, so it ends the
- * session (security.md 2.3).
+ * Starts TLS (RFC 3207 4). Plaintext that arrives after the 220 would be read as if TLS had protected it, so it ends
+ * the session.
  */
 async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOptions): Promise<TLSSocket> {
   const { serverName, timeouts } = options;
@@ -150,10 +150,11 @@ async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOp
   if (reply.code !== 220) {
     throw new SmtpError({ phase: 'starttls', kind: 'tls', message: `STARTTLS refused: ${replyText(reply)}` });
   }
-  if (connection.hasInput) throw protocolError('starttls', 'plaintext came behind the answer to STARTTLS');
+  if (connection.hasInput)
+    throw protocolError('starttls', 'the peer sent plaintext after its answer to STARTTLS');
   try {
     const secure = await startTls(clock, connection.detach(), {
-      // RFC 6066 3: SNI carries a host name without its trailing dot, never an address.
+      // SNI carries a host name without its trailing dot, and never an address (RFC 6066 3).
       serverName: isIP(serverName) === 0 ? serverName.replace(/\.$/, '') : '',
       hello: options.tls === 'reduced' ? 'reduced' : 'default',
       timeoutMs,

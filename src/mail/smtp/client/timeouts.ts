@@ -22,21 +22,21 @@ export type SmtpTimeouts = {
 };
 
 export const DEFAULT_SMTP_TIMEOUTS: SmtpTimeouts = {
-  // RFC 5321 has no minimum for it. A host that is up answers a SYN within seconds.
+  // A host that is up answers a SYN within seconds. RFC 5321 has no minimum for connecting.
   connectMs: 30_000,
-  // RFC 5321 4.5.3.2.1 asks for five minutes. Attempts after the first wait that long (`LATER_SMTP_TIMEOUTS`).
+  // The first attempt waits shorter than the five minutes of RFC 5321 4.5.3.2.1; later ones do (`LATER_SMTP_TIMEOUTS`).
   bannerMs: 60_000,
   ehloMs: 60_000,
   startTlsMs: 30_000,
-  // RFC 5321 4.5.3.2.2
+  // Minimum of RFC 5321 4.5.3.2.2.
   mailMs: 300_000,
-  // RFC 5321 4.5.3.2.3
+  // Minimum of RFC 5321 4.5.3.2.3.
   rcptMs: 300_000,
-  // RFC 5321 4.5.3.2.4
+  // Minimum of RFC 5321 4.5.3.2.4.
   dataMs: 120_000,
-  // RFC 5321 4.5.3.2.5
+  // Minimum of RFC 5321 4.5.3.2.5.
   blockMs: 180_000,
-  // RFC 5321 4.5.3.2.6 asks for ten minutes. A shorter wait makes duplicates: the peer may have taken the message.
+  // A wait shorter than the ten minutes of RFC 5321 4.5.3.2.6 makes duplicates: the peer may have taken the message.
   dotMs: 600_000,
   // A session that fails at RSET or QUIT loses no message, so these waits are short.
   resetMs: 10_000,

@@ -42,7 +42,7 @@ export type Transaction = {
 };
 
 /** The state of a session that outlives a transaction. */
-export type SessionState = {
+type SessionState = {
   readonly connection: SmtpConnection;
   readonly extensions: ReadonlyMap<string, string>;
   readonly timeouts: SmtpTimeouts;
@@ -58,6 +58,7 @@ export type SessionState = {
   needsReset: boolean;
 };
 
+/** Returns the state of a session that has not sent a transaction yet. */
 export function newSession(
   connection: SmtpConnection,
   extensions: ReadonlyMap<string, string>,
@@ -220,7 +221,7 @@ async function exchange(
   if (finalDot === undefined) return settleEarly(progress, await connection.read('body', timeouts.blockMs));
   progress.dotSent = connection.isOpen;
   connection.send(finalDot, 1);
-  // RFC 5321 4.1.1.4: any verdict ends the transaction.
+  // Any verdict ends the transaction (RFC 5321 4.1.1.4).
   state.needsReset = false;
   if (isPipelining(state)) markReady();
   await announce(state, envelope, ['dot']);

@@ -1,4 +1,4 @@
-/** Reads the log of deliveries for its owner (api.md 1.8). This module writes nothing. */
+/** Reads the log of deliveries for its owner. This module writes nothing. */
 import type { Tx } from '../../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../../db/page.ts';
 import type { WebhookDeliveryRow } from '../../../db/tables.ts';

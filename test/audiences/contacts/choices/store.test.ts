@@ -113,7 +113,7 @@ test('one that speaks is found behind those of deleted audiences', async () => {
   assert.equal(await out(), 1);
 });
 
-test('of an address in many audiences one row is read, whatever was chosen there', async () => {
+test('finding the choice of an address in many audiences reads one row', async () => {
   const crowded = openMemoryDatabase();
   let rows = 0;
   const prepare = crowded.database.prepare.bind(crowded.database);
@@ -283,7 +283,7 @@ async function keptRows({ tenantId: tenant }: World): Promise<string[]> {
   return rows.map((row) => `${row.address} ${row.topicId} ${row.optedIn} ${row.contactId}`).sort();
 }
 
-test('whatever becomes of contacts, the answer is what they say together', async () => {
+test('the opt-outs of an address always agree with all of its contacts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 14 }), async (steps) => {
       const tenant = await addTenant();

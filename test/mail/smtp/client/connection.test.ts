@@ -28,7 +28,7 @@ async function connected(t: TestContext, script: Script = {}) {
   return { peer, socket, connection, ...counted };
 }
 
-test('what is sent in one turn of the event loop is one write', async (t) => {
+test('commands that are sent in one turn of the event loop are one write', async (t) => {
   const { peer, socket, connection } = await connected(t);
   connection.send('NOOP\r\n');
   connection.send(Buffer.from('NOOP\r\n'));

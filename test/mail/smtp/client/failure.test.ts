@@ -5,14 +5,14 @@ import { TimeoutError } from '../../../../src/system/clock.ts';
 
 const errorOf = (code: string) => Object.assign(new Error(`connect ${code} 192.0.2.1:25`), { code });
 
-test('what this machine lacks is no failure of the peer', () => {
+test('a lack of resources on this machine is not a failure of the peer', () => {
   for (const code of ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL']) {
     const { failure } = networkError('connect', errorOf(code));
     assert.deepEqual(failure, { phase: 'connect', kind: 'local', message: `connect ${code} 192.0.2.1:25` });
   }
 });
 
-test('what the network or the peer did is one', () => {
+test('errors of the network or the peer become a failure of the connection or a timeout', () => {
   for (const code of ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE']) {
     assert.equal(networkError('connect', errorOf(code)).failure.kind, 'connection');
   }

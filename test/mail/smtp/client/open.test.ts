@@ -516,7 +516,7 @@ test('a reduced hello ends in TLS 1.2, and in plaintext where the peer offers no
   assert.equal((await sessionWith(t, plain.port, { tls: 'reduced' })).tls, undefined);
 });
 
-test('nobody listening is a failure to connect', async () => {
+test('a closed port is a failure to connect', async () => {
   const peer = await startScriptedPeer();
   await peer.close();
   const failure = await failureOf(peer.port);
@@ -531,7 +531,7 @@ test('a connection that does not come about is given up in time', async () => {
   let failure: SmtpFailure | undefined;
   // A dial like the real one towards a host that drops packets.
   const dial = ({ timeoutMs }: DialTarget) =>
-    withTimeout(clock, timeoutMs, 'connect', new Promise<never>(() => {}));
+    withTimeout(clock, new Promise<never>(() => {}), { timeoutMs, what: 'connect' });
   const opening = openSmtp({ clock, dial }, optionsFor(25, { timeouts: DISTINCT })).then((opened) => {
     failure = opened.ok ? undefined : opened.failure;
   });
@@ -704,7 +704,7 @@ test('a flood of replies ends the session', async (t) => {
   await until(() => !session.isOpen() && idle.closedConnections() > 0);
 });
 
-test('what a caller does wrong in onPhase is its own error, and closes the session', async (t) => {
+test('an error that onPhase throws reaches the caller and closes the session', async (t) => {
   const peer = await peerFor(t);
   const session = await sessionWith(t, peer.port);
   const failing = envelope({

@@ -172,7 +172,7 @@ async function expectEnd(peer: ScriptedPeer, session: SmtpSession): Promise<void
 
 const FLOOD = `${'250-x\r\n'.repeat(100_000)}`;
 
-test('what ends the session at the verdict of one message leaves the next untried', async (t) => {
+test('a session that ends at the verdict of one message leaves the next untried', async (t) => {
   const cases: [Answer, string][] = [
     ['421 4.3.2 closing\r\n', 'refused dot 421'],
     ['close', 'failed dot connection after the dot'],

@@ -1,0 +1,170 @@
+/** Every setting with its default, its bounds and its description. `config.ts` reads the values. */
+import { fileURLToPath } from 'node:url';
+import { type Static, type TSchema, Type } from 'typebox';
+
+/** A hundred years. Our own limit. */
+const MAX_RETENTION_DAYS = 36_500;
+
+const port = (value: number, description: string) =>
+  Type.Integer({ minimum: 0, maximum: 65_535, default: value, description });
+const days = (value: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum: MAX_RETENTION_DAYS, default: value, description });
+const section = <Properties extends Record<string, TSchema>>(description: string, properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false, default: {}, description });
+/** The section of whatever accepts connections: where it listens, and its further settings. */
+const listener = <Properties extends Record<string, TSchema>>(
+  description: string,
+  defaults: { address: string; port: number },
+  properties: Properties,
+) =>
+  section(description, {
+    address: Type.String({ default: defaults.address, description: 'Address to listen on.' }),
+    port: port(defaults.port, 'Port to listen on; 0 takes any free one.'),
+    ...properties,
+  });
+
+/** Schema of the configuration, with its documentation: config/postrider.example.yaml is generated from it. */
+export const configSchema = section('Postrider configuration', {
+  hostname: Type.String({
+    default: 'localhost',
+    description: 'Public name of this machine: EHLO, Message-IDs, bounce.<hostname>. Required in a file.',
+  }),
+  dataDir: Type.String({
+    default: defaultDataDir(),
+    description: 'Directory of the database, blobs and keys. A relative path in a file starts at its folder.',
+  }),
+  storage: section('The disk of the data directory.', {
+    reserveMegabytes: Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 512,
+      description:
+        'Free space, in megabytes, below which nothing new is accepted (503) while delivery goes on. At most a tenth of the disk is kept free, however large this value is; 0 keeps nothing free.',
+    }),
+  }),
+  http: listener(
+    'The HTTP API.',
+    { address: '127.0.0.1', port: 8025 },
+    {
+      trustedProxies: Type.Array(Type.String(), {
+        default: [],
+        description:
+          'Exact addresses of reverse proxies, such as 127.0.0.1. Only for connections from them does X-Forwarded-For name the client, whose address is used for the allowed addresses of API keys and for the limits of each address.',
+      }),
+      metrics: Type.Boolean({
+        default: false,
+        description:
+          'Serve GET /metrics here too, to this machine. A proxy on it that adds no headers would show them to everybody.',
+      }),
+    },
+  ),
+  dns: section('Name resolution.', {
+    servers: Type.Array(Type.String(), {
+      default: [],
+      description: 'Resolvers, such as 127.0.0.1 or 192.0.2.1:53. Empty: those of the machine.',
+    }),
+  }),
+  outbound: section('Connections this daemon opens.', {
+    smtpPort: port(25, 'Port of receiving mail servers. Anything but 25 is for tests.'),
+    allowTargets: Type.Array(Type.String(), {
+      default: [],
+      description: 'CIDRs that may be connected to although they are private, such as 127.0.0.0/8.',
+    }),
+  }),
+  delivery: section('The delivery engine.', {
+    connections: Type.Integer({
+      minimum: 1,
+      maximum: 2_000,
+      default: 500,
+      description:
+        'Maximum number of concurrent connections to receiving mail servers. Tenants share them: a single tenant uses up to ' +
+        'seven of eight, and a quarter is reserved for servers that have accepted mail within the last hour.',
+    }),
+    connectionsPerSite: Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: 20,
+      description:
+        'Maximum number of concurrent connections to the mail servers of one site. Each site starts with two, and gets more while it accepts mail.',
+    }),
+    transactionalMaxAgeHours: Type.Integer({
+      minimum: 1,
+      maximum: 168,
+      default: 48,
+      description: 'A transactional email that could not be delivered for this long bounces.',
+    }),
+    broadcastMaxAgeHours: Type.Integer({
+      minimum: 1,
+      maximum: 168,
+      default: 24,
+      description: 'A broadcast email that could not be delivered for this long bounces.',
+    }),
+  }),
+  webhooks: section('Webhook deliveries.', {
+    allowHttp: Type.Boolean({
+      default: false,
+      description:
+        'Accept http:// endpoints too, and http:// destinations of inbound routes, for applications on this machine (see outbound.allowTargets).',
+    }),
+    signatureHeader: Type.String({
+      // A field name is a token (RFC 9110 section 5.6.2).
+      pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$",
+      default: 'X-Service-Signature',
+      description: 'Name of the signature header.',
+    }),
+  }),
+  retention: section(
+    'How long data about mail that has ended is kept. Mail that is still queued, scheduled or held stays.',
+    {
+      contentDays: days(
+        30,
+        'Days after the last change of an email until its HTML, text and attachments are deleted. At most emailDays.',
+      ),
+      eventDays: days(90, 'Days until events and delivery attempts are deleted. At most emailDays.'),
+      emailDays: days(400, 'Days after the last change of an email until the email itself is deleted.'),
+      webhookDays: days(30, 'Days until webhook deliveries that have ended are deleted. At most eventDays.'),
+    },
+  ),
+  keys: section('API keys.', {
+    livePrefix: Type.String({
+      pattern: '^[a-z0-9_]{1,32}$',
+      default: 'svc_prd_',
+      description: 'How live keys begin.',
+    }),
+    testPrefix: Type.String({
+      pattern: '^[a-z0-9_]{1,32}$',
+      default: 'svc_dev_',
+      description: 'How test keys begin.',
+    }),
+  }),
+  domains: section('Sending domains.', {
+    addresses: Type.Array(Type.String(), {
+      default: [],
+      description:
+        'Public addresses this machine sends from, for the records of "postrider domain records". Empty: those that DNS has for the hostname.',
+    }),
+  }),
+  regions: Type.Array(Type.String({ minLength: 1 }), {
+    minItems: 1,
+    default: ['sg'],
+    description: 'Region codes a domain may carry; the first is the default.',
+  }),
+  log: section('Logging.', {
+    level: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
+      default: 'info',
+      description: 'debug, info, warn, error or silent.',
+    }),
+    mail: Type.Boolean({
+      default: true,
+      description:
+        'Log one line, at info, for each accepted email and for each attempt to deliver it. The lines name senders and recipients.',
+    }),
+  }),
+});
+
+export type ConfigFields = Static<typeof configSchema>;
+
+/** Returns `data/` in the checkout or the installed folder, independent of the working directory. */
+function defaultDataDir(): string {
+  return fileURLToPath(new URL('../data', import.meta.url));
+}

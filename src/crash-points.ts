@@ -1,0 +1,21 @@
+/**
+ * Names of the points at which a fault test may end the daemon (system/crash-point.ts). The feature that a point belongs
+ * to names it where the point is reached.
+ */
+
+export const CRASH_POINTS = [
+  'accept-before-commit',
+  'accept-after-commit',
+  'claim-after-commit',
+  'smtp-connected',
+  'smtp-after-mail',
+  'smtp-mid-data',
+  'smtp-after-dot',
+  'settle-before-commit',
+  'settle-after-commit',
+  'webhook-after-post',
+  'retention-between-slices',
+  'retention-before-files',
+  'compact-before-rename',
+] as const;
+export type CrashPointName = (typeof CRASH_POINTS)[number];

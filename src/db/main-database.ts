@@ -1,0 +1,80 @@
+/** Opens the main database, `postrider.db`, under the lock of its data directory and in threads of its own. */
+import { chmodSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { System } from '../system/system.ts';
+import type { Synchronous } from './connection.ts';
+import { type Db, openDatabase } from './database.ts';
+import { reportInstallation } from './installation/report.ts';
+import { lockDirectory } from './lock.ts';
+import { MAIN_MIGRATIONS } from './main-migrations.ts';
+import type { Tables } from './tables.ts';
+import { startDatabaseThreads } from './threads.ts';
+
+export type MainDatabaseOptions = {
+  /** Data directory. It is created with mode 0700 when it does not exist. */
+  directory: string;
+  operationsModule: URL;
+  synchronous: Synchronous;
+  readers: number;
+  crashAt: string | undefined;
+  /** Creates a database in a data directory that is in use and has none. Without it such a start is refused. */
+  newDatabase?: boolean;
+  /** Called for each write that is refused because the disk is full. */
+  onDiskFull?: () => void;
+};
+
+/**
+ * Opens the database of a data directory, creates it when it is new, and migrates it.
+ * @throws LockedError, DataDirectoryError, NewerSchemaError
+ */
+export async function openMainDatabase(
+  system: Pick<System, 'clock' | 'log'>,
+  options: MainDatabaseOptions,
+): Promise<Db> {
+  const directory = resolve(options.directory);
+  mkdirSync(directory, { recursive: true });
+  // An existing directory gets this mode too: mail and keys are readable only by the user that the daemon runs as.
+  chmodSync(directory, 0o700);
+  const lock = lockDirectory(directory);
+  try {
+    return await openLocked(system, { ...options, directory, release: lock.release });
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openLocked(
+  system: Pick<System, 'clock' | 'log'>,
+  options: MainDatabaseOptions & { release: () => void },
+): Promise<Db> {
+  const { operationsModule, readers, crashAt } = options;
+  const threads = await startDatabaseThreads(system.clock, {
+    operationsModule: operationsModule.href,
+    readers,
+    crashAt,
+  });
+  try {
+    const { database, installation } = await openDatabase<Tables>(system, threads, {
+      file: join(options.directory, 'postrider.db'),
+      synchronous: options.synchronous,
+      migrations: MAIN_MIGRATIONS,
+      installation: { newDatabase: options.newDatabase ?? false },
+      onDiskFull: options.onDiskFull,
+    });
+    if (!installation) throw new Error('the main database was opened without its installation');
+    reportInstallation(system.log, installation);
+    const closeDatabase = database.close;
+    return Object.assign(database, {
+      installation,
+      async close() {
+        await closeDatabase();
+        await threads.close();
+        options.release();
+      },
+    });
+  } catch (error) {
+    await threads.close();
+    throw error;
+  }
+}

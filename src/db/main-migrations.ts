@@ -1,0 +1,29 @@
+/** The migrations of the main database, in order. */
+import type { Migration } from './migration.ts';
+import { initial } from './migrations/0001-initial.ts';
+import { marketing } from './migrations/0002-marketing.ts';
+import { webhookReplays } from './migrations/0003-webhook-replays.ts';
+import { importStatus } from './migrations/0004-import-status.ts';
+import { held } from './migrations/0005-held.ts';
+import { installation } from './migrations/0006-installation.ts';
+import { returnPath } from './migrations/0008-return-path.ts';
+import { webhookSuspension } from './migrations/0009-webhook-suspension.ts';
+import { names } from './migrations/0010-names.ts';
+import { retention } from './migrations/0011-retention.ts';
+import { contents } from './migrations/0012-contents.ts';
+import { jobs } from './migrations/0018-jobs.ts';
+
+export const MAIN_MIGRATIONS: readonly Migration[] = [
+  initial,
+  marketing,
+  webhookReplays,
+  importStatus,
+  held,
+  installation,
+  returnPath,
+  webhookSuspension,
+  names,
+  retention,
+  contents,
+  jobs,
+];

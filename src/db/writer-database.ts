@@ -1,0 +1,132 @@
+/** A database of a writer thread: its only writing connection, and the writes that wait for it. */
+import { dirname } from 'node:path';
+import type { MessagePort } from 'node:worker_threads';
+import type { Database } from 'better-sqlite3';
+import type { CrashPoint } from '../system/crash-point.ts';
+import { groupByPort } from './answers.ts';
+import { CHECKPOINT_PAGES, checkpointWhenLong, openWriting } from './connection.ts';
+import { kyselyOn } from './dialect.ts';
+import { flushPath } from './flush-files.ts';
+import {
+  type InstallationSession,
+  openInstallation,
+  type StartedInstallation,
+} from './installation/session.ts';
+import { advanceInstallation } from './installation/store.ts';
+import { migrate } from './migrate.ts';
+import { crashPointOf } from './operation.ts';
+import { endOnBrokenStorage } from './storage-failure.ts';
+import type { Answer, Request, WritingOptions } from './thread-messages.ts';
+import { createGroupCommit, nextGroup, type Reach } from './write-group.ts';
+
+/** A request, and the port that its answer goes to. */
+type WaitingRequest = Request & { port: MessagePort };
+
+export class WriterDatabase {
+  /** The installation as the start found it; undefined for a database without one. */
+  readonly started: StartedInstallation | undefined;
+  readonly #file: string;
+  readonly #connection: Database;
+  readonly #installation: InstallationSession | undefined;
+  readonly #commitGroup: (group: readonly Request[]) => Promise<Answer[]>;
+  #waiting: WaitingRequest[] = [];
+
+  /**
+   * Opens the database, creates it when it does not exist, and migrates it.
+   * @throws DataDirectoryError, NewerSchemaError, errors of SQLite
+   */
+  constructor(options: WritingOptions, crashPoint: CrashPoint) {
+    const { file, nowMs } = options;
+    this.#file = file;
+    this.#installation = options.installation && openInstallation({ file, nowMs, ...options.installation });
+    this.#connection = openWriting(file, options.synchronous);
+    try {
+      this.#installation?.judge(this.#connection);
+      migrate(this.#connection, nowMs, options.migrations);
+      this.#makeDurable(nowMs);
+      this.started = this.#installation?.begin(this.#connection);
+    } catch (error) {
+      this.#connection.close();
+      throw error;
+    }
+    this.#commitGroup = createGroupCommit(
+      this.#connection,
+      kyselyOn<unknown>(this.#connection),
+      this.#createReach(crashPoint),
+    );
+  }
+
+  get hasWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Queues requests that came from this port. */
+  add(requests: readonly Request[], port: MessagePort): void {
+    for (const request of requests) this.#waiting.push({ ...request, port });
+  }
+
+  /**
+   * Runs the next group of waiting writes, in one transaction. It returns the answers for each port once the group is
+   * on disk.
+   * @throws when the database cannot be used any more
+   */
+  async runNextGroup(): Promise<Map<MessagePort, Answer[]>> {
+    const group = nextGroup(this.#waiting);
+    this.#waiting = this.#waiting.slice(group.length);
+    return groupByPort(group, await this.#commitGroup(group));
+  }
+
+  /**
+   * Copies the WAL back when it is long. It is done here, because SQLite does not report an automatic checkpoint that
+   * failed.
+   */
+  checkpoint(): void {
+    try {
+      checkpointWhenLong(this.#connection, CHECKPOINT_PAGES, {
+        before: () => this.#installation?.beforeCheckpoint(this.#connection),
+        after: () => this.#installation?.afterCheckpoint(),
+      });
+    } catch (error) {
+      endOnBrokenStorage(error, this.#file);
+      throw error;
+    }
+  }
+
+  /**
+   * Closes the database. It does not wait for a foreign reader, such as a backup: the WAL then stays, and the next
+   * start copies it back.
+   */
+  close(): void {
+    this.#installation?.end(this.#connection);
+    this.#connection.pragma('busy_timeout = 0');
+    this.#connection.pragma('wal_checkpoint(TRUNCATE)');
+    this.#connection.close();
+  }
+
+  /** Makes the start durable: afterwards the database, its WAL and their names survive a power cut. */
+  #makeDurable(nowMs: number): void {
+    const connection = this.#connection;
+    connection.transaction(() => {
+      connection.exec('CREATE TABLE IF NOT EXISTS starts (at INTEGER NOT NULL) STRICT');
+      connection.exec('DELETE FROM starts');
+      connection.prepare('INSERT INTO starts VALUES (?)').run(nowMs);
+      this.#installation?.record(connection);
+    })();
+    const [checkpoint] = connection.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+    if (checkpoint?.busy === 0) this.#installation?.afterCheckpoint();
+    flushPath(`${this.#file}-wal`);
+    flushPath(dirname(this.#file));
+    flushPath(dirname(dirname(this.#file)));
+  }
+
+  #createReach(crashPoint: CrashPoint): Reach {
+    return (group, moment) => {
+      for (const { operation } of group) {
+        const point = crashPointOf(operation, moment);
+        if (point !== undefined) crashPoint(point);
+        if (moment === 'afterCommit' && operation === advanceInstallation.name)
+          this.#installation?.follow(this.#connection);
+      }
+    };
+  }
+}

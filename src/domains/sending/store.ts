@@ -1,0 +1,51 @@
+/** Reads what sending needs to know of a domain: whether it may send, and its signing key. This module writes nothing. */
+import type { Tx } from '../../db/operation.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import type { DomainRow } from '../../db/tables.ts';
+
+type SendingDomain = Pick<DomainRow, 'id' | 'status' | 'failingSince'>;
+
+const sendingDomain = statement((db, param: Param<Pick<DomainRow, 'tenantId' | 'name'>>) =>
+  db
+    .selectFrom('domains')
+    .select(['id', 'status', 'failingSince'])
+    .where('tenantId', '=', param('tenantId'))
+    .where('name', '=', param('name'))
+    .where('deletedAt', 'is', null),
+);
+
+/** Returns the tenant's domain with this name, or undefined. `name` is in lower case and A-labels. */
+export function findDomainByName(
+  tx: Tx,
+  tenantId: DomainRow['tenantId'],
+  name: string,
+): Promise<SendingDomain | undefined> {
+  return sendingDomain.first(tx, { tenantId, name });
+}
+
+const sendingDomainById = statement((db, param: Param<Pick<DomainRow, 'id'>>) =>
+  db
+    .selectFrom('domains')
+    .select(['id', 'status', 'failingSince'])
+    .where('id', '=', param('id'))
+    .where('deletedAt', 'is', null),
+);
+
+/** Returns the domain of any tenant, unless it is deleted. The id comes from the spool, never from a caller. */
+export function findSendingDomain(tx: Tx, id: DomainRow['id']): Promise<SendingDomain | undefined> {
+  return sendingDomainById.first(tx, { id });
+}
+
+type SealedKey = Pick<DomainRow, 'tenantId' | 'name' | 'selector' | 'privateKeySealed'>;
+
+const sealedKey = statement((db, param: Param<Pick<DomainRow, 'id'>>) =>
+  db
+    .selectFrom('domains')
+    .select(['tenantId', 'name', 'selector', 'privateKeySealed'])
+    .where('id', '=', param('id')),
+);
+
+/** Returns the key of any tenant's domain, also of a deleted one. The id comes from the spool, never from a caller. */
+export function findSealedKey(tx: Tx, id: DomainRow['id']): Promise<SealedKey | undefined> {
+  return sealedKey.first(tx, { id });
+}

@@ -1,0 +1,63 @@
+/** Reads the claim of a request on its Idempotency-Key: the key, and a hash of what the request asks for. */
+import type { FastifyRequest } from 'fastify';
+import type { App } from '../../app.ts';
+import { detachedOf } from '../../http/json/large-strings.ts';
+import { createPause } from '../../system/next-turn.ts';
+import { callerOf } from '../../tenants/authenticate.ts';
+import { hashJson, hashRequest, IDEMPOTENCY_WINDOW_MS, readIdempotencyKey } from '../idempotency.ts';
+import type { IdempotencyClaim } from './store.ts';
+
+/**
+ * Returns the claim of a request for one email; undefined without a key. It expires after `IDEMPOTENCY_WINDOW_MS`.
+ * @throws AppError validation_error for an unusable key
+ */
+export async function readSendClaim(
+  app: Pick<App, 'clock'>,
+  request: FastifyRequest,
+): Promise<IdempotencyClaim | undefined> {
+  const { body } = request;
+  return readClaim(app, request, () =>
+    hashRequest({ method: 'POST', path: '/v1/emails', body }, detachedOf(request).hash),
+  );
+}
+
+/**
+ * Returns the claim of a request for a batch of emails; undefined without a key. Emails are hashed one by one, because
+ * hashing all of them at once would block the event loop.
+ * @throws AppError validation_error for an unusable key
+ */
+export async function readBatchClaim(
+  app: Pick<App, 'clock'>,
+  request: FastifyRequest<{ Body: { emails: readonly unknown[] } }>,
+): Promise<IdempotencyClaim | undefined> {
+  return readClaim(app, request, async () => {
+    const { hash } = detachedOf(request);
+    const pause = createPause(app.clock);
+    const emails: string[] = [];
+    for (const email of request.body.emails) {
+      await pause();
+      emails.push(hashJson(email, hash));
+    }
+    return hashRequest({ method: 'POST', path: '/v1/emails/batch', body: { ...request.body, emails } }, hash);
+  });
+}
+
+/**
+ * API keys of a tenant share their Idempotency-Keys. API keys that are limited to one domain have separate
+ * Idempotency-Keys for each domain: such an API key must neither see the answers of others nor leave a refusal for them.
+ * No header value contains a line feed, so the two kinds never collide.
+ */
+async function readClaim(
+  { clock }: Pick<App, 'clock'>,
+  request: FastifyRequest,
+  hash: () => string | Promise<string>,
+): Promise<IdempotencyClaim | undefined> {
+  const given = readIdempotencyKey(request.raw.rawHeaders);
+  if (given === undefined) return undefined;
+  const { domainId } = callerOf(request);
+  return {
+    key: domainId === null ? given : `${domainId}\n${given}`,
+    requestHash: await hash(),
+    expiresAt: clock.now() + IDEMPOTENCY_WINDOW_MS,
+  };
+}

@@ -1,0 +1,86 @@
+/** Describes each refusal for the document: when it occurs, and an example of its message. */
+import type { Issue } from '../../../system/errors.ts';
+import type { AnyCode } from '../../transport/refusal.ts';
+
+type Refusal = {
+  when: string;
+  message: string;
+  param?: string;
+  issues?: readonly Issue[];
+  details?: Readonly<Record<string, unknown>>;
+};
+
+export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
+  validation_error: {
+    when: 'the request is not as it must be; `param` names the field.',
+    message: '`limit` must be between 1 and 100',
+    param: 'limit',
+    issues: [{ path: 'limit', message: 'must be between 1 and 100' }],
+  },
+  missing_api_key: {
+    when: 'there is no API key.',
+    message: 'Send your API key as "Authorization: Bearer <API_KEY>"',
+  },
+  invalid_api_key: {
+    when: 'the API key is unknown, revoked or expired.',
+    message: 'The API key is not valid',
+  },
+  restricted_api_key: {
+    when: 'the API key may not do this.',
+    message: 'This API key (read_only) does not permit this request',
+  },
+  not_found: {
+    when: 'the resource does not exist, or belongs to another tenant.',
+    message: 'Topic not found',
+  },
+  method_not_allowed: {
+    when: 'the path has other methods, which `Allow` names.',
+    message: 'PUT is not allowed here',
+  },
+  request_timeout: { when: 'the body arrived too slowly.', message: 'The body arrived too slowly' },
+  idempotency_conflict: {
+    when: 'another request had the same Idempotency-Key within 24 hours.',
+    message: 'This Idempotency-Key was used with another request',
+  },
+  idempotency_in_progress: {
+    when: 'the first request with this Idempotency-Key is still running.',
+    message: 'The first request with this Idempotency-Key is still in progress',
+  },
+  already_exists: {
+    when: 'the resource exists already; `details.id` names it.',
+    message: 'The domain example.com exists already',
+    details: { id: 'dom_01khq3z5vgxw1r8t6n2m4c9b7d' },
+  },
+  invalid_state: {
+    when: 'the state of the resource does not allow the request.',
+    message: 'Only scheduled emails can be canceled',
+  },
+  domain_in_use: {
+    when: 'scheduled mail still needs the domain.',
+    message: 'Domain has 3 scheduled emails; cancel them or wait until they are sent',
+    details: { scheduledEmails: 3 },
+  },
+  payload_too_large: { when: 'the body is too large.', message: 'The request body is too large' },
+  unsupported_media_type: {
+    when: 'the body has another media type.',
+    message: 'The body must be sent as application/json',
+  },
+  domain_not_verified: {
+    when: 'the domain is not verified.',
+    message: 'The domain example.com is not verified',
+  },
+  suppressed_recipient: { when: 'all recipients are suppressed.', message: 'All recipients are suppressed' },
+  rate_limited: {
+    when: 'the plan allows fewer requests per second.',
+    message: 'Your plan allows 5 requests per second',
+  },
+  quota_exceeded: {
+    when: 'the plan has no emails left this month. `Retry-After` is the time until the next month begins: report it to a person instead of waiting.',
+    message: 'Your plan allows 3000 emails a month',
+  },
+  internal_error: { when: 'the daemon has failed.', message: 'Something went wrong on our side' },
+  unavailable: {
+    when: 'the daemon is overloaded, or has no memory or disk space for the request.',
+    message: 'Too much to do at the moment; try again shortly',
+  },
+};

@@ -1,0 +1,101 @@
+/**
+ * The error envelope of the API; transport/refusal.ts has the status of each code. Any unexpected error is a 500 without
+ * details.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { AppError } from '../../system/errors.ts';
+import type { Log } from '../../system/log.ts';
+import {
+  ANY_CODES,
+  asTransportRefusal,
+  isFastifyError,
+  problemOf,
+  startRefusal,
+} from '../transport/refusal.ts';
+import { withFieldRefusals } from './field-refusals.ts';
+import { describeFindings, type Finding } from './findings.ts';
+
+export const problemSchema = Type.Object(
+  {
+    error: Type.Object({
+      type: Type.Enum(ANY_CODES, { description: 'Error code for programs. Codes do not change.' }),
+      message: Type.String({ description: 'Description of the error for people.' }),
+      param: Type.Optional(Type.String({ description: 'Field that the error is about, such as `to[1]`.' })),
+      issues: Type.Optional(
+        Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+          description: 'Wrong fields and what is wrong with each, at most 20. The first is `param`.',
+        }),
+      ),
+      details: Type.Optional(
+        Type.Object(
+          {
+            id: Type.Optional(
+              Type.String({ description: '`already_exists`: the id of the existing record.' }),
+            ),
+            scheduledEmails: Type.Optional(
+              Type.Integer({ description: '`domain_in_use`: emails that are scheduled from the domain.' }),
+            ),
+            limit: Type.Optional(
+              Type.Integer({ description: '`quota_exceeded`: maximum number of emails per month.' }),
+            ),
+            used: Type.Optional(
+              Type.Integer({ description: '`quota_exceeded`: number of emails counted this month.' }),
+            ),
+            resetsAt: Type.Optional(
+              Type.String({ description: '`quota_exceeded`: time at which the next month begins.' }),
+            ),
+          },
+          { description: 'Details for programs; each code has its own fields.' },
+        ),
+      ),
+      requestId: Type.String({ description: 'Id of the request, as in the header X-Request-Id.' }),
+    }),
+  },
+  { title: 'Problem', description: 'Body of every response that reports an error.' },
+);
+
+/** Sends any error as a response. It is Fastify's error handler. */
+export function sendProblem(log: Log, error: unknown, reply: FastifyReply): FastifyReply {
+  const { request } = reply;
+  const refusal = withFieldRefusals(request, asRefusal(error));
+  if (refusal) return sendRefusal(refusal, request, reply);
+  log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
+  return reply.code(500).send(problemOf('internal_error', 'Something went wrong on our side', request.id));
+}
+
+function sendRefusal(refusal: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { param, issues, details } = refusal.options;
+  startRefusal(reply, refusal);
+  return reply.send({
+    error: {
+      type: refusal.code,
+      message: refusal.message,
+      ...(param !== undefined && { param }),
+      ...(issues && { issues }),
+      ...(details && { details }),
+      requestId: request.id,
+    },
+  });
+}
+
+function asRefusal(error: unknown): AppError | undefined {
+  if (error instanceof AppError) return error;
+  if (isFastifyError(error) && error.validation) {
+    return validationRefusal(error.validation, error.validationContext === 'body' ? 'body' : 'request');
+  }
+  return asTransportRefusal(error, 'application/json');
+}
+
+/**
+ * Returns the refusal for a value that its schema does not allow. `whole` is named when the value as a whole is wrong.
+ */
+export function validationRefusal(
+  findings: readonly object[],
+  whole: 'body' | 'request' = 'request',
+): AppError {
+  const issues = describeFindings(findings as readonly Finding[]);
+  const [{ path, message } = { path: '', message: 'is not valid' }] = issues;
+  if (path === '') return new AppError('validation_error', `The ${whole} ${message}`, { issues });
+  return new AppError('validation_error', `\`${path}\` ${message}`, { param: path, issues });
+}

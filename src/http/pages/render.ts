@@ -1,0 +1,11 @@
+/**
+ * HTML pages are JSX components: their properties are checked by the compiler, and every text that is inserted into them
+ * is escaped. They are rendered on the server alone.
+ */
+import type { VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+
+/** Returns the HTML of a whole page, whose root is the `html` element. */
+export function renderPage(page: VNode): string {
+  return `<!doctype html>\n${renderToString(page)}\n`;
+}

@@ -1,0 +1,58 @@
+/**
+ * An HTTP app for browsers: HTML pages, forms and files. It has memory of its own, and is usually served for host names
+ * of its own (transport/host-names.ts), so that a flood of visitors takes nothing from the API.
+ */
+import { STATUS_CODES } from 'node:http';
+import type { FastifyReply } from 'fastify';
+import type { System } from '../../system/system.ts';
+import { asTransportRefusal, startRefusal } from '../transport/refusal.ts';
+import { createTransport, type HttpOptions, type HttpServer } from '../transport/server.ts';
+import { ErrorPage } from './error-page.tsx';
+import { readForms } from './form-body.ts';
+import { renderPage } from './render.ts';
+
+/** Maximum size of a form, unless its route sets a limit of its own. Our own limit. */
+export const MAX_FORM_BYTES = 1024 * 1024;
+
+/**
+ * Headers of every response, which a route may replace: nothing is loaded, nothing is framed, nothing is indexed, and
+ * forms are sent to this host alone (CSP 3).
+ */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-robots-tag': 'noindex',
+};
+
+/** Creates the app, which does not listen. Routes are registered on it afterwards. */
+export function createPagesServer(
+  system: Pick<System, 'clock' | 'log'>,
+  options: HttpOptions = {},
+): HttpServer {
+  const sendError = (error: unknown, reply: FastifyReply): FastifyReply => {
+    const { request } = reply;
+    const refusal = asTransportRefusal(error, 'a form');
+    if (refusal) startRefusal(reply, refusal);
+    else {
+      system.log.error(
+        { err: error, requestId: request.id, route: request.routeOptions.url },
+        'request failed',
+      );
+      reply.code(500);
+    }
+    const title = STATUS_CODES[reply.statusCode] ?? 'Error';
+    const message = refusal?.message ?? 'Something went wrong on our side.';
+    return reply
+      .headers({ ...HEADERS, 'cache-control': 'no-store', 'content-type': 'text/html; charset=utf-8' })
+      .send(renderPage(<ErrorPage title={title} message={message} requestId={request.id} />));
+  };
+  const server = createTransport(system, { name: 'pages', maxBodyBytes: MAX_FORM_BYTES, sendError }, options);
+  server.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(HEADERS);
+    done();
+  });
+  readForms(server);
+  return server;
+}

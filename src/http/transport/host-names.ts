@@ -1,0 +1,28 @@
+/** Chooses among the apps of one server by the host name of a request (RFC 9110 section 7.2). */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+
+/** An app that is served for host names of its own. It must not listen by itself. */
+export type HostedApp = {
+  app: FastifyInstance;
+  /** Returns true for its host names, which come in lower case, without a port and without a final dot. */
+  serves(hostName: string): boolean;
+};
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Returns the handler of a server; `standard` handles what no hosted app serves. */
+export function byHostName(hosted: readonly HostedApp[], standard: Handler): Handler {
+  // A server with one app pays nothing for the choice.
+  if (hosted.length === 0) return standard;
+  return (request, response) => {
+    const hostName = hostNameOf(request.headers.host ?? '');
+    const found = hosted.find(({ serves }) => serves(hostName));
+    if (found) found.app.routing(request, response);
+    else standard(request, response);
+  };
+}
+
+function hostNameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+}

@@ -1,0 +1,170 @@
+/**
+ * The common part of every HTTP app, whatever it serves: limits of time and size, memory for bodies and responses, a
+ * request id on every response, metrics, and an orderly end. It knows neither JSON nor HTML; the app says how an error
+ * is sent and registers the parsers of its bodies.
+ */
+import type { Server } from 'node:http';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Clock } from '../../system/clock.ts';
+import { AppError, notFound } from '../../system/errors.ts';
+import { type ByteBudget, createByteBudget } from '../../system/guards/byte-budget.ts';
+import { newId } from '../../system/ids.ts';
+import type { Metrics } from '../../system/metrics.ts';
+import { closeWhenExceeded, type LimitOptions, limitUnauthenticated } from './address-limit.ts';
+import { discardBody, holdBodies } from './body.ts';
+import { readClientAddresses } from './client-address.ts';
+import { holdContinue } from './expect-continue.ts';
+import { byHostName, type HostedApp } from './host-names.ts';
+import { answerMalformed, refuseExpectations, requireHost } from './malformed.ts';
+import { rejectMethod } from './methods.ts';
+import { countRequests } from './metrics.ts';
+import { createPipelineServer } from './pipeline.ts';
+import {
+  createResponseBudgets,
+  holdResponses,
+  MAX_STALL_MS,
+  type ResponseBudgets,
+} from './response-budget.ts';
+
+export type HttpServer = FastifyInstance;
+
+/** Time limits of connections and requests. Idle sockets and slow headers are closed. */
+const CONNECTION_TIMEOUT_MS = 120_000;
+const REQUEST_TIMEOUT_MS = 120_000;
+const KEEP_ALIVE_MS = 75_000;
+/**
+ * Maximum length of a path parameter. The longest is an email address, which names some resources (RFC 5321 section
+ * 4.5.3.1: 64 and 255 octets, and the @ between them).
+ */
+const MAX_PARAM_CHARACTERS = 320;
+
+export type HttpOptions = {
+  /** Apps that are served instead of this one for host names of their own. */
+  hosted?: readonly HostedApp[];
+  /** Counts requests, and shows the bytes of bodies in flight. */
+  metrics?: Metrics;
+  /** Memory for bodies. Each app has its own. */
+  bodies?: ByteBudget;
+  /** Returns the holder whose shares a body and a response count to; by default the address of the client. */
+  holderOf?: (request: FastifyRequest) => string;
+  /** Memory for responses. */
+  responses?: ResponseBudgets;
+  /** Time without progress after which a connection is closed, in milliseconds. */
+  stallMs?: number;
+  /** Limits requests of unknown senders; without it they are not limited. */
+  unauthenticated?: Omit<LimitOptions, 'onRefusal'>;
+  /** Exact addresses of proxies whose `X-Forwarded-For` names the client; none by default. */
+  trustedProxies?: readonly string[];
+};
+
+/** Choices that each kind of app makes for itself. */
+type AppKind = {
+  /** Prefix of the metrics of its memory. */
+  name: string;
+  maxBodyBytes: number;
+  /** Sends an error as a response. */
+  sendError(error: unknown, reply: FastifyReply): FastifyReply;
+};
+
+/** Creates a server without parsers and routes, which does not listen yet. */
+export function createTransport(
+  { clock }: { clock: Clock },
+  { name, maxBodyBytes, sendError }: AppKind,
+  {
+    metrics,
+    bodies = createByteBudget(),
+    holderOf = ({ clientAddress }) => clientAddress,
+    trustedProxies = [],
+    unauthenticated,
+    responses = createResponseBudgets(),
+    stallMs = MAX_STALL_MS,
+    hosted = [],
+  }: HttpOptions,
+): HttpServer {
+  const server = Fastify({
+    logger: false,
+    bodyLimit: maxBodyBytes,
+    routerOptions: { maxParamLength: MAX_PARAM_CHARACTERS },
+    genReqId: () => newId('req', clock.now()),
+    forceCloseConnections: 'idle',
+    // Fastify's own answer while it closes has neither our envelope nor Retry-After.
+    return503OnClosing: false,
+    serverFactory: (handle) => listener(clock, byHostName(hosted, handle)),
+    clientErrorHandler: answerMalformed(clock),
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      sendError(error, reply);
+    },
+  });
+  for (const { app } of hosted) {
+    server.addHook('onReady', async () => void (await app.ready()));
+    server.addHook('preClose', () => app.close());
+  }
+  readClientAddresses(server, trustedProxies);
+  server.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done(requireHost(request));
+  });
+  endRequestsOnClose(server, clock);
+  refuseExpectations(server, clock);
+  if (metrics) countRequests(server, metrics, { name, bodies, responses });
+  if (unauthenticated) {
+    const onRefusal = () => metrics?.shedRequests.inc({ reason: 'unauthenticated' });
+    limitUnauthenticated(server, { ...unauthenticated, onRefusal });
+  }
+  rejectMethod(server, () => notFound('Path'));
+  holdContinue(server);
+  holdBodies(server, {
+    budget: bodies,
+    holderOf,
+    clock,
+    onRefusal: () => metrics?.shedRequests.inc({ reason: 'bodies' }),
+  });
+  holdResponses(server, {
+    openReservation(request) {
+      const isKnown = unauthenticated?.isAuthenticated(request) ?? true;
+      return (isKnown ? responses.authenticated : responses.unauthenticated).open(holderOf(request));
+    },
+    onRefusal: () => metrics?.shedRequests.inc({ reason: 'responses' }),
+    stallMs,
+  });
+  server.setErrorHandler((error, request, reply) => {
+    if (!closeWhenExceeded(request, reply)) discardBody(request, reply);
+    return sendError(error, reply);
+  });
+  return server;
+}
+
+function listener(clock: Clock, handle: Parameters<typeof createPipelineServer>[2]): Server {
+  const server = createPipelineServer(clock, { requireHostHeader: false }, handle);
+  server.setTimeout(CONNECTION_TIMEOUT_MS);
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  return server;
+}
+
+/**
+ * Time after which unfinished requests are cut off when the daemon stops, so that a slow request does not delay its
+ * end.
+ */
+const CLOSE_GRACE_MS = 5_000;
+
+/** Time to retry after. A restart takes seconds. */
+const CLOSING_RETRY_AFTER_SECONDS = 5;
+
+function endRequestsOnClose(server: HttpServer, clock: Clock): void {
+  let isClosing = false;
+  server.addHook('onSend', (_request, reply, payload, done) => {
+    if (isClosing) reply.header('connection', 'close');
+    done(null, payload);
+  });
+  server.addHook('onRequest', (_request, _reply, done) => {
+    if (!isClosing) return done();
+    const retryAfterSeconds = CLOSING_RETRY_AFTER_SECONDS;
+    done(new AppError('unavailable', 'The daemon is stopping; try again shortly', { retryAfterSeconds }));
+  });
+  server.addHook('preClose', async () => {
+    isClosing = true;
+    clock.after(CLOSE_GRACE_MS, () => server.server.closeAllConnections());
+  });
+}

@@ -1,0 +1,37 @@
+/** The parts that the schemas of imports and of exports have in common. */
+import { Type } from 'typebox';
+import type { JobRow } from '../db/marketing-tables.ts';
+import { isoTime } from '../system/clock.ts';
+
+const STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
+export const jobStatus = Type.Enum([...STATUSES]);
+export const jobKind = Type.Enum(['contacts', 'suppressions'], { description: 'Kind of the rows.' });
+
+/** Filters of the lists of jobs. */
+export const jobFilter = {
+  status: Type.Optional(Type.Enum([...STATUSES], { description: 'Only jobs with this status.' })),
+  kind: Type.Optional(jobKind),
+  audienceId: Type.Optional(Type.String({ description: 'Only jobs for the contacts of this audience.' })),
+};
+
+/** Returns the schema of a text that may be null. */
+export const nullableText = (description: string) =>
+  Type.Union([Type.String(), Type.Null()], { description });
+
+/** Schema of the times of a job. */
+export const jobTimes = {
+  createdAt: Type.String(),
+  startedAt: nullableText('Null while it waits.'),
+  finishedAt: nullableText(
+    'Null until it has completed or failed; it is kept for 7 days from then on, or until it is deleted.',
+  ),
+};
+
+/** Returns the times of a job as the API shows them. */
+export function showTimes({ createdAt, startedAt, finishedAt }: JobRow) {
+  return {
+    createdAt: isoTime(createdAt),
+    startedAt: startedAt === null ? null : isoTime(startedAt),
+    finishedAt: finishedAt === null ? null : isoTime(finishedAt),
+  };
+}

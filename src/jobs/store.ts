@@ -1,0 +1,283 @@
+/**
+ * Stores jobs: imports and exports. A job is queued, then running, and at last completed or failed. While it runs it is
+ * leased: `dueAt` is the time at which another run may take it. All SQL of this table is here, and nothing else writes
+ * it. Live and test keys share jobs.
+ */
+import { sql } from 'kysely';
+import { emptyBlob, type StoredBytes } from '../blobs/store.ts';
+import type { SetBack } from '../db/due-times.ts';
+import type { JobRow } from '../db/marketing-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import { AppError, limitReached, notFound } from '../system/errors.ts';
+import { removeErrors } from './errors/store.ts';
+
+type TenantId = JobRow['tenantId'];
+type JobType = JobRow['type'];
+
+/** Maximum number of queued or running jobs of a type per tenant. An import keeps a file of up to 50 MiB. Our own limit. */
+export const MAX_WAITING_JOBS = 10;
+
+/**
+ * Checks that a tenant may start another job.
+ * @throws AppError validation_error when the maximum number of jobs waits
+ */
+export async function requireFewWaiting(tx: Tx, tenantId: TenantId, type: JobType): Promise<void> {
+  const { count } = await tx
+    .selectFrom('jobs')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('tenantId', '=', tenantId)
+    .where('type', '=', type)
+    .where('dueAt', 'is not', null)
+    .executeTakeFirstOrThrow();
+  if (count >= MAX_WAITING_JOBS) {
+    throw limitReached(`unfinished ${type}s`, count, 'try again when one has ended');
+  }
+}
+
+/** Stores a new job, as part of a write. */
+export async function insertJob(tx: Tx, job: JobRow): Promise<void> {
+  await tx.insertInto('jobs').values(job).execute();
+}
+
+/** Identifies a job as callers do. The id may be anything. */
+export type JobKey = { tenantId: TenantId; type: JobType; id: string };
+
+const byKey = statement((db, param: Param<Pick<JobRow, 'tenantId' | 'type' | 'id'>>) =>
+  db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('tenantId', '=', param('tenantId'))
+    .where('type', '=', param('type'))
+    .where('id', '=', param('id')),
+);
+
+const NAMES = { import: 'Import', export: 'Export' } satisfies Record<JobType, string>;
+
+/**
+ * Returns a job.
+ * @throws AppError not_found, also for the job of another tenant and for a job of another type
+ */
+export async function getJob(
+  tx: Tx,
+  tenantId: TenantId,
+  { type, id }: Omit<JobKey, 'tenantId'>,
+): Promise<JobRow> {
+  const job = await byKey.first(tx, { tenantId, type, id: id as JobRow['id'] });
+  if (!job) throw notFound(NAMES[type]);
+  return job;
+}
+
+type JobList = PageRequest & {
+  type: JobType;
+  status?: JobRow['status'] | undefined;
+  kind?: JobRow['kind'] | undefined;
+  audienceId?: string | undefined;
+};
+
+/** Returns a page of the jobs of a type, newest first. */
+export function listJobs(
+  tx: Tx,
+  tenantId: TenantId,
+  { type, status, audienceId, kind, ...page }: JobList,
+): Promise<Page<JobRow>> {
+  const everyOne = tx
+    .selectFrom('jobs')
+    .selectAll()
+    .where('tenantId', '=', tenantId)
+    .where('type', '=', type);
+  const all = status === undefined ? everyOne : everyOne.where('status', '=', status);
+  // Jobs of an audience are jobs of contacts. The kind is added because the index needs it.
+  const wantedKind = audienceId === undefined ? kind : (kind ?? 'contacts');
+  const ofKind = wantedKind === undefined ? all : all.where('kind', '=', wantedKind);
+  const wanted =
+    audienceId === undefined ? ofKind : ofKind.where('audienceId', '=', audienceId as JobRow['audienceId']);
+  return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
+}
+
+/** A tenant with jobs that have not ended, and the time at which the first of them is due, in Unix milliseconds. */
+export type WaitingTenant = { tenantId: TenantId; dueAt: number };
+
+/** Returns the tenants with jobs of the type that have not ended. */
+export function listWaiting(tx: Tx, type: JobType): Promise<WaitingTenant[]> {
+  return tx
+    .selectFrom('jobs')
+    .select((select) => ['tenantId', select.fn.min<number>('dueAt').as('dueAt')])
+    .where('type', '=', type)
+    .where('dueAt', 'is not', null)
+    .groupBy('tenantId')
+    .execute();
+}
+
+const firstDue = statement((db, param: Param<{ tenantId: TenantId; type: JobType; now: number }>) =>
+  db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('type', '=', constant(param('type')))
+    .where('tenantId', '=', constant(param('tenantId')))
+    .where('dueAt', '<=', constant(param('now')))
+    .orderBy('dueAt')
+    .orderBy('id')
+    .limit(1),
+);
+
+type Lease = { type: JobType; tenantIds: readonly TenantId[]; now: number; until: number };
+
+/** Leases the first due job of each tenant. */
+export const leaseJobs = defineWrite(
+  'jobs.lease',
+  async (tx, { type, tenantIds, now, until }: Lease): Promise<JobRow[]> => {
+    const leased: JobRow[] = [];
+    for (const tenantId of tenantIds) {
+      const job = await firstDue.first(tx, { tenantId, type, now });
+      if (!job) continue;
+      const change = { status: 'running', dueAt: until, startedAt: job.startedAt ?? now } as const;
+      await tx.updateTable('jobs').set(change).where('id', '=', job.id).execute();
+      leased.push({ ...job, ...change });
+    }
+    return leased;
+  },
+);
+
+/** Makes the jobs due that an earlier start of the daemon was running. Returns their number. */
+export const releaseJobs = defineWrite(
+  'jobs.release',
+  async (tx, { type, now }: { type: JobType; now: number }) => {
+    const released = await tx
+      .updateTable('jobs')
+      .set({ dueAt: now })
+      .where('type', '=', type)
+      .where('dueAt', 'is not', null)
+      .where('status', '=', 'running')
+      .returning('id')
+      .execute();
+    return released.length;
+  },
+);
+
+/** Moves due times, and the ends of leases, when the wall clock was set back. */
+export const moveDueJobs = defineWrite('jobs.moveDue', async (tx, { now, setBackMs }: SetBack) => {
+  await tx
+    .updateTable('jobs')
+    .set({ dueAt: sql`max(${now}, dueAt - ${setBackMs})` })
+    .where('dueAt', '>', now)
+    .execute();
+});
+
+/** Defers a running job whose run failed: nobody leases it before `until`. */
+export const deferJob = defineWrite(
+  'jobs.defer',
+  async (tx, { id, until }: { id: JobRow['id']; until: number }) => {
+    await tx
+      .updateTable('jobs')
+      .set({ dueAt: until })
+      .where('id', '=', id)
+      .where('status', '=', 'running')
+      .execute();
+  },
+);
+
+const running = statement((db, param: Param<Pick<JobRow, 'id'>>) =>
+  db.selectFrom('jobs').selectAll().where('id', '=', param('id')).where('status', '=', 'running'),
+);
+
+/** Returns a running job of any tenant. The id comes from a lease, never from a caller. */
+export function findRunning(tx: Tx, id: JobRow['id']): Promise<JobRow | undefined> {
+  return running.first(tx, { id });
+}
+
+const advance = statement((db, param: Param<Pick<JobRow, 'id' | 'rows' | 'progress' | 'dueAt'>>) =>
+  db
+    .updateTable('jobs')
+    .set({ rows: param('rows'), progress: param('progress'), dueAt: param('dueAt') })
+    .where('id', '=', param('id')),
+);
+
+/** Stores the progress of a running job and extends its lease until `dueAt`, as part of a write. */
+export async function advanceJob(
+  tx: Tx,
+  progress: Pick<JobRow, 'id' | 'rows' | 'progress' | 'dueAt'>,
+): Promise<void> {
+  await advance.all(tx, progress);
+}
+
+export type Ended = {
+  /** False when the job had ended before, or another run has continued it. */
+  wasEnded: boolean;
+  /** File that is no longer needed, for the caller to discard after the write. */
+  file: StoredBytes | undefined;
+};
+
+type Outcome = Pick<JobRow, 'status' | 'finishedAt'> &
+  Partial<Pick<JobRow, 'error' | 'blobId' | 'sizeBytes' | 'rows' | 'progress'>>;
+
+/** Ends a running job, as part of a write. The file that it has until now is released. */
+export async function endJob(
+  tx: Tx,
+  { id, blobId }: Pick<JobRow, 'id' | 'blobId'>,
+  outcome: Outcome,
+): Promise<Ended> {
+  await tx
+    .updateTable('jobs')
+    .set({ blobId: null, ...outcome, dueAt: null })
+    .where('id', '=', id)
+    .execute();
+  return { wasEnded: true, file: blobId === null ? undefined : await emptyBlob(tx, blobId) };
+}
+
+/** Ends a running job as failed. The error is for the tenant. Rows that an import has stored stay counted. */
+export const failJob = defineWrite(
+  'jobs.fail',
+  async (tx, { id, error, now }: Pick<JobRow, 'id'> & { error: string; now: number }): Promise<Ended> => {
+    const job = await findRunning(tx, id);
+    if (!job) return { wasEnded: false, file: undefined };
+    return endJob(tx, job, { status: 'failed', error, finishedAt: now });
+  },
+);
+
+/** `isGone` is false when errors of the job are left for another write; `file` is for the caller to discard. */
+type Removal = { isGone: boolean; file: StoredBytes | undefined };
+
+/**
+ * Deletes as much of a job as one write may; the caller repeats it until the job is gone.
+ * @throws AppError not_found; invalid_state before the job has ended
+ */
+export const deleteJob = defineWrite(
+  'jobs.delete',
+  async (tx, { tenantId, type, id }: JobKey): Promise<Removal> => {
+    const job = await getJob(tx, tenantId, { type, id });
+    if (job.finishedAt === null) {
+      throw new AppError(
+        'invalid_state',
+        `The ${type} is ${job.status}; it can be deleted once it has ended`,
+      );
+    }
+    return removeSlice(tx, job);
+  },
+);
+
+/**
+ * Removes as much as one write may of the oldest job that ended before the given time. Returns undefined when there is
+ * none.
+ */
+export const sweepJobs = defineWrite(
+  'jobs.sweep',
+  async (tx, { before }: { before: number }): Promise<Removal | undefined> => {
+    const job = await tx
+      .selectFrom('jobs')
+      .select(['id', 'blobId'])
+      .where('finishedAt', '<', before)
+      .orderBy('finishedAt')
+      .limit(1)
+      .executeTakeFirst();
+    return job && removeSlice(tx, job);
+  },
+);
+
+/** Removes errors of a job, and then the job itself. */
+async function removeSlice(tx: Tx, { id, blobId }: Pick<JobRow, 'id' | 'blobId'>): Promise<Removal> {
+  if (!(await removeErrors(tx, id))) return { isGone: false, file: undefined };
+  await tx.deleteFrom('jobs').where('id', '=', id).execute();
+  return { isGone: true, file: blobId === null ? undefined : await emptyBlob(tx, blobId) };
+}

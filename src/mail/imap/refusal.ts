@@ -1,0 +1,61 @@
+/**
+ * The IMAP response to each refusal of the product. A code without a response does not compile. The protocol's own
+ * errors, such as an unknown command, are not refusals and are answered BAD by the server itself.
+ */
+import { AppError, type ErrorCode } from '../../system/errors.ts';
+
+/** Response codes of RFC 9051 section 7.1; TOOBIG is that of RFC 4469 section 4.2 (RFC 7889 section 4). */
+type ResponseCode =
+  | 'ALREADYEXISTS'
+  | 'AUTHENTICATIONFAILED'
+  | 'CANNOT'
+  | 'CLIENTBUG'
+  | 'INUSE'
+  | 'LIMIT'
+  | 'NONEXISTENT'
+  | 'NOPERM'
+  | 'OVERQUOTA'
+  | 'SERVERBUG'
+  | 'TOOBIG'
+  | 'UNAVAILABLE';
+
+const RESPONSES = {
+  validation_error: 'CANNOT',
+  missing_api_key: 'AUTHENTICATIONFAILED',
+  invalid_api_key: 'AUTHENTICATIONFAILED',
+  restricted_api_key: 'NOPERM',
+  domain_not_verified: 'NOPERM',
+  suppressed_recipient: 'NOPERM',
+  not_found: 'NONEXISTENT',
+  method_not_allowed: 'CLIENTBUG',
+  idempotency_conflict: 'CANNOT',
+  idempotency_in_progress: 'INUSE',
+  already_exists: 'ALREADYEXISTS',
+  invalid_state: 'CANNOT',
+  domain_in_use: 'INUSE',
+  payload_too_large: 'TOOBIG',
+  unsupported_media_type: 'CANNOT',
+  rate_limited: 'LIMIT',
+  quota_exceeded: 'OVERQUOTA',
+  request_timeout: 'UNAVAILABLE',
+  unavailable: 'UNAVAILABLE',
+} as const satisfies Record<ErrorCode, ResponseCode>;
+
+/**
+ * Maximum length of the text. It is for people; clients show it in a dialog. RFC 9051 sets no limit to it. Our own limit.
+ */
+const MAX_TEXT_CHARACTERS = 400;
+
+/**
+ * Returns what follows the tag of the failed command, without CRLF (RFC 9051 section 7.1.2). An error that is not a
+ * refusal says nothing about itself; the caller logs it.
+ */
+export function imapResponseTo(error: unknown): string {
+  if (!(error instanceof AppError)) return lineOf('SERVERBUG', 'Something went wrong on our side');
+  return lineOf(RESPONSES[error.code], error.message);
+}
+
+/** The text is printable ASCII here, because a client without UTF8=ACCEPT may read no other (RFC 9051 section 9, `text`). */
+function lineOf(code: ResponseCode, text: string): string {
+  return `NO [${code}] ${text.replace(/[^ -~]+/g, '?').slice(0, MAX_TEXT_CHARACTERS)}`;
+}

@@ -1,0 +1,102 @@
+/** The parts of a message that are files: attachments, and inline images that its HTML shows. */
+import type { Base64Source } from './base64.ts';
+import type { LeafEntity } from './entity.ts';
+import { encodeFile } from './file-body.ts';
+import { cleanFilename, filenameParameters } from './filename.ts';
+import { parameterField, structuredField } from './headers.ts';
+import { type MediaType, parseMediaType, writeParameter } from './media-type.ts';
+
+export type Attachment = {
+  /** File name as the caller gave it. It is cleaned before it is written. */
+  filename: string;
+  /** Media type `type/subtype`, with optional parameters. */
+  contentType: string;
+  /**
+   * Content id, which makes the attachment inline: the HTML refers to it with `cid:` (RFC 2392). It has no angle
+   * brackets.
+   */
+  contentId: string | undefined;
+  content: AttachmentContent;
+};
+
+type AttachmentContent = Base64Source;
+
+export type Disposition = 'inline' | 'attachment';
+
+export type FilePart = { disposition: Disposition; entity: LeafEntity };
+
+/**
+ * Matches a content id. RFC 2045 section 7 requires the form of a message id, but ids without `@` are common and
+ * readers compare them as plain text, so that part is optional. The characters are those of dot-atom-text (RFC 5322
+ * section 3.2.3).
+ */
+const CONTENT_ID = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+(?:@[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]+)?$/;
+const MAX_CONTENT_ID_CHARACTERS = 256;
+
+/**
+ * Returns the parts of the attachments, in order. Without HTML that could refer to them, inline ones are ordinary
+ * attachments.
+ * @throws RangeError when a content type or a content id is not valid
+ */
+export function fileParts(attachments: readonly Attachment[], hasHtml: boolean): FilePart[] {
+  return attachments.map((attachment) => {
+    const disposition = hasHtml && attachment.contentId !== undefined ? 'inline' : 'attachment';
+    return { disposition, entity: attachmentEntity(attachment, disposition) };
+  });
+}
+
+/** Returns parts that stand for files whose bytes are stored already: they shape the message and have no bytes. */
+export function storedFileParts(dispositions: readonly Disposition[]): FilePart[] {
+  return dispositions.map((disposition) => ({ disposition, entity: STORED }));
+}
+
+const STORED: LeafEntity = { fields: '', body: () => [], holds: () => false };
+
+/**
+ * Returns the part of an attachment.
+ * @throws RangeError when its type or its content id is not valid
+ */
+function attachmentEntity(attachment: Attachment, disposition: Disposition): LeafEntity {
+  const { contentId, content } = attachment;
+  if (contentId !== undefined && !isContentId(contentId))
+    throw new RangeError('the value is not a content id');
+  const { filename, name } = filenameParameters(cleanFilename(attachment.filename));
+  const media = mediaTypeOf(attachment.contentType);
+  const { encoding, pieces, holds } = encodeFile(media.type, content);
+  return {
+    fields:
+      parameterField('Content-Type', [...writeMediaType(media), name]) +
+      structuredField('Content-Transfer-Encoding', encoding) +
+      (contentId === undefined ? '' : structuredField('Content-ID', `<${contentId}>`)) +
+      parameterField('Content-Disposition', [disposition, filename]),
+    body: pieces,
+    holds,
+  };
+}
+
+const OCTET_STREAM: MediaType = { type: 'application', subtype: 'octet-stream', parameters: [] };
+
+/**
+ * Returns the media type of an attachment. A message or a multipart is sent as `application/octet-stream`: it must not
+ * be in base64 (RFC 2045 6.4, RFC 2046 5.2), and only base64 preserves the bytes as they were given.
+ * @throws RangeError
+ */
+function mediaTypeOf(contentType: string): MediaType {
+  const media = parseMediaType(contentType);
+  if (!media) throw new RangeError('the value is not a content type');
+  return media.type === 'message' || media.type === 'multipart' ? OCTET_STREAM : media;
+}
+
+/** Writes the type and its parameters. It leaves out `name`, because the file's own name is written. */
+function writeMediaType({ type, subtype, parameters }: MediaType): string[] {
+  const others = parameters.filter((parameter) => parameter.name !== 'name');
+  return [
+    `${type}/${subtype}`,
+    ...others.map((parameter) => writeParameter(parameter.name, parameter.value)),
+  ];
+}
+
+/** Returns true for a text that can be a content id. The angle brackets are not part of it. */
+export function isContentId(text: string): boolean {
+  return text.length <= MAX_CONTENT_ID_CHARACTERS && CONTENT_ID.test(text);
+}

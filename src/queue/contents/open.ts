@@ -1,0 +1,156 @@
+/** Opens the bytes of a message: it reads those of a stored message, and composes those of a rendered one. */
+import { LRUCache } from 'lru-cache';
+import type { App } from '../../app.ts';
+import type { BlobContent } from '../../blobs/blobs.ts';
+import { createBodyHash } from '../../mail/dkim/body-hash.ts';
+import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
+import { storedFileParts } from '../../mail/message/file-part.ts';
+import { contentOf, fillTexts, type MessageContent } from './content.ts';
+import { type PackedSource, type Source, unpackSource } from './source.ts';
+import { findContent } from './store.ts';
+
+/** The bytes of a message in ASCII or as they were stored, without the fields that are added when it is sent. */
+export type MessageBytes = Pick<BlobContent, 'sizeBytes' | 'isEightBit' | 'inline' | 'chunks'>;
+
+export type OpenMessage = {
+  bytes: MessageBytes;
+  /** False when an earlier attempt has sent other bytes, so that its signature no longer holds. */
+  isUnchanged: boolean;
+  /** Returns all header fields and the empty line after them. */
+  header(): Promise<Buffer>;
+  /** Returns the hash of the body that DKIM signs (RFC 6376 section 3.7), in base64. */
+  bodyHash(): Promise<string>;
+};
+
+type ContentApp = Pick<App, 'blobs' | 'db'>;
+
+/**
+ * Messages with large texts that were composed a moment ago. A message with recipients at many sites is opened for each
+ * of them, and composing it takes several milliseconds of the main thread.
+ */
+export type ComposedMessages = LRUCache<string, Promise<OpenMessage>>;
+
+/** Maximum number of composed messages that are remembered, of at most about a megabyte each. Our own limit. */
+const MAX_COMPOSED = 16;
+/** Size of the texts from which a composed message is remembered. Smaller ones take a fraction of a millisecond. */
+const MIN_REMEMBERED_BYTES = 16 * 1024;
+
+/** Returns a memory without messages. */
+export function rememberComposed(): ComposedMessages {
+  return new LRUCache({ max: MAX_COMPOSED });
+}
+
+/**
+ * Opens a message. Its row has the columns of `contentOf`.
+ * @throws DamagedBlobError when its stored bytes are damaged
+ */
+export async function openMessage(
+  app: ContentApp,
+  message: Parameters<typeof contentOf>[0],
+  composed = rememberComposed(),
+): Promise<OpenMessage> {
+  const content = contentOf(message);
+  if (content.kind === 'rendered') return openRendered(app, content, { id: message.id, composed });
+  const bytes = await app.blobs.open(content.blobId);
+  return {
+    bytes,
+    isUnchanged: true,
+    header: () => bytes.head(content.headerBytes),
+    bodyHash: async () => content.bodyHash,
+  };
+}
+
+type Rendered = Extract<MessageContent, { kind: 'rendered' }>;
+
+async function openRendered(
+  app: ContentApp,
+  content: Rendered,
+  { id, composed }: { id: string; composed: ComposedMessages },
+): Promise<OpenMessage> {
+  const packed = await findContent(app.db.read, content.contentId);
+  if (!packed) throw new Error(`content ${content.contentId} does not exist`);
+  if (packed.sizeBytes < MIN_REMEMBERED_BYTES) return composeMessage(app, content, { id, packed });
+  const known = composed.get(id);
+  if (known !== undefined) return known;
+  const composing = composeMessage(app, content, { id, packed });
+  composed.set(id, composing);
+  composing.catch(() => composed.delete(id));
+  return composing;
+}
+
+async function composeMessage(
+  app: ContentApp,
+  content: Rendered,
+  { id, packed }: { id: string; packed: PackedSource },
+): Promise<OpenMessage> {
+  const { header, texts, end } = compose(content, await unpackSource(packed), id);
+  const files = content.blobId === undefined ? undefined : await app.blobs.open(content.blobId);
+  const bytes = files
+    ? joined(Buffer.concat([header, ...texts]), files)
+    : inMemory([header, ...texts, ...end]);
+  let hash: Promise<string> | undefined;
+  return {
+    bytes,
+    isUnchanged: content.isCurrent,
+    header: async () => header,
+    async bodyHash() {
+      if (content.bodyHash !== undefined) return content.bodyHash;
+      // Only bytes in memory can always be read, so that no failure is remembered.
+      if (bytes.inline === undefined) return hashBody(bytes, header.length);
+      hash ??= hashBody(bytes, header.length);
+      return hash;
+    },
+  };
+}
+
+type Composed = {
+  header: Buffer;
+  texts: Buffer[];
+  /** The boundaries after the texts of a message without files. */
+  end: Buffer[];
+};
+
+function compose(content: Rendered, source: Source, boundarySeed: string): Composed {
+  const { html, text } = fillTexts(source, content.values);
+  const body = composeBody({ html, text, boundarySeed }, storedFileParts(source.files ?? []));
+  const pieces = [...body.pieces];
+  const textsEnd = pieces.indexOf(TEXTS_END);
+  return {
+    header: Buffer.from(`${content.fields}${body.fields}\r\n`, 'latin1'),
+    texts: pieces.slice(0, textsEnd),
+    end: pieces.slice(textsEnd),
+  };
+}
+
+function inMemory(pieces: readonly Buffer[]): MessageBytes {
+  const inline = Buffer.concat(pieces);
+  return { sizeBytes: inline.length, isEightBit: false, inline, chunks: () => only(inline) };
+}
+
+/** Returns the bytes of a message that begins with `head` and ends with its stored files. */
+function joined(head: Buffer, files: BlobContent): MessageBytes {
+  if (files.inline) return inMemory([head, files.inline]);
+  return {
+    sizeBytes: head.length + files.sizeBytes,
+    isEightBit: files.isEightBit,
+    inline: undefined,
+    async *chunks() {
+      yield head;
+      yield* files.chunks();
+    },
+  };
+}
+
+async function* only(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+async function hashBody(bytes: MessageBytes, headerBytes: number): Promise<string> {
+  const hash = createBodyHash();
+  let skippedBytes = headerBytes;
+  for await (const chunk of bytes.chunks()) {
+    hash.update(chunk.subarray(Math.min(skippedBytes, chunk.length)));
+    skippedBytes = Math.max(0, skippedBytes - chunk.length);
+  }
+  return hash.digest();
+}

@@ -1,0 +1,33 @@
+/** Reads the texts of a message for the API. */
+import type { App } from '../../app.ts';
+import { DamagedBlobError } from '../../blobs/damaged.ts';
+import type { MessageRow } from '../../db/tables.ts';
+import { fillTexts, valuesOf } from './content.ts';
+import { type Source, unpackSource } from './source.ts';
+import { findContent } from './store.ts';
+
+type Texts = { html: string | null; text: string | null };
+
+/**
+ * Returns the texts as they are sent. Both are null when they were deleted, or when the stored bytes are damaged, which
+ * is logged. Returns undefined for a message that names no content.
+ */
+export async function readTexts(
+  app: Pick<App, 'db' | 'log'>,
+  message: Pick<MessageRow, 'id' | 'contentId' | 'mergeValues'>,
+): Promise<Texts | undefined> {
+  if (message.contentId === null) return undefined;
+  const packed = await findContent(app.db.read, message.contentId);
+  try {
+    const source: Source = packed ? await unpackSource(packed) : {};
+    const { html = null, text = null } = fillTexts(source, valuesOf(message));
+    return { html, text };
+  } catch (error) {
+    if (!(error instanceof DamagedBlobError)) throw error;
+    app.log.error(
+      { emailId: message.id, location: error.location, damage: error.message },
+      'a stored message is damaged',
+    );
+    return { html: null, text: null };
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * The source of a message: its texts as they were given or generated, from which the message is composed when it is
+ * sent. It is packed with Deflate, because a generated text repeats the words of its HTML.
+ *
+ * A packed source begins with one line of JSON, which has the lengths of the texts in bytes and the placement of the
+ * files. The texts follow in UTF-8.
+ */
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zlib';
+import { DamagedBlobError } from '../../blobs/damaged.ts';
+import type { ContentRow } from '../../db/content-tables.ts';
+import type { Disposition } from '../../mail/message/file-part.ts';
+
+export type Source = {
+  html?: string;
+  text?: string;
+  /** Placement of the files, whose bytes are in the blob of the message. Absent when there are none. */
+  files?: readonly Disposition[];
+};
+
+export type PackedSource = Pick<ContentRow, 'sizeBytes' | 'sha256' | 'source'>;
+
+type FirstLine = { html?: number; text?: number; files?: readonly Disposition[] };
+
+/** Size from which the work moves to the thread pool. A smaller source takes about 20 microseconds. */
+const POOL_BYTES = 16 * 1024;
+/**
+ * A small window costs less memory to set up than the default one, and covers a small source completely. The level
+ * bounds the search for repetitions: the writer packs small sources, for all tenants, and a text of two letters takes
+ * it 0.2 ms at level 4, but 4 ms at level 6, which saves a hundredth.
+ */
+const SMALL = { level: 4, windowBits: 14, memLevel: 6, chunkSize: 4_096 };
+/** Higher levels take up to ten times as long and save a fifth. */
+const LARGE = { level: 1 };
+const LF = 0x0a;
+
+const deflateInPool = promisify(deflateRaw);
+const inflateInPool = promisify(inflateRaw);
+
+/** A source on its way to the write that stores it. */
+export type NewSource = Source | PackedSource;
+
+/** Packs a large source in the thread pool. A small one is packed by the write that stores it (`packSmall`). */
+export async function packLarge(source: Source): Promise<NewSource> {
+  if (textBytes(source) < POOL_BYTES) return source;
+  const bytes = write(source);
+  return packed(bytes, await deflateInPool(bytes, LARGE));
+}
+
+/** Packs a source, unless it is packed already. */
+export function packSmall(source: NewSource): PackedSource {
+  if ('source' in source) return source;
+  const bytes = write(source);
+  return packed(bytes, deflateRawSync(bytes, SMALL));
+}
+
+/** Returns the size of the texts in bytes. */
+export function textBytes({ html = '', text = '' }: Source): number {
+  return Buffer.byteLength(html) + Buffer.byteLength(text);
+}
+
+function packed(bytes: Buffer, source: Buffer): PackedSource {
+  return { sizeBytes: bytes.length, sha256: hashOf(source), source };
+}
+
+/**
+ * Returns the source of a stored content.
+ * @throws DamagedBlobError when its bytes are not those that were stored
+ */
+export async function unpackSource({ sizeBytes, sha256, source }: PackedSource): Promise<Source> {
+  if (!hashOf(source).equals(sha256))
+    throw new DamagedBlobError('the database', 'a row of contents holds other bytes than were stored');
+  const options = { chunkSize: Math.max(sizeBytes, 64), maxOutputLength: sizeBytes };
+  return read(
+    sizeBytes < POOL_BYTES ? inflateRawSync(source, options) : await inflateInPool(source, options),
+  );
+}
+
+function write({ html, text, files }: Source): Buffer {
+  const [page, plain] = [html, text].map((one) => (one === undefined ? undefined : Buffer.from(one)));
+  const line: FirstLine = {
+    ...(page && { html: page.length }),
+    ...(plain && { text: plain.length }),
+    ...(files && { files }),
+  };
+  const first = Buffer.from(`${JSON.stringify(line)}\n`);
+  return Buffer.concat([first, ...[page, plain].filter((bytes) => bytes !== undefined)]);
+}
+
+function read(bytes: Buffer): Source {
+  const textsAt = bytes.indexOf(LF) + 1;
+  const { html, text, files } = JSON.parse(bytes.toString('utf8', 0, textsAt)) as FirstLine;
+  const htmlEnd = textsAt + (html ?? 0);
+  return {
+    ...(html !== undefined && { html: bytes.toString('utf8', textsAt, htmlEnd) }),
+    ...(text !== undefined && { text: bytes.toString('utf8', htmlEnd, htmlEnd + text) }),
+    ...(files && { files }),
+  };
+}
+
+function hashOf(bytes: Uint8Array): Buffer {
+  return hash('sha256', bytes, 'buffer');
+}

@@ -1,0 +1,54 @@
+/** Stores the texts of messages. All SQL of the table `contents` is here. */
+
+import type { ContentRow } from '../../db/content-tables.ts';
+import type { Tx } from '../../db/operation.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import { type NewSource, type PackedSource, packSmall } from './source.ts';
+
+type NewContent = Omit<ContentRow, 'id'>;
+
+const insert = statement((db, param: Param<NewContent>) =>
+  db
+    .insertInto('contents')
+    .values({
+      tenantId: param('tenantId'),
+      sizeBytes: param('sizeBytes'),
+      sha256: param('sha256'),
+      source: param('source'),
+    } as ContentRow)
+    .returning('id'),
+);
+
+/** Stores a content as part of a write and returns its id. Messages of the same write or of later ones name it. */
+export async function insertContent(
+  tx: Tx,
+  tenantId: ContentRow['tenantId'],
+  source: NewSource,
+): Promise<ContentRow['id']> {
+  const row = await insert.first(tx, { tenantId, ...packSmall(source) });
+  if (!row) throw new Error('an inserted content has no id');
+  return row.id;
+}
+
+const byId = statement((db, param: Param<Pick<ContentRow, 'id'>>) =>
+  db.selectFrom('contents').select(['sizeBytes', 'sha256', 'source']).where('id', '=', param('id')),
+);
+
+/** Returns a content, or undefined when it was deleted. */
+export function findContent(tx: Tx, id: ContentRow['id']): Promise<PackedSource | undefined> {
+  return byId.first(tx, { id });
+}
+
+const deleteUnused = statement((db, param: Param<Pick<ContentRow, 'id'>>) =>
+  db
+    .deleteFrom('contents')
+    .where('id', '=', param('id'))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('messages').select('id').where('contentId', '=', param('id')))),
+    ),
+);
+
+/** Deletes a content as part of a write, unless another message still names it. */
+export async function deleteUnusedContent(tx: Tx, id: ContentRow['id']): Promise<void> {
+  await deleteUnused.all(tx, { id });
+}

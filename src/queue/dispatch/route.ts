@@ -1,0 +1,80 @@
+/**
+ * Finds the route of a queue: to the simulator, to the hosts of a domain, or to a dead end when DNS has already
+ * decided the outcome.
+ */
+import type { App } from '../../app.ts';
+import { isSimulatorDomain } from '../../domains/sender.ts';
+import { type MxPlan, planMx } from '../../mail/mx.ts';
+import type { Delivery } from '../claim.ts';
+import { NO_REPORT, type Outcome } from '../outcome/outcome.ts';
+import type { DeliveryQueueName } from './delivery-queue.ts';
+
+export type Hosts = Extract<MxPlan, { kind: 'hosts' }>['hosts'];
+type DeadEnd = Exclude<MxPlan, { kind: 'hosts' }>;
+
+/** `site` is the key of the site: queues with the same key share its connections and their limits. */
+export type Route =
+  | { kind: 'simulator'; site: string }
+  | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number }
+  | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
+
+/** Looks up the route of a delivery queue. Test mail and the simulator's domain need no lookup. */
+export async function chooseRoute(
+  app: Pick<App, 'config' | 'dns' | 'random' | 'clock' | 'targets'>,
+  { mode, domain }: DeliveryQueueName,
+): Promise<Route> {
+  if (mode === 'test' || isSimulatorDomain(app.config, domain))
+    return { kind: 'simulator', site: 'simulator' };
+  const plan = await planMx(app, domain);
+  // The key contains spaces and the keys of other sites do not, so no two sites share a key.
+  if (plan.kind !== 'hosts') return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
+  return plan;
+}
+
+/** "Bad destination system address" (RFC 3463 X.1.2). */
+const NO_SUCH_DOMAIN = '5.1.2';
+/** The domain does not accept mail (RFC 7505 4.2). */
+const NULL_MX = '5.1.10';
+/** A routing loop was detected (RFC 3463 X.4.6). */
+const LOOP = '5.4.6';
+/** Time between the two lookups that must both report a missing domain (NXDOMAIN) before its mail bounces. */
+const NO_SUCH_DOMAIN_RETRY_MS = 3_600_000;
+
+/** Returns the outcome of a delivery that DNS alone decides. */
+export function judgeDeadEnd(domain: string, plan: DeadEnd, delivery: Delivery): Outcome {
+  switch (plan.kind) {
+    case 'null-mx':
+      return bounced(NULL_MX, `${domain} takes no mail (null MX)`, 'permanent');
+    case 'loop':
+      return bounced(
+        LOOP,
+        `The MX of ${domain} is this machine, which does not take its mail`,
+        'undetermined',
+      );
+    case 'no-domain':
+      return noSuchDomain(domain, delivery);
+    case 'unresolved':
+      return { kind: 'deferred', report: report(null, `DNS: ${plan.reason}`) };
+  }
+}
+
+/**
+ * Returns a deferral for the first NXDOMAIN, which may be a short fault of a registry. A second NXDOMAIN an hour
+ * later is a permanent bounce.
+ */
+function noSuchDomain(domain: string, delivery: Delivery): Outcome {
+  const text = `${domain} does not exist (NXDOMAIN)`;
+  const missingBefore = delivery.recipients.every(
+    ({ enhancedCode, smtpCode }) => enhancedCode === NO_SUCH_DOMAIN && smtpCode === null,
+  );
+  if (missingBefore) return bounced(NO_SUCH_DOMAIN, text, 'permanent');
+  return { kind: 'deferred', report: report(NO_SUCH_DOMAIN, text), retryAfterMs: NO_SUCH_DOMAIN_RETRY_MS };
+}
+
+function bounced(enhancedCode: string, text: string, bounce: 'permanent' | 'undetermined'): Outcome {
+  return { kind: 'bounced', bounce, report: report(enhancedCode, text) };
+}
+
+function report(enhancedCode: string | null, text: string) {
+  return { ...NO_REPORT, phase: 'dns', enhancedCode, text } as const;
+}

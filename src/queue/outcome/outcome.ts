@@ -1,0 +1,101 @@
+/** The outcome of an attempt as a value. `deliver` produces one for each recipient; `settle` stores it. */
+import type { RecipientRow } from '../../db/tables.ts';
+import type { SmtpFailure, SmtpPhase } from '../../mail/smtp/client/failure.ts';
+import { replyText, type SmtpReply } from '../../mail/smtp/reply.ts';
+import { cleanForeignText } from '../../system/foreign-text.ts';
+
+/** Everything known about an attempt, for its row, the API and the events. */
+export type Report = {
+  /** The phases `dns` and `local` come before any connection; `simulated` replaces it. */
+  phase: SmtpPhase | 'dns' | 'local' | 'simulated';
+  mx: string | null;
+  address: string | null;
+  /** TLS version, for example `TLSv1.3`; null when the connection was not encrypted. */
+  tls: string | null;
+  smtpCode: number | null;
+  enhancedCode: string | null;
+  /** The peer's reply, or our own description when there is none. */
+  text: string;
+};
+
+export type Outcome =
+  | { kind: 'delivered'; report: Report }
+  /** `retryAfterMs` replaces the delay of the retry schedule. */
+  | { kind: 'deferred'; report: Report; retryAfterMs?: number }
+  /** The bounce `permanent` means that the address itself is invalid; it suppresses the address. */
+  | { kind: 'bounced'; report: Report; bounce: 'permanent' | 'transient' | 'undetermined' }
+  /** Another attempt would do harm, so the mail waits for an operator (held/hold.ts). */
+  | { kind: 'held'; report: Report; reason: HoldReason };
+
+/**
+ * Reasons to hold mail. `interrupted`: the daemon ended during several attempts. `damaged`: the stored message is missing
+ * or its bytes have changed.
+ */
+export type HoldReason = 'interrupted' | 'damaged';
+
+/** Feedback that follows a simulated delivery. */
+export type SimulatedFeedback = 'complained' | 'opened' | 'clicked';
+
+/** The outcome for one recipient, with the feedback that a simulation adds. */
+export type Verdict = { outcome: Outcome; feedback?: SimulatedFeedback };
+
+/** Returns the same outcome for every recipient of the delivery. */
+export function verdictForAll(
+  delivery: { recipients: readonly Pick<RecipientRow, 'id'>[] },
+  outcome: Outcome,
+): Map<RecipientRow['id'], Verdict> {
+  return new Map(delivery.recipients.map(({ id }) => [id, { outcome }]));
+}
+
+export const NO_REPORT = {
+  mx: null,
+  address: null,
+  tls: null,
+  smtpCode: null,
+  enhancedCode: null,
+} as const satisfies Partial<Report>;
+
+export type Peer = Pick<Report, 'mx' | 'address' | 'tls'>;
+
+/** Returns the report of an SMTP reply. */
+export function reportReply(peer: Peer, phase: SmtpPhase, reply: SmtpReply): Report {
+  return {
+    ...peer,
+    phase,
+    smtpCode: reply.code,
+    enhancedCode: reply.enhanced ?? null,
+    text: replyText(reply),
+  };
+}
+
+/** Names of the phases of a session in a diagnostic. */
+const PHASE_NAMES: Record<SmtpPhase, string> = {
+  connect: 'connecting',
+  banner: 'greeting',
+  ehlo: 'EHLO',
+  starttls: 'STARTTLS',
+  mail: 'MAIL FROM',
+  rcpt: 'RCPT TO',
+  data: 'DATA',
+  body: 'message',
+  dot: 'end of message',
+  quit: 'QUIT',
+};
+
+/**
+ * Reports a failure without a reply, with the peer and the phase: `mx.example.net (RCPT TO): the peer closed the
+ * connection`.
+ */
+export function reportFailure(peer: Peer, failure: SmtpFailure): Report {
+  if (failure.kind === 'reply') return reportReply(peer, failure.phase, failure.reply);
+  const text = `${peer.mx} (${PHASE_NAMES[failure.phase]}): ${failure.message}`;
+  return { ...peer, phase: failure.phase, smtpCode: null, enhancedCode: null, text };
+}
+
+/**
+ * Returns the outcome in the form in which `settle` stores it. Its text is copied into the recipient, the attempt, the
+ * event and the suppression, and another machine may have written it, so the text is cleaned.
+ */
+export function storable<Kept extends Outcome>(outcome: Kept): Kept {
+  return { ...outcome, report: { ...outcome.report, text: cleanForeignText(outcome.report.text) } };
+}

@@ -1,0 +1,166 @@
+/**
+ * Opens a session with a site. The hosts are tried in order of preference (RFC 5321 5.1), each address with the TLS
+ * that it supports. The steps of opportunistic TLS (RFC 7435) are STARTTLS without verification; after a failed
+ * handshake, the smallest ClientHello; then plain text, only for mail that has waited. Plain text then applies to all
+ * mail for that address for 24 hours.
+ */
+import type { App } from '../../app.ts';
+import {
+  type OpenedSmtp,
+  openSmtp,
+  type SmtpOptions,
+  type SmtpSession,
+} from '../../mail/smtp/client/open.ts';
+import {
+  DEFAULT_SMTP_TIMEOUTS,
+  LATER_SMTP_TIMEOUTS,
+  PRESSED_TIMEOUT_MS,
+} from '../../mail/smtp/client/timeouts.ts';
+import { TimeoutError, withTimeout } from '../../system/clock.ts';
+import { errorMessage } from '../../system/errors.ts';
+import type { Claim } from '../claim.ts';
+import type { Hosts } from '../dispatch/route.ts';
+import { crashOn, judgeFailure } from '../outcome/judge.ts';
+import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
+import type { Addresses } from '../site/addresses.ts';
+
+export type ConnectApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
+
+export type OpenSession = { smtp: SmtpSession; peer: Peer & { address: string } };
+type Connected =
+  | { kind: 'open'; session: OpenSession }
+  /** `wasTried` is true when at least one host was contacted, so that the outcome says something about the site. */
+  | { kind: 'closed'; outcome: Outcome; wasTried: boolean };
+
+/**
+ * Number of the attempt from which mail may be sent in plain text. Postfix has the same rule: a fault that lasts until
+ * then is rarely temporary.
+ */
+const PLAIN_TEXT_FROM_ATTEMPT = 2;
+const PLAIN_TEXT_FROM_AGE_MS = 5 * 60_000;
+const NO_HOST_REACHED: Outcome = {
+  kind: 'deferred',
+  report: { ...NO_REPORT, phase: 'connect', text: 'No host of the domain could be reached' },
+};
+
+type Opening = {
+  claim: Claim;
+  addresses: Addresses;
+  /** Time on the monotonic clock, in milliseconds, at which opening the session must have ended. */
+  deadline: number;
+  /** Returns true when a host that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
+  isPressed: () => boolean;
+};
+
+/**
+ * Tries the hosts one after another. A host's final refusal ends the search; after any other failure the next host is
+ * tried.
+ */
+export async function connect(app: ConnectApp, hosts: Hosts, opening: Opening): Promise<Connected> {
+  const { claim, addresses, deadline, isPressed } = opening;
+  const startedAt = app.clock.elapsed();
+  let outcome = claim.brokenOff ?? NO_HOST_REACHED;
+  let wasTried = false;
+  for (const { name, address } of candidateHosts(app, hosts, { claim, addresses })) {
+    const now = app.clock.elapsed();
+    if (now >= deadline || (now - startedAt >= PRESSED_TIMEOUT_MS && isPressed())) break;
+    const peer = { mx: name, address, tls: null };
+    const opened = await openBefore(app, connectWithTlsFallback(app, peer, opening), { deadline, peer });
+    if (opened.ok) {
+      const tls = opened.session.tls?.version ?? null;
+      return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
+    }
+    // A local failure, such as too few file descriptors, says nothing about the site and does not suspend it.
+    wasTried ||= opened.failure.kind !== 'local';
+    const judged = judgeFailure(peer, opened.failure);
+    if (judged.kind !== 'deferred') return { kind: 'closed', outcome: judged, wasTried };
+    if (wasReached(judged.report) || !wasReached(outcome.report)) outcome = judged;
+  }
+  return { kind: 'closed', outcome, wasTried };
+}
+
+/**
+ * Returns true when the connection was established. The failure of such a host explains more to the sender than a
+ * later host that cannot be reached.
+ */
+function wasReached({ phase }: { phase: Report['phase'] }): boolean {
+  return phase !== 'connect' && phase !== 'local';
+}
+
+/**
+ * Returns the addresses to try. When every address is avoided, only a delivery that was itself broken off has to
+ * wait; other mail may still succeed and tries them all.
+ */
+function candidateHosts(
+  app: ConnectApp,
+  hosts: Hosts,
+  { claim, addresses }: { claim: Claim; addresses: Addresses },
+) {
+  const all = targets(hosts);
+  const others = all.filter(({ address }) => !addresses.isAvoided(address, app.clock.elapsed()));
+  return others.length > 0 || claim.brokenOff ? others : all;
+}
+
+/** Returns every address of the hosts with the name of its host, in order of preference. */
+function targets(hosts: Hosts): { name: string; address: string }[] {
+  return hosts.flatMap(({ name, addresses }) => addresses.map((address) => ({ name, address })));
+}
+
+async function connectWithTlsFallback(
+  app: ConnectApp,
+  { mx, address }: { mx: string; address: string },
+  { claim, addresses, isPressed }: Opening,
+): Promise<OpenedSmtp> {
+  const attempts = Math.max(...claim.recipients.map((recipient) => recipient.attempts));
+  const age = app.clock.now() - claim.message.datedAt;
+  const options: Omit<SmtpOptions, 'tls'> = {
+    address,
+    port: app.config.outbound.smtpPort,
+    serverName: mx,
+    heloName: app.config.hostname,
+    timeouts: attempts === 1 ? DEFAULT_SMTP_TIMEOUTS : LATER_SMTP_TIMEOUTS,
+    isPressed,
+    onPhase: crashOn(app),
+  };
+  if (addresses.needsPlainText(address, app.clock.elapsed()))
+    return openSmtp(app, { ...options, tls: 'none' });
+  const first = await openSmtp(app, { ...options, tls: 'opportunistic' });
+  if (!isTlsFailure(first)) return first;
+  const second = await openSmtp(app, { ...options, tls: 'reduced' });
+  if (!isTlsFailure(second)) return moreTelling(first, second);
+  if (attempts < PLAIN_TEXT_FROM_ATTEMPT && age < PLAIN_TEXT_FROM_AGE_MS) return second;
+  const third = await openSmtp(app, { ...options, tls: 'none' });
+  if (third.ok) addresses.rememberPlainText(address, app.clock.elapsed());
+  return moreTelling(second, third);
+}
+
+/**
+ * Returns the outcome of the later connection, unless the host could not be connected to again: the earlier failure then
+ * tells the sender more.
+ */
+function moreTelling(before: OpenedSmtp, now: OpenedSmtp): OpenedSmtp {
+  return now.ok || wasReached(now.failure) ? now : before;
+}
+
+function isTlsFailure(opened: OpenedSmtp): boolean {
+  return !opened.ok && opened.failure.kind === 'tls';
+}
+
+/**
+ * Returns the session, or a timeout once the deadline has passed. A session that opens after the deadline is closed,
+ * because its delivery is settled by then.
+ */
+async function openBefore(
+  app: ConnectApp,
+  opening: Promise<OpenedSmtp>,
+  { deadline, peer }: { deadline: number; peer: Peer },
+): Promise<OpenedSmtp> {
+  try {
+    const limit = { timeoutMs: deadline - app.clock.elapsed(), what: `opening ${peer.mx}` };
+    return await withTimeout(app.clock, opening, limit);
+  } catch (error) {
+    opening.then((opened) => opened.ok && opened.session.close()).catch(() => {});
+    if (!(error instanceof TimeoutError)) throw error;
+    return { ok: false, failure: { phase: 'connect', kind: 'timeout', message: errorMessage(error) } };
+  }
+}

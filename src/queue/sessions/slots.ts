@@ -1,0 +1,134 @@
+/**
+ * Decides which tenant may hold a connection. The peer decides how long a connection is held, and a session that is
+ * ended after its final dot makes duplicates, so connections are shared out when they are opened:
+ *
+ * - All connections are shared by tenants (system/shares.ts). A single tenant may hold seven of eight: it can use
+ *   nearly all of them while nobody else sends, and some are free for the next tenant.
+ * - A quarter of the connections is reserved for proven sites, which have delivered recently (site/pace.ts). Other sites,
+ *   new ones among them, use the other three quarters, of which a single tenant may hold three of four: 281 of 500.
+ *   However many hosts of a tenant hang, other tenants find connections for proven and for new sites.
+ *
+ * Bound: a tenant without a connection gets one at once, unless six others fill their shares with new sites that hang
+ * (281, 70, 18, 4, 1 and 1 of the 375). It then waits until a connection comes free. By then the sessions of those
+ * tenants are pressed (session-pool.ts): a host that is silent before the final dot is given up after `PRESSED_TIMEOUT_MS`
+ * and at most `PRESSED_CHECK_MS` more (mail/smtp/client/timeouts.ts), not after the five minutes of RFC 5321.
+ */
+import { Shares } from '../../system/shares.ts';
+
+/** Share of the connections that is reserved for proven sites. */
+const RESERVED_PART = 1 / 4;
+/**
+ * Maximum connections of one tenant for each free one. It is high, because proven sites give a connection back within
+ * seconds.
+ */
+const HELD_PER_FREE = 7;
+/**
+ * Maximum connections of one tenant to unproven sites for each free one. It is lower, because such a site may hold a
+ * connection for minutes.
+ */
+const HELD_PER_FREE_UNPROVEN = 3;
+
+export class Slots {
+  readonly capacity: number;
+  readonly #all: Shares<string>;
+  readonly #unproven: Shares<string>;
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+    this.#all = new Shares(capacity, { perFree: HELD_PER_FREE });
+    const unproven = capacity - Math.floor(capacity * RESERVED_PART);
+    this.#unproven = new Shares(unproven, { perFree: HELD_PER_FREE_UNPROVEN });
+  }
+
+  /** Returns true when the tenant may open one more connection, to a site that is proven or not. */
+  mayOpen(tenantId: string, isProven: boolean): boolean {
+    return this.#all.mayTake(tenantId) && (isProven || this.#unproven.mayTake(tenantId));
+  }
+
+  /** Returns true when the tenant has more connections than its share, because other tenants have come since. */
+  isOver(tenantId: string, isProven: boolean): boolean {
+    return this.#all.isOver(tenantId) || (!isProven && this.#unproven.isOver(tenantId));
+  }
+
+  open(tenantId: string, isProven: boolean): Slot {
+    return new Slot({ all: this.#all, unproven: this.#unproven }, { tenantId, isProven });
+  }
+}
+
+type Charge = { tenantId: string; isProven: boolean };
+
+/**
+ * The slot of one session. It counts for the tenant whose mail the session took last, until that mail is settled and
+ * the session waits for more. An idle session counts for nobody, since it is ended when its connection is needed.
+ */
+export class Slot {
+  readonly #shares: { all: Shares<string>; unproven: Shares<string> };
+  #charge: Charge | undefined;
+  #unsettled = 0;
+  #isIdle = false;
+  /** Is called whenever the session becomes idle with all its mail settled. */
+  onRest: () => void = () => {};
+
+  constructor(shares: { all: Shares<string>; unproven: Shares<string> }, charge: Charge) {
+    this.#shares = shares;
+    this.#take(charge);
+  }
+
+  /** The tenant that the slot counts for. Undefined while the session is idle and all its mail is settled. */
+  get charge(): Readonly<Charge> | undefined {
+    return this.#charge;
+  }
+
+  /** Records that the session has taken a delivery of the tenant. */
+  assign(tenantId: string, isProven: boolean): void {
+    this.#isIdle = false;
+    this.#unsettled += 1;
+    if (this.#charge?.tenantId === tenantId && this.#charge.isProven === isProven) return;
+    this.#giveBack();
+    this.#take({ tenantId, isProven });
+  }
+
+  /** Records that a delivery has its outcome. */
+  settled(): void {
+    this.#unsettled -= 1;
+    this.#restIfIdle();
+  }
+
+  /** Records that the session begins to wait for mail. */
+  idle(): void {
+    this.#isIdle = true;
+    this.#restIfIdle();
+  }
+
+  close(): void {
+    this.#giveBack();
+  }
+
+  /** Returns what `ask` would return if this session did not exist. */
+  without<Answer>(ask: () => Answer): Answer {
+    const charge = this.#charge;
+    this.#giveBack();
+    const answer = ask();
+    if (charge) this.#take(charge);
+    return answer;
+  }
+
+  #restIfIdle(): void {
+    if (!this.#isIdle || this.#unsettled > 0) return;
+    this.#giveBack();
+    this.onRest();
+  }
+
+  #take(charge: Charge): void {
+    this.#charge = charge;
+    this.#shares.all.count(charge.tenantId);
+    if (!charge.isProven) this.#shares.unproven.count(charge.tenantId);
+  }
+
+  #giveBack(): void {
+    if (!this.#charge) return;
+    this.#shares.all.release(this.#charge.tenantId);
+    if (!this.#charge.isProven) this.#shares.unproven.release(this.#charge.tenantId);
+    this.#charge = undefined;
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Sends claims to the hosts of a site. A connection stays open across messages, and the next message may begin before
+ * the reply to the last one has come.
+ */
+import type { App } from '../../app.ts';
+import type { Claim } from '../claim.ts';
+import type { Hosts, Route } from '../dispatch/route.ts';
+import type { Outcome } from '../outcome/outcome.ts';
+import type { Site } from '../site/site.ts';
+import { type ConnectApp, connect, type OpenSession } from './connect.ts';
+import { DELIVERY_DEADLINE_MS, type TransactApp, type Transacted, transact } from './transact.ts';
+import type { Attempt, Transport } from './transport.ts';
+
+/**
+ * Time that an open connection waits for more mail. It is short, because an idle connection counts against the peer's
+ * limits.
+ */
+const IDLE_MS = 5_000;
+/** Maximum number of messages on one connection. Large providers ask for no more. */
+const MESSAGES_PER_CONNECTION = 100;
+
+/** The part of a site that its connections use. The route may change while the transport lives. */
+type SmtpSite = Pick<Site, 'pace' | 'addresses' | 'route' | 'startSending'>;
+type SmtpApp = TransactApp & ConnectApp & Pick<App, 'random'>;
+
+export class SmtpTransport implements Transport {
+  readonly #app: SmtpApp;
+  readonly #site: SmtpSite;
+  /** Returns true when a peer that delays its answer is abandoned early (mail/smtp/client/timeouts.ts). */
+  readonly #isPressed: () => boolean;
+  /** Transactions whose last reply is outstanding. */
+  readonly #transactions = new Set<Promise<Transacted>>();
+  #session: OpenSession | undefined;
+  #sentMessages = 0;
+  #wasRefused = false;
+
+  constructor(app: SmtpApp, site: SmtpSite, isPressed: () => boolean) {
+    this.#app = app;
+    this.#site = site;
+    this.#isPressed = isPressed;
+  }
+
+  get isConnected(): boolean {
+    return this.#session?.smtp.isOpen() ?? false;
+  }
+
+  get isLost(): boolean {
+    return this.#wasRefused || (this.#session !== undefined && !this.isConnected);
+  }
+
+  get idleMs(): number {
+    return this.#session ? IDLE_MS : 0;
+  }
+
+  /** Connects unless a connection is open. Mail for a suspended site is deferred instead. */
+  async open(claim: Claim): Promise<Outcome | undefined> {
+    if (this.#session && !this.isConnected) await this.#leave();
+    if (this.#session) return undefined;
+    const { random, clock } = this.#app;
+    const { addresses, pace, route } = this.#site;
+    const attempts = Math.max(...claim.recipients.map((recipient) => recipient.attempts));
+    const suspended = pace.suspendedOutcome(random, clock.elapsed(), attempts);
+    if (suspended) return suspended;
+    const connected = await connect(this.#app, hostsOf(route), {
+      claim,
+      addresses,
+      deadline: claim.claimedAt + DELIVERY_DEADLINE_MS,
+      isPressed: this.#isPressed,
+    });
+    this.#wasRefused = connected.kind === 'closed';
+    if (connected.kind === 'closed') {
+      if (connected.wasTried) pace.refused(connected.outcome, clock.elapsed());
+      return connected.outcome;
+    }
+    pace.connected();
+    this.#session = connected.session;
+    this.#sentMessages = 0;
+    return undefined;
+  }
+
+  async transact(claim: Claim, onReady: () => void): Promise<Attempt> {
+    const session = this.#session;
+    if (!session) throw new Error('no session is open');
+    if (!this.#site.startSending(claim)) return { kind: 'released' };
+    const { clock } = this.#app;
+    const startedAt = clock.elapsed();
+    this.#sentMessages++;
+    const sending = transact(this.#app, session, {
+      claim,
+      isFirst: this.#sentMessages === 1,
+      onReady,
+      isPressed: this.#isPressed,
+    });
+    this.#transactions.add(sending);
+    const { verdicts, signature, undecided, brokeOff } = await sending.finally(() =>
+      this.#transactions.delete(sending),
+    );
+    const now = clock.elapsed();
+    if (brokeOff) {
+      this.#site.addresses.avoid(session.peer.address, now);
+      this.#site.pace.brokeOff();
+    }
+    this.#adaptPace(
+      [...verdicts.values()].map(({ outcome }) => outcome),
+      now,
+    );
+    return { kind: 'judged', verdicts, undecided, signature, durationMs: Math.round(now - startedAt) };
+  }
+
+  /**
+   * Adapts the pace of the site to the transaction as a whole, however many recipients it had. A 421 reply is about
+   * the session, not about the mail (RFC 5321 3.8).
+   */
+  #adaptPace(outcomes: readonly Outcome[], now: number): void {
+    const goodbye = outcomes.find(({ report }) => report.smtpCode === 421);
+    if (goodbye) this.#site.pace.refused(goodbye, now);
+    else if (outcomes.some(({ kind }) => kind === 'delivered')) this.#site.pace.delivered(now);
+  }
+
+  async closeWhenFull(): Promise<void> {
+    if (this.#sentMessages >= MESSAGES_PER_CONNECTION) await this.#leave();
+  }
+
+  close(): Promise<void> {
+    return this.#leave();
+  }
+
+  /** Ends the SMTP session once the peer has answered everything that was sent. */
+  async #leave(): Promise<void> {
+    await Promise.allSettled(this.#transactions);
+    const session = this.#session;
+    this.#session = undefined;
+    if (!session) return;
+    if (session.smtp.isOpen()) void session.smtp.quit();
+    else session.smtp.close();
+  }
+}
+
+function hostsOf(route: Route): Hosts {
+  if (route.kind !== 'hosts') throw new Error(`${route.site} has no hosts`);
+  return route.hosts;
+}

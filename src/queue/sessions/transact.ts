@@ -1,0 +1,113 @@
+/** Sends a claim in an open session, and judges each recipient by the server's replies. */
+import type { App } from '../../app.ts';
+import type { RecipientRow } from '../../db/tables.ts';
+import type { RecipientResult, Transaction, TransactionResult } from '../../mail/smtp/client/transaction.ts';
+import type { Claim } from '../claim.ts';
+import { crashOn, judge } from '../outcome/judge.ts';
+import type { Outcome, Verdict } from '../outcome/outcome.ts';
+import type { PrepareMessage } from '../prepare.ts';
+import type { OpenSession } from './connect.ts';
+import type { Judged } from './transport.ts';
+
+/**
+ * Maximum time from the claim to the last reply. It is shorter than the lease (claim.ts), so that a stuck peer never
+ * causes two deliveries.
+ */
+export const DELIVERY_DEADLINE_MS = 45 * 60_000;
+/**
+ * Maximum number of sessions that take a delivery before a failure counts as its outcome. It exceeds the number of
+ * addresses of a site (mail/mx.ts).
+ */
+const MAX_TRIES = 8;
+
+export type Transacted = Omit<Judged, 'kind' | 'durationMs'> & {
+  /**
+   * The outcome of a peer that broke off in the middle of this delivery. Another host of the site is then the better
+   * choice; where there is none, this is the outcome.
+   */
+  brokeOff: Outcome | undefined;
+};
+
+type Transacting = {
+  claim: Claim;
+  /** True when this is the first message of the session. */
+  isFirst: boolean;
+  /** Is called when the session can take the next message, at the latest when this one ends. */
+  onReady: () => void;
+  /**
+   * Returns true while connections are scarce: a delivery that a peer broke off is then not tried at once in another
+   * session.
+   */
+  isPressed: () => boolean;
+};
+
+export type TransactApp = Pick<App, 'clock' | 'config' | 'crashPoint'> & { prepare: PrepareMessage };
+
+/**
+ * Sends the claim and returns the verdicts. The recipients without one go to another session, because the peer has not
+ * received the whole message. The session is closed when the claim reaches its deadline.
+ */
+export async function transact(
+  app: TransactApp,
+  { smtp, peer }: OpenSession,
+  { claim, isFirst, onReady, isPressed }: Transacting,
+): Promise<Transacted> {
+  const { signature, content, returnPath } = await app.prepare(claim.message);
+  const transaction: Transaction = smtp.transact({
+    mailFrom: returnPath,
+    recipients: claim.recipients.map((recipient) => recipient.address),
+    prefix: Buffer.from(signature, 'latin1'),
+    message: content,
+    onPhase: crashOn(app),
+  });
+  void transaction.ready.then(onReady);
+  const timeLeftMs = claim.claimedAt + DELIVERY_DEADLINE_MS - app.clock.elapsed();
+  const timer = app.clock.after(timeLeftMs, () => smtp.close());
+  const result = await transaction.result.finally(() => timer.cancel());
+  const mayTryAgain = !result.usable && claim.tries < MAX_TRIES && !isPressed();
+  return { signature, ...judgeAll(claim, peer, { ...result, isFirst, mayTryAgain }) };
+}
+
+function judgeAll(
+  claim: Claim,
+  peer: OpenSession['peer'],
+  {
+    recipients: results,
+    usable,
+    isFirst,
+    mayTryAgain,
+  }: TransactionResult & { isFirst: boolean; mayTryAgain: boolean },
+): Omit<Transacted, 'signature'> {
+  const verdicts = new Map<RecipientRow['id'], Verdict>();
+  const undecided: RecipientRow[] = [];
+  let brokeOff: Outcome | undefined;
+  for (const [index, recipient] of claim.recipients.entries()) {
+    const result = results[index];
+    if (!result) throw new Error('the SMTP client gave fewer results than recipients');
+    if (!usable && result.kind === 'failed' && !result.untried) brokeOff ??= judge(peer, result);
+    if (mayTryAgain && isUndecided(result, isFirst)) {
+      undecided.push(recipient);
+    } else {
+      verdicts.set(recipient.id, { outcome: judge(peer, result) });
+    }
+  }
+  return { verdicts, undecided: withoutVerdict(claim, undecided, brokeOff), brokeOff };
+}
+
+function withoutVerdict(
+  claim: Claim,
+  recipients: RecipientRow[],
+  brokeOff: Outcome | undefined,
+): Claim | undefined {
+  if (recipients.length === 0) return undefined;
+  return { ...claim, recipients, tries: claim.tries + 1, brokenOff: brokeOff ?? claim.brokenOff };
+}
+
+/**
+ * Returns true when another session may still deliver to this recipient. A host that limits the messages of one
+ * connection answers the next MAIL with 421, and a new connection succeeds.
+ */
+function isUndecided(result: RecipientResult, isFirst: boolean): boolean {
+  if (result.kind === 'failed') return !result.dotSent;
+  return result.kind === 'refused' && result.phase === 'mail' && result.reply.code === 421 && !isFirst;
+}

@@ -1,0 +1,49 @@
+/**
+ * The way in which a session sends its claims: over SMTP (smtp-transport.ts), or without any connection
+ * (local-transport.ts).
+ */
+import type { RecipientRow } from '../../db/tables.ts';
+import type { Claim } from '../claim.ts';
+import { type Outcome, type Verdict, verdictForAll } from '../outcome/outcome.ts';
+
+/** The result of an attempt. Each recipient of the claim has a verdict or is put back, unless all are released. */
+export type Attempt =
+  | {
+      kind: 'judged';
+      verdicts: ReadonlyMap<RecipientRow['id'], Verdict>;
+      /** The claim without the recipients that have a verdict, for another session. */
+      undecided: Claim | undefined;
+      /** Header fields that were sent before the stored message; null when nothing was sent. */
+      signature: string | null;
+      durationMs: number;
+    }
+  /** The daemon stops before anything was sent. The dispatcher releases the recipients in one write. */
+  | { kind: 'released' };
+
+export type Judged = Extract<Attempt, { kind: 'judged' }>;
+
+export type Transport = {
+  /** True while a message can be sent without connecting first. */
+  readonly isConnected: boolean;
+  /** True when the peer refused the last connection or broke it off. */
+  readonly isLost: boolean;
+  /** Time in milliseconds that the session may wait for more mail. */
+  readonly idleMs: number;
+  /** Makes the transport ready for the claim. Returns the outcome of the claim when that is not possible. */
+  open(claim: Claim): Promise<Outcome | undefined>;
+  /**
+   * Sends the claim. The transport has been opened for it. `onReady` is called when the session can begin the next
+   * claim before this one has ended.
+   */
+  transact(claim: Claim, onReady: () => void): Promise<Attempt>;
+  /** Ends a connection that has carried as many messages as one may. */
+  closeWhenFull(): Promise<void>;
+  /** Ends what is open. The session has settled all claims. */
+  close(): Promise<void>;
+};
+
+/** Returns the attempt of a claim whose outcome is known without sending anything. */
+export function notSent(claim: Claim, outcome: Outcome): Judged {
+  const verdicts = verdictForAll(claim, outcome);
+  return { kind: 'judged', verdicts, undecided: undefined, signature: null, durationMs: 0 };
+}

@@ -1,0 +1,89 @@
+/** Stores the outcome of an attempt durably, tells who waits for it, and writes the mail log. */
+import type { App } from '../app.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { logAttempt, logHeld } from '../events/mail-log.ts';
+import { isoTime, sleep } from '../system/clock.ts';
+import type { Claim } from './claim.ts';
+import { isSuspect } from './held/suspect.ts';
+import { retryDelayMs } from './schedule.ts';
+import type { Judged } from './sessions/transport.ts';
+import { finalOutcome, nextAttemptAt, type Result, type Settlement, settle } from './settle.ts';
+
+type SettleApp = Pick<App, 'db' | 'clock' | 'random' | 'runId' | 'wakeups' | 'log' | 'config'>;
+
+/**
+ * Settles the recipients of a claim that have a verdict.
+ * @throws Error when the outcome could not be stored for two minutes
+ */
+export async function settleClaim(
+  app: SettleApp,
+  claim: Claim,
+  { verdicts, signature, durationMs }: Judged,
+): Promise<void> {
+  const settlement = {
+    messageId: claim.message.id,
+    runId: app.runId,
+    now: app.clock.now(),
+    durationMs,
+    signature,
+    results: claim.recipients.flatMap(({ id, attempts }) => {
+      const verdict = verdicts.get(id);
+      if (!verdict) return [];
+      return [{ recipientId: id, attempts, verdict, retryDelayMs: retryDelayMs(app.random, attempts) }];
+    }),
+  };
+  const settled = new Set(await settleDurably(app, settlement));
+  app.wakeups.notify('events');
+  if ([...verdicts.values()].some(({ outcome }) => outcome.kind === 'deferred')) app.wakeups.notify('queue');
+  if (claim.recipients.some(isSuspect)) app.wakeups.notify('suspects');
+  for (const result of settlement.results)
+    if (settled.has(result.recipientId)) logSettled(app, claim, { settlement, result });
+}
+
+/** Writes one line of the mail log for each recipient. */
+function logSettled(
+  app: SettleApp,
+  { message, recipients, site }: Claim,
+  { settlement: { now, durationMs }, result }: { settlement: Settlement; result: Result },
+): void {
+  const outcome = finalOutcome(message, result.verdict.outcome, now);
+  const { mx: host, smtpCode: code, text: diagnostic, address, tls, enhancedCode } = outcome.report;
+  const to = recipients.find(({ id }) => id === result.recipientId)?.address ?? '';
+  const mail = { emailId: message.id, tenantId: message.tenantId, mode: message.mode, to };
+  const attempt = result.attempts;
+  if (outcome.kind === 'held') {
+    logHeld(app, { ...mail, attempt, reason: outcome.reason, diagnostic });
+    return;
+  }
+  const server = { site, host, address, tls };
+  const reply = { code, enhancedCode, diagnostic };
+  const line = { ...mail, attempt, ...server, ...reply, durationMs };
+  if (outcome.kind !== 'deferred') logAttempt(app, outcome.kind, line);
+  else
+    logAttempt(app, outcome.kind, {
+      ...line,
+      nextAttemptAt: isoTime(nextAttemptAt(message, outcome, { now, ...result })),
+    });
+}
+
+/**
+ * Pauses between attempts to store an outcome, about two minutes in all. After that the lease ends, and the mail is
+ * tried again as after a crash.
+ */
+const SETTLE_PAUSES_MS = [100, 500, 1_000, 5_000, 15_000, 30_000, 60_000] as const;
+
+/**
+ * Stores an outcome, and tries again when that fails. A full disk must not discard the answer of a peer, because the
+ * mail would then be sent twice.
+ */
+async function settleDurably(app: SettleApp, settlement: Settlement): Promise<readonly RecipientRow['id'][]> {
+  for (const pauseMs of SETTLE_PAUSES_MS) {
+    try {
+      return await app.db.commit(settle, settlement);
+    } catch (error) {
+      app.log.error({ err: error, messageId: settlement.messageId }, 'an outcome could not be stored yet');
+      await sleep(app.clock, pauseMs);
+    }
+  }
+  return app.db.commit(settle, settlement);
+}

@@ -1,0 +1,166 @@
+/**
+ * Claims mail from the queues of a site, in the order of queue-order.ts. It returns deliveries that are durably claimed;
+ * the site hands them to its sessions.
+ */
+import type { App } from '../../app.ts';
+import type { Timer } from '../../system/clock.ts';
+import { type ClaimRequest, claimDeliveries, type Delivery, leaseFrom } from '../claim.ts';
+import type { DeliveryQueue } from '../dispatch/delivery-queue.ts';
+import { QueueOrder } from './queue-order.ts';
+
+/** Maximum number of messages claimed in one transaction. */
+const MAX_MESSAGES_PER_CLAIM = 64;
+/** Maximum number of delivery queues whose recipients of a message share one transaction. */
+const MAX_QUEUES_PER_CLAIM = 200;
+/** Number of queues that are read before other work on this thread may run. Each read is a query on this thread. */
+const QUEUES_PER_YIELD = 100;
+/** Pause after a claim that failed, for example because the disk is full. */
+const PAUSE_AFTER_ERROR_MS = 1_000;
+
+export type ClaimerApp = Pick<App, 'clock' | 'db' | 'runId' | 'log' | 'wakeups'>;
+
+export type ClaimerEvents = {
+  /** Is called when no more mail of the queue is due. */
+  onDone(queue: DeliveryQueue): void;
+  /** Is called when the route of the queue has expired. */
+  onStale(queue: DeliveryQueue): void;
+  /** Is called when the pause after a failed claim has ended. */
+  onResume(): void;
+  /** Returns true when nothing more is claimed for the tenant at present. */
+  isHeldBack(tenantId: string): boolean;
+};
+
+/** Messages of the next claim, each with the queues in which it was found. */
+type Picked = Map<string, DeliveryQueue[]>;
+
+export class Claimer {
+  readonly #app: ClaimerApp;
+  readonly #site: string;
+  readonly #events: ClaimerEvents;
+  readonly #queues = new QueueOrder();
+  #pause: Timer | undefined;
+  #isClosed = false;
+
+  constructor(app: ClaimerApp, site: string, events: ClaimerEvents) {
+    this.#app = app;
+    this.#site = site;
+    this.#events = events;
+  }
+
+  /** True when queues wait to be claimed from, of whatever tenant. */
+  get hasWork(): boolean {
+    return this.#queues.size > 0 && !this.#pause && !this.#isClosed;
+  }
+
+  /** True when there are no queues. */
+  get isEmpty(): boolean {
+    return this.#queues.size === 0;
+  }
+
+  /** True when there are queues of a tenant that is not held back. */
+  get mayClaim(): boolean {
+    if (!this.hasWork) return false;
+    for (const tenantId of this.#queues.tenants()) if (!this.#events.isHeldBack(tenantId)) return true;
+    return false;
+  }
+
+  add(queue: DeliveryQueue): void {
+    this.#queues.add(queue);
+  }
+
+  /** Returns true when the tenant has a queue. */
+  has(tenantId: string): boolean {
+    return this.#queues.has(tenantId);
+  }
+
+  /** Yields the tenants with queues. A tenant may occur twice. */
+  tenants(): Iterable<string> {
+    return this.#queues.tenants();
+  }
+
+  /** Drops all queues. From now on nothing is claimed. */
+  close(): void {
+    this.#isClosed = true;
+    for (const queue of this.#queues.all()) this.#queues.remove(queue);
+    this.#pause?.cancel();
+  }
+
+  /**
+   * Claims up to `limit` messages. Returns an empty list when all of them were suppressed meanwhile, and undefined when
+   * nothing was found or the claim failed. Never rejects. The caller waits for one claim before the next.
+   */
+  async claim(limit: number): Promise<readonly Delivery[] | undefined> {
+    const picked: Picked = new Map();
+    try {
+      await this.#pick(picked, Math.min(limit, MAX_MESSAGES_PER_CLAIM));
+      if (picked.size === 0 || this.#isClosed) return undefined;
+      const deliveries = await this.#app.db.commit(claimDeliveries, this.#request(picked));
+      this.#app.wakeups.notify('events');
+      return deliveries;
+    } catch (error) {
+      this.#app.log.error({ err: error, site: this.#site }, 'mail could not be claimed');
+      this.#pauseAfterError();
+      return undefined;
+    } finally {
+      for (const [messageId, queues] of picked) for (const queue of queues) queue.claimed(messageId);
+    }
+  }
+
+  #request(picked: Picked): ClaimRequest {
+    const found = [...picked.values()].flat();
+    const queues = new Set(found.map((queue) => queue.key));
+    for (const tenantId of new Set(found.map((queue) => queue.name.tenantId))) {
+      for (const queue of this.#queues.queuesOf(tenantId)) {
+        if (queues.size >= MAX_QUEUES_PER_CLAIM) break;
+        queues.add(queue.key);
+      }
+    }
+    return {
+      now: this.#app.clock.now(),
+      runId: this.#app.runId,
+      leasedUntil: leaseFrom(this.#app.clock.elapsed()),
+      messageIds: [...picked.keys()],
+      queues: [...queues],
+    };
+  }
+
+  async #pick(picked: Picked, limit: number): Promise<void> {
+    if (this.#pause) return;
+    const { isHeldBack } = this.#events;
+    const exhausted = new Set<DeliveryQueue>();
+    for (let reads = 1; picked.size < limit; reads++) {
+      const queue = this.#queues.next(isHeldBack);
+      if (!queue) return;
+      if (exhausted.has(queue) && exhausted.size >= this.#queues.count(isHeldBack)) return;
+      if (this.#isStale(queue)) continue;
+      const messageId = await queue.next();
+      if (messageId !== undefined) picked.set(messageId, [...(picked.get(messageId) ?? []), queue]);
+      else exhausted.add(queue);
+      if (queue.isDone) {
+        this.#queues.remove(queue);
+        this.#events.onDone(queue);
+        // Only queues that are still part of the site are compared with their number.
+        exhausted.delete(queue);
+      }
+      if (reads % QUEUES_PER_YIELD === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /**
+   * Hands a queue back to the dispatcher when its route has expired, and returns true. A queue whose claim is being
+   * written stays until that is done, since its next site would find no work in it.
+   */
+  #isStale(queue: DeliveryQueue): boolean {
+    if (queue.isBeingClaimed || queue.routedUntil > this.#app.clock.elapsed()) return false;
+    this.#queues.remove(queue);
+    this.#events.onStale(queue);
+    return true;
+  }
+
+  #pauseAfterError(): void {
+    this.#pause ??= this.#app.clock.after(PAUSE_AFTER_ERROR_MS, () => {
+      this.#pause = undefined;
+      this.#events.onResume();
+    });
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * The state machine of a recipient. A transition names the cause of a change, with what is known about it; this module
+ * says what the change does to the row and which events it records. `changeRecipients` (queue/store.ts) stores it, and
+ * nothing else changes the state of a recipient.
+ */
+import type { MessageRow, RecipientRow, RecipientState } from '../../db/tables.ts';
+import { isoTime } from '../../system/clock.ts';
+import { MAX_INTERRUPTIONS, releasedDueAt } from '../held/suspect.ts';
+import type { BounceSubType } from '../outcome/bounce-subtype.ts';
+import {
+  type HoldReason,
+  NO_REPORT,
+  type Outcome,
+  type Report,
+  type SimulatedFeedback,
+} from '../outcome/outcome.ts';
+import { feedbackEvent, type RecipientEvent } from './recipient-event.ts';
+
+export type Transition =
+  /** A delivery claimed the recipient. `leasedUntil` is in milliseconds of the monotonic clock of this start. */
+  | { cause: 'claimed'; runId: string; leasedUntil: number }
+  /** The address was suppressed after the mail was accepted (specification 1). */
+  | { cause: 'suppressed' }
+  | { cause: 'delivered'; report: Report; durationMs: number; feedback: SimulatedFeedback | undefined }
+  | { cause: 'bounced'; report: Report; bounce: Bounce; subType: BounceSubType }
+  /** `dueAt` is the time of the next attempt, in Unix milliseconds, as in every cause below. */
+  | { cause: 'deferred'; report: Report; dueAt: number }
+  | { cause: 'held'; reason: HoldReason; diagnostic: string }
+  /** The daemon ended during the attempt, and the recipient is tried again. */
+  | { cause: 'interrupted'; dueAt: number }
+  /** The stopping daemon had claimed the recipient and had not begun to send. */
+  | { cause: 'unsent'; dueAt: number }
+  /** An operator released held mail. */
+  | { cause: 'released'; dueAt: number }
+  | { cause: 'canceled' }
+  | { cause: 'rescheduled'; dueAt: number }
+  | { cause: 'trial-begun'; dueAt: number }
+  | { cause: 'trial-withdrawn' };
+
+type Bounce = Extract<Outcome, { kind: 'bounced' }>['bounce'];
+
+/** The states in which each cause may find a recipient. */
+const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
+  claimed: ['ready', 'deferred'],
+  suppressed: ['ready', 'deferred'],
+  delivered: ['in_flight'],
+  bounced: ['in_flight'],
+  deferred: ['in_flight'],
+  held: ['in_flight'],
+  interrupted: ['in_flight'],
+  unsent: ['in_flight'],
+  released: ['held'],
+  canceled: ['ready', 'held'],
+  rescheduled: ['ready'],
+  'trial-begun': ['ready'],
+  'trial-withdrawn': ['ready'],
+};
+
+/** Diagnostic that the API shows for a suppressed recipient. */
+export const SUPPRESSED = 'The address is on the suppression list';
+
+/** Minimum time between two `email.delivery_delayed` events of a recipient. The first deferral always records one. */
+const DELAY_NOTICE_EVERY_MS = 4 * 3_600_000;
+
+/** The effect of a transition: the changed columns of the recipient, and its events in order. */
+type Effect = { patch: Partial<RecipientRow>; events: readonly RecipientEvent[] };
+
+type Situation = { recipient: RecipientRow; expiresAt: MessageRow['expiresAt']; now: number };
+
+/**
+ * Returns the effect of a transition on a recipient. `expiresAt` is that of its message.
+ * @throws Error when the cause does not fit the state of the recipient, which is a bug of the caller
+ */
+export function effectOf(transition: Transition, situation: Situation): Effect {
+  const { recipient } = situation;
+  if (!FROM[transition.cause].includes(recipient.state))
+    throw new Error(`${transition.cause}: recipient ${recipient.id} is ${recipient.state}`);
+  switch (transition.cause) {
+    case 'claimed':
+      return claim(transition, recipient);
+    case 'delivered':
+      return deliver(transition, situation.now);
+    case 'bounced':
+      return bounce(transition);
+    case 'deferred':
+      return defer(transition, situation);
+    case 'held':
+      return hold(transition, recipient);
+    case 'suppressed': {
+      const patch = { state: 'suppressed', dueAt: null, runId: null, diagnostic: SUPPRESSED } as const;
+      return { patch, events: [{ type: 'email.suppressed', details: {} }] };
+    }
+    case 'canceled': {
+      const patch = { state: 'canceled', dueAt: null, runId: null, interruptedAttempts: 0 } as const;
+      return { patch, events: [{ type: 'email.canceled', details: {} }] };
+    }
+    case 'interrupted':
+      return putBack(recipient.interruptedAttempts + 1, transition.dueAt);
+    case 'unsent':
+      return putBack(recipient.interruptedAttempts, transition.dueAt);
+    case 'released':
+      return putBack(Math.min(recipient.interruptedAttempts, MAX_INTERRUPTIONS - 1), transition.dueAt);
+    case 'rescheduled':
+    case 'trial-begun':
+      return { patch: { dueAt: transition.dueAt }, events: [] };
+    case 'trial-withdrawn':
+      return { patch: { dueAt: null }, events: [] };
+  }
+}
+
+type Of<Cause extends Transition['cause']> = Extract<Transition, { cause: Cause }>;
+
+/** A claim counts the attempt. The first one of each recipient records `email.sent`. */
+function claim({ runId, leasedUntil }: Of<'claimed'>, recipient: RecipientRow): Effect {
+  const attempts = recipient.attempts + 1;
+  return {
+    patch: { state: 'in_flight', runId, attempts, dueAt: leasedUntil },
+    events: attempts === 1 ? [{ type: 'email.sent', details: {} }] : [],
+  };
+}
+
+/** Makes a recipient due again. Suspects wait for their trial (held/suspect.ts). */
+function putBack(interruptedAttempts: number, dueAt: number): Effect {
+  const patch = {
+    state: 'ready',
+    runId: null,
+    interruptedAttempts,
+    dueAt: releasedDueAt(interruptedAttempts, dueAt),
+  } as const;
+  return { patch, events: [] };
+}
+
+function finish(state: 'delivered' | 'bounced', report: Report, events: readonly RecipientEvent[]): Effect {
+  return {
+    patch: { state, dueAt: null, runId: null, interruptedAttempts: 0, ...lastResponse(report) },
+    events,
+  };
+}
+
+/** A simulated complaint ends the recipient as `complained`; its events follow that of the delivery. */
+function deliver({ report, durationMs, feedback }: Of<'delivered'>, now: number): Effect {
+  const { text: smtpResponse, mx, tls } = report;
+  const delivery = { smtpResponse, mx, tls, durationMs };
+  const delivered: RecipientEvent = { type: 'email.delivered', details: { delivery } };
+  if (feedback === undefined) return finish('delivered', report, [delivered]);
+  const { patch, events } = finish('delivered', report, [delivered, feedbackEvent(feedback, now)]);
+  return feedback === 'complained' ? { patch: { ...patch, state: 'complained' }, events } : { patch, events };
+}
+
+function bounce({ report, bounce: type, subType }: Of<'bounced'>): Effect {
+  const { smtpCode, enhancedCode, text: diagnostic } = report;
+  const details = { bounce: { type, subType, smtpCode, enhancedCode, diagnostic, source: 'smtp' } };
+  return finish('bounced', report, [{ type: 'email.bounced', details }]);
+}
+
+function defer({ report, dueAt }: Of<'deferred'>, { recipient, expiresAt, now }: Situation): Effect {
+  const { delayNoticeAt, attempts: attempt } = recipient;
+  const isNoticeDue = delayNoticeAt === null || now - delayNoticeAt >= DELAY_NOTICE_EVERY_MS;
+  const patch = {
+    state: 'deferred',
+    dueAt,
+    runId: null,
+    interruptedAttempts: 0,
+    delayNoticeAt: isNoticeDue ? now : delayNoticeAt,
+    ...lastResponse(report),
+  } as const;
+  if (!isNoticeDue) return { patch, events: [] };
+  const times = { nextAttemptAt: isoTime(dueAt), expiresAt: isoTime(expiresAt) };
+  const delay = { diagnostic: report.text, attempt, ...times };
+  return { patch, events: [{ type: 'email.delivery_delayed', details: { delay } }] };
+}
+
+/** Held mail is not due. Mail that is held because of crashes keeps their number, for its trial after a release. */
+function hold({ reason, diagnostic }: Of<'held'>, { interruptedAttempts }: RecipientRow): Effect {
+  const patch = {
+    state: 'held',
+    dueAt: null,
+    runId: null,
+    interruptedAttempts: reason === 'interrupted' ? interruptedAttempts + 1 : 0,
+    ...lastResponse({ ...NO_REPORT, text: diagnostic }),
+  } as const;
+  return { patch, events: [{ type: 'email.held', details: { hold: { reason, diagnostic } } }] };
+}
+
+type Response = Pick<Report, 'smtpCode' | 'enhancedCode' | 'mx' | 'tls' | 'text'>;
+
+function lastResponse({ smtpCode, enhancedCode, mx, tls, text: diagnostic }: Response) {
+  return { smtpCode, enhancedCode, diagnostic, mx, tls };
+}

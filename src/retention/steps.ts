@@ -1,0 +1,84 @@
+/** The steps of a pass, in their order. */
+import type { App } from '../app.ts';
+import { discardAll } from '../blobs/discard-on-refusal.ts';
+import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
+import { releasePages } from '../db/free-pages.ts';
+import { expireContent, expireEmails } from '../emails/store.ts';
+import { expireEvents } from '../events/store.ts';
+import { expireAttempts } from '../queue/attempts/store.ts';
+import { DAY_MS } from '../system/clock.ts';
+import { firstKeptId } from '../system/ids.ts';
+import { expireDeliveries } from '../webhooks/deliveries/store.ts';
+import { SliceSize } from './slice-size.ts';
+
+export type Step = {
+  kind: 'contents' | 'deliveries' | 'attempts' | 'events' | 'emails' | 'pages';
+  size: SliceSize;
+  /** Deletes the next slice of what had expired at `now`: at most `rows` rows, after the id `after`. */
+  expire(now: number, slice: Pick<ExpiryRange, 'after' | 'rows'>): Promise<ExpirySlice>;
+};
+
+/** Our own limits: each size takes between one and a few milliseconds on an SSD, flush included. */
+const ROWS = { first: 250, min: 25, max: 500 };
+const EMAILS = { first: 50, min: 5, max: 50 };
+const PAGES = { first: 64, min: 8, max: 256 };
+
+/**
+ * Returns the steps. Content goes before the emails it belongs to, so that an email is deleted only when its files are
+ * gone; pages are given back once everything is deleted.
+ */
+export function createSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoint'>): readonly Step[] {
+  const { db } = app;
+  const { contentDays, webhookDays, eventDays, emailDays } = app.config.retention;
+  const emailsOlderThan = (days: number, now: number) => ({
+    now,
+    before: firstKeptId('em', now, days),
+    endedBy: now - days * DAY_MS,
+  });
+  return [
+    {
+      kind: 'contents',
+      size: new SliceSize(EMAILS),
+      async expire(now, slice) {
+        const { files, ...expired } = await db.commit(expireContent, {
+          ...emailsOlderThan(contentDays, now),
+          ...slice,
+        });
+        app.crashPoint('retention-before-files');
+        await discardAll(app.blobs, files);
+        return expired;
+      },
+    },
+    {
+      kind: 'deliveries',
+      size: new SliceSize(ROWS),
+      expire: (now, slice) =>
+        db.commit(expireDeliveries, { before: firstKeptId('whd', now, webhookDays), ...slice }),
+    },
+    {
+      kind: 'attempts',
+      size: new SliceSize(ROWS),
+      expire: (now, slice) =>
+        db.commit(expireAttempts, { before: firstKeptId('att', now, eventDays), ...slice }),
+    },
+    {
+      kind: 'events',
+      size: new SliceSize(ROWS),
+      expire: (now, slice) =>
+        db.commit(expireEvents, { before: firstKeptId('evt', now, eventDays), ...slice }),
+    },
+    {
+      kind: 'emails',
+      size: new SliceSize(EMAILS),
+      expire: (now, slice) => db.commit(expireEmails, { ...emailsOlderThan(emailDays, now), ...slice }),
+    },
+    {
+      kind: 'pages',
+      size: new SliceSize(PAGES),
+      async expire(_now, { rows: pages }) {
+        const { released, left } = await db.commit(releasePages, { pages });
+        return { deleted: released, next: left > 0 ? 'more' : undefined };
+      },
+    },
+  ];
+}

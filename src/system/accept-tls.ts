@@ -1,0 +1,51 @@
+/**
+ * The server's side of TLS, on a connection that is encrypted from its first byte and on one that becomes so by
+ * STARTTLS.
+ */
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { CertificateStore } from './certificates.ts';
+import { type Clock, TimeoutError } from './clock.ts';
+
+export type AcceptTlsOptions = {
+  certificates: CertificateStore;
+  timeoutMs: number;
+  /** Protocol names that are offered (ALPN, RFC 7301). A client that asks only for others is refused. */
+  protocols?: readonly string[];
+};
+
+/**
+ * Runs the handshake with a client. Bytes that the client has sent before count as part of it, so that nothing that was
+ * sent in plaintext is read as if it were encrypted (CVE-2021-38084 and others). Rejects when the handshake fails; the
+ * connection is then closed. The encrypted socket has an `error` listener.
+ * @throws TimeoutError, or the error of the handshake
+ */
+export function acceptTls(
+  clock: Pick<Clock, 'after'>,
+  socket: Socket,
+  { certificates, timeoutMs, protocols }: AcceptTlsOptions,
+): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const secure = new TLSSocket(socket, {
+      isServer: true,
+      secureContext: certificates.standard,
+      SNICallback: (name, done) => done(null, certificates.find(name)),
+      ...(protocols && { ALPNProtocols: [...protocols] }),
+    });
+    const timer = clock.after(timeoutMs, () =>
+      secure.destroy(new TimeoutError(`TLS handshake took longer than ${timeoutMs} ms`)),
+    );
+    const failed = (error: Error): void => {
+      timer.cancel();
+      reject(error);
+    };
+    // After the handshake these listeners have no effect, but the first one keeps errors from being uncaught.
+    secure.on('error', failed);
+    secure.once('_tlsError', failed);
+    secure.once('close', () => failed(new Error('the connection closed during the TLS handshake')));
+    secure.once('secure', () => {
+      timer.cancel();
+      resolve(secure);
+    });
+  });
+}

@@ -1,0 +1,39 @@
+/**
+ * Limits what clients that have not authenticated may ask for, by their network: anybody can send such requests, and
+ * they must not delay those of known clients.
+ */
+import { addressBlock } from '../address-block.ts';
+import type { Clock } from '../clock.ts';
+import { createTokenBuckets } from './token-buckets.ts';
+
+type AddressLimits = { requestsPerSecond: number; burst: number };
+
+export type AddressLimit = {
+  readonly requestsPerSecond: number;
+  /** Counts one request of a client. `retryAfterSeconds` is the time until another one is allowed. */
+  take(address: string): { allowed: boolean; retryAfterSeconds: number };
+};
+
+/**
+ * Maximum request rate of one address. Health checks and scrapers ask once every few seconds; the reference page takes
+ * six requests. Our own limits.
+ */
+const MAX_REQUESTS_PER_SECOND = 50;
+const MAX_BURST = 500;
+const MAX_ADDRESSES = 10_000;
+
+/** Returns a limit that has counted nothing. It remembers at most MAX_ADDRESSES networks. */
+export function createAddressLimit(
+  clock: Pick<Clock, 'elapsed'>,
+  { requestsPerSecond = MAX_REQUESTS_PER_SECOND, burst = MAX_BURST }: Partial<AddressLimits> = {},
+): AddressLimit {
+  const buckets = createTokenBuckets(clock, MAX_ADDRESSES);
+  const size = { tokensPerSecond: requestsPerSecond, burst };
+  return {
+    requestsPerSecond,
+    take(address) {
+      const { allowed, tokens } = buckets.take(addressBlock(address), size);
+      return { allowed, retryAfterSeconds: Math.ceil(Math.max(0, 1 - tokens) / requestsPerSecond) };
+    },
+  };
+}

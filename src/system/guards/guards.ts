@@ -1,0 +1,38 @@
+/**
+ * The limits that all protocols share. A tenant or a client cannot get more by using several of them, and each app has
+ * memory of its own, so that a flood of one protocol leaves the others alone.
+ */
+import type { Clock } from '../clock.ts';
+import { type AddressLimit, createAddressLimit } from './address-limit.ts';
+import { type ByteBudget, createByteBudget } from './byte-budget.ts';
+import { createOverload, type Load, type Overload } from './overload.ts';
+import { createTokenBuckets, type TokenBuckets } from './token-buckets.ts';
+
+export type Guards = {
+  overload: Overload;
+  /** Requests of each tenant; the name of a bucket is the id of the tenant. */
+  tenants: TokenBuckets;
+  /** Requests of clients that have not authenticated. */
+  strangers: AddressLimit;
+  /** Memory for data that arrives: request bodies, and files that are fetched for them. */
+  memory: Readonly<Record<AppName, ByteBudget>>;
+};
+
+/** Apps that receive data. */
+type AppName = 'api' | 'control';
+
+const MIB = 1024 * 1024;
+/** Memory of the control socket: the operator's commands are small. */
+const CONTROL = { largeBytes: 16 * MIB, smallBytes: 4 * MIB, share: 1 };
+/** Maximum number of tenants whose requests are counted. When more are active at once, some may exceed their plan. */
+const MAX_TENANTS = 10_000;
+
+/** Returns the guards of a daemon that has done nothing yet. */
+export function createGuards(clock: Pick<Clock, 'elapsed'>, load: Load): Guards {
+  return {
+    overload: createOverload(load),
+    tenants: createTokenBuckets(clock, MAX_TENANTS),
+    strangers: createAddressLimit(clock),
+    memory: { api: createByteBudget(), control: createByteBudget(CONTROL) },
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * Token buckets by name: each holds at most `burst` tokens and gains some every second; a request takes one. The number
+ * of buckets is bounded: the least recently used one is dropped first, and is full when it is created again.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../clock.ts';
+
+type BucketSize = { tokensPerSecond: number; burst: number };
+
+export type TokenBuckets = {
+  /** Takes one token, if there is one. `tokens` is the number left in the bucket, in fractions. */
+  take(name: string, size: BucketSize): { allowed: boolean; tokens: number };
+};
+
+/** Returns buckets that are all full. */
+export function createTokenBuckets(clock: Pick<Clock, 'elapsed'>, maxBuckets: number): TokenBuckets {
+  const buckets = new LRUCache<string, { tokens: number; atMs: number }>({ max: maxBuckets });
+  return {
+    take(name, { tokensPerSecond, burst }) {
+      const atMs = clock.elapsed();
+      const before = buckets.get(name) ?? { tokens: burst, atMs };
+      const refilled = before.tokens + ((atMs - before.atMs) / 1_000) * tokensPerSecond;
+      const held = Math.min(burst, refilled);
+      const allowed = held >= 1;
+      const tokens = allowed ? held - 1 : held;
+      buckets.set(name, { tokens, atMs });
+      return { allowed, tokens };
+    },
+  };
+}

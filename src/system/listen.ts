@@ -1,0 +1,179 @@
+/**
+ * Accepts connections for the server of any protocol, on an address or on a UNIX socket. Connections are limited in
+ * total and for each client before the protocol sees them, and can be encrypted from their first byte.
+ */
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { type AcceptTlsOptions, acceptTls } from './accept-tls.ts';
+import { addressBlock } from './address-block.ts';
+import type { Clock, Timer } from './clock.ts';
+import { errorCode } from './errors.ts';
+import type { Metrics } from './metrics.ts';
+
+export type ListenOptions = {
+  /** Section of the configuration that the address and the port come from, such as `smtp`; also names the metrics. */
+  section: string;
+  at: Endpoint;
+  limits: ConnectionLimits;
+  /** Encrypts each connection before the server sees it. */
+  tls?: AcceptTlsOptions;
+  /** Returns the text that tells a client beyond the limits why its connection is closed. With `tls` it is not sent. */
+  refusal?: () => string;
+};
+
+/** Port 0 takes any free port. */
+type TcpEndpoint = { address: string; port: number };
+export type Endpoint = TcpEndpoint | { path: string };
+
+type ConnectionLimits = {
+  /** Maximum number of open connections. */
+  total: number;
+  /** Maximum number of open connections of one client: an IPv4 address, or an IPv6 network of 64 bits. */
+  perAddress: number;
+  /** Returns true for an address without a limit of its own, such as that of a proxy. */
+  isExempt?: (address: string) => boolean;
+};
+
+export type Listener = {
+  /** Address and port such as `127.0.0.1:8025` or `[::1]:8025`, or the path of the socket. */
+  readonly address: string;
+  /**
+   * Stops accepting, and resolves when every connection has ended. Those that are still open after `graceMs` are cut
+   * off; without `graceMs` none is.
+   */
+  close(graceMs?: number): Promise<void>;
+};
+
+/** Reports an address or a port that cannot be listened on. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+  /** Section of the configuration that the address and the port come from. */
+  readonly section: string;
+  /** Code of the operating system, such as `EADDRINUSE`. */
+  readonly code: string;
+
+  constructor({ section, at }: { section: string; at: TcpEndpoint }, cause: Error) {
+    const code = errorCode(cause) ?? 'unknown';
+    super(describe(code, at), { cause });
+    this.section = section;
+    this.code = code;
+  }
+}
+
+function describe(code: string, { address, port }: TcpEndpoint): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} of ${address} is in use by another program`;
+    case 'EACCES':
+    case 'EPERM':
+      return `this user may not listen on port ${port} of ${address}`;
+    case 'EADDRNOTAVAIL':
+      return `this machine does not have the address ${address}`;
+    default:
+      return `cannot listen on port ${port} of ${address} (${code})`;
+  }
+}
+
+/**
+ * Starts accepting connections for `server`, which must not listen yet. Its listeners of `connection` see only
+ * connections within the limits.
+ * @throws ListenError; for a path, the error of the operating system
+ */
+export async function listen(
+  system: { clock: Pick<Clock, 'after'>; metrics?: Metrics },
+  server: Server,
+  options: ListenOptions,
+): Promise<Listener> {
+  const open = new Set<Socket>();
+  guardConnections(system, server, { ...options, open });
+  system.metrics?.gauge(`${options.section}_connections`, 'Open connections.', () => open.size);
+  await bind(server, options);
+  return {
+    address: nameOf(server.address()),
+    async close(graceMs) {
+      let timer: Timer | undefined;
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      if (graceMs !== undefined) {
+        timer = system.clock.after(graceMs, () => {
+          for (const socket of open) socket.destroy();
+        });
+      }
+      await closed;
+      timer?.cancel();
+    },
+  };
+}
+
+async function bind(server: Server, { section, at }: ListenOptions): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.once('listening', () => {
+      server.off('error', reject);
+      resolve();
+    });
+    server.listen('path' in at ? at : { host: hostOf(at.address), port: at.port });
+  }).catch((error: Error) => {
+    throw 'path' in at ? error : new ListenError({ section, at }, error);
+  });
+}
+
+/** Returns what to bind. The name `localhost` has two addresses, and every client of that name also tries this one. */
+function hostOf(address: string): string {
+  return address === 'localhost' ? '127.0.0.1' : address;
+}
+
+function nameOf(bound: AddressInfo | string | null): string {
+  if (typeof bound === 'string' || bound === null) return bound ?? '';
+  return bound.family === 'IPv6' ? `[${bound.address}]:${bound.port}` : `${bound.address}:${bound.port}`;
+}
+
+type Guarding = ListenOptions & { open: Set<Socket> };
+type RefusalReason = 'total' | 'address';
+
+/** Puts the limits and the handshake before the listeners that the server has already. */
+function guardConnections(
+  { clock, metrics }: { clock: Pick<Clock, 'after'>; metrics?: Metrics },
+  server: Server,
+  { section, limits, tls, refusal = () => '', open }: Guarding,
+): void {
+  const handlers = server.listeners('connection');
+  const deliver = (socket: Socket): void => {
+    for (const handle of handlers) handle.call(server, socket);
+  };
+  const countByClient = new Map<string, number>();
+
+  function reasonToRefuse(address: string, client: string): RefusalReason | undefined {
+    if (open.size >= limits.total) return 'total';
+    // A UNIX socket has no address.
+    if (address === '' || limits.isExempt?.(address)) return undefined;
+    return (countByClient.get(client) ?? 0) >= limits.perAddress ? 'address' : undefined;
+  }
+
+  function count(socket: Socket, client: string): void {
+    open.add(socket);
+    countByClient.set(client, (countByClient.get(client) ?? 0) + 1);
+    socket.once('close', () => {
+      open.delete(socket);
+      const left = (countByClient.get(client) ?? 0) - 1;
+      if (left > 0) countByClient.set(client, left);
+      else countByClient.delete(client);
+    });
+  }
+
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    // An error without a listener would end the process.
+    socket.on('error', () => {});
+    const address = socket.remoteAddress ?? '';
+    const client = addressBlock(address);
+    const reason = reasonToRefuse(address, client);
+    if (reason !== undefined) {
+      metrics?.refusedConnections.inc({ listener: section, reason });
+      socket.end(tls ? '' : refusal(), () => socket.destroy());
+      return;
+    }
+    count(socket, client);
+    if (!tls) return deliver(socket);
+    // A failed handshake has closed the connection, and there is nobody to tell.
+    acceptTls(clock, socket, tls).then(deliver, () => {});
+  });
+}

@@ -1,0 +1,33 @@
+/** Messages between the main thread and a thread that runs a part of the daemon. */
+import type { EncodedError } from '../encoded-error.ts';
+import type { MetricSnapshot } from '../metrics.ts';
+import type { WakeupName, WakeupSubjects } from '../wakeups.ts';
+
+/** Value with which a thread starts. */
+export type ThreadStart = { name: string; data: unknown };
+
+export type WakeupMessage = { kind: 'wakeup'; name: WakeupName; subjects: WakeupSubjects };
+
+export type ToThread =
+  | WakeupMessage
+  /** Calls a function of the part. */
+  | { kind: 'call'; id: number; name: string; input: unknown }
+  /** Ends the part. What is under way may take `graceMs`. */
+  | { kind: 'stop'; graceMs: number };
+
+export type FromThread =
+  | WakeupMessage
+  /** The part runs, and has these calls. */
+  | { kind: 'ready'; calls: readonly string[] }
+  /** Arrives every second, and shows that the event loop of the thread turns. */
+  | { kind: 'alive'; metrics: MetricSnapshot }
+  /** The part listens for wake-ups of this name. */
+  | { kind: 'listen'; name: WakeupName }
+  | { kind: 'log'; line: string }
+  | CallAnswer
+  /** Is sent once the part has stopped. Nothing follows it. */
+  | { kind: 'stopped'; metrics: MetricSnapshot };
+
+export type CallAnswer =
+  | { kind: 'answer'; id: number; value: unknown }
+  | { kind: 'answer'; id: number; error: EncodedError };

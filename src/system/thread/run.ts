@@ -1,0 +1,181 @@
+/** One run of a thread, from its start to its end: its messages, its calls, and the check that it still answers. */
+import { Worker } from 'node:worker_threads';
+import type { Timer } from '../clock.ts';
+import { decodeError } from '../encoded-error.ts';
+import { AppError } from '../errors.ts';
+import { writeLine } from '../log.ts';
+import type { MetricSnapshot } from '../metrics.ts';
+import type { CallAnswer, FromThread, ThreadStart, ToThread } from './messages.ts';
+import type { ThreadOptions, ThreadSystem } from './part.ts';
+import { WakeupRelay } from './wakeups.ts';
+
+/** Maximum size of the young generation, for short-lived objects. Node's default could add 100 MB. */
+const YOUNG_MEGABYTES = 16;
+/**
+ * A thread reports every second that it is alive. It is checked every 5 s, and is ended after 6 checks without a report.
+ * The checks are counted, because a process that was suspended finds that much time has passed and no message read.
+ */
+const CHECK_PERIOD_MS = 5_000;
+const MAX_SILENT_CHECKS = 6;
+/** Time beyond the grace period after which a stopping thread is terminated. */
+const STOP_MARGIN_MS = 2_000;
+/** Time within which a thread that was terminated has to end. Usually it takes milliseconds. Our own limit. */
+const TERMINATION_MS = 10_000;
+
+type PendingCall = { resolve: (value: unknown) => void; reject: (error: unknown) => void };
+
+/** One run of a thread, from its start to its end. */
+export class Run {
+  /** Resolves with the names of the calls when the part runs. Rejects when the thread ends before. */
+  readonly ready: Promise<readonly string[]>;
+  /** Resolves with the reason when the thread has ended. */
+  readonly died: Promise<Error>;
+  /** Resolves, with the reason, only if the thread was terminated and has not ended. */
+  readonly endless: Promise<Error>;
+  /** The metrics that the thread reported last. */
+  metrics: MetricSnapshot = [];
+  readonly #system: ThreadSystem;
+  readonly #name: string;
+  readonly #worker: Worker;
+  readonly #wakeups: WakeupRelay;
+  readonly #calls = new Map<number, PendingCall>();
+  readonly #becameReady = Promise.withResolvers<readonly string[]>();
+  readonly #stopped = Promise.withResolvers<void>();
+  readonly #outlivedTermination = Promise.withResolvers<Error>();
+  #lastCall = 0;
+  #silentChecks = 0;
+  #check: Timer;
+  /** The reason why the thread ends. */
+  #reason: Error | undefined;
+
+  constructor(system: ThreadSystem, { name, module, heapMegabytes, prepare }: ThreadOptions) {
+    this.#system = system;
+    this.#name = name;
+    this.ready = this.#becameReady.promise;
+    this.#wakeups = new WakeupRelay(system.wakeups, (message) => this.#post(message));
+    const { data, transfer } = prepare();
+    this.#worker = new Worker(module, {
+      workerData: { name, data } satisfies ThreadStart,
+      transferList: transfer,
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+    });
+    this.#worker.on('message', (message: FromThread) => this.#receive(message));
+    this.#worker.on('error', (error) => {
+      this.#reason ??= error instanceof Error ? error : new Error(String(error));
+    });
+    this.died = new Promise((resolve) => {
+      this.#worker.once('exit', () => resolve(this.#end()));
+    });
+    this.endless = this.#outlivedTermination.promise;
+    this.#check = this.#checkLater();
+  }
+
+  call(name: string, input: unknown): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastCall;
+      this.#calls.set(id, { resolve, reject });
+      try {
+        this.#post({ kind: 'call', id, name, input });
+      } catch (error) {
+        this.#calls.delete(id);
+        reject(error);
+      }
+    });
+  }
+
+  /** Lets the part end what is under way, and ends the thread. */
+  async stop(graceMs: number): Promise<void> {
+    const { clock, log } = this.#system;
+    this.#post({ kind: 'stop', graceMs });
+    const timer = clock.after(graceMs + STOP_MARGIN_MS, () => {
+      log.warn({ thread: this.#name }, 'a thread did not stop in time');
+      this.#stopped.resolve();
+    });
+    await Promise.race([this.#stopped.promise, this.died]);
+    timer.cancel();
+    await this.terminate(new Error('the thread was stopped'));
+  }
+
+  /**
+   * Ends the thread. It resolves when the thread has ended, or after `TERMINATION_MS` with `endless` settled: V8 does not
+   * always obey while the heap of a thread is exhausted.
+   */
+  async terminate(reason: Error): Promise<void> {
+    this.#reason ??= reason;
+    this.#check.cancel();
+    const late = Promise.withResolvers<void>();
+    const timer = this.#system.clock.after(TERMINATION_MS, () => {
+      this.#outlivedTermination.resolve(new Error('a thread could not be ended', { cause: this.#reason }));
+      this.#end();
+      late.resolve();
+    });
+    await Promise.race([this.#worker.terminate(), late.promise]);
+    timer.cancel();
+  }
+
+  #post(message: ToThread): void {
+    this.#worker.postMessage(message);
+  }
+
+  #receive(message: FromThread): void {
+    this.#silentChecks = 0;
+    switch (message.kind) {
+      case 'ready':
+        this.#becameReady.resolve(message.calls);
+        break;
+      case 'alive':
+        this.metrics = message.metrics;
+        break;
+      case 'log':
+        writeLine(this.#system.log, message.line);
+        break;
+      case 'listen':
+        this.#wakeups.listen(message.name);
+        break;
+      case 'wakeup':
+        this.#wakeups.passOn(message);
+        break;
+      case 'answer':
+        this.#settle(message);
+        break;
+      case 'stopped':
+        this.metrics = message.metrics;
+        this.#stopped.resolve();
+    }
+  }
+
+  #settle(answer: CallAnswer): void {
+    const call = this.#calls.get(answer.id);
+    this.#calls.delete(answer.id);
+    if ('error' in answer) call?.reject(decodeError(answer.error));
+    else call?.resolve(answer.value);
+  }
+
+  #checkLater(): Timer {
+    return this.#system.clock.after(CHECK_PERIOD_MS, () => {
+      this.#silentChecks += 1;
+      const silentMs = this.#silentChecks * CHECK_PERIOD_MS;
+      if (this.#silentChecks > MAX_SILENT_CHECKS)
+        void this.terminate(new Error(`the thread has reported nothing for ${silentMs} ms`));
+      else this.#check = this.#checkLater();
+    });
+  }
+
+  #end(): Error {
+    const reason = this.#reason ?? new Error('the thread has ended by itself');
+    this.#check.cancel();
+    this.#wakeups.close();
+    this.#becameReady.reject(reason);
+    const unavailable = startsAgain(this.#name);
+    for (const { reject } of this.#calls.values()) reject(unavailable);
+    this.#calls.clear();
+    return reason;
+  }
+}
+
+/** Returns the refusal of a call that the thread cannot answer. */
+export function startsAgain(name: string): AppError {
+  return new AppError('unavailable', `The part "${name}" of the daemon is being started again`, {
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,71 @@
+/**
+ * The app in a thread of its own: a part of the daemon that runs there has a system, a reading connection and the
+ * master key like the main thread, and writes through the one writer thread.
+ */
+import type { KeyObject } from 'node:crypto';
+import { type App, systemOptions } from './app.ts';
+import type { Config } from './config.ts';
+import type { Access } from './db/access.ts';
+import type { Tables } from './db/tables.ts';
+import { openFromThread, type ThreadConnection } from './db/thread-access.ts';
+import { realClock } from './system/clock.ts';
+import { createLog } from './system/log.ts';
+import { createMetrics } from './system/metrics.ts';
+import { createSealer } from './system/seal.ts';
+import { createSystem, type System } from './system/system.ts';
+import type { Calls, Part, ThreadOptions } from './system/thread/part.ts';
+import { serveThread } from './system/thread/serve.ts';
+import { type PartThread, startThread } from './system/thread.ts';
+
+/** The value that a part receives. The app of the main thread is one too, so that a part runs in either. */
+export type PartApp = System & Pick<App, 'config' | 'sealer' | 'runId'> & { db: Access<Tables> };
+
+/** The values that a new thread starts with. */
+type SharedApp = {
+  config: Config;
+  runId: string;
+  masterKey: KeyObject;
+  database: ThreadConnection;
+};
+
+/**
+ * Starts a part in a thread. It resolves when the part runs.
+ * @throws the error for which the thread could not start
+ */
+export function startPartThread<Functions extends Calls>(
+  app: App,
+  options: Omit<ThreadOptions, 'prepare'>,
+): Promise<PartThread<Functions>> {
+  return startThread<Functions>(app, {
+    ...options,
+    prepare() {
+      const database = app.db.connectThread();
+      const { config, runId, sealer } = app;
+      const data: SharedApp = { config, runId, masterKey: sealer.key, database };
+      return { data, transfer: [database.port] };
+    },
+  });
+}
+
+/** Runs a part in this thread. The module of a thread calls it once, at its end. */
+export function servePart(start: (app: PartApp) => Part<Calls>): Promise<void> {
+  return serveThread(async (data, { name, wakeups, writeLine }) => {
+    const { config, runId, masterKey, database } = data as SharedApp;
+    const system = createSystem(systemOptions(config), {
+      log: createLog(config.log.level, { write: writeLine }),
+      metrics: createMetrics(realClock, name),
+      wakeups,
+    });
+    const db = openFromThread<Tables>(system, database);
+    const loop = system.metrics.watchLoop();
+    const part = start({ ...system, config, runId, db, sealer: createSealer(masterKey) });
+    return {
+      ...part,
+      metrics: system.metrics,
+      async close() {
+        loop.stop();
+        await db.close();
+      },
+    };
+  });
+}

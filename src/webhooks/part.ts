@@ -1,0 +1,53 @@
+/**
+ * The background work of webhooks as a part of the daemon: the fan-out of events, posts, replays and the end of old secrets. It runs
+ * in a thread of its own, so that receivers, however slow or large their answers are, never delay the API.
+ */
+
+import type { Part, ThreadOptions } from '../system/thread/part.ts';
+import { moduleBeside } from '../system/thread.ts';
+import { startWork } from '../system/worker.ts';
+import type { PartApp } from '../thread-app.ts';
+import { type Post, type PostingApp, type PostOutcome, post } from './deliver.ts';
+import { createReplayWork } from './deliveries/replay.ts';
+import { createFanOutWork } from './fan-out.ts';
+import { createSecretSweep, createWebhookWork } from './worker.ts';
+
+export type WebhookCalls = {
+  /** Posts once, for a test of an endpoint. */
+  post(request: Post): Promise<PostOutcome>;
+};
+
+/**
+ * Maximum heap of the thread. 256 posts in flight with their events take about 20 MB; bodies of answers are cut at 4 KB.
+ * Our own limit.
+ */
+const HEAP_MEGABYTES = 128;
+
+export const WEBHOOK_THREAD: Omit<ThreadOptions, 'prepare'> = {
+  name: 'webhooks',
+  module: moduleBeside(import.meta.url, 'webhook-thread'),
+  // Mail goes on without webhooks, and what is due is posted later.
+  onDeath: 'restart',
+  heapMegabytes: HEAP_MEGABYTES,
+};
+
+/** Starts the work. */
+export function startWebhooks(app: PartApp): Part<WebhookCalls> {
+  const works = [
+    startWork(app, createFanOutWork(app)),
+    startWork(app, createWebhookWork(app)),
+    startWork(app, createReplayWork(app)),
+    startWork(app, createSecretSweep(app)),
+  ];
+  return {
+    calls: webhookCalls(app),
+    async stop(graceMs) {
+      await Promise.all(works.map((work) => work.stop(graceMs)));
+    },
+  };
+}
+
+/** Returns the calls, for a process that does not run the work. */
+export function webhookCalls(app: PostingApp): WebhookCalls {
+  return { post: (request) => post(app, request) };
+}

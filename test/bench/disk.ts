@@ -1,0 +1,91 @@
+/**
+ * Measures how much the database grows for each email that is accepted and delivered, with its events and indexes,
+ * against the size of the message that the sink receives. The HTML is given and the text is generated. One row has an
+ * HTML of 2 KB, the other one of 50 KB.
+ */
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { startSmtpSink } from '../support/smtp-sink.ts';
+import { type Postrider, startPostrider } from './daemon.ts';
+import { RECIPIENT_DOMAIN, SENDER } from './message.ts';
+import { until } from './program.ts';
+import type { Group, Measure } from './row.ts';
+import type { Workspace } from './workspace.ts';
+
+const EMAILS = 300;
+const SIZES = [
+  { html: 2_000, aim: 'at most 6 KB' },
+  { html: 50_000, aim: 'at most 1.15 times the message' },
+] as const;
+const TIMEOUT_MS = 60_000;
+const WORDS =
+  'order shipment warehouse invoice parcel delivery tomorrow customer account thank you please find details below support team street number total price item quantity'.split(
+    ' ',
+  );
+
+export const disk: Group = {
+  name: 'disk',
+  async prepare(workspace) {
+    return {
+      rows: SIZES.map(({ html, aim }) => ({
+        name: `Disk for each delivered email, HTML of ${html / 1_000} KB`,
+        unit: 'bytes',
+        aim,
+        measure: () => measureDisk(workspace, html),
+      })),
+    };
+  },
+};
+
+async function measureDisk(workspace: Workspace, htmlBytes: number): Promise<Measure> {
+  const sink = await startSmtpSink({ keepRaw: true });
+  const dataDir = workspace.newFolder('disk');
+  const postrider = await startPostrider({ dataDir, smtpPort: sink.port });
+  const database = new Sqlite(join(dataDir, 'postrider.db'), { readonly: true });
+  const usedPages = database.prepare<[], number>('SELECT sum(pgsize) FROM dbstat').pluck();
+  try {
+    const before = usedPages.get() ?? 0;
+    for (let index = 0; index < EMAILS; index++) await send(postrider, index, htmlBytes);
+    const delivered = database
+      .prepare<[], number>("SELECT count(*) FROM messages WHERE status = 'delivered'")
+      .pluck();
+    await until('all messages are delivered', TIMEOUT_MS, async () => delivered.get() === EMAILS);
+    const figure = ((usedPages.get() ?? 0) - before) / EMAILS;
+    const sentBytes = sink.messages.reduce((sum, { raw }) => sum + (raw?.length ?? 0), 0) / EMAILS;
+    return { figure, details: { 'bytes of the message': sentBytes, 'of its size': figure / sentBytes } };
+  } catch (error) {
+    throw postrider.explain(error);
+  } finally {
+    database.close();
+    await postrider.stop();
+    await sink.close();
+  }
+}
+
+async function send({ daemon, sender }: Postrider, index: number, htmlBytes: number): Promise<void> {
+  const body = {
+    from: SENDER,
+    to: `r${index}@${RECIPIENT_DOMAIN}`,
+    subject: 'Your order is on its way',
+    html: pageOf(htmlBytes, index),
+    tags: { kind: 'shipping' },
+    type: 'transactional',
+  };
+  const { status } = await daemon.request('POST', '/v1/emails', sender.key, body);
+  if (status !== 200) throw new Error(`an email was answered ${status}`);
+}
+
+/** Returns a page of this size. No two pages have the same words. */
+function pageOf(bytes: number, seed: number): string {
+  let state = seed + 1;
+  const random = (below: number) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * below);
+  };
+  let html = '<!doctype html><html><body>\n';
+  while (html.length < bytes) {
+    const words = Array.from({ length: 12 }, () => WORDS[random(WORDS.length)]);
+    html += `<p style="margin:0 0 12px">${words.join(' ')} ${random(1_000_000)}</p>\n`;
+  }
+  return `${html}</body></html>\n`;
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runProgram } from '../../src/cli/program.ts';
+import { openTestDatabase, temporaryDirectory } from '../db/open.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
+
+async function compact(dataDir: string, ...args: string[]) {
+  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: dataDir });
+  const code = await runProgram(['db', 'compact', ...args], terminal);
+  return { code, output: terminal.output, errors: terminal.errors };
+}
+
+test('a database is compacted while no daemon runs, and left alone while one does', async (t) => {
+  const directory = temporaryDirectory();
+  const daemon = await openTestDatabase(t, { directory, readers: 0 });
+  const refused = await compact(directory);
+  assert.deepEqual([refused.code, refused.output], [1, '']);
+  assert.match(
+    refused.errors,
+    /^error: a daemon or another command is using .+: stop it, compact, and start it again\n$/,
+  );
+  await daemon.close();
+  const { code, output, errors } = await compact(directory);
+  assert.deepEqual([code, errors], [0, '']);
+  assert.match(output, /^postrider\.db: \d+\.\d MB before, \d+\.\d MB after\n$/);
+  const json = JSON.parse((await compact(directory, '--json')).output);
+  assert.deepEqual(Object.keys(json), ['beforeBytes', 'afterBytes']);
+});

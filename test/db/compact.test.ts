@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import { CompactionError, compactDatabase } from '../../src/db/compact.ts';
+import { openReading } from '../../src/db/connection.ts';
+import { LockedError } from '../../src/db/lock.ts';
+import { openTestDatabase, temporaryDirectory } from './open.ts';
+import { addBlob, addPlan } from './operations.ts';
+
+const GIGABYTE = 1_000_000_000;
+const world = {
+  statDisk: async () => ({ freeBytes: GIGABYTE, totalBytes: GIGABYTE }),
+  crashPoint: () => {},
+};
+
+type Context = Parameters<typeof openTestDatabase>[0];
+
+/** Returns a data directory whose database was made by an early version, and is mostly free pages. */
+async function createOldDirectory(t: Context): Promise<{ directory: string; file: string }> {
+  const directory = temporaryDirectory();
+  const file = join(directory, 'postrider.db');
+  const early = new Sqlite(file);
+  early.exec('CREATE TABLE early (x); DROP TABLE early');
+  early.close();
+  const db = await openTestDatabase(t, { directory, readers: 0, newDatabase: true });
+  for (let index = 0; index < 8; index++) await db.commit(addBlob, { id: `b${index}`, sizeBytes: 500_000 });
+  await db.commit(addPlan, 'kept');
+  await db.close();
+  const side = new Sqlite(file);
+  side.exec('DELETE FROM blobs');
+  side.close();
+  return { directory, file };
+}
+
+const pragma = (file: string, name: string) => {
+  const database = openReading(file);
+  const value = database.pragma(name, { simple: true });
+  database.close();
+  return value;
+};
+
+test('a compacted database has the same rows, no free pages, and can give pages back from then on', async (t) => {
+  const { directory, file } = await createOldDirectory(t);
+  assert.equal(pragma(file, 'auto_vacuum'), 0);
+  const mode = statSync(file).mode;
+  const { beforeBytes, afterBytes } = await compactDatabase(world, directory);
+  assert.ok(beforeBytes > 4_000_000 && afterBytes < 1_000_000, `${beforeBytes} -> ${afterBytes}`);
+  assert.deepEqual([statSync(file).size, statSync(file).mode], [afterBytes, mode]);
+  const db = await openTestDatabase(t, { directory, readers: 0 });
+  assert.equal(db.installation.alarm, undefined, 'the start finds nothing unusual');
+  assert.ok(await db.read.selectFrom('plans').select('name').where('name', '=', 'kept').executeTakeFirst());
+  await db.close();
+  assert.deepEqual([pragma(file, 'auto_vacuum'), pragma(file, 'freelist_count')], [2, 0]);
+});
+
+test('a crash before the new file takes its place leaves the old database, and the next compaction works', async (t) => {
+  const { directory, file } = await createOldDirectory(t);
+  const before = readFileSync(file);
+  const crash = new Error('crash');
+  const crashing = {
+    ...world,
+    crashPoint: () => {
+      throw crash;
+    },
+  };
+  await assert.rejects(compactDatabase(crashing, directory), crash);
+  assert.deepEqual(readFileSync(file), before);
+  writeFileSync(`${file}.compacted`, 'half a file');
+  await compactDatabase(world, directory);
+  assert.ok(statSync(file).size < before.length);
+  assert.deepEqual(
+    readdirSync(directory).filter((name) => name.includes('compacted') || name.endsWith('-wal')),
+    [],
+  );
+});
+
+test('without enough free space nothing is written, and the message says how much is needed', async (t) => {
+  const { directory, file } = await createOldDirectory(t);
+  const before = readFileSync(file);
+  const full = { ...world, statDisk: async () => ({ freeBytes: 60_000_000, totalBytes: GIGABYTE }) };
+  await assert.rejects(compactDatabase(full, directory), (error: unknown) => {
+    assert.ok(error instanceof CompactionError);
+    assert.match(error.message, /it needs 67\.\d MB of free space in .+, and 60\.0 MB are free$/);
+    return true;
+  });
+  assert.deepEqual(readFileSync(file), before);
+  assert.equal(existsSync(`${file}.compacted`), false);
+});
+
+test('while another program has the database open, it is not replaced', async (t) => {
+  const { directory, file } = await createOldDirectory(t);
+  const inode = statSync(file).ino;
+  const other = openReading(file);
+  other.prepare('SELECT count(*) FROM plans').get();
+  await assert.rejects(compactDatabase(world, directory), /another program has .+postrider\.db open/);
+  assert.equal(statSync(file).ino, inode);
+  other.close();
+});
+
+test('a directory that a daemon uses is refused', async (t) => {
+  const directory = temporaryDirectory();
+  await openTestDatabase(t, { directory, readers: 0 });
+  await assert.rejects(compactDatabase(world, directory), LockedError);
+});

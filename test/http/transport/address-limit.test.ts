@@ -1,0 +1,90 @@
+/** Requests of unknown senders are limited for each address; those of known senders are not. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAddressLimit } from '../../../src/system/guards/address-limit.ts';
+import { createMetrics } from '../../../src/system/metrics.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { listen, open } from '../connection.ts';
+import { serve } from '../serve.ts';
+
+const KNOWN = 'Bearer known';
+
+async function serveLimited(burst: number) {
+  const clock = createFakeClock(0);
+  const metrics = createMetrics(clock);
+  const limit = createAddressLimit(clock, { requestsPerSecond: 2, burst });
+  const { server } = await serve({
+    ...{ clock, metrics, trustedProxies: ['10.0.0.1'] },
+    unauthenticated: { limit, isAuthenticated: ({ headers }) => headers.authorization === KNOWN },
+  });
+  const ask = async (remoteAddress: string, headers: Record<string, string> = {}, url = '/things/1') => {
+    const { statusCode, ...response } = await server.inject({ url, remoteAddress, headers });
+    return { status: statusCode, ...response };
+  };
+  return { server, clock, metrics, ask };
+}
+
+test('beyond its burst an address is refused until it has a token again, and others are not', async () => {
+  const { ask, clock, metrics } = await serveLimited(2);
+  const statuses = async (count: number, address: string) => {
+    const found: number[] = [];
+    for (let index = 0; index < count; index++) found.push((await ask(address)).status);
+    return found;
+  };
+  assert.deepEqual(await statuses(3, '192.0.2.1'), [200, 200, 429]);
+  assert.deepEqual(await statuses(1, '192.0.2.2'), [200]);
+  const refused = await ask('192.0.2.1');
+  assert.equal(refused.json().error.type, 'rate_limited');
+  assert.deepEqual([refused.headers['retry-after'], refused.headers.connection], ['1', 'close']);
+  assert.match((await metrics.show()).text, /http_requests_shed_total\{reason="unauthenticated"\} 2/);
+  await clock.advance(500);
+  assert.deepEqual(await statuses(2, '192.0.2.1'), [200, 429]);
+});
+
+test('a known sender is never counted, from the same address or through the same proxy', async () => {
+  const { ask } = await serveLimited(1);
+  await ask('192.0.2.1');
+  for (let count = 0; count < 5; count++)
+    assert.equal((await ask('192.0.2.1', { authorization: KNOWN })).status, 200);
+  assert.equal((await ask('192.0.2.1')).status, 429);
+});
+
+test('requests for unknown routes count too', async () => {
+  const { ask } = await serveLimited(2);
+  const statuses = [];
+  for (let count = 0; count < 3; count++) statuses.push((await ask('192.0.2.1', {}, '/none')).status);
+  assert.deepEqual(statuses, [404, 404, 429]);
+});
+
+test('all addresses of an IPv6 network of 64 bits are one, and all forms of an IPv4 address', async () => {
+  for (const [first, second, status] of [
+    ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', 429],
+    ['2001:db8:1:2::1', '2001:db8:1:3::1', 200],
+    ['::ffff:192.0.2.1', '192.0.2.1', 429],
+    ['::ffff:192.0.2.1', '::ffff:192.0.2.2', 200],
+  ] as const) {
+    const { ask } = await serveLimited(1);
+    await ask(first);
+    assert.equal((await ask(second)).status, status, `${first}, ${second}`);
+  }
+});
+
+test('behind a trusted proxy requests count towards the client', async () => {
+  const { ask } = await serveLimited(1);
+  const via = (address: string) => ask('10.0.0.1', { 'x-forwarded-for': address });
+  assert.deepEqual([(await via('192.0.2.1')).status, (await via('192.0.2.2')).status], [200, 200]);
+  assert.equal((await via('192.0.2.1')).status, 429);
+});
+
+test('requests pipelined behind the refusal are dropped with the connection', async () => {
+  const { server } = await serveLimited(3);
+  try {
+    const client = await open(await listen(server));
+    client.write('GET /things/1 HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_000));
+    for (const status of [200, 200, 200, 429]) assert.equal((await client.answer()).status, status);
+    await client.closed;
+    await assert.rejects(client.answer(), /closed after ""/);
+  } finally {
+    await server.close();
+  }
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  judgeHealth,
+  MAX_SILENCE_MS,
+  MAX_WRITER_LAG_MS,
+  serveHealth,
+  type VitalSigns,
+} from '../../../src/http/transport/health.ts';
+import { serve } from '../serve.ts';
+
+const WELL: VitalSigns = {
+  ...{ writerLagMs: 0, writerSilentMs: 0, readerSilentMs: 0, clockBehindMs: 0 },
+  ...{ isDiskFull: false, isDiskBelowReserve: false, doThreadsRun: true },
+};
+
+test('up to its limits the daemon is healthy, and beyond each of them there is a reason', () => {
+  assert.deepEqual(judgeHealth(WELL), { reasons: [], warnings: [] });
+  for (const [name, most, reason] of [
+    ['writerLagMs', MAX_WRITER_LAG_MS, 'writer_behind'],
+    ['writerSilentMs', MAX_SILENCE_MS, 'writer_silent'],
+    ['readerSilentMs', MAX_SILENCE_MS, 'reader_silent'],
+  ] as const) {
+    assert.deepEqual(judgeHealth({ ...WELL, [name]: most }).reasons, [], name);
+    assert.deepEqual(judgeHealth({ ...WELL, [name]: most + 1 }).reasons, [reason]);
+  }
+  const crowded = { ...WELL, isDiskFull: true, isDiskBelowReserve: true };
+  assert.deepEqual(judgeHealth(crowded).reasons, ['disk_full', 'disk_below_reserve']);
+});
+
+test('GET /healthz answers 200 when healthy and with a warning, and 503 with reasons and a message otherwise', async () => {
+  let signs = WELL;
+  const { send } = await serve({}, (server) => serveHealth(server, '1.2.3', () => signs));
+  const well = await send({ method: 'GET', url: '/healthz' });
+  assert.deepEqual([well.status, well.body], [200, { status: 'ok', version: '1.2.3' }]);
+  signs = { ...WELL, clockBehindMs: 61_000 };
+  const warned = await send({ method: 'GET', url: '/healthz' });
+  assert.equal(warned.status, 200);
+  assert.deepEqual([warned.body.status, warned.body.warnings], ['ok', ['clock_behind']]);
+  assert.match(warned.body.message, /^The clock of this machine is behind .+\.$/);
+  signs = { ...WELL, doThreadsRun: false };
+  const delayed = await send({ method: 'GET', url: '/healthz' });
+  assert.deepEqual([delayed.status, delayed.body.warnings], [200, ['thread_restarting']]);
+  signs = { ...WELL, isDiskBelowReserve: true };
+  const ill = await send({ method: 'GET', url: '/healthz' });
+  assert.equal(ill.status, 503);
+  assert.deepEqual([ill.body.status, ill.body.reasons], ['unavailable', ['disk_below_reserve']]);
+  assert.match(ill.body.message, /storage\.reserveMegabytes/);
+  assert.match(String(ill.headers['retry-after']), /^[1-9]\d*$/);
+});

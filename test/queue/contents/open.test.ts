@@ -1,0 +1,195 @@
+/** Messages that are composed when they are sent: shared texts, the same bytes at every attempt, and damage. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { simpleParser } from 'mailparser';
+import { openWriting } from '../../../src/db/connection.ts';
+import { kyselyOn } from '../../../src/db/dialect.ts';
+import { insertEmail } from '../../../src/emails/store.ts';
+import type { MergeValues } from '../../../src/queue/contents/content.ts';
+import { insertContent } from '../../../src/queue/contents/store.ts';
+import { releaseHeld } from '../../../src/queue/held/hold.ts';
+import { dropContent, enqueue, findMessage } from '../../../src/queue/store.ts';
+import { createTargetGuard } from '../../../src/system/blocklist.ts';
+import { createDial } from '../../../src/system/dial.ts';
+import { newId } from '../../../src/system/ids.ts';
+import { startSmtpSink } from '../../support/smtp-sink.ts';
+import { deliveryAppOf, openSpool } from '../../support/spool.ts';
+
+const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
+const SMALL = { filename: 'a.bin', content: Buffer.alloc(2_000, 7).toString('base64') };
+const LARGE = { filename: 'b.bin', content: Buffer.alloc(400_000, 7).toString('base64') };
+
+const sink = await startSmtpSink({ keepRaw: true });
+const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
+const spool = await openSpool({
+  smtpPort: sink.port,
+  env: { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8' },
+  system: { dial: createDial(guard, CLOCKLESS) },
+});
+spool.addZone('rcpt.example A 127.0.0.1');
+const database = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
+const side = kyselyOn(database);
+after(async () => {
+  database.close();
+  await spool.close();
+  await sink.close();
+});
+
+/** Returns what the sink has of a message, without the fields that the sink's own tests cover. */
+function received(to: string): Buffer[] {
+  return sink.messages.filter(({ recipients }) => recipients.includes(to)).flatMap(({ raw }) => raw ?? []);
+}
+
+async function changeMessage(id: string, change: Record<string, string | number | null>): Promise<void> {
+  await side.updateTable('messages').set(change).where('id', '=', id).execute();
+}
+
+/** Prepares a message as a new attempt does. */
+async function prepareAnew(id: string) {
+  const message = await findMessage(side, id);
+  assert.ok(message);
+  return deliveryAppOf(spool.app).prepare(message);
+}
+
+/** Adds a copy of an email that shares a content with others, as a broadcast does. */
+async function addCopy(
+  model: string,
+  { to, contentId, values }: { to: string; contentId: number; values: MergeValues },
+): Promise<string> {
+  const email = await side
+    .selectFrom('emails')
+    .selectAll()
+    .where('id', '=', model as 'em_')
+    .executeTakeFirstOrThrow();
+  const message = await side
+    .selectFrom('messages')
+    .selectAll()
+    .where('id', '=', model)
+    .executeTakeFirstOrThrow();
+  const id = newId('em', spool.clock.now());
+  const fields = (message.fields ?? '').replace(/^To: .*\r$/m, `To: ${to}\r`);
+  const copy = {
+    ...message,
+    id,
+    contentId,
+    fields,
+    mergeValues: JSON.stringify(values),
+    blobId: null,
+    bodyHash: '',
+  };
+  await enqueue(side, copy, [{ field: 'to', address: to, domain: 'rcpt.example', suppressed: null }]);
+  await insertEmail(side, { ...email, id, toList: JSON.stringify([to]) }, { tags: [], addresses: [to] });
+  return id;
+}
+
+test('copies of a shared content are composed with their own fields and values, and shown so', async () => {
+  const model = await spool.accept('model@rcpt.example', { html: '<p>Model</p>' });
+  const source = { html: '<p>Hello {{name|you}}</p>', text: 'Hello {{name|you}}' };
+  const contentId = await insertContent(side, spool.tenantId, source);
+  const ada = await addCopy(model, { to: 'ada@rcpt.example', contentId, values: { name: 'Ada & Eve' } });
+  const bob = await addCopy(model, { to: 'bob@rcpt.example', contentId, values: {} });
+  await spool.deliverDue();
+  const [raw] = received('ada@rcpt.example');
+  const parsed = await simpleParser(raw ?? '', { skipHtmlToText: true, skipTextToHtml: true });
+  assert.deepEqual([parsed.html, parsed.text], ['<p>Hello Ada &amp; Eve</p>', 'Hello Ada & Eve']);
+  assert.match(raw?.toString() ?? '', /^To: ada@rcpt\.example\r$/m);
+  const [shown, other] = [await spool.email(ada), await spool.email(bob)];
+  assert.deepEqual([shown.status, shown.html, shown.text], ['delivered', parsed.html, parsed.text]);
+  assert.deepEqual([other.status, other.html, other.text], ['delivered', '<p>Hello you</p>', 'Hello you']);
+
+  const isStored = async () =>
+    (await side.selectFrom('contents').select('id').where('id', '=', contentId).execute()).length === 1;
+  await dropContent(side, { messageId: ada, contentId });
+  assert.equal(await isStored(), true, 'the other copy still has it');
+  await dropContent(side, { messageId: bob, contentId });
+  assert.equal(await isStored(), false);
+});
+
+test('html and text are shown exactly as they were given, whatever composing does to them', async () => {
+  const html = '<p>Zürich 🚀</p>\r\n<pre>tab\t \n lone\rcr  </pre>\n\n';
+  const text = ' From me\r\n\n.\r\nends with spaces   ';
+  const shown = await spool.email(await spool.accept('exact@rcpt.example', { html, text }));
+  assert.deepEqual([shown.html, shown.text], [html, text]);
+});
+
+test('a message that is composed when it is sent has the same bytes at every attempt', async () => {
+  const html = '<p>Hello</p>';
+  const inline = { ...SMALL, contentId: 'logo' };
+  for (const attachments of [[], [SMALL], [inline, SMALL], [LARGE], [inline, LARGE]]) {
+    const to = `same${attachments.length}-${attachments.at(-1)?.filename}@rcpt.example`;
+    const id = await spool.accept(to, { html, attachments });
+    const attempts: string[] = [];
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const { signature, content } = await prepareAnew(id);
+      const pieces: Buffer[] = [];
+      for await (const piece of content.chunks()) pieces.push(piece);
+      const whole = Buffer.concat(pieces);
+      assert.equal(whole.length, content.sizeBytes);
+      attempts.push(`${signature}${whole.toString('latin1')}`);
+    }
+    assert.equal(attempts[0], attempts[1]);
+    assert.match(attempts[0] ?? '', /^DKIM-Signature: /);
+    const parsed = await simpleParser(attempts[0] ?? '', { skipHtmlToText: true });
+    assert.equal(parsed.attachments.length, attachments.length);
+    await spool.request('POST', `/v1/emails/${id}/cancel`, { key: spool.liveKey });
+  }
+});
+
+test('a message that an earlier composer has signed is signed anew over the bytes of this one', async () => {
+  for (const attachments of [[], [LARGE]]) {
+    const id = await spool.accept(`anew${attachments.length}@rcpt.example`, { attachments });
+    const bodyHashOf = async () => /bh=([^;]+);/.exec((await prepareAnew(id)).signature)?.[1];
+    const expected = await bodyHashOf();
+    assert.ok(expected);
+    const signature = 'DKIM-Signature: v=1; bh=earlier;\r\n';
+    await changeMessage(id, { signature });
+    assert.equal(await bodyHashOf(), 'earlier', 'a signature of the same bytes is kept');
+    await changeMessage(id, {
+      composer: 0,
+      signature,
+      ...(attachments.length > 0 && { bodyHash: 'earlier' }),
+    });
+    assert.equal(await bodyHashOf(), expected);
+    await spool.request('POST', `/v1/emails/${id}/cancel`, { key: spool.liveKey });
+  }
+});
+
+test('mail whose stored texts are damaged is held and shown without them, and delivered once they are restored', async () => {
+  const id = await spool.accept('damaged@rcpt.example', { html: '<p>Hello</p>' });
+  const contentId = (await findMessage(side, id))?.contentId ?? 0;
+  const { source } = await side
+    .selectFrom('contents')
+    .select('source')
+    .where('id', '=', contentId)
+    .executeTakeFirstOrThrow();
+  const store = (bytes: Uint8Array) =>
+    side.updateTable('contents').set({ source: bytes }).where('id', '=', contentId).execute();
+  const damaged = Buffer.from(source);
+  damaged[damaged.length - 3] = (damaged[damaged.length - 3] ?? 0) ^ 1;
+  await store(damaged);
+  await spool.deliverDue();
+  const held = await spool.email(id);
+  assert.deepEqual([held.recipients[0].status, held.html, held.text], ['held', null, null]);
+  assert.deepEqual(received('damaged@rcpt.example'), []);
+  await store(source);
+  await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
+  await spool.deliverDue();
+  const { status, html } = await spool.email(id);
+  assert.deepEqual([status, html], ['delivered', '<p>Hello</p>']);
+});
+
+test('a large message that goes to many sites is composed once for all of them', async () => {
+  const id = await spool.accept('once@rcpt.example', { text: 'A line of a long text.\n'.repeat(2_000) });
+  const { prepare } = deliveryAppOf(spool.app);
+  const read = async () => {
+    const message = await findMessage(side, id);
+    assert.ok(message);
+    return message;
+  };
+  // Each claim reads the message anew.
+  const [one, other] = await Promise.all([prepare(await read()), prepare(await read())]);
+  assert.ok(one.content.inline);
+  assert.equal(one.content.inline, other.content.inline, 'both have the same buffer');
+  assert.equal(one.signature, other.signature);
+});

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { packSmall, unpackSource } from '../../../src/queue/contents/source.ts';
+
+/** Returns a text of two letters in no order, in which every place has hundreds of short repetitions behind it. */
+function twoLetters(length: number): string {
+  let state = 1;
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 16) & 1 ? 'a' : 'b';
+  }).join('');
+}
+
+test('the writer searches a small text only briefly for repetitions, whatever the text is', async () => {
+  const text = twoLetters(16_000);
+  const packed = packSmall({ text });
+  const searched = deflateRawSync(inflateRawSync(packed.source), { level: 5, windowBits: 14, memLevel: 6 });
+  assert.ok(
+    packed.source.length > searched.length,
+    `a long search makes ${searched.length} bytes of it, and ${packed.source.length} were made`,
+  );
+  assert.deepEqual(await unpackSource(packed), { text });
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  DeliveryQueue,
+  MAX_MESSAGES_IN_MEMORY,
+  parseQueueKey,
+  queueKeyOf,
+} from '../../../src/queue/dispatch/delivery-queue.ts';
+
+const KEY = queueKeyOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_1' }, 'a.example');
+
+/** A table of messages with somebody due, one for each recipient. */
+function fakeTable(messageIds: string[]) {
+  const reads: number[] = [];
+  return {
+    messageIds,
+    reads,
+    read: async (_lane: string, limit: number, except: readonly string[]) => {
+      reads.push(limit);
+      return messageIds.filter((id) => !except.includes(id)).slice(0, limit);
+    },
+  };
+}
+
+async function takeAll(queue: DeliveryQueue): Promise<string[]> {
+  const taken: string[] = [];
+  for (;;) {
+    const messageId = await queue.next();
+    if (messageId === undefined) return taken;
+    taken.push(messageId);
+  }
+}
+
+test('a queue is of one mode, kind, tenant and domain, and its name says so', () => {
+  const name = { mode: 'live', kind: 'broadcast', tenantId: 'ten_1', domain: 'a.example' } as const;
+  assert.deepEqual(parseQueueKey(queueKeyOf(name, 'a.example')), name);
+});
+
+test('test mail waits in one line, whatever its domain', () => {
+  const tenant = { mode: 'test', kind: 'transactional', tenantId: 'ten_1' } as const;
+  assert.equal(queueKeyOf(tenant, 'a.example'), queueKeyOf(tenant, 'b.example'));
+});
+
+test('messages come in order, each once however many of its recipients are due', async () => {
+  const table = fakeTable(['em_1', 'em_1', 'em_2']);
+  const queue = new DeliveryQueue(KEY, table.read);
+  assert.deepEqual(await takeAll(queue), ['em_1', 'em_2']);
+});
+
+test('a message that is handed out is not handed out again before its claim is on disk', async () => {
+  const table = fakeTable(['em_1', 'em_2']);
+  const queue = new DeliveryQueue(KEY, table.read);
+  assert.equal(await queue.next(), 'em_1');
+  assert.equal(await queue.next(), 'em_2');
+  table.messageIds.push('em_3');
+  queue.notify();
+  assert.deepEqual(await takeAll(queue), ['em_3']);
+  assert.equal(queue.isDone, false);
+});
+
+test('after a claim the queue looks again, for a claim takes only so many recipients', async () => {
+  const table = fakeTable(['em_1']);
+  const queue = new DeliveryQueue(KEY, table.read);
+  await takeAll(queue);
+  queue.claimed('em_1');
+  assert.equal(queue.isDone, false);
+  assert.equal(await queue.next(), 'em_1');
+  table.messageIds.length = 0;
+  queue.claimed('em_1');
+  assert.deepEqual(await takeAll(queue), []);
+  assert.equal(queue.isDone, true);
+});
+
+test('a queue holds a few messages in memory, however many are due', async () => {
+  const table = fakeTable(Array.from({ length: 1_000 }, (_, index) => `em_${index}`));
+  const queue = new DeliveryQueue(KEY, table.read);
+  await queue.next();
+  assert.deepEqual(table.reads, [MAX_MESSAGES_IN_MEMORY]);
+});
+
+test('a message with more recipients than a look takes in is handed out once', async () => {
+  const table = fakeTable(Array.from({ length: 2 * MAX_MESSAGES_IN_MEMORY }, () => 'em_1'));
+  const queue = new DeliveryQueue(KEY, table.read);
+  assert.deepEqual(await takeAll(queue), ['em_1']);
+  assert.equal(table.reads.length, 2);
+});
+
+test('a queue with nothing due is done after one look', async () => {
+  const table = fakeTable([]);
+  const queue = new DeliveryQueue(KEY, table.read);
+  assert.deepEqual(await takeAll(queue), []);
+  assert.equal(queue.isDone, true);
+  await queue.next();
+  assert.equal(table.reads.length, 1);
+});

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { after, test } from 'node:test';
+import type { Claim } from '../../../src/queue/claim.ts';
+import { runSession } from '../../../src/queue/sessions/session.ts';
+import { Slots } from '../../../src/queue/sessions/slots.ts';
+import { Addresses } from '../../../src/queue/site/addresses.ts';
+import { Pace } from '../../../src/queue/site/pace.ts';
+import type { Site } from '../../../src/queue/site/site.ts';
+import { createTargetGuard } from '../../../src/system/blocklist.ts';
+import { createDial, type Dial } from '../../../src/system/dial.ts';
+import { startCommandServer } from '../../support/command-server.ts';
+import { pause } from '../../support/pause.ts';
+import { deliveryAppOf, openSpool, type Spool } from '../../support/spool.ts';
+
+const MINUTE_MS = 60_000;
+/** Real sockets take real time, and none of it is long. */
+const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
+const toLoopback = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
+const opened: { close(): unknown }[] = [];
+after(async () => {
+  for (const one of opened) await one.close();
+});
+
+async function startServer(answer: (line: string) => string | undefined) {
+  const server = await startCommandServer(answer);
+  opened.push(server);
+  return server;
+}
+
+function obliging(line: string): string {
+  if (line === 'DATA') return '354 go on';
+  return /^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line) ? '250 ok' : line === '.' ? '250 taken' : '';
+}
+
+function toPort(port: number): Dial {
+  return (target) => toLoopback({ ...target, address: '127.0.0.1', port });
+}
+
+async function openWorld(dial: Dial): Promise<Spool> {
+  const spool = await openSpool({ system: { dial } });
+  opened.push(spool);
+  return spool;
+}
+
+/**
+ * Opens a site with one host and two connections, which has claimed all mail that is due and claims no more. With
+ * `isPressed` other mail waits for its connections.
+ */
+async function openSite(spool: Spool, { isAbandoned = false, isPressed = false } = {}) {
+  const claimed: Claim[] = await spool.claim();
+  /** Ids of the claims that were taken, and of those that ended. */
+  const taken: number[] = [];
+  const ended: number[] = [];
+  const take = async () => {
+    const claim = claimed.shift();
+    if (claim) taken.push(claim.id);
+    return claim;
+  };
+  const pace = new Pace(2);
+  const site = {
+    route: {
+      kind: 'hosts',
+      site: 'mx.example',
+      hosts: [{ name: 'mx.example', addresses: ['192.0.2.1'] }],
+      ttlMs: 1,
+    },
+    addresses: new Addresses(),
+    pace,
+    take,
+    takeLast: take,
+    startSending: () => !isAbandoned,
+    putBack: (undecided: Claim) => claimed.unshift(undecided),
+    settled: (id: number) => ended.push(id),
+  } as unknown as Site;
+  const slot = new Slots(2).open(spool.tenantId, false);
+  const permit = { slot, isPressed: () => isPressed, shouldContinue: () => !isPressed };
+  const sendAll = async () => {
+    while (claimed.length > 0) await runSession(deliveryAppOf(spool.app), site, permit);
+    assert.deepEqual(ended.toSorted(), taken.toSorted(), 'each claim has ended, and none twice');
+  };
+  return { pace, sendAll };
+}
+
+test('an error before anything is sent counts as internal, and the mail does not stay in flight', async () => {
+  const spool = await openWorld(async () => ({}) as unknown as Socket);
+  const id = await spool.accept('bob@rcpt.example');
+  await (await openSite(spool)).sendAll();
+  const [recipient] = (await spool.email(id)).recipients;
+  assert.equal(recipient.status, 'deferred');
+  assert.match(recipient.diagnostic, /^Local error: /);
+});
+
+test('mail that waited too long behind other mail is not begun, and says nothing of the site', async () => {
+  const server = await startServer(obliging);
+  const spool = await openWorld(toPort(server.port));
+  const id = await spool.accept('bob@rcpt.example');
+  const { sendAll, pace } = await openSite(spool);
+  await spool.clock.advance(45 * MINUTE_MS);
+  await sendAll();
+  const [recipient] = (await spool.email(id)).recipients;
+  assert.equal(recipient.status, 'deferred');
+  assert.match(recipient.diagnostic, /^Not tried: /);
+  assert.deepEqual([server.connections(), pace.connections], [0, 2]);
+});
+
+test('a goodbye in the middle of a message counts once, however many recipients it had', async () => {
+  const server = await startServer((line) => (line === '.' ? '421 4.3.2 closing' : obliging(line)));
+  const spool = await openWorld(toPort(server.port));
+  await spool.accept(Array.from({ length: 10 }, (_, index) => `user${index}@rcpt.example`));
+  const { sendAll, pace } = await openSite(spool);
+  await sendAll();
+  assert.equal(pace.suspendedOutcome(Math.random, 0, 1), undefined);
+  assert.equal(pace.connections, 1);
+});
+
+test('a host that breaks off over one mail is tried with the next one, where there is no other', async () => {
+  const server = await startServer((line) => (line.startsWith('RCPT TO:<bad@') ? undefined : obliging(line)));
+  const spool = await openWorld(toPort(server.port));
+  const bad = await spool.accept('bad@rcpt.example');
+  const good = await spool.accept('good@rcpt.example');
+  await spool.accept('bad@rcpt.example');
+  const { sendAll, pace } = await openSite(spool);
+  await sendAll();
+  assert.equal((await spool.email(bad)).recipients[0].status, 'deferred');
+  assert.equal((await spool.email(good)).recipients[0].status, 'delivered');
+  assert.ok(server.connections() <= 3, `${server.connections()} connections for three mails`);
+  assert.equal(pace.connections, 2, 'a host that was not asked has refused nothing');
+});
+
+test('a session that opens after the time to stop was up sends nothing', async () => {
+  const verbs: string[] = [];
+  const server = await startServer((line) => {
+    verbs.push(line.slice(0, 4));
+    return obliging(line);
+  });
+  const spool = await openWorld(toPort(server.port));
+  await spool.accept('bob@rcpt.example');
+  await (await openSite(spool, { isAbandoned: true })).sendAll();
+  assert.ok(verbs.includes('EHLO') && !verbs.includes('MAIL'), verbs.join());
+});
+
+test('a host that hangs loses its connection while other mail needs it, and its mail is deferred with the reason', async () => {
+  let asked = 0;
+  const server = await startServer((line) => {
+    if (!line.startsWith('RCPT')) return obliging(line);
+    asked++;
+    return '';
+  });
+  const spool = await openWorld(toPort(server.port));
+  const ids: string[] = [];
+  for (const name of ['ann', 'bob', 'cyd']) ids.push(await spool.accept(`${name}@rcpt.example`));
+  const { sendAll, pace } = await openSite(spool, { isPressed: true });
+  pace.delivered(0);
+  const sent = sendAll();
+  while (asked === 0) await pause();
+  await spool.clock.advance(30_000);
+  await sent;
+  const texts: string[] = [];
+  for (const id of ids) {
+    const [recipient] = (await spool.email(id)).recipients;
+    assert.equal(recipient.status, 'deferred');
+    texts.push(recipient.diagnostic);
+  }
+  const left =
+    'Not tried: the host did not answer while it was sent another email, and other mail needed the connection';
+  assert.deepEqual(texts, [
+    'mx.example (RCPT TO): the answer took longer than 30000 ms while connections were scarce',
+    left,
+    left,
+  ]);
+  assert.deepEqual([asked, server.connections()], [1, 1]);
+  assert.equal(pace.isProven(0), false);
+});

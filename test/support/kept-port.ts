@@ -1,0 +1,6 @@
+/** The part of `node:worker_threads` that a database thread uses, in a kept thread (kept-thread.ts). */
+import type { Start } from './kept-worker.ts';
+
+type Kept = Pick<Start, 'workerData'> & { parentPort: Start['port'] };
+
+export const { parentPort, workerData } = (globalThis as unknown as { keptThread: Kept }).keptThread;

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CertificateError, createCertificateStore } from '../../src/system/certificates.ts';
+import { EC_PAIR, RSA_PAIR, WILDCARD_PAIR } from './certificate-pairs.ts';
+
+test('the name that the client asks for decides, and an unknown one gets the first certificate', () => {
+  const store = createCertificateStore([EC_PAIR, WILDCARD_PAIR]);
+  const wildcard = store.find('mail.example');
+  assert.ok(wildcard !== undefined && wildcard !== store.standard);
+  for (const name of ['imap.mail.example', 'Imap.Mail.Example.'])
+    assert.equal(store.find(name), wildcard, name);
+  const others = ['mx.example', 'unknown.example', 'cn-only.example', 'two.labels.mail.example', ''];
+  for (const name of others) assert.equal(store.find(name), undefined, name);
+});
+
+test('a bad replacement leaves the earlier certificates in place', () => {
+  const store = createCertificateStore([EC_PAIR]);
+  const before = store.standard;
+  const mismatched = { chain: RSA_PAIR.chain, key: EC_PAIR.key };
+  assert.throws(
+    () => store.replace([WILDCARD_PAIR, mismatched]),
+    new CertificateError('the key does not belong to the certificate of mx.example'),
+  );
+  assert.throws(() => store.replace([{ chain: 'no', key: 'no' }]), /a certificate or its key cannot be read/);
+  assert.throws(() => store.replace([]), /there is no certificate/);
+  assert.equal(store.standard, before);
+  store.replace([WILDCARD_PAIR]);
+  assert.notEqual(store.standard, before);
+});

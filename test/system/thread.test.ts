@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../src/system/errors.ts';
+import { createLog } from '../../src/system/log.ts';
+import { createMetrics } from '../../src/system/metrics.ts';
+import type { ThreadOptions } from '../../src/system/thread/part.ts';
+import { startThread } from '../../src/system/thread.ts';
+import { createWakeups } from '../../src/system/wakeups.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { pause } from '../support/pause.ts';
+import type { SampleCalls, SampleData } from './thread-sample.ts';
+
+const MODULE = new URL('./thread-sample.ts', import.meta.url);
+const PATIENCE_MS = 30_000;
+
+async function open(context: TestContext, change: Partial<ThreadOptions> = {}) {
+  const clock = createFakeClock(0);
+  const lines: string[] = [];
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  const start: SampleData = { isBroken: false, flag };
+  const system = {
+    clock,
+    log: createLog('info', { write: (line: string) => void lines.push(line) }),
+    metrics: createMetrics(clock),
+    wakeups: createWakeups(),
+  };
+  const thread = await startThread<SampleCalls>(system, {
+    name: 'sample',
+    module: MODULE,
+    onDeath: 'restart',
+    heapMegabytes: 24,
+    prepare: () => ({ data: start, transfer: [] }),
+    ...change,
+  });
+  context.after(() => thread.stop(0));
+  return {
+    ...{ thread, calls: thread.calls, clock, lines, flag, start, wakeups: system.wakeups },
+    /** Waits for what another thread does, at a clock that stands still. */
+    async until(what: string, holds: () => boolean | Promise<boolean>) {
+      const giveUpAt = performance.now() + PATIENCE_MS;
+      while (!(await holds())) {
+        assert.ok(performance.now() < giveUpAt, `waited in vain until ${what}`);
+        await pause();
+      }
+    },
+    /** Returns the lines of the metrics that name this one. */
+    async show(name: string) {
+      const { text } = await system.metrics.show();
+      return text.split('\n').filter((line) => line.startsWith(`postrider_${name}`));
+    },
+    /** Returns the fields of the log lines with this message. */
+    logged: (message: string) =>
+      lines
+        .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+        .filter(({ msg }) => msg === message),
+  };
+}
+
+const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'unavailable';
+
+test('calls, log lines, metrics and wake-ups cross between the threads', async (t) => {
+  const { calls, until, logged, show, wakeups } = await open(t);
+
+  assert.equal(await calls.echo('hello'), 'hello from sample');
+  await assert.rejects(calls.refuse('slower'), (error: unknown) => {
+    assert.ok(error instanceof AppError);
+    assert.deepEqual(
+      [error.code, error.message, error.options.retryAfterSeconds],
+      ['rate_limited', 'slower', 7],
+    );
+    return true;
+  });
+  await assert.rejects(calls.returnFunction(null), /could not be cloned/);
+  // A function is refused by the sender, and fails its caller alone.
+  await assert.rejects(calls.echo((() => 1) as never), /could not be cloned/);
+
+  await calls.logError('something happened');
+  await until('the line has arrived', () => logged('something happened').length === 1);
+  const [{ level, err }] = logged('something happened');
+  assert.deepEqual([level, err.type, err.message], [40, 'TypeError', 'a bug']);
+  assert.match(err.stack, /thread-sample\.ts:\d+/);
+
+  await calls.count(null);
+  await calls.count(null);
+  await until(
+    'the counter is reported',
+    async () => (await show('sample_total'))[0] === 'postrider_sample_total 2',
+  );
+  assert.match(
+    (await show('thread_heap_used_bytes'))[0] ?? '',
+    /^postrider_thread_heap_used_bytes\{thread="sample"\} \d/,
+  );
+  assert.equal((await show('process_resident_memory_bytes')).length, 1);
+
+  const heard: unknown[] = [];
+  for (const name of ['queue', 'blobs', 'jobs'] as const)
+    wakeups.listen(name, (subjects) => heard.push([name, subjects]));
+  await calls.wake(['a', 'b', 'a']);
+  await until('the wake-ups have arrived', () => heard.length === 2);
+  assert.deepEqual(heard, [
+    ['queue', ['a', 'b']],
+    ['blobs', undefined],
+  ]);
+  wakeups.notify('tenants', ['x']);
+  wakeups.notify('tenants');
+  await until('the thread has answered', () => heard.length === 3);
+  assert.deepEqual(heard[2], ['jobs', undefined]);
+
+  // A wake-up of the thread does not come back to it: its listener would answer once more.
+  await calls.wakeTenants(null);
+  await until('the thread has woken itself', () => heard.length === 4);
+  for (let turn = 0; turn < 3; turn += 1) await calls.echo('another turn');
+  assert.equal(heard.length, 4);
+  assert.equal(await calls.heapMegabytes(null), 24);
+});
+
+test('a thread that dies is started again, later each time, and its counters go on', async (t) => {
+  const { thread, calls, clock, start, until, logged, show } = await open(t);
+  const deaths = () => logged('a thread has died and will be started again');
+  await calls.count(null);
+  await until(
+    'the counter is reported',
+    async () => (await show('sample_total'))[0] === 'postrider_sample_total 1',
+  );
+
+  const underWay = calls.exhaustHeap(null);
+  await assert.rejects(underWay, isUnavailable);
+  await until('the death is logged', () => deaths().length === 1);
+  assert.equal(deaths()[0].err.code, 'ERR_WORKER_OUT_OF_MEMORY');
+  assert.deepEqual([thread.isRunning, deaths()[0].thread, deaths()[0].restartInMs], [false, 'sample', 1_000]);
+  await assert.rejects(calls.echo('to nobody'), isUnavailable);
+
+  start.isBroken = true;
+  await clock.advance(1_000);
+  await until('the next death is logged', () => deaths().length === 2);
+  assert.deepEqual([deaths()[1].err.message, deaths()[1].restartInMs], ['the sample does not start', 2_000]);
+
+  start.isBroken = false;
+  await clock.advance(2_000);
+  await until('it runs', () => thread.isRunning);
+  assert.equal(await calls.echo('again'), 'again from sample');
+  await calls.count(null);
+  await until(
+    'the counter goes on',
+    async () => (await show('sample_total'))[0] === 'postrider_sample_total 2',
+  );
+  assert.deepEqual(await show('thread_restarts_total'), [
+    'postrider_thread_restarts_total{thread="sample"} 2',
+  ]);
+
+  await calls.throwLater('a bug in the part');
+  await until('the bug is logged', () => deaths().length === 3);
+  assert.deepEqual([deaths()[2].err.message, deaths()[2].restartInMs], ['a bug in the part', 4_000]);
+});
+
+test('a thread that no longer answers is ended and started again', async (t) => {
+  const { thread, calls, clock, flag, until, logged } = await open(t);
+  const underWay = assert.rejects(calls.spin(null), isUnavailable);
+  await Atomics.waitAsync(flag, 0, 0).value;
+  // Reports that the thread sent before it stood still are read first.
+  await pause();
+  await clock.advance(30_000);
+  assert.equal(thread.isRunning, true);
+  await clock.advance(5_000);
+  await underWay;
+  const deaths = () => logged('a thread has died and will be started again');
+  await until('its end is logged', () => deaths().length === 1);
+  assert.equal(deaths()[0].err.message, 'the thread has reported nothing for 35000 ms');
+  Atomics.store(flag, 0, 0);
+  await clock.advance(1_000);
+  await until('it runs', () => thread.isRunning);
+  assert.equal(await calls.echo('again'), 'again from sample');
+});
+
+test('a thread that goes on although it was terminated ends the daemon, and its calls are refused', async (t) => {
+  const { thread, calls, clock, flag } = await open(t);
+  const terminate = t.mock.method(Worker.prototype, 'terminate', () => new Promise<number>(() => {}));
+  const underWay = assert.rejects(calls.spin(null), isUnavailable);
+  await Atomics.waitAsync(flag, 0, 0).value;
+  for (let checks = 0; checks < 7; checks += 1) await clock.advance(5_000);
+  assert.equal(terminate.mock.callCount(), 1);
+  await clock.advance(10_000);
+  const { message, cause } = await thread.failed;
+  assert.equal(message, 'a thread could not be ended');
+  assert.equal((cause as Error).message, 'the thread has reported nothing for 35000 ms');
+  await underWay;
+  terminate.mock.restore();
+  const stopped = thread.stop(0);
+  await clock.advance(2_000);
+  await stopped;
+});
+
+test('a thread that stops finishes its calls, and then its part', async (t) => {
+  const { thread, calls, flag, lines } = await open(t);
+  const underWay = calls.hold(null);
+  await Atomics.waitAsync(flag, 0, 0).value;
+  const stopped = thread.stop(60_000);
+  const late = assert.rejects(calls.echo('late'), isUnavailable);
+  await late;
+  Atomics.store(flag, 0, 2);
+  Atomics.notify(flag, 0);
+  assert.equal(await underWay, 'held');
+  await stopped;
+  assert.deepEqual(lines, ['stop\n', 'close\n']);
+  assert.equal(thread.isRunning, false);
+});
+
+test('a thread that does not stop is terminated after the grace period', async (t) => {
+  const { thread, calls, clock, flag, logged } = await open(t);
+  const underWay = assert.rejects(calls.spin(null), isUnavailable);
+  await Atomics.waitAsync(flag, 0, 0).value;
+  const stopped = thread.stop(1_000);
+  await clock.advance(3_000);
+  await Promise.all([stopped, underWay]);
+  assert.equal(logged('a thread did not stop in time').length, 1);
+});
+
+test('a thread whose death ends the daemon is not started again', async (t) => {
+  const { thread, calls, clock } = await open(t, { onDeath: 'end' });
+  await calls.throwLater('this is the end');
+  assert.equal((await thread.failed).message, 'this is the end');
+  await clock.advance(120_000);
+  assert.equal(thread.isRunning, false);
+});
+
+test('a thread that cannot start rejects with its reason', async (t) => {
+  const data: SampleData = { isBroken: true, flag: new Int32Array(new SharedArrayBuffer(4)) };
+  await assert.rejects(open(t, { prepare: () => ({ data, transfer: [] }) }), /the sample does not start/);
+});

@@ -1,0 +1,192 @@
+/** The real thread that posts webhooks, in a daemon whose main thread has no way out. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, type TestContext, test } from 'node:test';
+import { createApiServer } from '../../src/api.ts';
+import { openWriting } from '../../src/db/connection.ts';
+import { kyselyOn } from '../../src/db/dialect.ts';
+import { createLog } from '../../src/system/log.ts';
+import { startPartThread } from '../../src/thread-app.ts';
+import { WEBHOOK_THREAD, type WebhookCalls } from '../../src/webhooks/part.ts';
+import { verifySignature } from '../../src/webhooks/signature.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { pause } from '../support/pause.ts';
+import { openTestApp, type TestApp } from '../support/test-app.ts';
+
+const PATIENCE_MS = 30_000;
+const SIGNATURE = 'x-service-signature';
+
+// The thread has the real time, so the clock of the main thread begins there.
+const clock = createFakeClock(Date.now());
+const logged: { msg: string; [field: string]: unknown }[] = [];
+let opened: TestApp;
+
+before(async () => {
+  opened = await openTestApp({
+    system: { clock, log: createLog('info', { write: (line) => void logged.push(JSON.parse(line)) }) },
+    env: {
+      POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
+      POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
+      POSTRIDER_LOG_LEVEL: 'info',
+    },
+  });
+});
+after(() => opened.close());
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    assert.ok(performance.now() < giveUpAt, `waited in vain until ${what}`);
+    await pause();
+  }
+}
+
+type Received = { headers: Record<string, string>; body: string; answer(status: number): void };
+
+async function startReceiver(context: TestContext) {
+  const received: Received[] = [];
+  const server = createServer(async (request, response: ServerResponse) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part);
+    received.push({
+      headers: request.headers as Record<string, string>,
+      body: Buffer.concat(parts).toString(),
+      answer: (status) => void response.writeHead(status).end(),
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  context.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, received };
+}
+
+/** The thread, an API that uses it, and an endpoint whose receiver answers when a test tells it to. */
+async function openWorld(context: TestContext) {
+  const { app } = opened;
+  const thread = await startPartThread<WebhookCalls>(app, WEBHOOK_THREAD);
+  context.after(() => thread.stop(0));
+  const server = await createApiServer(app, {
+    webhooks: thread.calls,
+    doThreadsRun: () => thread.isRunning,
+  });
+  context.after(() => server.close());
+  const { url, received } = await startReceiver(context);
+  const endpoint = await opened.request('POST', '/v1/webhooks', {
+    body: { url, events: ['suppression.added'] },
+  });
+  assert.equal(endpoint.status, 201);
+  const { id, secret } = endpoint.body as { id: string; secret: string };
+  context.after(() => opened.request('DELETE', `/v1/webhooks/${id}`));
+  return {
+    ...{ thread, received, id, secret },
+    /** Causes an event that is posted to the endpoint. */
+    async cause(email: string) {
+      const { status } = await opened.request('POST', '/v1/suppressions', { body: { email } });
+      assert.equal(status, 201);
+    },
+    sendTest: () =>
+      server.inject({
+        method: 'POST',
+        url: `/v1/webhooks/${id}/test`,
+        headers: { authorization: `Bearer ${opened.testKey}` },
+      }),
+    health: async () => (await server.inject({ url: '/healthz' })).json(),
+    delivery: () =>
+      app.db.read
+        .selectFrom('webhookDeliveries')
+        .selectAll()
+        .where('endpointId', '=', id as `wh_${string}`)
+        .orderBy('id', 'desc')
+        .executeTakeFirst(),
+  };
+}
+
+test('events and tests are posted from the thread, signed with the sealed secret, and counted', async (t) => {
+  const { received, secret, cause, sendTest, delivery, id } = await openWorld(t);
+  await cause('posted@example.org');
+  await until('the event is posted', () => received.length === 1);
+  const [post] = received;
+  assert.ok(post);
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  assert.ok(verifySignature({ secret, header: post.headers[SIGNATURE] ?? '', body: post.body, nowSeconds }));
+  post.answer(204);
+  await until('the post is settled', async () => (await delivery())?.state === 'delivered');
+
+  const testing = sendTest();
+  await until('the test is posted', () => received.length === 2);
+  received[1]?.answer(202);
+  assert.deepEqual([(await testing).statusCode, (await testing).json().responseStatus], [200, 202]);
+
+  await until('the posts are counted', async () => {
+    const { text } = await opened.app.metrics.show();
+    return text.includes('postrider_webhook_posts_total{outcome="delivered"} 1');
+  });
+
+  await cause('gone@example.org');
+  await until('the next event is posted', () => received.length === 3);
+  received[2]?.answer(410);
+  const message = 'webhook endpoint disabled: its receiver answered 410';
+  await until('the log says so', () => logged.some(({ msg }) => msg === message));
+  assert.equal(logged.find(({ msg }) => msg === message)?.['endpointId'], id);
+});
+
+test('the death of the thread delays posts and loses none, and everything else goes on', async (t) => {
+  const { thread, received, cause, sendTest, health, delivery } = await openWorld(t);
+  await cause('held@example.org');
+  await until('the event is posted', () => received.length === 1);
+  const testing = sendTest();
+  await until('the test is posted', () => received.length === 2);
+
+  // A minute without a report passes on the clock of the main thread, while the thread itself lives in real time.
+  await clock.advance(70_000);
+  await until('the thread has ended', () => !thread.isRunning);
+  assert.equal((await testing).statusCode, 503);
+  assert.ok(Number((await testing).headers['retry-after']) >= 1);
+  assert.equal((await sendTest()).statusCode, 503);
+  assert.deepEqual((await health()).warnings, ['thread_restarting']);
+  await cause('meanwhile@example.org');
+
+  await clock.advance(1_000);
+  await until('the thread runs', () => thread.isRunning);
+  await until('what came meanwhile is posted', () => received.length === 3);
+  received[2]?.answer(200);
+  const held = async () => (await deliveries()).find(({ attempts }) => attempts === 1);
+  const deliveries = () =>
+    opened.app.db.read.selectFrom('webhookDeliveries').selectAll().where('state', '=', 'pending').execute();
+  await until('only the interrupted post is pending', async () => (await deliveries()).length === 1);
+  const lease = await held();
+  assert.ok(lease?.runId === opened.app.runId && lease.dueAt !== null, 'it is leased until its lease ends');
+
+  const database = openWriting(join(opened.dataDir, 'postrider.db'), 'NORMAL');
+  await kyselyOn(database)
+    .updateTable('webhookDeliveries')
+    .set({ dueAt: 1 })
+    .where('id', '=', lease.id)
+    .execute();
+  database.close();
+  opened.app.wakeups.notify('webhooks');
+  await until('it is posted again', () => received.length === 4);
+  received[3]?.answer(200);
+  await until('it is delivered', async () => (await deliveries()).length === 0);
+  assert.equal((await delivery())?.state, 'delivered');
+  assert.deepEqual((await health()).warnings, undefined);
+});
+
+test('a thread that stops settles the posts under way before it ends', async (t) => {
+  const { thread, received, cause, delivery } = await openWorld(t);
+  await cause('draining@example.org');
+  await until('the event is posted', () => received.length === 1);
+  const stopped = thread.stop(PATIENCE_MS);
+  await cause('later@example.org');
+  received[0]?.answer(200);
+  await stopped;
+  assert.equal(received.length, 1);
+  assert.deepEqual([(await delivery())?.state, (await delivery())?.attempts], ['delivered', 1]);
+});
