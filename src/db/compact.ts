@@ -3,10 +3,11 @@
  * is not changed before that, so a crash at any time leaves one whole database. Afterwards free pages can be given back
  * while the database is in use (db/free-pages.ts), which databases of early versions cannot do.
  */
-import { chmodSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import type { System } from '../system/system.ts';
+import { copyOwnerAndMode } from '../system/write-flushed.ts';
 import { openWriting } from './connection.ts';
 import { flushPath } from './flush-files.ts';
 import { lockDirectory } from './lock.ts';
@@ -69,7 +70,7 @@ async function writeCompacted(
       `another program has ${file} open: close it, such as a backup or the sqlite3 shell, and try again`,
     );
   requireSound(compacted, generation);
-  chmodSync(compacted, statSync(file).mode);
+  copyOwnerAndMode(file, compacted);
   flushPath(compacted);
 }
 

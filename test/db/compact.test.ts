@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
@@ -53,6 +61,24 @@ test('a compacted database has the same rows, no free pages, and can give pages 
   assert.ok(await db.read.selectFrom('plans').select('name').where('name', '=', 'kept').executeTakeFirst());
   await db.close();
   assert.deepEqual([pragma(file, 'auto_vacuum'), pragma(file, 'freelist_count')], [2, 0]);
+});
+
+test('the daemon of another user can open every file after a compaction by root', async (t) => {
+  const { directory, file } = await createOldDirectory(t);
+  // Only root can give a file away. Any other user proves the mode alone.
+  const uid = process.geteuid?.() === 0 ? 4_321 : statSync(file).uid;
+  const files = [file, join(directory, 'installation.json')];
+  for (const path of files) {
+    chownSync(path, uid, statSync(path).gid);
+    chmodSync(path, 0o640);
+  }
+  const db = await openTestDatabase(t, { directory, readers: 0 });
+  await db.close();
+  await compactDatabase(world, directory);
+  for (const path of files) {
+    const { uid: owner, mode } = statSync(path);
+    assert.deepEqual([owner, mode & 0o777], [uid, 0o640], path);
+  }
 });
 
 test('a crash before the new file takes its place leaves the old database, and the next compaction works', async (t) => {
