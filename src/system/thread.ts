@@ -3,7 +3,7 @@
  * bounded. The thread has a `System` of its own. Log lines, metrics, wake-ups and calls cross as messages
  * (thread/messages.ts). A thread that dies or no longer answers is started again, or ends the daemon.
  */
-import { type Timer, withTimeout } from './clock.ts';
+import type { Timer } from './clock.ts';
 import { type MetricSnapshot, sumCounters } from './metrics.ts';
 import type { Calls, Part, ThreadOptions, ThreadSystem } from './thread/part.ts';
 import { Run, startsAgain } from './thread/run.ts';
@@ -20,8 +20,6 @@ const MIN_RESTART_DELAY_MS = 1_000;
 const MAX_RESTART_DELAY_MS = 60_000;
 /** Time after which a thread counts as healthy, so that its next death begins with the shortest delay again. */
 const HEALTHY_AFTER_MS = 600_000;
-/** Maximum time for loading the code of a thread. */
-const START_TIMEOUT_MS = 60_000;
 
 /**
  * Starts a part in a thread. It resolves when the part runs.
@@ -82,21 +80,18 @@ class Supervisor {
   /** Starts the thread, and returns the names of its calls. */
   async start(): Promise<readonly string[]> {
     const { clock } = this.#system;
-    const { name } = this.#options;
     const startedAt = clock.elapsed();
     const run = new Run(this.#system, this.#options);
     this.#run = run;
     // Such a thread keeps a core and its memory, and only the end of the process takes them from it.
     void run.endless.then(this.#reportFailure);
     try {
-      const limit = { timeoutMs: START_TIMEOUT_MS, what: `starting the thread "${name}"` };
-      const calls = await withTimeout(clock, run.ready, limit);
+      const calls = await run.ready;
       this.isRunning = true;
       void run.died.then((error) => this.#onDeath(run, { error, livedMs: clock.elapsed() - startedAt }));
       return calls;
     } catch (error) {
       this.#run = undefined;
-      await run.terminate(new Error('the thread did not start in time'));
       throw error;
     }
   }

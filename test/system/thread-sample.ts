@@ -6,8 +6,11 @@ import { createLog } from '../../src/system/log.ts';
 import { createMetrics } from '../../src/system/metrics.ts';
 import { serveThread, type ThreadHost } from '../../src/system/thread/serve.ts';
 
-/** `flag` is shared memory: a call that holds sets it to 1, and ends when it becomes 2. */
-export type SampleData = { isBroken: boolean; flag: Int32Array<SharedArrayBuffer> };
+/**
+ * `flag` is shared memory: a call that holds sets it to 1, and ends when it becomes 2. A thread that loads for ever
+ * waits for a flag that is no longer 0.
+ */
+export type SampleData = { isBroken: boolean; loadsForEver?: boolean; flag: Int32Array<SharedArrayBuffer> };
 
 export type SampleCalls = ReturnType<typeof createCalls>;
 
@@ -56,6 +59,7 @@ function createCalls(host: ThreadHost, { flag }: SampleData, counted: { inc(): v
 await serveThread(async (data, host) => {
   const sample = data as SampleData;
   if (sample.isBroken) throw new Error('the sample does not start');
+  if (sample.loadsForEver) Atomics.wait(sample.flag, 0, 0);
   const metrics = createMetrics(realClock, host.name);
   const counted = metrics.counter('sample_total', 'A sample.');
   host.wakeups.listen('tenants', (subjects) => host.wakeups.notify('jobs', subjects));

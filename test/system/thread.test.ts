@@ -173,6 +173,24 @@ test('a thread that no longer answers is ended and started again', async (t) => 
   assert.equal(await calls.echo('again'), 'again from sample');
 });
 
+test('a thread that does not finish loading is ended after the same time, and started again', async (t) => {
+  const { thread, calls, clock, start, until, logged } = await open(t);
+  const deaths = () => logged('a thread has died and will be started again');
+  await calls.throwLater('a bug in the part');
+  await until('the death is logged', () => deaths().length === 1);
+  start.loadsForEver = true;
+  await clock.advance(1_000);
+  await clock.advance(34_999);
+  assert.deepEqual([thread.isRunning, deaths().length], [false, 1]);
+  await clock.advance(1);
+  await until('its end is logged', () => deaths().length === 2);
+  assert.equal(deaths()[1].err.message, 'the thread has reported nothing for 35000 ms');
+  start.loadsForEver = false;
+  await clock.advance(deaths()[1].restartInMs);
+  await until('it runs', () => thread.isRunning);
+  assert.equal(await calls.echo('again'), 'again from sample');
+});
+
 test('a thread that goes on although it was terminated ends the daemon, and its calls are refused', async (t) => {
   const { thread, calls, clock, flag } = await open(t);
   const terminate = t.mock.method(Worker.prototype, 'terminate', () => new Promise<number>(() => {}));

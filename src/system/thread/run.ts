@@ -12,8 +12,9 @@ import { WakeupRelay } from './wakeups.ts';
 /** Maximum size of the young generation, for short-lived objects. Node's default could add 100 MB. */
 const YOUNG_MEGABYTES = 16;
 /**
- * A thread reports every second that it is alive. It is checked every 5 s, and is ended after 6 checks without a report.
- * The checks are counted, because a process that was suspended finds that much time has passed and no message read.
+ * A thread reports every second that it is alive, once it has loaded its code. It is checked every 5 s, and is ended at
+ * the seventh check in a row without a report, which also limits the time for loading. The checks are counted, because a
+ * process that was suspended finds that much time has passed and no message read.
  */
 const CHECK_PERIOD_MS = 5_000;
 const MAX_SILENT_CHECKS = 6;
