@@ -2,7 +2,7 @@
  * The app in a thread of its own: a part of the daemon that runs there has a system, a reading connection and the
  * master key like the main thread, and writes through the one writer thread.
  */
-import type { KeyObject } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import { type App, systemOptions } from './app.ts';
 import type { Config } from './config.ts';
 import type { Access } from './db/access.ts';
@@ -17,7 +17,10 @@ import type { Calls, Part, ThreadOptions } from './system/thread/part.ts';
 import { serveThread } from './system/thread/serve.ts';
 import { type PartThread, startThread } from './system/thread.ts';
 
-/** The value that a part receives. The app of the main thread is one too, so that a part runs in either. */
+/**
+ * The value that a part receives. The app of the main thread is one too, so that a part runs in either. In a thread,
+ * `runId` names this run of the thread, so that a new run takes over at once what the one before it has left leased.
+ */
 export type PartApp = System & Pick<App, 'config' | 'sealer' | 'runId'> & { db: Access<Tables> };
 
 /** The values that a new thread starts with. */
@@ -40,8 +43,8 @@ export function startPartThread<Functions extends Calls>(
     ...options,
     prepare() {
       const database = app.db.connectThread();
-      const { config, runId, sealer } = app;
-      const data: SharedApp = { config, runId, masterKey: sealer.key, database };
+      const { config, sealer } = app;
+      const data: SharedApp = { config, runId: randomUUID(), masterKey: sealer.key, database };
       return { data, transfer: [database.port] };
     },
   });

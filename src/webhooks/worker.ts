@@ -84,8 +84,8 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
 }
 
 /**
- * Releases the posts that an earlier start of the daemon left in flight: they need not wait for the end of their lease,
- * nor of a suspension.
+ * Releases the posts that an earlier run of the daemon or of its thread left in flight: they need not wait for the end
+ * of their lease, nor of a suspension.
  */
 async function releaseAll(app: WebhookApp, now: number): Promise<void> {
   const [count] = await Promise.all([

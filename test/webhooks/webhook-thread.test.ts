@@ -3,11 +3,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { createApiServer } from '../../src/api.ts';
-import { openWriting } from '../../src/db/connection.ts';
-import { kyselyOn } from '../../src/db/dialect.ts';
 import { createLog } from '../../src/system/log.ts';
 import { startPartThread } from '../../src/thread-app.ts';
 import { WEBHOOK_THREAD, type WebhookCalls } from '../../src/webhooks/part.ts';
@@ -155,26 +152,16 @@ test('the death of the thread delays posts and loses none, and everything else g
 
   await clock.advance(1_000);
   await until('the thread runs', () => thread.isRunning);
-  await until('what came meanwhile is posted', () => received.length === 3);
-  received[2]?.answer(200);
-  const held = async () => (await deliveries()).find(({ attempts }) => attempts === 1);
-  const deliveries = () =>
+  // No lease is waited for: the clock of the main thread stands still, and a lease takes a minute of real time.
+  await until('both are posted', () => received.length === 4);
+  const posted = received.slice(2).map(({ body }) => JSON.parse(body).data.email);
+  assert.deepEqual(posted.toSorted(), ['held@example.org', 'meanwhile@example.org']);
+  for (const { answer } of received.slice(2)) answer(200);
+  const pending = () =>
     opened.app.db.read.selectFrom('webhookDeliveries').selectAll().where('state', '=', 'pending').execute();
-  await until('only the interrupted post is pending', async () => (await deliveries()).length === 1);
-  const lease = await held();
-  assert.ok(lease?.runId === opened.app.runId && lease.dueAt !== null, 'it is leased until its lease ends');
-
-  const database = openWriting(join(opened.dataDir, 'postrider.db'), 'NORMAL');
-  await kyselyOn(database)
-    .updateTable('webhookDeliveries')
-    .set({ dueAt: 1 })
-    .where('id', '=', lease.id)
-    .execute();
-  database.close();
-  opened.app.wakeups.notify('webhooks');
-  await until('it is posted again', () => received.length === 4);
-  received[3]?.answer(200);
-  await until('it is delivered', async () => (await deliveries()).length === 0);
+  await until('both are delivered', async () => (await pending()).length === 0);
+  const interrupted = logged.find(({ msg }) => msg.startsWith('webhook posts were interrupted'));
+  assert.equal(interrupted?.['count'], 1);
   assert.equal((await delivery())?.state, 'delivered');
   assert.deepEqual((await health()).warnings, undefined);
 });

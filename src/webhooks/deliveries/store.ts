@@ -1,7 +1,7 @@
 /**
  * Stores deliveries, each of one event to one endpoint. All SQL of this table is here, and nothing else writes it. A
- * delivery is pending until it is delivered, failed or skipped; during a post it is leased to this start of the
- * daemon.
+ * delivery is pending until it is delivered, failed or skipped; during a post it is leased to this run of the daemon
+ * or of its thread.
  */
 import { sql } from 'kysely';
 import { MOVED_ROWS, movedBack, type SetBack } from '../../db/due-times.ts';
@@ -257,7 +257,7 @@ const releaseStatement = statement((db, param: Param<{ now: number; runId: strin
     .returning('id'),
 );
 
-/** Makes the deliveries due that an earlier start of the daemon left leased. Returns their number. */
+/** Makes the deliveries due that an earlier run left leased. Returns their number. */
 export const releaseAbandoned = defineWrite(
   'webhooks.releaseAbandoned',
   async (tx, { now, runId }: { now: number; runId: string }): Promise<number> =>
