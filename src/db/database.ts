@@ -21,11 +21,11 @@ export type Database<Schema> = Access<Schema> & {
   query<Input, Result>(read: Read<Input, Result, Schema>, input: Input): Promise<Result>;
   /** Resolves, with the reason, only if the database cannot be used any more although it was not closed. */
   readonly failed: Promise<Error>;
-  /** Number of writes that are not yet durable. */
+  /** Number of writes of all threads that are not yet durable. */
   readonly pendingWrites: number;
-  /** Approximate size of the inputs of pending writes, in bytes (db/input-bytes.ts). */
+  /** Approximate size of the inputs of these writes, in bytes (db/input-bytes.ts). */
   readonly pendingBytes: number;
-  /** Age of the oldest pending write, in milliseconds; 0 when there is none. */
+  /** Age of the oldest pending write of this thread, in milliseconds; 0 when there is none. */
   readonly lagMs: number;
   /** Time in milliseconds for which the writer thread has answered nothing although writes wait; 0 when none waits. */
   readonly writerSilentMs: number;
@@ -46,7 +46,7 @@ export type Db = Database<Tables> & {
 };
 
 type DatabaseOptions = Omit<WritingOptions, 'nowMs'> & {
-  /** Called for each write that is refused because the disk is full. */
+  /** Called for each write of any thread that is refused because the disk is full. */
   onDiskFull?: (() => void) | undefined;
 };
 
@@ -71,10 +71,10 @@ export async function openDatabase<Schema>(
     read: kyselyOn<Schema>(connection),
     failed: Promise.race([writer.failed, threads.failed]),
     get pendingWrites() {
-      return writer.pending;
+      return writer.totalPending;
     },
     get pendingBytes() {
-      return writer.pendingBytes;
+      return writer.totalPendingBytes;
     },
     get lagMs() {
       return writer.lagMs;
@@ -86,7 +86,7 @@ export async function openDatabase<Schema>(
       return readers.silentMs;
     },
     ...writesTo<Schema>(writer, system.log),
-    connectThread: () => ({ file: options.file, port: writer.connect() }),
+    connectThread: () => ({ file: options.file, ...writer.connect() }),
     startReaders: () => readers.start(),
     query: <Input, Result>(read: Read<Input, Result, Schema>, input: Input) =>
       readers.run(read.name, input) as Promise<Result>,

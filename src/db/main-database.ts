@@ -19,7 +19,7 @@ export type MainDatabaseOptions = {
   crashAt: string | undefined;
   /** Creates a database in a data directory that is in use and has none. Without it such a start is refused. */
   newDatabase?: boolean;
-  /** Called for each write that is refused because the disk is full. */
+  /** Called for each write of any thread that is refused because the disk is full. */
   onDiskFull?: () => void;
 };
 

@@ -4,16 +4,16 @@
  * has returned, as on the main thread.
  */
 import type { MessagePort } from 'node:worker_threads';
-import { decodeError } from '../system/encoded-error.ts';
 import type { System } from '../system/system.ts';
 import { type Access, writesTo } from './access.ts';
 import { openReading } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
+import { SharedLoad } from './shared-load.ts';
 import { ThreadDatabase } from './thread-database.ts';
 import type { ThreadReply } from './thread-messages.ts';
 
-/** Value that crosses to the thread. The port is transferred. */
-export type ThreadConnection = { file: string; port: MessagePort };
+/** Value that crosses to the thread. The port is transferred. `load` is the memory of a SharedLoad. */
+export type ThreadConnection = { file: string; port: MessagePort; load: SharedArrayBuffer };
 
 type DatabaseFromThread<Schema> = Access<Schema> & {
   /** Waits for earlier writes, and closes both connections. Later writes are refused. */
@@ -26,7 +26,7 @@ type DatabaseFromThread<Schema> = Access<Schema> & {
  */
 export function openFromThread<Schema>(
   { clock, log }: Pick<System, 'clock' | 'log'>,
-  { file, port }: ThreadConnection,
+  { file, port, load }: ThreadConnection,
 ): DatabaseFromThread<Schema> {
   const connection = openReading(file);
   let answeredAt = 0;
@@ -37,6 +37,7 @@ export function openFromThread<Schema>(
       get answeredAt() {
         return answeredAt;
       },
+      load: new SharedLoad(load),
       forget: () => {},
     },
     // The port leads to one database, so the number is not read.
@@ -44,8 +45,7 @@ export function openFromThread<Schema>(
   );
   port.on('message', (reply: ThreadReply) => {
     answeredAt = clock.elapsed();
-    if (reply.kind === 'answers') writer.settle(reply.answers);
-    else writer.fail(decodeError(reply.error));
+    writer.receive(reply);
   });
   port.once('close', () => writer.fail(new Error('the writer thread has closed the database')));
   return {

@@ -5,10 +5,11 @@
  */
 import { MessageChannel, type MessagePort, type Transferable } from 'node:worker_threads';
 import type { Clock } from '../system/clock.ts';
-import { decodeError, type EncodedError } from '../system/encoded-error.ts';
+import { decodeError } from '../system/encoded-error.ts';
 import { AppError } from '../system/errors.ts';
 import { inputBytes } from './input-bytes.ts';
-import type { Answer, Request, ThreadMessage } from './thread-messages.ts';
+import { SharedLoad } from './shared-load.ts';
+import type { Answer, Request, ThreadMessage, ThreadReply } from './thread-messages.ts';
 
 /**
  * Maximum number of pending requests. Further ones are refused with a time to retry, instead of waiting. Our own limit.
@@ -34,6 +35,8 @@ export type ThreadLink = {
   post(message: ThreadMessage<unknown>, transfer?: readonly Transferable[]): void;
   /** Time of the thread's last answer about any of its databases, on the monotonic clock. */
   readonly answeredAt: number;
+  /** Shows the pending requests to the main thread, when another one sends them. */
+  readonly load?: SharedLoad;
   /** Is called once the database is closed, or could not be opened. */
   forget(): void;
 };
@@ -47,7 +50,9 @@ export class ThreadDatabase {
   /** Pending requests by id, oldest first. */
   readonly #pending = new Map<number, Pending>();
   #pendingBytes = 0;
-  /** Is called for each request that was refused because the disk is full. */
+  /** The pending writes of other threads, which `connect` has connected. */
+  #loads: readonly SharedLoad[] = [];
+  /** Is called for each write of any thread that was refused because the disk is full. */
   onDiskFull: () => void = () => {};
   /** The reason why no operation can run any more. */
   #ended: Error | undefined;
@@ -66,12 +71,19 @@ export class ThreadDatabase {
     });
   }
 
+  /** Number of pending requests of this thread. */
   get pending(): number {
     return this.#pending.size;
   }
 
-  get pendingBytes(): number {
-    return this.#pendingBytes;
+  /** Number of pending requests of all threads. */
+  get totalPending(): number {
+    return this.#loads.reduce((sum, { writes }) => sum + writes, this.#pending.size);
+  }
+
+  /** Size of the inputs of the pending requests of all threads, in bytes. */
+  get totalPendingBytes(): number {
+    return this.#loads.reduce((sum, { bytes }) => sum + bytes, this.#pendingBytes);
   }
 
   /** Age of the oldest pending request, in milliseconds; 0 when there is none. */
@@ -136,21 +148,29 @@ export class ThreadDatabase {
   }
 
   /**
-   * Returns a port on which another thread sends writes to the database. It is transferred to that thread, and is closed
-   * when either thread ends or the database is closed.
+   * Returns a port on which another thread sends writes to the database, and the memory in which it counts them. The
+   * port is transferred to that thread, and is closed when either thread ends or the database is closed.
    */
-  connect(): MessagePort {
+  connect(): { port: MessagePort; load: SharedArrayBuffer } {
     const { port1, port2 } = new MessageChannel();
-    this.#link.post({ kind: 'connect', database: this.#number, port: port1 }, [port1]);
-    return port2;
+    const load = new SharedLoad();
+    this.#loads = [...this.#loads.filter(({ isClosed }) => !isClosed), load];
+    const message = { database: this.#number, port: port1, load: load.memory };
+    this.#link.post({ kind: 'connect', ...message }, [port1]);
+    return { port: port2, load: load.memory };
   }
 
-  /** Settles the requests that the thread has answered. */
-  settle(answers: readonly Answer[]): void {
-    for (const answer of answers) {
-      const pending = this.#take(answer.id);
-      if ('error' in answer) pending?.reject(this.#readError(answer.error));
-      else pending?.resolve(answer.value);
+  /** Reads a message of the thread. */
+  receive(reply: ThreadReply): void {
+    switch (reply.kind) {
+      case 'answers':
+        this.#settle(reply.answers);
+        break;
+      case 'full':
+        this.onDiskFull();
+        break;
+      case 'failed':
+        this.fail(decodeError(reply.error));
     }
   }
 
@@ -165,7 +185,7 @@ export class ThreadDatabase {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
       this.#pending.set(id, { resolve, reject, sizeBytes, since: this.#link.clock.elapsed() });
-      this.#pendingBytes += sizeBytes;
+      this.#count(sizeBytes);
       send(id);
     });
   }
@@ -201,19 +221,28 @@ export class ThreadDatabase {
     }
   }
 
-  #readError(encoded: EncodedError): Error {
-    const error = decodeError(encoded);
-    if (error instanceof AppError && error.options.shortage === 'disk') this.onDiskFull();
-    return error;
+  /** Settles the requests that the thread has answered. */
+  #settle(answers: readonly Answer[]): void {
+    for (const answer of answers) {
+      const pending = this.#take(answer.id);
+      if ('error' in answer) pending?.reject(decodeError(answer.error));
+      else pending?.resolve(answer.value);
+    }
   }
 
   #take(id: number): Pending | undefined {
     const pending = this.#pending.get(id);
     if (!pending) return undefined;
     this.#pending.delete(id);
-    this.#pendingBytes -= pending.sizeBytes;
+    this.#count(-pending.sizeBytes);
     if (this.#pending.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
     return pending;
+  }
+
+  /** Counts a request that has begun or ended. */
+  #count(bytes: number): void {
+    this.#pendingBytes += bytes;
+    this.#link.load?.set(this.#pending.size, this.#pendingBytes);
   }
 }
 

@@ -39,8 +39,11 @@ export type ThreadMessage<Options> =
   | { kind: 'open'; database: number; id: number; options: Options }
   | { kind: 'run'; database: number; requests: readonly Request[] }
   | { kind: 'close'; database: number; id: number }
-  /** Connects another thread with a database of a writer thread. `run` arrives on the port, and is answered there. */
-  | { kind: 'connect'; database: number; port: MessagePort }
+  /**
+   * Connects another thread with a database of a writer thread. `run` arrives on the port, and is answered there. `load`
+   * is the memory of a SharedLoad.
+   */
+  | { kind: 'connect'; database: number; port: MessagePort; load: SharedArrayBuffer }
   /** Ends the thread, whose databases are closed. */
   | { kind: 'end' };
 
@@ -49,4 +52,6 @@ export type Answer = { id: number; value: unknown } | { id: number; error: Encod
 /** A message from a thread. `failed` is the last one about a database that cannot be used any more. */
 export type ThreadReply =
   | { kind: 'answers'; database: number; answers: readonly Answer[] }
+  /** A write was refused because the disk is full. The main thread receives it for the writes of all threads. */
+  | { kind: 'full'; database: number }
   | { kind: 'failed'; database: number; error: EncodedError };

@@ -1,7 +1,6 @@
 /** A database thread, as its client sees it: it starts the thread, opens databases in it, and delivers its messages. */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../system/clock.ts';
-import { decodeError } from '../system/encoded-error.ts';
 import { moduleBeside } from '../system/thread.ts';
 import { ThreadDatabase, type ThreadLink } from './thread-database.ts';
 import type {
@@ -99,9 +98,7 @@ export class DatabaseThread<Kind extends keyof OptionsOf> {
 
   #receive(reply: ThreadReply): void {
     this.#answeredAt = this.#clock.elapsed();
-    const database = this.#databases.get(reply.database);
-    if (reply.kind === 'answers') database?.settle(reply.answers);
-    else database?.fail(decodeError(reply.error));
+    this.#databases.get(reply.database)?.receive(reply);
   }
 
   #end(error: Error): void {

@@ -8,8 +8,11 @@ import './free-pages.ts';
 import { createCrashPoint } from '../system/crash-point.ts';
 import { encodeError } from '../system/encoded-error.ts';
 import { answerWith, sendAnswers } from './answers.ts';
-import type { ThreadMessage, ThreadOptions, ThreadReply, WritingOptions } from './thread-messages.ts';
+import { SharedLoad } from './shared-load.ts';
+import type { Answer, ThreadMessage, ThreadOptions, ThreadReply, WritingOptions } from './thread-messages.ts';
 import { WriterDatabase } from './writer-database.ts';
+
+type Message = ThreadMessage<WritingOptions>;
 
 const { operationsModule, crashAt } = workerData as ThreadOptions;
 if (!parentPort) throw new Error('db/writer-thread.ts runs as a worker thread');
@@ -25,13 +28,13 @@ const connected = new Map<MessagePort, number>();
 let busy = false;
 let ending = false;
 
-port.on('message', (message: ThreadMessage<WritingOptions>) => {
+port.on('message', (message: Message) => {
   obey(message);
   if (!busy) setImmediate(drain);
 });
 port.postMessage('ready');
 
-function obey(message: ThreadMessage<WritingOptions>): void {
+function obey(message: Message): void {
   switch (message.kind) {
     case 'open':
       answerWith(port, message, () => open(message.database, message.options));
@@ -40,7 +43,7 @@ function obey(message: ThreadMessage<WritingOptions>): void {
       databases.get(message.database)?.add(message.requests, port);
       break;
     case 'connect':
-      connect(message.database, message.port);
+      connect(message);
       break;
     case 'close':
       closing.set(message.database, message.id);
@@ -51,14 +54,17 @@ function obey(message: ThreadMessage<WritingOptions>): void {
 }
 
 /** Takes writes to one database from the port of another thread, until that thread or this one closes it. */
-function connect(number: number, other: MessagePort): void {
+function connect({ database: number, port: other, load }: Extract<Message, { kind: 'connect' }>): void {
   connected.set(other, number);
   other.on('message', (message: ThreadMessage<never>) => {
     if (message.kind !== 'run') return;
     databases.get(number)?.add(message.requests, other);
     if (!busy) setImmediate(drain);
   });
-  other.once('close', () => connected.delete(other));
+  other.once('close', () => {
+    connected.delete(other);
+    new SharedLoad(load).close();
+  });
 }
 
 /** Returns the ports on which writes to a database arrive. */
@@ -90,8 +96,12 @@ async function drain(): Promise<void> {
 
 /** Runs a group of one database. An error ends that database: the others go on, and the client decides what follows. */
 async function runGroup(number: number, database: WriterDatabase): Promise<void> {
+  const full: ThreadReply = { kind: 'full', database: number };
   try {
-    for (const [asker, answers] of await database.runNextGroup()) sendAnswers(asker, number, answers);
+    for (const [asker, answers] of await database.runNextGroup()) {
+      for (const answer of answers) if (isDiskFull(answer)) port.postMessage(full);
+      sendAnswers(asker, number, answers);
+    }
     database.checkpoint();
   } catch (error) {
     databases.delete(number);
@@ -99,6 +109,10 @@ async function runGroup(number: number, database: WriterDatabase): Promise<void>
     const failed: ThreadReply = { kind: 'failed', database: number, error: encodeError(error) };
     for (const asker of [port, ...portsOf(number)]) asker.postMessage(failed);
   }
+}
+
+function isDiskFull(answer: Answer): boolean {
+  return 'error' in answer && answer.error.kind === 'refusal' && answer.error.options.shortage === 'disk';
 }
 
 function close(number: number, database: WriterDatabase): void {

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Db } from '../../src/db/database.ts';
+import { SharedLoad } from '../../src/db/shared-load.ts';
 import type { Tables } from '../../src/db/tables.ts';
 import { openFromThread } from '../../src/db/thread-access.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { createLog } from '../../src/system/log.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { pause } from '../support/pause.ts';
 import { openTestDatabase } from './open.ts';
-import { addPlan, refuse } from './operations.ts';
+import { addBlob, addPlan, limitPages, refuse, weigh } from './operations.ts';
 
 let db: Db;
 before(async () => {
@@ -23,6 +25,15 @@ function openOther(context: TestContext, database = db) {
   );
   context.after(() => other.close());
   return other;
+}
+
+/** Waits for a message to another thread and back. */
+async function until(what: string, holds: () => boolean): Promise<void> {
+  const giveUpAt = performance.now() + 30_000;
+  while (!holds()) {
+    assert.ok(performance.now() < giveUpAt, `waited in vain until ${what}`);
+    await pause();
+  }
 }
 
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === 'unavailable';
@@ -76,6 +87,37 @@ test('a thread that ends without waiting for its writes disturbs nobody', async 
   await db.commit(addPlan, 'of the living');
   const plan = await db.read.selectFrom('plans').select('name').where('name', '=', 'of the living').execute();
   assert.equal(plan.length, 1);
+});
+
+test('the pending writes of every thread are counted together, until they are answered', async (t) => {
+  const other = openOther(t);
+  const body = { bytes: new Uint8Array(1_000_000) };
+  const writes = [other.commit(weigh, { body }), other.commit(weigh, { body }), db.commit(weigh, { body })];
+  assert.equal(db.pendingWrites, 3);
+  assert.ok(db.pendingBytes >= 3_000_000, `${db.pendingBytes}`);
+  await Promise.all(writes);
+  assert.deepEqual([db.pendingWrites, db.pendingBytes], [0, 0]);
+});
+
+test('the pending writes of a thread that has ended are no longer counted', async () => {
+  const { port, load } = db.connectThread();
+  new SharedLoad(load).set(1_500, 2_000_000);
+  assert.deepEqual([db.pendingWrites, db.pendingBytes], [1_500, 2_000_000]);
+  port.close();
+  await until('the writer thread has noticed the end', () => db.pendingWrites === 0);
+  assert.equal(db.pendingBytes, 0);
+});
+
+test('a full disk that refuses a write of a thread is reported to the main thread', async (t) => {
+  let reports = 0;
+  const full = await openTestDatabase(t, { onDiskFull: () => void reports++ });
+  const other = openOther(t, full);
+  await full.commit(limitPages, 4);
+  await assert.rejects(other.commit(addBlob, { id: 'large', sizeBytes: 200_000 }), isUnavailable);
+  await until('the report has arrived', () => reports === 1);
+  await assert.rejects(other.commit(refuse, { name: 'no', message: 'not the disk', options: {} }));
+  await full.commit(limitPages, null);
+  assert.equal(reports, 1);
 });
 
 test('closing the database ends the writes of all threads', async (t) => {
