@@ -1,70 +1,96 @@
-/** Checks the line ends of a message and doubles its leading dots, in chunks that may be cut anywhere. */
+/**
+ * The form of a message on the wire: its line ends are checked and its leading dots doubled, in one pass over its bytes.
+ */
 import { CR, DOT, LF } from '../octets.ts';
 
-const CARRIAGE_RETURN = '\r';
-const LINE_FEED = '\n';
-
 /**
- * Returns true when every CR and LF is part of a CRLF (RFC 5321 2.3.8). A bare CR or LF lets an attacker smuggle mail:
- * some servers end the message at a bare LF and a dot.
+ * Encodes a message that arrives in chunks, which may be cut anywhere. The time for a byte does not depend on the text:
+ * a message of empty lines takes as long as any other.
  */
-export function hasOnlyCrlf(bytes: Uint8Array): boolean {
-  const lines = new CrlfCheck();
-  return lines.accepts(asBuffer(bytes)) && !lines.isBetweenCrAndLf;
-}
-
-/** Checks the line ends of a message that arrives in chunks; `hasOnlyCrlf` checks a whole one. */
-export class CrlfCheck {
+export class WireEncoder {
   #endsWithCr = false;
+  /** The message begins at the start of a line. */
+  #isAtLineStart = true;
 
-  /** True when the last chunk ended with a CR, so that the next one must begin with LF. */
-  get isBetweenCrAndLf(): boolean {
-    return this.#endsWithCr;
-  }
-
-  /** Returns false for a CR or LF outside CRLF. The result of any later call means nothing. */
-  accepts(chunk: Buffer): boolean {
-    if (chunk.length === 0) return true;
-    if (this.#endsWithCr && chunk[0] !== LF) return false;
-    // Latin-1 gives one character for each byte. Searching a string is faster than searching a buffer line by line.
-    const text = chunk.toString('latin1');
-    let at = this.#endsWithCr ? 1 : 0;
+  /**
+   * Returns a chunk with a second dot before each line that begins with one (RFC 5321 4.5.2). A chunk without such a line
+   * is returned unchanged, not copied. Returns undefined for a CR or LF outside CRLF (RFC 5321 2.3.8), because it lets an
+   * attacker smuggle mail: some servers end the message at a bare LF and a dot. The result of any later call then means
+   * nothing.
+   */
+  next(chunk: Buffer): Buffer | undefined {
+    if (chunk.length === 0) return chunk;
+    if (this.#endsWithCr && chunk[0] !== LF) return undefined;
+    const start = this.#endsWithCr ? 1 : 0;
+    const isLineStart = this.#endsWithCr || this.#isAtLineStart;
+    const dots = countLeadingDots(chunk, start, isLineStart);
+    if (dots === undefined) return undefined;
     this.#endsWithCr = chunk.at(-1) === CR;
-    for (;;) {
-      const carriageReturn = text.indexOf(CARRIAGE_RETURN, at);
-      const lineFeed = text.indexOf(LINE_FEED, at);
-      if (carriageReturn < 0) return lineFeed < 0;
-      if (carriageReturn === text.length - 1) return lineFeed < 0;
-      if (lineFeed !== carriageReturn + 1) return false;
-      at = lineFeed + 1;
-    }
+    this.#isAtLineStart = chunk.at(-1) === LF;
+    return dots === 0 ? chunk : doubleDots(chunk, dots, start === 0 && isLineStart);
   }
+
+  /**
+   * Returns what follows the message: the CRLF that its last line may lack, and the dot (RFC 5321 4.1.1.4). Returns
+   * undefined when the message ends between CR and LF.
+   */
+  end(): string | undefined {
+    if (this.#endsWithCr) return undefined;
+    return this.#isAtLineStart ? '.\r\n' : '\r\n.\r\n';
+  }
+}
+
+/** A whole message as it is sent: its bytes, and what follows them. */
+type WireForm = { bytes: Buffer; end: string };
+
+const wireForms = new WeakMap<Uint8Array, WireForm | 'malformed'>();
+
+/**
+ * Returns a whole message as it is sent; undefined when it has a CR or LF outside CRLF. The result is kept for as long as
+ * the message is in memory, because a message goes to the sites of all its recipients. The bytes must not change.
+ */
+export function wireFormOf(message: Uint8Array): WireForm | undefined {
+  const known = wireForms.get(message) ?? encodeWhole(message);
+  wireForms.set(message, known);
+  return known === 'malformed' ? undefined : known;
+}
+
+function encodeWhole(message: Uint8Array): WireForm | 'malformed' {
+  const encoder = new WireEncoder();
+  const bytes = encoder.next(asBuffer(message));
+  const end = encoder.end();
+  return bytes === undefined || end === undefined ? 'malformed' : { bytes, end };
 }
 
 /**
- * Puts a second dot before each line that begins with a dot (RFC 5321 4.5.2). `slice` may begin inside a line. It is
- * returned unchanged, not copied, when no line needs a dot.
+ * Returns the number of lines that begin with a dot, or undefined for a CR or LF outside CRLF. The last byte may be a CR.
  */
-export function stuffDots(slice: Buffer, atLineStart: boolean): Buffer {
-  const pieces: Buffer[] = [];
-  let copied = 0;
-  let dot = atLineStart && slice[0] === DOT ? 0 : nextDot(slice, 0);
-  while (dot >= 0) {
-    pieces.push(slice.subarray(copied, dot + 1));
-    copied = dot;
-    dot = nextDot(slice, dot);
+function countLeadingDots(bytes: Buffer, start: number, isLineStart: boolean): number | undefined {
+  const { length } = bytes;
+  let dots = isLineStart && bytes[start] === DOT ? 1 : 0;
+  for (let at = start; at < length; at++) {
+    const byte = bytes[at] as number;
+    if (byte > CR) continue;
+    if (byte === LF) return undefined;
+    if (byte !== CR || at + 1 === length) continue;
+    if (bytes[++at] !== LF) return undefined;
+    if (bytes[at + 1] === DOT) dots++;
   }
-  if (pieces.length === 0) return slice;
-  pieces.push(slice.subarray(copied));
-  return Buffer.concat(pieces);
+  return dots;
 }
 
-const DOT_AFTER_LINE = Buffer.from('\n.');
-
-/** Returns the position of the leading dot of the next line after `from` that has one, or -1. */
-function nextDot(slice: Buffer, from: number): number {
-  const lineFeed = slice.indexOf(DOT_AFTER_LINE, from);
-  return lineFeed < 0 ? -1 : lineFeed + 1;
+/** Copies the bytes and doubles their leading dots. A copy of each line would cost more than its bytes. */
+function doubleDots(bytes: Buffer, dots: number, isLineStart: boolean): Buffer {
+  const output = Buffer.allocUnsafe(bytes.length + dots);
+  let previous = isLineStart ? LF : 0;
+  let to = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === DOT && previous === LF) output[to++] = DOT;
+    output[to++] = byte;
+    previous = byte;
+  }
+  return output;
 }
 
 /** Views the bytes as a Buffer without copying them. */

@@ -2,7 +2,7 @@
  * The envelope and message of a transaction. This file checks both before any byte of them reaches the wire, and writes
  * the envelope as commands.
  */
-import { asBuffer, hasOnlyCrlf } from '../body.ts';
+import { wireFormOf } from '../body.ts';
 import type { SmtpReply } from '../reply.ts';
 import type { SmtpFailure, SmtpPhase } from './failure.ts';
 
@@ -10,7 +10,7 @@ export type MessageContent = {
   sizeBytes: number;
   /** True when the message has a byte above 127 (RFC 6152). */
   isEightBit: boolean;
-  /** All bytes of the message, or undefined when they must be streamed. */
+  /** All bytes of the message, which do not change any more, or undefined when they must be streamed. */
   inline: Uint8Array | undefined;
   /** Yields all bytes in order. It is called only when `inline` is undefined, and read only as fast as the peer takes them. */
   chunks(): AsyncIterable<Uint8Array>;
@@ -58,7 +58,7 @@ export function findFault({ mailFrom, recipients, prefix, message }: Envelope): 
   if (!recipients.every(isEnvelopeAddress)) return fault('a recipient is not an envelope address');
   const { inline } = message;
   if (inline && inline.length !== message.sizeBytes) return fault('the message is not as long as declared');
-  const isClean = hasOnlyCrlf(asBuffer(prefix)) && (!inline || hasOnlyCrlf(asBuffer(inline)));
+  const isClean = [prefix, inline].every((bytes) => bytes === undefined || wireFormOf(bytes) !== undefined);
   return isClean ? undefined : fault('the message has a CR or LF outside CRLF');
 }
 
