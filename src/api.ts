@@ -117,24 +117,24 @@ function describeApi({ hostname }: Pick<Config, 'hostname'>): ApiDescription {
     version: VERSION,
     license: { name: 'MIT', identifier: 'MIT' },
     // Every host that sends mail has a postmaster (RFC 2142 section 5).
-    contact: { name: 'The operator of this server', email: `postmaster@${hostname}` },
+    contact: { name: 'the operator of this server', email: `postmaster@${hostname}` },
     tags: TAGS,
     headers: QUOTA_HEADERS,
     webhooks: describeEvents(),
   };
 }
 
-const ABOUT = `Email for programs: send it, follow what became of it, keep audiences and their choices.
+const ABOUT = `Send email over HTTP, follow its delivery, and manage domains, templates, audiences and webhooks.
 
 Every request carries an API key as \`Authorization: Bearer <key>\`. Test keys (\`svc_dev_\`) do everything that live keys \
 (\`svc_prd_\`) do, except that nothing is delivered.
 
-Emails, broadcasts, webhook endpoints and API keys belong to the mode of the key, live or test; everything else to both.
+Emails, broadcasts, webhook endpoints and API keys belong to the mode of the key, live or test. Everything else is shared by both modes.
 
-Requests and answers are JSON. Unknown fields are ignored, but \`reply_to\` for \`replyTo\` is refused. Times are ISO 8601 in UTC. Ids are opaque; their prefix says of \
-what. A refusal has the status and the \`type\` that are listed here, and always the same envelope.
+Requests and responses are JSON. Unknown fields are ignored, but misspelled ones, such as \`reply_to\` for \`replyTo\`, are refused. \
+Times are ISO 8601 in UTC. Ids are opaque; their prefix names the kind of resource. Every error has the same body, with a \`type\` for programs.
 
-Lists show the newest first. \`nextCursor\` goes into \`startingAfter\` for the next page.`;
+Lists begin with the newest item. To get the next page, send \`nextCursor\` as \`startingAfter\`.`;
 
 /** Groups of routes, in the order of specification 4. */
 const TAGS: readonly { name: string; description: string }[] = [
@@ -142,7 +142,10 @@ const TAGS: readonly { name: string; description: string }[] = [
     name: 'Emails',
     description: 'Send emails, alone or in batches, now or later, and follow their delivery.',
   },
-  { name: 'Domains', description: 'The domains you send from, and the DNS records that prove them yours.' },
+  {
+    name: 'Domains',
+    description: 'The domains that you send from, and the DNS records that prove that you own them.',
+  },
   { name: 'Templates', description: 'Stored subjects and bodies with `{{variables}}`.' },
   {
     name: 'Broadcasts',
@@ -153,9 +156,9 @@ const TAGS: readonly { name: string; description: string }[] = [
   { name: 'Audiences', description: 'Lists of contacts.' },
   {
     name: 'Contacts',
-    description: 'The people of an audience, what you know of them, and what they want to read.',
+    description: 'The people of an audience, with their properties and their choices of topics.',
   },
-  { name: 'Topics', description: 'Kinds of mail that readers can choose or refuse.' },
+  { name: 'Topics', description: 'Kinds of mail that contacts can subscribe to or opt out of.' },
   { name: 'Suppressions', description: 'Addresses that receive no mail.' },
   {
     name: 'Inbound routes',
@@ -172,7 +175,7 @@ const TAGS: readonly { name: string; description: string }[] = [
     description: 'Jobs that write CSV files. The routes of contacts and suppressions start them.',
   },
   { name: 'API keys', description: 'Keys for programs, each with its permissions and limits.' },
-  { name: 'Plan', description: 'Limits of the tenant, and their use.' },
+  { name: 'Plan', description: 'The limits of the tenant, and how much of them is used.' },
 ];
 
 const ONLY_LIMITED = 'Present only for a live key of a plan with a limit.';
@@ -181,7 +184,7 @@ const QUOTA_HEADERS: SomeHeaders = {
   says: {
     'X-Quota-Limit': `Maximum number of emails per month. ${ONLY_LIMITED}`,
     'X-Quota-Remaining': `Number of emails left this month. ${ONLY_LIMITED}`,
-    'X-Quota-Reset': `Time until the month is over, in seconds. ${ONLY_LIMITED}`,
+    'X-Quota-Reset': `Time until the next month begins, in seconds. ${ONLY_LIMITED}`,
   },
   isOn: saysQuota,
 };

@@ -27,11 +27,13 @@ const listener = <Properties extends Record<string, TSchema>>(
 export const configSchema = section('Postrider configuration', {
   hostname: Type.String({
     default: 'localhost',
-    description: 'Public name of this machine: EHLO, Message-IDs, bounce.<hostname>. Required in a file.',
+    description:
+      'Public host name of this machine. It is used in EHLO, in Message-IDs and in bounce.<hostname>. Required in a file.',
   }),
   dataDir: Type.String({
     default: defaultDataDir(),
-    description: 'Directory of the database, blobs and keys. A relative path in a file starts at its folder.',
+    description:
+      'Directory of the database, message files and keys. In a file, a relative path starts at the folder of the file.',
   }),
   storage: section('The disk of the data directory.', {
     reserveMegabytes: Type.Integer({
@@ -54,21 +56,22 @@ export const configSchema = section('Postrider configuration', {
       metrics: Type.Boolean({
         default: false,
         description:
-          'Serve GET /metrics here too, to this machine. A proxy on it that adds no headers would show them to everybody.',
+          'Serves GET /metrics on this port too, for clients on this machine only. A proxy that adds no headers would show the metrics to everybody.',
       }),
     },
   ),
-  dns: section('Name resolution.', {
+  dns: section('DNS lookups.', {
     servers: Type.Array(Type.String(), {
       default: [],
-      description: 'Resolvers, such as 127.0.0.1 or 192.0.2.1:53. Empty: those of the machine.',
+      description:
+        'Resolvers, such as 127.0.0.1 or 192.0.2.1:53. Without any, those of the machine are used.',
     }),
   }),
-  outbound: section('Connections this daemon opens.', {
+  outbound: section('Connections that the daemon opens.', {
     smtpPort: port(25, 'Port of receiving mail servers. Anything but 25 is for tests.'),
     allowTargets: Type.Array(Type.String(), {
       default: [],
-      description: 'CIDRs that may be connected to although they are private, such as 127.0.0.0/8.',
+      description: 'Private address blocks that may be connected to nevertheless, such as 127.0.0.0/8.',
     }),
   }),
   delivery: section('The delivery engine.', {
@@ -91,20 +94,20 @@ export const configSchema = section('Postrider configuration', {
       minimum: 1,
       maximum: 168,
       default: 48,
-      description: 'A transactional email that could not be delivered for this long bounces.',
+      description: 'Time in hours after which a transactional email that could not be delivered bounces.',
     }),
     broadcastMaxAgeHours: Type.Integer({
       minimum: 1,
       maximum: 168,
       default: 24,
-      description: 'A broadcast email that could not be delivered for this long bounces.',
+      description: 'Time in hours after which a broadcast email that could not be delivered bounces.',
     }),
   }),
   webhooks: section('Webhook deliveries.', {
     allowHttp: Type.Boolean({
       default: false,
       description:
-        'Accept http:// endpoints too, and http:// destinations of inbound routes, for applications on this machine (see outbound.allowTargets).',
+        'Accepts webhook endpoints and destinations of inbound routes with http:// too, for applications on this machine (see outbound.allowTargets).',
     }),
     signatureHeader: Type.String({
       // A field name is a token (RFC 9110 section 5.6.2).
@@ -129,35 +132,35 @@ export const configSchema = section('Postrider configuration', {
     livePrefix: Type.String({
       pattern: '^[a-z0-9_]{1,32}$',
       default: 'svc_prd_',
-      description: 'How live keys begin.',
+      description: 'Prefix of live keys.',
     }),
     testPrefix: Type.String({
       pattern: '^[a-z0-9_]{1,32}$',
       default: 'svc_dev_',
-      description: 'How test keys begin.',
+      description: 'Prefix of test keys.',
     }),
   }),
   domains: section('Sending domains.', {
     addresses: Type.Array(Type.String(), {
       default: [],
       description:
-        'Public addresses this machine sends from, for the records of "postrider domain records". Empty: those that DNS has for the hostname.',
+        'Public addresses this machine sends from, for the records of "postrider domain records". Without any, those that DNS has for the hostname are used.',
     }),
   }),
   regions: Type.Array(Type.String({ minLength: 1 }), {
     minItems: 1,
     default: ['sg'],
-    description: 'Region codes a domain may carry; the first is the default.',
+    description: 'Region codes that a domain may have. The first is the default.',
   }),
   log: section('Logging.', {
     level: Type.Enum(['debug', 'info', 'warn', 'error', 'silent'], {
       default: 'info',
-      description: 'debug, info, warn, error or silent.',
+      description: 'Lowest level that is logged: debug, info, warn, error or silent.',
     }),
     mail: Type.Boolean({
       default: true,
       description:
-        'Log one line, at info, for each accepted email and for each attempt to deliver it. The lines name senders and recipients.',
+        'Logs one line, with level info, for each accepted email and each delivery attempt. The lines name senders and recipients.',
     }),
   }),
 });

@@ -13,7 +13,7 @@ import { CRASH_POINTS, type CrashPointName } from './crash-points.ts';
 import { blockList } from './system/blocklist.ts';
 import { isResolver } from './system/dns/servers.ts';
 import { isHostName } from './system/dns.ts';
-import { errorMessage } from './system/errors.ts';
+import { errorCode, errorMessage } from './system/errors.ts';
 
 /** Settings for fault tests. They come from the environment only, never from a file. */
 type FaultSettings = { crashAt: CrashPointName | undefined; synchronous: 'FULL' | 'NORMAL' };
@@ -65,9 +65,13 @@ function readFile(file: string): Record<string, unknown> {
     const value: unknown = parse(readFileSync(file, 'utf8')) ?? {};
     if (isRecord(value)) return value;
   } catch (error) {
-    throw new ConfigError(`${file}: ${errorMessage(error)}`, { cause: error });
+    const isMissing = errorCode(error) === 'ENOENT';
+    throw new ConfigError(
+      isMissing ? `the configuration file ${file} does not exist` : `${file}: ${errorMessage(error)}`,
+      { cause: error },
+    );
   }
-  throw new ConfigError(`${file}: must hold keys and values`);
+  throw new ConfigError(`${file}: must contain settings, such as "hostname: mail.example.com"`);
 }
 
 type Leaf = { path: string[]; schema: TSchema };
@@ -155,7 +159,7 @@ function check(
       const unknown = error.params.additionalProperties
         .map((name) => (key ? `${key}.${name}` : name))
         .join('", "');
-      throw new ConfigError(`${origin}: "${unknown}" is not a known key`);
+      throw new ConfigError(`${origin}: "${unknown}" is not a setting`);
     }
     throw new ConfigError(`${origin}: "${key}" ${error.message}`);
   }
@@ -186,7 +190,9 @@ function check(
   }
 }
 
-/** Each pair names a limit and the longer one that it must not exceed: what depends on a row is deleted before the row. */
+/**
+ * Each pair names a limit and the longer one that it must not exceed: what depends on a row is deleted before the row.
+ */
 const RETENTION_ORDER = [
   ['contentDays', 'emailDays'],
   ['eventDays', 'emailDays'],

@@ -103,9 +103,9 @@ test('every key has a variable of its own', () => {
 
 test('an unknown key is refused with its file', () => {
   const top = writeFile('hostname: mail.example.com\nhostnam: x\n');
-  refused(() => loadConfig({ file: top, env: {} }), top, '"hostnam" is not a known key');
+  refused(() => loadConfig({ file: top, env: {} }), top, '"hostnam" is not a setting');
   const inner = writeFile('hostname: mail.example.com\nhttp:\n  prot: 80\n');
-  refused(() => loadConfig({ file: inner, env: {} }), inner, '"http.prot" is not a known key');
+  refused(() => loadConfig({ file: inner, env: {} }), inner, '"http.prot" is not a setting');
 });
 
 test('a text that is not the address of a resolver is refused with the name of the setting', () => {

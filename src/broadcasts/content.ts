@@ -70,7 +70,7 @@ function readPart(field: string, source: string, phrase: string): Part {
 
 function requireUnsubscribeTag({ field, phrase, placeholders }: Part): void {
   if (placeholders.some(({ name, isRaw }) => isRaw && name === UNSUBSCRIBE_URL)) return;
-  throw invalid(field, `${phrase} must hold ${UNSUBSCRIBE_TAG}, in three braces`);
+  throw invalid(field, `${phrase} must contain ${UNSUBSCRIBE_TAG}, in three braces`);
 }
 
 /**
@@ -83,6 +83,6 @@ function refuseOtherRaw({ field, placeholders }: Part): void {
   if (other === undefined) return;
   throw invalid(
     field,
-    `Of merge tags in three braces HTML may hold ${UNSUBSCRIBE_TAG} alone; write {{${other.name}}}`,
+    `In three braces, the only tag allowed is ${UNSUBSCRIBE_TAG}; write {{${other.name}}} instead`,
   );
 }

@@ -8,8 +8,10 @@ import { MAX_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
 const text = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 const fields = {
-  audienceId: text('Who it is for. Required when `segmentId` is absent.'),
-  segmentId: text('For the contacts of this segment alone. With `audienceId`: a segment of that audience.'),
+  audienceId: text('Audience that receives the broadcast. Required when `segmentId` is absent.'),
+  segmentId: text(
+    'Segment whose contacts receive the broadcast. When `audienceId` is given too, the segment must belong to that audience.',
+  ),
   from: Type.String({ description: 'Sender, `a@b` or `Name <a@b>`, at a verified domain.' }),
   subject: Type.String({
     minLength: 1,
@@ -19,14 +21,16 @@ const fields = {
       'One line, which may contain merge tags such as {{firstName}}. Replaces the subject of the template.',
   }),
   replyTo: text('Address that receives replies.'),
-  topicId: text('What readers may unsubscribe from by itself. It should be given.'),
-  templateId: text('A stored template, instead of `html`.'),
+  topicId: text(
+    'Topic of the broadcast, so that readers can opt out of this kind of mail alone. Recommended.',
+  ),
+  templateId: text('Id of a stored template, which is used instead of `html`.'),
   html: text(
-    'Required when `templateId` is absent. Merge tags such as `{{firstName|there}}` are filled in escaped; it must hold ' +
-      '`{{{unsubscribe_url}}}`, and no other in three braces. At most 1 MiB.',
+    'Required when `templateId` is absent. Merge tags such as `{{firstName|there}}` are escaped. The HTML must contain ' +
+      '`{{{unsubscribe_url}}}`, the only tag allowed in three braces. At most 1 MiB.',
   ),
   text: text(
-    'Made from the HTML when absent; else it must hold `{{{unsubscribe_url}}}` too. Wins over that of the template. ' +
+    'Generated from the HTML when absent. Replaces the text of the template. It must contain `{{{unsubscribe_url}}}` too. ' +
       'At most 1 MiB.',
   ),
   scheduleAt: text('Not supported yet: a broadcast is created as a draft.'),

@@ -6,16 +6,18 @@ import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
 export function addBlobCommands(program: Command, terminal: Terminal): void {
-  const blobs = program.command('blobs').description('Files of large messages, in the data directory.');
+  const blobs = program
+    .command('blobs')
+    .description('Manage the files of large messages in the data directory.');
   blobs
     .command('sweep')
     .description(
-      'Move every file that no message names to blobs/trash, however many: this is the right database.',
+      'Move every file that no message names to blobs/trash, however many there are. Use it only when the database is the right one.',
     )
     .action((_: object, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const swept = await control.request<Swept>('POST', '/blobs/sweep');
-        show(swept, () => `${swept.moved} files moved to blobs/trash, where they stay for a week`);
+        show(swept, () => `${swept.moved} files moved to blobs/trash, where they are kept for a week`);
       }),
     );
 }

@@ -15,8 +15,8 @@ const SHOWN_INSTEAD = new Map<string, string>([
 const LINE_WIDTH = 100;
 
 const HEADER = `# Configuration of Postrider: postrider serve --config FILE, or POSTRIDER_CONFIG=FILE.
-# A line whose # has no space behind it shows a default: take the # away to change it (and that of its section).
-# Each key is also an environment variable, named beside it, which wins over this file (lists: comma separated).`;
+# A line that begins with # and no space shows a default. To change it, remove its # and the # of its section.
+# Each setting also has an environment variable, named in brackets, which wins over this file. Lists are separated by commas.`;
 
 /** Returns all settings in the order of the schema. */
 export function listSettings(): Setting[] {

@@ -7,17 +7,19 @@ import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
 export function addConfigCommands(program: Command, terminal: Terminal): void {
-  const config = program.command('config').description('Configuration.');
+  const config = program.command('config').description('Show the configuration.');
   config
     .command('example')
-    .description('A configuration file with every key, its meaning and its default.')
+    .description('Print a configuration file with every setting, its meaning and its default.')
     .action((_: object, command: Command) => {
       const show = createPrinter(command, terminal);
       show(listSettings(), () => exampleConfig().trimEnd());
     });
   config
     .command('show')
-    .description('The configuration in effect: defaults, then the file, then the environment.')
+    .description(
+      'Print the configuration in effect: the defaults, overridden by the file, overridden by the environment.',
+    )
     .action((_: object, command: Command) => {
       const context = contextOf(command, terminal);
       const {

@@ -8,9 +8,9 @@ import type { Terminal } from './terminal.ts';
 
 /** Adds the commands to the program. */
 export function addDbCommands(program: Command, terminal: Terminal): void {
-  const db = program.command('db').description('The database, postrider.db in the data directory.');
+  const db = program.command('db').description('Maintain the database, postrider.db in the data directory.');
   db.command('compact')
-    .description('Rewrite the database without its free space. The daemon must not run meanwhile.')
+    .description('Rewrite the database without its free space. Stop the daemon first.')
     .action(async (_: object, command: Command) => {
       const { config, show } = contextOf(command, terminal);
       // These imports are deferred because they load the database code.

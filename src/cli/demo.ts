@@ -8,12 +8,14 @@ import type { Terminal } from './terminal.ts';
 export function addDemoCommand(program: Command, terminal: Terminal): void {
   program
     .command('demo')
-    .description('Send an email through a daemon, a DNS, a mail server and a webhook receiver on 127.0.0.1.')
-    .option('--once', 'stop after the first email; exit code 0 only if all was as it should be')
+    .description(
+      'Show the whole path of an email on 127.0.0.1, with a DNS server, a mail server and a webhook receiver.',
+    )
+    .option('--once', 'stop after the first email, with exit code 0 if every step succeeded')
     .action(async ({ once }: { once?: true }, command: Command) => {
       const { runDemo } = await import('./demo/run.ts');
       const { json } = globalOptions(command);
       const failed = await runDemo(terminal, { once: once ?? false, json: json ?? false });
-      if (failed.length > 0) throw new CommandError(`not as it should be: ${failed.join(', ')}`);
+      if (failed.length > 0) throw new CommandError(`these checks failed: ${failed.join(', ')}`);
     });
 }

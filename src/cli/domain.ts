@@ -8,10 +8,10 @@ import { zoneFile } from './zone-file.ts';
 
 /** Adds the commands to the program. */
 export function addDomainCommands(program: Command, terminal: Terminal): void {
-  const domain = program.command('domain').description('Sending domains.');
+  const domain = program.command('domain').description('Show the DNS records of sending domains.');
   domain
     .command('records')
-    .description('The DNS records to publish in the zone of the hostname, for all domains.')
+    .description('Print the DNS records to publish in the zone of the hostname, for all domains.')
     .option('--zone', 'print lines for a zone file')
     .action(({ zone }: { zone?: true }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {

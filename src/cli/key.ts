@@ -20,12 +20,12 @@ type NewKey = {
 
 /** Adds the commands to the program. */
 export function addKeyCommands(program: Command, terminal: Terminal): void {
-  const key = program.command('key').description('API keys.');
+  const key = program.command('key').description('Manage API keys.');
   addCreate(key, terminal);
   key
     .command('list')
-    .description('All keys; tokens are never shown again.')
-    .option('--tenant <tenant>', 'only those of this tenant, by id or name')
+    .description('List keys. Their tokens are never shown again.')
+    .option('--tenant <tenant>', 'list only the keys of this tenant (id or name)')
     .action(({ tenant }: { tenant?: string }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
@@ -35,9 +35,9 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
     );
   key
     .command('revoke')
-    .description('End a key at once and for good.')
+    .description('Revoke a key at once. This cannot be undone.')
     .argument('<id>')
-    .option('--yes', 'do not ask')
+    .option('--yes', 'revoke without asking')
     .action((id: string, { yes }: { yes?: true }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         if (!yes) await confirm(terminal, `Revoke ${id}? Programs that use it will be refused.`);
@@ -50,34 +50,38 @@ export function addKeyCommands(program: Command, terminal: Terminal): void {
 function addCreate(key: Command, terminal: Terminal): void {
   key
     .command('create')
-    .description('Make a key. Its token is shown once.')
-    .requiredOption('--tenant <tenant>', 'whose key it is, by id or name')
-    .requiredOption('--name <name>', 'what it is for')
+    .description('Create a key. Its token is shown only once.')
+    .requiredOption('--tenant <tenant>', 'id or name of the tenant')
+    .requiredOption('--name <name>', 'name of the key, such as the program that uses it')
     .addOption(
-      new Option('--mode <mode>', 'live keys send; test keys only pretend to')
+      new Option('--mode <mode>', 'live keys send mail; test keys only simulate it')
         .choices(['live', 'test'])
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--permission <permission>', 'what it may do')
+      new Option('--permission <permission>', 'requests that the key permits')
         .choices(['full_access', 'sending_access', 'read_only'])
         .makeOptionMandatory(),
     )
-    .option('--domain <domain>', 'the one domain it may send from, by id or name; default: any')
+    .option(
+      '--domain <domain>',
+      'the only domain that the key may send from (id or name); without it, any domain',
+    )
     .option(
       '--allow-ip <address>',
-      'address or CIDR block it may be used from, repeated for more; default: any',
+      'address or CIDR block from which the key may be used; can be given several times',
       collect,
     )
-    .option('--expires-at <time>', 'ISO 8601; default: never')
+    .option('--expires-at <time>', 'time in ISO 8601 at which the key expires; without it, never')
     .action(({ allowIp, ...given }: NewKey, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const body = { ...given, ...(allowIp !== undefined && { allowedIps: allowIp }) };
         const made = await control.request<Key & { token: string }>('POST', '/keys', body);
         show(made, () =>
-          [`Key ${made.id} "${made.name}" (${made.mode}, ${made.permission}), shown once:`, made.token].join(
-            '\n',
-          ),
+          [
+            `Key ${made.id} "${made.name}" (${made.mode}, ${made.permission}); its token is shown only once:`,
+            made.token,
+          ].join('\n'),
         );
       }),
     );

@@ -12,10 +12,10 @@ type Limits = { monthlyEmails?: Limit; requestsPerSecond?: Limit };
 
 /** Adds the commands to the program. */
 export function addPlanCommands(program: Command, terminal: Terminal): void {
-  const plan = program.command('plan').description('Plans: how much a tenant may send.');
+  const plan = program.command('plan').description('Manage plans, which limit how much a tenant may send.');
   plan
     .command('list')
-    .description('All plans.')
+    .description('List all plans.')
     .action((_: object, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const plans = await control.request<Plan[]>('GET', '/plans');
@@ -24,10 +24,10 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     );
   plan
     .command('set')
-    .description('Make a plan or change its limits; a limit that is not given stays as it is.')
+    .description('Create a plan, or change its limits. A limit that is not given stays as it is.')
     .argument('<name>')
-    .option('--monthly-emails <number|none>', 'emails in a calendar month', readLimit)
-    .option('--requests-per-second <number|none>', 'API requests', readLimit)
+    .option('--monthly-emails <number|none>', 'maximum number of emails per calendar month', readLimit)
+    .option('--requests-per-second <number|none>', 'maximum number of API requests per second', readLimit)
     .action((name: string, limits: Limits, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const plans = await control.request<Plan[]>('GET', '/plans');
@@ -44,7 +44,7 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
 
 function readLimit(text: string): Limit {
   if (text === 'none') return text;
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number, or none.');
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('Give a whole number or "none".');
   return Number(text);
 }
 

@@ -58,8 +58,11 @@ function buildProgram(terminal: Terminal): Command {
   const program = new Command('postrider')
     .description('A self-hosted mail appliance: HTTP API and delivery engine in one daemon.')
     .version(VERSION)
-    .option('--config <file>', 'configuration file (default: $POSTRIDER_CONFIG, else development settings)')
-    .option('--json', 'print JSON, for programs');
+    .option(
+      '--config <file>',
+      'configuration file (default: $POSTRIDER_CONFIG; without one, the defaults for development)',
+    )
+    .option('--json', 'print JSON instead of text');
   for (const add of COMMANDS) add(program, terminal);
   // These settings are applied after all subcommands exist, because only commands that are made later inherit them.
   for (const command of withDescendants(program)) {
@@ -70,7 +73,9 @@ function buildProgram(terminal: Terminal): Command {
         writeErr: (text) => terminal.complain(text.trimEnd()),
       })
       .configureHelp({ showGlobalOptions: true })
-      .showHelpAfterError(`(postrider ${command === program ? '' : `${pathOf(command)} `}--help tells more)`);
+      .showHelpAfterError(
+        `Run "postrider ${command === program ? '' : `${pathOf(command)} `}--help" for usage.`,
+      );
   }
   return program;
 }

@@ -12,10 +12,10 @@ type HeldList = { total: number; recipients: ReturnType<typeof showHeld>[] };
 export function addQueueCommands(program: Command, terminal: Terminal): void {
   const queue = program
     .command('queue')
-    .description('Mail that is held: it is not tried until it is released.');
+    .description('Manage held mail, which is not retried until it is released.');
   queue
     .command('list')
-    .description('Held mail, the oldest first.')
+    .description('List held mail, the oldest first.')
     .action((_: object, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const held = await control.request<HeldList>('GET', '/held');
@@ -25,9 +25,9 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
   queue
     .command('release')
     .description(
-      'Try held mail again. Mail that crashed the daemon is tried alone, and held again if it crashes the daemon once more.',
+      'Release held mail, so that it is retried. Mail that crashed the daemon is retried alone, and is held again if it crashes the daemon once more.',
     )
-    .argument('[email]', 'its id')
+    .argument('[email]', 'id of the email')
     .option('--all', 'release all held mail')
     .action((email: string | undefined, { all }: { all?: true }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
@@ -41,6 +41,6 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
 
 function table({ total, recipients }: HeldList): string {
   const rows = recipients.map((one) => [one.emailId, one.tenantId, one.to, one.heldAt, one.diagnostic ?? '']);
-  const listed = formatList(['email', 'tenant', 'to', 'held at', 'why'], rows, 'Nothing is held.');
+  const listed = formatList(['email', 'tenant', 'to', 'held at', 'why'], rows, 'No mail is held.');
   return total > recipients.length ? `${listed}\n(${recipients.length} of ${total})` : listed;
 }

@@ -16,20 +16,20 @@ import type { Terminal } from './terminal.ts';
 type ServeOptions = { newDatabase?: boolean };
 
 const NEW_DATABASE =
-  'make a new database in a data directory that has lost its own, and keep the other files there';
+  'create a new database in a data directory that has lost its own, and keep the other files';
 
 /** Adds the commands to the program. */
 export function addServeCommands(program: Command, terminal: Terminal): void {
   program
     .command('serve')
-    .description('Run the daemon. Without a configuration file: for development, on 127.0.0.1.')
+    .description('Run the daemon. Without a configuration file, it uses defaults for development.')
     .option('--new-database', NEW_DATABASE)
     .action((options: ServeOptions, command: Command) =>
       serve(terminal, contextOf(command, terminal).config, { ...globalOptions(command), ...options }),
     );
   program
     .command('dev')
-    .description('Run the daemon for development: "serve" without a configuration file.')
+    .description('Run the daemon without a configuration file, for development.')
     .option('--new-database', NEW_DATABASE)
     .action((options: ServeOptions, command: Command) => {
       if (globalOptions(command).config !== undefined)
@@ -88,7 +88,7 @@ function welcome(address: string, config: Config, first: FirstStart): string {
       return [
         listens,
         `Test key (shown once): ${first.testKey}`,
-        `All requests, to read and to try: ${address}/docs`,
+        `API reference, where you can try every request: ${address}/docs`,
         'Send your first email (nothing leaves this machine):',
         curlLine({
           address,

@@ -9,12 +9,14 @@ type Tenant = ReturnType<typeof showTenant>;
 
 /** Adds the commands to the program. */
 export function addTenantCommands(program: Command, terminal: Terminal): void {
-  const tenant = program.command('tenant').description('Tenants: each has its own domains, keys and mail.');
+  const tenant = program
+    .command('tenant')
+    .description('Manage tenants. Each has its own domains, keys and mail.');
   tenant
     .command('create')
-    .description('Make a tenant.')
+    .description('Create a tenant.')
     .argument('<name>')
-    .option('--plan <plan>', 'its limits (postrider plan list)', 'unlimited')
+    .option('--plan <plan>', 'plan of the tenant, as in "postrider plan list"', 'unlimited')
     .action((name: string, { plan }: { plan: string }, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const made = await control.request<Tenant>('POST', '/tenants', { name, plan });
@@ -23,9 +25,9 @@ export function addTenantCommands(program: Command, terminal: Terminal): void {
     );
   const setPlan = tenant.command('set-plan');
   setPlan
-    .description('Put a tenant on another plan, at once.')
-    .argument('<tenant>', 'by id or name')
-    .argument('<plan>', 'postrider plan list')
+    .description('Change the plan of a tenant. The change takes effect at once.')
+    .argument('<tenant>', 'id or name of the tenant')
+    .argument('<plan>', 'name of the plan, as in "postrider plan list"')
     .action((who: string, plan: string) =>
       withControl(setPlan, terminal, async (control, { show }) => {
         const moved = await control.request<Tenant>('PATCH', `/tenants/${encodeURIComponent(who)}`, { plan });
@@ -34,7 +36,7 @@ export function addTenantCommands(program: Command, terminal: Terminal): void {
     );
   tenant
     .command('list')
-    .description('All tenants.')
+    .description('List all tenants.')
     .action((_: object, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const tenants = await control.request<Tenant[]>('GET', '/tenants');

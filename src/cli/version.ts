@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 export function addVersionCommand(program: Command, terminal: Terminal): void {
   program
     .command('version')
-    .description('The version of Postrider and of Node.')
+    .description('Print the versions of Postrider and of Node.')
     .action((_: object, command: Command) => {
       const { node } = process.versions;
       const show = createPrinter(command, terminal);

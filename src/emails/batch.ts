@@ -111,7 +111,7 @@ function createRenderedText(holdText: HoldText) {
       if (characters > left) {
         throw new AppError(
           'validation_error',
-          `Templates and variables may make ${MAX_BATCH_TEXT_MIB} MiB of the emails of a batch; send this one in another`,
+          `Templates and variables may produce at most ${MAX_BATCH_TEXT_MIB} MiB of text in a batch; send this email in another batch`,
         );
       }
       const free = holdText(characters);

@@ -18,7 +18,7 @@ export async function requireSender(
   if (domainId !== null) {
     const own = await findDomainByName(app.db.read, tenantId, domain);
     if (own?.id !== domainId)
-      throw new AppError('restricted_api_key', `This API key does not send from ${domain}`, {
+      throw new AppError('restricted_api_key', `This API key cannot send from ${domain}`, {
         param: 'from',
       });
   }

@@ -61,8 +61,8 @@ const stringRecord = (description: string) =>
 
 const summary = {
   id: Type.String({ description: 'Id of the email; starts with `em_`.' }),
-  from: Type.String({ description: 'In the form of the request.' }),
-  to: Type.Array(Type.String(), { description: 'In the form of the request.' }),
+  from: Type.String({ description: 'Sender, as the request named it.' }),
+  to: Type.Array(Type.String(), { description: 'Recipients, as the request named them.' }),
   subject: Type.String({ description: 'Subject as it is sent, with its variables filled in.' }),
   status: Type.Enum([...STATUSES], { description: 'Status that follows from the states of all recipients.' }),
   createdAt: timestamp('Time at which the email was accepted.'),
@@ -84,7 +84,7 @@ export const emailPageSchema = pageSchema(
 const attachmentSchema = Type.Object({
   filename: Type.String(),
   contentType: Type.String(),
-  contentId: nullable(Type.String(), 'What `cid:` names it by, when it is inline.'),
+  contentId: nullable(Type.String(), 'Content id of an inline image, which the HTML refers to as `cid:…`.'),
   size: Type.Integer({ description: 'Size in bytes.' }),
 });
 
@@ -96,11 +96,14 @@ const recipientSchema = Type.Object({
   }),
   attempts: Type.Integer({ description: 'Number of delivery attempts.' }),
   lastEventAt: timestamp('Time of the latest event of the recipient.'),
-  smtpCode: nullable(Type.Integer(), 'Of the latest answer of the receiving server.'),
-  enhancedCode: nullable(Type.String(), 'Its enhanced status code, such as 5.1.1.'),
-  diagnostic: nullable(Type.String(), 'Its words, or ours.'),
-  mx: nullable(Type.String(), 'The server that was talked to.'),
-  tls: nullable(Type.String(), 'The protocol of the connection, when it was encrypted.'),
+  smtpCode: nullable(Type.Integer(), 'Reply code of the receiving server, such as 250.'),
+  enhancedCode: nullable(Type.String(), 'Enhanced status code of the reply (RFC 3463), such as 5.1.1.'),
+  diagnostic: nullable(
+    Type.String(),
+    'Text of the reply, or a description of the failure when there was no reply.',
+  ),
+  mx: nullable(Type.String(), 'Name of the receiving server.'),
+  tls: nullable(Type.String(), 'Version of TLS, such as TLSv1.3; null for a connection in plain text.'),
 });
 
 const emailFields = {
@@ -127,11 +130,14 @@ const emailFields = {
   ),
   headers: stringRecord('Your own header fields.'),
   attachments: Type.Array(attachmentSchema),
-  tags: stringRecord('As given.'),
-  scheduledAt: nullable(Type.String(), 'When it was asked to be sent; null: at once.'),
-  templateId: nullable(Type.String(), 'The template it was made from.'),
-  topicId: nullable(Type.String(), 'The topic it belongs to.'),
-  broadcastId: nullable(Type.String(), 'The broadcast it is one contact’s copy of.'),
+  tags: stringRecord('Your own labels.'),
+  scheduledAt: nullable(
+    Type.String(),
+    'Time for which delivery was scheduled; null when the email was sent at once.',
+  ),
+  templateId: nullable(Type.String(), 'Template that the email was made from.'),
+  topicId: nullable(Type.String(), 'Topic that the email belongs to.'),
+  broadcastId: nullable(Type.String(), 'Broadcast that the email is part of.'),
   missingVariables: Type.Array(Type.String(), {
     description: 'Placeholders that had neither a value nor a fallback and were rendered as empty text.',
   }),

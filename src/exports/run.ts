@@ -17,7 +17,7 @@ export type ExportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 export function exportJobs(app: ExportApp, handlers: ExportHandlers): Jobs {
   return {
     type: 'export',
-    internalFailure: 'Something went wrong on our side; please try again',
+    internalFailure: 'The server failed to process the request; please try again',
     async run(job, isStopping) {
       await requireFileBytes(app.db.read, job.tenantId);
       const source = await handlers[job.kind].open(app, job);

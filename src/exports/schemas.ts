@@ -7,9 +7,9 @@ export const exportSchema = Type.Object(
   {
     id: Type.String(),
     kind: jobKind,
-    audienceId: nullableText('Whose contacts; null for suppressions.'),
+    audienceId: nullableText('Audience whose contacts are exported; null for suppressions.'),
     status: jobStatus,
-    error: nullableText('Why there is no file.'),
+    error: nullableText('Reason why the export failed.'),
     sizeBytes: Type.Union([Type.Integer(), Type.Null()], {
       description: 'Size of the file in bytes; null until it exists.',
     }),

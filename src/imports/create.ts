@@ -63,6 +63,6 @@ function requireLines(file: Buffer): void {
   if (file.includes('\n') || file.includes('\r')) return;
   throw new AppError(
     'validation_error',
-    'The file holds no rows: it is a single line. Line breaks may have been lost on the way; curl keeps them with --data-binary',
+    'The file has only one line, so it has no rows. curl removes line breaks unless you use --data-binary',
   );
 }

@@ -33,7 +33,7 @@ export type ImportApp = Pick<App, 'db' | 'blobs' | 'clock' | 'log' | 'disk'>;
 export function importJobs(app: ImportApp, handlers: ImportHandlers): Jobs {
   return {
     type: 'import',
-    internalFailure: 'Something went wrong on our side; what the counts say was taken',
+    internalFailure: 'The server failed to process the request; what the counts say was taken',
     async run(job, isStopping) {
       const run: Run = { app, handler: handlers[job.kind], job, isStopping, rows: job.rows };
       const end = await readFile(run);
@@ -111,7 +111,7 @@ export async function readHeadingLine(
   if (headings.length > MAX_COLUMNS) {
     throw new AppError(
       'validation_error',
-      `The file has ${headings.length} columns; the maximum is ${MAX_COLUMNS}`,
+      `The file has ${headings.length} columns; at most ${MAX_COLUMNS} are allowed`,
     );
   }
   return { ...(await handler.readHeadings(app, job, headings)), columns: headings.length };

@@ -8,9 +8,9 @@ export const importSchema = Type.Object(
   {
     id: Type.String(),
     kind: jobKind,
-    audienceId: nullableText('Where contacts go; null for suppressions.'),
+    audienceId: nullableText('Audience that the contacts are added to; null for suppressions.'),
     status: jobStatus,
-    error: nullableText('Why the file was not read to its end. Rows that were taken before stay.'),
+    error: nullableText('Reason why the import failed. Rows that were imported before the failure stay.'),
     sizeBytes: Type.Integer({ description: 'Size of the file in bytes.' }),
     processedBytes: Type.Integer({ description: 'Number of bytes that were read so far.' }),
     rows: Type.Integer({

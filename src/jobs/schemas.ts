@@ -21,9 +21,9 @@ export const nullableText = (description: string) =>
 /** Schema of the times of a job. */
 export const jobTimes = {
   createdAt: Type.String(),
-  startedAt: nullableText('Null while it waits.'),
+  startedAt: nullableText('Time at which the job began to run; null while it is queued.'),
   finishedAt: nullableText(
-    'Null until it has completed or failed; it is kept for 7 days from then on, or until it is deleted.',
+    'Time at which the job ended; null before that. The job is then kept for 7 days, unless it is deleted earlier.',
   ),
 };
 

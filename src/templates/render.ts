@@ -126,6 +126,6 @@ function tooLong() {
 }
 
 function limitReached(field: string | undefined): AppError {
-  const message = `A text may hold ${MAX_PLACEHOLDERS} placeholders`;
+  const message = `A text may contain at most ${MAX_PLACEHOLDERS} placeholders`;
   return field === undefined ? new AppError('validation_error', message) : invalid(field, message);
 }

@@ -143,7 +143,7 @@ export function checkVariables(blamed: string, names: ReadonlySet<string>): void
   if (names.size <= MAX_VARIABLES) return;
   throw invalid(
     blamed,
-    `Subject, HTML and text may hold ${MAX_VARIABLES} variables; these hold ${names.size}`,
+    `Subject, HTML and text may contain at most ${MAX_VARIABLES} variables together; they contain ${names.size}`,
   );
 }
 

@@ -104,7 +104,7 @@ function managerOf(request: FastifyRequest): Caller {
   if (!hasLimits(request)) return callerOf(request);
   throw new AppError(
     'restricted_api_key',
-    'Only an API key with full access that is limited to no domain and no addresses, and does not expire, may manage keys',
+    'Only an API key with full access and without a limit (domain, addresses, expiry) can manage API keys',
   );
 }
 
@@ -117,7 +117,7 @@ function newKey(caller: Caller, body: NewApiKey, now: number): NewKey {
   if (mode !== caller.mode) {
     throw new AppError(
       'restricted_api_key',
-      `A ${caller.mode} key cannot make a ${mode} key; the operator makes the first`,
+      `A ${caller.mode} key cannot create a ${mode} key; the operator creates the first one`,
     );
   }
   return {

@@ -42,7 +42,7 @@ function quotaExceeded(monthlyEmails: number, used: number, now: number): AppErr
   const resetsAt = isoTime(endOfMonth(now));
   return new AppError(
     'quota_exceeded',
-    `Your plan allows ${monthlyEmails} emails a month; more from ${resetsAt}`,
+    `Your plan allows ${monthlyEmails} emails per month; the next month begins at ${resetsAt}`,
     {
       details: { limit: monthlyEmails, used, resetsAt },
       retryAfterSeconds: secondsLeft(now),

@@ -10,6 +10,28 @@ import { sampleData } from './sample.ts';
 const EXAMPLE_TIME_MS = Date.UTC(2026, 2, 1);
 const EXAMPLE_ID = `evt_${'0'.repeat(26)}` as const;
 
+const SUMMARIES: Readonly<Record<EventType, string>> = {
+  'email.queued': 'An email was accepted for a recipient',
+  'email.sent': 'The first delivery attempt began',
+  'email.delivered': 'The receiving server accepted the email',
+  'email.bounced': 'The email cannot be delivered to the recipient',
+  'email.complained': 'The recipient reported the email as spam',
+  'email.opened': 'The recipient opened the email',
+  'email.clicked': 'The recipient followed a link in the email',
+  'email.delivery_delayed': 'A delivery attempt failed and will be repeated',
+  'email.suppressed': 'The address is on the suppression list, so nothing was sent',
+  'email.canceled': 'The email was canceled before it was sent',
+  'email.held': 'Delivery stopped until an operator releases the email',
+  'domain.verified': 'The DNS records of a domain were found correct',
+  'domain.failed': 'The DNS records of a domain were not found, or no longer',
+  'contact.created': 'A contact was created',
+  'contact.updated': 'A contact was changed',
+  'contact.deleted': 'A contact was deleted',
+  'contact.unsubscribed': 'A contact unsubscribed from all marketing mail',
+  'suppression.added': 'An address was added to the suppression list',
+  'suppression.removed': 'An address was removed from the suppression list',
+};
+
 /** Returns the description of every event for the API document. */
 export function describeEvents(): WebhookDescription[] {
   return EVENT_TYPES.map(describeEvent);
@@ -39,9 +61,9 @@ function describeEvent(type: EventType): WebhookDescription {
     tag: 'Webhooks',
     operationId: `receive${pascalCase(type)}`,
     schema,
-    summary: `\`${type}\` is posted to endpoints that ask for it`,
+    summary: SUMMARIES[type],
     description:
-      'Every post is signed: compare `X-Service-Signature` with your own HMAC before you trust the body. Answer 2xx within 15 seconds.',
+      'Sent to each endpoint that subscribes to the event. Every post is signed: compare `X-Service-Signature` with your own HMAC before you trust the body. Answer with 2xx within 15 seconds.',
     example: JSON.parse(example),
   };
 }

@@ -213,13 +213,13 @@ test('the body must hold the merge tag unsubscribe_url in three braces', async (
     '{{{unsubscribe_url|{}}}}',
   ]) {
     const message = await refused({ html }, 'html');
-    assert.equal(message, '`html` must hold {{{unsubscribe_url}}}, in three braces');
+    assert.equal(message, '`html` must contain {{{unsubscribe_url}}}, in three braces');
     await refused({ text: html }, 'text');
   }
   await refused({ text: '' }, 'text');
 });
 
-test('a template is used as it would be sent: its HTML and text must hold the tag, but for text that is given', async () => {
+test('the HTML and the text of a template must contain the tag, unless the broadcast has its own text', async () => {
   const use = (templateId: string, more: object = {}) => body({ html: undefined, templateId, ...more });
   const good = await template();
   const made = await client.created(use(good, { html: null }));
@@ -227,9 +227,9 @@ test('a template is used as it would be sent: its HTML and text must hold the ta
   await client.created(use(await template({ text: TAG })));
   await client.created(use(await template({ text: 'no tag' }), { text: `own ${TAG}` }));
   for (const [bad, message] of [
-    [{ html: 'no tag' }, 'the HTML of the template must hold {{{unsubscribe_url}}}, in three braces'],
-    [{ text: 'no tag' }, 'the text of the template must hold {{{unsubscribe_url}}}, in three braces'],
-    [{ text: '' }, 'the text of the template must hold {{{unsubscribe_url}}}, in three braces'],
+    [{ html: 'no tag' }, 'the HTML of the template must contain {{{unsubscribe_url}}}, in three braces'],
+    [{ text: 'no tag' }, 'the text of the template must contain {{{unsubscribe_url}}}, in three braces'],
+    [{ text: '' }, 'the text of the template must contain {{{unsubscribe_url}}}, in three braces'],
   ] as const) {
     const refusal = await client.refused('POST', '/broadcasts', use(await template(bad)), 'templateId');
     assert.equal(refusal, message);
@@ -240,9 +240,9 @@ test('a template is used as it would be sent: its HTML and text must hold the ta
   await client.refused('POST', '/broadcasts', use(full, { subject: '{{one}} more' }), 'templateId');
 });
 
-test('in three braces HTML holds the way out alone; in a subject and a text nothing is escaped', async () => {
+test('HTML allows only the unsubscribe tag in three braces; subjects and texts are not escaped', async () => {
   const message = await refused({ html: `${TAG} {{{block}}}` }, 'html');
-  assert.match(message, /write \{\{block\}\}$/);
+  assert.match(message, /write \{\{block\}\} instead$/);
   const html = undefined;
   await refused({ html, templateId: await template({ html: `{{{block}}} ${TAG}` }) }, 'templateId');
   const raw = { subject: '{{{firstName}}}', text: `{{{firstName}}} ${TAG}` };

@@ -123,7 +123,10 @@ test('tables are for people', async () => {
   assert.match((await run('plan', 'list')).output, /^free +3000 +5$/m);
   const create = ['key', 'create', '--tenant', 'default', '--permission', 'full_access'];
   const made = await run(...create, '--mode', 'test', '--name', 'x y');
-  assert.match(made.output, /^Key key_\w+ "x y" \(test, full_access\), shown once:\nsvc_dev_\w{40}\n$/);
+  assert.match(
+    made.output,
+    /^Key key_\w+ "x y" \(test, full_access\); its token is shown only once:\nsvc_dev_\w{40}\n$/,
+  );
   assert.match(
     (await run('key', 'list')).output,
     /^key_\w+ +x y +test +full_access +any +any +\w{8} +ten_\w+ +never +valid$/m,

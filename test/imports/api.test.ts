@@ -84,11 +84,11 @@ test('jobs are listed by how they stand, their kind and the audience they are ab
   }
 });
 
-test('a file of one line is refused, but for a heading that ends', async () => {
+test('a file of one line is refused, unless it is a complete heading', async () => {
   for (const file of ['email', 'email,reasonada@example.com', Buffer.from('\ufeffemail', 'utf16le')]) {
     const { status, body } = await sendCsv(open, PATH, file);
     assert.deepEqual([status, body.error.type], [400, 'validation_error']);
-    assert.match(body.error.message, /^The file holds no rows: it is a single line\. .* --data-binary$/);
+    assert.match(body.error.message, /^The file has only one line, so it has no rows\. .* --data-binary$/);
   }
   for (const file of ['email\r', 'email\r\n']) assert.equal((await importCsv(open, PATH, file)).rows, 0);
 });

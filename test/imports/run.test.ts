@@ -177,5 +177,5 @@ test('a bug ends the job in words that say nothing of it', async () => {
   };
   assert.equal(await runImport(open.app, broken, job, () => false), 'failed');
   const { body } = await open.request('GET', `/v1/imports/${id}`);
-  assert.match(body.error, /^Something went wrong on our side/);
+  assert.match(body.error, /^The server failed to process the request/);
 });

@@ -233,12 +233,12 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'broadcasts/api.test.ts: an email is sent only from a verified domain of the tenant, in the mode of the key',
       'subject is required': 'broadcasts/api.test.ts: refused with 400: no subject',
       'subject may hold merge tags':
-        'broadcasts/api.test.ts: in three braces HTML holds the way out alone; in a subject and a text nothing is escaped',
+        'broadcasts/api.test.ts: HTML allows only the unsubscribe tag in three braces; subjects and texts are not escaped',
       'the merge tags are filled in for each contact': TO_COME,
       'html or templateId': [
         'broadcasts/api.test.ts: refused with 400: neither HTML nor template',
         'broadcasts/api.test.ts: HTML and a template cannot be combined',
-        'broadcasts/api.test.ts: a template is used as it would be sent: its HTML and text must hold the tag, but for text that is given',
+        'broadcasts/api.test.ts: the HTML and the text of a template must contain the tag, unless the broadcast has its own text',
       ],
       'topicId is optional, and one of the tenant': [
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',

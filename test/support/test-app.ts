@@ -1,6 +1,6 @@
 /**
  * The application as src/main.ts composes it, in this process and without its workers: a data directory of its own, a
- * tenant with a test key and a live key, a name system that knows no names, and no way out to other machines.
+ * tenant with a test key and a live key, a DNS without names, and no connections to other machines.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -104,7 +104,7 @@ async function roomyDisk() {
 }
 
 function noWayOut(): Promise<never> {
-  return Promise.reject(new Error('this test gave no way out; hand in `dial` or `fetch`'));
+  return Promise.reject(new Error('this test allows no connections; pass `dial` or `fetch`'));
 }
 
 async function addTenant(app: App, name: string) {

@@ -102,12 +102,12 @@ test('a change that is no object or absent is refused', async () => {
   for (const body of [undefined, null, [], 'x', 7]) assert.equal((await patch(id, body)).status, 400);
 });
 
-test('the variables are counted as the change would leave them, and what brings too many is blamed', async () => {
+test('a change counts the variables of the whole template, and the refusal names the field that adds too many', async () => {
   const { id } = await create({ subject: 's', html: variables(50), text: null });
   for (const field of ['subject', 'text']) {
     const { status, body } = await patch(id, { [field]: '{{one}} more' });
     assert.deepEqual([status, body.error.param], [400, field]);
-    assert.match(body.error.message, /50 variables; these hold 51/);
+    assert.match(body.error.message, /50 variables together; they contain 51/);
   }
   assert.equal((await patch(id, { text: '{{v0}}' })).status, 200);
   assert.equal((await patch(id, { html: variables(49), subject: '{{one}} more' })).status, 200);

@@ -75,13 +75,13 @@ test('the free plan accepts exactly 3,000 of 3,100 concurrent emails', async () 
   assert.equal(await usedBy(tenantId), 3_000);
 });
 
-test('a refusal says what the plan allows and when there is more', async () => {
+test('a refusal names the limit of the plan and the beginning of the next month', async () => {
   await newPlan('three', 3);
   const tenantId = await newTenant('three');
   await db.commit(charge, { tenantId, now: START, emails: 3 });
   const { code, message, options } = await refusal(db.commit(charge, { tenantId, now: START, emails: 1 }));
   assert.equal(code, 'quota_exceeded');
-  assert.match(message, /3 emails a month/);
+  assert.match(message, /3 emails per month/);
   assert.deepEqual(options.details, { limit: 3, used: 3, resetsAt: '2030-12-01T00:00:00.000Z' });
   assert.equal(options.retryAfterSeconds, 15.5 * 24 * 3_600);
 });

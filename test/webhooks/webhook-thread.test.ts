@@ -1,4 +1,4 @@
-/** The real thread that posts webhooks, in a daemon whose main thread has no way out. */
+/** Tests the real thread that posts webhooks, in a daemon whose main thread cannot connect to anything. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';

@@ -17,7 +17,7 @@ const title = (text: string) => `\n${styleText('bold', text)}`;
 export function opening({ daemon, receiver, webhooks, certificate }: World): string {
   const tls = certificate ? 'offers STARTTLS' : 'no STARTTLS: openssl was not found';
   return [
-    styleText('bold', 'Postrider demo: everything on 127.0.0.1, nothing leaves this machine'),
+    styleText('bold', 'Postrider demo: everything runs on 127.0.0.1, and nothing leaves this machine'),
     line('daemon', daemon.address),
     line('mail server', `127.0.0.1:${receiver.port} for ${NAMES.receiver} (${tls})`),
     line('webhooks', webhooks.url),
@@ -37,7 +37,7 @@ export function sent(id: string, from: string, to: string): string {
   return [
     line('email', `${from} -> ${to}`),
     line('', id),
-    title('What happened, as signed webhooks tell it'),
+    title('Events that the webhook endpoint received'),
   ].join('\n');
 }
 
@@ -58,19 +58,19 @@ export function ending(findings: {
     title(`What ${NAMES.receiver} received (${mail.tlsVersion ?? 'without TLS'})`),
     line('MAIL FROM', mail.mailFrom),
     ...HEADERS.flatMap((name) => readHeader(mail.raw, name)),
-    line('its verdict', formatVerdicts(verdicts)),
-    title('The last webhook, as it came'),
+    line('verdict', formatVerdicts(verdicts)),
+    title('The last webhook post'),
     line('signature', event.signature),
     line('body', event.body),
     failed.length === 0
-      ? `\n${styleText('green', 'All as it should be.')}`
-      : `\n${styleText('red', `Not as it should be: ${failed.join(', ')}`)}`,
+      ? `\n${styleText('green', 'Every step succeeded.')}`
+      : `\n${styleText('red', `These checks failed: ${failed.join(', ')}`)}`,
   ].join('\n');
 }
 
 /** Returns the command with which the reader can send another email. */
 export function invitation(curl: string): string {
-  return `${title(`Send another, to any address at ${NAMES.receiver} (Ctrl-C ends the demo)`)}\n${curl}\n`;
+  return `${title(`Send another email to any address at ${NAMES.receiver} (Ctrl-C ends the demo)`)}\n${curl}\n`;
 }
 
 /** Returns the line about another email that arrived. */

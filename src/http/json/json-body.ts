@@ -70,7 +70,7 @@ export function readJsonBodies(server: FastifyInstance): void {
       if (json.length > MAX_TEXT_BYTES) {
         throw new AppError(
           'payload_too_large',
-          `The request is too large: apart from its attachments it may have at most ${MAX_TEXT_MIB} MiB`,
+          `The request may have at most ${MAX_TEXT_MIB} MiB apart from its attachments`,
         );
       }
       // A JSON text is UTF-8 (RFC 8259 section 8.1). Otherwise replacement characters would appear in the mail.

@@ -139,7 +139,7 @@ function describePost(
       },
       responses: {
         '2XX': {
-          description: 'The receiver has taken the event. After any other response it is posted again.',
+          description: 'The receiver has accepted the event. After any other response it is posted again.',
         },
       },
     },

@@ -1,6 +1,6 @@
 /**
- * The error envelope of the API; transport/refusal.ts has the status of each code. Any unexpected error is a 500 without
- * details.
+ * The error envelope of the API; transport/refusal.ts has the status of each code. Any unexpected error is a 500
+ * without details.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -61,7 +61,9 @@ export function sendProblem(log: Log, error: unknown, reply: FastifyReply): Fast
   const refusal = withFieldRefusals(request, asRefusal(error));
   if (refusal) return sendRefusal(refusal, request, reply);
   log.error({ err: error, requestId: request.id, route: request.routeOptions.url }, 'request failed');
-  return reply.code(500).send(problemOf('internal_error', 'Something went wrong on our side', request.id));
+  return reply
+    .code(500)
+    .send(problemOf('internal_error', 'The server failed to process the request', request.id));
 }
 
 function sendRefusal(refusal: AppError, request: FastifyRequest, reply: FastifyReply): FastifyReply {

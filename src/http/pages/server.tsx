@@ -43,7 +43,7 @@ export function createPagesServer(
       reply.code(500);
     }
     const title = STATUS_CODES[reply.statusCode] ?? 'Error';
-    const message = refusal?.message ?? 'Something went wrong on our side.';
+    const message = refusal?.message ?? 'The server failed to process the request.';
     return reply
       .headers({ ...HEADERS, 'cache-control': 'no-store', 'content-type': 'text/html; charset=utf-8' })
       .send(renderPage(<ErrorPage title={title} message={message} requestId={request.id} />));

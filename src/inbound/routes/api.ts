@@ -105,7 +105,7 @@ function readNewAddress({ config }: Pick<App, 'config'>, text: string): RouteAdd
   if (!isSandboxDomain(config, read.domain) && !isSimulatorDomain(config, read.domain)) return read;
   throw new AppError(
     'domain_not_verified',
-    `${read.domain} is only for trial and receives no inbound mail; use one of your verified domains`,
+    `${read.domain} is the sandbox domain, which receives no inbound mail; use one of your verified domains`,
     { param: 'address' },
   );
 }

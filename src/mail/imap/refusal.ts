@@ -42,7 +42,8 @@ const RESPONSES = {
 } as const satisfies Record<ErrorCode, ResponseCode>;
 
 /**
- * Maximum length of the text. It is for people; clients show it in a dialog. RFC 9051 sets no limit to it. Our own limit.
+ * Maximum length of the text. It is for people; clients show it in a dialog. RFC 9051 sets no limit to it. Our own
+ * limit.
  */
 const MAX_TEXT_CHARACTERS = 400;
 
@@ -51,11 +52,14 @@ const MAX_TEXT_CHARACTERS = 400;
  * refusal says nothing about itself; the caller logs it.
  */
 export function imapResponseTo(error: unknown): string {
-  if (!(error instanceof AppError)) return lineOf('SERVERBUG', 'Something went wrong on our side');
+  if (!(error instanceof AppError)) return lineOf('SERVERBUG', 'The server failed to process the request');
   return lineOf(RESPONSES[error.code], error.message);
 }
 
-/** The text is printable ASCII here, because a client without UTF8=ACCEPT may read no other (RFC 9051 section 9, `text`). */
+/**
+ * The text is printable ASCII here, because a client without UTF8=ACCEPT may read no other (RFC 9051 section 9,
+ * `text`).
+ */
 function lineOf(code: ResponseCode, text: string): string {
   return `NO [${code}] ${text.replace(/[^ -~]+/g, '?').slice(0, MAX_TEXT_CHARACTERS)}`;
 }

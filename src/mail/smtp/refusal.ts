@@ -8,8 +8,8 @@ import { AppError, type ErrorCode } from '../../system/errors.ts';
 type ReplyCode = { code: number; status: `${4 | 5}.${number}.${number}` };
 
 /**
- * Each code is one that MAIL, RCPT or the data may be answered with (RFC 5321 section 4.3.2), AUTH (RFC 4954 section 6),
- * or, as 421, any command.
+ * Each code is one that MAIL, RCPT or the data may be answered with (RFC 5321 section 4.3.2), AUTH (RFC 4954 section
+ * 6), or, as 421, any command.
  */
 const REPLIES = {
   // X.6.0 is a problem of the content (RFC 3463 section 3.7).
@@ -52,12 +52,12 @@ const INTERNAL: ReplyCode = { code: 451, status: '4.3.0' };
 const MAX_LINE_OCTETS = 512;
 
 /**
- * Returns the reply to any error, without its CRLF. An error that is not a refusal says nothing about itself; the caller
- * logs it.
+ * Returns the reply to any error, without its CRLF. An error that is not a refusal says nothing about itself; the
+ * caller logs it.
  */
 export function smtpReplyTo(error: unknown): string {
   if (!(error instanceof AppError))
-    return lineOf(INTERNAL, 'Something went wrong on our side; try again later');
+    return lineOf(INTERNAL, 'The server failed to process the request; try again later');
   const isFull = error.code === 'unavailable' && error.options.shortage === 'disk';
   return lineOf(isFull ? NO_STORAGE : REPLIES[error.code], error.message);
 }

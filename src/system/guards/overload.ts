@@ -75,7 +75,7 @@ export function overloadRefusal(reason: OverloadReason): AppError {
   }
   return new AppError(
     'unavailable',
-    'The disk of the server is nearly full: nothing new is accepted until its operator has freed some space',
+    'The disk of the server is nearly full; nothing new is accepted until its operator frees some space',
     { shortage: 'disk', retryAfterSeconds: LOW_DISK_RETRY_AFTER_SECONDS },
   );
 }

@@ -220,7 +220,7 @@ test('anything unforeseen is a 500 that says nothing, and is logged with all of 
   assertProblem(answer, {
     status: 500,
     type: 'internal_error',
-    message: /^Something went wrong on our side$/,
+    message: /^The server failed to process the request$/,
   });
   assert.ok(!JSON.stringify(answer.body).includes('secret'));
   const [logged] = errors;

@@ -9,7 +9,10 @@ test('a refusal is answered with its response code and its message, and a bug wi
     'NO [NONEXISTENT] No such mailbox',
   );
   assert.equal(imapResponseTo(new AppError('payload_too_large', 'Too large')), 'NO [TOOBIG] Too large');
-  assert.equal(imapResponseTo(new TypeError('secret')), 'NO [SERVERBUG] Something went wrong on our side');
+  assert.equal(
+    imapResponseTo(new TypeError('secret')),
+    'NO [SERVERBUG] The server failed to process the request',
+  );
 });
 
 test('no message breaks the line or makes it long', () => {

@@ -17,7 +17,7 @@ test('a refusal is answered with its code, its status and its message', () => {
 test('a bug is temporary and reveals nothing', () => {
   assert.equal(
     smtpReplyTo(new TypeError('secret detail')),
-    '451 4.3.0 Something went wrong on our side; try again later',
+    '451 4.3.0 The server failed to process the request; try again later',
   );
 });
 

@@ -48,7 +48,7 @@ const header = (description: string, type: 'string' | 'integer', isRequired = fa
 const ONLY_LIMITED = 'Present only when the plan has a limit.';
 
 const HEADERS = {
-  'X-Request-Id': header('Id of this request. The log has it when a request failed.', 'string', true),
+  'X-Request-Id': header('Id of this request. If a request fails, the log names it.', 'string', true),
   'RateLimit-Limit': header(`Maximum number of requests per second. ${ONLY_LIMITED}`, 'integer'),
   'RateLimit-Policy': header(`The limit, its window in seconds and its burst. ${ONLY_LIMITED}`, 'string'),
   'RateLimit-Remaining': header(`Number of requests that may follow at once. ${ONLY_LIMITED}`, 'integer'),

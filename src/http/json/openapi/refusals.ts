@@ -12,13 +12,13 @@ type Refusal = {
 
 export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
   validation_error: {
-    when: 'the request is not as it must be; `param` names the field.',
+    when: 'a field is missing, misspelled or not allowed; `param` names it.',
     message: '`limit` must be between 1 and 100',
     param: 'limit',
     issues: [{ path: 'limit', message: 'must be between 1 and 100' }],
   },
   missing_api_key: {
-    when: 'there is no API key.',
+    when: 'the request has no API key.',
     message: 'Send your API key as "Authorization: Bearer <API_KEY>"',
   },
   invalid_api_key: {
@@ -26,7 +26,7 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
     message: 'The API key is not valid',
   },
   restricted_api_key: {
-    when: 'the API key may not do this.',
+    when: 'the permission or a limit of the API key does not allow the request.',
     message: 'This API key (read_only) does not permit this request',
   },
   not_found: {
@@ -39,7 +39,7 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
   },
   request_timeout: { when: 'the body arrived too slowly.', message: 'The body arrived too slowly' },
   idempotency_conflict: {
-    when: 'another request had the same Idempotency-Key within 24 hours.',
+    when: 'a different request was sent with this Idempotency-Key within the last 24 hours.',
     message: 'This Idempotency-Key was used with another request',
   },
   idempotency_in_progress: {
@@ -62,7 +62,7 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
   },
   payload_too_large: { when: 'the body is too large.', message: 'The request body is too large' },
   unsupported_media_type: {
-    when: 'the body has another media type.',
+    when: 'the body has a media type that this route does not accept.',
     message: 'The body must be sent as application/json',
   },
   domain_not_verified: {
@@ -76,11 +76,14 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
   },
   quota_exceeded: {
     when: 'the plan has no emails left this month. `Retry-After` is the time until the next month begins: report it to a person instead of waiting.',
-    message: 'Your plan allows 3000 emails a month',
+    message: 'Your plan allows 3000 emails per month; the next month begins at 2026-04-01T00:00:00.000Z',
   },
-  internal_error: { when: 'the daemon has failed.', message: 'Something went wrong on our side' },
+  internal_error: {
+    when: 'the server failed; its log has the error with this `requestId`.',
+    message: 'The server failed to process the request',
+  },
   unavailable: {
-    when: 'the daemon is overloaded, or has no memory or disk space for the request.',
-    message: 'Too much to do at the moment; try again shortly',
+    when: 'the server is overloaded, or has no memory or disk space for the request.',
+    message: 'The server is overloaded; try again shortly',
   },
 };
