@@ -1,6 +1,6 @@
 /**
- * A guard that allows every address: zones of tests use documentation addresses (RFC 5737), and the `dial` of a test
- * redirects them.
+ * A target guard that allows every address. The zones of tests use documentation addresses (RFC 5737), and the `dial`
+ * of a test redirects them.
  */
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 

@@ -1,15 +1,20 @@
-/** A mail server of a few lines, for a test to say what it answers: each command to one function, a body line by line. */
+/**
+ * A minimal mail server whose replies a test chooses: one function receives each command, and each line of a message.
+ */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
 export type CommandServer = {
   port: number;
-  /** Connections opened so far. */
+  /** Returns the number of connections that were opened so far. */
   connections(): number;
   close(): void;
 };
 
-/** On 127.0.0.1, greeting at once. `answer` is given each line; undefined hangs up, an empty answer says nothing. */
+/**
+ * Starts the server on 127.0.0.1. It greets each client at once. `answer` receives each line and returns the reply:
+ * undefined closes the connection, and an empty text sends nothing.
+ */
 export async function startCommandServer(
   answer: (line: string) => string | undefined,
 ): Promise<CommandServer> {

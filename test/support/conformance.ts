@@ -1,6 +1,7 @@
 /**
- * Whether what the API answered is what its document says: the path and method, the status, the media type, the headers,
- * and each field of the body, with none besides. Validators are made when first needed, once for a process.
+ * Checks that a response of the API matches its OpenAPI document: the path and method, the status, the media type, the
+ * headers, and each field of the body. Fields that the document does not name are errors. Each validator is compiled at
+ * its first use.
  */
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -9,7 +10,7 @@ import type { OpenApiDocument } from '../../src/http/json/openapi.ts';
 
 export type Exchange = {
   method: string;
-  /** With its query. */
+  /** The path with its query. */
   url: string;
   status: number;
   headers: Readonly<Record<string, number | string | readonly string[] | undefined>>;
@@ -24,28 +25,32 @@ export type Answer = {
 };
 
 const DOCUMENT = 'https://postrider.example/openapi.json';
-/** Served beside the document, for people and for operators. */
+/** Paths that the document does not describe. They are for people and for operators. */
 const UNDOCUMENTED = /^\/(?:healthz|metrics|docs(?:\/.*)?|v1\/openapi\.json)?$/;
-/** Node and the reader of bodies say these of any request, before it is known what it asks for. */
+/** Statuses that any request can have, because they are sent before its route is known. */
 const ANYWHERE = [408, 413, 415, 417, 431];
 
 export type Conformance = {
-  /** @throws AssertionError for what the document does not say */
+  /**
+   * Checks a response.
+   * @throws AssertionError for a response that the document does not describe
+   */
   check(exchange: Exchange): void;
   answer(of: object): Answer;
-  /** Of `schema` itself, or with no field that it does not name. */
+  /** Returns the validator of a schema. With `named`, fields that the schema does not name are errors. */
   validator(schema: object, fields: 'any' | 'named'): ValidateFunction;
 };
 
 const known = new WeakMap<OpenApiDocument, Conformance>();
 
+/** Returns the checks for an API with this document. */
 export function conformanceOf(document: OpenApiDocument): Conformance {
   const conformance = known.get(document) ?? createConformance(document);
   known.set(document, conformance);
   return conformance;
 }
 
-/** The document says the same of every server of the API: whatever the settings, they have the same routes. */
+/** The checks of the API. All servers share them, because their routes do not depend on the settings. */
 let ofTheApi: Conformance | undefined;
 
 /**
@@ -65,7 +70,7 @@ export function conforming(server: FastifyInstance, own?: Conformance): FastifyI
   return server;
 }
 
-/** The same of a daemon, by the document that it serves itself. */
+/** Returns the checks for a running daemon, from the document that it serves. */
 export async function conformanceAt(address: string): Promise<Conformance> {
   const response = await fetch(`${address}/v1/openapi.json`);
   return conformanceOf((await response.json()) as OpenApiDocument);
@@ -135,7 +140,10 @@ function createConformance(document: OpenApiDocument): Conformance {
   };
 }
 
-/** What no operation can say: of paths and methods that there are none of, and what is said of any request. */
+/**
+ * Returns true for a refusal that no operation describes: an unknown path or method, or a status that any request can
+ * have.
+ */
 function isOutside(status: number, isPath: boolean, isOperation: boolean): boolean {
   if (ANYWHERE.includes(status)) return true;
   if (isOperation) return false;
@@ -143,7 +151,7 @@ function isOutside(status: number, isPath: boolean, isOperation: boolean): boole
   return isPath ? status === 405 : status === 404 || status === 400;
 }
 
-/** References as they are read from outside the document. */
+/** Returns the schema with references that can be resolved from outside the document. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${DOCUMENT}#/`));
 }

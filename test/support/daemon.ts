@@ -1,7 +1,7 @@
 /**
- * The daemon as a child process, for the tests that must be able to kill it: faults, interop, bench. It runs the same
- * `bin/postrider` a person runs, on a data directory of its own and a free port. What outlives a test is killed when
- * the test process exits, and temporary data directories go with it.
+ * Runs the daemon as a child process, for tests that must be able to kill it (faults, interop, bench). It starts
+ * `bin/postrider`, as an operator does, with its own data directory and a free port. When the test process exits,
+ * daemons that still run are killed and temporary data directories are removed.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -12,13 +12,16 @@ import { promisify } from 'node:util';
 import { Agent, request } from 'undici';
 
 export type DaemonOptions = {
-  /** Added to a clean environment; `POSTRIDER_*` of the caller's own environment is not passed on. */
+  /** Variables in addition to those of this process. `POSTRIDER_*` variables of this process are not passed on. */
   env?: Record<string, string>;
-  /** Default: a temporary directory, removed when the test process exits. */
+  /** Data directory. By default it is a temporary directory, which is removed when the test process exits. */
   dataDir?: string;
-  /** A name of `src/crash-points.ts`; the daemon ends there as by `kill -9`. */
+  /** Name of a crash point (src/crash-points.ts) at which the daemon ends as `kill -9` ends it. */
   crashAt?: string;
-  /** File for both outputs, as under a supervisor, so that reading them costs this process nothing. Default: pipes. */
+  /**
+   * File for standard output and standard error, so that this process spends no time on reading them. By default they
+   * are pipes.
+   */
   outputFile?: string;
   startTimeoutMs?: number;
 };
@@ -26,14 +29,14 @@ export type DaemonOptions = {
 export type DaemonResponse = {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** Parsed when it is JSON, text otherwise. */
+  /** The body as a value when it is JSON, and as text otherwise. */
   body: unknown;
 };
 
-/** The daemon ended, or did not listen in time. */
+/** Reports that the daemon ended, or did not listen in time. */
 export class DaemonStartError extends Error {
   override readonly name = 'DaemonStartError';
-  /** Undefined when it was killed for taking too long. */
+  /** How the daemon ended. Undefined when it was killed because it took too long. */
   readonly exit: DaemonExit | undefined;
 
   constructor(message: string, exit: DaemonExit | undefined) {
@@ -45,15 +48,18 @@ export class DaemonStartError extends Error {
 export type DaemonExit = { code: number | null; signal: NodeJS.Signals | null };
 
 export type DaemonProcess = {
-  /** `http://127.0.0.1:port` */
+  /** Address such as `http://127.0.0.1:8025`. */
   address: string;
-  /** Shown once, on the first start on a data directory. */
+  /** The test key that the daemon prints at the first start on a data directory; undefined at later starts. */
   testKey: string | undefined;
   pid: number;
   dataDir: string;
-  /** Runs `bin/postrider …args --json` in the daemon's environment. Rejects with what it printed when it fails. */
+  /**
+   * Runs `bin/postrider …args --json` with the daemon's environment, and returns the printed JSON. When the command
+   * fails, it rejects with the output.
+   */
   cli(args: readonly string[]): Promise<unknown>;
-  /** Rejects when no answer came, whatever the reason; a refusal is an answer. */
+  /** Sends a request. It rejects only when no response arrives: a refusal is a response too. */
   request(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
@@ -61,12 +67,15 @@ export type DaemonProcess = {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<DaemonResponse>;
-  /** Sends the signal and waits until the process is gone (`SIGSTOP` and `SIGCONT`: only sends). */
+  /** Sends the signal and waits until the process has ended. After `SIGSTOP` and `SIGCONT` it does not wait. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** SIGTERM; rejects when the daemon does not end by itself within a minute, or ends with a failure. */
+  /**
+   * Sends SIGTERM and waits for the end. It rejects when the daemon does not end within a minute, or ends with a
+   * failure.
+   */
   stop(): Promise<void>;
   exited: Promise<DaemonExit>;
-  /** The end of what it wrote to both outputs, for messages. */
+  /** Returns the last 64 KiB of both outputs, for error messages. */
   output(): string;
 };
 
@@ -81,7 +90,7 @@ const OUTPUT_KEPT = 64 * 1024;
 const running = new Set<ChildProcess>();
 const temporaryDirectories = new Set<string>();
 
-// A daemon has a process group of its own, so Ctrl-C does not reach it: the exit handlers end it.
+// Each daemon has its own process group, so Ctrl-C does not reach it. The exit handler ends it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
 
 process.on('exit', () => {
@@ -89,7 +98,7 @@ process.on('exit', () => {
   for (const directory of temporaryDirectories) rmSync(directory, { recursive: true, force: true });
 });
 
-/** A directory that lives as long as this process. */
+/** Creates a directory that is removed when this process exits. */
 export function temporaryDirectory(name: string): string {
   const directory = mkdtempSync(join(tmpdir(), `postrider-${name}-`));
   temporaryDirectories.add(directory);
@@ -104,7 +113,7 @@ export function temporaryDirectory(name: string): string {
 export async function startDaemonProcess(options: DaemonOptions = {}): Promise<DaemonProcess> {
   const dataDir = options.dataDir ?? temporaryDirectory('data');
   const env = environment(dataDir, options);
-  // A process group of its own: a signal reaches the daemon also where a shell stands between.
+  // The child has its own process group, so a signal reaches the daemon even when a shell has started it.
   const child = startChild(env, options.outputFile);
   running.add(child);
   const exited = new Promise<DaemonExit>((resolve) => {
@@ -164,7 +173,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // Already gone: its end is reported by `exited`.
+    // The process has ended already, which `exited` reports.
   }
 }
 

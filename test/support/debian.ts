@@ -1,15 +1,18 @@
-/** Debian packages that peers come in: installed where they are missing, without any service of the machine starting. */
+/**
+ * Installs the Debian packages of the mail servers and filters that tests talk to. No service of the machine is
+ * started.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 
-/** Asked by every package before it starts a service; 101 forbids it (invoke-rc.d(8)). */
+/** Script that packages run before they start a service. Exit code 101 forbids the start (invoke-rc.d(8)). */
 const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
 
 /**
- * `programs`: by package, a file that shows it is there. Without one, Postfix would ask what kind of site this is; it
- * is told none, and writes no configuration.
+ * Installs the packages that are missing. `programs` maps each package to a file that exists when it is installed.
+ * Postfix is installed without a configuration.
  *
- * @returns why they cannot be had, or `undefined` when all are there
+ * @returns the reason why a package is missing; undefined when all are installed
  */
 export function installPackages(programs: Readonly<Record<string, string>>): string | undefined {
   const missing = Object.entries(programs).flatMap(([name, program]) => (existsSync(program) ? [] : [name]));

@@ -1,7 +1,6 @@
 /**
- * A DNS server for tests, on 127.0.0.1 over UDP and TCP, that answers from zone text (`zone.ts`). It stands for a
- * whole resolver: it follows CNAMEs, and a name that is not in the text does not exist. Failing and lying servers are
- * not its business.
+ * A DNS server on 127.0.0.1, over UDP and TCP, that answers from zone text (zone.ts). It behaves like a resolver: it
+ * follows CNAMEs, and a name that is not in the text does not exist. It never fails and never sends wrong answers.
  */
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -27,22 +26,22 @@ import {
 } from './zone.ts';
 
 export type DnsServer = {
-  /** `127.0.0.1:port`, the same port for UDP and TCP. */
+  /** Address such as `127.0.0.1:53535`. The port is the same for UDP and TCP. */
   address: string;
-  /** Replaces everything that was there. */
+  /** Replaces the whole zone. */
   setZone(text: string): void;
   close(): Promise<void>;
 };
 
-/** RFC 1035 4.2.1: without EDNS an answer over UDP holds at most 512 bytes. */
+/** Maximum size of an answer over UDP to a client without EDNS (RFC 1035 4.2.1). */
 const UDP_BYTES = 512;
 const PORT_TRIES = 20;
 
-/** RFC 1035 4.1.1. */
+/** Response codes (RFC 1035 4.1.1). */
 const RESPONSE_CODES = { found: 0, 'no-data': 0, loop: 2, 'no-name': 3 } as const;
 const FORMAT_ERROR = 1;
 
-/** Goes with every answer that there is nothing, and says for how long (RFC 2308 3). */
+/** SOA record of every negative answer. It states the time for which the answer may be cached (RFC 2308 3). */
 const START_OF_AUTHORITY: Answer = {
   name: '.',
   type: 'SOA',
@@ -59,6 +58,7 @@ const START_OF_AUTHORITY: Answer = {
   },
 };
 
+/** Starts a server that answers from the zone text. */
 export async function startDnsServer(zoneText = ''): Promise<DnsServer> {
   let zone = parseZone(zoneText);
   const { udp, tcp, port } = await bindBoth();
@@ -88,7 +88,10 @@ export async function startDnsServer(zoneText = ''): Promise<DnsServer> {
   };
 }
 
-/** A port free for UDP may be taken for TCP, so a few are tried. */
+/**
+ * Binds a UDP and a TCP socket to the same free port. Several ports are tried, because a port that is free for UDP may
+ * be in use for TCP.
+ */
 export async function bindBoth(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
   for (let attempt = 1; ; attempt++) {
     const udp = createSocket('udp4');
@@ -107,7 +110,10 @@ export async function bindBoth(): Promise<{ udp: UdpSocket; tcp: Server; port: n
   }
 }
 
-/** Messages over TCP follow two bytes of length each, and several may come at once (RFC 7766 6.2.1, 8). */
+/**
+ * Answers queries over TCP. Each message follows a length of two bytes, and a client may send several at once (RFC 7766
+ * 6.2.1, 8).
+ */
 function serveTcp(socket: Socket, answer: (query: Packet) => Buffer): void {
   let pending = Buffer.alloc(0);
   socket.on('data', (part: Buffer) => {
@@ -154,7 +160,7 @@ type Resolved = { code: number; answers: Answer[]; authorities: Answer[] };
 
 function resolve(zone: Zone, question: Question | undefined): Resolved {
   if (question === undefined) return { code: FORMAT_ERROR, answers: [], authorities: [] };
-  // A type the zone text cannot hold (SOA, TLSA) finds no record, which is the right answer.
+  // Types that the zone text cannot contain, such as SOA and TLSA, have no records, which is the correct answer.
   const found = lookUp(zone, question.name, question.type as RecordType);
   const aliases = found.kind === 'loop' ? [] : found.aliases;
   const records = found.kind === 'found' ? found.records : [];
@@ -189,7 +195,7 @@ function recordData(record: ZoneRecord): unknown {
   }
 }
 
-/** RFC 6891 6.2.3: the asker says how much it can take. */
+/** Returns the maximum size of the answer over UDP, which a client with EDNS announces (RFC 6891 6.2.3). */
 function udpLimit(query: Packet): number {
   for (const record of query.additionals ?? []) {
     if ('udpPayloadSize' in record) return Math.max(record.udpPayloadSize, UDP_BYTES);
@@ -197,7 +203,10 @@ function udpLimit(query: Packet): number {
   return UDP_BYTES;
 }
 
-/** An answer too long for UDP goes out empty and marked, and the asker comes back over TCP (RFC 2181 9). */
+/**
+ * Encodes the answer. One that is too long for UDP is sent empty and truncated, so the client repeats the query over
+ * TCP (RFC 2181 9).
+ */
 function fit(response: Packet, limit: number): Buffer {
   const bytes = encode(response);
   if (bytes.length <= limit) return bytes;

@@ -1,4 +1,4 @@
-/** How SQLite goes about the statements of a store: by which index, and whether it sorts. */
+/** Shows the query plans of a store's statements: the indexes that SQLite uses, and whether it sorts. */
 import Sqlite from 'better-sqlite3';
 import type { Db } from '../../src/db/database.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
@@ -6,9 +6,9 @@ import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
 
 /**
- * The lines of `EXPLAIN QUERY PLAN` of everything `run` runs, on a database of its own with the real schema, without
- * rows and without foreign keys. Rows that `run` needs to come to its statement it adds itself: they have no plan.
- * Parameters are planned as parameters, so that a partial index counts only where its condition stands in the SQL.
+ * Returns the lines of `EXPLAIN QUERY PLAN` for every statement that `run` prepares. The database is new and empty,
+ * with the real schema and without foreign keys; `run` inserts the rows that it needs. Parameters are planned as
+ * parameters, so SQLite uses a partial index only when its condition is part of the SQL.
  */
 export async function explain(run: (tx: Tx) => Promise<unknown>): Promise<string[]> {
   const database = new Sqlite(':memory:');
@@ -29,7 +29,7 @@ export async function explain(run: (tx: Tx) => Promise<unknown>): Promise<string
   return plan.map(({ detail }) => detail);
 }
 
-/** What a reader thread would read, read here: so that `explain` sees it. */
+/** Runs long reads on this thread, so that `explain` sees their statements. */
 export function inThisThread(tx: Tx): Pick<Db, 'query'> {
   return { query: (read, input) => read.run(tx, input) };
 }

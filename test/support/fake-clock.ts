@@ -1,22 +1,24 @@
 /**
- * A clock that stands still until a test moves it. Timers fire in the order they fall due (equal ones in the order
- * they were set), each at its own time, and what they set in motion runs before the next one fires.
+ * A clock that stands still until a test moves it. Timers fire in the order in which they fall due, and timers with the
+ * same time in the order in which they were set. The work that a timer starts runs before the next timer fires.
  */
 import type { Clock } from '../../src/system/clock.ts';
 
 export type FakeClock = Clock & {
   /**
-   * Moves both clocks on by `durationMs`. Between two timers, and at both ends, microtasks and immediates run, so
-   * that a chain of awaits has got as far as it can without time or outside I/O. `advance(0)` only lets them run.
+   * Moves the wall clock and the monotonic clock by `durationMs`. Before the first timer, between two timers and after
+   * the last one, microtasks and immediates run, so that pending promises settle unless they wait for time or for I/O.
+   * `advance(0)` only lets them run.
    */
   advance(durationMs: number): Promise<void>;
 };
 
 type PendingTimer = { dueMs: number; run: () => void };
 
-/** Turns of the event loop granted between two timers: enough for an immediate set by an immediate, twice over. */
+/** Number of turns of the event loop between two timers. It is enough for chains of up to four immediates. */
 const SETTLE_TURNS = 4;
 
+/** Returns a clock that shows `startMs`, in Unix milliseconds. */
 export function createFakeClock(startMs: number): FakeClock {
   let elapsedMs = 0;
   let advancing = false;

@@ -1,14 +1,16 @@
-/** A `Terminal` that keeps what a command wrote. Nobody sits at it, unless a test says so. */
+/** A `Terminal` that records the output of a command. It is not interactive unless a test asks for that. */
 import type { Terminal } from '../../src/cli/terminal.ts';
 
 export type FakeTerminal = Terminal & {
-  /** Everything on standard output, and on standard error. */
+  /** Text on standard output. */
   readonly output: string;
+  /** Text on standard error. */
   readonly errors: string;
-  /** What Ctrl-C does. */
+  /** Has the effect of Ctrl-C. */
   interrupt(): void;
 };
 
+/** Returns a terminal with these variables. `person.answer` is the answer to every question. */
 export function fakeTerminal(
   env: Record<string, string> = {},
   person: { interactive?: boolean; answer?: string } = {},

@@ -1,3 +1,4 @@
+/** Guards of a daemon that has nothing to do, for tests of other limits. */
 import type { Clock } from '../../src/system/clock.ts';
 import { createGuards, type Guards } from '../../src/system/guards/guards.ts';
 
@@ -14,6 +15,7 @@ export const IDLE_LOAD = {
   isDiskLow: () => false,
 };
 
+/** Returns guards that refuse nothing because of load. */
 export function idleGuards(clock: Pick<Clock, 'elapsed'>): Guards {
   return createGuards(clock, IDLE_LOAD);
 }

@@ -1,4 +1,4 @@
-/** The part of `node:worker_threads` that a database thread uses, in a kept thread (kept-thread.ts). */
+/** Replaces `node:worker_threads` for a database thread that runs in a kept thread (kept-thread.ts). */
 import type { Start } from './kept-worker.ts';
 
 type Kept = Pick<Start, 'workerData'> & { parentPort: Start['port'] };

@@ -1,8 +1,11 @@
-/** A thread that runs one database thread of the program after another (kept-worker.ts). An error of one ends it. */
+/**
+ * The module of a kept thread, which runs one database thread of the program after another (kept-worker.ts). An error
+ * in one of them ends the thread.
+ */
 import { parentPort } from 'node:worker_threads';
 import type { Start } from './kept-worker.ts';
 
-/** Counts the starts, each of which evaluates its module anew. */
+/** Number of starts. It is part of the imported URL, so that each start evaluates the module again. */
 let starts = 0;
 
 parentPort?.on('message', async ({ module, workerData, port }: Start) => {

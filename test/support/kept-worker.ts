@@ -1,7 +1,7 @@
 /**
- * A stand-in for the `Worker` of Node under which database threads outlive the application that started them: starting
- * a thread and loading the operations costs more than most tests. The hook beside this file hands it to
- * src/db/thread.ts.
+ * Replaces Node's `Worker` for database threads. A thread is kept when its application is closed, and serves the next
+ * application, because starting a thread and loading the operations takes longer than most tests. The hook in
+ * one-file-hook.ts makes src/db/thread.ts import this class.
  */
 import { EventEmitter } from 'node:events';
 import {
@@ -12,12 +12,12 @@ import {
 } from 'node:worker_threads';
 
 type WorkerData = { operationsModule: string; [key: string]: unknown };
-/** Runs a module in a kept thread, which takes `port` for its parent. */
+/** A request to run a module in a kept thread. The module uses `port` as the port to its parent. */
 export type Start = { module: string; workerData: WorkerData; port: MessagePort };
 
 const THREAD = new URL('./kept-thread.ts', import.meta.url);
 
-/** Threads that no application uses, by the operations that they have loaded. */
+/** Threads that no application uses, by the module of the operations that they have loaded. */
 const idle = new Map<string, NodeWorker[]>();
 
 export class Worker extends EventEmitter {

@@ -1,13 +1,16 @@
-/** A tenant that may really send: a live key and a domain whose records the fake DNS holds and the daemon has verified. */
+/**
+ * Creates a tenant that can send real mail: with a live key, and a domain whose records are in the test's DNS and
+ * verified by the daemon.
+ */
 import type { DaemonProcess } from './daemon.ts';
 import type { DnsServer } from './dns-server.ts';
 
 export type LiveSender = {
   tenantId: string;
-  /** Live, full access. */
+  /** Live key with full access. */
   key: string;
   domainId: string;
-  /** Zone text of the domain's records, without what else the zone holds. */
+  /** Zone text of the domain's records alone. */
   zone: string;
 };
 
@@ -15,9 +18,9 @@ type ShownRecord = { type: string; name: string; value: string };
 type Domain = { id: string; status: string; records: (ShownRecord & { alternative?: ShownRecord })[] };
 
 /**
- * Makes tenant, key and domain, publishes the records next to `otherZone`, and verifies.
+ * Creates the tenant, its key and its domain, publishes the records in addition to `otherZone`, and verifies the domain.
  *
- * @throws Error with the answer of the step that failed
+ * @throws Error with the response of the step that failed
  */
 export async function createLiveSender(
   daemon: DaemonProcess,

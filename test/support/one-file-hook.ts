@@ -1,6 +1,6 @@
 /**
- * Given to Node with `--import`: what is bundled in `?directory=` is imported from there, in every thread. With
- * `?compiled=` the threads of the whole program run its compiled modules from that folder.
+ * A hook for imports, which Node loads with `--import` in every thread. Packages that are bundled in `?directory=` are
+ * imported from there. With `?compiled=`, the threads of the program run its compiled modules in that folder.
  */
 import { globSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -21,7 +21,8 @@ if (compiled !== null && !isMainThread) {
   const source = new URL('../../src/webhooks/webhook-thread.ts', import.meta.url).href;
   bundled.set(source, new URL('webhook-thread.js', compiled).href);
 }
-// The operations of a test are no part of the compiled program: their threads run its sources.
+// Threads with operations that a test defines run the sources, because the compiled program does not contain those
+// operations.
 const operations = new URL('../../src/operations.ts', import.meta.url).href;
 if (compiled !== null && !isMainThread && workerData?.operationsModule === operations) {
   bundled.set(operations, new URL('operations.js', compiled).href);
@@ -31,7 +32,7 @@ if (compiled !== null && !isMainThread && workerData?.operationsModule === opera
   }
 }
 
-/** Where `node:worker_threads` is another module, by the end of the importer's address. */
+/** Modules that replace `node:worker_threads`, by the end of the importing module's URL. */
 const KEPT = [
   { importer: /\/src\/db\/thread\.ts$/, module: './kept-worker.ts' },
   { importer: /-thread\.[jt]s(\?start=\d+)$/, module: './kept-port.ts' },

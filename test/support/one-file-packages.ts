@@ -1,19 +1,20 @@
 /**
- * Packages of hundreds of small modules, each bundled into one for the tests: loading them is most of what a database
- * thread costs to start (180 and 70 ms of CPU), and the suite starts hundreds. The hook beside this file has them imported.
+ * Bundles packages that consist of hundreds of small modules, each into one file. Loading them takes most of the start
+ * of a database thread (180 and 70 ms of CPU time), and the test suite starts hundreds of threads. The hook in
+ * one-file-hook.ts makes Node import the bundles.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
-/** What is imported of each. */
+/** The imported modules of each package. */
 const PACKAGES = { kysely: ['kysely'], typebox: ['typebox', 'typebox/value'] };
 const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
 /**
- * Returns arguments for Node under which they are used. They are bundled once for each version. `compiledDirectory` is
- * where the compiled program is, if it is newer than its sources.
+ * Returns the arguments with which Node uses the bundles. Each version of a package is bundled once.
+ * `compiledDirectory` is the folder of the compiled program, when it is newer than the sources.
  */
 export async function oneFilePackages(compiledDirectory?: string): Promise<string[]> {
   const versions = Object.keys(PACKAGES).map((name) => {
@@ -30,7 +31,7 @@ export async function oneFilePackages(compiledDirectory?: string): Promise<strin
   return ['--import', hook.href];
 }
 
-/** Made beside it and renamed: other runs may be at it. */
+/** Bundles into a temporary folder and renames it, because another run may bundle at the same time. */
 async function bundle(directory: string): Promise<void> {
   mkdirSync(join(MODULES, '.cache'), { recursive: true });
   const making = mkdtempSync(`${directory}-`);
@@ -40,7 +41,7 @@ async function bundle(directory: string): Promise<void> {
         .flat()
         .map((specifier) => ({ in: specifier, out: specifier })),
       bundle: true,
-      // What two of them share is in a third file, once.
+      // Code that several bundles need is written to a shared file.
       splitting: true,
       format: 'esm',
       platform: 'node',

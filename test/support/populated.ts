@@ -1,6 +1,6 @@
 /**
- * The application with two tenants that have one of every resource, made through the API, and the examples of the document
- * turned into requests that one of them may make. For tests that walk over every operation there is.
+ * Opens the application with two tenants that each have one of every resource, and turns the examples of the OpenAPI
+ * document into requests of one of them. Tests that try every operation use it.
  */
 import assert from 'node:assert/strict';
 import type { LightMyRequestResponse } from 'fastify';
@@ -19,14 +19,14 @@ export type Ids = Readonly<Record<Prefix, string>>;
 export type Party = {
   tenantId: Id<'ten'>;
   keys: Readonly<Record<Mode, string>>;
-  /** One of each resource, made with the test key. */
+  /** Id of one resource of each kind, which was created with the test key. */
   ids: Ids;
 };
 
 export type Asked = {
   method: TestMethod;
   url: string;
-  /** JSON unless `type` says otherwise. */
+  /** Body of the media type `type`, which is JSON by default. */
   payload?: string | Buffer;
   type?: string;
 };
@@ -36,15 +36,21 @@ export type Populated = {
   operations: readonly ApiOperation[];
   owner: Party;
   stranger: Party;
-  /** Asks with one of the party's keys, by default its test key; the answer is what the document says of it. */
+  /**
+   * Sends a request with one of the tenant's keys, by default its test key, and checks the response against the
+   * document.
+   */
   ask(party: Pick<Party, 'keys'>, asked: Asked, mode?: Mode): Promise<LightMyRequestResponse>;
-  /** A new one besides `party.ids`; `ids`: of what it is to belong to. */
+  /**
+   * Creates another resource of the kind and returns its id. `ids` replaces ids of the resources that it belongs to.
+   */
   make(party: Party, prefix: Prefix, options?: { ids?: Partial<Ids>; mode?: Mode }): Promise<string>;
-  /** Runs the imports and exports of the party that wait, to their end. */
+  /** Runs the queued imports and exports of the tenant to their end. */
   runJobs(party: Pick<Party, 'tenantId'>): Promise<void>;
   close(): Promise<void>;
 };
 
+/** Opens the application and creates the resources of both tenants. `system` replaces parts of its system. */
 export async function openPopulated(system: Partial<System> = {}): Promise<Populated> {
   const fetch = async () => ({ status: 204, headers: {}, body: Buffer.alloc(0), truncated: false });
   const dns = zoneDns('');
@@ -64,7 +70,7 @@ export async function openPopulated(system: Partial<System> = {}): Promise<Popul
       await house.app.db.commit(fanOutEvents, { now: house.app.clock.now(), limit: 100 });
       const url = `/v1/webhooks/${endpointId}/deliveries`;
       const [newest] = (await ask(party, { method: 'GET', url }, mode)).json<{ data: Made[] }>().data;
-      assert.ok(newest, 'nothing was to be delivered');
+      assert.ok(newest, 'no delivery was created');
       return newest;
     };
     const made = await MAKERS[prefix]({
@@ -105,7 +111,7 @@ function injected({ method, url, payload, type = 'application/json' }: Asked, ke
   };
 }
 
-/** The zone holds the records of each tenant's, under names of its own where they differ. */
+/** Creates the domain, publishes its records and verifies it. */
 async function addVerifiedDomain(
   party: Party,
   ask: Populated['ask'],
@@ -133,8 +139,8 @@ async function runWaiting(test: TestApp, tenantId: Id<'ten'>): Promise<void> {
 const AN_ID = /\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/g;
 
 /**
- * An example of the document as a request that the party may make: each id is the party's own of that kind, senders are
- * at its domain.
+ * Turns an example of the document into a request that the tenant can make: ids become its own ids of the same kind,
+ * and senders are at its domain.
  *
  * @throws Error for an id of an unknown kind
  */
@@ -143,7 +149,7 @@ export function fill<Example>(example: Example, { ids }: Pick<Party, 'ids'>): Ex
     if (typeof value !== 'string') return value;
     return fillText(field, value).replace(AN_ID, (_, prefix: string) => {
       const id = new Map<string, string>(Object.entries(ids)).get(prefix);
-      if (id === undefined) throw new Error(`no tenant of this test has a ${prefix}_`);
+      if (id === undefined) throw new Error(`the tenants of this test have no ${prefix}_`);
       return id;
     });
   });
@@ -163,7 +169,7 @@ function fillText(field: string, text: string): string {
   }
 }
 
-/** The path of an operation with the party's ids, or others by the name of the parameter. */
+/** Returns the path of an operation with the tenant's ids. `others` replaces ids by the names of their parameters. */
 export function pathOf(
   { path, ids }: Pick<ApiOperation, 'path' | 'ids'>,
   party: Pick<Party, 'ids'>,
@@ -175,7 +181,7 @@ export function pathOf(
   );
 }
 
-/** The body of an operation's example, as bytes of its type. */
+/** Returns the body of an operation's example and its media type. */
 export function payloadOf(body: unknown, type: string): Pick<Asked, 'payload' | 'type'> {
   return { type, payload: typeof body === 'string' ? body : JSON.stringify(body) };
 }

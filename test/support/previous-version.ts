@@ -1,6 +1,6 @@
 /**
- * A data directory that the version before the newest migrations wrote, with one of each resource, as the starting
- * point of an upgrade. That version made the fixture itself, over its API.
+ * Provides a data directory of the version before the newest migrations, with one resource of each kind, as the
+ * starting point of an upgrade. The fixture was made through the API of that version.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,6 +19,7 @@ export type PreviousVersion = {
 
 const read = (name: string) => readFileSync(join(FIXTURE, name));
 
+/** Returns the key and the ids of the resources in the data directory. */
 export function previousVersion(): PreviousVersion {
   return JSON.parse(read('contents.json').toString());
 }

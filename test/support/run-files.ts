@@ -1,7 +1,7 @@
 /**
  * Runs test files in a few processes (test-host.ts), each of which takes one file after another, and reports them as
- * `node --test` does. A file that ends its process, has no test, or leaves something open has failed, and the files after
- * it run in a new process.
+ * `node --test` does. A file that ends its process, has no test, or leaves something open has failed, and the files
+ * after it run in a new process.
  */
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ export type RunOptions = {
   filesAtATime: number;
   /** Time limit of one test; a test that exceeds it fails by its name. */
   testMs: number;
-  /** Time limit of one file, its loading and what it leaves open included. */
+  /** Time limit of one file, including the time for loading it and for closing what it has opened. */
   fileMs: number;
 };
 
@@ -29,7 +29,7 @@ export type TestEvent = {
     details?: { duration_ms: number; error?: unknown };
   };
 };
-/** Runs a file, or asks for what keeps the process alive. */
+/** A request to run a file, or to list the resources that keep the process alive. */
 export type HostRequest = { file: string; testMs: number } | 'open';
 /** `cpuMs` is the CPU time of the process since the file started, without the processes that it started. */
 type HostMessage = { event: TestEvent; cpuMs: number } | { open: string[] };
@@ -40,12 +40,12 @@ export type Outcome = { file: string; events: TestEvent[]; counts: Counts; cpuMs
 const HOST = fileURLToPath(new URL('test-host.ts', import.meta.url));
 const NONE: Counts = { tests: 0, suites: 0, passed: 0, failed: 0, cancelled: 0, skipped: 0, todo: 0 };
 const HEAVIEST = 30;
-/** Time in which a process answers what it has open, and in which it ends. */
+/** Maximum time in which a process lists its open resources, and in which it ends. */
 const ANSWER_MS = 5_000;
-/** Node repeats its counts as diagnostics. */
+/** Matches the counts, which Node also reports as diagnostics. */
 const COUNT = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) [\d.]+$/;
 
-/** Prints to standard output, in the order of the files. Resolves with what the files reported. */
+/** Runs the files and prints their results to standard output, in the order of the files. Resolves with the results. */
 export async function runFiles(files: readonly string[], options: RunOptions): Promise<Outcome[]> {
   const startedAt = performance.now();
   const reporter = spec();
@@ -63,6 +63,7 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   return outcomes;
 }
 
+/** Returns true when no test has failed or was cancelled. */
 export function havePassed(outcomes: readonly Outcome[]): boolean {
   return outcomes.every(({ counts }) => counts.failed === 0 && counts.cancelled === 0);
 }
@@ -93,7 +94,10 @@ function runAll(files: readonly string[], options: RunOptions): Promise<Outcome>
 
 const FORK: ForkOptions = { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] };
 
-/** The process may be unable to end although all its files have (nodejs/node#54918). */
+/**
+ * Ends a process. It is killed when it does not end by itself, which can happen after all files have ended
+ * (nodejs/node#54918).
+ */
 async function end(host: ChildProcess): Promise<void> {
   const late = setTimeout(() => host.kill('SIGKILL'), ANSWER_MS);
   const ended = once(host, 'exit');
@@ -116,7 +120,7 @@ async function runFile(host: ChildProcess, file: string, options: RunOptions): P
   const onExit = () => resolve('The process ended by itself before all tests had');
   const late = setTimeout(() => {
     host.send('open' satisfies HostRequest);
-    deaf = setTimeout(() => resolve('The process stands still'), ANSWER_MS);
+    deaf = setTimeout(() => resolve('The process does not answer'), ANSWER_MS);
   }, options.fileMs);
   let deaf: NodeJS.Timeout | undefined;
   host.on('message', onMessage).on('exit', onExit);
@@ -136,7 +140,7 @@ async function runFile(host: ChildProcess, file: string, options: RunOptions): P
 
 type Judged = Omit<Outcome, 'cpuMs'>;
 
-/** Node takes a file without tests for one test that has passed. */
+/** Returns the outcome of a file. A file without tests fails, although Node reports it as one passed test. */
 function judge(file: string, told: readonly TestEvent[], { data }: TestEvent): Judged {
   const counts = data.counts ?? NONE;
   const events = told.filter(({ data }) => !COUNT.test(data.message ?? '')).map(readable);
@@ -155,7 +159,7 @@ function failed({ file, events, counts }: Judged, reason: string): Judged {
   return { file, events: [...events, { type: 'test:fail', data }], counts: { ...counts, ...more } };
 }
 
-/** Gives a failure its error back, which does not cross between processes whole. */
+/** Restores the error of a failure, because errors do not cross between processes completely. */
 function readable(event: TestEvent): TestEvent {
   const { details } = event.data;
   if (details?.error === undefined) return event;

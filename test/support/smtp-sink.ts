@@ -1,51 +1,52 @@
 /**
- * The mail server at the far end of a test: takes every message on 127.0.0.1 and remembers what it took. A message
- * counts once its final dot has arrived, whether or not the sender lived to read the reply, so the sink can judge
- * both loss and duplicates.
+ * A receiving mail server for tests. It accepts every message on 127.0.0.1 and records it. A message counts once its
+ * final dot has arrived, even if the sender ended before it read the reply, so the records show lost and duplicate
+ * messages.
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
 export type SinkMessage = {
-  /** With its angle brackets; empty when the header is missing. */
+  /** Message-ID with its angle brackets; empty when the field is missing. */
   messageId: string;
   mailFrom: string;
   recipients: string[];
-  /** Exactly as it came, without dot-stuffing. Kept only when asked for. */
+  /** The bytes of the message without dot-stuffing. Undefined unless `keepRaw` is set. */
   raw: Buffer | undefined;
   receivedAtMs: number;
 };
 
 export type SinkOptions = {
-  /** Default `127.0.0.1`. */
+  /** Address to listen on, by default `127.0.0.1`. */
   host?: string;
-  /** Default: any free port. */
+  /** Port to listen on, by default any free port. */
   port?: number;
-  /** Time between the final dot and the reply. Default 0. */
+  /** Time between the final dot and the reply, by default 0. */
   replyDelayMs?: number;
   keepRaw?: boolean;
-  /** Offers STARTTLS with the library's own, publicly known certificate. Default false. */
+  /** Offers STARTTLS with the publicly known certificate of the library. By default STARTTLS is not offered. */
   startTls?: boolean;
 };
 
 export type SmtpSink = {
   host: string;
   port: number;
-  /** In the order their dots arrived. */
+  /** Messages in the order in which their final dots arrived. */
   messages: SinkMessage[];
-  /** Connections opened so far. */
+  /** Returns the number of connections that were opened so far. */
   connections(): number;
-  /** Connections open now. */
+  /** Returns the number of connections that are open now. */
   openConnections(): number;
   close(): Promise<void>;
 };
 
-/** More than the largest message of any test. */
+/** Maximum size of a message, which is larger than any message of a test. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 1_000;
 const MESSAGE_ID = /^message-id:\s*(<[^>\r\n]*>)/im;
 
+/** Starts a server without messages. */
 export async function startSmtpSink(options: SinkOptions = {}): Promise<SmtpSink> {
   const host = options.host ?? '127.0.0.1';
   const messages: SinkMessage[] = [];
@@ -66,7 +67,7 @@ export async function startSmtpSink(options: SinkOptions = {}): Promise<SmtpSink
       const { envelope } = session;
       const parts: Buffer[] = [];
       stream.on('data', (part: Buffer) => parts.push(part));
-      // A sender that dies before the dot has the stream destroyed: no 'end', no message.
+      // When the sender ends before the final dot, the stream is destroyed without 'end', and no message is recorded.
       stream.once('error', () => {});
       stream.once('end', () => {
         const raw = Buffer.concat(parts);
@@ -81,7 +82,7 @@ export async function startSmtpSink(options: SinkOptions = {}): Promise<SmtpSink
       });
     },
   });
-  // Errors of single connections: a peer killed in the middle of a command.
+  // A client that is killed in the middle of a command causes an error, which concerns its connection alone.
   server.on('error', () => {});
   const listener = server.listen(options.port ?? 0, host);
   await once(listener, 'listening');

@@ -1,4 +1,7 @@
-/** Driving the queue by hand: a tenant that may send, mail accepted over HTTP, and deliveries run when the test says so. */
+/**
+ * Controls the queue in a test: it opens an application with a tenant that can send, accepts mail over HTTP, and runs
+ * deliveries when the test asks for them.
+ */
 import assert from 'node:assert/strict';
 import type { App } from '../../src/app.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
@@ -25,21 +28,21 @@ export type Spool = TestApp & {
   dns: ReturnType<typeof zoneDns>;
   /** Adds lines to the zone, next to those of the sender's domain. */
   addZone(text: string): void;
-  /** Accepts a live email from the verified domain; answers its id. */
+  /** Accepts a live email from the verified domain and returns its id. */
   accept(to: string | string[], more?: object): Promise<string>;
-  /** Delivers everything due now. */
+  /** Delivers all mail that is due now. */
   deliverDue(): Promise<void>;
-  /** Resolves once nothing is due or in flight: what a dispatcher that runs has done its work. */
+  /** Resolves once a running dispatcher has delivered everything: no mail is due or in flight. */
   settled(): Promise<void>;
-  /** Claims everything due now, as a start of the daemon with this runId would; nothing is delivered. */
+  /** Claims all mail that is due now, as the run of the daemon with this `runId` would, and delivers nothing. */
   claim(runId?: string): Promise<Claim[]>;
-  /** Ends every claim of due mail in a crash until a recipient is held. */
+  /** Claims due mail and simulates a crash of the daemon, again and again until a recipient is held. */
   crashUntilHeld(): Promise<void>;
-  // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
+  // biome-ignore lint/suspicious/noExplicitAny: the test checks the shape of the response.
   email(id: string): Promise<any>;
 };
 
-/** `smtpPort`: where every host of the zone is thought to listen. */
+/** Opens the application. `smtpPort` is the port of every mail server in the zone. */
 export async function openSpool(
   options: { smtpPort?: number; system?: Partial<System>; env?: Record<string, string> } = {},
 ): Promise<Spool> {
@@ -109,12 +112,12 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
   }));
 }
 
-/** The application as sessions see it. */
+/** Returns the application with the functions that a session needs. */
 export function deliveryAppOf(app: App): DeliveryApp {
   return { ...app, prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app) }) };
 }
 
-/** Delivers a claim; `transact` stands for the connection. */
+/** Delivers a claim. `transact` replaces the SMTP connection. */
 export function deliverBy(
   app: App,
   claim: Claim,
@@ -132,9 +135,9 @@ export function judged(
   return { kind: 'judged', verdicts, undecided: undefined, signature, durationMs: 0 };
 }
 
-/** Longer than the time over which recovered mail is spread. */
+/** Time after which all recovered mail is due, because its due times are spread over a shorter time. */
 const RECOVERED_MS = 10_000;
-/** Enough crashes to hold one of a few recipients. */
+/** Maximum number of crashes, after which at least one of a few recipients must be held. */
 const MAX_CRASHES = 50;
 
 async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {
@@ -150,10 +153,10 @@ async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {
 }
 
 const STOP_MS = 30_000;
-/** Only a test that fails waits this long. */
+/** Maximum wait for the queue. Only a test that fails waits this long. */
 const PATIENCE_MS = 30_000;
 
-/** Input and output decide how long that takes, not the clock, which stands still. */
+/** Waits until no mail is due or in flight. It polls, because the fake clock stands still while I/O makes progress. */
 async function settled({ db, clock }: App): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (performance.now() < deadline) {

@@ -1,3 +1,4 @@
+/** Temporary directories of tests. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,7 @@ process.once('exit', () => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
 });
 
-/** A directory of a test's own, gone when its process ends, however the test does. */
+/** Creates a directory for a test. It is removed when the process ends, whether the test passes or fails. */
 export function temporaryDirectory(name: string): string {
   const directory = mkdtempSync(join(tmpdir(), `postrider-${name}-`));
   directories.push(directory);

@@ -1,6 +1,6 @@
 /**
- * The application as src/main.ts composes it, in this process and without its workers: a data directory of its own, a
- * tenant with a test key and a live key, a DNS without names, and no connections to other machines.
+ * Opens the application in this process, as src/main.ts does, but without its workers. It has its own data directory, a
+ * tenant with a test key and a live key, and a DNS without names, and it refuses every connection to another machine.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,16 +19,16 @@ import { conforming } from './conformance.ts';
 import { zoneDns } from './zone-dns.ts';
 
 export type TestAppOptions = {
-  /** Parts of the world to replace: a fake clock, a zone, a dial. */
+  /** Parts of the system to replace, such as the clock, the DNS or `dial`. */
   system?: Partial<System>;
-  /** `POSTRIDER_*` settings, over those of the test. */
+  /** `POSTRIDER_*` settings, which replace the defaults of tests. */
   env?: Record<string, string>;
 };
 
 export type TestRequest = {
-  /** Default: the test key. `null` sends none. */
+  /** API key of the request, by default the test key. With null the request has no key. */
   key?: string | null;
-  /** Sent as JSON. */
+  /** Value that is sent as JSON. */
   body?: unknown;
   headers?: Record<string, string>;
 };
@@ -36,29 +36,30 @@ export type TestRequest = {
 export type TestResponse = {
   status: number;
   headers: Record<string, number | string | string[] | undefined>;
-  /** Parsed when it is JSON, text otherwise; '' when there is none. */
-  // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
+  /** The body as a value when it is JSON, and as text otherwise; '' when there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: the test checks the shape of the response.
   body: any;
 };
 
 export type TestMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** Disposing of it closes it and removes its data. */
+/** An open application. Disposing of it closes the application and removes its data. */
 export type TestApp = AsyncDisposable & {
   app: App;
-  /** Every route of the daemon; `inject` needs no socket, and checks the answer against the OpenAPI document. */
+  /** Server with all routes. `inject` uses no socket, and checks each response against the OpenAPI document. */
   server: FastifyInstance;
   dataDir: string;
   tenantId: Id<'ten'>;
   testKey: string;
   liveKey: string;
-  /** `path` with `/v1`. */
+  /** Sends a request. The path includes `/v1`. */
   request(method: TestMethod, path: string, options?: TestRequest): Promise<TestResponse>;
-  /** A second tenant, for what one must not see of the other. */
+  /** Adds a tenant, for tests of what tenants can see of each other. */
   addTenant(name: string): Promise<{ tenantId: Id<'ten'>; testKey: string; liveKey: string }>;
   close(): Promise<void>;
 };
 
+/** Opens the application. The caller closes it. */
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = options.env?.['POSTRIDER_DATA_DIR'] ?? mkdtempSync(join(tmpdir(), 'postrider-test-'));
   const config = loadConfig({
@@ -72,9 +73,9 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
   const system = {
     dns: zoneDns(''),
     targets: ANY_TARGET,
-    dial: noWayOut,
-    fetch: noWayOut,
-    statDisk: roomyDisk,
+    dial: refuseToConnect,
+    fetch: refuseToConnect,
+    statDisk: largeDisk,
     ...options.system,
   };
   const app = await openApp(config, system, { readers: 1 });
@@ -99,11 +100,11 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
 }
 
 /** Reports a disk with free space, since the disk of the test machine may be full. */
-async function roomyDisk() {
+async function largeDisk() {
   return { freeBytes: 2 ** 40, totalBytes: 2 ** 41 };
 }
 
-function noWayOut(): Promise<never> {
+function refuseToConnect(): Promise<never> {
   return Promise.reject(new Error('this test allows no connections; pass `dial` or `fetch`'));
 }
 

@@ -1,8 +1,8 @@
 /**
- * A process that runs test files one after another, so that the modules of the program are loaded once for many of them.
- * Each file has a root suite and hooks of its own. The channel to the parent does not keep the process alive while a
- * file runs: Node finishes the suite when nothing is left to wait for, so a file that leaves something open never
- * finishes here, as it would never finish alone.
+ * A process that runs test files one after another, so that the modules of the program are loaded once for many of
+ * them. Each file has a root suite and hooks of its own. The channel to the parent does not keep the process alive
+ * while a file runs: Node finishes the suite when nothing is left to wait for, so a file that leaves something open
+ * never finishes here, as it would never finish alone.
  */
 import { registerHooks } from 'node:module';
 import { run } from 'node:test';
@@ -12,7 +12,7 @@ import type { HostRequest, TestEvent } from './run-files.ts';
 
 /** The events that the parent prints or counts. */
 const SENT = new Set(['test:start', 'test:pass', 'test:fail', 'test:diagnostic', 'test:summary']);
-/** An error is shown on one screen. */
+/** Maximum number of lines that are shown of an error, so that it fits on one screen. */
 const MAX_ERROR_LINES = 40;
 
 const { channel } = process;
@@ -20,7 +20,7 @@ if (!channel) throw new Error('test-host.ts runs as a child of run-files.ts');
 let runs = 0;
 let file = '';
 
-// A test file is evaluated anew each time it is run; what it imports is shared.
+// A test file is evaluated again each time it is run. The modules that it imports are shared.
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);

@@ -1,11 +1,11 @@
-/** An application's end of a webhook: answers 200 on 127.0.0.1 and remembers what was posted to it. */
+/** A receiver of webhooks on 127.0.0.1. It answers every post with 200 and records it. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type ReceivedWebhook = {
   headers: IncomingHttpHeaders;
-  /** Exactly what was signed. */
+  /** The body as it was received and signed. */
   body: string;
   receivedAtMs: number;
 };
@@ -16,6 +16,7 @@ export type WebhookReceiver = {
   close(): Promise<void>;
 };
 
+/** Starts a receiver on a free port. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const server = createServer((request, response) => {

@@ -1,7 +1,6 @@
 /**
- * A `Dns` that answers from zone text, in this process and without a socket. Tests change the text between two
- * questions to play a record that appears, and name a failure to play a resolver that is unwell. Nothing is kept, so
- * `fresh` is the same.
+ * A `Dns` that answers from zone text, in this process and without a socket. Tests change the text when a record is to
+ * appear, and make the lookups of a name fail. Nothing is cached, so `fresh` behaves in the same way.
  */
 import { type Dns, type DnsAnswer, type DnsLookups, isHostName } from '../../src/system/dns.ts';
 import {
@@ -14,13 +13,17 @@ import {
 } from './zone.ts';
 
 export type ZoneDns = Dns & {
-  /** Replaces the whole zone. Named failures stay. */
+  /** Replaces the whole zone. Lookups that fail because of `fail` continue to do so. */
   setZone(text: string): void;
-  /** Every question about `name`, or whose aliases lead to it, fails with `reason` (`ESERVFAIL`, `ETIMEOUT`) until `heal`. */
+  /**
+   * Makes lookups of `name`, and of aliases that lead to it, fail with a reason such as `ESERVFAIL` until `heal` is
+   * called.
+   */
   fail(name: string, reason: string): void;
   heal(name: string): void;
 };
 
+/** Returns a DNS with the zone text. */
 export function zoneDns(zoneText: string): ZoneDns {
   let zone = parseZone(zoneText);
   const failures = new Map<string, string>();

@@ -1,7 +1,7 @@
 /**
- * DNS as zone text, one record a line: `name [ttl] [IN] TYPE rdata`, for A, AAAA, MX, TXT and CNAME. Every name is
- * absolute, with or without its final dot; `;` starts a comment outside quotes. Both the in-process DNS
- * (`zone-dns.ts`) and the one that answers over UDP (`dns-server.ts`) read this.
+ * Parses zone text. Each line is one record, `name [ttl] [IN] TYPE rdata`, of type A, AAAA, MX, TXT or CNAME. Every
+ * name is absolute, with or without its final dot, and `;` starts a comment outside quotes. The in-process DNS
+ * (zone-dns.ts) and the DNS server (dns-server.ts) use it.
  */
 
 export type RecordData =
@@ -15,27 +15,30 @@ export type RecordData =
 
 export type RecordType = RecordData['type'];
 
-/** `name` is lower-case and without its final dot. */
+/** A record. Its name is in lower case and has no final dot. */
 export type ZoneRecord = { name: string; ttlSeconds: number } & RecordData;
 
-/** By name as in `ZoneRecord`. */
+/** Records by their name. */
 export type Zone = Map<string, ZoneRecord[]>;
 
 export type Lookup =
-  /** `aliases` are the CNAMEs that led to `records`, in the order they were followed. */
+  /** `aliases` are the CNAMEs that led to `records`, in the order in which they were followed. */
   | { kind: 'found'; aliases: ZoneRecord[]; records: ZoneRecord[] }
   | { kind: 'no-data'; aliases: ZoneRecord[] }
   | { kind: 'no-name'; aliases: ZoneRecord[] }
   | { kind: 'loop' };
 
 const DEFAULT_TTL_SECONDS = 60;
-/** For how long it may be kept that there is nothing (RFC 2308 5). */
+/** Time for which a negative answer may be cached (RFC 2308 5). */
 export const NEGATIVE_TTL_SECONDS = 60;
 const MAX_CHARACTER_STRING = 255;
-/** As many as common resolvers follow. */
+/** Maximum number of aliases that are followed, the same number as in common resolvers. */
 const MAX_ALIAS_CHAIN = 16;
 
-/** Throws with the line when it cannot be read, or when a CNAME has company (RFC 1034 3.6.2). */
+/**
+ * Parses a zone.
+ * @throws Error for a line that cannot be parsed, or for a name with a CNAME and other records (RFC 1034 3.6.2)
+ */
 export function parseZone(text: string): Zone {
   const zone: Zone = new Map();
   for (const line of text.split('\n')) {
@@ -52,7 +55,10 @@ export function parseZone(text: string): Zone {
   return zone;
 }
 
-/** What an honest resolver would say. A name that has only names below it exists (RFC 8020 2): `no-data`. */
+/**
+ * Looks up records as a resolver does. A name without records that has names below it exists, so its result is
+ * `no-data` (RFC 8020 2).
+ */
 export function lookUp(zone: Zone, name: string, type: RecordType): Lookup {
   const aliases: ZoneRecord[] = [];
   let current = canonicalName(name);
@@ -69,7 +75,7 @@ export function lookUp(zone: Zone, name: string, type: RecordType): Lookup {
   return { kind: 'loop' };
 }
 
-/** Lower-case, without the final dot; the root is the empty string. */
+/** Returns the name in lower case and without its final dot. The root is the empty string. */
 export function canonicalName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
@@ -92,7 +98,7 @@ function tokenize(line: string): Word[] {
   return words;
 }
 
-/** RFC 1035 5.1: `\DDD` is an octet in decimal, any other `\X` is X. */
+/** Replaces escapes (RFC 1035 5.1): `\DDD` is an octet in decimal, and any other `\X` is X. */
 function unescapeText(text: string): string {
   return text.replace(/\\(?:(\d{3})|(.))/g, (_, decimal: string | undefined, character: string) =>
     decimal === undefined ? character : String.fromCharCode(Number(decimal)),

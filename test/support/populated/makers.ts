@@ -1,26 +1,26 @@
-/** How one of each resource is made, through the API alone. What has a name has the same for each tenant. */
+/** Creates one resource of each kind through the API. A named resource has the same name in each tenant. */
 import type { Prefix } from './operations.ts';
 
 export type Made = { id: string };
 export type Wanted = {
-  /** Of the tenant: what the new one belongs to. */
+  /** Ids of the tenant's resources, to which the new one belongs. */
   ids: Readonly<Record<Prefix, string>>;
-  /** Another for each that is made. */
+  /** A number that is different for each created resource. */
   count: number;
   post(path: string, body: unknown): Promise<Made>;
-  /** Posts a file. */
+  /** Posts a CSV file. */
   postCsv(path: string, file: string): Promise<Made>;
-  /** Makes the deliveries that are due for what has happened, and answers the newest of this endpoint. */
+  /** Creates the deliveries of recorded events, and returns the newest one of this endpoint. */
   newestDelivery(endpointId: string): Promise<Made>;
-  /** Runs the imports and exports that wait. */
+  /** Runs the queued imports and exports. */
   runJobs(): Promise<void>;
 };
 
-/** Each tenant has it, and has verified it. */
+/** Domain that each tenant has and has verified. */
 export const DOMAIN = 'post.example';
 const DAY_MS = 24 * 3_600_000;
 
-/** In an order in which each finds what it belongs to. */
+/** Functions that create the resources, in an order in which each finds the resources that it belongs to. */
 export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>> = {
   dom: ({ post, count }) => post('/v1/domains', { name: `n${count}.example` }),
   top: ({ post }) => post('/v1/topics', { name: 'News', description: 'What is new' }),

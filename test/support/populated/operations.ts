@@ -1,13 +1,13 @@
 /**
- * The operations of the API as tests walk over them, read from its OpenAPI document: an operation that is new is among
- * them by being there, and one whose ids are of an unknown kind is refused.
+ * Reads the operations of the API from its OpenAPI document, so that tests cover new operations without being changed.
+ * An operation with ids of an unknown kind is refused.
  */
 import type { Operation } from '../../../src/http/json/openapi/operation.ts';
 import type { OpenApiDocument } from '../../../src/http/json/openapi.ts';
 import type { IdPrefix } from '../../../src/system/ids.ts';
 import type { TestMethod } from '../test-app.ts';
 
-/** What a path names before an id, and what ids of it begin with. */
+/** Prefixes of ids, by the noun that stands before the id in a path. */
 const PREFIX_OF = {
   emails: 'em',
   domains: 'dom',
@@ -42,23 +42,24 @@ export type Schema = {
 export type BodyOf = { type: string; isRequired: boolean; schema: Schema; example: unknown };
 
 export type ApiOperation = {
-  /** Its operationId. */
+  /** The `operationId`. */
   name: string;
   method: TestMethod;
-  /** With `{id}`. */
+  /** Path with parameters such as `{id}`. */
   path: string;
   ids: readonly { name: string; prefix: Prefix }[];
   query: readonly { name: string; schema: Schema }[];
   body?: BodyOf;
-  /** Its statuses below 300. */
+  /** Statuses of success: those below 300. */
   successes: readonly number[];
-  /** Of a list: what its cursors begin with. */
+  /** Prefix of the cursors of a list; undefined for other operations. */
   listed?: Prefix;
 };
 
 type Parameter = { name: string; in: string; schema: Schema };
 type RequestBody = { required: boolean; content: Record<string, { schema: Schema; example?: unknown }> };
 
+/** Returns the operations of the document, in its order. */
 export function operationsOf(document: OpenApiDocument): ApiOperation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
@@ -88,11 +89,14 @@ function readOperation(
   };
 }
 
-/** @throws Error for a resource that nobody has told of here */
+/**
+ * Returns the prefix of the ids that follow the noun in a path.
+ * @throws Error for a noun that `PREFIX_OF` does not contain
+ */
 function prefixOf(noun: string, path: string): Prefix {
   const prefix = new Map<string, Prefix>(Object.entries(PREFIX_OF)).get(noun);
   if (prefix !== undefined) return prefix;
-  throw new Error(`what are the ids of "${noun}" like? ${path}`);
+  throw new Error(`PREFIX_OF has no prefix for "${noun}" in ${path}`);
 }
 
 function readBody(document: OpenApiDocument, body: RequestBody | undefined): BodyOf | undefined {
@@ -102,7 +106,7 @@ function readBody(document: OpenApiDocument, body: RequestBody | undefined): Bod
   return { type, isRequired: body.required, schema, example: media.example };
 }
 
-/** Without references. Nothing in the document refers to itself. */
+/** Returns the schema with its references replaced. The document has no recursive schemas here. */
 function dereferenced(document: OpenApiDocument, schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema), (_key, value) => {
     const reference: unknown = value?.$ref;
@@ -112,7 +116,7 @@ function dereferenced(document: OpenApiDocument, schema: Schema): Schema {
   });
 }
 
-/** The operation that deletes what has such ids, where there is one. */
+/** Returns the operation that deletes a resource with such an id; undefined when there is none. */
 export function findDelete(operations: readonly ApiOperation[], prefix: Prefix): ApiOperation | undefined {
   return operations.find(({ method, ids }) => method === 'DELETE' && ids.at(-1)?.prefix === prefix);
 }
