@@ -163,7 +163,7 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
       'create answers 201 with id, url, events, secret, status':
         'webhooks/api.test.ts: an endpoint is created enabled, with its secret, and answers to its id without it',
       list: [
-        'webhooks/api.test.ts: the list is newest first, in pages, without secrets',
+        'webhooks/api.test.ts: an endpoint is created enabled, with its secret, and answers to its id without it',
         'specification/lists.test.ts: GET /v1/webhooks pages as every list does',
       ],
       get: 'webhooks/api.test.ts: an endpoint is created enabled, with its secret, and answers to its id without it',

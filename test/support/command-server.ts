@@ -1,8 +1,8 @@
 /**
  * A minimal mail server whose replies a test chooses: one function receives each command, and each line of a message.
  */
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from './loopback.ts';
 
 export type CommandServer = {
   port: number;
@@ -11,12 +11,18 @@ export type CommandServer = {
   close(): void;
 };
 
+/** Accepts every message. */
+export function oblige(line: string): string {
+  if (line === 'DATA') return '354 go on';
+  return /^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line) ? '250 ok' : line === '.' ? '250 taken' : '';
+}
+
 /**
  * Starts the server on 127.0.0.1. It greets each client at once. `answer` receives each line and returns the reply:
  * undefined closes the connection, and an empty text sends nothing.
  */
 export async function startCommandServer(
-  answer: (line: string) => string | undefined,
+  answer: (line: string, socket: Socket) => string | undefined,
 ): Promise<CommandServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -27,17 +33,15 @@ export async function startCommandServer(
     socket.on('data', (data) => {
       rest += data.toString('latin1');
       for (let end = rest.indexOf('\r\n'); end >= 0; end = rest.indexOf('\r\n')) {
-        const reply = answer(rest.slice(0, end));
+        const reply = answer(rest.slice(0, end), socket);
         rest = rest.slice(end + 2);
         if (reply === undefined) return void socket.destroy();
         if (reply !== '') socket.write(`${reply}\r\n`);
       }
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listenOnLoopback(server),
     connections: () => sockets.size,
     close() {
       for (const socket of sockets) socket.destroy();

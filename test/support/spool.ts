@@ -15,9 +15,10 @@ import { createPreparer } from '../../src/queue/prepare.ts';
 import type { Attempt } from '../../src/queue/sessions/transport.ts';
 import { recoverQueue, startDelivering } from '../../src/queue/worker.ts';
 import type { System } from '../../src/system/system.ts';
+import type { Work } from '../../src/system/worker.ts';
 import { createFakeClock, type FakeClock } from './fake-clock.ts';
 import { pause } from './pause.ts';
-import { openTestApp, type TestApp } from './test-app.ts';
+import { openTestApp, type TestApp, type TestResponse } from './test-app.ts';
 import { zoneDns } from './zone-dns.ts';
 
 export const START_MS = Date.parse('2026-03-01T12:00:00.000Z');
@@ -28,19 +29,35 @@ export type Spool = TestApp & {
   dns: ReturnType<typeof zoneDns>;
   /** Adds lines to the zone, next to those of the sender's domain. */
   addZone(text: string): void;
+  /** Adds a domain to the tenant of a live key, publishes its records and verifies it. */
+  addDomain(key: string, name: string): Promise<void>;
   /** Accepts a live email from the verified domain and returns its id. */
-  accept(to: string | string[], more?: object): Promise<string>;
+  accept(to: string | string[], more?: Accepted): Promise<string>;
+  /** Accepts an email to each of `user0@domain`, `user1@domain`, … and returns their ids. */
+  acceptMany(count: number, domain: string): Promise<string[]>;
   /** Delivers all mail that is due now. */
   deliverDue(): Promise<void>;
   /** Resolves once a running dispatcher has delivered everything: no mail is due or in flight. */
   settled(): Promise<void>;
   /** Claims all mail that is due now, as the run of the daemon with this `runId` would, and delivers nothing. */
   claim(runId?: string): Promise<Claim[]>;
+  /** Begins the next trial of a suspect, if one is due. */
+  startTrial(trials?: Work<'trial'>): Promise<void>;
+  /** Claims all due mail and crashes, once for each `runId`. It returns how many messages each run claimed. */
+  crash(...runIds: string[]): Promise<number[]>;
   /** Claims due mail and simulates a crash of the daemon, again and again until a recipient is held. */
   crashUntilHeld(): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: the test checks the shape of the response.
   email(id: string): Promise<any>;
+  /** Returns the first recipient of an email. */
+  // biome-ignore lint/suspicious/noExplicitAny: the test checks the shape of the response.
+  recipient(id: string): Promise<any>;
+  cancel(id: string): Promise<TestResponse>;
 };
+
+/** Fields of an email, over those of `accept`, and the key that sends it. */
+type Accepted = { key?: string; [field: string]: unknown };
+type Published = { type: string; name: string; value: string };
 
 /** Opens the application. `smtpPort` is the port of every mail server in the zone. */
 export async function openSpool(
@@ -52,38 +69,42 @@ export async function openSpool(
     system: { clock, dns, random: () => 0.5, ...options.system },
     env: { POSTRIDER_OUTBOUND_SMTP_PORT: String(options.smtpPort ?? 25), ...options.env },
   });
-  const { request, liveKey: key } = testApp;
-  const created = await request('POST', '/v1/domains', { key, body: { name: SENDER_DOMAIN } });
-  assert.equal(created.status, 201);
-  type Published = { type: string; name: string; value: string };
-  const records = created.body.records as (Published & { alternative?: Published })[];
-  let zone = records
-    .map((record) => record.alternative ?? record)
-    .map(({ type, name, value }) => `${name} ${type} ${type === 'TXT' ? JSON.stringify(value) : value}`)
-    .join('\n');
-  dns.setZone(zone);
-  const verified = await request('POST', `/v1/domains/${created.body.id}/verify`, { key });
-  assert.equal(verified.body.status, 'verified');
+  const { request, liveKey } = testApp;
+  let zone = '';
+  function addZone(text: string): void {
+    zone = `${zone}\n${text}`;
+    dns.setZone(zone);
+  }
+  async function addDomain(key: string, name: string): Promise<void> {
+    const created = await request('POST', '/v1/domains', { key, body: { name } });
+    assert.equal(created.status, 201);
+    for (const record of created.body.records as (Published & { alternative?: Published })[]) {
+      const { type, name, value } = record.alternative ?? record;
+      addZone(`${name} ${type} ${type === 'TXT' ? JSON.stringify(value) : value}`);
+    }
+    const verified = await request('POST', `/v1/domains/${created.body.id}/verify`, { key });
+    assert.equal(verified.body.status, 'verified');
+  }
+  await addDomain(liveKey, SENDER_DOMAIN);
+  async function accept(to: string | string[], { key = liveKey, ...more }: Accepted = {}): Promise<string> {
+    const email = { from: `Ada <ada@${SENDER_DOMAIN}>`, to, subject: 'Hi', text: 'Hello' };
+    const body = { ...email, type: 'transactional', ...more };
+    const accepted = await request('POST', '/v1/emails', { key, body });
+    assert.equal(accepted.status, 200, JSON.stringify(accepted.body));
+    return accepted.body.id;
+  }
+  const email = async (id: string) => (await request('GET', `/v1/emails/${id}`, { key: liveKey })).body;
   return {
     ...testApp,
     clock,
     dns,
-    addZone(text) {
-      zone = `${zone}\n${text}`;
-      dns.setZone(zone);
-    },
-    async accept(to, more = {}) {
-      const body = {
-        from: `Ada <ada@${SENDER_DOMAIN}>`,
-        to,
-        subject: 'Hi',
-        text: 'Hello',
-        type: 'transactional',
-        ...more,
-      };
-      const accepted = await request('POST', '/v1/emails', { key, body });
-      assert.equal(accepted.status, 200, JSON.stringify(accepted.body));
-      return accepted.body.id;
+    addZone,
+    addDomain,
+    accept,
+    async acceptMany(count, domain) {
+      const ids: string[] = [];
+      for (let index = 0; index < count; index++) ids.push(await accept(`user${index}@${domain}`));
+      return ids;
     },
     async deliverDue() {
       const dispatcher = startDelivering(testApp.app);
@@ -92,8 +113,20 @@ export async function openSpool(
     },
     settled: () => settled(testApp.app),
     claim: (runId) => claimDue(testApp.app, runId),
+    startTrial: (trials) => startTrial(testApp.app, trials),
+    async crash(...runIds) {
+      const counts: number[] = [];
+      for (const runId of runIds) {
+        counts.push((await claimDue(testApp.app, runId)).length);
+        await recoverQueue(testApp.app);
+        await clock.advance(RECOVERED_MS);
+      }
+      return counts;
+    },
     crashUntilHeld: () => crashUntilHeld(testApp.app, clock),
-    email: async (id) => (await request('GET', `/v1/emails/${id}`, { key })).body,
+    email,
+    recipient: async (id) => (await email(id)).recipients[0],
+    cancel: (id) => request('POST', `/v1/emails/${id}/cancel`, { key: liveKey }),
   };
 }
 
@@ -140,13 +173,16 @@ const RECOVERED_MS = 10_000;
 /** Maximum number of crashes, after which at least one of a few recipients must be held. */
 const MAX_CRASHES = 50;
 
+async function startTrial(app: App, trials = createTrialWork(app)): Promise<void> {
+  for (const trial of (await trials.lease(1)).items) await trials.run(trial);
+}
+
 async function crashUntilHeld(app: App, clock: FakeClock): Promise<void> {
   const before = await countHeld(app.db.read);
   for (let crash = 1; (await countHeld(app.db.read)) === before; crash++) {
     assert.ok(crash <= MAX_CRASHES, 'nothing is held');
     await clock.advance(RECOVERED_MS);
-    const trials = createTrialWork(app);
-    for (const trial of (await trials.lease(1)).items) await trials.run(trial);
+    await startTrial(app);
     assert.ok((await claimDue(app, `crash ${crash}`)).length > 0, 'nothing is due');
     await recoverQueue(app);
   }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createFetch } from '../../src/system/fetch.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { shareWorld, until } from './webhook-world.ts';
 
@@ -34,15 +33,11 @@ async function postFor(
   receiver.on('connection', () => {
     arrived += 100;
   });
-  receiver.listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  const url = urlWithPort.replace('PORT', String((receiver.address() as AddressInfo).port));
+  const url = urlWithPort.replace('PORT', String(await listenOnLoopback(receiver)));
   let error: string | null = null;
   await inWorld(async (world) => {
     world.knobs.fetch = createFetch(createTargetGuard({ allow, own: [] }), zoneDns(''));
-    await world.createEndpoint({ url });
-    await world.record();
-    world.start();
+    await world.begin({ url });
     await until(world, 'the post has ended', async () => {
       const row = (await world.deliveries())[0];
       error = row?.error ?? null;

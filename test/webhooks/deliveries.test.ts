@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ExpirySlice } from '../../src/db/expiry.ts';
-import { firstIdAt, firstKeptId, newId } from '../../src/system/ids.ts';
+import { firstIdAt, firstKeptId, type Id } from '../../src/system/ids.ts';
 import { listDeliveries } from '../../src/webhooks/deliveries/log/store.ts';
 import { endPending, expireDeliveries, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { explain } from '../support/explain.ts';
@@ -11,8 +11,8 @@ const inWorld = shareWorld();
 
 const DAY = 86_400_000;
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
-const list = async (world: WebhookWorld, id: string, query = '', key = world.test.testKey) =>
-  world.test.request('GET', `/v1/webhooks/${id}/deliveries${query}`, { key });
+const list = (world: WebhookWorld, id: string, query = '') =>
+  world.test.request('GET', `/v1/webhooks/${id}/deliveries${query}`);
 const settled = (world: WebhookWorld) =>
   until(world, 'every post was answered', async () => {
     const rows = await world.deliveries();
@@ -96,10 +96,8 @@ const BODIES: [name: string, body: Buffer, shown: string, truncated?: true][] = 
 for (const [name, body, shown, truncated = false] of BODIES) {
   test(`a response body that ${name} is kept as text`, () =>
     inWorld(async (world) => {
-      const { id } = await world.createEndpoint();
       world.answer(() => ({ status: 200, body, truncated }));
-      await world.record();
-      world.start();
+      const { id } = await world.begin();
       await settled(world);
       assert.equal((await list(world, id)).body.data[0].responseBody, shown);
     }));
@@ -108,22 +106,17 @@ for (const [name, body, shown, truncated = false] of BODIES) {
 const STATES = ['pending', 'delivered', 'failed', 'skipped'] as const;
 
 /** One of each state and endpoint, in turns: the oldest first. */
-async function fill(world: WebhookWorld, endpoints: readonly string[], rounds: number): Promise<void> {
+async function fill(world: WebhookWorld, endpoints: readonly Id<'wh'>[], rounds: number): Promise<void> {
   const eventId = await world.record();
-  let at = world.startMs - DAY;
-  for (let round = 0; round < rounds; round += 1)
-    for (const state of STATES)
-      for (const endpointId of endpoints) {
-        at += 1;
-        const dueAt = state === 'pending' ? world.startMs + DAY : null;
-        await world.side
-          .insertInto('webhookDeliveries')
-          .values({
-            ...{ id: newId('whd', at), endpointId: endpointId as `wh_${string}`, eventId, state, dueAt },
-            ...{ tenantId: world.test.tenantId, attempts: 1, createdAt: at },
-          })
-          .execute();
-      }
+  const round = STATES.flatMap((state) => endpoints.map((endpointId) => ({ state, endpointId, eventId })));
+  const rows = Array(rounds)
+    .fill(round)
+    .flat()
+    .map((row, index) => ({
+      ...{ ...row, createdAt: world.startMs - DAY + index + 1, attempts: 1 },
+      dueAt: row.state === 'pending' ? world.startMs + DAY : null,
+    }));
+  await world.addDeliveries(...rows);
 }
 
 test('deliveries are listed newest first, in pages, by state, and of one endpoint', () =>
@@ -201,18 +194,11 @@ test('deliveries that have ended are kept for 30 days, and their events after th
     const { id } = await world.createEndpoint();
     const eventId = await world.record();
     const ages = [31 * DAY, 30 * DAY + 1, 30 * DAY - 1, DAY];
-    const add = async (age: number, state: (typeof STATES)[number]) => {
-      const at = world.startMs - age;
-      await world.side
-        .insertInto('webhookDeliveries')
-        .values({
-          ...{ id: newId('whd', at), endpointId: id, tenantId: world.test.tenantId, eventId, state },
-          ...{ attempts: 1, dueAt: null, createdAt: at },
-        })
-        .execute();
-    };
-    for (const state of STATES) for (const age of ages) await add(age, state);
-    for (let count = 0; count < 1_200; count += 1) await add(40 * DAY, 'skipped');
+    const aged = (age: number, state: (typeof STATES)[number]) => ({
+      ...{ endpointId: id, eventId, state, attempts: 1, createdAt: world.startMs - age },
+    });
+    const skipped = Array.from({ length: 1_200 }, () => aged(40 * DAY, 'skipped'));
+    await world.addDeliveries(...STATES.flatMap((state) => ages.map((age) => aged(age, state))), ...skipped);
     await expireOld(world);
     const kept = await world.deliveries();
     const pending = kept
@@ -229,16 +215,9 @@ test('the operator sets how long deliveries are kept, and thereby which of them 
     async (world) => {
       const { id } = await world.createEndpoint();
       const eventId = await world.record();
-      for (const age of [7 * DAY + 1, 7 * DAY, 7 * DAY - 1]) {
-        const createdAt = world.startMs - age;
-        await world.side
-          .insertInto('webhookDeliveries')
-          .values({
-            ...{ id: newId('whd', createdAt), endpointId: id, tenantId: world.test.tenantId, eventId },
-            ...{ state: 'failed', attempts: 1, dueAt: null, createdAt },
-          })
-          .execute();
-      }
+      const failed = { endpointId: id, eventId, state: 'failed', attempts: 1 } as const;
+      const ages = [7 * DAY + 1, 7 * DAY, 7 * DAY - 1];
+      await world.addDeliveries(...ages.map((age) => ({ ...failed, createdAt: world.startMs - age })));
       const replay = await world.test.request('POST', `/v1/webhooks/${id}/replay`, {
         body: { since: iso(world.startMs - 30 * DAY) },
       });
@@ -254,11 +233,9 @@ test('disabling ends no more than five hundred deliveries at once, the longest d
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     const eventId = await world.record();
-    const rows = Array.from({ length: 600 }, (_, index) => ({
-      ...{ id: newId('whd', world.startMs), endpointId: id, tenantId: world.test.tenantId, eventId },
-      ...{ state: 'pending' as const, attempts: 0, dueAt: world.startMs + index, createdAt: world.startMs },
-    }));
-    for (const row of rows) await world.side.insertInto('webhookDeliveries').values(row).execute();
+    const due = (index: number) => ({ endpointId: id, eventId, dueAt: world.startMs + index });
+    const rows = Array.from({ length: 600 }, (_, index) => due(index));
+    await world.addDeliveries(...rows);
     await world.test.request('PATCH', `/v1/webhooks/${id}`, { body: { status: 'disabled' } });
     const left = (await world.deliveries()).filter((row) => row.state === 'pending');
     assert.deepEqual(

@@ -1,17 +1,15 @@
 /** The events of section 6, from an email that is sent to the post that an endpoint gets. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Outcome, Report } from '../../src/queue/outcome/outcome.ts';
-import { settle } from '../../src/queue/settle.ts';
+import { type Report, verdictForAll } from '../../src/queue/outcome/outcome.ts';
 import type { HttpRequest } from '../../src/system/fetch.ts';
 import { startWork } from '../../src/system/worker.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { SIMULATOR } from '../emails/fixtures.ts';
-import { pause } from '../support/pause.ts';
-import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
+import { deliverBy, judged, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
+import { until } from '../support/until.ts';
 
-const PATIENCE_MS = 30_000;
 /** Specification 6. */
 const TYPES = [
   ...['email.queued', 'email.sent', 'email.delivered', 'email.bounced', 'email.complained'],
@@ -43,15 +41,14 @@ const endpoint = await spool.request('POST', '/v1/webhooks', {
 
 /** The posts about this email, as soon as there are as many as that. */
 async function eventsOf(emailId: string, count: number): Promise<Event[]> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const events = posts.map(({ body }) => JSON.parse(String(body)) as Event);
-    const found = events.filter(({ data }) => data['emailId'] === emailId);
-    if (found.length >= count) return found;
-    assert.ok(performance.now() < giveUpAt, `waited in vain for ${count} posts, got ${found.length}`);
+  let found: Event[] = [];
+  await until(async () => {
     await spool.clock.advance(0);
-    await pause();
-  }
+    const events = posts.map(({ body }) => JSON.parse(String(body)) as Event);
+    found = events.filter(({ data }) => data['emailId'] === emailId);
+    return found.length >= count;
+  }, `there are ${count} posts`);
+  return found;
 }
 
 /** What every payload has, and its type. */
@@ -89,14 +86,9 @@ for (const bounce of ['permanent', 'transient'] as const) {
     const to = `${bounce}@rcpt.example`;
     const id = await spool.accept(to);
     const [delivery] = (await spool.claim()).filter(({ message }) => message.id === id);
-    const outcome: Outcome = { kind: 'bounced', bounce, report: REPORT };
-    const results = (delivery?.recipients ?? []).map((recipient) => ({
-      ...{ recipientId: recipient.id, attempts: recipient.attempts, retryDelayMs: 1_000 },
-      verdict: { outcome },
-    }));
-    const ending = { messageId: id, runId: app.runId, now: spool.clock.now(), durationMs: 1 };
-    await app.db.commit(settle, { ...ending, signature: null, results });
-    app.wakeups.notify('events');
+    assert.ok(delivery);
+    const verdicts = verdictForAll(delivery, { kind: 'bounced', bounce, report: REPORT });
+    await deliverBy(app, delivery, async () => judged(verdicts));
     const events = await eventsOf(id, 3);
     const bounced = events.find(({ type }) => type === 'email.bounced');
     assert.ok(bounced);

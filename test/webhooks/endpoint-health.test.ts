@@ -1,7 +1,6 @@
 /** What failing posts do to their endpoint over days: the settlements are made with times of their own. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { newId } from '../../src/system/ids.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
 import { type EndpointEffect, settleDelivery } from '../../src/webhooks/settle.ts';
 import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
@@ -27,21 +26,15 @@ async function post(
   { at, madeAt = at, ok = false }: Post,
 ): Promise<EndpointEffect> {
   const endpointId = id as `wh_${string}`;
-  const deliveryId = newId('whd', madeAt);
   const eventId = await world.record();
-  await world.side
-    .insertInto('webhookDeliveries')
-    .values({
-      ...{ id: deliveryId, endpointId, tenantId: world.test.tenantId, eventId, state: 'pending' },
-      ...{ attempts: 0, dueAt: at, createdAt: madeAt },
-    })
-    .execute();
+  const [deliveryId] = await world.addDeliveries({ endpointId, eventId, dueAt: at, createdAt: madeAt });
   // The worker's test covers suspensions; the times here are too close together for one.
-  await world.side.updateTable('webhookEndpoints').set({ suspendedUntil: null }).execute();
+  await world.setEndpoint({ suspendedUntil: null });
   const { db } = world.test.app;
   const lease = { now: at, until: at + 1, runId: 'e', claims: [{ endpointId, limit: 1 }] };
   const [leased] = await db.commit(leaseDeliveries, lease);
-  assert.equal(leased?.lease.id, deliveryId);
+  assert.ok(leased);
+  assert.equal(leased.lease.id, deliveryId);
   return db.commit(settleDelivery, {
     ...{ ...leased.lease, endpointId, url: leased.endpoint.url, now: at, gone: false },
     ...(ok
@@ -49,9 +42,6 @@ async function post(
       : { ...FAILED, state: 'pending', dueAt: at + 3_650 * DAY }),
   });
 }
-
-const endpointOf = async (world: WebhookWorld) =>
-  world.side.selectFrom('webhookEndpoints').selectAll().executeTakeFirstOrThrow();
 
 /** Ten deliveries made and posted in vain an hour after each other, from `from` on. */
 async function failTen(world: WebhookWorld, id: string, from: number): Promise<void> {
@@ -65,13 +55,13 @@ test('an endpoint is failing since the first post in vain after the last success
     const { id } = await world.createEndpoint();
     const { startMs } = world;
     await post(world, id, { at: startMs, ok: true });
-    assert.equal((await endpointOf(world)).failingSince, null);
+    assert.equal((await world.endpoint()).failingSince, null);
     await post(world, id, { at: startMs + 1 });
     await post(world, id, { at: startMs + 2 });
     const { body } = await world.test.request('GET', `/v1/webhooks/${id}`);
     assert.equal(body.failingSince, new Date(startMs + 1).toISOString());
     await post(world, id, { at: startMs + 3, ok: true });
-    assert.equal((await endpointOf(world)).failingSince, null);
+    assert.equal((await world.endpoint()).failingSince, null);
   }));
 
 test('after a day of failing the operator is told, once', () =>
@@ -96,7 +86,7 @@ test('five days without a success and ten deliveries that failed for a day disab
     const firstMs = startMs + 1;
     assert.notEqual(await post(world, id, { at: firstMs + 5 * DAY - 1 }), 'disabled');
     assert.equal(await post(world, id, { at: firstMs + 5 * DAY }), 'disabled');
-    const { status, disabledReason, disabledAt, failingSince } = await endpointOf(world);
+    const { status, disabledReason, disabledAt, failingSince } = await world.endpoint();
     assert.deepEqual(
       [status, disabledReason, disabledAt, failingSince],
       ['disabled', 'failures', firstMs + 5 * DAY, firstMs],
@@ -117,7 +107,7 @@ test('nine deliveries that failed do not disable an endpoint', () =>
     // Made before the failing began, or less than a day ago.
     await post(world, id, { at: later, madeAt: startMs - HOUR });
     await post(world, id, { at: later, madeAt: later - DAY + 1 });
-    assert.equal((await endpointOf(world)).status, 'enabled');
+    assert.equal((await world.endpoint()).status, 'enabled');
     assert.equal(await post(world, id, { at: later, madeAt: later - DAY - 1 }), 'disabled');
   }));
 
@@ -128,7 +118,7 @@ test('an outage that begins after days of silence does not disable an endpoint u
     await post(world, id, { at: startMs });
     const outage = startMs + 30 * DAY;
     for (let count = 0; count < 50; count += 1) await post(world, id, { at: outage + count });
-    assert.equal((await endpointOf(world)).status, 'enabled');
+    assert.equal((await world.endpoint()).status, 'enabled');
     assert.equal(await post(world, id, { at: outage + DAY + HOUR }), 'disabled');
   }));
 
@@ -139,7 +129,7 @@ test('one success among them keeps an endpoint enabled', () =>
     await failTen(world, id, startMs);
     await post(world, id, { at: startMs + 4 * DAY, ok: true });
     assert.notEqual(await post(world, id, { at: startMs + 6 * DAY }), 'disabled');
-    assert.equal((await endpointOf(world)).status, 'enabled');
+    assert.equal((await world.endpoint()).status, 'enabled');
   }));
 
 test('a post that succeeded just before the failures does not count', () =>
@@ -149,7 +139,7 @@ test('a post that succeeded just before the failures does not count', () =>
     for (let count = 0; count < 20; count += 1) await post(world, id, { at: startMs + count, ok: true });
     await post(world, id, { at: startMs + 1_000 });
     assert.equal(await post(world, id, { at: startMs + 6 * DAY }), 'warned');
-    assert.equal((await endpointOf(world)).status, 'enabled');
+    assert.equal((await world.endpoint()).status, 'enabled');
   }));
 
 test('deliveries that were never posted do not count', () =>
@@ -158,22 +148,11 @@ test('deliveries that were never posted do not count', () =>
     const { startMs } = world;
     await post(world, id, { at: startMs });
     for (let count = 0; count < 20; count += 1) {
-      const eventId = await world.record();
-      await world.side
-        .insertInto('webhookDeliveries')
-        .values({
-          ...{
-            id: newId('whd', startMs + 1 + count),
-            endpointId: id,
-            tenantId: world.test.tenantId,
-            eventId,
-          },
-          ...{ state: 'pending', attempts: 0, dueAt: startMs + 20 * DAY, createdAt: startMs + 1 + count },
-        })
-        .execute();
+      const unposted = { eventId: await world.record(), dueAt: startMs + 20 * DAY };
+      await world.addDeliveries({ endpointId: id, ...unposted, createdAt: startMs + 1 + count });
     }
     await post(world, id, { at: startMs + 6 * DAY });
-    assert.equal((await endpointOf(world)).status, 'enabled');
+    assert.equal((await world.endpoint()).status, 'enabled');
   }));
 
 test('after it was enabled again an endpoint has five days more', () =>
@@ -194,22 +173,16 @@ test('the operator reads of it in the log', () =>
     const { startMs } = world;
     world.answer(() => ({ status: 500 }));
     await failTen(world, id, startMs - 6 * DAY);
-    await world.side.updateTable('webhookEndpoints').set({ warnedAt: null }).execute();
+    await world.setEndpoint({ warnedAt: null });
     await world.side
       .updateTable('webhookDeliveries')
       .set({ dueAt: startMs + DAY })
       .execute();
-    await world.side
-      .updateTable('webhookEndpoints')
-      .set({ failingSince: startMs - DAY })
-      .execute();
+    await world.setEndpoint({ failingSince: startMs - DAY });
     world.start();
     await world.record();
     await until(world, 'it was warned of', () => world.logged.length === 1);
-    await world.side
-      .updateTable('webhookEndpoints')
-      .set({ failingSince: startMs - 6 * DAY, suspendedUntil: null })
-      .execute();
+    await world.setEndpoint({ failingSince: startMs - 6 * DAY, suspendedUntil: null });
     await world.record();
     await until(world, 'it was disabled', () => world.logged.length === 2);
     assert.deepEqual(

@@ -3,20 +3,15 @@
  * post fails or succeeds within bounds, and an honest receiver beside it gets its post meanwhile.
  */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import {
-  type AddressInfo,
-  createServer as createTcpServer,
-  type Socket,
-  type Server as TcpServer,
-} from 'node:net';
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { WebhookDeliveryRow } from '../../src/db/tables.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createFetch } from '../../src/system/fetch.ts';
+import { LOOPBACK_GUARD, listenOnLoopback } from '../support/loopback.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { CERTIFICATE, KEY } from '../system/download-certificate.ts';
 import { shareWorld, until } from './webhook-world.ts';
@@ -38,16 +33,11 @@ async function postTo(hostile: Receiver): Promise<{ row: WebhookDeliveryRow; ope
   });
   const honest = createServer((_request, response) => void response.end('thanks'));
   const ports: number[] = [];
-  for (const server of [hostile.server, honest]) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ports.push((server.address() as AddressInfo).port);
-  }
+  for (const server of [hostile.server, honest]) ports.push(await listenOnLoopback(server));
   let row: WebhookDeliveryRow | undefined;
   try {
     await inWorld(async (world) => {
-      const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
-      const fetch = createFetch(guard, zoneDns('receiver.test. A 127.0.0.1'));
+      const fetch = createFetch(LOOPBACK_GUARD, zoneDns('receiver.test. A 127.0.0.1'));
       world.knobs.fetch = (request) => fetch({ ...request, timeoutMs: TIMEOUT_MS });
       const { scheme = 'http', path = '/' } = hostile;
       const bad = await world.createEndpoint({ url: `${scheme}://receiver.test:${ports[0]}${path}` });
@@ -121,13 +111,10 @@ test('an answer that is not HTTP is none', async () => {
 });
 
 test('endless header fields are not read', async () => {
-  let writtenBytes = 0;
   const { row } = await postTo({
     server: createTcpServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\n');
-      flood(socket, `X: ${'y'.repeat(8_000)}\r\n`, (bytes) => {
-        writtenBytes += bytes;
-      });
+      flood(socket, `X: ${'y'.repeat(8_000)}\r\n`);
     }),
   });
   assert.deepEqual(heard({ row }), ['pending', null, 1]);
@@ -135,12 +122,9 @@ test('endless header fields are not read', async () => {
 });
 
 test('informational responses without end are broken off, and the endpoint is suspended', async () => {
-  let writtenBytes = 0;
   const { row, openSockets } = await postTo({
     server: createTcpServer((socket) => {
-      flood(socket, 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(1_000), (bytes) => {
-        writtenBytes += bytes;
-      });
+      flood(socket, 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(1_000));
     }),
   });
   assert.deepEqual([...heard({ row }), openSockets], ['pending', null, 1, 0]);
@@ -149,13 +133,10 @@ test('informational responses without end are broken off, and the endpoint is su
 });
 
 test('a post with an endless response succeeds, keeps 4 KB of it, and closes the connection', async () => {
-  let writtenBytes = 0;
   const { row, openSockets } = await postTo({
     server: createTcpServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n');
-      flood(socket, 'y'.repeat(64_000), (bytes) => {
-        writtenBytes += bytes;
-      });
+      flood(socket, 'y'.repeat(64_000));
     }),
   });
   assert.deepEqual(heard({ row }), ['delivered', 200, 1]);
@@ -224,11 +205,15 @@ for (const zone of ['', 'nowhere.test A 10.0.0.1', 'nowhere.test AAAA fd00::1'])
     }));
 }
 
+/** Octets that the receiver of the test that runs has written without end. */
+let writtenBytes = 0;
+
 /** Writes as fast as the other side reads, until it no longer does. */
-function flood(socket: Socket, text: string, onWritten: (bytes: number) => void): void {
+function flood(socket: Socket, text: string): void {
+  writtenBytes = 0;
   const more = () => {
     while (!socket.destroyed) {
-      onWritten(text.length);
+      writtenBytes += text.length;
       if (!socket.write(text)) return void socket.once('drain', more);
     }
   };

@@ -73,23 +73,9 @@ test('a settlement of a lease that was released has no say', () =>
     await db.commit(releaseAbandoned, { now: world.startMs, runId });
     const before = await only(world);
     const effect = await db.commit(settleDelivery, {
-      ...{
-        id: before.id,
-        attempts: 1,
-        runId: 'an earlier start',
-        endpointId,
-        url: 'https://receiver.example/hook',
-        now: world.startMs,
-        gone: true,
-      },
-      ...{
-        state: 'failed',
-        dueAt: null,
-        responseStatus: 410,
-        responseTimeMs: 1,
-        responseBody: '',
-        error: '',
-      },
+      ...{ id: before.id, attempts: 1, runId: 'an earlier start', endpointId, now: world.startMs },
+      ...{ url: 'https://receiver.example/hook', gone: true, state: 'failed', dueAt: null },
+      ...{ responseStatus: 410, responseTimeMs: 1, responseBody: '', error: '' },
     });
     assert.equal(effect, 'stale');
     assert.deepEqual(await only(world), before);
@@ -107,12 +93,10 @@ test('a delivery that was interrupted at its eighth attempt is given up, and not
 
 test('a post that is answered after its lease ran out changes nothing', () =>
   inWorld(async (world) => {
-    const { id } = await world.createEndpoint();
     const late = Promise.withResolvers<{ status: number }>();
     const second = Promise.withResolvers<{ status: number }>();
     world.answer(() => (world.posts.length === 1 ? late.promise : second.promise));
-    await world.record();
-    world.start();
+    const { id } = await world.begin();
     await until(world, 'the first is under way', () => world.posts.length === 1);
     await world.clock.advance(MINUTE);
     await until(world, 'the second is under way', () => world.posts.length === 2);

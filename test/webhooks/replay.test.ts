@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../src/db/operation.ts';
-import { type Id, newId } from '../../src/system/ids.ts';
+import type { Id } from '../../src/system/ids.ts';
 import { createReplayWork } from '../../src/webhooks/deliveries/replay.ts';
 import { beginSliceAnew, countReplayable } from '../../src/webhooks/deliveries/store.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
@@ -12,12 +12,18 @@ const inWorld = shareWorld();
 
 const DAY = 86_400_000;
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
-const replay = (world: WebhookWorld, endpoint: string, delivery: string, key = world.test.testKey) =>
-  world.test.request('POST', `/v1/webhooks/${endpoint}/deliveries/${delivery}/replay`, { key });
-const replaySince = (world: WebhookWorld, endpoint: string, body: unknown, key = world.test.testKey) =>
-  world.test.request('POST', `/v1/webhooks/${endpoint}/replay`, { body, key });
+const replay = (world: WebhookWorld, endpoint: string, delivery: string) =>
+  world.test.request('POST', `/v1/webhooks/${endpoint}/deliveries/${delivery}/replay`);
+const replaySince = (world: WebhookWorld, endpoint: string, body: unknown) =>
+  world.test.request('POST', `/v1/webhooks/${endpoint}/replay`, { body });
 
 type State = 'pending' | 'delivered' | 'failed' | 'skipped';
+
+/** What the last attempt of each added delivery came to. */
+const TRIED = {
+  ...{ attempts: 8, responseStatus: 503, responseTimeMs: 7, responseBody: 'no' },
+  error: 'The receiver answered 503',
+};
 
 /** A delivery that has come to its end, or waits to be tried again in a day. */
 async function addDelivery(
@@ -25,15 +31,11 @@ async function addDelivery(
   endpointId: Id<'wh'>,
   { state, at = world.startMs - DAY, eventId }: { state: State; at?: number; eventId?: Id<'evt'> },
 ): Promise<Id<'whd'>> {
-  const id = newId('whd', at);
-  await world.side
-    .insertInto('webhookDeliveries')
-    .values({
-      ...{ id, endpointId, eventId: eventId ?? (await eventOf(world)), state, attempts: 8, createdAt: at },
-      ...{ tenantId: world.test.tenantId, dueAt: state === 'pending' ? world.startMs + DAY : null },
-      ...{ responseStatus: 503, responseTimeMs: 7, responseBody: 'no', error: 'The receiver answered 503' },
-    })
-    .execute();
+  const [id] = await world.addDeliveries({
+    ...{ endpointId, eventId: eventId ?? (await eventOf(world)), state, createdAt: at, ...TRIED },
+    dueAt: state === 'pending' ? world.startMs + DAY : null,
+  });
+  assert.ok(id);
   return id;
 }
 
@@ -158,43 +160,6 @@ test('a delivery shows the very bytes that are posted', () =>
     );
   }));
 
-test('a delivery of another endpoint, tenant or mode, a missing one and a wrong id are all the same 404', () =>
-  inWorld(async (world) => {
-    const { id: endpoint } = await world.createEndpoint();
-    const { id: neighbour } = await world.createEndpoint();
-    const other = await world.test.addTenant('stranger');
-    const id = await addDelivery(world, endpoint, { state: 'failed' });
-    const before = await only(world);
-    const { testKey, liveKey } = world.test;
-    const asks: [endpoint: string, delivery: string, key: string, resource: string][] = [
-      [endpoint, id, other.testKey, 'Webhook endpoint'],
-      [endpoint, id, other.liveKey, 'Webhook endpoint'],
-      [endpoint, id, liveKey, 'Webhook endpoint'],
-      [`wh_${'0'.repeat(26)}`, id, testKey, 'Webhook endpoint'],
-      [id, id, testKey, 'Webhook endpoint'],
-      [neighbour, id, testKey, 'Webhook delivery'],
-      [endpoint, `whd_${'0'.repeat(26)}`, testKey, 'Webhook delivery'],
-      [endpoint, id.toUpperCase(), testKey, 'Webhook delivery'],
-      [endpoint, 'x', testKey, 'Webhook delivery'],
-      [endpoint, `${id}%00`, testKey, 'Webhook delivery'],
-      [endpoint, endpoint, testKey, 'Webhook delivery'],
-    ];
-    for (const [endpointId, deliveryId, key, resource] of asks) {
-      const path = `/v1/webhooks/${endpointId}/deliveries/${deliveryId}`;
-      for (const { status, body } of [
-        await world.test.request('GET', path, { key }),
-        await replay(world, endpointId, deliveryId, key),
-      ]) {
-        assert.deepEqual([status, body.error.message], [404, `${resource} not found`], path);
-      }
-    }
-    for (const [endpointId, , key] of asks.slice(0, 5)) {
-      const { status, body } = await replaySince(world, endpointId, { since: iso(0) }, key);
-      assert.deepEqual([status, body.error.message], [404, 'Webhook endpoint not found']);
-    }
-    assert.deepEqual(await only(world), before);
-  }));
-
 test('everything that failed or was skipped since a time is replayed, and nothing else', () =>
   inWorld(async (world) => {
     const { id: endpoint } = await world.createEndpoint();
@@ -250,16 +215,11 @@ test('a delivery past its retention is not replayed, even while its row still ex
 
 async function addMany(world: WebhookWorld, endpointId: Id<'wh'>, count: number): Promise<void> {
   const eventId = await eventOf(world);
-  const rows = Array.from({ length: count }, (_, index) => ({
-    ...{ id: newId('whd', world.startMs - DAY + index), endpointId, eventId, state: 'failed' as const },
-    ...{ tenantId: world.test.tenantId, attempts: 8, createdAt: world.startMs - DAY + index },
-  }));
-  for (let at = 0; at < count; at += 1_000) {
-    await world.side
-      .insertInto('webhookDeliveries')
-      .values(rows.slice(at, at + 1_000))
-      .execute();
-  }
+  const rows = Array.from({ length: count }, (_, index) => {
+    const createdAt = world.startMs - DAY + index;
+    return { endpointId, eventId, state: 'failed' as const, attempts: 8, createdAt };
+  });
+  await world.addDeliveries(...rows);
 }
 
 /** Of how many deliveries of the endpoint, in their order, each is pending. */
@@ -402,18 +362,3 @@ for (const [body, param] of [
       assert.deepEqual([status, answer.error.type, answer.error.param], [400, 'validation_error', param]);
     }));
 }
-
-test('a key that may only read sees deliveries and replays none', () =>
-  inWorld(async (world) => {
-    const { createApiKey } = await import('../../src/tenants/keys.ts');
-    const { id: endpoint } = await world.createEndpoint();
-    const id = await addDelivery(world, endpoint, { state: 'failed' });
-    const { token: key } = await createApiKey(world.test.app, {
-      ...{ tenantId: world.test.tenantId, name: 'reader', mode: 'test', permission: 'read_only' },
-      expiresAt: null,
-    });
-    const path = `/v1/webhooks/${endpoint}/deliveries/${id}`;
-    assert.equal((await world.test.request('GET', path, { key })).status, 200);
-    assert.equal((await replay(world, endpoint, id, key)).status, 403);
-    assert.equal((await replaySince(world, endpoint, { since: iso(0) }, key)).status, 403);
-  }));

@@ -5,8 +5,8 @@ import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 const inWorld = shareWorld();
 
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
-const patch = (world: WebhookWorld, id: string, body: unknown, key = world.test.testKey) =>
-  world.test.request('PATCH', `/v1/webhooks/${id}`, { body, key });
+const patch = (world: WebhookWorld, id: string, body: unknown) =>
+  world.test.request('PATCH', `/v1/webhooks/${id}`, { body });
 
 test('a change sets the named fields and leaves the others', () =>
   inWorld(async (world) => {
@@ -39,20 +39,10 @@ test('a change sets the named fields and leaves the others', () =>
 
 test('disabling skips what waits, and enabling posts what comes after', () =>
   inWorld(async (world) => {
-    const { id } = await world.createEndpoint();
     world.answer(() => ({ status: 500 }));
-    await world.record();
-    world.start();
-    await until(
-      world,
-      'it waits to be tried again',
-      async () => (await world.deliveries())[0]?.error !== null,
-    );
-    await until(
-      world,
-      'it has failed once',
-      async () => (await world.deliveries())[0]?.responseStatus === 500,
-    );
+    const { id } = await world.begin();
+    const lastStatus = async () => (await world.deliveries())[0]?.responseStatus;
+    await until(world, 'it has failed once', async () => (await lastStatus()) === 500);
     const disabled = await patch(world, id, { status: 'disabled' });
     const { status, disabledReason, disabledAt } = disabled.body;
     assert.deepEqual([status, disabledReason, disabledAt], ['disabled', 'manual', iso(world.startMs)]);
@@ -69,24 +59,15 @@ test('disabling skips what waits, and enabling posts what comes after', () =>
     );
     await world.record();
     await until(world, 'what came after is posted', () => world.posts.length === 2);
-    assert.deepEqual(
-      (await world.deliveries())
-        .map(({ state }) => state)
-        .sort()
-        .slice(-2),
-      ['skipped', 'skipped'],
-    );
+    const states = (await world.deliveries()).map(({ state }) => state).sort();
+    assert.deepEqual(states.slice(-2), ['skipped', 'skipped']);
   }));
 
 test('disabling what is disabled keeps when and why', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     await patch(world, id, { status: 'disabled' });
-    await world.side
-      .updateTable('webhookEndpoints')
-      .set({ disabledReason: 'failures' })
-      .where('id', '=', id)
-      .execute();
+    await world.setEndpoint({ disabledReason: 'failures' });
     await world.clock.advance(5_000);
     const { body } = await patch(world, id, { status: 'disabled' });
     assert.deepEqual([body.disabledReason, body.disabledAt], ['failures', iso(world.startMs)]);
@@ -101,14 +82,15 @@ for (const [name, body, failingSince] of [
   test(`${name} ${failingSince === null ? 'forgets' : 'does not forget'} the failures so far`, () =>
     inWorld(async (world) => {
       const { id } = await world.createEndpoint();
-      await world.side
-        .updateTable('webhookEndpoints')
-        .set({ failingSince: 7, warnedAt: 8, consecutiveFailures: 9, suspendedUntil: world.startMs + 1 })
-        .where('id', '=', id)
-        .execute();
+      await world.setEndpoint({
+        failingSince: 7,
+        warnedAt: 8,
+        consecutiveFailures: 9,
+        suspendedUntil: world.startMs + 1,
+      });
       const answer = await patch(world, id, body);
       assert.equal(answer.body.failingSince, failingSince === null ? null : iso(failingSince));
-      const row = await world.side.selectFrom('webhookEndpoints').selectAll().executeTakeFirstOrThrow();
+      const row = await world.endpoint();
       assert.deepEqual(
         [row.warnedAt, row.consecutiveFailures, answer.body.suspendedUntil],
         failingSince === null ? [null, 0, null] : [8, 9, iso(world.startMs + 1)],
@@ -139,11 +121,9 @@ for (const [body, param] of [
 
 test('the response of the previous receiver does not count for the receiver that replaced it', () =>
   inWorld(async (world) => {
-    const { id } = await world.createEndpoint();
     const late = Promise.withResolvers<{ status: number }>();
     world.answer(({ url }) => (url === 'https://new.example/' ? { status: 200 } : late.promise));
-    await world.record();
-    world.start();
+    const { id } = await world.begin();
     await until(world, 'it is being posted', () => world.posts.length === 1);
     assert.equal((await patch(world, id, { url: 'https://new.example/' })).status, 200);
     late.resolve({ status: 410 });

@@ -6,11 +6,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after } from 'node:test';
-import { pino } from 'pino';
 import { openWriting } from '../../src/db/connection.ts';
 import { kyselyOn } from '../../src/db/dialect.ts';
 import type { Tx } from '../../src/db/operation.ts';
-import type { WebhookDeliveryRow } from '../../src/db/tables.ts';
+import type { WebhookDeliveryRow, WebhookEndpointRow } from '../../src/db/tables.ts';
 import { type EventType, recordEvent } from '../../src/events/store.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
 import type { HttpResponse } from '../../src/system/fetch/answer.ts';
@@ -21,8 +20,9 @@ import { createReplayWork } from '../../src/webhooks/deliveries/replay.ts';
 import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
-import { pause } from '../support/pause.ts';
+import { type LogLine, recordLog } from '../support/record-log.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { until as holds } from '../support/until.ts';
 
 export type Answer = Partial<HttpResponse> | Error | Promise<Partial<HttpResponse>>;
 
@@ -32,28 +32,40 @@ type Knobs = {
   fetch: Fetch;
   random: number;
   crashPoint: CrashPoint;
-  logged: LogLine[];
 };
 
-/** What the operator is told of, at level warn and above. */
-export type LogLine = { msg: string; [field: string]: unknown };
-
-type Opened = { test: TestApp; clock: FakeClock; side: Tx; knobs: Knobs; close(): Promise<void> };
+/** `logged` is what the operator is told of, at level warn and above. */
+type Opened = {
+  test: TestApp;
+  clock: FakeClock;
+  side: Tx;
+  knobs: Knobs;
+  logged: LogLine[];
+  close(): Promise<void>;
+};
 
 export type WebhookWorld = Omit<Opened, 'close'> & {
   /** When this test began: a full second. */
   startMs: number;
   /** Every post made, oldest first. */
   posts: HttpRequest[];
-  logged: LogLine[];
   /** What receivers answer from now on; at first 200. */
   answer(give: (request: HttpRequest) => Answer): void;
   createEndpoint(options?: { url?: string; events?: EventType[]; key?: string }): Promise<Endpoint>;
   record(event?: Partial<RecordedEvent>): Promise<Id<'evt'>>;
   deliveries(): Promise<WebhookDeliveryRow[]>;
+  /** Adds deliveries without the fan-out: pending, without a time when they are due, unless the row says otherwise. */
+  addDeliveries(...rows: AddedDelivery[]): Promise<Id<'whd'>[]>;
+  /** The row of the only endpoint, and a change to it behind the back of the daemon. */
+  endpoint(): Promise<WebhookEndpointRow>;
+  setEndpoint(change: Partial<WebhookEndpointRow>): Promise<void>;
   /** Starts the workers; they are stopped when the test ends. */
   start(): void;
+  /** Creates an endpoint, records an event for it and starts the workers. */
+  begin(options?: { url?: string }): Promise<Endpoint>;
 };
+
+export type AddedDelivery = Pick<WebhookDeliveryRow, 'endpointId' | 'eventId'> & Partial<WebhookDeliveryRow>;
 
 export type Endpoint = { id: Id<'wh'>; secret: string };
 type RecordedEvent = { tenantId: Id<'ten'>; mode: 'live' | 'test'; type: EventType; data: object };
@@ -92,8 +104,8 @@ export function shareWorld(): InWorld {
 
 async function openWorld(env: Record<string, string>): Promise<Opened> {
   const clock = createFakeClock(FIRST_START_MS);
-  const knobs: Knobs = { posts: [], fetch: answering({}), random: 0.5, crashPoint: () => {}, logged: [] };
-  const log = pino({ level: 'warn', base: null }, { write: (line) => knobs.logged.push(JSON.parse(line)) });
+  const knobs: Knobs = { posts: [], fetch: answering({}), random: 0.5, crashPoint: () => {} };
+  const { log, lines: logged } = recordLog();
   const test = await openTestApp({
     env: { POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true', ...env },
     system: {
@@ -112,6 +124,7 @@ async function openWorld(env: Record<string, string>): Promise<Opened> {
     test,
     clock,
     knobs,
+    logged,
     side: kyselyOn(database),
     async close() {
       database.close();
@@ -121,32 +134,43 @@ async function openWorld(env: Record<string, string>): Promise<Opened> {
 }
 
 async function inOpened(opened: Opened, run: (world: WebhookWorld) => Promise<void>): Promise<void> {
-  const { test, clock, side, knobs } = opened;
+  const { test, clock, side, knobs, logged } = opened;
   await clock.advance(1_000 - (clock.now() % 1_000));
   knobs.posts.length = 0;
-  knobs.logged.length = 0;
+  logged.length = 0;
   Object.assign(knobs, { fetch: answering({}), random: 0.5, crashPoint: () => {} });
   const stops: (() => Promise<void>)[] = [];
+  function start(): void {
+    for (const work of [
+      startWork(test.app, createFanOutWork(test.app)),
+      startWork(test.app, createWebhookWork(test.app)),
+      startWork(test.app, createReplayWork(test.app)),
+    ]) {
+      stops.push(async () => void (await Promise.all([work.stop(0), clock.advance(0)])));
+    }
+  }
   try {
     await run({
       ...opened,
       startMs: clock.now(),
       posts: knobs.posts,
-      logged: knobs.logged,
       answer: (give) => {
         knobs.fetch = async (request) => await answering(await give(request))(request);
       },
       createEndpoint: (endpoint) => createEndpoint(test, endpoint),
       record: (event) => record(opened, event),
       deliveries: () => test.app.db.read.selectFrom('webhookDeliveries').selectAll().orderBy('id').execute(),
-      start: () => {
-        for (const work of [
-          startWork(test.app, createFanOutWork(test.app)),
-          startWork(test.app, createWebhookWork(test.app)),
-          startWork(test.app, createReplayWork(test.app)),
-        ]) {
-          stops.push(async () => void (await Promise.all([work.stop(0), clock.advance(0)])));
-        }
+      addDeliveries: (...rows) => addDeliveries(opened, rows),
+      endpoint: () => side.selectFrom('webhookEndpoints').selectAll().executeTakeFirstOrThrow(),
+      async setEndpoint(change) {
+        await side.updateTable('webhookEndpoints').set(change).execute();
+      },
+      start,
+      async begin(endpoint) {
+        const created = await createEndpoint(test, endpoint);
+        await record(opened);
+        start();
+        return created;
       },
     });
   } finally {
@@ -193,7 +217,22 @@ async function record(
   return id;
 }
 
-const PATIENCE_MS = 30_000;
+const ROWS_PER_INSERT = 1_000;
+
+async function addDeliveries({ test, clock, side }: Opened, added: AddedDelivery[]): Promise<Id<'whd'>[]> {
+  const { tenantId } = test;
+  const rows = added.map(({ createdAt = clock.now(), ...row }) => {
+    const id = newId('whd', createdAt);
+    return { id, tenantId, state: 'pending' as const, attempts: 0, dueAt: null, createdAt, ...row };
+  });
+  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT) {
+    await side
+      .insertInto('webhookDeliveries')
+      .values(rows.slice(at, at + ROWS_PER_INSERT))
+      .execute();
+  }
+  return rows.map(({ id }) => id);
+}
 
 /** Lets the workers and the database go on, at a clock that stands still, until `check` holds. */
 export async function until(
@@ -201,12 +240,10 @@ export async function until(
   what: string,
   check: () => boolean | Promise<boolean>,
 ): Promise<void> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  while (!(await check())) {
-    assert.ok(performance.now() < giveUpAt, `waited in vain until ${what}`);
+  await holds(async () => {
     await clock.advance(0);
-    await pause();
-  }
+    return check();
+  }, what);
 }
 
 /** The one delivery there is. */

@@ -24,6 +24,9 @@ const settledWith = (world: WebhookWorld, error: string | RegExp, dueAt: number)
     const fits = typeof error === 'string' ? row?.error === error : error.test(row?.error ?? '');
     return fits && row?.state === 'pending' && row.dueAt === dueAt;
   });
+async function recordMany(world: WebhookWorld, count: number, key?: { tenantId: `ten_${string}` }) {
+  for (let index = 0; index < count; index += 1) await world.record(key);
+}
 const timestampOf = (post: HttpRequest) => Number(/t=(\d+)/.exec(signatureOf(post))?.[1]);
 const signatureOf = (post: HttpRequest) => post.headers['X-Service-Signature'] ?? '';
 
@@ -60,9 +63,7 @@ test('a post carries the event as it was recorded, signed with the secret that w
 test('the name of the signature header is the configured one', () =>
   inWorld(
     async (world) => {
-      await world.createEndpoint();
-      await world.record();
-      world.start();
+      await world.begin();
       await ended(world);
       assert.match(world.posts[0]?.headers['X-Shop-Signature'] ?? '', /^t=\d+,v1=[0-9a-f]{64}$/);
     },
@@ -71,10 +72,8 @@ test('the name of the signature header is the configured one', () =>
 
 test('any 2xx is success and ends the delivery after one post', () =>
   inWorld(async (world) => {
-    await world.createEndpoint();
     world.answer(() => ({ status: 299 }));
-    await world.record();
-    world.start();
+    await world.begin();
     await ended(world);
     await world.clock.advance(24 * HOUR);
     const { state, attempts, responseStatus, error } = await only(world);
@@ -84,10 +83,8 @@ test('any 2xx is success and ends the delivery after one post', () =>
 
 test('a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up', () =>
   inWorld(async (world) => {
-    const { secret } = await world.createEndpoint();
     world.answer(() => ({ status: 500 }));
-    await world.record();
-    world.start();
+    const { secret } = await world.begin();
     const delays = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR];
     let due = world.startMs;
     for (const [index, delay] of delays.entries()) {
@@ -125,10 +122,8 @@ for (const [share, factor] of [
   test(`waiting times are jittered by up to 10 % (random ${share})`, () =>
     inWorld(async (world) => {
       world.knobs.random = share;
-      await world.createEndpoint();
       world.answer(() => ({ status: 503 }));
-      await world.record();
-      world.start();
+      await world.begin();
       await settledWith(world, /503/, world.startMs + 5_000 * factor);
     }));
 }
@@ -136,10 +131,8 @@ for (const [share, factor] of [
 for (const status of [301, 302, 307, 400, 401, 404, 429, 500, 503]) {
   test(`a ${status} is not success: it is posted again`, () =>
     inWorld(async (world) => {
-      await world.createEndpoint();
       world.answer(() => ({ status, headers: { location: 'https://elsewhere.example/' } }));
-      await world.record();
-      world.start();
+      await world.begin();
       await settledWith(world, `The receiver answered ${status}`, world.startMs + 5_000);
       world.answer(() => ({ status: 200 }));
       await world.clock.advance(5_000);
@@ -153,10 +146,8 @@ for (const status of [301, 302, 307, 400, 401, 404, 429, 500, 503]) {
 
 test('no answer at all is retried, and the delivery says why', () =>
   inWorld(async (world) => {
-    await world.createEndpoint();
     world.answer(() => new Error('connect ECONNREFUSED 192.0.2.1:443'));
-    await world.record();
-    world.start();
+    await world.begin();
     await settledWith(world, 'connect ECONNREFUSED 192.0.2.1:443', world.startMs + 5_000);
     assert.equal((await only(world)).responseStatus, null);
   }));
@@ -188,10 +179,8 @@ for (const [header, waitMs] of RETRY_AFTER) {
 test('410 disables the endpoint and ends everything still due to it, and nothing of another endpoint', () =>
   inWorld(async (world) => {
     const gone = await world.createEndpoint({ url: 'https://gone.example/' });
-    const other = await world.createEndpoint({ url: 'https://other.example/' });
     world.answer(() => ({ status: 500 }));
-    await world.record();
-    world.start();
+    const other = await world.begin({ url: 'https://other.example/' });
     await until(world, 'both wait to be tried again', async () => {
       const rows = await world.deliveries();
       return rows.length === 2 && rows.every((row) => row.dueAt === world.startMs + 5_000);
@@ -220,11 +209,9 @@ test('410 disables the endpoint and ends everything still due to it, and nothing
 
 test('a deleted endpoint is posted to no more, and an answer that comes too late changes nothing', () =>
   inWorld(async (world) => {
-    const { id } = await world.createEndpoint();
     const late = Promise.withResolvers<{ status: number }>();
     world.answer(() => late.promise);
-    await world.record();
-    world.start();
+    const { id } = await world.begin();
     await until(world, 'the post is under way', () => world.posts.length === 1);
     assert.equal((await world.test.request('DELETE', `/v1/webhooks/${id}`)).status, 204);
     late.resolve({ status: 500 });
@@ -237,16 +224,10 @@ test('a deleted endpoint is posted to no more, and an answer that comes too late
 
 test('a delivery to an endpoint that was disabled meanwhile ends when it falls due', () =>
   inWorld(async (world) => {
-    const { id } = await world.createEndpoint();
     world.answer(() => ({ status: 500 }));
-    await world.record();
-    world.start();
+    await world.begin();
     await settledWith(world, /500/, world.startMs + 5_000);
-    await world.side
-      .updateTable('webhookEndpoints')
-      .set({ status: 'disabled' })
-      .where('id', '=', id)
-      .execute();
+    await world.setEndpoint({ status: 'disabled' });
     await world.clock.advance(5_000);
     await ended(world);
     assert.deepEqual([world.posts.length, (await only(world)).error], [1, 'The endpoint is disabled']);
@@ -258,7 +239,7 @@ test('a receiver that hangs holds four posts and no other endpoint', () =>
     await world.createEndpoint({ url: 'https://quick.example/' });
     const hang = Promise.withResolvers<{ status: number }>();
     world.answer(({ url }) => (url.includes('slow') ? hang.promise : {}));
-    for (let count = 0; count < 10; count += 1) await world.record();
+    await recordMany(world, 10);
     world.start();
     const postsTo = (name: string) => world.posts.filter((post) => post.url.includes(name)).length;
     await until(world, 'the quick one has everything', () => postsTo('quick') === 10);
@@ -274,7 +255,7 @@ test('while endpoints have no room, the worker sleeps and does not ask the datab
     await world.createEndpoint();
     const hang = Promise.withResolvers<{ status: number }>();
     world.answer(() => hang.promise);
-    for (let count = 0; count < 8; count += 1) await world.record();
+    await recordMany(world, 8);
     let timers = 0;
     const after = world.clock.after;
     context.after(() => {
@@ -321,16 +302,14 @@ test('a post under way when its endpoint is disabled settles as what it came to'
 
 test('an endpoint whose last post failed gets one post at a time until one succeeds', () =>
   inWorld(async (world) => {
-    await world.createEndpoint();
     world.answer(() => ({ status: 500 }));
-    await world.record();
-    world.start();
+    await world.begin();
     await settledWith(world, /500/, world.startMs + 5_000);
     const gate = Promise.withResolvers<{ status: number }>();
     const others = Promise.withResolvers<{ status: number }>();
     world.answer(() => (world.posts.length === 2 ? gate.promise : others.promise));
     await world.clock.advance(SECOND);
-    for (let count = 0; count < 8; count += 1) await world.record();
+    await recordMany(world, 8);
     await until(world, 'one is under way', () => world.posts.length === 2);
     await world.clock.advance(5 * SECOND);
     assert.equal(world.posts.length, 2);
@@ -356,14 +335,8 @@ test('endpoints that wait are read once for as many as there are, and those that
     await world.side.insertInto('webhookEndpoints').values(rows).execute();
     const eventId = await world.record();
     await world.side.updateTable('events').set({ fannedOut: 1 }).execute();
-    for (const { id: endpointId } of [...rows, ...rows]) {
-      const due = { state: 'pending', attempts: 0, dueAt: world.startMs, createdAt: world.startMs } as const;
-      const id = newId('whd', world.startMs);
-      await world.side
-        .insertInto('webhookDeliveries')
-        .values({ id, endpointId, tenantId, eventId, ...due })
-        .execute();
-    }
+    const due = { eventId, dueAt: world.startMs };
+    await world.addDeliveries(...[...rows, ...rows].map(({ id: endpointId }) => ({ endpointId, ...due })));
     let reads = 0;
     const db = {
       ...app.db,
@@ -389,11 +362,6 @@ test('endpoints that wait are read once for as many as there are, and those that
     await lease(40);
     assert.deepEqual([served[120], reads], [first.endpoint.id, 2]);
   }));
-
-/** Records `count` events at once, and lets the fan-out make their deliveries. */
-async function recordMany(world: WebhookWorld, count: number, key?: { tenantId: `ten_${string}` }) {
-  for (let index = 0; index < count; index += 1) await world.record(key);
-}
 
 /** Advances the clock in small steps. In each step it waits for the worker's writes, which complete in order. */
 async function advanceUntil(world: WebhookWorld, check: () => boolean): Promise<void> {
@@ -445,10 +413,11 @@ test('a suspension is a minute at most', () => {
 test('a start of the daemon ends all suspensions, also those of a clock that has been set back', () =>
   inWorld(async (world) => {
     await world.createEndpoint();
-    await world.side
-      .updateTable('webhookEndpoints')
-      .set({ failingSince: 1, consecutiveFailures: 9, suspendedUntil: world.startMs + 24 * HOUR })
-      .execute();
+    await world.setEndpoint({
+      failingSince: 1,
+      consecutiveFailures: 9,
+      suspendedUntil: world.startMs + 24 * HOUR,
+    });
     await world.record();
     world.start();
     await ended(world);
@@ -462,10 +431,11 @@ test('a clock that is set back while the daemon runs ends all suspensions', () =
     await world.record();
     await ended(world);
     const { db, wakeups } = world.test.app;
-    await world.side
-      .updateTable('webhookEndpoints')
-      .set({ failingSince: 1, consecutiveFailures: 1, suspendedUntil: world.startMs + 24 * HOUR })
-      .execute();
+    await world.setEndpoint({
+      failingSince: 1,
+      consecutiveFailures: 1,
+      suspendedUntil: world.startMs + 24 * HOUR,
+    });
     await moveWebhooks(db, { now: world.clock.now(), setBackMs: 24 * HOUR });
     await world.record();
     wakeups.notify('webhooks');

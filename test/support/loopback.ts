@@ -1,0 +1,33 @@
+/** Starts servers of tests on 127.0.0.1, and opens connections to them. */
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
+import { createDial, type Dial } from '../../src/system/dial.ts';
+
+export const LOOPBACK_GUARD = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
+
+/** Real sockets take real time, but only little: no time limit ever passes on this clock. */
+const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
+
+/** Opens real connections, to this machine only. */
+export const dialLoopback: Dial = createDial(LOOPBACK_GUARD, CLOCKLESS);
+
+/** Ports of this machine by the address of the zone that each stands for. */
+export type Hosts = Record<string, number | 'hangs'>;
+
+/** Returns a dial that leads from each address to its port. An address without a port refuses the connection. */
+export function dialHosts(hosts: Hosts): Dial {
+  return (target) => {
+    const port = hosts[target.address];
+    if (port === 'hangs') return new Promise(() => {});
+    if (port !== undefined) return dialLoopback({ ...target, address: '127.0.0.1', port });
+    return Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
+  };
+}
+
+/** Starts to listen on a free port of 127.0.0.1 and returns it. */
+export async function listenOnLoopback(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}

@@ -1,0 +1,15 @@
+/** Waits for what happens in real time. */
+import assert from 'node:assert/strict';
+import { pause } from './pause.ts';
+
+/** Time limit that only a failing test reaches. */
+const PATIENCE_MS = 30_000;
+
+/** Waits until sockets, files or threads have made the condition true. A fake clock stands still meanwhile. */
+export async function until(condition: () => boolean | Promise<boolean>, what = 'it holds'): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await condition())) {
+    assert.ok(performance.now() < deadline, `waited in vain until ${what}`);
+    await pause();
+  }
+}
