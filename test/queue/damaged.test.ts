@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { releaseHeld } from '../../src/queue/held/hold.ts';
 import { NO_REPORT, verdictForAll } from '../../src/queue/outcome/outcome.ts';
-import { createTargetGuard } from '../../src/system/blocklist.ts';
-import { createDial } from '../../src/system/dial.ts';
-import type { Log } from '../../src/system/log.ts';
+import { dialLoopback } from '../support/loopback.ts';
+import { recordLog } from '../support/record-log.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { deliverBy, judged, openSpool } from '../support/spool.ts';
 
@@ -15,17 +14,13 @@ import { deliverBy, judged, openSpool } from '../support/spool.ts';
 const FILE = { filename: 'data.bin', content: Buffer.alloc(400_000, 7).toString('base64') };
 const HELD =
   'The stored message is damaged and is not delivered; an operator can release it once it is restored';
-const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
 
-const logged: { location?: string; emailId?: string; message: string }[] = [];
-const error = (fields: object, message: string) => logged.push({ ...fields, message });
-const log = { debug() {}, info() {}, warn() {}, error, fatal() {}, child: () => log } as unknown as Log;
+const { log, lines } = recordLog('error');
 const sink = await startSmtpSink({ keepRaw: true });
-const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
 const spool = await openSpool({
   smtpPort: sink.port,
   env: { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8' },
-  system: { dial: createDial(guard, CLOCKLESS), log },
+  system: { dial: dialLoopback, log },
 });
 after(async () => {
   await spool.close();
@@ -37,6 +32,22 @@ function files(): string[] {
   return readdirSync(spool.dataDir, { recursive: true, encoding: 'utf8', withFileTypes: true })
     .filter((entry) => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name));
+}
+
+/** Accepts an email with a file. Answers its id, and where the bytes of the file are. */
+async function acceptWithFile() {
+  const known = files();
+  const id = await spool.accept('bob@rcpt.example', { attachments: [FILE] });
+  const path = files().find((file) => !known.includes(file)) ?? '';
+  return { id, path, whole: readFileSync(path) };
+}
+
+/** Writes the bytes back, as an operator would, and delivers the email. */
+async function restore({ id, path, whole }: Awaited<ReturnType<typeof acceptWithFile>>): Promise<void> {
+  writeFileSync(path, whole);
+  await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
+  await spool.deliverDue();
+  assert.equal((await spool.email(id)).status, 'delivered');
 }
 
 const damages: Record<string, (path: string) => void> = {
@@ -57,33 +68,24 @@ const damages: Record<string, (path: string) => void> = {
 for (const [damage, inflict] of Object.entries(damages)) {
   test(`mail whose file ${damage} is not delivered but held, and delivered once it is restored`, async () => {
     const before = sink.messages.length;
-    const known = files();
     const beside = await spool.accept('ann@rcpt.example');
-    const id = await spool.accept('bob@rcpt.example', { attachments: [FILE] });
-    const path = files().find((file) => !known.includes(file)) ?? '';
-    const whole = readFileSync(path);
+    const { id, path, whole } = await acceptWithFile();
     inflict(path);
     await spool.deliverDue();
     const { status, recipients } = await spool.email(id);
     assert.deepEqual([status, recipients[0].status, recipients[0].diagnostic], ['sent', 'held', HELD]);
     assert.equal((await spool.email(beside)).status, 'delivered');
     assert.equal(sink.messages.length, before + 1, 'the receiver saw no final dot');
-    const line = logged.find(({ emailId }) => emailId === id);
-    assert.deepEqual([line?.message, line?.location], ['a stored message is damaged', path]);
-    writeFileSync(path, whole);
-    await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
-    await spool.deliverDue();
-    assert.equal((await spool.email(id)).status, 'delivered');
+    const line = lines.find(({ emailId }) => emailId === id);
+    assert.deepEqual([line?.msg, line?.['location']], ['a stored message is damaged', path]);
+    await restore({ id, path, whole });
     const raw = sink.messages.at(-1)?.raw;
     assert.ok(raw?.subarray(-whole.length).equals(whole), 'what is delivered is what was stored');
   });
 }
 
 test('a signature made over a damaged header is dropped with the hold, and restored mail is signed anew', async () => {
-  const known = files();
-  const id = await spool.accept('bob@rcpt.example', { attachments: [FILE] });
-  const path = files().find((file) => !known.includes(file)) ?? '';
-  const whole = readFileSync(path);
+  const { id, path, whole } = await acceptWithFile();
   damages['holds other bytes']?.(path);
   const signature = 'DKIM-Signature: of the damaged header\r\n';
   const refused = { ...NO_REPORT, phase: 'rcpt', text: '450 later' } as const;
@@ -93,11 +95,8 @@ test('a signature made over a damaged header is dropped with the hold, and resto
   }
   await spool.clock.advance(3_600_000);
   await spool.deliverDue();
-  assert.equal((await spool.email(id)).recipients[0].status, 'held');
-  writeFileSync(path, whole);
-  await spool.app.db.commit(releaseHeld, { emailId: id, now: spool.clock.now() });
-  await spool.deliverDue();
-  assert.equal((await spool.email(id)).status, 'delivered');
+  assert.equal((await spool.recipient(id)).status, 'held');
+  await restore({ id, path, whole });
   const start = sink.messages.at(-1)?.raw?.subarray(0, -whole.length).toString() ?? '';
   assert.match(start, /^DKIM-Signature: v=1;/);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import type { Claim } from '../../src/queue/claim.ts';
+import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
 import { connect } from '../../src/queue/sessions/connect.ts';
 import { simulateDelivery } from '../../src/queue/sessions/simulate.ts';
 import { transact } from '../../src/queue/sessions/transact.ts';
@@ -9,37 +10,24 @@ import { settle } from '../../src/queue/settle.ts';
 import { Addresses } from '../../src/queue/site/addresses.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
-import { createDial, type Dial } from '../../src/system/dial.ts';
+import { createDial } from '../../src/system/dial.ts';
 import { AppError } from '../../src/system/errors.ts';
-import { startCommandServer } from '../support/command-server.ts';
+import { closeAfterTests } from '../support/close-after.ts';
+import { oblige, startCommandServer } from '../support/command-server.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { dialLoopback, type Hosts } from '../support/loopback.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { deliverBy, deliveryAppOf, eventTypes, judged, openSpool, type Spool } from '../support/spool.ts';
+import { openRoutedSpool, type RoutedSpool } from './routed-spool.ts';
 
 const HOUR_MS = 3_600_000;
-const LOOPBACK = { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8' };
-/** Real sockets take real time, and none of it is long. */
-const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
-const opened: { close(): unknown }[] = [];
-after(async () => {
-  for (const one of opened) await one.close();
-});
+const closing = closeAfterTests();
 
-/** The port of this machine that each address of the shared application's zone stands for. */
-const ports = new Map<string, number>();
-let dialled: string[] = [];
-const toLoopback = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
-const dial: Dial = (target) => {
-  dialled.push(target.address);
-  const port = ports.get(target.address);
-  if (port === undefined) return Promise.reject(new Error('ECONNREFUSED'));
-  return toLoopback({ ...target, address: '127.0.0.1', port });
-};
-
+const hosts: Hosts = {};
 /** The application of all tests in which the dispatcher delivers. Each test has a domain of its own. */
-let shared: Spool;
+let shared: RoutedSpool;
 before(async () => {
-  shared = await openSpool({ system: { dial } });
-  opened.push(shared);
+  shared = closing(await openRoutedSpool(hosts));
 });
 
 let domains = 0;
@@ -48,17 +36,17 @@ let domains = 0;
 function addDomain(port?: number): string {
   domains += 1;
   const address = `192.0.2.${domains}`;
-  if (port !== undefined) ports.set(address, port);
+  if (port !== undefined) hosts[address] = port;
   const domain = `rcpt${domains}.example`;
   shared.addZone(`${domain} MX 10 mx.${domain}\nmx.${domain} A ${address}`);
   return domain;
 }
 
-/** Spool whose hosts are all on loopback, with the real dial behind the real guard. */
+/** Opens a spool that sends to this port of this machine, with the real dial behind the real guard. */
 async function openLoopbackSpool(smtpPort: number): Promise<Spool> {
-  const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
-  const spool = await openSpool({ smtpPort, env: LOOPBACK, system: { dial: createDial(guard, CLOCKLESS) } });
-  opened.push(spool);
+  const env = { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8' };
+  const spool = closing(await openSpool({ smtpPort, env, system: { dial: dialLoopback } }));
+  spool.addZone('rcpt.example A 127.0.0.1');
   return spool;
 }
 
@@ -78,25 +66,15 @@ async function sendToLoopback(spool: Spool, claim: Claim): Promise<Attempt> {
   return { kind: 'judged', durationMs: 0, ...transacted };
 }
 
-async function openSink() {
-  const sink = await startSmtpSink({ keepRaw: true });
-  opened.push(sink);
-  return sink;
+const openSink = async () => closing(await startSmtpSink({ keepRaw: true }));
+
+/** Adds a domain whose mail server answers like this. Returns its name. */
+async function addServer(answer: (line: string) => string | undefined): Promise<string> {
+  return addDomain(closing(await startCommandServer(answer)).port);
 }
 
-async function scriptedServer(answer: (line: string) => string | undefined): Promise<number> {
-  const server = await startCommandServer(answer);
-  opened.push(server);
-  return server.port;
-}
-
-function refusing(verb: string, reply: string) {
-  return (line: string): string => {
-    if (line.startsWith(verb)) return reply;
-    if (line === 'DATA') return '354 go on';
-    return /^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line) ? '250 ok' : line === '.' ? '250 taken' : '';
-  };
-}
+const refusing = (verb: string, reply: string) => (line: string) =>
+  line.startsWith(verb) ? reply : oblige(line);
 
 test('a mail travels from the API to the receiving server, signed, and its story is told', async () => {
   const sink = await openSink();
@@ -128,10 +106,7 @@ test('a mail travels from the API to the receiving server, signed, and its story
 });
 
 test('a refused recipient bounces and is suppressed; the others are delivered', async () => {
-  const port = await scriptedServer((line) =>
-    line.startsWith('RCPT TO:<bad@') ? '550 5.1.1 no such user' : refusing('~', '')(line),
-  );
-  const domain = addDomain(port);
+  const domain = await addServer(refusing('RCPT TO:<bad@', '550 5.1.1 no such user'));
   const id = await shared.accept([`good@${domain}`, `bad@${domain}`]);
   await shared.deliverDue();
   const email = await shared.email(id);
@@ -142,13 +117,7 @@ test('a refused recipient bounces and is suppressed; the others are delivered', 
   assert.equal(email.recipients[1].enhancedCode, '5.1.1');
   const again = await shared.request('POST', '/v1/emails', {
     key: shared.liveKey,
-    body: {
-      from: 'a@sender.example',
-      to: `BAD@${domain}`,
-      subject: 's',
-      text: 't',
-      type: 'transactional',
-    },
+    body: { from: 'a@sender.example', to: `BAD@${domain}`, subject: 's', text: 't', type: 'transactional' },
   });
   assert.deepEqual([again.status, again.body.error.type], [422, 'suppressed_recipient']);
   const partly = await shared.email(await shared.accept([`bad@${domain}`, `other@${domain}`]));
@@ -162,7 +131,7 @@ for (const [verb, reply] of [
   ['RCPT', '552 5.2.2 mailbox full'],
 ] as const) {
   test(`"${reply}" bounces without suppressing`, async () => {
-    const to = `bob@${addDomain(await scriptedServer(refusing(verb, reply)))}`;
+    const to = `bob@${await addServer(refusing(verb, reply))}`;
     const id = await shared.accept(to);
     await shared.deliverDue();
     assert.equal((await shared.email(id)).status, 'bounced');
@@ -171,16 +140,16 @@ for (const [verb, reply] of [
 }
 
 test('a deferral is retried on schedule, told once in four hours, and expires as a soft bounce', async () => {
-  const to = `bob@${addDomain(await scriptedServer(refusing('RCPT', '450 4.2.0 greylisted')))}`;
+  const to = `bob@${await addServer(refusing('RCPT', '450 4.2.0 greylisted'))}`;
   const id = await shared.accept(to);
   await shared.deliverDue();
   const first = await shared.email(id);
   assert.deepEqual([first.status, first.recipients[0].status], ['sent', 'deferred']);
   await shared.deliverDue();
-  assert.equal((await shared.email(id)).recipients[0].attempts, 1, 'not due yet');
+  assert.equal((await shared.recipient(id)).attempts, 1, 'not due yet');
   await shared.clock.advance(60_000);
   await shared.deliverDue();
-  assert.equal((await shared.email(id)).recipients[0].attempts, 2, 'due after a minute');
+  assert.equal((await shared.recipient(id)).attempts, 2, 'due after a minute');
   for (let round = 0; round < 60; round++) {
     await shared.clock.advance(HOUR_MS);
     await shared.deliverDue();
@@ -214,7 +183,7 @@ test('DNS trouble never bounces; only a missing domain, seen twice an hour apart
   const missing = await shared.accept('a@missing.example');
   const nullMx = await shared.accept('a@null.example');
   await shared.deliverDue();
-  assert.equal((await shared.email(nullMx)).recipients[0].enhancedCode, '5.1.10');
+  assert.equal((await shared.recipient(nullMx)).enhancedCode, '5.1.10');
   assert.equal((await shared.email(nullMx)).status, 'bounced');
   assert.equal((await shared.email(missing)).status, 'sent', 'the first NXDOMAIN is no verdict');
   await shared.clock.advance(HOUR_MS);
@@ -228,48 +197,49 @@ test('a host that cannot be reached passes on to the next one', async () => {
   const [first, second] = [addDomain(), addDomain(sink.port)];
   shared.addZone(`two.example MX 10 mx.${first}\ntwo.example MX 20 mx.${second}`);
   const id = await shared.accept('bob@two.example');
-  dialled = [];
+  shared.dialled.length = 0;
   await shared.deliverDue();
-  assert.deepEqual(dialled, [`192.0.2.${domains - 1}`, `192.0.2.${domains}`]);
+  assert.deepEqual(shared.dialled, [`192.0.2.${domains - 1}`, `192.0.2.${domains}`]);
   assert.equal((await shared.email(id)).status, 'delivered');
 });
 
 test('private addresses are never dialled: the mail waits', async () => {
-  const guard = createTargetGuard({ allow: [], own: [] });
   const refused: unknown[] = [];
-  const guarded = createDial(guard, CLOCKLESS);
-  const spool = await openSpool({
-    system: {
-      dial: (target) =>
-        guarded(target).catch((error) => {
-          refused.push(error);
-          throw error;
-        }),
-    },
-  });
-  opened.push(spool);
+  const guarded = createDial(createTargetGuard({ allow: [], own: [] }), createFakeClock(0));
+  const spool = closing(
+    await openSpool({
+      system: {
+        dial: (target) =>
+          guarded(target).catch((error) => {
+            refused.push(error);
+            throw error;
+          }),
+      },
+    }),
+  );
   spool.addZone('rcpt.example A 127.0.0.1\nten.example A 10.0.0.1\nsix.example AAAA ::1');
   const ids = await Promise.all(
     ['rcpt.example', 'ten.example', 'six.example'].map((name) => spool.accept(`a@${name}`)),
   );
   await spool.deliverDue();
-  for (const id of ids) assert.equal((await spool.email(id)).recipients[0].status, 'deferred');
+  for (const id of ids) assert.equal((await spool.recipient(id)).status, 'deferred');
   assert.equal(refused.length, 3);
   assert.ok(refused.every((error) => error instanceof RefusedTargetError));
 });
 
 test('an internal domain is deferred in the same words as one without an address, and only public hosts are dialled', async () => {
   const dialled: string[] = [];
-  const spool = await openSpool({
-    system: {
-      targets: createTargetGuard({ allow: ['127.0.0.2/32'], own: [] }),
-      dial: ({ address }) => {
-        dialled.push(address);
-        return Promise.reject(new Error('nobody listens'));
+  const spool = closing(
+    await openSpool({
+      system: {
+        targets: createTargetGuard({ allow: ['127.0.0.2/32'], own: [] }),
+        dial: ({ address }) => {
+          dialled.push(address);
+          return Promise.reject(new Error('nobody listens'));
+        },
       },
-    },
-  });
-  opened.push(spool);
+    }),
+  );
   spool.addZone(`
     inside.example  MX    10 mx.inside.example
     nowhere.example MX    10 mx.nowhere.example
@@ -298,8 +268,7 @@ test('an internal domain is deferred in the same words as one without an address
 });
 
 test('a wall clock that jumps ahead does not end the lease of what is on its way', async () => {
-  const spool = await openSpool();
-  opened.push(spool);
+  const spool = closing(await openSpool());
   const id = await spool.accept('bob@rcpt.example');
   await spool.claim();
   const { clock } = spool.app;
@@ -314,8 +283,7 @@ test('a wall clock that jumps ahead does not end the lease of what is on its way
 });
 
 test('an attempt whose lease was given to another start no longer has a say', async () => {
-  const spool = await openSpool();
-  opened.push(spool);
+  const spool = closing(await openSpool());
   const id = await spool.accept('bob@rcpt.example');
   const now = spool.clock.now();
   const [delivery] = await spool.claim('old');
@@ -333,20 +301,7 @@ test('an attempt whose lease was given to another start no longer has a say', as
         recipientId,
         attempts: 1,
         retryDelayMs: 0,
-        verdict: {
-          outcome: {
-            kind: 'delivered',
-            report: {
-              phase: 'dot',
-              mx: null,
-              address: null,
-              tls: null,
-              smtpCode: 250,
-              enhancedCode: null,
-              text: 'ok',
-            },
-          },
-        },
+        verdict: { outcome: { kind: 'delivered', report: { ...NO_REPORT, phase: 'dot', text: 'ok' } } },
       },
     ],
   });
@@ -356,7 +311,6 @@ test('an attempt whose lease was given to another start no longer has a say', as
 test('a resend after a crash is byte-identical', async () => {
   const sink = await openSink();
   const spool = await openLoopbackSpool(sink.port);
-  spool.addZone('rcpt.example A 127.0.0.1');
   await spool.accept('bob@rcpt.example');
   for (const runId of ['one', 'two']) {
     await spool.clock.advance(10_000);
@@ -374,7 +328,6 @@ test('a resend after a crash is byte-identical', async () => {
 test('a claim is plain data: it is delivered from a copy, as another thread would receive it', async () => {
   const sink = await openSink();
   const spool = await openLoopbackSpool(sink.port);
-  spool.addZone('rcpt.example A 127.0.0.1');
   const id = await spool.accept(['ann@rcpt.example', 'bob@rcpt.example']);
   const [claim] = await spool.claim();
   assert.ok(claim);
@@ -388,20 +341,11 @@ test('a claim is plain data: it is delivered from a copy, as another thread woul
 
 test('a test key never opens a socket', async () => {
   const to = `bob@${addDomain()}`;
-  const sent = await shared.request('POST', '/v1/emails', {
-    key: shared.testKey,
-    body: {
-      from: 'a@sandbox.mx.postrider.example',
-      to,
-      subject: 's',
-      text: 't',
-      type: 'transactional',
-    },
-  });
-  dialled = [];
+  const id = await shared.accept(to, { key: shared.testKey, from: 'a@sandbox.mx.postrider.example' });
+  shared.dialled.length = 0;
   await shared.deliverDue();
-  const email = (await shared.request('GET', `/v1/emails/${sent.body.id}`, { key: shared.testKey })).body;
-  assert.deepEqual([email.status, email.mode, dialled], ['delivered', 'test', []]);
+  const email = (await shared.request('GET', `/v1/emails/${id}`, { key: shared.testKey })).body;
+  assert.deepEqual([email.status, email.mode, shared.dialled], ['delivered', 'test', []]);
 });
 
 test('simulated bounces never suppress', async () => {
@@ -418,22 +362,21 @@ test('an address suppressed after the mail was accepted is not delivered to', as
   await shared.request('POST', '/v1/suppressions', {
     body: { email: `BOB@${domain}`, reason: 'complaint' },
   });
-  dialled = [];
+  shared.dialled.length = 0;
   await shared.deliverDue();
   const email = await shared.email(id);
-  assert.deepEqual([email.status, email.recipients[0].status, dialled], ['bounced', 'suppressed', []]);
+  assert.deepEqual([email.status, email.recipients[0].status, shared.dialled], ['bounced', 'suppressed', []]);
   assert.ok(eventTypes(email).includes('email.suppressed'));
 });
 
 test('a delivery that fails because of an internal error is deferred, not lost in flight', async () => {
-  const spool = await openSpool();
-  opened.push(spool);
+  const spool = closing(await openSpool());
   spool.addZone('rcpt.example A 192.0.2.1');
   const id = await spool.accept('bob@rcpt.example');
   for (const claim of await spool.claim()) {
     await deliverBy(spool.app, claim, () => Promise.reject(new Error('the key does not open')));
   }
-  const [recipient] = (await spool.email(id)).recipients;
+  const recipient = await spool.recipient(id);
   assert.deepEqual(
     [recipient.status, recipient.diagnostic],
     ['deferred', 'Local error: the key does not open'],
@@ -441,8 +384,7 @@ test('a delivery that fails because of an internal error is deferred, not lost i
 });
 
 test('an outcome that cannot be stored at once is stored later, not thrown away', async () => {
-  const spool = await openSpool();
-  opened.push(spool);
+  const spool = closing(await openSpool());
   const id = await spool.accept('delivered@simulator.mx.postrider.example');
   const claimed = await spool.claim();
   let refusals = 2;
@@ -460,8 +402,7 @@ test('an outcome that cannot be stored at once is stored later, not thrown away'
 });
 
 test('a lease that runs out in this start is put back, and the old attempt has no say', async () => {
-  const spool = await openSpool();
-  opened.push(spool);
+  const spool = closing(await openSpool());
   const id = await spool.accept('delivered@simulator.mx.postrider.example');
   const [first] = await spool.claim();
   assert.ok(first);

@@ -1,21 +1,17 @@
 /** Diagnostics for the sender when a mail server breaks the protocol. One spool serves all servers. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { after, before, test } from 'node:test';
+import { createServer } from 'node:net';
+import { before, test } from 'node:test';
 import type { Claim } from '../../src/queue/claim.ts';
 import type { Outcome } from '../../src/queue/outcome/outcome.ts';
 import { connect } from '../../src/queue/sessions/connect.ts';
 import { transact } from '../../src/queue/sessions/transact.ts';
 import { Addresses } from '../../src/queue/site/addresses.ts';
-import { createTargetGuard } from '../../src/system/blocklist.ts';
-import { createDial, type Dial } from '../../src/system/dial.ts';
 import { type Script, startScriptedPeer } from '../mail/smtp/client/scripted-peer.ts';
-import { deliveryAppOf, openSpool, type Spool } from '../support/spool.ts';
-
-/** Real sockets take real time, but only little. */
-const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
-const toLoopback = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
+import { closeAfterTests } from '../support/close-after.ts';
+import { type Hosts, listenOnLoopback } from '../support/loopback.ts';
+import { deliveryAppOf, type Spool } from '../support/spool.ts';
+import { openRoutedSpool } from './routed-spool.ts';
 
 const WITH_STARTTLS = '250-peer.test\r\n250 STARTTLS\r\n';
 const WITHOUT_PIPELINING = '250 peer.test\r\n';
@@ -135,42 +131,30 @@ const SILENT: [script: Script, diagnostic: string][] = [
   [{ dot: 'hang' }, '(end of message): the answer took longer than 600000 ms'],
 ];
 
-const closing: (() => unknown)[] = [];
-const ports = new Map<string, number>();
+const closing = closeAfterTests();
+const addresses: Hosts = {};
 let spool: Spool;
 // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
 const emails = new Map<string, any>();
 
 before(async () => {
-  const dial: Dial = (target) => {
-    const port = ports.get(target.address);
-    if (port !== undefined) return toLoopback({ ...target, address: '127.0.0.1', port });
-    return Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));
-  };
-  spool = await openSpool({ system: { dial } });
-  closing.push(() => spool.close());
+  spool = closing(await openRoutedSpool(addresses));
   const ids = new Map<string, string>();
   for (const [index, [name, [hosts]]] of Object.entries(SERVERS).entries()) {
     for (const [rank, host] of hosts.entries()) {
       const address = `192.0.2.${2 * index + rank + 1}`;
       spool.addZone(`d${index}.example MX ${rank} mx${rank + 1}.d${index}.example`);
       spool.addZone(`mx${rank + 1}.d${index}.example A ${address}`);
-      if (host !== 'refuses') ports.set(address, await startHost(host));
+      if (host !== 'refuses') addresses[address] = await startHost(host);
     }
     ids.set(name, await spool.accept(`bob@d${index}.example`));
   }
   await spool.deliverDue();
   for (const [name, id] of ids) emails.set(name, await spool.email(id));
 });
-after(async () => {
-  for (const close of closing.reverse()) await close();
-});
-
 async function startHost(host: Exclude<Host, 'refuses'>): Promise<number> {
   if ('handshake' in host) return startHandshaker(host);
-  const peer = await startScriptedPeer(host);
-  closing.push(() => peer.close());
-  return peer.port;
+  return closing(await startScriptedPeer(host)).port;
 }
 
 async function startHandshaker({ handshake, isOnce }: HandshakeAnswer): Promise<number> {
@@ -185,10 +169,7 @@ async function startHandshaker({ handshake, isOnce }: HandshakeAnswer): Promise<
       else socket.end(handshake);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(() => server.close());
-  return (server.address() as AddressInfo).port;
+  return listenOnLoopback(closing(server));
 }
 
 for (const [name, [, expected]] of Object.entries(SERVERS)) {
@@ -245,7 +226,7 @@ async function outcomeOf(claim: Claim, address: string, addresses = new Addresse
 for (const [index, [script, expected]] of SILENT.entries()) {
   test(`the diagnostic names what happened, the host and the phase: silence, ${expected}`, async () => {
     const address = `198.51.100.${index}`;
-    ports.set(address, await startHost(script));
+    addresses[address] = await startHost(script);
     spool.addZone(`silent${index}.example A ${address}`);
     await spool.accept(`bob@silent${index}.example`);
     const all = await spool.claim();

@@ -10,22 +10,19 @@ import type { MergeValues } from '../../../src/queue/contents/content.ts';
 import { insertContent } from '../../../src/queue/contents/store.ts';
 import { releaseHeld } from '../../../src/queue/held/hold.ts';
 import { dropContent, enqueue, findMessage } from '../../../src/queue/store.ts';
-import { createTargetGuard } from '../../../src/system/blocklist.ts';
-import { createDial } from '../../../src/system/dial.ts';
 import { newId } from '../../../src/system/ids.ts';
+import { dialLoopback } from '../../support/loopback.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
 import { deliveryAppOf, openSpool } from '../../support/spool.ts';
 
-const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
 const SMALL = { filename: 'a.bin', content: Buffer.alloc(2_000, 7).toString('base64') };
 const LARGE = { filename: 'b.bin', content: Buffer.alloc(400_000, 7).toString('base64') };
 
 const sink = await startSmtpSink({ keepRaw: true });
-const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
 const spool = await openSpool({
   smtpPort: sink.port,
   env: { POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8' },
-  system: { dial: createDial(guard, CLOCKLESS) },
+  system: { dial: dialLoopback },
 });
 spool.addZone('rcpt.example A 127.0.0.1');
 const database = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
@@ -132,7 +129,7 @@ test('a message that is composed when it is sent has the same bytes at every att
     assert.match(attempts[0] ?? '', /^DKIM-Signature: /);
     const parsed = await simpleParser(attempts[0] ?? '', { skipHtmlToText: true });
     assert.equal(parsed.attachments.length, attachments.length);
-    await spool.request('POST', `/v1/emails/${id}/cancel`, { key: spool.liveKey });
+    await spool.cancel(id);
   }
 });
 
@@ -151,7 +148,7 @@ test('a message that an earlier composer has signed is signed anew over the byte
       ...(attachments.length > 0 && { bodyHash: 'earlier' }),
     });
     assert.equal(await bodyHashOf(), expected);
-    await spool.request('POST', `/v1/emails/${id}/cancel`, { key: spool.liveKey });
+    await spool.cancel(id);
   }
 });
 

@@ -44,6 +44,20 @@ function settle(start: typeof app, claim: Claim): Promise<void> {
   return deliverBy(start, claim, async () => judged(verdicts));
 }
 
+/** Accepts an email to `delivered+name` at the simulator for each name. */
+async function acceptEach(...names: string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const name of names) ids.push(await spool.accept(`delivered+${name}${AT_SIMULATOR}`));
+  return ids;
+}
+
+/** Changes recipients behind the back of the daemon, as an earlier version may have left them. */
+function change(sql: string, ...values: unknown[]): void {
+  const database = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
+  database.prepare(`UPDATE recipients SET ${sql}`).run(...values);
+  database.close();
+}
+
 function interruptedAttempts(): Promise<{ messageId: string; interruptedAttempts: number; state: string }[]> {
   return app.db.read
     .selectFrom('recipients')
@@ -55,8 +69,7 @@ function interruptedAttempts(): Promise<{ messageId: string; interruptedAttempts
 }
 
 test('only the delivery that crashes the daemon five times is held, among many in flight', async () => {
-  const ids: string[] = [];
-  for (let index = 0; index < 60; index++) ids.push(await spool.accept(`delivered+${index}${AT_SIMULATOR}`));
+  const ids = await acceptEach(...Array.from({ length: 60 }, (_, index) => `${index}`));
   const crasher = ids[37] ?? '';
   for (let life = 1; life <= 5; life++) assert.equal(await live(crasher), 'crashed', `life ${life}`);
   assert.equal(await live(crasher), 'idle', 'nothing crashes a daemon that holds it');
@@ -64,7 +77,7 @@ test('only the delivery that crashes the daemon five times is held, among many i
     const { recipients } = await spool.email(id);
     assert.equal(recipients[0].status, id === crasher ? 'held' : 'delivered');
   }
-  await spool.request('POST', `/v1/emails/${crasher}/cancel`, { key: spool.liveKey });
+  await spool.cancel(crasher);
   assert.deepEqual(await interruptedAttempts(), []);
 });
 
@@ -72,27 +85,18 @@ test('mail that arrives while a suspect is tried is delivered, and is not held w
   const crasher = await spool.accept(`delivered${AT_SIMULATOR}`);
   const others: string[] = [];
   const arrivals = async () => {
-    if (others.length < 30) others.push(await spool.accept(`delivered+${others.length}${AT_SIMULATOR}`));
+    if (others.length < 30) others.push(...(await acceptEach(`${others.length}`)));
   };
   while ((await live(crasher, arrivals)) === 'crashed');
-  assert.equal((await spool.email(crasher)).recipients[0].status, 'held');
+  assert.equal((await spool.recipient(crasher)).status, 'held');
   assert.ok(others.length >= 6, 'some arrived in each life');
-  for (const id of others) assert.equal((await spool.email(id)).recipients[0].status, 'delivered');
+  for (const id of others) assert.equal((await spool.recipient(id)).status, 'delivered');
 });
 
 test('suspects that a clean stop or an earlier version left behind become due one at a time', async () => {
-  const ids = [];
-  for (const name of ['ann', 'bob', 'cid']) ids.push(await spool.accept(`delivered+${name}${AT_SIMULATOR}`));
-  for (const runId of ['third', 'fourth']) {
-    assert.equal((await spool.claim(runId)).length, 3);
-    await recoverQueue(app);
-    await clock.advance(10_000);
-  }
-  const makeDue = () => {
-    const database = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
-    database.prepare("UPDATE recipients SET dueAt = ? WHERE state = 'ready'").run(clock.now());
-    database.close();
-  };
+  const ids = await acceptEach('ann', 'bob', 'cid');
+  assert.deepEqual(await spool.crash('third', 'fourth'), [3, 3]);
+  const makeDue = () => change("dueAt = ? WHERE state = 'ready'", clock.now());
   makeDue();
   assert.equal((await spool.claim('stopped')).length, 3);
   const stop = { now: clock.now(), runId: 'stopped', sending: [] };
@@ -103,9 +107,7 @@ test('suspects that a clean stop or an earlier version left behind become due on
   assert.deepEqual(await spool.claim(), [], 'none is due after a start');
   const trials = createTrialWork(app);
   for (const _ of ids) {
-    const [trial] = (await trials.lease(1)).items;
-    assert.ok(trial);
-    await trials.run(trial);
+    await spool.startTrial(trials);
     const claimed = await spool.claim();
     assert.equal(claimed.length, 1);
     for (const one of claimed) await settle(app, one);
@@ -122,7 +124,7 @@ async function liveWithHangingHosts(culprit: string): Promise<'crashed' | 'idle'
   let inFlight: Claim[] = [];
   for (let step = 0; step < 2_000; step++) {
     await clock.advance(10_000);
-    for (const trial of (await trials.lease(1)).items) await trials.run(trial);
+    await spool.startTrial(trials);
     inFlight.push(...(await spool.claim(runId)));
     for (const one of inFlight) {
       const lastedMs = clock.elapsed() - one.claimedAt;
@@ -141,41 +143,28 @@ test('a culprit that crashes later than the next trial begins is held, and mail 
   const culprit = await spool.accept(`delivered${AT_SIMULATOR}`);
   // The oldest of several suspects is tried first, so the others hang beside it when it crashes.
   await clock.advance(1_000);
-  const innocent: string[] = [];
-  for (const name of ['one', 'two']) innocent.push(await spool.accept(`delivered+${name}${AT_SIMULATOR}`));
+  const innocent = await acceptEach('one', 'two');
   let crashes = 0;
   while ((await liveWithHangingHosts(culprit)) === 'crashed') {
     crashes += 1;
     assert.ok(crashes <= 5, 'no more crashes than a culprit alone would cause');
   }
-  assert.equal((await spool.email(culprit)).recipients[0].status, 'held');
+  assert.equal((await spool.recipient(culprit)).status, 'held');
   for (const id of innocent) {
-    assert.equal((await spool.email(id)).recipients[0].status, 'deferred');
-    await spool.request('POST', `/v1/emails/${id}/cancel`, { key: spool.liveKey });
+    assert.equal((await spool.recipient(id)).status, 'deferred');
+    await spool.cancel(id);
   }
-  await spool.request('POST', `/v1/emails/${culprit}/cancel`, { key: spool.liveKey });
+  await spool.cancel(culprit);
 });
 
 test('a suspect with three interrupted attempts is tried while no other suspect is', async () => {
-  const ids: string[] = [];
-  for (const name of ['eva', 'fay', 'gus']) ids.push(await spool.accept(`delivered+${name}${AT_SIMULATOR}`));
-  for (const runId of ['fifth', 'sixth']) {
-    await spool.claim(runId);
-    await recoverQueue(app);
-    await clock.advance(10_000);
-  }
-  const makeDoubts = (interruptedAttempts: number, id = '') => {
-    const database = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
-    database
-      .prepare('UPDATE recipients SET interruptedAttempts = ? WHERE messageId = ?')
-      .run(interruptedAttempts, id);
-    database.close();
-  };
-  makeDoubts(3, ids[1]);
-  makeDoubts(4, ids[2]);
+  const ids = await acceptEach('eva', 'fay', 'gus');
+  await spool.crash('fifth', 'sixth');
+  change('interruptedAttempts = 3 WHERE messageId = ?', ids[1]);
+  change('interruptedAttempts = 4 WHERE messageId = ?', ids[2]);
   const trials = createTrialWork(app);
   for (const id of ids) {
-    for (const trial of (await trials.lease(1)).items) await trials.run(trial);
+    await spool.startTrial(trials);
     const claimed = await spool.claim();
     assert.deepEqual(
       claimed.map(({ message }) => message.id),
@@ -188,16 +177,12 @@ test('a suspect with three interrupted attempts is tried while no other suspect 
 });
 
 test('suspects with two interrupted attempts are tried one at a time, and the next one no later than half a minute after', async () => {
-  for (const name of ['one', 'two', 'three']) await spool.accept(`delivered+${name}${AT_SIMULATOR}`);
-  for (const runId of ['first', 'second']) {
-    assert.equal((await spool.claim(runId)).length, 3);
-    await recoverQueue(app);
-    await clock.advance(10_000);
-  }
+  await acceptEach('one', 'two', 'three');
+  assert.deepEqual(await spool.crash('first', 'second'), [3, 3]);
   assert.deepEqual(await spool.claim(), [], 'none is due before its trial');
   const trials = createTrialWork(app);
   const next = async () => {
-    for (const trial of (await trials.lease(1)).items) await trials.run(trial);
+    await spool.startTrial(trials);
     return spool.claim();
   };
   const first = await next();

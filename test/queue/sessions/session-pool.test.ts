@@ -1,103 +1,51 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { after, test } from 'node:test';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { startDelivering } from '../../../src/queue/worker.ts';
-import { createTargetGuard } from '../../../src/system/blocklist.ts';
-import { createDial, type Dial } from '../../../src/system/dial.ts';
-import { pause } from '../../support/pause.ts';
+import { closeAfterTests } from '../../support/close-after.ts';
+import { oblige, startCommandServer } from '../../support/command-server.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
-import { openSpool, type Spool } from '../../support/spool.ts';
+import type { Spool } from '../../support/spool.ts';
+import { until } from '../../support/until.ts';
+import { openRoutedSpool } from '../routed-spool.ts';
 
 const SECOND_MS = 1_000;
-const opened: { close(): unknown }[] = [];
-after(async () => {
-  for (const one of opened) await one.close();
-});
-
-/** Real sockets take real time, but only little. */
-const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
-const toLoopback = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
+const closing = closeAfterTests();
+const openSink = async () => closing(await startSmtpSink());
 
 /** Starts a mail server that answers every command except `silentAt`; `.` is the final dot. */
 async function startHangingServer(silentAt: string) {
-  const sockets = new Set<Socket>();
-  let hanging: Socket[] = [];
-  let total = 0;
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => {
-      sockets.delete(socket);
-      hanging = hanging.filter((one) => one !== socket);
-    });
-    socket.write('220 hangs.example ESMTP\r\n');
-    socket.on('data', (data) => {
-      const text = data.toString('latin1');
-      const command = text.endsWith('\r\n.\r\n') ? '.' : text.slice(0, 4);
-      if (command === silentAt) {
-        hanging.push(socket);
-        total += 1;
-      } else {
-        socket.write(command === 'DATA' ? '354 go on\r\n' : '250 ok\r\n');
-      }
-    });
+  const silent = new Set<Socket>();
+  const hanging = () => [...silent].filter((socket) => !socket.destroyed);
+  const server = await startCommandServer((line, socket) => {
+    if (!line.startsWith(silentAt)) return oblige(line);
+    silent.add(socket);
+    return '';
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  opened.push({
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-    },
-  });
-  return {
-    port: (server.address() as AddressInfo).port,
+  return closing({
+    ...server,
     /** Number of connections that wait for an answer now. */
-    hanging: () => hanging.length,
+    hanging: () => hanging().length,
     /** Number of connections that have ever waited for an answer. */
-    total: () => total,
+    total: () => silent.size,
     answer(text: string) {
-      for (const socket of hanging) socket.write(text);
+      for (const socket of hanging()) socket.write(text);
     },
-  };
+  });
 }
 
-/** `ports` maps an address of the zone to a port of this machine. */
-async function openWorld(ports: Record<string, number>, connections: number) {
-  const dial: Dial = (target) => {
-    const port = ports[target.address];
-    return port === undefined
-      ? Promise.reject(new Error('ECONNREFUSED'))
-      : toLoopback({ ...target, address: '127.0.0.1', port });
-  };
-  const spool = await openSpool({
-    system: { dial },
-    env: { POSTRIDER_DELIVERY_CONNECTIONS: String(connections) },
-  });
-  opened.push(spool);
-  return spool;
+/** Opens a spool in which 192.0.2.1, 192.0.2.2, … are these servers. */
+async function openWorld(servers: { port: number }[], connections: number) {
+  const hosts = servers.map(({ port }, index) => [`192.0.2.${index + 1}`, port]);
+  return closing(await openRoutedSpool(Object.fromEntries(hosts), connections));
 }
 
 /** Adds a second tenant that may send. Returns the function that sends its mail. */
-async function addSender(spool: Spool): Promise<(to: string) => Promise<void>> {
+async function addSender(spool: Spool): Promise<(to: string) => Promise<unknown>> {
   const { liveKey: key } = await spool.addTenant('other');
-  const created = await spool.request('POST', '/v1/domains', { key, body: { name: 'other-sender.example' } });
-  type Published = { type: string; name: string; value: string };
-  const records = created.body.records as (Published & { alternative?: Published })[];
-  for (const record of records) {
-    const { type, name, value } = record.alternative ?? record;
-    spool.addZone(`${name} ${type} ${type === 'TXT' ? JSON.stringify(value) : value}`);
-  }
-  const verified = await spool.request('POST', `/v1/domains/${created.body.id}/verify`, { key });
-  assert.equal(verified.body.status, 'verified');
-  return async (to) => {
-    const from = 'Bob <bob@other-sender.example>';
-    const body = { from, to, subject: 'Hi', text: 'Hello', type: 'transactional' };
-    const sent = await spool.request('POST', '/v1/emails', { key, body });
-    assert.equal(sent.status, 200, JSON.stringify(sent.body));
-  };
+  await spool.addDomain(key, 'other-sender.example');
+  return (to) => spool.accept(to, { key, from: 'Bob <bob@other-sender.example>' });
 }
 
 /** Adds domains at one address, each of which is its own site. */
@@ -105,19 +53,6 @@ function addSites(spool: Spool, prefix: string, count: number, address: string):
   const domains = Array.from({ length: count }, (_, index) => `${prefix}${index}.example`);
   spool.addZone(domains.map((domain) => `${domain} A ${address}`).join('\n'));
   return domains;
-}
-
-/** Time limit that only a failing test reaches. */
-const PATIENCE_MS = 30_000;
-
-/** Waits on real input and output; the fake clock stands still. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (performance.now() < deadline) {
-    if (await condition()) return;
-    await pause();
-  }
-  assert.fail('it never came to pass');
 }
 
 /** Waits for actions that must not happen. */
@@ -148,9 +83,8 @@ async function statesOf(spool: Spool): Promise<Record<string, number>> {
 
 test('mail of another tenant to a new site leaves at once while one tenant has hundreds of hosts that hang', async () => {
   const hanging = await startHangingServer('RCPT');
-  const sink = await startSmtpSink();
-  opened.push(sink);
-  const spool = await openWorld({ '192.0.2.1': hanging.port, '192.0.2.2': sink.port }, 16);
+  const sink = await openSink();
+  const spool = await openWorld([hanging, sink], 16);
   const send = await addSender(spool);
   const domains = addSites(spool, 'hangs', 40, '192.0.2.1');
   spool.addZone('healthy.example A 192.0.2.2');
@@ -168,9 +102,8 @@ test('mail of another tenant to a new site leaves at once while one tenant has h
 
 test('mail to a site that has delivered recently leaves at once while new sites hang for everybody', async () => {
   const hanging = await startHangingServer('RCPT');
-  const sink = await startSmtpSink();
-  opened.push(sink);
-  const spool = await openWorld({ '192.0.2.1': hanging.port, '192.0.2.2': sink.port }, 8);
+  const sink = await openSink();
+  const spool = await openWorld([hanging, sink], 8);
   const send = await addSender(spool);
   spool.addZone('healthy.example A 192.0.2.2');
   await spool.accept('first@healthy.example');
@@ -193,9 +126,8 @@ test('mail to a site that has delivered recently leaves at once while new sites 
 
 test('hosts that hang give their connections back after half a minute once other mail waits, and lose no mail', async () => {
   const hanging = await startHangingServer('RCPT');
-  const sink = await startSmtpSink();
-  opened.push(sink);
-  const spool = await openWorld({ '192.0.2.1': hanging.port, '192.0.2.2': sink.port }, 8);
+  const sink = await openSink();
+  const spool = await openWorld([hanging, sink], 8);
   const domains = addSites(spool, 'hangs', 12, '192.0.2.1');
   spool.addZone('healthy.example A 192.0.2.2');
   for (let index = 0; index < 3; index++)
@@ -227,7 +159,7 @@ test('hosts that hang give their connections back after half a minute once other
 
 test('while no other mail waits, a slow host gets the timeouts of RFC 5321', async () => {
   const hanging = await startHangingServer('RCPT');
-  const spool = await openWorld({ '192.0.2.1': hanging.port }, 8);
+  const spool = await openWorld([hanging], 8);
   const [domain] = addSites(spool, 'slow', 1, '192.0.2.1');
   await spool.accept(`user@${domain}`);
   await deliverDuring(spool, async () => {
@@ -240,7 +172,7 @@ test('while no other mail waits, a slow host gets the timeouts of RFC 5321', asy
 
 test('a session is never cut after its final dot, however much mail waits', async () => {
   const hanging = await startHangingServer('.');
-  const spool = await openWorld({ '192.0.2.1': hanging.port }, 8);
+  const spool = await openWorld([hanging], 8);
   const domains = addSites(spool, 'slow', 20, '192.0.2.1');
   await spool.accept(domains.map((domain) => `user@${domain}`));
   await deliverDuring(spool, async () => {
@@ -256,7 +188,7 @@ test('a session is never cut after its final dot, however much mail waits', asyn
 test('tenants whose hosts all hang end up with about the same number of connections', async () => {
   const first = await startHangingServer('RCPT');
   const second = await startHangingServer('RCPT');
-  const spool = await openWorld({ '192.0.2.1': first.port, '192.0.2.2': second.port }, 16);
+  const spool = await openWorld([first, second], 16);
   const send = await addSender(spool);
   const firstDomains = addSites(spool, 'first', 40, '192.0.2.1');
   const secondDomains = addSites(spool, 'second', 20, '192.0.2.2');

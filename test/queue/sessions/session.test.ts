@@ -1,46 +1,33 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { Claim } from '../../../src/queue/claim.ts';
 import { runSession } from '../../../src/queue/sessions/session.ts';
 import { Slots } from '../../../src/queue/sessions/slots.ts';
 import { Addresses } from '../../../src/queue/site/addresses.ts';
 import { Pace } from '../../../src/queue/site/pace.ts';
 import type { Site } from '../../../src/queue/site/site.ts';
-import { createTargetGuard } from '../../../src/system/blocklist.ts';
-import { createDial, type Dial } from '../../../src/system/dial.ts';
-import { startCommandServer } from '../../support/command-server.ts';
+import type { Dial } from '../../../src/system/dial.ts';
+import { closeAfterTests } from '../../support/close-after.ts';
+import { oblige, startCommandServer } from '../../support/command-server.ts';
+import { dialLoopback } from '../../support/loopback.ts';
 import { pause } from '../../support/pause.ts';
 import { deliveryAppOf, openSpool, type Spool } from '../../support/spool.ts';
 
 const MINUTE_MS = 60_000;
-/** Real sockets take real time, and none of it is long. */
-const CLOCKLESS = { now: Date.now, elapsed: () => performance.now(), after: () => ({ cancel() {} }) };
-const toLoopback = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), CLOCKLESS);
-const opened: { close(): unknown }[] = [];
-after(async () => {
-  for (const one of opened) await one.close();
-});
+const closing = closeAfterTests();
 
 async function startServer(answer: (line: string) => string | undefined) {
-  const server = await startCommandServer(answer);
-  opened.push(server);
-  return server;
+  return closing(await startCommandServer(answer));
 }
 
-function obliging(line: string): string {
-  if (line === 'DATA') return '354 go on';
-  return /^(EHLO|MAIL|RCPT|RSET|QUIT)/.test(line) ? '250 ok' : line === '.' ? '250 taken' : '';
-}
-
-function toPort(port: number): Dial {
-  return (target) => toLoopback({ ...target, address: '127.0.0.1', port });
-}
-
-async function openWorld(dial: Dial): Promise<Spool> {
-  const spool = await openSpool({ system: { dial } });
-  opened.push(spool);
-  return spool;
+/** Opens a spool whose hosts are all this one. */
+async function openWorld(host: number | Dial): Promise<Spool> {
+  const dial: Dial =
+    typeof host === 'number'
+      ? (target) => dialLoopback({ ...target, address: '127.0.0.1', port: host })
+      : host;
+  return closing(await openSpool({ system: { dial } }));
 }
 
 /**
@@ -86,27 +73,27 @@ test('an error before anything is sent counts as internal, and the mail does not
   const spool = await openWorld(async () => ({}) as unknown as Socket);
   const id = await spool.accept('bob@rcpt.example');
   await (await openSite(spool)).sendAll();
-  const [recipient] = (await spool.email(id)).recipients;
+  const recipient = await spool.recipient(id);
   assert.equal(recipient.status, 'deferred');
   assert.match(recipient.diagnostic, /^Local error: /);
 });
 
 test('mail that waited too long behind other mail is not begun, and says nothing of the site', async () => {
-  const server = await startServer(obliging);
-  const spool = await openWorld(toPort(server.port));
+  const server = await startServer(oblige);
+  const spool = await openWorld(server.port);
   const id = await spool.accept('bob@rcpt.example');
   const { sendAll, pace } = await openSite(spool);
   await spool.clock.advance(45 * MINUTE_MS);
   await sendAll();
-  const [recipient] = (await spool.email(id)).recipients;
+  const recipient = await spool.recipient(id);
   assert.equal(recipient.status, 'deferred');
   assert.match(recipient.diagnostic, /^Not tried: /);
   assert.deepEqual([server.connections(), pace.connections], [0, 2]);
 });
 
 test('a goodbye in the middle of a message counts once, however many recipients it had', async () => {
-  const server = await startServer((line) => (line === '.' ? '421 4.3.2 closing' : obliging(line)));
-  const spool = await openWorld(toPort(server.port));
+  const server = await startServer((line) => (line === '.' ? '421 4.3.2 closing' : oblige(line)));
+  const spool = await openWorld(server.port);
   await spool.accept(Array.from({ length: 10 }, (_, index) => `user${index}@rcpt.example`));
   const { sendAll, pace } = await openSite(spool);
   await sendAll();
@@ -115,15 +102,15 @@ test('a goodbye in the middle of a message counts once, however many recipients 
 });
 
 test('a host that breaks off over one mail is tried with the next one, where there is no other', async () => {
-  const server = await startServer((line) => (line.startsWith('RCPT TO:<bad@') ? undefined : obliging(line)));
-  const spool = await openWorld(toPort(server.port));
+  const server = await startServer((line) => (line.startsWith('RCPT TO:<bad@') ? undefined : oblige(line)));
+  const spool = await openWorld(server.port);
   const bad = await spool.accept('bad@rcpt.example');
   const good = await spool.accept('good@rcpt.example');
   await spool.accept('bad@rcpt.example');
   const { sendAll, pace } = await openSite(spool);
   await sendAll();
-  assert.equal((await spool.email(bad)).recipients[0].status, 'deferred');
-  assert.equal((await spool.email(good)).recipients[0].status, 'delivered');
+  assert.equal((await spool.recipient(bad)).status, 'deferred');
+  assert.equal((await spool.recipient(good)).status, 'delivered');
   assert.ok(server.connections() <= 3, `${server.connections()} connections for three mails`);
   assert.equal(pace.connections, 2, 'a host that was not asked has refused nothing');
 });
@@ -132,9 +119,9 @@ test('a session that opens after the time to stop was up sends nothing', async (
   const verbs: string[] = [];
   const server = await startServer((line) => {
     verbs.push(line.slice(0, 4));
-    return obliging(line);
+    return oblige(line);
   });
-  const spool = await openWorld(toPort(server.port));
+  const spool = await openWorld(server.port);
   await spool.accept('bob@rcpt.example');
   await (await openSite(spool, { isAbandoned: true })).sendAll();
   assert.ok(verbs.includes('EHLO') && !verbs.includes('MAIL'), verbs.join());
@@ -143,11 +130,11 @@ test('a session that opens after the time to stop was up sends nothing', async (
 test('a host that hangs loses its connection while other mail needs it, and its mail is deferred with the reason', async () => {
   let asked = 0;
   const server = await startServer((line) => {
-    if (!line.startsWith('RCPT')) return obliging(line);
+    if (!line.startsWith('RCPT')) return oblige(line);
     asked++;
     return '';
   });
-  const spool = await openWorld(toPort(server.port));
+  const spool = await openWorld(server.port);
   const ids: string[] = [];
   for (const name of ['ann', 'bob', 'cyd']) ids.push(await spool.accept(`${name}@rcpt.example`));
   const { sendAll, pace } = await openSite(spool, { isPressed: true });
@@ -158,7 +145,7 @@ test('a host that hangs loses its connection while other mail needs it, and its 
   await sent;
   const texts: string[] = [];
   for (const id of ids) {
-    const [recipient] = (await spool.email(id)).recipients;
+    const recipient = await spool.recipient(id);
     assert.equal(recipient.status, 'deferred');
     texts.push(recipient.diagnostic);
   }

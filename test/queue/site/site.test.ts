@@ -46,14 +46,13 @@ function openSite(events: Partial<SiteEvents> = {}, recipients: { id: string }[]
 const slots = new Slots(1_000);
 const slot = () => slots.open('ten_1', true);
 
-function queue(domain: string, read: ReadQueue, routedUntil = Number.POSITIVE_INFINITY): DeliveryQueue {
-  const one = new DeliveryQueue(
-    queueKeyOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_1' }, domain),
-    read,
-  );
-  one.routedUntil = routedUntil;
-  return one;
+function queue(domain: string, read: ReadQueue, { routedUntil = Infinity, tenantId = 'ten_1' } = {}) {
+  const key = queueKeyOf({ mode: 'live', kind: 'transactional', tenantId }, domain);
+  return Object.assign(new DeliveryQueue(key, read), { routedUntil });
 }
+
+/** Takes the next message for a session that does not wait. Returns its id. */
+const takeFrom = async (site: Site) => (await site.take(0, slot()))?.message.id;
 
 const nothing: ReadQueue = async () => [];
 
@@ -66,8 +65,7 @@ test('a queue in which nothing is due any more does not hide the mail of the nex
   const { site } = openSite();
   site.add(queue('empty.example', nothing));
   site.add(queue('full.example', holding('msg_1')));
-  const taken = await site.take(0, slot());
-  assert.equal(taken?.message.id, 'msg_1');
+  assert.equal(await takeFrom(site), 'msg_1');
 });
 
 test('mail that comes the moment the queues were found empty does not wait for an idle session to end', async () => {
@@ -98,17 +96,17 @@ test('queues that cannot be read are read again a moment later, and nobody hears
     return ['msg_1'].slice(0, limit);
   };
   site.add(queue('a.example', flaky));
-  assert.equal(await site.take(0, slot()), undefined);
+  assert.equal(await takeFrom(site), undefined);
   assert.equal(site.hasWork, false, 'not asked at once again, which nothing else could interrupt');
   await clock.advance(1_000);
   assert.equal(site.hasWork, true);
-  assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
+  assert.equal(await takeFrom(site), 'msg_1');
 });
 
 test('a queue does not move to another site in the middle of a claim', async () => {
   const stale: DeliveryQueue[] = [];
   const { site, clock } = openSite({ onStale: (one) => stale.push(one) });
-  const moving = queue('moving.example', holding('msg_1', 'msg_2'), 10);
+  const moving = queue('moving.example', holding('msg_1', 'msg_2'), { routedUntil: 10 });
   site.add(moving);
   site.add(
     queue('slow.example', async () => {
@@ -116,10 +114,10 @@ test('a queue does not move to another site in the middle of a claim', async () 
       return [];
     }),
   );
-  assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
+  assert.equal(await takeFrom(site), 'msg_1');
   assert.deepEqual(stale, []);
-  assert.equal((await site.take(0, slot()))?.message.id, 'msg_2');
-  assert.equal(await site.take(0, slot()), undefined);
+  assert.equal(await takeFrom(site), 'msg_2');
+  assert.equal(await takeFrom(site), undefined);
   assert.deepEqual(stale, [moving]);
 });
 
@@ -176,13 +174,13 @@ test('a site that closes is not at its end before what is being claimed is claim
 test('a site that has closed takes no queue up again, and one that is abandoned hands nothing out', async () => {
   const { site } = openSite();
   site.add(queue('a.example', holding('msg_1', 'msg_2', 'msg_3')));
-  assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
+  assert.equal(await takeFrom(site), 'msg_1');
   await site.close();
   let looks = 0;
   site.add(queue('late.example', async () => (++looks < 100 ? ['msg_4'] : [])));
-  assert.equal((await site.take(0, slot()))?.message.id, 'msg_2');
+  assert.equal(await takeFrom(site), 'msg_2');
   site.abandon();
-  assert.equal(await site.take(0, slot()), undefined);
+  assert.equal(await takeFrom(site), undefined);
   assert.ok(looks < 100, 'looked into without an end');
 });
 
@@ -226,7 +224,7 @@ test('nothing is claimed for a tenant that is held back, and an idle session doe
     },
   });
   site.add(queue('a.example', holding('msg_1')));
-  assert.equal(await site.take(0, slot()), undefined);
+  assert.equal(await takeFrom(site), undefined);
   let taken: string | undefined;
   void site.take(IDLE_MS, slot()).then((claimed) => {
     taken = claimed?.message.id;
@@ -242,12 +240,9 @@ test('nothing is claimed for a tenant that is held back, and an idle session doe
 test('a queue with nothing more to claim does not keep a claim looking while another tenant is held back', async () => {
   const { site } = openSite({ isHeldBack: (tenantId) => tenantId === 'ten_2' });
   site.add(queue('a.example', holding('msg_1')));
-  const key = queueKeyOf({ mode: 'live', kind: 'transactional', tenantId: 'ten_2' }, 'b.example');
-  const other = new DeliveryQueue(key, holding('msg_2'));
-  other.routedUntil = Number.POSITIVE_INFINITY;
-  site.add(other);
-  assert.equal((await site.take(0, slot()))?.message.id, 'msg_1');
-  assert.equal(await site.take(0, slot()), undefined);
+  site.add(queue('b.example', holding('msg_2'), { tenantId: 'ten_2' }));
+  assert.equal(await takeFrom(site), 'msg_1');
+  assert.equal(await takeFrom(site), undefined);
 });
 
 test('an idle session whose last delivery is not settled is not dismissed', async () => {
@@ -293,5 +288,5 @@ test('when the daemon stops nothing more is sent, and what was put back is not b
   site.abandon();
   assert.equal(site.startSending(second), false);
   site.putBack(first);
-  assert.equal(await site.take(0, slot()), undefined, 'nothing is taken up again');
+  assert.equal(await takeFrom(site), undefined, 'nothing is taken up again');
 });
