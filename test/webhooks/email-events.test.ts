@@ -8,7 +8,7 @@ import { createFanOutWork } from '../../src/webhooks/fan-out.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { SIMULATOR } from '../emails/fixtures.ts';
 import { deliverBy, judged, openSpool, SENDER_DOMAIN } from '../support/spool.ts';
-import { until } from '../support/until.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 /** Specification 6. */
 const TYPES = [
@@ -42,7 +42,7 @@ const endpoint = await spool.request('POST', '/v1/webhooks', {
 /** The posts about this email, as soon as there are as many as that. */
 async function eventsOf(emailId: string, count: number): Promise<Event[]> {
   let found: Event[] = [];
-  await until(async () => {
+  await waitUntil(async () => {
     await spool.clock.advance(0);
     const events = posts.map(({ body }) => JSON.parse(String(body)) as Event);
     found = events.filter(({ data }) => data['emailId'] === emailId);

@@ -10,7 +10,7 @@ import { verifySignature } from '../../src/webhooks/signature.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
-import { until } from '../support/until.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const DRAIN_MS = 30_000;
 const SIGNATURE = 'x-service-signature';
@@ -97,42 +97,42 @@ async function openWorld(context: TestContext) {
 test('events and tests are posted from the thread, signed with the sealed secret, and counted', async (t) => {
   const { received, secret, cause, sendTest, delivery, id } = await openWorld(t);
   await cause('posted@example.org');
-  await until(() => received.length === 1, 'the event is posted');
+  await waitUntil(() => received.length === 1, 'the event is posted');
   const [post] = received;
   assert.ok(post);
   const nowSeconds = Math.floor(Date.now() / 1_000);
   assert.ok(verifySignature({ secret, header: post.headers[SIGNATURE] ?? '', body: post.body, nowSeconds }));
   post.answer(204);
-  await until(async () => (await delivery())?.state === 'delivered', 'the post is settled');
+  await waitUntil(async () => (await delivery())?.state === 'delivered', 'the post is settled');
 
   const testing = sendTest();
-  await until(() => received.length === 2, 'the test is posted');
+  await waitUntil(() => received.length === 2, 'the test is posted');
   received[1]?.answer(202);
   assert.deepEqual([(await testing).statusCode, (await testing).json().responseStatus], [200, 202]);
 
-  await until(async () => {
+  await waitUntil(async () => {
     const { text } = await opened.app.metrics.show();
     return text.includes('postrider_webhook_posts_total{outcome="delivered"} 1');
   }, 'the posts are counted');
 
   await cause('gone@example.org');
-  await until(() => received.length === 3, 'the next event is posted');
+  await waitUntil(() => received.length === 3, 'the next event is posted');
   received[2]?.answer(410);
   const message = 'webhook endpoint disabled: its receiver answered 410';
-  await until(() => logged.some(({ msg }) => msg === message), 'the log says so');
+  await waitUntil(() => logged.some(({ msg }) => msg === message), 'the log says so');
   assert.equal(logged.find(({ msg }) => msg === message)?.['endpointId'], id);
 });
 
 test('the death of the thread delays posts and loses none, and everything else goes on', async (t) => {
   const { thread, received, cause, sendTest, health, delivery } = await openWorld(t);
   await cause('held@example.org');
-  await until(() => received.length === 1, 'the event is posted');
+  await waitUntil(() => received.length === 1, 'the event is posted');
   const testing = sendTest();
-  await until(() => received.length === 2, 'the test is posted');
+  await waitUntil(() => received.length === 2, 'the test is posted');
 
   // A minute without a report passes on the clock of the main thread, while the thread itself lives in real time.
   await clock.advance(70_000);
-  await until(() => !thread.isRunning, 'the thread has ended');
+  await waitUntil(() => !thread.isRunning, 'the thread has ended');
   assert.equal((await testing).statusCode, 503);
   assert.ok(Number((await testing).headers['retry-after']) >= 1);
   assert.equal((await sendTest()).statusCode, 503);
@@ -140,15 +140,15 @@ test('the death of the thread delays posts and loses none, and everything else g
   await cause('meanwhile@example.org');
 
   await clock.advance(1_000);
-  await until(() => thread.isRunning, 'the thread runs');
+  await waitUntil(() => thread.isRunning, 'the thread runs');
   // No lease is waited for: the clock of the main thread stands still, and a lease takes a minute of real time.
-  await until(() => received.length === 4, 'both are posted');
+  await waitUntil(() => received.length === 4, 'both are posted');
   const posted = received.slice(2).map(({ body }) => JSON.parse(body).data.email);
   assert.deepEqual(posted.toSorted(), ['held@example.org', 'meanwhile@example.org']);
   for (const { answer } of received.slice(2)) answer(200);
   const pending = () =>
     opened.app.db.read.selectFrom('webhookDeliveries').selectAll().where('state', '=', 'pending').execute();
-  await until(async () => (await pending()).length === 0, 'both are delivered');
+  await waitUntil(async () => (await pending()).length === 0, 'both are delivered');
   const interrupted = logged.find(({ msg }) => msg.startsWith('webhook posts were interrupted'));
   assert.equal(interrupted?.['count'], 1);
   assert.equal((await delivery())?.state, 'delivered');
@@ -158,7 +158,7 @@ test('the death of the thread delays posts and loses none, and everything else g
 test('a thread that stops settles the posts under way before it ends', async (t) => {
   const { thread, received, cause, delivery } = await openWorld(t);
   await cause('draining@example.org');
-  await until(() => received.length === 1, 'the event is posted');
+  await waitUntil(() => received.length === 1, 'the event is posted');
   const stopped = thread.stop(DRAIN_MS);
   await cause('later@example.org');
   received[0]?.answer(200);

@@ -22,7 +22,7 @@ import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { type LogLine, recordLog } from '../support/record-log.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
-import { until as holds } from '../support/until.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 export type Answer = Partial<HttpResponse> | Error | Promise<Partial<HttpResponse>>;
 
@@ -240,7 +240,7 @@ export async function until(
   what: string,
   check: () => boolean | Promise<boolean>,
 ): Promise<void> {
-  await holds(async () => {
+  await waitUntil(async () => {
     await clock.advance(0);
     return check();
   }, what);

@@ -11,7 +11,7 @@ import { oblige, startCommandServer } from '../../support/command-server.ts';
 import type { Hosts } from '../../support/loopback.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
 import { eventTypes, type Spool } from '../../support/spool.ts';
-import { until } from '../../support/until.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { openRoutedSpool } from '../routed-spool.ts';
 
 const MINUTE_MS = 60_000;
@@ -96,7 +96,7 @@ test('a site that hangs holds up nobody else, however much waits for it', async 
   await spool.acceptMany(200, 'dead.example');
   await spool.accept('bob@alive.example');
   start(spool);
-  await until(() => sink.messages.length === 1);
+  await waitUntil(() => sink.messages.length === 1);
 });
 
 test('connections are few to a site at first, and to all of them together', async () => {
@@ -106,7 +106,7 @@ test('connections are few to a site at first, and to all of them together', asyn
     for (let index = 0; index < 10; index++) await spool.accept(`user${index}@${domain}.example`);
   }
   start(spool);
-  await until(() => spool.dialled.length === 5);
+  await waitUntil(() => spool.dialled.length === 5);
   for (let rounds = 0; rounds < 200; rounds++) await turn();
   const counts = Map.groupBy(spool.dialled, (address) => address);
   assert.equal(spool.dialled.length, 5);
@@ -215,7 +215,7 @@ test('scheduled mail leaves when it is due, dated then, and not before', async (
   await spool.settled();
   assert.equal((await spool.email(id)).status, 'queued');
   await spool.clock.advance(1);
-  await until(async () => (await spool.email(id)).status === 'delivered');
+  await waitUntil(async () => (await spool.email(id)).status === 'delivered');
 });
 
 test('scheduled mail of a domain that is no longer verified bounces with that reason, also to the simulator', async () => {
@@ -266,7 +266,7 @@ test('stopping finishes what is claimed and claims nothing more', async () => {
   const spool = await openWorldAt(sink.port, 1);
   await spool.acceptMany(60, 'rcpt.example');
   const dispatcher = startDelivering(spool.app);
-  await until(() => sink.messages.length >= 1);
+  await waitUntil(() => sink.messages.length >= 1);
   await dispatcher.stop(30_000);
   const inFlight = await spool.app.db.read
     .selectFrom('recipients')
@@ -303,13 +303,13 @@ test('domains are looked up a few at a time, and a tenant with many of them leav
   const queues = Array.from({ length: 1_000 }, (_, index) => `live transactional ten_1 d${index}.example`);
   const dns = { ...spool.dns, mx };
   start(spool, { ...spool.app, dns, db: withDueQueues(spool, async () => queues) });
-  await until(() => asked.length > 0);
+  await waitUntil(() => asked.length > 0);
   assert.equal(asked.length, 48);
   answers[0]?.();
-  await until(() => asked.length === 49);
+  await waitUntil(() => asked.length === 49);
   queues.push('live transactional ten_2 other.example');
   spool.app.wakeups.notify('queue');
-  await until(() => asked.includes('other.example'));
+  await waitUntil(() => asked.includes('other.example'));
   assert.equal(asked.length, 50);
 });
 
@@ -326,15 +326,15 @@ test('new mail is delivered without a scan, and scheduled mail is found by one',
     },
   };
   start(spool, { ...spool.app, db });
-  await until(() => scans === 1);
+  await waitUntil(() => scans === 1);
   for (const to of ['a@new.example', ['b@new.example', 'c@new.example']]) await spool.accept(to);
-  await until(() => sink.messages.length === 2);
+  await waitUntil(() => sink.messages.length === 2);
   assert.equal(scans, 1);
   const scheduledAt = new Date(spool.clock.now() + HOUR_MS).toISOString();
   await spool.accept('d@new.example', { scheduledAt });
-  await until(() => scans === 2);
+  await waitUntil(() => scans === 2);
   await spool.clock.advance(HOUR_MS);
-  await until(() => sink.messages.length === 3);
+  await waitUntil(() => sink.messages.length === 3);
 });
 
 test('a wake-up that comes as the dispatcher begins to sleep wakes it', async () => {
@@ -361,12 +361,12 @@ test('a connection that is given up for another site is gone before the other on
   spool.addZone('slow.example A 192.0.2.1\nother.example A 192.0.2.2');
   const id = await spool.accept('bob@slow.example');
   start(spool);
-  await until(() => slow.isAsked());
+  await waitUntil(() => slow.isAsked());
   await spool.accept('bob@other.example');
   for (let rounds = 0; rounds < 200; rounds++) await turn();
   assert.deepEqual(spool.dialled, ['192.0.2.1']);
   slow.answer();
-  await until(() => spool.dialled.includes('192.0.2.2'));
+  await waitUntil(() => spool.dialled.includes('192.0.2.2'));
   assert.equal((await spool.email(id)).status, 'delivered');
 });
 
@@ -377,7 +377,7 @@ test('a site keeps its connections while nobody else waits for one', async () =>
   await spool.accept('bob@hangs.example');
   await spool.acceptMany(40, 'rcpt.example');
   start(spool);
-  await until(() => sink.messages.length === 40);
+  await waitUntil(() => sink.messages.length === 40);
   assert.ok(sink.connections() <= 4, `${sink.connections()} connections`);
 });
 
@@ -388,7 +388,7 @@ test('mail that is unsent when the time to stop is up is put back, and mail that
   await spool.accept('bob@slow.example');
   await spool.acceptMany(4, 'hangs.example');
   const { halt } = start(spool);
-  await until(() => slow.isAsked() && spool.dialled.includes('192.0.2.2'));
+  await waitUntil(() => slow.isAsked() && spool.dialled.includes('192.0.2.2'));
   await halt();
   const rows = await spool.app.db.read
     .selectFrom('recipients')

@@ -9,7 +9,7 @@ import { startWork } from '../../../src/system/worker.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
 import { recordLog } from '../../support/record-log.ts';
 import { eventTypes, openSpool } from '../../support/spool.ts';
-import { until } from '../../support/until.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 const { log, lines } = recordLog();
 const spool = await openSpool({ system: { log } });
@@ -44,7 +44,7 @@ async function queue(...args: string[]) {
 async function deliverAll(): Promise<void> {
   const trials = startWork(app, createTrialWork(app));
   const dispatcher = startDelivering(app);
-  await until(async () => !(await findWaitingSuspect(app.db.read)), 'no suspect waits for its trial');
+  await waitUntil(async () => !(await findWaitingSuspect(app.db.read)), 'no suspect waits for its trial');
   await spool.settled();
   await dispatcher.stop(1_000);
   await trials.stop(1_000);

@@ -7,7 +7,7 @@ import { closeAfterTests } from '../../support/close-after.ts';
 import { oblige, startCommandServer } from '../../support/command-server.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
 import type { Spool } from '../../support/spool.ts';
-import { until } from '../../support/until.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { openRoutedSpool } from '../routed-spool.ts';
 
 const SECOND_MS = 1_000;
@@ -91,11 +91,11 @@ test('mail of another tenant to a new site leaves at once while one tenant has h
   await spool.accept(domains.map((domain) => `user@${domain}`));
   await deliverDuring(spool, async () => {
     // An unproven tenant gets three of four of the connections that are not reserved for proven sites.
-    await until(() => hanging.hanging() === 9);
+    await waitUntil(() => hanging.hanging() === 9);
     await settle();
     assert.equal(hanging.hanging(), 9);
     await send('ann@healthy.example');
-    await until(() => sink.messages.length === 1);
+    await waitUntil(() => sink.messages.length === 1);
     assert.equal(spool.clock.elapsed(), 0, 'no timeout had to pass');
   });
 });
@@ -112,14 +112,14 @@ test('mail to a site that has delivered recently leaves at once while new sites 
   const domains = addSites(spool, 'hangs', 20, '192.0.2.1');
   await spool.accept('second@healthy.example');
   await deliverDuring(spool, async () => {
-    await until(() => sink.messages.length === 2);
+    await waitUntil(() => sink.messages.length === 2);
     await spool.accept(domains.map((domain) => `user@${domain}`));
-    await until(() => hanging.hanging() === 4);
+    await waitUntil(() => hanging.hanging() === 4);
     for (const domain of addSites(spool, 'others', 20, '192.0.2.1')) await send(`user@${domain}`);
-    await until(() => hanging.hanging() === 5);
+    await waitUntil(() => hanging.hanging() === 5);
     await settle();
     await spool.accept('third@healthy.example');
-    await until(() => sink.messages.length === 3);
+    await waitUntil(() => sink.messages.length === 3);
     assert.equal(spool.clock.elapsed(), 0, 'no timeout had to pass');
   });
 });
@@ -133,7 +133,7 @@ test('hosts that hang give their connections back after half a minute once other
   for (let index = 0; index < 3; index++)
     await spool.accept(domains.map((domain) => `user${index}@${domain}`));
   await deliverDuring(spool, async () => {
-    await until(() => hanging.hanging() === 4);
+    await waitUntil(() => hanging.hanging() === 4);
     await spool.accept('ann@healthy.example');
     await settle();
     await spool.clock.advance(29 * SECOND_MS);
@@ -145,7 +145,7 @@ test('hosts that hang give their connections back after half a minute once other
     for (let rounds = 1; rounds <= 5 && !isDelivered(); rounds++) {
       const before = hanging.total();
       await spool.clock.advance(31 * SECOND_MS);
-      await until(() => isDelivered() || (hanging.total() > before && hanging.hanging() === 4));
+      await waitUntil(() => isDelivered() || (hanging.total() > before && hanging.hanging() === 4));
     }
     assert.ok(isDelivered());
   });
@@ -163,7 +163,7 @@ test('while no other mail waits, a slow host gets the timeouts of RFC 5321', asy
   const [domain] = addSites(spool, 'slow', 1, '192.0.2.1');
   await spool.accept(`user@${domain}`);
   await deliverDuring(spool, async () => {
-    await until(() => hanging.hanging() === 1);
+    await waitUntil(() => hanging.hanging() === 1);
     await spool.clock.advance(4 * 60 * SECOND_MS);
     await settle();
     assert.equal(hanging.hanging(), 1);
@@ -176,12 +176,12 @@ test('a session is never cut after its final dot, however much mail waits', asyn
   const domains = addSites(spool, 'slow', 20, '192.0.2.1');
   await spool.accept(domains.map((domain) => `user@${domain}`));
   await deliverDuring(spool, async () => {
-    await until(() => hanging.hanging() === 4);
+    await waitUntil(() => hanging.hanging() === 4);
     await spool.clock.advance(9 * 60 * SECOND_MS);
     await settle();
     assert.equal(hanging.hanging(), 4);
     hanging.answer('250 taken\r\n');
-    await until(async () => ((await statesOf(spool))['delivered: 250 taken'] ?? 0) >= 4);
+    await waitUntil(async () => ((await statesOf(spool))['delivered: 250 taken'] ?? 0) >= 4);
   });
 });
 
@@ -194,12 +194,12 @@ test('tenants whose hosts all hang end up with about the same number of connecti
   const secondDomains = addSites(spool, 'second', 20, '192.0.2.2');
   await spool.accept(firstDomains.map((domain) => `user@${domain}`));
   await deliverDuring(spool, async () => {
-    await until(() => first.hanging() === 9);
+    await waitUntil(() => first.hanging() === 9);
     for (const domain of secondDomains) await send(`user@${domain}`);
-    await until(() => second.hanging() === 2);
+    await waitUntil(() => second.hanging() === 2);
     await spool.clock.advance(31 * SECOND_MS);
     const isFair = (count: number) => count >= 4 && count <= 6;
-    await until(() => isFair(first.hanging()) && isFair(second.hanging()));
+    await waitUntil(() => isFair(first.hanging()) && isFair(second.hanging()));
     await settle();
     assert.ok(isFair(first.hanging()) && isFair(second.hanging()));
   });

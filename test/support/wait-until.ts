@@ -6,7 +6,10 @@ import { pause } from './pause.ts';
 const PATIENCE_MS = 30_000;
 
 /** Waits until sockets, files or threads have made the condition true. A fake clock stands still meanwhile. */
-export async function until(condition: () => boolean | Promise<boolean>, what = 'it holds'): Promise<void> {
+export async function waitUntil(
+  condition: () => boolean | Promise<boolean>,
+  what = 'it holds',
+): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   while (!(await condition())) {
     assert.ok(performance.now() < deadline, `waited in vain until ${what}`);
