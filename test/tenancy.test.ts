@@ -242,6 +242,32 @@ test('no operation answers without a key, whatever it is asked about', async () 
   }
 });
 
+/** What a sending key may do (specification 5): it sends, and sees and changes what was sent. */
+const FOR_SENDING = ['cancelEmail', 'getEmail', 'listEmails', 'rescheduleEmail', 'sendBatch', 'sendEmail'];
+/** A key that is limited in any way manages no keys. */
+const FOR_WHOLE_KEYS = ['getApiKey', 'listApiKeys'];
+/** Counts what is found, and changes nothing. */
+const READS_BY_POST = 'countSegment';
+
+test('a sending key may do what sending needs, a reading key may read, and neither may do anything else', async () => {
+  const reads = operations.filter(({ method, name }) => method === 'GET' || name === READS_BY_POST);
+  const forReading = reads.map(({ name }) => name).filter((name) => !FOR_WHOLE_KEYS.includes(name));
+  for (const [permission, permitted] of [
+    ['sending_access', FOR_SENDING],
+    ['read_only', forReading],
+  ] as const) {
+    const key = await world.house.newKey({ permission });
+    const done: string[] = [];
+    for (const operation of operations) {
+      const [asked = { method: operation.method, url: operation.path }] = requestsOf(operation, owner);
+      const { statusCode, body } = await world.ask({ keys: { test: key, live: key } }, asked);
+      if (statusCode !== 403) done.push(operation.name);
+      else assert.equal(JSON.parse(body).error.type, 'restricted_api_key', operation.name);
+    }
+    assert.deepEqual(done.toSorted(), permitted.toSorted(), permission);
+  }
+});
+
 test('a cursor is a position, whoever’s id it is; what is no id of the list is refused', async () => {
   for (const operation of operations) {
     const { listed } = operation;

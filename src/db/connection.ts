@@ -28,7 +28,7 @@ export function openWriting(file: string, synchronous: Synchronous): Database {
 type WalState = { log: number; checkpointed: number };
 
 /** Steps around a checkpoint. `after` runs only when everything was copied back and flushed. */
-export type CheckpointSteps = { before(): void; after(): void };
+type CheckpointSteps = { before(): void; after(): void };
 
 /**
  * Copies the WAL back into the database once it has `pages` pages, as far as readers allow. A full disk is not an

@@ -1,7 +1,6 @@
 /** PATCH of drafts: the draft is checked as it would be. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import fc from 'fast-check';
 import { updateBroadcast } from '../../src/broadcasts/change.ts';
 import { deleteBroadcast } from '../../src/broadcasts/store.ts';
 import type { AudienceRow, SegmentRow } from '../../src/db/marketing-tables.ts';
@@ -12,7 +11,6 @@ import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { addAudience, addSegment, broadcastBody, clientOf, SANDBOX, TAG } from './fixtures.ts';
 
 const NOW = 1_800_000_000_000;
-const SEED = 20_261_123;
 const clock = createFakeClock(NOW);
 let t: TestApp;
 let client: ReturnType<typeof clientOf>;
@@ -36,49 +34,6 @@ const template = async (more: object = {}) => {
   return (await client.ask('POST', '/templates', given)).body.id as string;
 };
 const topic = async () => (await client.ask('POST', '/topics', { name: 'News' })).body.id as string;
-
-test('every field can be changed at once, and the broadcast is answered', async () => {
-  const before = await created({ text: TAG });
-  const other = addAudience(t);
-  await clock.advance(1_000);
-  const change = {
-    ...{ audienceId: other.id, segmentId: addSegment(t, other).id, from: `new@${SANDBOX}`, subject: 'New' },
-    ...{
-      replyTo: 'r@b.example',
-      topicId: await topic(),
-      templateId: await template(),
-      html: null,
-      text: null,
-    },
-  };
-  const { status, body } = await patch(before.id, { ...change, scheduleAt: null, unknown: 1 });
-  const updatedAt = new Date(clock.now()).toISOString();
-  assert.deepEqual([status, body], [200, { ...before, ...change, updatedAt }]);
-  assert.deepEqual(await client.get(before.id), body);
-  const cleared = { ...{ segmentId: null, replyTo: null, topicId: null }, templateId: null, html: TAG };
-  const last = await patch(before.id, cleared);
-  assert.equal(last.status, 200);
-  assert.deepEqual({ ...last.body, updatedAt }, { ...body, ...cleared });
-});
-
-test('fields that a change does not name stay, and a change to the present values is none', async () => {
-  const before = await created({
-    segmentId: segment.id,
-    topicId: await topic(),
-    text: TAG,
-    replyTo: 'a@b.example',
-  });
-  await clock.advance(1_000);
-  const after = (await patch(before.id, { subject: 'New' })).body;
-  const updatedAt = new Date(clock.now()).toISOString();
-  assert.deepEqual(after, { ...before, subject: 'New', updatedAt });
-  await clock.advance(1_000);
-  const { id: _, status: __, createdAt: ___, updatedAt: ____, ...fields } = after;
-  for (const change of [{}, { subject: 'New' }, fields, { unknown: 1 }, { audienceId: null }]) {
-    const answer = await patch(before.id, change);
-    assert.deepEqual([answer.status, answer.body], [200, after], JSON.stringify(change));
-  }
-});
 
 test('a change of the segment sets its audience, and a change of the audience requires a segment of it or none', async () => {
   const { id } = await created({ segmentId: segment.id });
@@ -116,10 +71,6 @@ const REFUSED: [change: object, param: string][] = [
   [{ scheduleAt: '2027-01-31T12:00:00Z' }, 'scheduleAt'],
   [{ scheduledAt: null }, 'scheduledAt'],
   [{ topic: 'x' }, 'topic'],
-  [{ id: 'brd_x' }, 'id'],
-  [{ status: 'sending' }, 'status'],
-  [{ createdAt: '2026-01-01T00:00:00Z' }, 'createdAt'],
-  [{ updatedAt: null }, 'updatedAt'],
   [{ reply_to: 'a@b.example' }, 'reply_to'],
 ];
 for (const [change, param] of REFUSED) {
@@ -129,11 +80,6 @@ for (const [change, param] of REFUSED) {
     assert.deepEqual(await client.get(before.id), before);
   });
 }
-
-test('a change that is no object or absent is refused', async () => {
-  const { id } = await created();
-  for (const change of [undefined, null, [], 'x', 7]) assert.equal((await patch(id, change)).status, 400);
-});
 
 test('HTML and template take the place of each other only when the other is cleared', async () => {
   const { id } = await created();
@@ -220,62 +166,4 @@ test('a draft deleted while it is changed is not found, and not made again', asy
   const change = updateBroadcast({ ...t.app, db }, caller, { id, given: { subject: 'x' } });
   await assert.rejects(change, /Broadcast not found/);
   assert.equal((await client.ask('GET', `/broadcasts/${id}`)).status, 404);
-});
-
-test('changes add up to the last word on every field, and time goes on', async () => {
-  const topicId = await topic();
-  const templateId = await template();
-  const content = fc.constantFrom({ html: TAG, templateId: null }, { html: null, templateId });
-  const rest = fc.record(
-    {
-      ...{
-        subject: fc.constantFrom('one', '{{two}}'),
-        from: fc.constantFrom(`a@${SANDBOX}`, `Ada <b@${SANDBOX}>`),
-      },
-      ...{ replyTo: fc.option(fc.constant('r@b.example')), topicId: fc.option(fc.constant(topicId)) },
-      ...{ segmentId: fc.option(fc.constant(segment.id)), text: fc.option(fc.constantFrom(TAG, `x ${TAG}`)) },
-    },
-    { requiredKeys: [] },
-  );
-  const change = fc.tuple(rest, fc.option(content)).map(([fields, both]) => ({ ...fields, ...both }));
-  const property = fc.asyncProperty(fc.array(change, { maxLength: 5 }), async (changes) => {
-    const { updatedAt, ...wished } = await created();
-    let last: string = updatedAt;
-    for (const one of changes) {
-      Object.assign(wished, one);
-      const { status, body } = await patch(wished.id, one);
-      assert.equal(status, 200, JSON.stringify(body));
-      assert.ok(body.updatedAt >= last);
-      last = body.updatedAt;
-    }
-    const { updatedAt: _, ...shown } = await client.get(wished.id);
-    assert.deepEqual(shown, wished);
-  });
-  await fc.assert(property, { seed: SEED, numRuns: 40 });
-});
-
-test('any JSON in any field is accepted or refused, and the field named', async () => {
-  const { id } = await created();
-  const fields = [
-    'audienceId',
-    'segmentId',
-    'from',
-    'subject',
-    'replyTo',
-    'topicId',
-    'html',
-    'text',
-    'scheduleAt',
-  ];
-  const anything = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.string({ unit: 'binary' }));
-  const property = fc.asyncProperty(fc.constantFrom(...fields), anything, async (field, value) => {
-    const before = await client.get(id);
-    const { status, body } = await patch(id, { [field]: value });
-    assert.ok([200, 400, 422].includes(status), `${field} ${JSON.stringify(value)} ${status}`);
-    if (status !== 200) {
-      assert.equal(body.error.param.replace(/[[.].*/, ''), field, JSON.stringify(value));
-      assert.deepEqual(await client.get(id), before);
-    }
-  });
-  await fc.assert(property, { seed: SEED, numRuns: 300 });
 });

@@ -3,7 +3,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { MAX_WAITING_JOBS } from '../../src/jobs/store.ts';
-import { createApiKey } from '../../src/tenants/keys.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { importCsv, lease, newAudience, sendCsv } from './jobs.ts';
 
@@ -123,16 +122,6 @@ test('a tenant may have so many imports that wait, and a file that is refused le
   assert.deepEqual(files, []);
   const other = await waiting.addTenant('other');
   assert.equal((await sendCsv({ ...waiting, testKey: other.testKey }, PATH, 'email\n')).status, 202);
-});
-
-test('files are for keys that may write', async () => {
-  const { app, tenantId, server } = open;
-  for (const permission of ['read_only', 'sending_access'] as const) {
-    const key = { tenantId, name: permission, mode: 'test', permission, expiresAt: null } as const;
-    const { token } = await createApiKey(app, key);
-    const { status, body } = await sendCsv({ server, testKey: token }, PATH, 'email\n');
-    assert.deepEqual([status, body.error.type], [403, 'restricted_api_key']);
-  }
 });
 
 test('an import that has ended is deleted with its errors, and what it brought stays', async () => {

@@ -47,12 +47,13 @@ const LISTS: Record<string, (number: number) => Promise<string>> = {
   '/suppressions': (number) => create('/suppressions', { email: `s${number}@a.example` }),
   '/inbound/routes': (number) =>
     create('/inbound/routes', { address: `${number}@inbound.example`, destination: 'https://a.example/' }),
+  '/api-keys': () => create('/api-keys', { name: 'n', permission: 'read_only' }),
   '/webhooks': () => create('/webhooks', { url: 'https://a.example/', events: ['email.sent'] }),
 };
 
 type Page = { data: { id: string }[]; hasMore: boolean; nextCursor: string | null };
 
-/** Emails are for good. */
+/** Emails cannot be deleted. */
 const KEPT = ['/emails'];
 
 for (const [path, make] of Object.entries(LISTS)) {
@@ -70,6 +71,10 @@ for (const [path, make] of Object.entries(LISTS)) {
       return { ids: data.map(({ id }) => id), hasMore, nextCursor };
     };
     const { ids } = await list('limit=100');
+    const { createdAt } = (await world.request('GET', `${url}?startingAfter=${ids[4]}&limit=1`)).body.data[0];
+    const time = encodeURIComponent(createdAt);
+    assert.deepEqual((await list(`createdAfter=${time}`)).ids, ids.slice(0, 6), 'from that time on');
+    assert.deepEqual((await list(`createdBefore=${time}&limit=3`)).ids, ids.slice(6, 9), 'before that time');
     assert.ok(ids.length >= ITEMS && ids.length < 100);
     assert.deepEqual(ids, ids.toSorted().toReversed(), 'newest first');
     assert.deepEqual(await list(''), { ids: ids.slice(0, 20), hasMore: true, nextCursor: ids[19] });
@@ -82,7 +87,8 @@ for (const [path, make] of Object.entries(LISTS)) {
     }
     assert.deepEqual(walked, ids, 'each once, and to the end');
     assert.deepEqual((await list(`startingAfter=${ids[4]}&limit=3`)).ids, ids.slice(5, 8));
-    assert.deepEqual((await list(`endingBefore=${ids[4]}&limit=3`)).ids, ids.slice(1, 4));
+    const back = { ids: ids.slice(1, 4), hasMore: true, nextCursor: ids[3] };
+    assert.deepEqual(await list(`endingBefore=${ids[4]}&limit=3`), back);
     for (const [query, param] of [
       ['limit=0', 'limit'],
       ['limit=101', 'limit'],

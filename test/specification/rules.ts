@@ -29,11 +29,11 @@ export const RULES: readonly Section[] = [
       ],
       'data is scoped to the tenant of the key': [
         'emails/list.test.ts: the email of another tenant or mode is as one that does not exist',
-        'domains/api.test.ts: the ids of others, of nobody, of other things and of no shape are all not found',
+        "tenancy.test.ts: getDomain tells nothing of what is not its caller's, and works with what is",
         "tenancy.test.ts: getTemplate tells nothing of what is not its caller's, and works with what is",
         "tenancy.test.ts: getBroadcast tells nothing of what is not its caller's, and works with what is",
         "tenancy.test.ts: getAudience tells nothing of what is not its caller's, and works with what is",
-        'audiences/contacts/api.test.ts: a missing contact and a missing audience get the same 404 from every route',
+        "tenancy.test.ts: getContact tells nothing of what is not its caller's, and works with what is",
         "tenancy.test.ts: getSegment tells nothing of what is not its caller's, and works with what is",
         "tenancy.test.ts: getTopic tells nothing of what is not its caller's, and works with what is",
         "tenancy.test.ts: getSuppression tells nothing of what is not its caller's, and works with what is",

@@ -170,10 +170,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       ],
       'create answers 201 with the domain and its records':
         'domains/api.test.ts: a domain is created with its three records, all pending',
-      'list answers the envelope': [
-        'domains/api.test.ts: domains are listed newest first, forwards and backwards, and only one tenant sees them',
-        'specification/lists.test.ts: GET /v1/domains pages as every list does',
-      ],
+      'list answers the envelope': 'specification/lists.test.ts: GET /v1/domains pages as every list does',
       'retrieve answers the domain':
         'domains/api.test.ts: a domain is created with its three records, all pending',
       'verify takes no body, asks DNS again and answers the record statuses': [
@@ -185,7 +182,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       'update takes trackingSubdomain, openTracking, clickTracking, productType, region':
         'domains/update.test.ts: every setting can be changed at once, and the domain is answered',
       'each of them is optional':
-        'domains/update.test.ts: fields that an update does not name stay, and an update to the present values is none',
+        'changes.test.ts: PATCH /v1/domains/{id} changes all fields at once or each alone, and leaves the others',
       'update answers the updated domain':
         'domains/update.test.ts: every setting can be changed at once, and the domain is answered',
       'delete answers 204':
@@ -209,14 +206,12 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       ],
       'html holds {{variable}} placeholders':
         'templates/api.test.ts: a template is created with its whole record, and retrieved the same with either key',
-      list: [
-        'templates/api.test.ts: the list is newest first, in pages, without the bodies, and of this tenant alone',
-        'specification/lists.test.ts: GET /v1/templates pages as every list does',
-      ],
+      list: 'specification/lists.test.ts: GET /v1/templates pages as every list does',
       get: 'templates/api.test.ts: a template is created with its whole record, and retrieved the same with either key',
       update:
-        'templates/change.test.ts: every field can be changed at once, and the template is answered with its variables found anew',
-      delete: 'templates/change.test.ts: a deleted template is gone for everybody, and its place is free',
+        'changes.test.ts: PATCH /v1/templates/{id} changes all fields at once or each alone, and leaves the others',
+      delete:
+        "tenancy.test.ts: deleteTemplate tells nothing of what is not its caller's, and works with what is",
       'a template is used by sending templateId with variables':
         'emails/content.test.ts: a template gives the HTML, the given subject wins, and variables are filled in',
     },
@@ -242,7 +237,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       ],
       'topicId is optional, and one of the tenant': [
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
-        'broadcasts/api.test.ts: a referenced resource must exist: a foreign, deleted, missing or malformed id gets the same refusal',
+        "tenancy.test.ts: createBroadcast tells nothing of what is not its caller's, and works with what is",
       ],
       'replyTo is optional': [
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',

@@ -13,3 +13,18 @@ export const TO_COME = 'to come';
 export type Statements = Readonly<Record<string, Proof | readonly [Proof, ...Proof[]] | typeof TO_COME>>;
 
 export type Section = { title: string; statements: Statements };
+
+/** The proofs of what the specification says of every list. */
+export const EVERY_LIST: readonly [Proof, ...Proof[]] = [
+  'specification/lists.test.ts: GET /v1/emails pages as every list does',
+  'specification/lists.test.ts: GET /v1/domains pages as every list does',
+  'specification/lists.test.ts: GET /v1/templates pages as every list does',
+  'specification/lists.test.ts: GET /v1/broadcasts pages as every list does',
+  'specification/lists.test.ts: GET /v1/segments pages as every list does',
+  'specification/lists.test.ts: GET /v1/audiences pages as every list does',
+  'specification/lists.test.ts: GET /v1/audiences/{audienceId}/contacts pages as every list does',
+  'specification/lists.test.ts: GET /v1/topics pages as every list does',
+  'specification/lists.test.ts: GET /v1/suppressions pages as every list does',
+  'specification/lists.test.ts: GET /v1/inbound/routes pages as every list does',
+  'specification/lists.test.ts: GET /v1/webhooks pages as every list does',
+];

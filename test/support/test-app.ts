@@ -12,7 +12,7 @@ import { loadConfig } from '../../src/config.ts';
 import type { Mode } from '../../src/db/tables.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
-import { createApiKey } from '../../src/tenants/keys.ts';
+import { createApiKey, type NewKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { ANY_TARGET } from './any-target.ts';
 import { conforming } from './conformance.ts';
@@ -56,6 +56,8 @@ export type TestApp = AsyncDisposable & {
   request(method: TestMethod, path: string, options?: TestRequest): Promise<TestResponse>;
   /** Adds a tenant, for tests of what tenants can see of each other. */
   addTenant(name: string): Promise<{ tenantId: Id<'ten'>; testKey: string; liveKey: string }>;
+  /** Creates an API key of the first tenant and returns it. The default is a test key with full access. */
+  newKey(fields: Partial<NewKey>): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -94,6 +96,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     request: (method, path, { key = first.testKey, body, headers = {} } = {}) =>
       send(server, { method, url: path, ...payload(body, headers, key) }),
     addTenant: (name) => addTenant(app, name),
+    newKey: (fields) => newKey(app, { tenantId: first.tenantId, ...fields }),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -112,11 +115,13 @@ async function addTenant(app: App, name: string) {
   const now = app.clock.now();
   const tenantId = newId('ten', now);
   await app.db.commit(insertTenant, { id: tenantId, name, plan: 'unlimited', createdAt: now });
-  const keyFor = async (mode: Mode) => {
-    const key = { tenantId, name: `${mode} key`, mode, permission: 'full_access', expiresAt: null } as const;
-    return (await createApiKey(app, key)).token;
-  };
+  const keyFor = (mode: Mode) => newKey(app, { tenantId, name: `${mode} key`, mode });
   return { tenantId, testKey: await keyFor('test'), liveKey: await keyFor('live') };
+}
+
+async function newKey(app: App, fields: Pick<NewKey, 'tenantId'> & Partial<NewKey>): Promise<string> {
+  const full = { name: 'key', mode: 'test', permission: 'full_access', expiresAt: null } as const;
+  return (await createApiKey(app, { ...full, ...fields })).token;
 }
 
 function payload(

@@ -5,7 +5,6 @@ import type { SuppressionReason } from '../../src/db/marketing-tables.ts';
 import { addSuppressions } from '../../src/suppressions/change.ts';
 import { findSuppressed } from '../../src/suppressions/store.ts';
 import { newId } from '../../src/system/ids.ts';
-import { createApiKey } from '../../src/tenants/keys.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestMethod } from '../support/test-app.ts';
 
@@ -92,8 +91,6 @@ test('adding again answers 200 with the record there is, which keeps the stronge
 });
 
 const BAD: [name: string, body: unknown, param: string | undefined][] = [
-  ['no body', undefined, undefined],
-  ['a list', [], undefined],
   ['no address', {}, 'email'],
   ['an address that is null', { email: null }, 'email'],
   ['an address that is a number', { email: 1 }, 'email'],
@@ -145,16 +142,6 @@ async function fill(name: string) {
   };
   return { ids, key, list };
 }
-
-test('the list is newest first, in pages, both ways, and of this tenant alone', async () => {
-  const { ids, key, list } = await fill('lister');
-  assert.deepEqual(await list(''), [ids, false, null]);
-  assert.deepEqual(await list('limit=2'), [ids.slice(0, 2), true, ids[1]]);
-  assert.deepEqual(await list(`limit=2&startingAfter=${ids[1]}`), [ids.slice(2), false, null]);
-  assert.deepEqual(await list(`limit=1&endingBefore=${ids[2]}`), [[ids[1]], true, ids[1]]);
-  const { body } = await world.request('GET', `${PATH}?limit=1`, { key });
-  assert.deepEqual(body.data, [(await ask('GET', ids[0] ?? '', key)).body]);
-});
 
 test('the list is narrowed by address, reason and time', async () => {
   const { ids, list } = await fill('filterer');
@@ -218,24 +205,6 @@ test('a change wakes the fan-out, and what changes nothing does not', async () =
   stop();
 });
 
-test('a reading key sees the list and changes nothing, a sending key neither', async () => {
-  const keyWith = async (permission: 'sending_access' | 'read_only') => {
-    const { tenantId } = world;
-    return (await createApiKey(world.app, { tenantId, name: 'k', mode: 'test', permission, expiresAt: null }))
-      .token;
-  };
-  const { body } = await add({ email: 'permitted@example.com' });
-  const [sending, reading] = [await keyWith('sending_access'), await keyWith('read_only')];
-  for (const path of [PATH, `${PATH}/${body.id}`]) {
-    assert.equal((await world.request('GET', path, { key: sending })).status, 403);
-    assert.equal((await world.request('GET', path, { key: reading })).status, 200);
-  }
-  for (const key of [sending, reading]) {
-    assert.equal((await add({ email: 'x@example.com' }, key)).status, 403);
-    assert.equal((await ask('DELETE', body.id, key)).status, 403);
-  }
-});
-
 const ATEXT = [..."abcXYZ019!#$%&'*+-/=?^_`{|}~"];
 /** A local part that a receiver would decode as an encoded-word is refused (RFC 2047 5). */
 const localPart = fc
@@ -254,24 +223,6 @@ test('an address is found by any of its spellings, in the path and in the filter
         const query = new URLSearchParams({ email: spelling });
         const listed = await world.request('GET', `${PATH}?${query}`);
         assert.deepEqual(listed.body.data, [created.body], spelling);
-      }
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test('any text in the place of an address or an id gets a 4xx and never a 500', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.string({ unit: 'binary', minLength: 1 }), fc.jsonValue(), async (text, json) => {
-      const path = encodeURIComponent(text.toWellFormed());
-      for (const answer of [
-        await world.request('GET', `${PATH}/${path}`),
-        await world.request('GET', `${PATH}?email=${path}`),
-        await add({ email: json }),
-        await add({ email: text }),
-      ]) {
-        assert.ok(answer.status < 500, `${text} ${answer.status}`);
-        if (answer.status >= 400) assert.ok(answer.body.error.type, text);
       }
     }),
     { numRuns: 60 },

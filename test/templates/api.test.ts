@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
-import Sqlite from 'better-sqlite3';
 import { MAX_SOURCE_BYTES } from '../../src/templates/schemas.ts';
-import { createApiKey } from '../../src/tenants/keys.ts';
+import { deleteTemplate, listTemplates } from '../../src/templates/store.ts';
+import { updateTemplate } from '../../src/templates/update.ts';
+import { rawMessage, senderOf } from '../emails/fixtures.ts';
+import { explain } from '../support/explain.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
 
 const NOW = 1_800_000_000_000;
+const HOUR_MS = 3_600_000;
 const clock = createFakeClock(NOW);
 const world = await openTestApp({ system: { clock } });
 after(() => world.close());
@@ -19,6 +21,10 @@ const WELCOME = {
   text: 'Hi {{nickname}}',
 };
 const create = (body: unknown, key = world.testKey) => world.request('POST', '/v1/templates', { key, body });
+const created = async (more: object = {}) => (await create({ ...WELCOME, ...more })).body;
+const patch = (id: string, body: unknown) => world.request('PATCH', `/v1/templates/${id}`, { body });
+const get = async (id: string) => (await world.request('GET', `/v1/templates/${id}`)).body;
+const variables = (count: number) => Array.from({ length: count }, (_, index) => `{{v${index}}}`).join('');
 
 test('a template is created with its whole record, and retrieved the same with either key', async () => {
   const created = await create(WELCOME);
@@ -49,44 +55,49 @@ test('text may be absent', async () => {
   for (const given of [body, { ...body, text: null }]) assert.equal((await create(given)).body.text, null);
 });
 
-const fiftyOne = Array.from({ length: 51 }, (_, index) => `{{v${index}}}`);
 const BAD: [name: string, change: object, param: string][] = [
   ['no name', { name: undefined }, 'name'],
+  ['a name that is null', { name: null }, 'name'],
   ['an empty name', { name: '' }, 'name'],
   ['a name of 201 characters', { name: 'x'.repeat(201) }, 'name'],
+  ['a name with a line break', { name: 'a\nb' }, 'name'],
   ['a name with a control character', { name: 'a\u007f' }, 'name'],
   ['no subject', { subject: undefined }, 'subject'],
+  ['a subject that is null', { subject: null }, 'subject'],
   ['an empty subject', { subject: '' }, 'subject'],
   ['a subject with a line break', { subject: 'a\r\nBcc: b@evil.example' }, 'subject'],
   ['a subject with a lone surrogate', { subject: '\udc00' }, 'subject'],
   ['a subject of 999 characters', { subject: 'x'.repeat(999) }, 'subject'],
   ['no html', { html: undefined }, 'html'],
+  ['html that is null', { html: null }, 'html'],
   ['empty html', { html: '' }, 'html'],
   ['html that is a list', { html: ['a'] }, 'html'],
   ['html with a NUL', { html: 'a\0' }, 'html'],
   ['html with a lone surrogate', { html: 'a\ud800b' }, 'html'],
   ['html of more than 1 MiB in UTF-8', { html: 'é'.repeat(MAX_SOURCE_BYTES / 2 + 1) }, 'html'],
+  ['10,001 placeholders in html', { html: '{{x}}'.repeat(10_001) }, 'html'],
   ['text with a NUL', { text: '\0' }, 'text'],
+  ['text that is a number', { text: 7 }, 'text'],
   ['text of more than 1 MiB', { text: 'x'.repeat(MAX_SOURCE_BYTES + 1) }, 'text'],
-  ['51 variables', { html: fiftyOne.slice(1).join(''), text: fiftyOne[0] }, 'html'],
+  ['10,001 placeholders in text', { text: '{{x}}'.repeat(10_001) }, 'text'],
+  ['51 variables', { html: variables(50), text: '{{more}}' }, 'html'],
+  ['a field in another case', { Subject: 'x' }, 'Subject'],
 ];
 for (const [name, change, param] of BAD) {
   test(`refused with 400: ${name}`, async () => {
-    const answer = await create({ ...WELCOME, ...change });
-    assert.deepEqual(
-      [answer.status, answer.body.error.type, answer.body.error.param],
-      [400, 'validation_error', param],
-    );
+    const before = await created();
+    const answers = [await create({ ...WELCOME, ...change })];
+    const isAbsent = Object.values(change).includes(undefined);
+    if (!isAbsent) answers.push(await patch(before.id, { name: 'new', ...change }));
+    for (const { status, body } of answers) {
+      assert.deepEqual([status, body.error.type, body.error.param], [400, 'validation_error', param]);
+    }
+    assert.deepEqual(await get(before.id), before);
   });
 }
 
-test('refused with 400: more placeholders than are ever rendered', async () => {
-  const answer = await create({ ...WELCOME, html: '{{x}}'.repeat(10_001) });
-  assert.deepEqual([answer.status, answer.body.error.type], [400, 'validation_error']);
-});
-
 test('the largest template is accepted, and comes back whole', async () => {
-  const html = fiftyOne.slice(1).join('').padEnd(MAX_SOURCE_BYTES, 'x');
+  const html = variables(50).padEnd(MAX_SOURCE_BYTES, 'x');
   const body = { name: 'x'.repeat(200), subject: 'x'.repeat(998), html, text: 'y'.repeat(MAX_SOURCE_BYTES) };
   const created = await create(body);
   assert.equal(created.status, 201);
@@ -95,63 +106,93 @@ test('the largest template is accepted, and comes back whole', async () => {
   assert.ok(got.html === body.html && got.text === body.text);
 });
 
-test('the list is newest first, in pages, without the bodies, and of this tenant alone', async () => {
-  const { testKey } = await world.addTenant('lister');
+test('a change of the content finds its variables anew', async () => {
+  const before = await created();
+  await clock.advance(1_000);
+  const change = { subject: 'Bye {{x}}', html: '<p>{{{y|<b>}}}</p>', text: null };
+  const { body } = await patch(before.id, change);
+  const variables = [{ name: 'x' }, { name: 'y', fallback: '<b>' }];
+  assert.deepEqual(body, { ...before, ...change, variables, updatedAt: new Date(clock.now()).toISOString() });
+  assert.deepEqual(await get(before.id), body);
+});
+
+test('a change counts the variables of the whole template, and the refusal names the field that adds too many', async () => {
+  const { id } = await created({ subject: 's', html: variables(50), text: null });
+  for (const field of ['subject', 'text']) {
+    const { status, body } = await patch(id, { [field]: '{{one}} more' });
+    assert.deepEqual([status, body.error.param], [400, field]);
+    assert.match(body.error.message, /50 variables together; they contain 51/);
+  }
+  assert.equal((await patch(id, { text: '{{v0}}' })).status, 200);
+  assert.equal((await patch(id, { html: variables(49), subject: '{{one}} more' })).status, 200);
+});
+
+test('two changes at once cannot bring more variables together than one may', async () => {
+  const { id } = await created({ subject: 's', html: variables(49), text: null });
+  const one = await Promise.all([patch(id, { subject: '{{s}}' }), patch(id, { text: '{{t}}' })]);
+  assert.deepEqual(one.map(({ status }) => status).sort(), [200, 400]);
+  assert.equal((await get(id)).variables.length, 50);
+});
+
+test('a template deleted while it is changed is not found, and not made again', async () => {
+  const { id } = await created();
+  const db: typeof world.app.db = Object.create(world.app.db);
+  db.commit = async (write, input) => {
+    await world.app.db.commit(deleteTemplate, { tenantId: world.tenantId, id });
+    return world.app.db.commit(write, input);
+  };
+  await assert.rejects(
+    updateTemplate({ clock, db }, { tenantId: world.tenantId, id }, { name: 'x' }),
+    /Template not found/,
+  );
+  assert.equal((await world.request('GET', `/v1/templates/${id}`)).status, 404);
+});
+
+test('mail that was accepted stays as it was when its template is changed, and when it is deleted', async () => {
+  const { id } = await created({ html: '<p>Hi {{b|you}}</p>', text: 'Hi {{c}}' });
+  const scheduledAt = new Date(clock.now() + HOUR_MS).toISOString();
+  const more = { html: undefined, text: undefined, templateId: id, variables: { b: 'Bob' }, scheduledAt };
+  const email = await senderOf(() => world).accepted(more);
+  assert.deepEqual([email.html, email.text, email.templateId], ['<p>Hi Bob</p>', 'Hi ', id]);
+  const message = await rawMessage(world.app, email.id);
+  const unchanged = async (when: string) => {
+    assert.deepEqual((await world.request('GET', `/v1/emails/${email.id}`)).body, email, when);
+    assert.equal(await rawMessage(world.app, email.id), message, when);
+  };
+  assert.equal((await patch(id, { html: '<p>Other {{b}}</p>', text: 'other' })).status, 200);
+  await unchanged('changed');
+  assert.equal((await world.request('DELETE', `/v1/templates/${id}`)).status, 204);
+  await unchanged('deleted');
+  const refused = await senderOf(() => world).send(more);
+  assert.deepEqual([refused.status, refused.body.error.param], [400, 'templateId']);
+});
+
+test('the list by name holds the templates of exactly that name, in pages', async () => {
+  const { testKey } = await world.addTenant('namer');
   const ids: string[] = [];
-  for (let count = 0; count < 3; count++) {
+  for (const name of ['Welcome', 'welcome', 'Welcome', 'Welcome!', 'Welcome']) {
     await clock.advance(1);
-    ids.unshift((await create(WELCOME, testKey)).body.id);
+    const { body } = await create({ ...WELCOME, name }, testKey);
+    if (name === 'Welcome') ids.unshift(body.id);
   }
   const list = async (query: string) => {
     const { body } = await world.request('GET', `/v1/templates?${query}`, { key: testKey });
     return [body.data.map(({ id }: { id: string }) => id), body.hasMore, body.nextCursor];
   };
-  assert.deepEqual(await list('limit=2'), [ids.slice(0, 2), true, ids[1]]);
-  assert.deepEqual(await list(`limit=2&startingAfter=${ids[1]}`), [ids.slice(2), false, null]);
-  assert.deepEqual(await list(`limit=1&endingBefore=${ids[2]}`), [[ids[1]], true, ids[1]]);
-  const { body } = await world.request('GET', '/v1/templates?limit=1', { key: testKey });
-  assert.deepEqual(Object.keys(body.data[0]).sort(), ['createdAt', 'id', 'name', 'subject', 'updatedAt']);
+  assert.deepEqual(await list('name=Welcome&limit=2'), [ids.slice(0, 2), true, ids[1]]);
+  assert.deepEqual(await list(`name=Welcome&limit=2&startingAfter=${ids[1]}`), [ids.slice(2), false, null]);
+  assert.deepEqual(await list(`name=Welcome&limit=1&endingBefore=${ids[2]}`), [[ids[1]], true, ids[1]]);
 });
 
-/** As many rows as that, at once: one by one they would take seconds. */
-function fillTemplates(tenantId: string, count: number): void {
-  const database = new Sqlite(join(world.dataDir, 'postrider.db'));
-  database
-    .prepare(
-      `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
-       INSERT INTO templates (id, tenantId, name, subject, createdAt, updatedAt, html)
-       SELECT 'tpl_' || n, ?, 'n', 's', 0, 0, 'h' FROM numbers`,
-    )
-    .run(count, tenantId);
-  database.close();
-}
-
-test('a tenant has at most 10,000 templates, another its own', async () => {
-  const { tenantId, testKey } = await world.addTenant('collector');
-  fillTemplates(tenantId, 9_999);
-  assert.equal((await create(WELCOME, testKey)).status, 201);
-  const refused = await create(WELCOME, testKey);
-  assert.deepEqual([refused.status, refused.body.error.type], [400, 'validation_error']);
-  assert.match(refused.body.error.message, /10000 templates/);
-  assert.equal((await create(WELCOME)).status, 201);
-});
-
-test('a sending key may not see or make templates, a reading key may only see them', async () => {
-  const keyWith = async (permission: 'sending_access' | 'read_only') => {
-    const key = {
-      tenantId: world.tenantId,
-      name: permission,
-      mode: 'test',
-      permission,
-      expiresAt: null,
-    } as const;
-    return (await createApiKey(world.app, key)).token;
-  };
-  const [sending, reading] = [await keyWith('sending_access'), await keyWith('read_only')];
-  const { id } = (await create(WELCOME)).body;
-  for (const path of ['/v1/templates', `/v1/templates/${id}`]) {
-    assert.equal((await world.request('GET', path, { key: sending })).status, 403);
-    assert.equal((await world.request('GET', path, { key: reading })).status, 200);
+test('every page of templates comes from an index, in order', async () => {
+  for (const [name, index] of [
+    [undefined, 'templatesByTenant'],
+    ['Welcome', 'templatesByName'],
+  ] as const) {
+    for (const cursor of [{}, { startingAfter: 'tpl_1' }, { endingBefore: 'tpl_1', from: 'tpl_0' }]) {
+      const plan = await explain((tx) => listTemplates(tx, 'ten_1', { limit: 10, name, ...cursor }));
+      assert.equal(plan.length, 1, plan.join('\n'));
+      assert.match(plan[0] ?? '', new RegExp(`^SEARCH templates USING INDEX ${index} `));
+    }
   }
-  for (const key of [sending, reading]) assert.equal((await create(WELCOME, key)).status, 403);
 });

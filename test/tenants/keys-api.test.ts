@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import fc from 'fast-check';
 import type { Mode } from '../../src/db/tables.ts';
 import { newId } from '../../src/system/ids.ts';
-import { createApiKey, type NewKey, revokeKey } from '../../src/tenants/keys.ts';
+import { createApiKey, type NewKey } from '../../src/tenants/keys.ts';
 import { getKeyInUse, insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
 import { explain } from '../support/explain.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -119,26 +118,6 @@ for (const [name, changes, param] of BAD) {
   });
 }
 
-test('a domain of another tenant, a missing one, a deleted one and garbage are the same 400', async () => {
-  const other = await world.addTenant('domain owner');
-  const deleted = await newDomain('deleted.example');
-  await world.request('DELETE', `/v1/domains/${deleted}`);
-  const answers = new Set<string>();
-  for (const domainId of [
-    await newDomain('foreign.example', other.testKey),
-    newId('dom', NOW),
-    deleted,
-    newId('top', NOW),
-    '',
-    '\0',
-  ]) {
-    const { status, body } = await create({ ...BODY, domainId });
-    answers.add(JSON.stringify([status, { ...body.error, requestId: '' }]));
-  }
-  assert.equal(answers.size, 1);
-  assert.match([...answers][0] ?? '', /^\[400,.*"param":"domainId"/);
-});
-
 test('a name is changed, and nothing else can be', async () => {
   const { token: _, ...before } = (await create(BODY)).body;
   const renamed = await ask('PATCH', before.id, world.testKey, { name: 'shop, old' });
@@ -164,24 +143,6 @@ test('a key that is deleted opens nothing from the next request on, and is missi
   assert.equal((await ask('PATCH', id, world.testKey, { name: 'x' })).status, 404);
   const { data } = (await world.request('GET', PATH)).body;
   assert.ok(!data.some((key: { id: string }) => key.id === id));
-});
-
-test('one of another tenant, of another mode, a missing one, a revoked one and garbage are the same 404', async () => {
-  const other = await world.addTenant('stranger');
-  const foreign = (await create(BODY, other.testKey)).body.id;
-  const live = (await create(BODY, world.liveKey)).body.id;
-  const revoked = await keyWith({});
-  await revokeKey(world.app, revoked.key.id);
-  const answers = new Set<string>();
-  for (const id of [foreign, live, newId('key', NOW), revoked.key.id, newId('top', NOW), 'key_', '%00']) {
-    for (const [method, body] of [['GET'], ['PATCH', { name: 'x' }], ['DELETE']] as const) {
-      const { status, body: problem } = await ask(method, id, world.testKey, body);
-      answers.add(JSON.stringify([status, { ...problem.error, requestId: '' }]));
-    }
-  }
-  assert.deepEqual([...answers], ['[404,{"type":"not_found","message":"API key not found","requestId":""}]']);
-  assert.equal((await ask('GET', foreign, other.testKey)).status, 200);
-  assert.equal((await ask('GET', live, world.liveKey)).status, 200);
 });
 
 test('a key makes keys of its own mode only, and sees no others', async () => {
@@ -351,23 +312,5 @@ test('keys that have expired are not read to count the others', async () => {
     ['(tenantId=? AND expiresAt=?)', '(tenantId=? AND expiresAt>?)'].map(
       (range) => `SEARCH apiKeys USING INDEX apiKeysByExpiry ${range}`,
     ),
-  );
-});
-
-test('every request for a key creates one or gets a 4xx that names what is wrong', async () => {
-  const { testKey } = await world.addTenant('fuzzer');
-  await fc.assert(
-    fc.asyncProperty(
-      fc.constantFrom('name', 'mode', 'permission', 'domainId', 'allowedIps', 'expiresAt'),
-      // A body with that name anywhere is refused as a whole, and blames no field (http/json/json-body.ts).
-      fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__"')),
-      async (field, value) => {
-        const { status, body } = await create({ ...BODY, [field]: value }, testKey);
-        if (status === 201) return void (await ask('DELETE', body.id, testKey));
-        assert.deepEqual([status, body.error.type], [400, 'validation_error']);
-        assert.ok(body.error.param === field || body.error.param.startsWith(`${field}[`), body.error.message);
-      },
-    ),
-    { numRuns: 100 },
   );
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { createApiKey } from '../../src/tenants/keys.ts';
 import { setTenantPlan, upsertPlan } from '../../src/tenants/store.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 
@@ -67,16 +66,4 @@ test('less than nothing is never left, and what was counted under a limit is not
   assert.deepEqual((await plan(spool)).usage, { ...MARCH, emails: 2, remaining: 0 });
   await set(null);
   assert.deepEqual((await plan(spool)).usage, { ...MARCH, emails: null, remaining: null });
-});
-
-test('a sending key does not see the plan, a reading one does', async () => {
-  for (const [permission, expected] of [
-    ['sending_access', 403],
-    ['read_only', 200],
-  ] as const) {
-    const { tenantId } = world;
-    const key = { tenantId, name: 'k', mode: 'test', permission, expiresAt: null } as const;
-    const { token } = await createApiKey(world.app, key);
-    assert.equal((await world.request('GET', '/v1/plan', { key: token })).status, expected);
-  }
 });

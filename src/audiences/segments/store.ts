@@ -20,7 +20,7 @@ export const MAX_SEGMENTS = 1_000;
 
 type TenantId = SegmentRow['tenantId'];
 
-export type NewSegment = Omit<SegmentRow, 'audienceId' | 'filter'> & { audienceId: string; filter: Filter };
+type NewSegment = Omit<SegmentRow, 'audienceId' | 'filter'> & { audienceId: string; filter: Filter };
 
 /**
  * Stores a new segment and returns it.
@@ -108,7 +108,7 @@ export function listSegments(
 }
 
 type ById = { tenantId: TenantId; id: string };
-export type SegmentChange = { name?: string; filter?: Filter };
+type SegmentChange = { name?: string; filter?: Filter };
 
 /**
  * Changes a segment and returns it. Fields that the change does not name stay.
@@ -121,6 +121,7 @@ export const changeSegment = defineWrite(
     if (change.filter) await requireTopics(tx, tenantId, change.filter);
     const { name = before.name } = change;
     const filter = change.filter ? JSON.stringify(change.filter) : before.filter;
+    if (name === before.name && filter === before.filter) return before;
     await tx
       .updateTable('segments')
       .set({ name, filter, updatedAt: now })

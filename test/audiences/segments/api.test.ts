@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createApiServer } from '../../../src/api.ts';
 import type { Db } from '../../../src/db/database.ts';
-import { newId } from '../../../src/system/ids.ts';
 import { nextTurn } from '../../../src/system/next-turn.ts';
 import { listen, open } from '../../http/connection.ts';
 import { conforming } from '../../support/conformance.ts';
@@ -54,136 +53,50 @@ test('a segment is created with its whole record, and retrieved the same with it
   }
 });
 
-const BAD: [name: string, body: object, param: string | undefined][] = [
-  ['no name', { audienceId, filter: FILTER }, 'name'],
-  ['an empty name', { name: '', audienceId, filter: FILTER }, 'name'],
-  ['a name of 201 characters', { name: 'ä'.repeat(201), audienceId, filter: FILTER }, 'name'],
-  ['a name with a line break', { name: 'a\nb', audienceId, filter: FILTER }, 'name'],
-  ['no audience', { name: 'a', filter: FILTER }, 'audienceId'],
-  ['no filter', { name: 'a', audienceId }, 'filter'],
-  ['a filter that is null', { name: 'a', audienceId, filter: null }, 'filter'],
-  ['a filter that is a list', { name: 'a', audienceId, filter: [FILTER] }, 'filter'],
-  ['an empty filter', { name: 'a', audienceId, filter: { op: 'and', rules: [] } }, 'filter.rules'],
+const BAD: [name: string, change: object, param: string][] = [
+  ['no name', { name: undefined }, 'name'],
+  ['a name that is null', { name: null }, 'name'],
+  ['an empty name', { name: '' }, 'name'],
+  ['a name of 201 characters', { name: 'ä'.repeat(201) }, 'name'],
+  ['a name with a line break', { name: 'a\nb' }, 'name'],
+  ['no audience', { audienceId: undefined }, 'audienceId'],
+  ['no filter', { filter: undefined }, 'filter'],
+  ['a filter that is null', { filter: null }, 'filter'],
+  ['a filter that is a list', { filter: [FILTER] }, 'filter'],
+  ['an empty filter', { filter: { op: 'and', rules: [] } }, 'filter.rules'],
   [
     'a deep comparison that is unknown',
-    {
-      name: 'a',
-      audienceId,
-      filter: { op: 'or', rules: [{ op: 'or', rules: [{ field: 'email', cmp: '=' }] }] },
-    },
+    { filter: { op: 'or', rules: [{ op: 'or', rules: [{ field: 'email', cmp: '=' }] }] } },
     'filter.rules[0].rules[0].cmp',
   ],
-  ['a field spelt in snake case', { name: 'a', audience_id: audienceId, filter: FILTER }, 'audience_id'],
+  ['a field in another case', { Name: 'x' }, 'Name'],
 ];
-for (const [name, body, param] of BAD) {
+for (const [name, change, param] of BAD) {
   test(`refused with 400: ${name}`, async () => {
-    const answer = await create(body);
-    assert.deepEqual(
-      [answer.status, answer.body.error.type, answer.body.error.param],
-      [400, 'validation_error', param],
-    );
+    const body = { name: 'a', audienceId, filter: FILTER };
+    const answers = [await create({ ...body, ...change })];
+    if (!Object.values(change).includes(undefined)) {
+      const { id } = (await create(body)).body;
+      answers.push(await world.request('PATCH', `/v1/segments/${id}`, { body: change }));
+    }
+    for (const answer of answers) {
+      const { type, param: blamed } = answer.body.error;
+      assert.deepEqual([answer.status, type, blamed], [400, 'validation_error', param]);
+    }
   });
 }
 
-test('an audience that is foreign, deleted, missing or of another kind is refused alike', async () => {
-  const other = await world.addTenant('owner of an audience');
-  const deleted = await makeAudience();
-  assert.equal((await world.request('DELETE', `/v1/audiences/${deleted}`)).status, 204);
-  const foreign = await makeAudience(other.testKey);
-  const texts = new Set<string>();
-  for (const id of [foreign, deleted, newId('aud', NOW), newId('seg', NOW), '', "' OR 1=1 --"]) {
-    for (const path of ['/v1/segments', '/v1/segments/count']) {
-      const { status, body } = await world.request('POST', path, {
-        body: { name: 'a', audienceId: id, filter: FILTER },
-      });
-      assert.deepEqual([status, body.error.param], [400, 'audienceId']);
-      texts.add(JSON.stringify({ ...body.error, requestId: '' }));
-    }
-  }
-  assert.equal(texts.size, 1);
-});
-
-test('a topic that is foreign, missing or of another kind is refused alike, on creation, change and trial', async () => {
-  const other = await world.addTenant('owner of a topic');
-  const topic = (key: string) => world.request('POST', '/v1/topics', { key, body: { name: 'News' } });
-  const foreign = (await topic(other.testKey)).body.id;
-  const own = (await topic(world.testKey)).body.id;
-  const filterOf = (id: string) => ({ op: 'or', rules: [{ field: `topics.${id}`, cmp: 'eq', value: true }] });
-  const made = await create({ name: 'a', audienceId, filter: filterOf(own) });
-  assert.equal(made.status, 201);
-  const texts = new Set<string>();
-  for (const id of [foreign, newId('top', NOW), newId('aud', NOW), '', '"]']) {
-    const body = { name: 'a', audienceId, filter: filterOf(id) };
-    const answers = [
-      await create(body),
-      await world.request('PATCH', `/v1/segments/${made.body.id}`, { body: { filter: body.filter } }),
-      await world.request('POST', '/v1/segments/count', { body }),
-    ];
-    for (const answer of answers) {
-      assert.deepEqual([answer.status, answer.body.error.param], [400, 'filter.rules[0].field']);
-      texts.add(JSON.stringify({ ...answer.body.error, requestId: '' }));
-    }
-  }
-  assert.equal(texts.size, 1);
-});
-
-test('a filter is tried before it is saved, also with a key that only reads', async () => {
+test('a filter is tried before it is saved', async () => {
   const own = await makeAudience();
   await makeContact(own, { email: 'a@a.example', properties: { age: 41 } });
   await makeContact(own, { email: 'b@a.example', properties: { age: 7 } });
-  const { createApiKey } = await import('../../../src/tenants/keys.ts');
-  const keyWith = async (permission: 'read_only' | 'sending_access') => {
-    const key = {
-      tenantId: world.tenantId,
-      name: permission,
-      mode: 'test',
-      permission,
-      expiresAt: null,
-    } as const;
-    return (await createApiKey(world.app, key)).token;
-  };
   const filter = { op: 'and', rules: [{ field: 'properties.age', cmp: 'gt', value: 40 }] };
-  const ask = async (key: string) =>
-    world.request('POST', '/v1/segments/count', { key, body: { audienceId: own, filter } });
-  const { status, body } = await ask(await keyWith('read_only'));
-  assert.deepEqual([status, body], [200, { contactCount: 1 }]);
-  assert.equal((await ask(await keyWith('sending_access'))).status, 403);
-  const refused = await create({ name: 'a', audienceId: own, filter }, await keyWith('read_only'));
-  assert.equal(refused.status, 403);
+  const body = { audienceId: own, filter };
+  const counted = await world.request('POST', '/v1/segments/count', { body });
+  assert.deepEqual([counted.status, counted.body], [200, { contactCount: 1 }]);
 });
 
-test('a change says what is new, the rest stays, and what cannot change is refused', async () => {
-  const { id } = (await create({ name: 'before', audienceId, filter: FILTER })).body;
-  const before = (await world.request('GET', `/v1/segments/${id}`)).body;
-  await clock.advance(1_000);
-  const renamed = await world.request('PATCH', `/v1/segments/${id}`, { body: { name: 'after' } });
-  const updatedAt = new Date(clock.now()).toISOString();
-  const { contactCount: _, ...kept } = before;
-  assert.deepEqual([renamed.status, renamed.body], [200, { ...kept, name: 'after', updatedAt }]);
-  const filter = { op: 'or', rules: [{ field: 'firstName', cmp: 'exists' }] };
-  const refiltered = await world.request('PATCH', `/v1/segments/${id}`, { body: { filter } });
-  assert.deepEqual([refiltered.body.name, refiltered.body.filter], ['after', filter]);
-  for (const [field, value] of [
-    ['audienceId', audienceId],
-    ['id', id],
-    ['contactCount', 3],
-    ['createdAt', before.createdAt],
-  ] as const) {
-    const refused = await world.request('PATCH', `/v1/segments/${id}`, { body: { [field]: value } });
-    assert.deepEqual([refused.status, refused.body.error.param], [400, field]);
-  }
-  for (const body of [{ name: '' }, { name: null }, { filter: { op: 'and' } }])
-    assert.equal((await world.request('PATCH', `/v1/segments/${id}`, { body })).status, 400);
-});
-
-test('segments go with their audience', async () => {
-  const own = await makeAudience();
-  const { id } = (await create({ name: 'a', audienceId: own, filter: FILTER })).body;
-  assert.equal((await world.request('DELETE', `/v1/audiences/${own}`)).status, 204);
-  assert.equal((await world.request('GET', `/v1/segments/${id}`)).status, 404);
-});
-
-test('the list is newest first, of this tenant alone, uncounted, and by audience', async () => {
+test('the list is narrowed by audience, and counts no contacts', async () => {
   const { testKey } = await world.addTenant('lister');
   const [first, second] = [await makeAudience(testKey), await makeAudience(testKey)];
   const ids: string[] = [];
@@ -196,39 +109,9 @@ test('the list is newest first, of this tenant alone, uncounted, and by audience
     assert.ok(body.data.every((segment: object) => !('contactCount' in segment)));
     return [body.data.map(({ id }: { id: string }) => id), body.hasMore, body.nextCursor];
   };
-  assert.deepEqual(await list(''), [ids, false, null]);
-  assert.deepEqual(await list('limit=2'), [ids.slice(0, 2), true, ids[1]]);
-  assert.deepEqual(await list(`limit=2&startingAfter=${ids[1]}`), [ids.slice(2), false, null]);
   assert.deepEqual(await list(`audienceId=${first}`), [[ids[0], ids[2]], false, null]);
   assert.deepEqual(await list(`audienceId=${audienceId}`), [[], false, null]);
   assert.deepEqual(await list('audienceId=x'), [[], false, null]);
-});
-
-test('a tenant has at most 1,000 segments, another its own', async () => {
-  const { testKey, tenantId } = await world.addTenant('collector');
-  const own = await makeAudience(testKey);
-  const body = { name: 'a', audienceId: own, filter: FILTER };
-  const { createSegment } = await import('../../../src/audiences/segments/store.ts');
-  const segment = {
-    tenantId,
-    name: 'a',
-    audienceId: own,
-    filter: FILTER as never,
-    createdAt: NOW,
-    updatedAt: NOW,
-  };
-  const fill = Array.from({ length: 999 }, () =>
-    world.app.db.commit(createSegment, { ...segment, id: newId('seg', NOW) }),
-  );
-  await Promise.all(fill);
-  assert.equal((await create(body, testKey)).status, 201);
-  const refused = await create(body, testKey);
-  assert.deepEqual(
-    [refused.status, refused.body.error.type, refused.body.error.param],
-    [400, 'validation_error', undefined],
-  );
-  assert.match(refused.body.error.message, /1000 segments/);
-  assert.equal((await create({ name: 'a', audienceId, filter: FILTER })).status, 201);
 });
 
 test('the contacts of a segment come in pages, newest first, both ways, as the audience shows them', async () => {
@@ -299,7 +182,7 @@ for (const asked of ['retrieval', 'trial'] as const) {
             `Content-Length: ${body.length}\r\n\r\n${body}`;
       const [waits, leaves] = [await open(port), await open(port)];
       waits.write(bytes);
-      while (slices < 1) await nextTurn();
+      while ((await slices) < 1) await nextTurn();
       leaves.write(bytes);
       while (begun < 2) await nextTurn();
       leaves.socket.destroy();

@@ -206,71 +206,20 @@ test('an address has one route, whatever its spelling, and other tenants their o
   assert.deepEqual([same.status, same.body.address], [200, 'a@shop.example']);
 });
 
-test('a tenant has at most 1,000 routes, and room again after deleting one', async () => {
-  const tenant = await tenantWith();
-  const { id } = (await create(tenant, { address: 'first@shop.example' })).body;
-  const [first] = await routesIn(tenant);
-  assert.ok(first);
-  const { openWriting } = await import('../../../src/db/connection.ts');
-  const { kyselyOn } = await import('../../../src/db/dialect.ts');
-  const database = openWriting(`${world.dataDir}/postrider.db`, 'NORMAL');
-  const rows = Array.from({ length: 999 }, (_, index) => ({
-    ...first,
-    id: `rt_${String(index).padStart(26, '0')}` as const,
-    address: `${index}@shop.example`,
-  }));
-  await kyselyOn(database).insertInto('inboundRoutes').values(rows).execute();
-  database.close();
-  const refused = await create(tenant, { address: 'last@shop.example' });
-  const { type, param, message } = refused.body.error;
-  assert.deepEqual([refused.status, type, param], [400, 'validation_error', undefined]);
-  assert.match(message, /1000 inbound routes/);
-  await ask(tenant, 'DELETE', `/${id}`);
-  assert.equal((await create(tenant, { address: 'last@shop.example' })).status, 201);
-});
-
-test('a change sets the named fields and leaves the others', async () => {
+test('a route that is moved to another domain is one of that domain, and keeps its secret', async () => {
   const tenant = await tenantWith();
   await addVerified(tenant, 'other.example');
-  const { secret: _, ...created } = (await create(tenant, { address: 'a@shop.example' })).body;
+  const { id } = (await create(tenant, { address: 'a@shop.example' })).body;
   const sealed = (await routesIn(tenant))[0]?.secretSealed;
-  const changes: [body: object, change: object][] = [
-    [{}, {}],
-    [{ address: 'A@Shop.example', destination: created.destination, enabled: true }, {}],
-    [{ enabled: false }, { enabled: false }],
-    [{ destination: 'https://shop.example:8443/x?y=z' }, { destination: 'https://shop.example:8443/x?y=z' }],
-    [{ address: '*@Other.Example' }, { address: '*@other.example' }],
-    [{ nothing: 1 }, {}],
-    [{ enabled: true }, { enabled: true }],
-  ];
-  let expected = created;
-  for (const [body, change] of changes) {
-    await clock.advance(1_000);
-    const updatedAt = new Date(clock.now()).toISOString();
-    expected = { ...expected, ...change, ...(Object.keys(change).length > 0 && { updatedAt }) };
-    const answer = await ask(tenant, 'PATCH', `/${created.id}`, { body });
-    assert.deepEqual([answer.status, answer.body], [200, expected], JSON.stringify(body));
-    assert.deepEqual((await ask(tenant, 'GET', `/${created.id}`)).body, expected);
-  }
+  const moved = await ask(tenant, 'PATCH', `/${id}`, { body: { address: '*@Other.Example' } });
+  assert.deepEqual([moved.status, moved.body.address], [200, '*@other.example']);
   const [row] = await routesIn(tenant);
   assert.deepEqual([row?.domain, row?.secretSealed], ['other.example', sealed]);
-  for (const field of ['id', 'createdAt', 'updatedAt', 'secret']) {
-    const { status, body } = await ask(tenant, 'PATCH', `/${created.id}`, { body: { [field]: 'x' } });
-    assert.deepEqual([status, body.error.param], [400, field]);
-  }
+  const refused = await ask(tenant, 'PATCH', `/${id}`, { body: { secret: 'x' } });
+  assert.deepEqual([refused.status, refused.body.error.param], [400, 'secret']);
 });
 
-test('a deleted route is gone, and its address free', async () => {
-  const tenant = await tenantWith();
-  const { id } = (await create(tenant, { address: 'a@shop.example' })).body;
-  const deleted = await ask(tenant, 'DELETE', `/${id}`);
-  assert.deepEqual([deleted.status, deleted.body], [204, '']);
-  assert.equal((await ask(tenant, 'DELETE', `/${id}`)).status, 404);
-  assert.equal((await ask(tenant, 'GET', `/${id}`)).status, 404);
-  assert.equal((await create(tenant, { address: 'a@shop.example' })).status, 201);
-});
-
-test('the list is newest first, in pages, by address, by domain and by time, without secrets', async () => {
+test('the list is narrowed by address and by domain, and shows no secrets', async () => {
   const tenant = await tenantWith();
   await addVerified(tenant, 'xn--bcher-kva.example');
   const addresses = ['a@shop.example', '*@shop.example', 'a@bücher.example', 'b@shop.example'];
@@ -279,65 +228,30 @@ test('the list is newest first, in pages, by address, by domain and by time, wit
     await clock.advance(1);
     routes.unshift((await create(tenant, { address })).body);
   }
-  const idsOf = (...picked: number[]) => picked.map((index) => routes[index]?.id);
-  const [newest, , , oldest] = routes;
-  const pages: [query: string, ids: (string | undefined)[], hasMore: boolean][] = [
-    ['', idsOf(0, 1, 2, 3), false],
-    ['?limit=2', idsOf(0, 1), true],
-    [`?limit=2&startingAfter=${routes[1]?.id}`, idsOf(2, 3), false],
-    [`?limit=2&endingBefore=${oldest?.id}`, idsOf(1, 2), true],
-    [`?startingAfter=rt_${'z'.repeat(26)}`, idsOf(0, 1, 2, 3), false],
-    ['?address=A@shop.example', idsOf(3), false],
-    ['?address=*@shop.example', idsOf(2), false],
-    ['?address=c@shop.example', [], false],
-    ['?domain=SHOP.example', idsOf(0, 2, 3), false],
-    [`?domain=${encodeURIComponent('bücher.example')}`, idsOf(1), false],
-    ['?domain=shop.example&limit=1', idsOf(0), true],
-    [`?createdAfter=${newest?.createdAt}`, idsOf(0), false],
-    [`?createdBefore=${newest?.createdAt}&domain=shop.example`, idsOf(2, 3), false],
-  ];
-  for (const [query, ids, hasMore] of pages) {
-    const { status, body } = await ask(tenant, 'GET', query);
-    assert.deepEqual(
-      [status, body.data.map((route: { id: string }) => route.id), body.hasMore],
-      [200, ids, hasMore],
-      query,
-    );
+  for (const [query, picked, hasMore] of [
+    ['address=A@shop.example', [3], false],
+    ['address=*@shop.example', [2], false],
+    ['address=c@shop.example', [], false],
+    ['domain=SHOP.example', [0, 2, 3], false],
+    [`domain=${encodeURIComponent('bücher.example')}`, [1], false],
+    ['domain=shop.example&limit=1', [0], true],
+    [`createdBefore=${routes[0]?.createdAt}&domain=shop.example`, [2, 3], false],
+  ] as const) {
+    const { status, body } = await ask(tenant, 'GET', `?${query}`);
+    const shown = body.data.map((route: { id: string }) => route.id);
+    const expected = picked.map((index) => routes[index]?.id);
+    assert.deepEqual([status, shown, body.hasMore], [200, expected, hasMore], query);
     assert.ok(!JSON.stringify(body).includes('whsec_'));
   }
-  const other = await tenantWith();
-  assert.deepEqual((await ask(other, 'GET', '')).body, { data: [], hasMore: false, nextCursor: null });
   for (const [query, param] of [
-    ['?address=shop.example', 'address'],
-    ['?address=', 'address'],
-    ['?domain=a@shop.example', 'domain'],
-    ['?domain=', 'domain'],
-    ['?domain=shop.example%20', 'domain'],
-    ['?limit=101', 'limit'],
-    [`?startingAfter=wh_${'0'.repeat(26)}`, 'startingAfter'],
-    ['?createdAfter=yesterday', 'createdAfter'],
+    ['address=shop.example', 'address'],
+    ['address=', 'address'],
+    ['domain=a@shop.example', 'domain'],
+    ['domain=', 'domain'],
+    ['domain=shop.example%20', 'domain'],
   ]) {
-    const { status, body } = await ask(tenant, 'GET', query ?? '');
+    const { status, body } = await ask(tenant, 'GET', `?${query}`);
     assert.deepEqual([status, body.error.param], [400, param], query);
-  }
-});
-
-test('live and test keys share routes; a reading key sees them, a sending key does not, and neither changes them', async () => {
-  const { createApiKey } = await import('../../../src/tenants/keys.ts');
-  const tenant = await tenantWith();
-  const { id } = (await create(tenant, { address: 'a@shop.example' }, tenant.liveKey)).body;
-  assert.equal((await ask(tenant, 'GET', `/${id}`)).status, 200);
-  for (const [permission, seen] of [
-    ['sending_access', 403],
-    ['read_only', 200],
-  ] as const) {
-    const { token: key } = await createApiKey(world.app, {
-      ...{ tenantId: tenant.tenantId, name: permission, mode: 'live', permission, expiresAt: null },
-    });
-    for (const path of ['', `/${id}`]) assert.equal((await ask(tenant, 'GET', path, { key })).status, seen);
-    assert.equal((await create(tenant, { address: 'b@shop.example' }, key)).status, 403);
-    assert.equal((await ask(tenant, 'PATCH', `/${id}`, { key, body: { enabled: false } })).status, 403);
-    assert.equal((await ask(tenant, 'DELETE', `/${id}`, { key })).status, 403);
   }
 });
 
