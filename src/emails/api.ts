@@ -15,7 +15,7 @@ import { readTexts } from '../queue/contents/read.ts';
 import { listRecipients } from '../queue/store.ts';
 import { notFound } from '../system/errors.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
-import { type Batch, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
+import { type Batch, createBatchWrites, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
 import { readBatchClaim, readSendClaim } from './idempotency/claim.ts';
@@ -101,6 +101,7 @@ function registerSend(server: FastifyInstance, app: SendApp): void {
 
 function registerBatch(server: FastifyInstance, app: SendApp): void {
   const { validatorCompiler, check } = checkedByItem(server, batchSchema, 'emails');
+  const sending = { ...app, batchWrites: createBatchWrites() };
   server.post<{ Body: Batch['body'] }>(
     '/emails/batch',
     {
@@ -122,7 +123,7 @@ function registerBatch(server: FastifyInstance, app: SendApp): void {
       },
     },
     async (request, reply) => {
-      const { replayed, response } = await sendBatch(app, callerOf(request), {
+      const { replayed, response } = await sendBatch(sending, callerOf(request), {
         body: request.body,
         check,
         detached: detachedOf(request),

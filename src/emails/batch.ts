@@ -5,6 +5,8 @@
  */
 import { discardAll } from '../blobs/discard-on-refusal.ts';
 import type { Detached } from '../http/json/large-strings.ts';
+import { createPacking } from '../queue/contents/source.ts';
+import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError } from '../system/errors.ts';
 import { createPause } from '../system/next-turn.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
@@ -44,25 +46,46 @@ const MAX_FILE_BYTES = MAX_BATCH_BODY_BYTES;
  */
 export const MAX_BATCH_TEXT_MIB = 32;
 /**
+ * Maximum number of batches whose write is on its way. A batch keeps the writer busy for as long as a hundred emails, and
+ * other writes run between two of them. A tenant has at most one, so that another tenant finds a place.
+ */
+const MAX_WRITING_BATCHES = 2;
+/** Maximum number of batches that wait for their write, about as many as are written in two seconds. Our own limit. */
+const MAX_WAITING_BATCHES = 100;
+
+/** Returns the limiter of the writes of batches, which serves the tenants round-robin. */
+export function createBatchWrites(): ConcurrencyLimiter {
+  return new ConcurrencyLimiter({
+    maxRunning: MAX_WRITING_BATCHES,
+    perFree: 1,
+    maxWaiting: MAX_WAITING_BATCHES,
+  });
+}
+
+type BatchApp = SendApp & { batchWrites: ConcurrencyLimiter };
+
+/**
  * Accepts the emails of a batch and returns one result for each, in their order.
  * @throws AppError idempotency_conflict, idempotency_in_progress, unavailable
  */
-export async function sendBatch(app: SendApp, caller: Caller, batch: Batch): Promise<Answer<SentBatch>> {
+export async function sendBatch(app: BatchApp, caller: Caller, batch: Batch): Promise<Answer<SentBatch>> {
   const now = app.clock.now();
   const { idempotency } = batch;
   return answerOnce(app, { caller, claim: idempotency }, async () => {
     const items = await prepareItems(app, caller, batch);
     const { tenantId, mode } = caller;
     const input = { asker: { tenantId, mode, now }, items, idempotency };
-    return commitStored(
-      app,
-      { write: acceptBatch, input },
-      {
-        rows: rowsIn(items),
-        takenBy: ({ data }) => rowsIn(items.filter((_, index) => data[index]?.status === 'queued')),
-        requireValidKey: batch.requireValidKey,
-      },
-    );
+    const rows = rowsIn(items);
+    const prepared = {
+      rows,
+      takenBy: ({ data }: SentBatch) => rowsIn(items.filter((_, index) => data[index]?.status === 'queued')),
+      requireValidKey: batch.requireValidKey,
+    };
+    const commit = () => commitStored(app, { write: acceptBatch, input }, prepared);
+    const written = app.batchWrites.tryRun(commit, { owner: tenantId });
+    if (written !== undefined) return written;
+    await discardAll(app.blobs, blobsOf(rows));
+    throw new AppError('unavailable', 'Too many batches are waiting', { retryAfterSeconds: 1 });
   });
 }
 
@@ -73,7 +96,7 @@ async function prepareItems(app: SendApp, caller: Caller, batch: Batch): Promise
   const pause = createPause(app.clock);
   const files = { until: app.clock.elapsed() + FILES_TIMEOUT_MS, leftBytes: MAX_FILE_BYTES };
   const rendered = createRenderedText(batch.holdText);
-  const share: Share = { files, holdText: rendered.hold };
+  const share: Share = { files, holdText: rendered.hold, pack: createPacking() };
   const items: Item[] = [];
   try {
     for (const email of batch.body.emails) {

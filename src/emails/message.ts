@@ -9,13 +9,15 @@ import { createBodyHash } from '../mail/dkim/body-hash.ts';
 import { COMPOSER_VERSION, composeBody, TEXTS_END } from '../mail/message/compose.ts';
 import { type Attachment, type FilePart, fileParts } from '../mail/message/file-part.ts';
 import { type MessageFields, writeMessageFields } from '../mail/message/message-fields.ts';
-import { type NewSource, packLarge, textBytes } from '../queue/contents/source.ts';
+import { type NewSource, type Pack, textBytes } from '../queue/contents/source.ts';
 
 type Composition = MessageFields & {
   text: string | undefined;
   html: string | undefined;
   attachments: readonly Attachment[];
   boundarySeed: string;
+  /** Packs the texts, or leaves them to the write that stores them. */
+  pack: Pack;
 };
 
 export type StoredMessage = {
@@ -34,7 +36,7 @@ export async function storeMessage(
   app: Pick<App, 'blobs'>,
   composition: Composition,
 ): Promise<StoredMessage> {
-  const { html, text, attachments } = composition;
+  const { html, text, attachments, pack } = composition;
   const files = fileParts(attachments, html !== undefined);
   const texts = {
     ...(html !== undefined && { html }),
@@ -42,7 +44,7 @@ export async function storeMessage(
     ...(files.length > 0 && { files: files.map(({ disposition }) => disposition) }),
   };
   const sizes = { textBytes: textBytes(texts) };
-  const source = await packLarge(texts);
+  const source = await pack(texts);
   if (sizes.textBytes > INLINE_BYTES)
     return { source, ...sizes, ...(await storeWhole(app, composition, files)) };
   const fields = writeMessageFields(composition);

@@ -7,6 +7,7 @@ import type { App } from '../app.ts';
 import { INLINE_BYTES } from '../blobs/blobs.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
+import type { Pack } from '../queue/contents/source.ts';
 import { invalid } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
@@ -26,7 +27,12 @@ export type PrepareApp = Pick<App, 'db' | 'blobs' | 'config' | 'clock' | 'htmlTe
 };
 
 /** Limits of the request that this email is part of. */
-export type Share = { holdText: HoldText; files?: Allowance };
+export type Share = {
+  holdText: HoldText;
+  files?: Allowance;
+  /** Packs the texts of the emails that one write stores. */
+  pack: Pack;
+};
 
 /**
  * Prepares an email and stores its content. A caller that does not commit the rows discards the content.
@@ -37,7 +43,7 @@ export type Share = { holdText: HoldText; files?: Allowance };
 export async function prepareEmail(
   app: PrepareApp,
   caller: Caller,
-  { request, holdText, files: allowance }: Share & { request: EmailRequest },
+  { request, holdText, files: allowance, pack }: Share & { request: EmailRequest },
 ): Promise<EmailRows> {
   const { addresses, headers } = request;
   const recipients = envelopeRecipients(addresses);
@@ -62,6 +68,7 @@ export async function prepareEmail(
     attachments,
     messageId,
     boundarySeed: id,
+    pack,
   });
   return buildRows(app.config, caller, {
     id,

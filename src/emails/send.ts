@@ -3,6 +3,7 @@
  * in one transaction and wakes the workers.
  */
 import type { Detached } from '../http/json/large-strings.ts';
+import { createPacking } from '../queue/contents/source.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
 import { acceptEmail, type Sent } from './accept.ts';
 import { type CommitApp, commitStored } from './commit.ts';
@@ -37,7 +38,7 @@ export async function sendEmail(
 ): Promise<Answer<Sent>> {
   const request = readSendRequest(body, { findContent: detached.find, now: app.clock.now() });
   return answerOnce(app, { caller, claim: idempotency }, async () => {
-    const rows = await prepareEmail(app, caller, { request, holdText });
+    const rows = await prepareEmail(app, caller, { request, holdText, pack: createPacking() });
     const input = { rows, idempotency };
     const prepared = { rows: [rows], takenBy: () => [rows], requireValidKey };
     return commitStored(app, { write: acceptEmail, input }, prepared);

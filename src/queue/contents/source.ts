@@ -23,8 +23,13 @@ export type PackedSource = Pick<ContentRow, 'sizeBytes' | 'sha256' | 'source'>;
 
 type FirstLine = { html?: number; text?: number; files?: readonly Disposition[] };
 
-/** Size from which the work moves to the thread pool. A smaller source takes about 20 microseconds. */
+/** Size from which the work moves to the thread pool. A smaller source takes 20 to 300 microseconds. */
 const POOL_BYTES = 16 * 1024;
+/**
+ * Maximum size of the texts that one write packs itself: it takes the writer 5 ms at worst. Many small texts together
+ * cost as much as a large one, and all tenants wait for the writer.
+ */
+const MAX_PACKED_BY_WRITE_BYTES = 16 * POOL_BYTES;
 /**
  * A small window costs less memory to set up than the default one, and covers a small source completely. The level
  * bounds the search for repetitions: the writer packs small sources, for all tenants, and a text of two letters takes
@@ -41,11 +46,25 @@ const inflateInPool = promisify(inflateRaw);
 /** A source on its way to the write that stores it. */
 export type NewSource = Source | PackedSource;
 
-/** Packs a large source in the thread pool. A small one is packed by the write that stores it (`packSmall`). */
-export async function packLarge(source: Source): Promise<NewSource> {
-  if (textBytes(source) < POOL_BYTES) return source;
-  const bytes = write(source);
-  return packed(bytes, await deflateInPool(bytes, LARGE));
+/** Packs a source, or leaves it to the write that stores it. */
+export type Pack = (source: Source) => Promise<NewSource>;
+
+/**
+ * Returns the function that packs the sources of one write in the thread pool. It leaves small ones to the write, which
+ * packs them more cheaply (`packSmall`), until they are as large together as a write may pack.
+ */
+export function createPacking(): Pack {
+  let leftBytes = MAX_PACKED_BY_WRITE_BYTES;
+  return async (source) => {
+    const sizeBytes = textBytes(source);
+    const isSmall = sizeBytes < POOL_BYTES;
+    if (isSmall && sizeBytes <= leftBytes) {
+      leftBytes -= sizeBytes;
+      return source;
+    }
+    const bytes = write(source);
+    return packed(bytes, await deflateInPool(bytes, isSmall ? SMALL : LARGE));
+  };
 }
 
 /** Packs a source, unless it is packed already. */

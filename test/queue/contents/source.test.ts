@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { packSmall, unpackSource } from '../../../src/queue/contents/source.ts';
+import { createPacking, packSmall, unpackSource } from '../../../src/queue/contents/source.ts';
 
 /** Returns a text of two letters in no order, in which every place has hundreds of short repetitions behind it. */
 function twoLetters(length: number): string {
@@ -21,4 +21,16 @@ test('the writer searches a small text only briefly for repetitions, whatever th
     `a long search makes ${searched.length} bytes of it, and ${packed.source.length} were made`,
   );
   assert.deepEqual(await unpackSource(packed), { text });
+});
+
+test('a write packs few small texts itself, and the thread pool the rest and all large ones', async () => {
+  const pack = createPacking();
+  const text = twoLetters(16_000);
+  const sources = [];
+  for (let count = 0; count < 100; count++) sources.push(await pack({ text }));
+  const left = sources.filter((source) => !('source' in source));
+  assert.equal(left.length, 16);
+  assert.deepEqual(sources.slice(0, 16), left, 'the first texts are left to the write');
+  for (const source of sources) assert.deepEqual(await unpackSource(packSmall(source)), { text });
+  assert.ok('source' in (await createPacking()({ text: twoLetters(16 * 1024) })));
 });
