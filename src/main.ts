@@ -13,7 +13,7 @@ import { blobFolder } from './blobs/owner.ts';
 import { createBlobSweep } from './blobs/worker.ts';
 import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
-import { followClock, type MoveDueTimes, startInstallationWork } from './db/installation/worker.ts';
+import { type DueWork, followClock, startInstallationWork } from './db/installation/worker.ts';
 import { adviseOnStorage } from './db/storage-advice.ts';
 import { moveDueChecks } from './domains/store.ts';
 import { createDomainCheckWork, createDomainSweep } from './domains/worker.ts';
@@ -47,12 +47,12 @@ export type Daemon = {
   stop(): Promise<void>;
 };
 
-/** Moves the due times of every feature when the wall clock was set back. */
-export const MOVES_OF_DUE_TIMES: readonly MoveDueTimes[] = [
-  moveQueue,
-  moveWebhooks,
-  (db, setBack) => db.commit(moveDueJobs, setBack),
-  (db, setBack) => db.commit(moveDueChecks, setBack),
+/** Everything whose due times move when the wall clock was set back. */
+export const DUE_WORKS: readonly DueWork[] = [
+  { move: moveQueue, wakeup: 'queue' },
+  { move: moveWebhooks, wakeup: 'webhooks' },
+  { move: (db, setBack) => db.commit(moveDueJobs, setBack), wakeup: 'jobs' },
+  { move: (db, setBack) => db.commit(moveDueChecks, setBack) },
 ];
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
@@ -77,7 +77,7 @@ export async function startDaemon(
   await using opened = new AsyncDisposableStack();
   const app = opened.use(await openApp(config, overrides, options));
   requireWritableFolders(blobFolder(app.config.dataDir));
-  await followClock(app, MOVES_OF_DUE_TIMES);
+  await followClock(app, DUE_WORKS);
   // All threads start before the first request, because a thread that starts without free file descriptors cannot
   // load its code.
   await Promise.all([recoverQueue(app), app.db.startReaders()]);
@@ -132,7 +132,7 @@ function startWorkers(app: App): Stoppable[] {
   return [
     app.metrics.watchLoop(),
     app.disk.watch(),
-    startInstallationWork(app, MOVES_OF_DUE_TIMES),
+    startInstallationWork(app, DUE_WORKS),
     startDelivering(app),
     startWork(app, createRecoveryWork(app)),
     startWork(app, createTrialWork(app)),

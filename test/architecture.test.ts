@@ -7,6 +7,7 @@ import {
   citedPages,
   danglingComments,
   environmentReaders,
+  featuresInFoundations,
   importCycles,
   importsOutOfOrder,
   queriesOutsideStores,
@@ -17,6 +18,7 @@ import {
   typeEscapes,
   undocumentedFunctions,
   unexplainedLimits,
+  unmatchedWakeups,
   unusedExports,
   worldOutside,
   wronglyNamedLimits,
@@ -78,6 +80,24 @@ test('a planted cycle is named file by file', () => {
     'db/d.ts': "import { a } from './a.ts';",
   });
   assert.deepEqual(importCycles(files), ['db/a.ts -> db/b.ts -> db/c.ts -> db/a.ts']);
+});
+
+test('foundations know no feature by name', () => {
+  assert.deepEqual(featuresInFoundations(sources), []);
+  assert.deepEqual(finds(featuresInFoundations, 'system/x.ts', "run('webhooks'); // 'queue'"), [
+    'system/x.ts names webhooks',
+  ]);
+  for (const path of ['db/tables.ts', 'db/migrations/0099-x.ts', 'queue/x.ts'])
+    assert.deepEqual(finds(featuresInFoundations, path, "run('webhooks')"), [], path);
+});
+
+test('every wake-up that is sent has a listener, and every listener waits for one that is sent', () => {
+  assert.deepEqual(unmatchedWakeups(sources), []);
+  const heard = "const work = { wakeOn: ['one', 'two'] };\napp.wakeups.listen('three', () => {});";
+  assert.deepEqual(
+    finds(unmatchedWakeups, 'queue/x.ts', `${heard}\nwakeups.notify('one', keys);\nrun({ wakeup: 'four' });`),
+    ['nobody listens for "four"', 'nobody sends "two"', 'nobody sends "three"'],
+  );
 });
 
 test('there are no barrels and no default exports', () => {

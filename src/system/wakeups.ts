@@ -3,15 +3,8 @@
  * queries the database on its own schedule.
  */
 
-export type WakeupName =
-  | 'queue'
-  | 'suspects'
-  | 'events'
-  | 'webhooks'
-  | 'blobs'
-  | 'tenants'
-  | 'audiences'
-  | 'jobs';
+/** Name that a feature gives to its work. A test compares the names that are sent with those that are awaited. */
+export type WakeupName = string;
 
 /**
  * Names the items of the work, so that the listener need not search for them. Undefined when the sender does not know
@@ -20,7 +13,7 @@ export type WakeupName =
 export type WakeupSubjects = readonly string[] | undefined;
 
 export type Wakeups = {
-  /** The subjects of `queue` are the keys of delivery queues in which mail is due. */
+  /** Wakes the listeners of this name. */
   notify(name: WakeupName, subjects?: WakeupSubjects): void;
   /** Calls `run` at each wake-up. Returns the function that ends this. */
   listen(name: WakeupName, run: (subjects: WakeupSubjects) => void): () => void;

@@ -69,6 +69,34 @@ function unitOf(path: string): string {
   return path.split('/')[0] ?? path;
 }
 
+/** Foundations know no feature by name. The schema of the database is the one list of all tables. */
+export function featuresInFoundations(sources: readonly Source[]): string[] {
+  const foundations = sources.filter(
+    ({ path }) =>
+      FOUNDATIONS[unitOf(path)] && !/^[\w-]+\.ts$|^db\/(?:migrations\/|[\w-]*tables\.ts)/.test(path),
+  );
+  const literal = new RegExp(`'(${FEATURES.join('|')})'`, 'g');
+  return foundations.flatMap(({ path, code }) =>
+    [...code.matchAll(literal)].map(([, feature]) => `${path} names ${feature}`),
+  );
+}
+
+/** Each wake-up that is sent has a listener, and no listener waits for a wake-up that nobody sends. */
+export function unmatchedWakeups(sources: readonly Source[]): string[] {
+  const namesIn = (pattern: RegExp): Set<string> =>
+    new Set(
+      sources.flatMap(({ code }) =>
+        [...code.matchAll(pattern)].flatMap(([text]) => text.match(/(?<=')\w+(?=')/g) ?? []),
+      ),
+    );
+  const sent = namesIn(/\bwakeups\.notify\([^,)]*|\bwakeup: '\w+'/g);
+  const awaited = namesIn(/\bwakeups\.listen\([^,)]*|\bwakeOn: \[[^\]]*\]/g);
+  return [
+    ...[...sent].filter((name) => !awaited.has(name)).map((name) => `nobody listens for "${name}"`),
+    ...[...awaited].filter((name) => !sent.has(name)).map((name) => `nobody sends "${name}"`),
+  ];
+}
+
 export function importCycles(sources: readonly Source[]): string[] {
   const imports = new Map(sources.map((source) => [source.path, source.imports]));
   const done = new Set<string>();

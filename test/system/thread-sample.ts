@@ -31,7 +31,7 @@ function createCalls(host: ThreadHost, { flag }: SampleData, counted: { inc(): v
     logError: async (message: string) => log.warn({ err: new TypeError('a bug') }, message),
     wake: async (subjects: readonly string[]) => {
       for (const subject of subjects) host.wakeups.notify('queue', [subject]);
-      host.wakeups.notify('blobs');
+      host.wakeups.notify('audiences');
     },
     throwLater: async (message: string) => {
       setImmediate(() => {

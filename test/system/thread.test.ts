@@ -94,13 +94,13 @@ test('calls, log lines, metrics and wake-ups cross between the threads', async (
   assert.equal((await show('process_resident_memory_bytes')).length, 1);
 
   const heard: unknown[] = [];
-  for (const name of ['queue', 'blobs', 'jobs'] as const)
+  for (const name of ['queue', 'audiences', 'jobs'] as const)
     wakeups.listen(name, (subjects) => heard.push([name, subjects]));
   await calls.wake(['a', 'b', 'a']);
   await until('the wake-ups have arrived', () => heard.length === 2);
   assert.deepEqual(heard, [
     ['queue', ['a', 'b']],
-    ['blobs', undefined],
+    ['audiences', undefined],
   ]);
   wakeups.notify('tenants', ['x']);
   wakeups.notify('tenants');

@@ -1,8 +1,9 @@
 /**
  * Checks that the master key is the one this database was sealed with. The first start seals a known text, the canary,
- * and each later start opens it: with the wrong key no mail could be signed and no webhook posted.
+ * and each later start opens it: with the wrong key no secret of the database could be read.
  */
 import { join } from 'node:path';
+import { sql } from 'kysely';
 import { createSealer, loadMasterKey, type Sealer, WrongKeyError } from '../../system/seal.ts';
 import type { Db } from '../database.ts';
 import type { Tx } from '../operation.ts';
@@ -45,12 +46,19 @@ function wrongKey(directory: string, cause?: unknown): WrongKeyError {
   );
 }
 
-/** Finds any sealed secret of a database that was made before there was a canary. */
+/** Finds any sealed secret of a database that was made before there was a canary. Names of sealed columns end so. */
 async function findSealedSecret(db: Tx): Promise<string | undefined> {
-  const domain = await db.selectFrom('domains').select('privateKeySealed').limit(1).executeTakeFirst();
-  if (domain) return domain.privateKeySealed;
-  const endpoint = await db.selectFrom('webhookEndpoints').select('secretSealed').limit(1).executeTakeFirst();
-  if (endpoint) return endpoint.secretSealed;
-  const route = await db.selectFrom('inboundRoutes').select('secretSealed').limit(1).executeTakeFirst();
-  return route?.secretSealed;
+  const columns = await sql<{ tableName: string; columnName: string }>`
+    SELECT tables.name AS tableName, columns.name AS columnName
+      FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns
+     WHERE tables.type = 'table' AND columns.name GLOB '*Sealed'`.execute(db);
+  for (const { tableName, columnName } of columns.rows) {
+    const column = sql.ref(columnName);
+    const found = await sql<{ secret: string }>`
+      SELECT ${column} AS secret FROM ${sql.table(tableName)} WHERE ${column} IS NOT NULL LIMIT 1`.execute(
+      db,
+    );
+    if (found.rows[0]) return found.rows[0].secret;
+  }
+  return undefined;
 }
