@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { CertificateStore } from './certificates.ts';
+import { awaitServerName } from './client-hello.ts';
 import { type Clock, TimeoutError } from './clock.ts';
 
 export type AcceptTlsOptions = {
@@ -20,32 +21,36 @@ export type AcceptTlsOptions = {
  * connection is then closed. The encrypted socket has an `error` listener.
  * @throws TimeoutError, or the error of the handshake
  */
-export function acceptTls(
+export async function acceptTls(
   clock: Pick<Clock, 'after'>,
   socket: Socket,
   { certificates, timeoutMs, protocols }: AcceptTlsOptions,
 ): Promise<TLSSocket> {
-  return new Promise((resolve, reject) => {
+  let current = socket;
+  const timer = clock.after(timeoutMs, () =>
+    current.destroy(new TimeoutError(`TLS handshake took longer than ${timeoutMs} ms`)),
+  );
+  try {
+    const serverName = await awaitServerName(socket);
     const secure = new TLSSocket(socket, {
       isServer: true,
-      secureContext: certificates.standard,
-      SNICallback: (name, done) => done(null, certificates.find(name)),
+      secureContext: certificates.find(serverName),
       ...(protocols && { ALPNProtocols: [...protocols] }),
     });
-    const timer = clock.after(timeoutMs, () =>
-      secure.destroy(new TimeoutError(`TLS handshake took longer than ${timeoutMs} ms`)),
-    );
-    const failed = (error: Error): void => {
-      timer.cancel();
-      reject(error);
-    };
+    current = secure;
+    await finishHandshake(secure);
+    return secure;
+  } finally {
+    timer.cancel();
+  }
+}
+
+function finishHandshake(secure: TLSSocket): Promise<void> {
+  return new Promise((resolve, reject) => {
     // After the handshake these listeners have no effect, but the first one keeps errors from being uncaught.
-    secure.on('error', failed);
-    secure.once('_tlsError', failed);
-    secure.once('close', () => failed(new Error('the connection closed during the TLS handshake')));
-    secure.once('secure', () => {
-      timer.cancel();
-      resolve(secure);
-    });
+    secure.on('error', reject);
+    secure.once('_tlsError', reject);
+    secure.once('close', () => reject(new Error('the connection closed during the TLS handshake')));
+    secure.once('secure', () => resolve());
   });
 }

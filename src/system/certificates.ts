@@ -10,10 +10,11 @@ import { errorMessage } from './errors.ts';
 export type CertificatePair = { chain: string; key: string };
 
 export type CertificateStore = {
-  /** Context of the first certificate, for clients that name no server or one that no certificate has. */
-  readonly standard: SecureContext;
-  /** Returns the context for a server name; undefined when the standard context serves it. */
-  find(serverName: string): SecureContext | undefined;
+  /**
+   * Returns the context for a server name. A client that names no server, or one that no certificate has, gets that of
+   * the first certificate.
+   */
+  find(serverName: string): SecureContext;
   /**
    * Replaces all certificates. When one of them is not usable, the earlier ones stay.
    * @throws CertificateError
@@ -42,31 +43,22 @@ const CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
-type Entry = CertificatePair & { names: readonly string[] };
-type Contexts = {
-  standard: SecureContext;
-  standardNames: ReadonlySet<string>;
-  byName: ReadonlyMap<string, SecureContext>;
-};
+/** `keyType` is Node's name for it, such as `ec` or `rsa`. */
+type Entry = CertificatePair & { names: readonly string[]; keyType: string };
+type Contexts = { standard: SecureContext; byName: ReadonlyMap<string, SecureContext> };
 
 /**
- * Returns a store of these certificates. Those that share a name with the first one, such as one with an elliptic and
- * one with an RSA key, are offered together. Any other name has one certificate, the first that contains it, because
- * Node takes only one from the callback that chooses by name.
+ * Returns a store of these certificates. For each name it offers one certificate for each type of key, such as elliptic
+ * and RSA, and the client chooses. Of several with the same type, the first is used, and one with the name itself comes
+ * before a wildcard.
  * @throws CertificateError
  */
 export function createCertificateStore(pairs: readonly CertificatePair[]): CertificateStore {
   let contexts = makeContexts(pairs);
   return {
-    get standard() {
-      return contexts.standard;
-    },
     find(serverName) {
       const name = serverName.toLowerCase().replace(/\.$/, '');
-      if (contexts.standardNames.has(name)) return undefined;
-      // A wildcard stands for one label (RFC 9525 section 6.3).
-      const wildcard = name.replace(/^[^.]+/, '*');
-      return contexts.byName.get(name) ?? contexts.byName.get(wildcard);
+      return contexts.byName.get(name) ?? contexts.byName.get(wildcardOf(name)) ?? contexts.standard;
     },
     replace(replacements) {
       contexts = makeContexts(replacements);
@@ -74,25 +66,41 @@ export function createCertificateStore(pairs: readonly CertificatePair[]): Certi
   };
 }
 
+/** Returns the name that a wildcard for this name has. It stands for one label (RFC 9525 section 6.3). */
+function wildcardOf(name: string): string {
+  return name.replace(/^[^.]+/, '*');
+}
+
 function makeContexts(pairs: readonly CertificatePair[]): Contexts {
-  const [first, ...others] = pairs.map(readEntry);
+  const entries = pairs.map(readEntry);
+  const [first] = entries;
   if (!first) throw new CertificateError('there is no certificate');
-  const isTogether = ({ names }: Entry) => names.some((name) => first.names.includes(name));
+  const named = (name: string) => entries.filter(({ names }) => names.includes(name));
+  /** Contexts by the numbers of their entries, since many names have the same certificates. */
+  const made = new Map<string, SecureContext>();
+  const contextOf = (candidates: readonly Entry[]): SecureContext => {
+    const chosen = firstOfEachType(candidates);
+    const numbers = chosen.map((entry) => entries.indexOf(entry)).join();
+    const context = made.get(numbers) ?? makeContext(chosen);
+    made.set(numbers, context);
+    return context;
+  };
   const byName = new Map<string, SecureContext>();
-  for (const entry of others.filter((other) => !isTogether(other))) {
-    const context = makeContext([entry]);
-    for (const name of entry.names) if (!byName.has(name)) byName.set(name, context);
-  }
-  const together = [first, ...others.filter(isTogether)];
-  const standardNames = new Set(together.flatMap(({ names }) => names));
-  return { standard: makeContext(together), standardNames, byName };
+  for (const name of new Set(entries.flatMap(({ names }) => names)))
+    byName.set(name, contextOf([...named(name), ...named(wildcardOf(name))]));
+  return { standard: contextOf([first, ...first.names.flatMap(named)]), byName };
+}
+
+function firstOfEachType(entries: readonly Entry[]): Entry[] {
+  const byType = new Map<string, Entry>();
+  for (const entry of entries) if (!byType.has(entry.keyType)) byType.set(entry.keyType, entry);
+  return [...byType.values()];
 }
 
 function makeContext(entries: readonly Entry[]): SecureContext {
   return createSecureContext({
     cert: entries.map(({ chain }) => chain),
     key: entries.map(({ key }) => key),
-
     ciphers: CIPHERS,
     minVersion: 'TLSv1.2',
     // A client that negotiates again and again costs the server far more than itself (CVE-2011-1473).
@@ -104,10 +112,11 @@ function readEntry({ chain, key }: CertificatePair): Entry {
   try {
     const certificate = new X509Certificate(chain);
     const names = dnsNames(certificate);
-    if (!certificate.checkPrivateKey(createPrivateKey(key))) {
+    const privateKey = createPrivateKey(key);
+    if (!certificate.checkPrivateKey(privateKey)) {
       throw new CertificateError(`the key does not belong to the certificate of ${names[0] ?? 'no name'}`);
     }
-    return { chain, key, names };
+    return { chain, key, names, keyType: privateKey.asymmetricKeyType ?? '' };
   } catch (error) {
     if (error instanceof CertificateError) throw error;
     throw new CertificateError(`a certificate or its key cannot be read: ${errorMessage(error)}`, {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { Duplex } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { createCertificateStore } from '../../src/system/certificates.ts';
@@ -150,6 +151,44 @@ test('TLS: the name that the client asks for chooses the certificate, and a repl
   }
   certificates.replace([WILDCARD_PAIR]);
   assert.match(await certificateFor(port, { servername: 'mx.example' }), /mail\.example/);
+});
+
+test('TLS: every name has its certificates of both types, and the client chooses', async (t) => {
+  const certificates = createCertificateStore([WILDCARD_PAIR, RSA_PAIR, EC_PAIR]);
+  const { port } = await echo(t, { tls: { certificates, timeoutMs: 30_000 } });
+  for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+    for (const [sigalgs, type] of [
+      ['ecdsa_secp256r1_sha256', 'ec'],
+      ['rsa_pss_rsae_sha256', 'rsa'],
+    ] as const) {
+      const socket = dialTls(port, { servername: 'MX.example', maxVersion, sigalgs });
+      assert.equal(await firstBytes(socket), 'hello ', `${maxVersion} ${sigalgs}`);
+      const { subject, publicKey } = socket.getPeerX509Certificate() ?? {};
+      assert.deepEqual([subject, publicKey?.asymmetricKeyType], ['CN=mx.example', type], maxVersion);
+      socket.destroy();
+    }
+  }
+  // The first name has no RSA certificate, and that of the other name must not stand in for it.
+  const rsaAlone = { servername: 'mail.example', sigalgs: 'rsa_pss_rsae_sha256' };
+  assert.equal(await firstBytes(dialTls(port, rsaAlone)), '');
+});
+
+test('TLS: a hello that arrives in many pieces is understood', async (t) => {
+  const certificates = createCertificateStore([EC_PAIR, WILDCARD_PAIR]);
+  const { port } = await echo(t, { tls: { certificates, timeoutMs: 30_000 } });
+  const raw = dial(port).setNoDelay();
+  const slow = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      for (const byte of chunk) raw.write(Buffer.of(byte));
+      setImmediate(done);
+    },
+  });
+  raw.on('data', (bytes) => slow.push(bytes));
+  const socket = connectTls({ socket: slow, servername: 'mail.example', rejectUnauthorized: false });
+  assert.equal(await firstBytes(socket), 'hello ');
+  assert.equal(socket.getPeerX509Certificate()?.subjectAltName, 'DNS:*.mail.example, DNS:Mail.Example');
+  raw.destroy();
 });
 
 test('TLS: plaintext, old versions and foreign protocols are closed, and the server never sees them', async (t) => {
