@@ -301,7 +301,7 @@ function neighbourOf(id: string): string {
   return `${id.slice(0, -1)}${id.endsWith('7') ? '8' : '7'}`;
 }
 
-test('nothing that was asked has changed anything of the stranger’s', async () => {
+test('no request of a tenant has changed anything of another tenant', async () => {
   assert.ok(strangers.size > 20);
   assert.deepEqual(await seenBy(stranger), strangers);
 });

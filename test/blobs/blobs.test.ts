@@ -98,7 +98,7 @@ test('small bytes travel in the row, and no file is made', async () => {
   assert.deepEqual(await readAll(blobs, row.id), bytes);
 });
 
-test('one byte more is a file named by its hash, for nobody else to read', async () => {
+test('bytes too large for the row are a file named by its hash, for nobody else to read', async () => {
   const { blobs, dataDir } = open();
   const row = await blobs.prepare([large(3)]);
   const sha256 = createHash('sha256').update(large(3)).digest('hex');
@@ -527,7 +527,7 @@ test('sweeping before anything was stored finds nothing', async () => {
   assert.equal((await open().blobs.sweep()).moved, 0);
 });
 
-test('another owner keeps files of its own: its rows decide what is in use, and its sweep takes nothing of others', async () => {
+test('each owner of blobs keeps files of its own: its rows decide what is in use, and its sweep takes nothing of others', async () => {
   const { blobs: messages, clock, dataDir, system } = open();
   const rows = new Map<string, BlobRow>();
   const isFileInUse = async (hash: string) => [...rows.values()].some(({ sha256 }) => sha256 === hash);

@@ -25,7 +25,7 @@ function runModule(text: string, ...args: string[]) {
   });
 }
 
-test('the first signal asks for an end, the second is one', async () => {
+test('the first signal asks the program to end, and the second one ends it', async () => {
   const child = runModule(PROGRAM, '0');
   const exit = once(child, 'exit');
   let output = '';

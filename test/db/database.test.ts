@@ -218,7 +218,7 @@ test('a full disk refuses writes with a time to retry, and writes succeed again 
   assert.equal(await db.query(countPlans, null), FIRST_PLANS);
 });
 
-test('beyond the limit of waiting writes the caller is told to come back', async () => {
+test('a write beyond the limit of waiting writes is refused with a time to retry', async () => {
   const writes = Array.from({ length: MAX_PENDING }, (_, index) => db.commit(addPlan, `many ${index}`));
   assert.equal(db.pendingWrites, MAX_PENDING);
   await assert.rejects(db.commit(addPlan, 'too many'), isUnavailable);
@@ -227,7 +227,7 @@ test('beyond the limit of waiting writes the caller is told to come back', async
   await db.commit(addPlan, 'again');
 });
 
-test('beyond the limit of waiting bytes the caller is told to come back, and what is small still goes', async () => {
+test('a write beyond the limit of waiting bytes is refused with a time to retry, and a small one is accepted', async () => {
   const mebibytes = (count: number) => ({ body: { bytes: new Uint8Array(count * 1024 * 1024) } });
   const MAX_MEBIBYTES = MAX_PENDING_BYTES / 1024 / 1024;
   const writes = [db.commit(weigh, mebibytes(MAX_MEBIBYTES - 1))];

@@ -64,7 +64,7 @@ test('each thread receives the answers to its own writes, also when they share a
   }
 });
 
-test('another thread cannot write through its reading connection', async (t) => {
+test('a thread cannot write through its reading connection', async (t) => {
   const other = openOther(t);
   await assert.rejects(addPlan.run(other.read, 'directly'), /readonly database/);
 });

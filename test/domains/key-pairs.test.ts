@@ -31,7 +31,7 @@ test('keys are made one at a time, in turn, each for the one who asked', async (
   }
 });
 
-test('one that fails is the failure of the one who asked alone', async () => {
+test('a key pair that cannot be made fails the caller that asked for it alone', async () => {
   const { keyPairs, begun, finish } = open();
   const pairs = [keyPairs.generate(), keyPairs.generate()];
   const first = assert.rejects(pairs[0] ?? Promise.resolve(), /no entropy/);

@@ -63,7 +63,7 @@ test('three right records make it verified', () => {
   assert.equal(maySend(verified, 1e15), true);
 });
 
-test('until then it stays pending: what is absent is pending, what is wrong has failed, what is unknown is as before', () => {
+test('a domain stays pending until all its records are right: absent ones are pending, wrong ones failed, unknown ones as before', () => {
   const state = check(newState(0, 0), verdicts(absent, wrong, unknown), 1_000);
   assert.deepEqual(statuses(state), ['pending', 'pending', 'failed', 'pending']);
   assert.deepEqual([state.verifiedAt, state.failingSince], [null, null]);

@@ -15,7 +15,7 @@ test('an encoder writes base64 of the expected size', async () => {
   );
 });
 
-test('nothing else is, that a lenient decoder would take', async () => {
+test('text that only a lenient decoder takes is not base64', async () => {
   for (const text of [
     ...[
       'a',

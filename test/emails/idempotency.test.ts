@@ -254,7 +254,7 @@ test('a repeat is answered without the files it was made from', async () => {
   assert.equal((await send('files anew', more)).status, 400);
 });
 
-test('what makes it one email is the transaction: two servers that know nothing of each other agree', async () => {
+test('two servers that share a database accept one idempotency key once, by their transactions alone', async () => {
   const before = await countEmails();
   const other = conforming(await createApiServer(spool.app));
   const answers = await Promise.all(

@@ -39,7 +39,7 @@ async function addDelivered(tx: Tx, at: number): Promise<void> {
 const WALK = /messagesByStatus \(tenantId=\? AND mode=\? AND status=\? AND id>\? AND id<\?\)/;
 
 for (const cursor of [{ startingAfter: newId('em', 9) }, { endingBefore: newId('em', 0) }]) {
-  test(`so it does with ${Object.keys(cursor)}`, async () => {
+  test(`a list by the status of recipients walks its own index with ${Object.keys(cursor)}`, async () => {
     const page = { limit: 1, ...cursor };
     const plan = await explain(async (tx) => {
       for (const at of [1, 2, 3]) await addDelivered(tx, at);

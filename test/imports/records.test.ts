@@ -46,7 +46,7 @@ test('CRLF, LF and CR end a record, also mixed, and the last one may lack them',
   ]);
 });
 
-test('however short its records are, a file is read a thousand of them at a time', async () => {
+test('an import file is read about a thousand records at a time, however short they are', async () => {
   for (const line of ['x\n', 'x\r', 'x,y\r\n']) {
     for await (const { records } of readRecords([Buffer.from(`a,b\n${line.repeat(20_000)}`)])) {
       assert.ok(records.length <= 1_025, `${records.length}`);

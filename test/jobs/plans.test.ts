@@ -27,7 +27,7 @@ test('a list of jobs by a filter walks an index of what the filter names, and re
   }
 });
 
-test('one is found by its id, and errors by the line they follow', async () => {
+test('a job is found by its id, and its errors by the line they follow', async () => {
   const BY_ID = /USING INDEX sqlite_autoindex_\w+_1 \(id=\?\)/;
   const finds: [find: (tx: Tx) => Promise<unknown>, search: RegExp][] = [
     [(tx) => getJob(tx, 'ten_1', { type: 'import', id: 'imp_1' }).catch(() => undefined), BY_ID],

@@ -17,11 +17,11 @@ test('an email is sent while somebody is open and nobody has it', () => {
   assert.equal(of(['held', 5]), 'sent');
 });
 
-test('one delivery makes it delivered, whatever the others did', () => {
+test('an email is delivered once one recipient has it, whatever the others did', () => {
   assert.equal(of(['delivered', 1], ['bounced', 1], ['deferred', 3]), 'delivered');
 });
 
-test('all bounced or suppressed is bounced', () => {
+test('an email whose recipients all bounced or are suppressed is bounced', () => {
   assert.equal(of(['bounced', 1], ['suppressed', 0]), 'bounced');
 });
 

@@ -22,7 +22,7 @@ const events = async () =>
       .execute()
   ).map(({ type, mode, data }) => `${type} ${mode} ${JSON.parse(data).email}`);
 
-test('each of a batch is answered in its place: new, there already, or no address', async () => {
+test('each address of an added batch is answered in its place: new, there already, or no address', async () => {
   await world.request('POST', PATH, { body: { email: 'known@example.com', reason: 'complaint' } });
   const { status, body } = await add([
     { email: 'New@Example.com' },
@@ -73,7 +73,7 @@ test('a batch without a single address is answered too', async () => {
   assert.deepEqual([status, body.data.length], [200, 2]);
 });
 
-test('each that was on the list is taken off it, and each is answered as it was given', async () => {
+test('each address of a removed batch leaves the list, and is answered as it was given', async () => {
   await add([{ email: 'one@example.com' }, { email: 'two@example.com' }]);
   const { status, body } = await remove([
     'One@Example.com',
@@ -111,7 +111,7 @@ test('a batch of one tenant leaves the list of another alone', async () => {
   assert.equal((await get('shared@example.com')).email, 'shared@example.com');
 });
 
-test('there is an event for each that changed the list, in the mode of the key', async () => {
+test('a batch causes an event for each address that changed the list, in the mode of the key', async () => {
   const before = (await events()).length;
   await add([{ email: 'e1@example.com' }, { email: 'e1@example.com' }, { email: 'no' }], world.liveKey);
   await remove(['e1@example.com', 'e1@example.com', 'e2@example.com'], world.liveKey);

@@ -75,7 +75,7 @@ test('an exported file can be imported without any change', async () => {
   assert.deepEqual(known(again.file), known(file));
 });
 
-test('only those with one reason are exported when only they were asked for', async () => {
+test('an export of suppressions with a reason has no others', async () => {
   const { file } = await exportCsv(open, EXPORTS, { reason: 'unsubscribe' });
   assert.deepEqual(file.match(/^.*?@/gm), ['bob@']);
 });

@@ -42,7 +42,7 @@ for (const [filter, walk] of LISTS) {
   });
 }
 
-test('one is found by its id or its address alone', async () => {
+test('a suppression is found by its id alone or its address alone', async () => {
   const id = newId('sup', 0);
   for (const [key, search] of [
     [id, BY_ID],

@@ -184,7 +184,7 @@ test('three redirects are followed, and no fourth', async (context) => {
   assert.equal(seen.length, 8);
 });
 
-test('any other status is refused', async (context) => {
+test('a download that is answered with neither 200 nor a redirect is refused', async (context) => {
   const { port } = await serve(context, (request, response) => {
     response.writeHead(Number(request.url?.slice(1)), { location: '/200' }).end();
   });

@@ -301,7 +301,7 @@ test('an answer that says its length is held in one piece of that length', async
   assert.deepEqual((await roomAsked(port, '/', 100_000)).asked, [100_000], 'nor is more held than is wanted');
 });
 
-test('one that does not is held in what grows, twice as much each time, up to the limit', async (context) => {
+test('an answer without a length is held in a buffer that doubles, up to the limit', async (context) => {
   const bytes = Buffer.alloc(300_000, 'Postrider');
   const { port } = await receive(context, (_request, response) => {
     for (let at = 0; at < bytes.length; at += 10_000) response.write(bytes.subarray(at, at + 10_000));

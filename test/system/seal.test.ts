@@ -69,7 +69,7 @@ test('a value that is too short to be sealed, or has another form, is refused', 
   }
 });
 
-test('another master key does not open a sealed value, and the error names both keys', () => {
+test('a sealed value does not open with another master key, and the error names both keys', () => {
   const other = createSealer(randomBytes(32));
   assert.throws(() => other.open(sealer.seal('secret', PLACE), PLACE), /sealed with key [0-9a-f]{8}, but/);
 });

@@ -88,7 +88,7 @@ test('a whole family is that family: IPv4 in its mapped form too, and IPv6 not w
   assert.equal(allows(['::/0'], '203.0.113.9'), false);
 });
 
-test('the same key object is asked with the list it has', () => {
+test('a key is checked against its own list of addresses at every request', () => {
   const key = { allowedIps: '["192.0.2.7"]' };
   assert.equal(allowsPeer(key, '192.0.2.7'), true);
   assert.equal(allowsPeer({ allowedIps: '["192.0.2.8"]' }, '192.0.2.7'), false);

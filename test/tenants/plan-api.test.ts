@@ -58,7 +58,7 @@ test('a new month begins with nothing used', async (t) => {
   });
 });
 
-test('less than nothing is never left, and what was counted under a limit is not told without one', async (t) => {
+test('the rest of a quota is never negative, and is not shown without a limit', async (t) => {
   const { spool, set } = await openOnPlan(t, 10);
   await spool.accept('a@rcpt.example');
   await spool.accept('b@rcpt.example');

@@ -76,7 +76,7 @@ test('over any time no more than the rate and one burst pass', async () => {
   assert.ok(passed >= 60 && passed <= 66, `${passed}`);
 });
 
-test('each tenant has its own, and a plan that changes applies to what is held', () => {
+test('each tenant has a rate limit of its own, and a changed plan applies to the tokens it holds', () => {
   const limit = createRateLimit(idleGuards(createFakeClock(0)).tenants);
   assert.equal(limit.take(A, 1_000).remaining, 1_999);
   assert.equal(limit.take(A, 5).remaining, 9);

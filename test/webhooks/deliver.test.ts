@@ -50,13 +50,13 @@ async function postFor(
 }
 
 for (const url of NOTATIONS) {
-  test(`this machine is no target, spelt ${url}`, async () => {
+  test(`a webhook to this machine is not posted, spelt ${url}`, async () => {
     const { arrived, error } = await postFor(url, []);
     assert.match(error ?? '', / has no public address$/);
     assert.equal(arrived, 0, 'not even a connection');
   });
 }
 
-test('this machine is a target when the operator allows it', async () => {
+test('a webhook to this machine is posted when the operator allows it', async () => {
   assert.deepEqual(await postFor('http://0x7f.1:PORT/', ['127.0.0.0/8']), { arrived: 101, error: null });
 });

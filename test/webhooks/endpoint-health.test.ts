@@ -122,7 +122,7 @@ test('an outage that begins after days of silence does not disable an endpoint u
     assert.equal(await post(world, id, { at: outage + DAY + HOUR }), 'disabled');
   }));
 
-test('one success among them keeps an endpoint enabled', () =>
+test('one success among failures keeps an endpoint enabled', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     const { startMs } = world;

@@ -90,7 +90,7 @@ test('an event that no endpoint of its tenant and mode can have asked for never 
     assert.deepEqual(await fanOut(world), { events: 1, deliveries: 1, posts: 1 });
   }));
 
-test('however many endpoints ask, a write makes about a thousand deliveries and leaves the rest to the next', () =>
+test('a fan-out write makes about a thousand deliveries, however many endpoints ask, and leaves the rest to the next', () =>
   inWorld(async (world) => {
     for (let count = 0; count < 30; count += 1) await world.createEndpoint();
     for (let count = 0; count < 40; count += 1) await world.record();

@@ -86,7 +86,7 @@ test('a second rotation within the overlap ends the part of the first secret, an
     assert.deepEqual(await signers(world, id, [first, second, third, fourth]), [fourth]);
   }));
 
-test('both secrets are kept sealed, and the one of before is removed when it is over', () =>
+test('both secrets of an endpoint are kept sealed, and the previous one is removed when its overlap ends', () =>
   inWorld(async (world) => {
     const { id, secret: old } = await world.createEndpoint();
     const { secret } = (await rotate(world, id, { overlapSeconds: 60 })).body;

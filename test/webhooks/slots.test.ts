@@ -86,7 +86,7 @@ test('an endpoint that began to fail with four posts under way waits until they 
   assert.deepEqual([...grant(slots, failing, 1)], [['wh_a', 1]]);
 });
 
-test('however many endpoints fail, a quarter of the slots is left to the others', () => {
+test('a quarter of the webhook slots is left to healthy endpoints, however many fail', () => {
   const slots = new Slots();
   const dead = many('dead', 1_000, 1);
   assert.equal(grant(slots, dead, IN_FLIGHT).size, 192);
@@ -118,7 +118,7 @@ test('no more is shared out than was asked for', () => {
   assert.deepEqual(new Slots().share(many('a', 3), { now: NOW, limit: 0 }), []);
 });
 
-test('the rest of those that waited get one slot each, if they have none and were given none since', () => {
+test('of the endpoints that wait, those without a slot and given none since get one each', () => {
   const slots = new Slots();
   const [busy, later] = [waiting('busy'), { ...waiting('later'), dueAt: NOW + 1 }];
   grant(slots, [busy], 1);

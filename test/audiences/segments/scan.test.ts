@@ -174,7 +174,7 @@ test('a page stays within the times it is asked for', async () => {
   }
 });
 
-test('another tenant finds no contacts in the audience', async () => {
+test('a tenant finds no contacts in an audience of another tenant', async () => {
   const { scans } = watched();
   const other = await world.addTenant('stranger');
   assert.equal(await scans.count(asking(everybody.filter, other.tenantId)), 0);

@@ -133,7 +133,7 @@ test('text that is no JSON stays none', async () => {
   }
 });
 
-test('only what stands under the key "content" is taken out', async () => {
+test('only strings under the key "content" are taken out', async () => {
   for (const attachment of [
     `{"html":"${LARGE}","content":"x"}`,
     `{"filename":"content","html":"${LARGE}","content":"x"}`,

@@ -26,7 +26,7 @@ test('a limit that is none is a bad request that names it', async () => {
   }
 });
 
-test('one cursor, in either direction, of this list', () => {
+test('a page takes one cursor, in either direction, of its own list', () => {
   assert.deepEqual(pageRequest({ limit: 5, startingAfter: ID }, 'em'), { limit: 5, startingAfter: ID });
   assert.deepEqual(pageRequest({ endingBefore: ID }, 'em'), { limit: 20, endingBefore: ID });
 });

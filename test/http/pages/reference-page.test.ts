@@ -38,7 +38,7 @@ test('the page asks nothing of any other host, and its policy forbids it', async
   assert.match(policy, /script-src 'self';/);
 });
 
-test('nothing else of the disk is served', async () => {
+test('no file beside those of the reference page is served', async () => {
   for (const url of ['/docs/..%2fpackage.json', '/docs/index.html', '/docs/../package.json']) {
     assert.equal((await get(url)).status, 404, url);
   }

@@ -24,7 +24,7 @@ async function serveLimited(burst: number) {
   return { server, clock, metrics, ask };
 }
 
-test('beyond its burst an address is refused until it has a token again, and others are not', async () => {
+test('an address beyond its burst is refused until it has a token again, and other addresses are not', async () => {
   const { ask, clock, metrics } = await serveLimited(2);
   const statuses = async (count: number, address: string) => {
     const found: number[] = [];
@@ -56,7 +56,7 @@ test('requests for unknown routes count too', async () => {
   assert.deepEqual(statuses, [404, 404, 429]);
 });
 
-test('all addresses of an IPv6 network of 64 bits are one, and all forms of an IPv4 address', async () => {
+test('an IPv6 network of 64 bits counts as one address, as do all forms of an IPv4 address', async () => {
   for (const [first, second, status] of [
     ['2001:db8:1:2::1', '2001:db8:1:2:ffff::9', 429],
     ['2001:db8:1:2::1', '2001:db8:1:3::1', 200],

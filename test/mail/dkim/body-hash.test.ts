@@ -42,7 +42,7 @@ test('the hash is the one of RFC 6376 3.4.4, wherever the body is cut', () => {
   );
 });
 
-test('each byte for itself gives the same', () => {
+test('a body that arrives byte by byte has the same hash', () => {
   const body = ' a  b\t\r\n\r\n \r\nc\r\rd\n\n e \r\n\r\n \t\r\n';
   const bytes = Buffer.from(body);
   assert.equal(hashOf([...bytes].map((byte) => Buffer.of(byte))), reference(body));

@@ -206,7 +206,7 @@ test('a silent server is left after five seconds, and for half a minute asked la
   assert.deepEqual([first.asked.length, second.asked.length], [2, 2]);
 });
 
-test('one that stays silent is asked twice, five seconds each', async (t) => {
+test('a DNS server that stays silent is asked twice, five seconds each', async (t) => {
   const { ask, clock, first } = await stoppedWorld(t, silence);
   const answer = ask(QUESTION);
   await first.untilAsked(1);

@@ -58,7 +58,7 @@ const [topicId, other] = [await addTopic(tenantId), await addTopic(tenantId)];
 const put = (email: string, fields: Partial<WantedContact> = {}) =>
   putContact(tx, { id: newId('ct', NOW), tenantId, audienceId, email, now: NOW, ...fields }, 'update');
 
-test('who gets mail of a topic: the table', async () => {
+test('the table of choices decides who gets mail of a topic', async () => {
   const tenant2 = await addTenant();
   const [audience2, audience3] = [await addAudience(tenantId), await addAudience(tenant2)];
   await put('silent@t.example', { topics: { [other]: false } });
@@ -99,7 +99,7 @@ test('contacts of a deleted audience say nothing any more', async () => {
   assert.deepEqual([await out(true), await out(false)], [[], [email, keen]]);
 });
 
-test('one that speaks is found behind those of deleted audiences', async () => {
+test('an opt-out is found behind contacts of deleted audiences', async () => {
   const email = 'often@t.example';
   for (let round = 0; round < 3; round++) {
     const audience = await addAudience(tenantId);
