@@ -23,6 +23,8 @@ export class DatabaseThread<Kind extends keyof OptionsOf> {
   readonly #worker: Worker;
   readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #exited: Promise<void>;
+  /** Resolves when the thread has loaded its code. */
+  readonly #ready = Promise.withResolvers<void>();
   readonly #databases = new Map<number, ThreadDatabase>();
   #lastNumber = 0;
   #answeredAt = 0;
@@ -35,7 +37,12 @@ export class DatabaseThread<Kind extends keyof OptionsOf> {
       this.#reportFailure = resolve;
     });
     this.#exited = new Promise((resolve) => worker.once('exit', () => resolve()));
-    worker.on('message', (reply: ThreadReply) => this.#receive(reply));
+    // The first message says that the thread has loaded its code. Every listener is added before it, because Node may
+    // report a message, an error and the end of a thread in one turn.
+    worker.once('message', () => {
+      worker.on('message', (reply: ThreadReply) => this.#receive(reply));
+      this.#ready.resolve();
+    });
     worker.on('error', (error) => this.#end(error as Error));
     worker.on('exit', () => this.#end(new Error('the database thread has ended')));
   }
@@ -50,12 +57,9 @@ export class DatabaseThread<Kind extends keyof OptionsOf> {
     options: ThreadOptions,
   ): Promise<DatabaseThread<Kind>> {
     const worker = new Worker(moduleBeside(import.meta.url, kind), { workerData: options });
-    await new Promise<unknown>((resolve, reject) => {
-      worker.once('message', resolve);
-      worker.once('error', reject);
-      worker.once('exit', () => reject(new Error('the database thread ended while starting')));
-    });
-    return new DatabaseThread<Kind>(worker, clock);
+    const thread = new DatabaseThread<Kind>(worker, clock);
+    await thread.#ready.promise;
+    return thread;
   }
 
   /** Number of pending requests to all databases of the thread. */
@@ -103,6 +107,7 @@ export class DatabaseThread<Kind extends keyof OptionsOf> {
 
   #end(error: Error): void {
     if (!this.#isClosing) this.#reportFailure(error);
+    this.#ready.reject(error);
     for (const database of this.#databases.values()) database.fail(error);
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -27,23 +27,34 @@ function startChild(options: { directory: string; sizeBytes: number; count: numb
   child.stderr.on('data', (part) => {
     output.stderr += part;
   });
-  return { child, output };
+  // The end is awaited from the beginning, because it may come in the same turn as the last output.
+  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
+  return { child, output, closed };
 }
 
-async function until(child: ChildProcess, met: () => boolean): Promise<void> {
-  while (!met()) {
-    assert.equal(child.exitCode, null, 'the child ended by itself');
-    await Promise.race([once(child.stdout ?? child, 'data'), once(child, 'exit')]);
-  }
+/** Waits for a line of the child's output. */
+async function awaitLine(
+  { child, output, closed }: ReturnType<typeof startChild>,
+  line: string,
+): Promise<void> {
+  const found = new Promise<void>((resolve) => {
+    const look = () => {
+      if (output.stdout.includes(line)) resolve();
+    };
+    child.stdout.on('data', look);
+    look();
+  });
+  const ended = closed.then((end) => assert.fail(`the child ended by itself: ${end}`));
+  await Promise.race([found, ended]);
 }
 
 test('the directory of a running process is refused, and free as soon as the process was killed', async (t) => {
   const directory = temporaryDirectory();
-  const { child, output } = startChild({ directory, sizeBytes: 10, count: 3 });
-  await until(child, () => output.stdout.includes('n2\n'));
+  const started = startChild({ directory, sizeBytes: 10, count: 3 });
+  await awaitLine(started, 'n2\n');
   await assert.rejects(openTestDatabase(t, { directory }), LockedError);
-  child.kill('SIGKILL');
-  await once(child, 'close');
+  started.child.kill('SIGKILL');
+  await started.closed;
   const db = await openTestDatabase(t, { directory });
   const rows = await db.read.selectFrom('blobs').select('sha256').orderBy('sha256').execute();
   assert.deepEqual(
@@ -55,8 +66,8 @@ test('the directory of a running process is refused, and free as soon as the pro
 test('an I/O error ends the process at once, and everything acknowledged before it is there', async (t) => {
   const directory = temporaryDirectory();
   // Two MiB: the schema fits, and the WAL fills after some twenty commits.
-  const { child, output } = startChild({ directory, sizeBytes: 100_000, count: 1_000, fileBlocks: 4_096 });
-  const [code, signal] = await once(child, 'close');
+  const { output, closed } = startChild({ directory, sizeBytes: 100_000, count: 1_000, fileBlocks: 4_096 });
+  const [code, signal] = await closed;
   assert.deepEqual({ code, signal }, { code: null, signal: 'SIGKILL' });
   assert.match(output.stderr, /"code":"SQLITE_IOERR_WRITE","msg":"storage failed: /);
   const acknowledged = output.stdout.split('\n').filter((line) => line.startsWith('n'));

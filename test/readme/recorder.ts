@@ -22,8 +22,9 @@ export async function startRecorder(daemon: string): Promise<Recorder> {
   const server = createServer(async (incoming, outgoing) => {
     const { method = '', url: path = '', headers } = incoming;
     const passedOn = request(`${daemon}${path}`, { method, headers });
-    passedOn.end(await buffer(incoming));
-    const [answer] = await once(passedOn, 'response');
+    // The daemon may answer before it has received the whole body.
+    const answered = once(passedOn, 'response');
+    const [[answer]] = await Promise.all([answered, buffer(incoming).then((body) => passedOn.end(body))]);
     const body = await buffer(answer);
     const replayed = answer.headers['idempotency-replayed'] === 'true';
     exchanges.push({ method, path, status: answer.statusCode, replayed, body: parse(body.toString()) });

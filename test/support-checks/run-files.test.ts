@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import type { RunOptions } from '../support/run-files.ts';
 
 /** Enough for a process to start and pass a test on a busy machine. */
-const FILE_MS = 4_000;
+const FILE_MS = 10_000;
 const MAIN = join(import.meta.dirname, '../main.ts');
 const RUN = join(import.meta.dirname, 'samples', 'run.ts');
 

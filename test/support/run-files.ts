@@ -83,16 +83,21 @@ function runAll(files: readonly string[], options: RunOptions): Promise<Outcome>
   async function work(): Promise<void> {
     let host: ChildProcess | undefined;
     for (let next = left.shift(); next; next = left.shift()) {
-      if (host?.connected !== true) host = fork(HOST, [], { ...FORK, execArgv: options.nodeArguments ?? [] });
+      if (!isAlive(host)) host = fork(HOST, [], { ...FORK, execArgv: options.nodeArguments ?? [] });
       await runFile(host, next.file, options).then(next.resolve, next.reject);
     }
-    if (host?.connected === true) await end(host);
+    if (isAlive(host)) await end(host);
   }
   for (let place = 0; place < options.filesAtATime; place++) void work();
   return all.map(({ promise }) => promise);
 }
 
 const FORK: ForkOptions = { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] };
+
+/** Returns false as soon as the process has ended. Its channel may look connected for a while longer. */
+function isAlive(host: ChildProcess | undefined): host is ChildProcess {
+  return host?.connected === true && host.exitCode === null && host.signalCode === null;
+}
 
 /**
  * Ends a process. It is killed when it does not end by itself, which can happen after all files have ended
@@ -119,12 +124,13 @@ async function runFile(host: ChildProcess, file: string, options: RunOptions): P
   };
   const onExit = () => resolve('The process ended by itself before all tests had');
   const late = setTimeout(() => {
-    host.send('open' satisfies HostRequest);
+    host.send('open' satisfies HostRequest, () => {});
     deaf = setTimeout(() => resolve('The process does not answer'), ANSWER_MS);
   }, options.fileMs);
   let deaf: NodeJS.Timeout | undefined;
   host.on('message', onMessage).on('exit', onExit);
-  host.send({ file, testMs: options.testMs } satisfies HostRequest);
+  // A process that has ended meanwhile is reported by its exit.
+  host.send({ file, testMs: options.testMs } satisfies HostRequest, () => {});
   const last = await promise;
   clearTimeout(late);
   clearTimeout(deaf);
