@@ -1,4 +1,4 @@
-/** Jobs of the previous version, which had a table for imports and another for exports. */
+/** Jobs of an earlier version, which had a table for imports and another for exports. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -48,15 +48,15 @@ function addJobs(dataDir: string): TenantRow['id'] {
   return tenantId;
 }
 
-test('an import in the middle and a queued export of the previous version are finished after an upgrade', async () => {
+test('an import in the middle and a queued export of an earlier version are finished after an upgrade', async () => {
   const dataDir = temporaryDirectory('jobs');
-  writePreviousVersion(dataDir);
+  writePreviousVersion(dataDir, 'oldest');
   const tenantId = addJobs(dataDir);
   const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HOSTNAME: 'mail.test', POSTRIDER_LOG_LEVEL: 'silent' };
   await using app = await openApp(loadConfig({ env }));
   const server = await createApiServer(app);
   const get = async (path: string) => {
-    const headers = { authorization: `Bearer ${previousVersion().key}` };
+    const headers = { authorization: `Bearer ${previousVersion('oldest').keys.test}` };
     return (await server.inject({ url: `/v1${path}`, headers })).body;
   };
   try {

@@ -1,4 +1,4 @@
-/** A data directory of the previous version is upgraded completely. */
+/** Data directories of earlier versions are upgraded completely. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,22 +7,33 @@ import type { FastifyInstance } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
+import { createBodyHash } from '../../src/mail/dkim/body-hash.ts';
 import { openMessage } from '../../src/queue/contents/open.ts';
 import { findMessage } from '../../src/queue/store.ts';
 import { createSealer, loadMasterKey } from '../../src/system/seal.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 import { previousVersion, writePreviousVersion } from '../support/previous-version.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const dataDir = temporaryDirectory('upgrade');
-const { key, ids } = previousVersion();
+const { keys, ids, writtenAt } = previousVersion('oldest');
 let app: App & AsyncDisposable;
 let server: FastifyInstance;
 
+/** Opens an app at the time at which the data directory was written, since some answers depend on the time. */
+async function open(directory: string, writtenAt: number) {
+  const env = {
+    POSTRIDER_DATA_DIR: directory,
+    POSTRIDER_HOSTNAME: 'mail.test',
+    POSTRIDER_LOG_LEVEL: 'silent',
+  };
+  const opened = await openApp(loadConfig({ env }), { clock: createFakeClock(writtenAt) });
+  return { opened, api: await createApiServer(opened) };
+}
+
 before(async () => {
-  writePreviousVersion(dataDir);
-  const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HOSTNAME: 'mail.test', POSTRIDER_LOG_LEVEL: 'silent' };
-  app = await openApp(loadConfig({ env }));
-  server = await createApiServer(app);
+  writePreviousVersion(dataDir, 'oldest');
+  ({ opened: app, api: server } = await open(dataDir, writtenAt));
 });
 after(async () => {
   await server.close();
@@ -30,12 +41,57 @@ after(async () => {
 });
 
 async function get(path: string) {
-  const response = await server.inject({ url: `/v1${path}`, headers: { authorization: `Bearer ${key}` } });
+  const headers = { authorization: `Bearer ${keys.test}` };
+  const response = await server.inject({ url: `/v1${path}`, headers });
   assert.equal(response.statusCode, 200, `${path}: ${response.body}`);
   return response.json();
 }
 
-test('every resource of the previous version can be read', async () => {
+/** Asking with a key notes its use, which is the only thing that reading may change. */
+function withoutUse(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body, (name, value) => (name === 'lastUsedAt' ? undefined : value)));
+}
+
+test('every resource of the previous version is shown as that version showed it', async () => {
+  const directory = temporaryDirectory('upgrade');
+  writePreviousVersion(directory);
+  const previous = previousVersion();
+  const { opened, api } = await open(directory, previous.writtenAt);
+  await using _app = opened;
+  for (const { key, path, body } of previous.answers) {
+    const response = await api.inject({
+      url: path,
+      headers: { authorization: `Bearer ${previous.keys[key]}` },
+    });
+    const isJson = response.headers['content-type']?.toString().includes('json');
+    const shown = isJson ? withoutUse(response.json()) : response.body;
+    assert.deepEqual([response.statusCode, shown], [200, withoutUse(body)], `${key} ${path}`);
+  }
+  const emails = Object.entries(previous.ids).filter(([, id]) => id.startsWith('em_'));
+  for (const [kind, id] of emails) {
+    if (kind !== 'expired') await assertSentAsComposed(opened, id);
+  }
+  assert.equal(emails.length, 15);
+  await api.close();
+});
+
+/** Asserts that the stored message is whole, by the hash of its body, and begins with its header. */
+async function assertSentAsComposed(opened: App, id: string): Promise<void> {
+  const message = await findMessage(opened.db.read, id);
+  assert.ok(message);
+  const { bytes, header } = await openMessage(opened, message);
+  const head = await header();
+  assert.match(head.toString(), /^From: .*\r\n\r\n$/s);
+  const hash = createBodyHash();
+  const chunks: Buffer[] = [];
+  for await (const chunk of bytes.chunks()) chunks.push(chunk);
+  const whole = Buffer.concat(chunks);
+  assert.deepEqual([whole.length, whole.subarray(0, head.length)], [bytes.sizeBytes, head]);
+  hash.update(whole.subarray(head.length));
+  assert.equal(hash.digest(), message.bodyHash);
+}
+
+test('every resource of the oldest version can be read', async () => {
   const { email, bounced, file, scheduled, ...resources } = ids;
   for (const id of [email, bounced, file, scheduled]) assert.equal((await get(`/emails/${id}`)).id, id);
   const folders: Record<string, string> = {
@@ -50,7 +106,7 @@ test('every resource of the previous version can be read', async () => {
   assert.deepEqual((await get(`/segments/${ids['segment']}`)).contactCount, 1);
 });
 
-test('the states, the recipients and the content of emails of the previous version are unchanged', async () => {
+test('the states, the recipients and the content of emails of the oldest version are unchanged', async () => {
   const [email, bounced, scheduled] = [
     await get(`/emails/${ids['email']}`),
     await get(`/emails/${ids['bounced']}`),
@@ -61,20 +117,11 @@ test('the states, the recipients and the content of emails of the previous versi
   assert.equal(bounced.recipients[0].smtpCode, 550);
 });
 
-test('messages of the previous version are sent as that version composed them', async () => {
-  for (const id of [ids['scheduled'] ?? '', ids['file'] ?? '']) {
-    const message = await findMessage(app.db.read, id);
-    assert.ok(message);
-    const { bytes, header, bodyHash } = await openMessage(app, message);
-    assert.match((await header()).toString(), /^From: .*\r\n\r\n$/s);
-    assert.equal(await bodyHash(), message.bodyHash);
-    let sizeBytes = 0;
-    for await (const chunk of bytes.chunks()) sizeBytes += chunk.length;
-    assert.equal(sizeBytes, bytes.sizeBytes);
-  }
+test('messages of the oldest version are sent as that version composed them', async () => {
+  for (const id of [ids['scheduled'] ?? '', ids['file'] ?? '']) await assertSentAsComposed(app, id);
 });
 
-test('secrets of the previous version open with its master key, and its file holds the message', async () => {
+test('secrets of the oldest version open with its master key, and its file holds the message', async () => {
   const endpoint = await app.db.read
     .selectFrom('webhookEndpoints')
     .select(['id', 'tenantId', 'secretSealed'])

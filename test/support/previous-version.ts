@@ -1,39 +1,54 @@
 /**
- * Provides a data directory of the version before the newest migrations, with one resource of each kind, as the
- * starting point of an upgrade. The fixture was made through the API of that version.
+ * Data directories that earlier versions wrote, as the starting points of an upgrade. Each version made its fixture
+ * itself, over its API. A fixture is one line of JSON, followed by the bytes of its files, compressed with Brotli.
  */
-import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { gunzipSync } from 'node:zlib';
+import { dirname, join } from 'node:path';
+import { brotliDecompressSync } from 'node:zlib';
+import type { Mode } from '../../src/db/tables.ts';
 
-const FIXTURE = fileURLToPath(new URL('../fixtures/previous-version', import.meta.url));
+/**
+ * `previous` has each resource in each state that lasts, and was killed while it delivered, so that its newest commits
+ * are in the WAL. `oldest` has one of each resource of that time, and was stopped.
+ */
+export type FixtureName = 'previous' | 'oldest';
 
 export type PreviousVersion = {
-  /** The first test key of the tenant, with full access. */
-  key: string;
-  /** Ids by kind of resource. */
+  /** API keys with full access. That of live mode belongs to a tenant of its own; only `previous` has it. */
+  keys: Readonly<Record<Mode, string>>;
+  /** Ids by kind of resource, and of emails by what became of them. */
   ids: Readonly<Record<string, string>>;
+  /** Time at which the version ended, in Unix milliseconds. */
+  writtenAt: number;
+  /** Answers of the version itself, right before it ended. Only `previous` has them. */
+  answers: readonly { key: Mode; path: string; body: unknown }[];
 };
 
-const read = (name: string) => readFileSync(join(FIXTURE, name));
+type FirstLine = PreviousVersion & { files: readonly { path: string; sizeBytes: number }[] };
 
-/** Returns the key and the ids of the resources in the data directory. */
-export function previousVersion(): PreviousVersion {
-  return JSON.parse(read('contents.json').toString());
+const LF = 0x0a;
+
+/** Returns the keys and ids of the data directory, and what its version answered. */
+export function previousVersion(name: FixtureName = 'previous'): PreviousVersion {
+  return read(name).line;
 }
 
-/** Creates `dataDir` as that version left it after a clean stop. */
-export function writePreviousVersion(dataDir: string): void {
-  const blob = gunzipSync(read('blob.gz'));
-  const sha256 = createHash('sha256').update(blob).digest('hex');
-  const folder = join(dataDir, 'blobs', sha256.slice(0, 2));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const files = {
-    [join(dataDir, 'postrider.db')]: gunzipSync(read('postrider.db.gz')),
-    [join(dataDir, 'master.key')]: read('master.key'),
-    [join(folder, sha256)]: blob,
-  };
-  for (const [path, bytes] of Object.entries(files)) writeFileSync(path, bytes, { mode: 0o600, flush: true });
+/** Creates `dataDir` as that version left it. */
+export function writePreviousVersion(dataDir: string, name: FixtureName = 'previous'): void {
+  const { line, bytes } = read(name);
+  let at = 0;
+  for (const { path, sizeBytes } of line.files) {
+    const file = join(dataDir, path);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, bytes.subarray(at, at + sizeBytes), { mode: 0o600, flush: true });
+    at += sizeBytes;
+  }
+}
+
+function read(name: FixtureName): { line: FirstLine; bytes: Buffer } {
+  const whole = brotliDecompressSync(
+    readFileSync(new URL(`../fixtures/${name}-version.br`, import.meta.url)),
+  );
+  const end = whole.indexOf(LF);
+  return { line: JSON.parse(whole.toString('utf8', 0, end)), bytes: whole.subarray(end + 1) };
 }
