@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Database } from 'better-sqlite3';
+import Sqlite, { type Database } from 'better-sqlite3';
 import { openWriting } from '../../src/db/connection.ts';
+import { MAIN_MIGRATIONS } from '../../src/db/main-migrations.ts';
 import { migrate, NewerSchemaError } from '../../src/db/migrate.ts';
 import { initial } from '../../src/db/migrations/0001-initial.ts';
 import { returnPath } from '../../src/db/migrations/0008-return-path.ts';
+import { readRows } from '../support/database-rows.ts';
+import { writePreviousVersion } from '../support/previous-version.ts';
 import { openTestDatabase, temporaryDirectory } from './open.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
@@ -44,6 +48,45 @@ test('a migration that fails leaves the database as the earlier program wrote it
   assert.deepEqual(applied(database), [{ id: '0000-z', appliedAt: NOW }]);
   migrate(database, NOW, [before, first, second]);
   database.close();
+});
+
+test('a migration that fails at any statement leaves a database of the previous version untouched', () => {
+  const directory = temporaryDirectory();
+  writePreviousVersion(directory);
+  const file = join(directory, 'postrider.db');
+  const untouched = openWriting(file, 'FULL');
+  const before = readRows(untouched);
+  untouched.pragma('wal_checkpoint(TRUNCATE)');
+  untouched.close();
+  const bytes = readFileSync(file);
+  let failures = 0;
+  for (let failAt = 1; ; failAt++) {
+    let statements = 0;
+    const database = new Sqlite(file, {
+      verbose: () => {
+        if (++statements === failAt) throw new Error('no space');
+      },
+    });
+    try {
+      migrate(database, NOW);
+      break;
+    } catch (error) {
+      assert.match(String(error), /no space/);
+      failures++;
+      assert.equal(database.inTransaction, false);
+    } finally {
+      database.close();
+    }
+    assert.deepEqual(readFileSync(file), bytes, `statement ${failAt}`);
+  }
+  assert.ok(failures > 30, `only ${failures} statements`);
+  const migrated = openWriting(file, 'FULL');
+  const { migrations, tables } = readRows(migrated);
+  assert.deepEqual([migrations.length, before.migrations.length], [MAIN_MIGRATIONS.length, 10]);
+  const unchanged = Object.keys(before.tables).filter((name) => tables[name] === before.tables[name]);
+  const changed = Object.keys(before.tables).filter((name) => !unchanged.includes(name));
+  assert.deepEqual(changed.toSorted(), ['exports', 'importErrors', 'imports', 'messages']);
+  migrated.close();
 });
 
 test('a database of a newer program is refused and left as it is', () => {

@@ -21,7 +21,7 @@ const PIECES_BYTES = [1024 * 1024, 64 * 1024, 4096, 1];
 
 export async function runFullDisk({ directory, random, cycles }: FullDiskOptions): Promise<SiegeVerdict> {
   const disk = join(directory, 'full-disk');
-  const unmount = mountMemory(disk);
+  const unmount = mountMemory(disk, DISK_MEGABYTES);
   const dataDir = join(disk, 'data');
   const filler = join(disk, 'filler');
   const world = await createWorld({ random, name: 'full', dataDir });
@@ -41,13 +41,15 @@ export async function runFullDisk({ directory, random, cycles }: FullDiskOptions
   }
 }
 
-function mountMemory(mountPoint: string): () => void {
+/** Mounts an empty disk of this size that lives in memory. Returns the function that unmounts it. */
+export function mountMemory(mountPoint: string, megabytes: number): () => void {
   mkdirSync(mountPoint);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MEGABYTES}m`, 'tmpfs', mountPoint]);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', mountPoint]);
   return undoLater(`mount ${mountPoint}`, () => insist(() => execFileSync('umount', [mountPoint])));
 }
 
-function fill(path: string): void {
+/** Fills the disk to the last byte with one file. */
+export function fill(path: string): void {
   const file = openSync(path, 'w');
   try {
     for (const bytes of PIECES_BYTES) writeUntilFull(file, Buffer.alloc(bytes));

@@ -9,6 +9,7 @@
 import { parseArgs } from 'node:util';
 import { runClockJumps } from './clock-jump.ts';
 import { runCutDeliveries } from './cut-delivery.ts';
+import { runCutMigrations } from './cut-migration.ts';
 import { runDataDirectories } from './data-directory.ts';
 import type { DeadlyVerdict } from './deaths.ts';
 import { checkVolatileDisk } from './disk/check.ts';
@@ -18,6 +19,7 @@ import { runFewFiles } from './few-files.ts';
 import { runFullDisk } from './full-disk.ts';
 import { runIoErrors } from './io-error.ts';
 import { runKills } from './kill.ts';
+import { runMigrations } from './migration.ts';
 import { runPowerCuts } from './power-cut.ts';
 import { runReadOnly } from './read-only.ts';
 import {
@@ -38,6 +40,7 @@ import {
   lackingForFewFiles,
   lackingForFullDisks,
   lackingForKills,
+  lackingForMigrations,
   lackingForPowerCuts,
   lackingForReadOnly,
 } from './requirements.ts';
@@ -81,6 +84,7 @@ const TRACKS: Record<string, Part>[] = [
     'disk-check': { lacking: lackingForPowerCuts, run: checkDisk },
     'power-cut': { lacking: lackingForPowerCuts, run: cutPower },
     control: { lacking: lackingForPowerCuts, run: cutPowerUnsafely },
+    'cut-migration': { lacking: lackingForPowerCuts, run: cutMigrations },
     'cut-delivery': { lacking: lackingForPowerCuts, run: cutDeliveries },
     'io-error': { lacking: lackingForPowerCuts, run: breakDisk },
   },
@@ -96,6 +100,7 @@ const TRACKS: Record<string, Part>[] = [
     'clock-jump': { lacking: lackingForClockJumps, run: jumpClock },
     'failed-flush': { lacking: lackingForFailedFlushes, run: failFlushes },
     'read-only': { lacking: lackingForReadOnly, run: forbidWrites },
+    migration: { lacking: lackingForMigrations, run: cutMigrationsShort },
   },
 ];
 
@@ -227,6 +232,17 @@ async function cutDeliveries(place: Place): Promise<Result> {
   };
 }
 
+async function cutMigrations(place: Place): Promise<Result> {
+  const { random, cycles } = { random: seededRandom(place.seed), cycles: place.cycles };
+  const verdict = await runCutMigrations({ ...(await withDisk(place)), random, cycles });
+  const { cuts, lostPieces, untouched, migrated, faults } = verdict;
+  const left = `left ${untouched} untouched, ${migrated} migrated`;
+  return {
+    ok: faults.length === 0,
+    lines: [`${cuts} cuts, which lost ${lostPieces} pieces, ${left}`, ...faults],
+  };
+}
+
 async function terminateAgainAndAgain({ cycles, seed }: Place): Promise<Result> {
   const verdict = await runTerminations({
     cycles: cycles * TERMINATIONS_PER_CYCLE,
@@ -244,6 +260,16 @@ async function killRetention({ cycles }: Place): Promise<Result> {
   const { kills, expired, kept, faults } = await runRetentionKills({ cycles });
   const done = `${kills} kills; ${expired} emails expired, ${kept} that have not ended kept everything`;
   return { ok: faults.length === 0, lines: [done, ...faults] };
+}
+
+async function cutMigrationsShort({ directory, cycles, seed }: Place): Promise<Result> {
+  const verdict = await runMigrations({ directory, cycles, random: seededRandom(seed) });
+  const { kills, fullDisks, untouched, migrated, faults } = verdict;
+  const ends = `${kills} kills and ${fullDisks} full disks`;
+  return {
+    ok: faults.length === 0,
+    lines: [`${ends} left ${untouched} untouched, ${migrated} migrated`, ...faults],
+  };
 }
 
 async function fillDisk({ directory, cycles, seed }: Place): Promise<Result> {

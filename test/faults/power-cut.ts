@@ -143,9 +143,8 @@ async function cutMigration(run: Run): Promise<TakenCut> {
     execFileSync('sync', ['--file-system', dataDir]);
   };
   const start: Start = { name: 'migration', content: { sizeBytes: DISK_BYTES }, prepare };
-  const { keys, ids } = previousVersion();
-  const emails = ['email', 'bounced', 'file', 'scheduled'].map((name) => `/v1/emails/${ids[name]}`);
-  const stored = [...emails, `/v1/templates/${ids['template']}`, `/v1/webhooks/${ids['webhook']}`];
+  const { keys, answers } = previousVersion();
+  const stored = answers.filter(({ key }) => key === 'test').map(({ path }) => path);
   return { ...(await cutStart(run, start, clients)), testKey: keys.test, stored };
 }
 

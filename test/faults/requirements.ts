@@ -23,6 +23,10 @@ export function lackingForFailedFlushes(): string[] {
   return [...lackingRoot(), ...lackingPrograms('strace')];
 }
 
+export function lackingForMigrations(): string[] {
+  return [...lackingToMount([]), ...lackingPrograms('fallocate', 'mount', 'strace', 'umount')];
+}
+
 export function lackingForFewFiles(): string[] {
   return [...lackingRoot(), ...lackingPrograms('prlimit')];
 }
