@@ -38,7 +38,7 @@ import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
 import { type EmailHead, findEmail } from './store.ts';
 
-type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp;
+type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp & Pick<App, 'crashPoint'>;
 
 const tags = ['Emails'];
 const ONE = '/emails/:id';
@@ -241,7 +241,7 @@ async function findFor(
   return head;
 }
 
-async function show(app: Pick<App, 'db' | 'log'>, head: EmailHead) {
+async function show(app: Pick<App, 'db' | 'log' | 'crashPoint'>, head: EmailHead) {
   const email = await findEmail(app.db.read, head.id);
   if (!email) throw notFound('Email');
   const texts = await readTexts(app, email);

@@ -17,7 +17,7 @@ import {
 } from './contents/open.ts';
 import type { SpooledMessage } from './store.ts';
 
-type SigningApp = Pick<App, 'blobs' | 'config' | 'db'> & { signingKeys: SigningKeys };
+type SigningApp = Pick<App, 'blobs' | 'config' | 'db' | 'crashPoint'> & { signingKeys: SigningKeys };
 
 type PreparedMessage = {
   /**

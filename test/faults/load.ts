@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonProcess, DaemonResponse } from '../support/daemon.ts';
 import { asksForPatience } from './patience.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { bodyOf, createSubmission, firstId, type Mix, type Submission } from './submission.ts';
+import { bodyOf, createSubmission, firstId, type Mix, type Submission, showsTexts } from './submission.ts';
 
 export type LoadOptions = {
   random: SeededRandom;
@@ -35,6 +35,8 @@ export type LoadRun = {
 /** Before a request that was refused for now is made again. */
 const PATIENCE_MS = 50;
 const CANCEL_TRIES = 5;
+/** Share of the accepted emails that the client asks for at once. */
+const READ_SHARE = 0.1;
 
 export class Load {
   /** Everything that was answered with 200 at least once, in the order of the first answers. */
@@ -89,6 +91,9 @@ export class Load {
       if (result === 'accepted' && submission.cancellation === 'planned') {
         await this.#cancel(daemon, key, submission);
       }
+      if (result === 'accepted' && this.#options.random.share() < READ_SHARE) {
+        await this.#read(daemon, key, submission);
+      }
       if (result === 'gone' && !persistent) return;
       const waitMs = result === 'accepted' ? pauseMs : PATIENCE_MS;
       if (waitMs > 0) await sleep(waitMs);
@@ -131,6 +136,17 @@ export class Load {
         this.gone += 1;
       }
       await sleep(PATIENCE_MS);
+    }
+  }
+
+  /** Asks for an email that was accepted, which must be shown with the texts it was sent with. */
+  async #read(daemon: DaemonProcess, key: string, submission: Submission): Promise<void> {
+    try {
+      const answer = await daemon.request('GET', `/v1/emails/${firstId(submission)}`, key);
+      if (answer.status !== 200) this.#noteRefusal('GET', answer);
+      else if (!showsTexts(submission, answer.body)) this.refusals.push('GET: other texts than were sent');
+    } catch {
+      this.gone += 1;
     }
   }
 

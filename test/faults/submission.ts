@@ -97,6 +97,14 @@ function contentOf(kind: Kind): { text?: string; html?: string } {
   }
 }
 
+/** Whether an email is shown with the texts of its submission. A text that the daemon makes is never empty. */
+export function showsTexts({ kind }: Submission, shown: unknown): boolean {
+  const { text: sentText, html: sentHtml } = contentOf(kind);
+  const { text, html } = shown as { text: unknown; html: unknown };
+  const isText = sentText === undefined ? typeof text === 'string' && text !== '' : text === sentText;
+  return isText && html === (sentHtml ?? null);
+}
+
 type AttachedFile = { filename: string; contentType: string; contentId?: string; bytes: Buffer };
 
 function attachmentsOf({ kind, idempotencyKey }: Submission): AttachedFile[] {

@@ -22,7 +22,7 @@ export type OpenMessage = {
   bodyHash(): Promise<string>;
 };
 
-type ContentApp = Pick<App, 'blobs' | 'db'>;
+type ContentApp = Pick<App, 'blobs' | 'db' | 'crashPoint'>;
 
 /**
  * Messages with large texts that were composed a moment ago. A message with recipients at many sites is opened for each
@@ -69,6 +69,7 @@ async function openRendered(
 ): Promise<OpenMessage> {
   const packed = await findContent(app.db.read, content.contentId);
   if (!packed) throw new Error(`content ${content.contentId} does not exist`);
+  app.crashPoint('content-after-read');
   if (packed.sizeBytes < MIN_REMEMBERED_BYTES) return composeMessage(app, content, { id, packed });
   const known = composed.get(id);
   if (known !== undefined) return known;
@@ -88,6 +89,7 @@ async function composeMessage(
   const bytes = files
     ? joined(Buffer.concat([header, ...texts]), files)
     : inMemory([header, ...texts, ...end]);
+  app.crashPoint('content-after-compose');
   let hash: Promise<string> | undefined;
   return {
     bytes,

@@ -13,11 +13,12 @@ type Texts = { html: string | null; text: string | null };
  * is logged. Returns undefined for a message that names no content.
  */
 export async function readTexts(
-  app: Pick<App, 'db' | 'log'>,
+  app: Pick<App, 'db' | 'log' | 'crashPoint'>,
   message: Pick<MessageRow, 'id' | 'contentId' | 'mergeValues'>,
 ): Promise<Texts | undefined> {
   if (message.contentId === null) return undefined;
   const packed = await findContent(app.db.read, message.contentId);
+  app.crashPoint('content-while-shown');
   try {
     const source: Source = packed ? await unpackSource(packed) : {};
     const { html = null, text = null } = fillTexts(source, valuesOf(message));
