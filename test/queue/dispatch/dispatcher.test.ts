@@ -10,7 +10,7 @@ import { closeAfterTests } from '../../support/close-after.ts';
 import { oblige, startCommandServer } from '../../support/command-server.ts';
 import type { Hosts } from '../../support/loopback.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
-import { eventTypes, type Spool } from '../../support/spool.ts';
+import type { Spool } from '../../support/spool.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { openRoutedSpool } from '../routed-spool.ts';
 
@@ -240,25 +240,6 @@ test('scheduled mail of a domain that is no longer verified bounces with that re
   assert.equal(email.status, 'bounced');
   for (const { diagnostic } of email.recipients) assert.match(diagnostic, /no longer verified/);
   assert.equal(spool.dialled.length, 0);
-});
-
-test('canceled mail is not sent, and has a story', async () => {
-  const spool = await openWorld({});
-  spool.addZone('rcpt.example A 192.0.2.1');
-  const id = await spool.accept('bob@rcpt.example');
-  const canceled = await spool.cancel(id);
-  assert.deepEqual([canceled.status, canceled.body.status], [200, 'canceled']);
-  await spool.deliverDue();
-  assert.equal(spool.dialled.length, 0);
-  assert.deepEqual(eventTypes(await spool.email(id)), ['email.queued', 'email.canceled']);
-});
-
-test('mail that is already on its way cannot be canceled', async () => {
-  const spool = await openWorld({});
-  const id = await spool.accept('bob@rcpt.example');
-  await spool.claim();
-  const refused = await spool.cancel(id);
-  assert.deepEqual([refused.status, refused.body.error.type], [409, 'invalid_state']);
 });
 
 test('stopping finishes what is claimed and claims nothing more', async () => {

@@ -5,17 +5,8 @@ import fc from 'fast-check';
 import type { MessageContent } from '../../../../src/mail/smtp/client/envelope.ts';
 import type { TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
-import {
-  DISTINCT,
-  envelope,
-  inline,
-  peerFor,
-  send,
-  sessionWith,
-  settleSockets,
-  summary,
-  until,
-} from './session-fixture.ts';
+import { waitUntil } from '../../../support/wait-until.ts';
+import { DISTINCT, envelope, inline, meet, send, settleSockets, summary } from './session-fixture.ts';
 
 type Streamed = MessageContent & { pulled(): number; isClosed(): boolean };
 
@@ -46,8 +37,7 @@ function streamed(chunks: Iterable<string | Buffer>, sizeBytes?: number): Stream
 const LINE = `${'x'.repeat(76)}\r\n`;
 
 test('a streamed message arrives byte for byte, wherever its chunks are cut', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   const part = fc.constantFrom(
     '.',
     '..',
@@ -89,15 +79,14 @@ test('a stray CR or LF ends the connection before the dot, also across chunks', 
     [LINE, LINE, 'body\r'],
   ];
   for (const chunks of cases) {
-    const peer = await peerFor(t);
-    const session = await sessionWith(t, peer.port);
+    const { peer, session } = await meet(t);
     const message = streamed(chunks);
     await assert.rejects(
       send(session, envelope({ message })),
       { name: 'MalformedMessageError' },
       JSON.stringify(chunks),
     );
-    await until(() => peer.closedConnections() === 1);
+    await waitUntil(() => peer.closedConnections() === 1);
     assert.deepEqual(peer.messages, []);
     assert.ok(message.isClosed());
   }
@@ -105,16 +94,14 @@ test('a stray CR or LF ends the connection before the dot, also across chunks', 
 
 test('a message that is not as long as declared is not ended with a dot', async (t) => {
   for (const sizeBytes of [LINE.length * 3 - 1, LINE.length * 3 + 1, LINE.length]) {
-    const peer = await peerFor(t);
-    const session = await sessionWith(t, peer.port);
+    const { peer, session } = await meet(t);
     const message = streamed([LINE, LINE, LINE], sizeBytes);
     await assert.rejects(send(session, envelope({ message })), { name: 'MalformedMessageError' });
     assert.equal(message.pulled(), 3, 'it is read to its end');
-    await until(() => peer.closedConnections() === 1);
+    await waitUntil(() => peer.closedConnections() === 1);
     assert.deepEqual(peer.messages, []);
   }
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   const message = { ...inline(LINE), sizeBytes: 1 };
   assert.deepEqual(summary(await send(session, envelope({ message }))), ['failed mail protocol']);
   assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
@@ -123,8 +110,7 @@ test('a message that is not as long as declared is not ended with a dot', async 
 test('chunks are read as the peer takes them, and given up when it takes no more', async (t) => {
   const clock = createFakeClock(0);
   const stalled = Promise.withResolvers<void>();
-  const peer = await peerFor(t, { stall: () => stalled.resolve() });
-  const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
+  const { session } = await meet(t, { stall: () => stalled.resolve() }, { timeouts: DISTINCT, clock });
   const chunk = LINE.repeat(1_000);
   const count = 200;
   const message = streamed(Array<string>(count).fill(chunk), chunk.length * count);
@@ -147,10 +133,9 @@ test('a peer that refuses or goes in the middle of a streamed message stops the 
     ['close', 'failed body connection'],
     ['what?\r\n', 'failed body protocol'],
   ] as const) {
-    const peer = await peerFor(t, {
+    const { peer, session } = await meet(t, {
       stall: (socket) => void (answer === 'close' ? socket.resetAndDestroy() : socket.write(answer)),
     });
-    const session = await sessionWith(t, peer.port);
     const message = streamed(Array<string>(200).fill(LINE.repeat(1_000)), LINE.length * 200_000);
     const result = await send(session, envelope({ message }));
     assert.deepEqual(summary(result), [expected]);
@@ -166,8 +151,7 @@ test('a peer that answers while the last chunk is awaited does not get the dot',
     ['250 2.0.0 taken\r\n', 'failed body protocol'],
     ['552 5.3.4 too big\r\n', 'refused body 552'],
   ] as const) {
-    const peer = await peerFor(t);
-    const session = await sessionWith(t, peer.port);
+    const { peer, session } = await meet(t);
     const message: MessageContent = {
       ...streamed([LINE]),
       async *chunks() {
@@ -183,14 +167,13 @@ test('a peer that answers while the last chunk is awaited does not get the dot',
 
 test('a refusal is heard although the peer has gone when the next chunk is there', async (t) => {
   const sockets: Socket[] = [];
-  const peer = await peerFor(t, { stall: (socket) => sockets.push(socket.resume()) });
-  const session = await sessionWith(t, peer.port);
+  const { session } = await meet(t, { stall: (socket) => sockets.push(socket.resume()) });
   const message: MessageContent = {
     ...streamed([LINE, LINE]),
     async *chunks() {
       yield Buffer.from(LINE);
       sockets[0]?.end('552 5.3.4 too big\r\n');
-      await until(() => !session.isOpen());
+      await waitUntil(() => !session.isOpen());
       yield Buffer.from(LINE);
     },
   };
@@ -198,8 +181,7 @@ test('a refusal is heard although the peer has gone when the next chunk is there
 });
 
 test('chunks that cannot be read are our own fault, and the message has no end', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   const message: MessageContent = {
     sizeBytes: LINE.length * 2,
     isEightBit: false,
@@ -211,7 +193,7 @@ test('chunks that cannot be read are our own fault, and the message has no end',
   };
   await assert.rejects(send(session, envelope({ message })), RangeError);
   assert.equal(session.isOpen(), false);
-  await until(() => peer.closedConnections() === 1);
+  await waitUntil(() => peer.closedConnections() === 1);
   assert.deepEqual(peer.messages, []);
 });
 
@@ -225,13 +207,12 @@ test('a phase is told when it is on the wire: who dies in that moment leaves jus
   };
   for (const message of [inline(LINE.repeat(10)), streamed([LINE, LINE])]) {
     for (const [phase, expected] of Object.entries(wire)) {
-      const peer = await peerFor(t);
-      const session = await sessionWith(t, peer.port);
+      const { peer, session } = await meet(t);
       const onPhase = (reached: string) => {
         if (reached === phase) session.close();
       };
       assert.match(summary(await send(session, envelope({ message, onPhase })))[0] ?? '', /connection/);
-      await until(() => peer.closedConnections() === 1);
+      await waitUntil(() => peer.closedConnections() === 1);
       assert.match(peer.reads.slice(1).join(''), expected, phase);
     }
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { SMTPServer } from 'smtp-server';
@@ -9,34 +9,37 @@ import type { TransactionResult } from '../../../../src/mail/smtp/client/transac
 import { withTimeout } from '../../../../src/system/clock.ts';
 import type { DialTarget } from '../../../../src/system/dial.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
+import { listenOnLoopback } from '../../../support/loopback.ts';
+import { waitUntil } from '../../../support/wait-until.ts';
 import { type Answer, type Script, type ScriptPhase, startScriptedPeer } from './scripted-peer.ts';
 import {
   DISTINCT,
+  endsAfter,
   envelope,
-  expectTimeout,
   inline,
+  meet,
   optionsFor,
   peerFor,
   send,
   sessionWith,
   settleSockets,
   summary,
-  until,
   worldWith,
 } from './session-fixture.ts';
 
-async function failureOf(port: number, more: Partial<SmtpOptions> = {}): Promise<SmtpFailure> {
-  const opened = await openSmtp(worldWith(), optionsFor(port, more));
+async function failureOf(
+  port: number,
+  more: Partial<SmtpOptions> = {},
+  world = worldWith(),
+): Promise<SmtpFailure> {
+  const opened = await openSmtp(world, optionsFor(port, more));
   assert.ok(!opened.ok);
   return opened.failure;
 }
 
 type Taken = { from: string; to: string[]; raw: string; secure: boolean };
 
-async function startRealServer(
-  t: TestContext,
-  disabled: string[],
-): Promise<{ port: number; taken: Taken[] }> {
+async function startRealServer(t: TestContext, disabled: string[]) {
   const taken: Taken[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -65,11 +68,8 @@ async function startRealServer(
     },
   });
   server.on('error', () => {});
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  const address = server.server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  return { port: address.port, taken };
+  return { port: await listenOnLoopback(server.server as Server), taken };
 }
 
 for (const disabled of [[], ['STARTTLS'], ['PIPELINING'], ['STARTTLS', 'PIPELINING']]) {
@@ -136,8 +136,7 @@ test('any message arrives byte for byte, in slices where it is large', async (t)
 });
 
 test('MAIL, every RCPT and DATA share one packet where PIPELINING is offered', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   const recipients = ['a@example.net', 'b@example.net'];
   await send(session, envelope({ recipients }));
   const size = envelope().prefix.length + envelope().message.sizeBytes;
@@ -148,8 +147,7 @@ test('MAIL, every RCPT and DATA share one packet where PIPELINING is offered', a
 });
 
 test('without PIPELINING nothing is sent before its answer, and DATA only when somebody is left', async (t) => {
-  const peer = await peerFor(t, { ehlo: '250 peer.test\r\n', rcpt: '550 5.1.1 no\r\n' });
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t, { ehlo: '250 peer.test\r\n', rcpt: '550 5.1.1 no\r\n' });
   const result = await send(session, envelope({ recipients: ['a@example.net', 'b@example.net'] }));
   assert.deepEqual(summary(result), ['refused rcpt 550', 'refused rcpt 550']);
   assert.equal(result.usable, true);
@@ -162,8 +160,7 @@ test('without PIPELINING nothing is sent before its answer, and DATA only when s
 });
 
 test('BODY=8BITMIME is declared for eight-bit messages only', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   await send(session, envelope());
   await send(session, envelope({ message: inline('Subject: é\r\n\r\n') }));
   const mails = peer.commands.filter((line) => line.startsWith('MAIL'));
@@ -174,8 +171,7 @@ test('BODY=8BITMIME is declared for eight-bit messages only', async (t) => {
 });
 
 test('a message over the declared size is refused without being sent', async (t) => {
-  const peer = await peerFor(t, { ehlo: '250-peer.test\r\n250-PIPELINING\r\n250 SIZE 40\r\n' });
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t, { ehlo: '250-peer.test\r\n250-PIPELINING\r\n250 SIZE 40\r\n' });
   const result = await send(session, envelope());
   assert.deepEqual(summary(result), ['refused mail 552']);
   assert.equal(result.usable, true);
@@ -189,8 +185,7 @@ test('a refused sender refuses every recipient', async (t) => {
       rcpt: '503 5.5.1 MAIL first\r\n',
       data: '503 5.5.1 no\r\n',
     };
-    const peer = await peerFor(t, ehlo === undefined ? answers : { ...answers, ehlo });
-    const session = await sessionWith(t, peer.port);
+    const { session } = await meet(t, ehlo === undefined ? answers : { ...answers, ehlo });
     const result = await send(session, envelope({ recipients: ['a@example.net', 'b@example.net'] }));
     assert.deepEqual(summary(result), ['refused mail 550', 'refused mail 550']);
     assert.equal(result.usable, true);
@@ -198,10 +193,9 @@ test('a refused sender refuses every recipient', async (t) => {
 });
 
 test('DATA that is accepted although every recipient was refused gets a bare dot', async (t) => {
-  const peer = await peerFor(t, {
+  const { peer, session } = await meet(t, {
     rcpt: (line) => (line.includes('no') ? '550 5.1.1 no\r\n' : '250 ok\r\n'),
   });
-  const session = await sessionWith(t, peer.port);
   const first = await send(session, envelope({ recipients: ['no@example.net'] }));
   assert.deepEqual(summary(first), ['refused rcpt 550']);
   assert.equal(first.usable, true);
@@ -212,11 +206,10 @@ test('DATA that is accepted although every recipient was refused gets a bare dot
 
 test('RSET goes before the next transaction only where one ended early', async (t) => {
   const answers: Answer[] = ['354 go\r\n', '451 4.3.0 later\r\n', '354 go\r\n', '354 go\r\n'];
-  const peer = await peerFor(t, {
+  const { peer, session } = await meet(t, {
     ehlo: '250 peer.test\r\n',
     data: () => answers.shift() ?? 'close',
   });
-  const session = await sessionWith(t, peer.port);
   const outcomes: string[] = [];
   for (let round = 0; round < 4; round++) outcomes.push(...summary(await send(session, envelope())));
   assert.deepEqual(outcomes, ['accepted 250', 'refused data 451', 'accepted 250', 'accepted 250']);
@@ -225,11 +218,10 @@ test('RSET goes before the next transaction only where one ended early', async (
 });
 
 test('RSET shares the packet of the next transaction', async (t) => {
-  const peer = await peerFor(t, {
+  const { peer, session } = await meet(t, {
     data: '554 5.5.1 no recipients\r\n',
     rcpt: '450 4.2.1 later\r\n',
   });
-  const session = await sessionWith(t, peer.port);
   assert.deepEqual(summary(await send(session, envelope())), ['refused rcpt 450']);
   assert.deepEqual(summary(await send(session, envelope())), ['refused rcpt 450']);
   assert.deepEqual(
@@ -240,11 +232,10 @@ test('RSET shares the packet of the next transaction', async (t) => {
 });
 
 test('a refused message refuses those whom RCPT accepted', async (t) => {
-  const peer = await peerFor(t, {
+  const { session } = await meet(t, {
     rcpt: (line) => (line.includes('no') ? '550 5.1.1 no\r\n' : '250 ok\r\n'),
     dot: '554 5.7.1 spam\r\n',
   });
-  const session = await sessionWith(t, peer.port);
   const result = await send(session, envelope({ recipients: ['a@example.net', 'no@example.net'] }));
   assert.deepEqual(summary(result), ['refused dot 554', 'refused rcpt 550']);
   assert.equal(result.usable, true);
@@ -260,8 +251,7 @@ test('421 ends the session in any phase, and is the answer for whoever has none'
   ];
   for (const ehlo of ['250 peer.test\r\n', '250-peer.test\r\n250 PIPELINING\r\n']) {
     for (const [phase, expected] of cases) {
-      const peer = await peerFor(t, { ehlo, [phase]: goodbye });
-      const session = await sessionWith(t, peer.port);
+      const { session } = await meet(t, { ehlo, [phase]: goodbye });
       const result = await send(session, envelope({ recipients: ['a@example.net', 'b@example.net'] }));
       assert.deepEqual(summary(result), expected, phase);
       assert.equal(result.usable, false);
@@ -271,8 +261,7 @@ test('421 ends the session in any phase, and is the answer for whoever has none'
 });
 
 test('a server without EHLO is greeted with HELO', async (t) => {
-  const peer = await peerFor(t, { ehlo: '502 5.5.1 what?\r\n' });
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t, { ehlo: '502 5.5.1 what?\r\n' });
   assert.equal(session.extensions.size, 0);
   assert.deepEqual(summary(await send(session, envelope())), ['accepted 250']);
   assert.deepEqual(peer.commands.slice(0, 3), [
@@ -318,10 +307,7 @@ test('a refused or failed handshake is a failure of TLS, and nothing follows in 
     assert.equal(failure.phase, 'starttls');
     assert.equal(failure.kind, 'tls');
     assert.deepEqual(peer.commands.slice(0, 2), ['EHLO mail.example.com', 'STARTTLS']);
-    assert.equal(
-      peer.commands.some((line) => line.startsWith('MAIL')),
-      false,
-    );
+    assert.ok(!peer.commands.some((line) => line.startsWith('MAIL')));
   }
 });
 
@@ -338,18 +324,14 @@ test('garbage in the packet that ends the handshake is a failure, not the end of
       near.write(chunk[0] === 0x16 ? Buffer.concat([chunk, Buffer.from('garbage')]) : chunk),
     );
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   t.after(() => proxy.close());
-  const address = proxy.address();
-  assert.ok(address !== null && typeof address === 'object');
-  const failure = await failureOf(address.port);
+  const failure = await failureOf(await listenOnLoopback(proxy));
   assert.ok(['starttls', 'ehlo'].includes(failure.phase), failure.phase);
   assert.ok(['tls', 'connection'].includes(failure.kind), failure.kind);
 });
 
 test('STARTTLS is not asked for where the caller wants none', async (t) => {
-  const peer = await peerFor(t, { ehlo: '250-peer.test\r\n250 STARTTLS\r\n' });
-  const session = await sessionWith(t, peer.port, { tls: 'none' });
+  const { peer, session } = await meet(t, { ehlo: '250-peer.test\r\n250 STARTTLS\r\n' }, { tls: 'none' });
   assert.equal(session.tls, undefined);
   assert.deepEqual(peer.commands, ['EHLO mail.example.com']);
 });
@@ -394,8 +376,7 @@ test('nothing that could end a command line reaches the wire', async (t) => {
 });
 
 test('a message with a CR or LF outside CRLF is not sent', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   const endings = ['\n.\n', '\n.\r\n', '\r.\r\n', '\r\n.\n', '\r\n.\r', '\r.\r', '\r\r\n.\r\n', '\n\n.\r\n'];
   for (const ending of endings) {
     const message = Buffer.from(`Subject: x\r\n\r\nbody${ending}MAIL FROM:<e@evil.example>\r\n`);
@@ -410,8 +391,7 @@ test('a message with a CR or LF outside CRLF is not sent', async (t) => {
 });
 
 test('a message cannot end early however its lines begin', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   const message = Buffer.from('.\r\n.\r\n..\r\n\r\n.\r\nMAIL FROM:<e@evil.example>\r\n.');
   assert.deepEqual(
     summary(await send(session, envelope({ prefix: Buffer.alloc(0), message: inline(message) }))),
@@ -439,8 +419,7 @@ test('garbage is a protocol failure in every phase', async (t) => {
       assert.equal(`${failure.phase} ${failure.kind}`, `${phase} protocol`, garbage);
     }
     for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
-      const peer = await peerFor(t, { [phase]: garbage });
-      const session = await sessionWith(t, peer.port);
+      const { session } = await meet(t, { [phase]: garbage });
       const result = await send(session, envelope());
       assert.deepEqual(summary(result), [
         `failed ${phase} protocol${phase === 'dot' ? ' after the dot' : ''}`,
@@ -458,8 +437,7 @@ test('an answer of the wrong kind is no acceptance', async (t) => {
     ['dot', '354 more\r\n'],
   ];
   for (const [phase, answer] of cases) {
-    const peer = await peerFor(t, { [phase]: answer });
-    const session = await sessionWith(t, peer.port);
+    const { session } = await meet(t, { [phase]: answer });
     const result = await send(session, envelope());
     assert.match(summary(result)[0] ?? '', new RegExp(`^failed ${phase} protocol`));
     assert.equal(result.usable, false);
@@ -478,8 +456,7 @@ test('a connection that closes or is reset is a failure of its phase', async (t)
     }
     for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
       for (const ehlo of ['250 peer.test\r\n', '250-peer.test\r\n250 PIPELINING\r\n']) {
-        const peer = await peerFor(t, { ehlo, [phase]: how });
-        const session = await sessionWith(t, peer.port);
+        const { session } = await meet(t, { ehlo, [phase]: how });
         const result = await send(session, envelope());
         const [text = ''] = summary(result);
         if (how === 'close')
@@ -528,16 +505,12 @@ test('a closed port is a failure to connect', async () => {
 
 test('a connection that does not come about is given up in time', async () => {
   const clock = createFakeClock(0);
-  let failure: SmtpFailure | undefined;
   // A dial like the real one towards a host that drops packets.
   const dial = ({ timeoutMs }: DialTarget) =>
     withTimeout(clock, new Promise<never>(() => {}), { timeoutMs, what: 'connect' });
-  const opening = openSmtp({ clock, dial }, optionsFor(25, { timeouts: DISTINCT })).then((opened) => {
-    failure = opened.ok ? undefined : opened.failure;
-  });
-  await expectTimeout(clock, DISTINCT.connectMs, () => failure !== undefined);
-  await opening;
-  assert.equal(`${failure?.phase} ${failure?.kind}`, 'connect timeout');
+  const opening = failureOf(25, { timeouts: DISTINCT }, { clock, dial });
+  const failure = await endsAfter(clock, DISTINCT.connectMs, opening);
+  assert.equal(`${failure.phase} ${failure.kind}`, 'connect timeout');
 });
 
 test('a peer that says nothing is given up in every phase, at its time', async (t) => {
@@ -549,18 +522,12 @@ test('a peer that says nothing is given up in every phase, at its time', async (
   for (const [phase, reachedBefore, timeoutMs] of cases) {
     const clock = createFakeClock(0);
     const peer = await peerFor(t, { ehlo: '250-peer.test\r\n250 STARTTLS\r\n', [phase]: 'hang' });
-    let failure: SmtpFailure | undefined;
     const before = Promise.withResolvers<void>();
-    const opening = openSmtp(worldWith(clock), {
-      ...optionsFor(peer.port, { timeouts: DISTINCT }),
-      onPhase: (reached) => reached === reachedBefore && before.resolve(),
-    }).then((opened) => {
-      failure = opened.ok ? undefined : opened.failure;
-    });
+    const onPhase = (reached: SmtpPhase) => reached === reachedBefore && before.resolve();
+    const opening = failureOf(peer.port, { timeouts: DISTINCT, onPhase }, worldWith(clock));
     await Promise.all([before.promise, peer.reached(phase)]);
-    await expectTimeout(clock, timeoutMs, () => failure !== undefined);
-    await opening;
-    assert.equal(`${failure?.phase} ${failure?.kind}`, `${phase} timeout`);
+    const failure = await endsAfter(clock, timeoutMs, opening);
+    assert.equal(`${failure.phase} ${failure.kind}`, `${phase} timeout`);
   }
 });
 
@@ -569,58 +536,50 @@ test('a peer that falls silent in a transaction is given up at the time of its p
   for (const ehlo of ['250 peer.test\r\n', '250-peer.test\r\n250 PIPELINING\r\n']) {
     for (const phase of ['mail', 'rcpt', 'data', 'dot'] as const) {
       const clock = createFakeClock(0);
-      const peer = await peerFor(t, {
-        ehlo,
-        [phase]: 'hang',
-        data: phase === 'dot' ? '354 go\r\n' : phase === 'data' ? 'hang' : '503 no\r\n',
-      });
-      const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
-      let result: TransactionResult | undefined;
-      const transacting = send(session, envelope()).then((done) => {
-        result = done;
-      });
+      const { peer, session } = await meet(
+        t,
+        {
+          ehlo,
+          [phase]: 'hang',
+          data: phase === 'dot' ? '354 go\r\n' : phase === 'data' ? 'hang' : '503 no\r\n',
+        },
+        { timeouts: DISTINCT, clock },
+      );
+      const transacting = send(session, envelope());
       await peer.reached(phase);
-      await expectTimeout(clock, times[phase], () => result !== undefined);
-      await transacting;
-      assert.deepEqual(result && summary(result), [
+      const result = await endsAfter(clock, times[phase], transacting);
+      assert.deepEqual(summary(result), [
         `failed ${phase} timeout${phase === 'dot' ? ' after the dot' : ''}`,
       ]);
-      assert.equal(result?.usable, false);
+      assert.equal(result.usable, false);
     }
   }
 });
 
 test('silence after RSET, and in the goodbye, is bounded too', async (t) => {
   const clock = createFakeClock(0);
-  const peer = await peerFor(t, { data: '451 later\r\n', reset: 'hang' });
-  const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
+  const { peer, session } = await meet(
+    t,
+    { data: '451 later\r\n', reset: 'hang' },
+    { timeouts: DISTINCT, clock },
+  );
   await send(session, envelope());
-  let result: TransactionResult | undefined;
-  const transacting = send(session, envelope()).then((done) => {
-    result = done;
-  });
+  const transacting = send(session, envelope());
   await peer.reached('reset');
-  await expectTimeout(clock, DISTINCT.resetMs, () => result !== undefined);
-  await transacting;
-  assert.deepEqual(result && summary(result), ['failed mail timeout untried']);
+  const result = await endsAfter(clock, DISTINCT.resetMs, transacting);
+  assert.deepEqual(summary(result), ['failed mail timeout untried']);
 
-  const silent = await peerFor(t, { quit: 'hang' });
-  const leaving = await sessionWith(t, silent.port, { timeouts: DISTINCT }, clock);
-  let left = false;
-  const quitting = leaving.quit().then(() => {
-    left = true;
-  });
+  const { peer: silent, session: leaving } = await meet(t, { quit: 'hang' }, { timeouts: DISTINCT, clock });
+  const quitting = leaving.quit();
   await silent.reached('quit');
-  await expectTimeout(clock, DISTINCT.quitMs, () => left);
-  await quitting;
+  await endsAfter(clock, DISTINCT.quitMs, quitting);
   assert.equal(leaving.isOpen(), false);
 });
 
 test('a peer that stops reading the message is given up after one block', async (t) => {
   const clock = createFakeClock(0);
   const stalled = Promise.withResolvers<void>();
-  const peer = await peerFor(t, { stall: () => stalled.resolve() });
-  const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
+  const { session } = await meet(t, { stall: () => stalled.resolve() }, { timeouts: DISTINCT, clock });
   let result: TransactionResult | undefined;
   const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(200_000));
   const transacting = send(session, envelope({ message: inline(message) })).then((done) => {
@@ -639,8 +598,7 @@ test('a refusal in the middle of the message ends the sending', async (t) => {
     ['421 4.3.2 closing\r\n', 'refused body 421'],
     ['250 2.0.0 taken\r\n', 'failed body protocol'],
   ] as const) {
-    const peer = await peerFor(t, { stall: (socket) => void socket.write(answer) });
-    const session = await sessionWith(t, peer.port);
+    const { peer, session } = await meet(t, { stall: (socket) => void socket.write(answer) });
     const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(200_000));
     const result = await send(session, envelope({ message: inline(message) }));
     assert.deepEqual(summary(result), [expected]);
@@ -650,20 +608,18 @@ test('a refusal in the middle of the message ends the sending', async (t) => {
 });
 
 test('an acceptance that nobody asked for is taken for nothing', async (t) => {
-  const peer = await peerFor(t, { dot: '250 2.0.0 taken\r\n250 2.0.0 and the next one too\r\n' });
-  const session = await sessionWith(t, peer.port);
+  const { session } = await meet(t, { dot: '250 2.0.0 taken\r\n250 2.0.0 and the next one too\r\n' });
   const first = await send(session, envelope());
   assert.deepEqual(summary(first), ['accepted 250']);
   assert.equal(first.usable, false);
 });
 
 test('a goodbye to an idle session is told apart from a verdict on the message', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   assert.deepEqual(summary(await send(session, envelope())), ['accepted 250']);
   assert.equal(session.isOpen(), true);
   peer.say('421 4.4.2 idle too long\r\n');
-  await until(() => !session.isOpen());
+  await waitUntil(() => !session.isOpen());
   const result = await send(session, envelope());
   assert.deepEqual(summary(result), ['failed mail reply untried']);
   assert.equal(result.usable, false);
@@ -673,8 +629,7 @@ test('a goodbye to an idle session is told apart from a verdict on the message',
 test('a message is refused when the server refuses it early and reads the rest of it as commands', async (t) => {
   const answers = `552 5.3.4 too big\r\n${'500 5.5.1 unknown command\r\n'.repeat(100)}`;
   const { promise: stalled, resolve: stall } = Promise.withResolvers<void>();
-  const peer = await peerFor(t, { stall: () => stall() });
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t, { stall: () => stall() });
   const message = Buffer.from(`${'x'.repeat(76)}\r\n`.repeat(200_000));
   const sending = send(session, envelope({ message: inline(message) }));
   await stalled;
@@ -690,7 +645,7 @@ test('an idle session whose peer sends two replies unasked is closed at once', a
   const session = await sessionWith(t, peer.port, {}, clock);
   assert.deepEqual(summary(await send(session, envelope())), ['accepted 250']);
   peer.say('250\r\n250\r\n');
-  await until(() => !session.isOpen());
+  await waitUntil(() => !session.isOpen());
   await settleSockets();
   assert.equal(peer.closedConnections(), 1);
 });
@@ -701,18 +656,15 @@ test('a flood of replies ends the session', async (t) => {
   const idle = await peerFor(t);
   const session = await sessionWith(t, idle.port);
   idle.say('250 ok\r\n'.repeat(100_000));
-  await until(() => !session.isOpen() && idle.closedConnections() > 0);
+  await waitUntil(() => !session.isOpen() && idle.closedConnections() > 0);
 });
 
 test('an error that onPhase throws reaches the caller and closes the session', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
-  const failing = envelope({
-    onPhase: () => {
-      throw new RangeError('a bug');
-    },
-  });
-  await assert.rejects(send(session, failing), RangeError);
+  const { session } = await meet(t);
+  const onPhase = () => {
+    throw new RangeError('a bug');
+  };
+  await assert.rejects(send(session, envelope({ onPhase })), RangeError);
   assert.equal(session.isOpen(), false);
 });
 
@@ -725,16 +677,13 @@ test('while connections are scarce no wait is long, except the one after the fin
     });
     let isPressed = false;
     const session = await sessionWith(t, peer.port, { isPressed: () => isPressed }, clock);
-    let isDone = false;
-    const transacting = send(session, envelope()).finally(() => {
-      isDone = true;
-    });
+    const transacting = send(session, envelope());
     await peer.reached(phase);
     await clock.advance(100_000);
-    assert.equal(isDone, false, 'nothing is pressed yet');
+    // Nothing was pressed yet, and nothing has ended.
     isPressed = true;
-    await expectTimeout(clock, phase === 'dot' ? 500_000 : 1_000, () => isDone);
-    const [failed] = (await transacting).recipients;
+    const result = await endsAfter(clock, phase === 'dot' ? 500_000 : 1_000, transacting);
+    const [failed] = result.recipients;
     assert.ok(failed?.kind === 'failed' && failed.failure.kind === 'timeout');
     const limit = phase === 'dot' ? '600000 ms' : '30000 ms while connections were scarce';
     assert.equal(failed.failure.message, `the answer took longer than ${limit}`);

@@ -3,20 +3,22 @@ import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import type { SmtpPhase } from '../../../../src/mail/smtp/client/failure.ts';
 import { openSmtp, type SmtpSession } from '../../../../src/mail/smtp/client/open.ts';
-import type { Transaction, TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
+import type { Transaction } from '../../../../src/mail/smtp/client/transaction.ts';
 import { createFakeClock } from '../../../support/fake-clock.ts';
+import { waitUntil } from '../../../support/wait-until.ts';
 import type { Answer, Script, ScriptedPeer, ScriptPhase } from './scripted-peer.ts';
 import {
   countTimers,
   DISTINCT,
+  endsAfter,
   envelope,
   inline,
+  meet,
   optionsFor,
   peerFor,
   sessionWith,
   settleSockets,
   summary,
-  until,
   worldWith,
 } from './session-fixture.ts';
 
@@ -44,8 +46,7 @@ function inTurn(...answers: Answer[]): () => Answer {
 }
 
 test('the commands of the next message share the packet of the final dot', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   const transactions = await transactAll(session, ['a@example.net', 'b@example.net', 'c@example.net']);
   assert.deepEqual(await outcomes(transactions), ['accepted 250', 'accepted 250', 'accepted 250']);
   const shared = peer.reads.filter((read) =>
@@ -59,14 +60,13 @@ test('the commands of the next message share the packet of the final dot', async
 test('with PIPELINING a session is ready at the dot, without at the result', async (t) => {
   for (const pipelines of [true, false]) {
     const script: Script = pipelines ? { dot: 'hang' } : { ehlo: WITHOUT_PIPELINING, dot: 'hang' };
-    const peer = await peerFor(t, script);
-    const session = await sessionWith(t, peer.port);
+    const { peer, session } = await meet(t, script);
     const seen: string[] = [];
     const { ready, result } = session.transact(envelope());
     void ready.then(() => seen.push('ready'));
     void result.then(() => seen.push('result'));
     await peer.reached('dot');
-    await until(() => seen.length > 0 || !pipelines);
+    await waitUntil(() => seen.length > 0 || !pipelines);
     for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(seen, pipelines ? ['ready'] : []);
     peer.say('250 ok\r\n');
@@ -79,7 +79,7 @@ test('with PIPELINING a session is ready at the dot, without at the result', asy
 test('each message gets its own replies, in order', async (t) => {
   for (const more of [{}, { ehlo: WITHOUT_PIPELINING }]) {
     let recipient = '';
-    const peer = await peerFor(t, {
+    const { session } = await meet(t, {
       ...more,
       rcpt: (line) => {
         recipient = line;
@@ -91,7 +91,6 @@ test('each message gets its own replies, in order', async (t) => {
         return recipient.includes('later') ? '451 later\r\n' : '250 ok\r\n';
       },
     });
-    const session = await sessionWith(t, peer.port);
     const names = ['a', 'spam', 'no', 'b', 'later', 'no', 'no', 'c'];
     const addresses = names.map((name) => `${name}@example.net`);
     assert.deepEqual(await outcomes(await transactAll(session, addresses)), [
@@ -109,12 +108,11 @@ test('each message gets its own replies, in order', async (t) => {
 });
 
 test('RSET begins the next group where a transaction ended before its message, and only there', async (t) => {
-  const peer = await peerFor(t, {
+  const { peer, session } = await meet(t, {
     rcpt: (line) => (line.includes('no') ? '550 5.1.1 no\r\n' : '250 ok\r\n'),
     data: inTurn('354 go\r\n', '554 no recipients\r\n', '354 go\r\n', '354 go\r\n'),
     dot: inTurn('250 ok\r\n', '554 spam\r\n'),
   });
-  const session = await sessionWith(t, peer.port);
   await outcomes(await transactAll(session, ['a@x.example', 'no@x.example', 'b@x.example', 'c@x.example']));
   const verbs = peer.commands.map((line) => line.split(' ')[0]).join(' ');
   const group = 'MAIL RCPT DATA';
@@ -123,8 +121,7 @@ test('RSET begins the next group where a transaction ended before its message, a
 
 test('transactions begun too early wait for their turn', async (t) => {
   for (const more of [{}, { ehlo: WITHOUT_PIPELINING }]) {
-    const peer = await peerFor(t, more);
-    const session = await sessionWith(t, peer.port);
+    const { peer, session } = await meet(t, more);
     const body = `${'x'.repeat(76)}\r\n`.repeat(3_000);
     const transactions = ['1', '2', '3', '4', '5'].map((name) =>
       session.transact(envelope({ message: inline(`Subject: ${name}\r\n\r\n${body}`) })),
@@ -136,8 +133,7 @@ test('transactions begun too early wait for their turn', async (t) => {
 });
 
 test('a message we refuse ourselves harms neither the one before nor the one after', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   const transactions = await transactAll(session, ['a@x.example', 'a b@x.example', 'c@x.example']);
   assert.deepEqual(await outcomes(transactions), ['accepted 250', 'failed mail protocol', 'accepted 250']);
   assert.equal(peer.messages.length, 2);
@@ -167,7 +163,7 @@ function toSecond(phase: ScriptPhase, answer: Answer): Script {
 
 async function expectEnd(peer: ScriptedPeer, session: SmtpSession): Promise<void> {
   assert.equal(session.isOpen(), false);
-  await until(() => peer.closedConnections() === peer.connections());
+  await waitUntil(() => peer.closedConnections() === peer.connections());
 }
 
 const FLOOD = `${'250-x\r\n'.repeat(100_000)}`;
@@ -261,18 +257,10 @@ test('silence is bounded for each phase of a pipelined message, from the verdict
     const clock = createFakeClock(0);
     const peer = await peerFor(t, toSecond(phase, 'hang'));
     const { session, first, second } = await pair(t, peer.port, clock);
-    let result: TransactionResult | undefined;
-    const done = second.result.then((settled) => {
-      result = settled;
-    });
     assert.deepEqual(summary(await first.result), ['accepted 250']);
     if (phase === 'dot') await second.ready;
     await settleSockets();
-    await clock.advance(timeoutMs - 1);
-    assert.equal(result, undefined, phase);
-    await clock.advance(1);
-    await done;
-    assert.deepEqual(result && summary(result), [expected]);
+    assert.deepEqual(summary(await endsAfter(clock, timeoutMs, second.result)), [expected]);
     await expectEnd(peer, session);
   }
 });
@@ -282,14 +270,8 @@ test('a verdict that never comes ends both messages at its time', async (t) => {
   const peer = await peerFor(t, { dot: 'hang' });
   const { session, first, second } = await pair(t, peer.port, clock);
   await peer.reached('dot');
-  let isSettled = false;
-  const both = outcomes([first, second]).finally(() => {
-    isSettled = true;
-  });
-  await clock.advance(DISTINCT.dotMs - 1);
-  assert.equal(isSettled, false);
-  await clock.advance(1);
-  assert.deepEqual(await both, ['failed dot timeout after the dot', 'failed mail connection untried']);
+  const both = await endsAfter(clock, DISTINCT.dotMs, outcomes([first, second]));
+  assert.deepEqual(both, ['failed dot timeout after the dot', 'failed mail connection untried']);
   await expectEnd(peer, session);
 });
 
@@ -323,8 +305,7 @@ test('the first message of a session is never untried, so that trying again come
   ];
   for (const [answer, expected] of cases) {
     const clock = createFakeClock(0);
-    const peer = await peerFor(t, { mail: answer });
-    const session = await sessionWith(t, peer.port, {}, clock);
+    const { peer, session } = await meet(t, { mail: answer }, { clock });
     const { result } = session.transact(envelope());
     await peer.reached('mail');
     if (answer === 'hang') await clock.advance(300_000);
@@ -334,8 +315,7 @@ test('the first message of a session is never untried, so that trying again come
 
 test('a session at rest has no deadline', async (t) => {
   const clock = createFakeClock(0);
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port, { timeouts: DISTINCT }, clock);
+  const { session } = await meet(t, {}, { timeouts: DISTINCT, clock });
   assert.deepEqual(await outcomes(await transactAll(session, ['a@example.net'])), ['accepted 250']);
   await clock.advance(24 * 3_600_000);
   assert.equal(session.isOpen(), true);
@@ -343,14 +323,13 @@ test('a session at rest has no deadline', async (t) => {
 });
 
 test('half a verdict does not disturb the message that is begun behind it', async (t) => {
-  const peer = await peerFor(t, { dot: inTurn('hang') });
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t, { dot: inTurn('hang') });
   const first = session.transact(envelope());
   await peer.reached('dot');
   peer.say('250-2.0.0 ');
   await settleSockets();
   const second = session.transact(envelope());
-  await until(() => peer.reads.join('').split('DATA\r\n').length === 3);
+  await waitUntil(() => peer.reads.join('').split('DATA\r\n').length === 3);
   peer.say('ok\r\n250 2.0.0 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n');
   await second.ready;
   peer.say('250 ok\r\n');
@@ -358,12 +337,11 @@ test('half a verdict does not disturb the message that is begun behind it', asyn
 });
 
 test('an answer to RSET is no answer to the message behind it', async (t) => {
-  const peer = await peerFor(t, {
+  const { peer, session } = await meet(t, {
     mail: inTurn('250 ok\r\n', 'close'),
     rcpt: '450 4.2.1 later\r\n',
     data: '503 no\r\n',
   });
-  const session = await sessionWith(t, peer.port);
   const transactions = await transactAll(session, ['a@example.net', 'b@example.net']);
   assert.deepEqual(await outcomes(transactions), ['refused rcpt 450', 'failed mail connection untried']);
   assert.ok(peer.commands.includes('RSET'));
@@ -414,8 +392,7 @@ test('hundreds of messages leave no listeners behind, and one timer', async (t) 
 });
 
 test('a fault of ours that nobody waits for yet is not uncaught, and ends the message behind it too', async (t) => {
-  const peer = await peerFor(t);
-  const session = await sessionWith(t, peer.port);
+  const { peer, session } = await meet(t);
   const first = session.transact(envelope());
   await first.ready;
   const phases: SmtpPhase[] = [];

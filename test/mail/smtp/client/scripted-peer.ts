@@ -3,7 +3,8 @@
  * bytes on a real socket and records all of them.
  */
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from '../../../support/loopback.ts';
 
 export type ScriptPhase =
   | 'banner'
@@ -136,11 +137,8 @@ export async function startScriptedPeer(script: Script = {}): Promise<ScriptedPe
     });
     isAnswering = react(socket, 'banner', '');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listenOnLoopback(server),
     commands,
     packets,
     messages,

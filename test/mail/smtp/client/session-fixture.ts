@@ -6,17 +6,14 @@ import type { Envelope, MessageContent } from '../../../../src/mail/smtp/client/
 import { openSmtp, type SmtpOptions, type SmtpSession } from '../../../../src/mail/smtp/client/open.ts';
 import { DEFAULT_SMTP_TIMEOUTS, type SmtpTimeouts } from '../../../../src/mail/smtp/client/timeouts.ts';
 import type { TransactionResult } from '../../../../src/mail/smtp/client/transaction.ts';
-import { createTargetGuard } from '../../../../src/system/blocklist.ts';
 import { type Clock, realClock, type Timer } from '../../../../src/system/clock.ts';
 import { createDial } from '../../../../src/system/dial.ts';
 import type { FakeClock } from '../../../support/fake-clock.ts';
-import { pause } from '../../../support/pause.ts';
+import { LOOPBACK_GUARD } from '../../../support/loopback.ts';
 import { type Script, type ScriptedPeer, startScriptedPeer } from './scripted-peer.ts';
 
-const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
-
 export function worldWith(clock: Clock = realClock) {
-  return { clock, dial: createDial(guard, clock) };
+  return { clock, dial: createDial(LOOPBACK_GUARD, clock) };
 }
 
 export function optionsFor(port: number, more: Partial<SmtpOptions> = {}): SmtpOptions {
@@ -47,6 +44,16 @@ export async function sessionWith(
   assert.ok(opened.ok, JSON.stringify(opened));
   t.after(() => opened.session.close());
   return opened.session;
+}
+
+/** A peer that follows the script, and a session with it. */
+export async function meet(
+  t: TestContext,
+  script: Script = {},
+  { clock, ...more }: Partial<SmtpOptions> & { clock?: Clock } = {},
+): Promise<{ peer: ScriptedPeer; session: SmtpSession }> {
+  const peer = await peerFor(t, script);
+  return { peer, session: await sessionWith(t, peer.port, more, clock) };
 }
 
 export const MESSAGE = 'Subject: Hello\r\n\r\n.dot\r\nbody\r\n';
@@ -96,19 +103,20 @@ export const DISTINCT: SmtpTimeouts = {
   quitMs: 21_000,
 };
 
-export async function expectTimeout(
+/** Returns the result of what ends after this time, and not a millisecond earlier. */
+export async function endsAfter<Result>(
   clock: FakeClock,
   timeoutMs: number,
-  isSettled: () => boolean,
-): Promise<void> {
+  ending: Promise<Result>,
+): Promise<Result> {
+  let isSettled = false;
+  const settled = ending.finally(() => {
+    isSettled = true;
+  });
   await clock.advance(timeoutMs - 1);
-  assert.equal(isSettled(), false);
+  assert.equal(isSettled, false);
   await clock.advance(1);
-}
-
-/** Runs the event loop until the condition holds. The clock does not move. */
-export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await pause();
+  return settled;
 }
 
 /** Counts the timers set on a clock, and those that have neither run nor been cancelled. */
