@@ -2,57 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findOptedOut, moveChoices } from '../../src/audiences/contacts/choices/store.ts';
-import {
-  type ContactFilter,
-  deleteContactsOf,
-  findContact,
-  listContacts,
-  putContact,
-} from '../../src/audiences/contacts/store.ts';
+import { deleteContactsOf, findContact, putContact } from '../../src/audiences/contacts/store.ts';
 import { findAudience } from '../../src/audiences/store.ts';
-import type { PageRequest } from '../../src/db/page.ts';
 import { explain } from '../support/explain.ts';
 
 const [tenantId, audienceId] = ['ten_1', 'aud_1'] as const;
-const CURSORS: Omit<PageRequest, 'limit'>[] = [
-  {},
-  { startingAfter: 'ct_2' },
-  { endingBefore: 'ct_2' },
-  { startingAfter: 'ct_2', from: 'ct_1' },
-  { endingBefore: 'ct_2', from: 'ct_1', until: 'ct_3' },
-  { until: 'ct_3' },
-];
 
 const BY_ADDRESS =
   /SEARCH contacts USING INDEX contactsByAddress \(tenantId=\? AND address=\? AND audienceId=\?\)/;
-const LISTS: readonly [name: string, filter: ContactFilter, walk: RegExp][] = [
-  ['all', {}, /SEARCH contacts USING INDEX contactsByAudience \(audienceId=\?/],
-  [
-    'the unsubscribed',
-    { unsubscribed: true },
-    /SEARCH contacts USING INDEX contactsByUnsubscribed \(audienceId=\? AND unsubscribed=\?/,
-  ],
-  ['one address', { address: 'a@b.example' }, BY_ADDRESS],
-  ['one address, unsubscribed', { address: 'a@b.example', unsubscribed: false }, BY_ADDRESS],
-];
-
-for (const [name, filter, walk] of LISTS) {
-  test(`a list of ${name} walks its index, at any cursor and in any time`, async () => {
-    for (const cursor of CURSORS) {
-      const plan = await explain((tx) =>
-        listContacts(tx, tenantId, { audienceId, limit: 100, ...cursor, ...filter }),
-      );
-      const text = plan.join('\n');
-      assert.match(text, walk);
-      const isBounded = Object.keys(cursor).length > 0 && filter.address === undefined;
-      if (isBounded) assert.match(text, / AND id[<>]/);
-      assert.doesNotMatch(text, /SCAN/);
-      // The one row there may be of an address is no work to sort.
-      if (filter.address === undefined) assert.doesNotMatch(text, /TEMP B-TREE/);
-    }
-  });
-}
-
 const id = `ct_${'0'.repeat(26)}` as const;
 
 test('one contact, one audience and a put are each a search', async () => {

