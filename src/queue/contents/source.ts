@@ -11,6 +11,7 @@ import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zli
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import type { ContentRow } from '../../db/content-tables.ts';
 import type { Disposition } from '../../mail/message/file-part.ts';
+import { errorCode } from '../../system/errors.ts';
 
 export type Source = {
   html?: string;
@@ -38,6 +39,8 @@ const MAX_PACKED_BY_WRITE_BYTES = 16 * POOL_BYTES;
 const SMALL = { level: 4, windowBits: 14, memLevel: 6, chunkSize: 4_096 };
 /** Higher levels take up to ten times as long and save a fifth. */
 const LARGE = { level: 1 };
+/** Maximum ratio of the sizes after and before unpacking that Deflate can reach (zlib, Technical Details). */
+const MAX_EXPANSION = 1032;
 const LF = 0x0a;
 
 const deflateInPool = promisify(deflateRaw);
@@ -85,15 +88,25 @@ function packed(bytes: Buffer, source: Buffer): PackedSource {
 
 /**
  * Returns the source of a stored content.
- * @throws DamagedBlobError when its bytes are not those that were stored
+ * @throws DamagedBlobError when its bytes or their size are not those that were stored
  */
 export async function unpackSource({ sizeBytes, sha256, source }: PackedSource): Promise<Source> {
-  if (!hashOf(source).equals(sha256))
-    throw new DamagedBlobError('the database', 'a row of contents holds other bytes than were stored');
+  if (!hashOf(source).equals(sha256)) throw damaged('other bytes than were stored');
+  // The size is checked before memory of this size is allocated.
+  if (sizeBytes < 1 || sizeBytes > source.length * MAX_EXPANSION) throw damaged('an impossible size');
   const options = { chunkSize: Math.max(sizeBytes, 64), maxOutputLength: sizeBytes };
-  return read(
-    sizeBytes < POOL_BYTES ? inflateRawSync(source, options) : await inflateInPool(source, options),
-  );
+  try {
+    const bytes =
+      sizeBytes < POOL_BYTES ? inflateRawSync(source, options) : await inflateInPool(source, options);
+    if (bytes.length === sizeBytes) return read(bytes);
+  } catch (error) {
+    if (errorCode(error) !== 'ERR_BUFFER_TOO_LARGE') throw error;
+  }
+  throw damaged('another size than its bytes have');
+}
+
+function damaged(what: string): DamagedBlobError {
+  return new DamagedBlobError('the database', `a row of contents holds ${what}`);
 }
 
 function write({ html, text, files }: Source): Buffer {

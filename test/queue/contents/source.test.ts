@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { DamagedBlobError } from '../../../src/blobs/damaged.ts';
 import { createPacking, packSmall, unpackSource } from '../../../src/queue/contents/source.ts';
 
 /** Returns a text of two letters in no order, in which every place has hundreds of short repetitions behind it. */
@@ -33,4 +34,28 @@ test('a write packs few small texts itself, and the thread pool the rest and all
   assert.deepEqual(sources.slice(0, 16), left, 'the first texts are left to the write');
   for (const source of sources) assert.deepEqual(await unpackSource(packSmall(source)), { text });
   assert.ok('source' in (await createPacking()({ text: twoLetters(16 * 1024) })));
+});
+
+test('a source whose stored size is damaged is reported as damaged, and takes no memory for it', async () => {
+  for (const text of ['words', 'many words '.repeat(5_000)]) {
+    const source = packSmall({ text });
+    assert.deepEqual(await unpackSource(source), { text });
+    const { sizeBytes } = source;
+    for (const damaged of [
+      sizeBytes - 1,
+      sizeBytes + 1,
+      sizeBytes * 2,
+      0,
+      -1,
+      1.5 * sizeBytes + 0.5,
+      2 ** 31,
+      2 ** 40,
+      2 ** 53,
+    ])
+      await assert.rejects(
+        unpackSource({ ...source, sizeBytes: damaged }),
+        DamagedBlobError,
+        String(damaged),
+      );
+  }
 });
