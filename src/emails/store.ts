@@ -7,7 +7,7 @@ import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../blobs/store.ts
 import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
-import type { EmailAddressRow, EmailRow, EmailTagRow, MessageRow, Mode } from '../db/tables.ts';
+import type { BlobRow, EmailAddressRow, EmailRow, EmailTagRow, MessageRow, Mode } from '../db/tables.ts';
 import { isAboutOpenMail } from '../events/store.ts';
 import { addressKey } from '../mail/address.ts';
 import { cancelMessage, rescheduleMessage } from '../queue/state/cancel.ts';
@@ -204,9 +204,19 @@ const clearContent = statement((db, param: Param<Pick<EmailRow, 'id' | 'contentD
     .where('id', '=', param('id')),
 );
 
+const findNeeding = statement((db, param: Param<{ blobId: BlobRow['id'] }>) =>
+  db
+    .selectFrom('messages')
+    .innerJoin('emails', 'emails.id', 'messages.id')
+    .select('messages.id')
+    .where('messages.blobId', '=', param('blobId'))
+    .where('emails.contentDeletedAt', 'is', null)
+    .limit(1),
+);
+
 /**
- * Deletes the content of emails that ended at `endedBy` or before: HTML, text, and the bytes of the message. Returns
- * the bytes that are in files, which the caller discards.
+ * Deletes the content of emails that ended at `endedBy` or before: HTML, text, and the bytes of the message. Bytes
+ * that an email with content shares are kept. Returns the bytes that are in files, which the caller discards.
  */
 export const expireContent = defineWrite(
   'emails.expireContent',
@@ -217,7 +227,8 @@ export const expireContent = defineWrite(
     for (const { id, blobId, contentId, contentBytes, hasExpired } of rows) {
       if (hasExpired === 0) continue;
       await clearContent.all(tx, { id, contentDeletedAt: expiry.now });
-      const file = blobId === null ? undefined : await emptyBlob(tx, blobId);
+      const isFree = blobId !== null && !(await findNeeding.first(tx, { blobId }));
+      const file = isFree ? await emptyBlob(tx, blobId) : undefined;
       if (file) files.push(file);
       if (contentId !== null) await dropContent(tx, { messageId: id, contentId });
       deleted++;
@@ -281,13 +292,23 @@ export const expireEmails = defineWrite(
     if (ids.length > 0) {
       await tx.deleteFrom('emails').where('id', 'in', ids).execute();
       await deleteMessages(tx, ids);
-      const blobIds = expired.flatMap(({ blobId }) => blobId ?? []);
+      const blobIds = await withoutMessages(
+        tx,
+        expired.flatMap(({ blobId }) => blobId ?? []),
+      );
       if (blobIds.length > 0) await deleteEmptyBlobs(tx, blobIds);
     }
     const wasCutShort = recipients >= MAX_DELETED_RECIPIENTS;
     return { next: wasCutShort ? ids.at(-1) : rows[expiry.rows - 1]?.id, deleted: ids.length };
   },
 );
+
+/** Returns those of the blobs that no message names. */
+async function withoutMessages(tx: Tx, blobIds: readonly BlobRow['id'][]): Promise<BlobRow['id'][]> {
+  if (blobIds.length === 0) return [];
+  const named = await tx.selectFrom('messages').select('blobId').where('blobId', 'in', blobIds).execute();
+  return blobIds.filter((id) => !named.some(({ blobId }) => blobId === id));
+}
 
 /** Deletes the rows by which an email is found. Returns the number of its recipients. */
 async function deleteSearchKeys(

@@ -191,6 +191,34 @@ test('the file of a large message is deleted with its content', async () => {
   assert.equal(blobFiles(test1).length, before);
 });
 
+test('files that messages share are kept until the last of these messages has expired', async () => {
+  const { accept } = await openTenant();
+  const attachments = [{ filename: 'a.bin', content: Buffer.from('shared').toString('base64') }];
+  const [sent, waiting] = [await accept({ attachments }), await accept()];
+  const { blobId } = await side
+    .selectFrom('messages')
+    .select('blobId')
+    .where('id', '=', sent)
+    .executeTakeFirstOrThrow();
+  assert.ok(blobId);
+  await side.updateTable('messages').set({ blobId }).where('id', '=', waiting).execute();
+  await setState(sent, 'delivered');
+  await setState(waiting, 'held');
+  const readBlob = () =>
+    side.selectFrom('blobs').select(['sha256', 'data']).where('id', '=', blobId).executeTakeFirst();
+  const whole = await readBlob();
+  await clock.advance(EMAIL_DAYS * DAY_MS);
+  await runPass();
+  assert.deepEqual(await readBlob(), whole);
+  await setState(waiting, 'delivered');
+  await clock.advance(CONTENT_DAYS * DAY_MS);
+  await runPass();
+  assert.equal((await readBlob())?.sha256, '');
+  await clock.advance(EMAIL_DAYS * DAY_MS);
+  await runPass();
+  assert.equal(await readBlob(), undefined);
+});
+
 test('attempts and events are deleted after 90 days, and not one millisecond before', async () => {
   const { key, accept } = await openTenant();
   const startMs = clock.now();
