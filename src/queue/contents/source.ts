@@ -41,6 +41,8 @@ const SMALL = { level: 4, windowBits: 14, memLevel: 6, chunkSize: 4_096 };
 const LARGE = { level: 1 };
 /** Maximum ratio of the sizes after and before unpacking that Deflate can reach (zlib, Technical Details). */
 const MAX_EXPANSION = 1032;
+/** Minimum size of an output buffer in Node. A buffer that is filled to its end makes zlib allocate another one. */
+const MIN_CHUNK_BYTES = 64;
 const LF = 0x0a;
 
 const deflateInPool = promisify(deflateRaw);
@@ -94,7 +96,7 @@ export async function unpackSource({ sizeBytes, sha256, source }: PackedSource):
   if (!hashOf(source).equals(sha256)) throw damaged('other bytes than were stored');
   // The size is checked before memory of this size is allocated.
   if (sizeBytes < 1 || sizeBytes > source.length * MAX_EXPANSION) throw damaged('an impossible size');
-  const options = { chunkSize: Math.max(sizeBytes, 64), maxOutputLength: sizeBytes };
+  const options = { chunkSize: Math.max(sizeBytes + 1, MIN_CHUNK_BYTES), maxOutputLength: sizeBytes };
   try {
     const bytes =
       sizeBytes < POOL_BYTES ? inflateRawSync(source, options) : await inflateInPool(source, options);
