@@ -12,8 +12,9 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 const run = promisify(execFile);
 const LAUNCHER = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
 
-/** Prints its pid, the size of its thread pool, and its arguments one a line. */
-const TALKING_NODE = '#!/bin/sh\necho "$$"; echo "$UV_THREADPOOL_SIZE"; printf "%s\\n" "$@"\n';
+/** Prints its pid, the size of its thread pool, the number of its memory arenas, and its arguments one a line. */
+const TALKING_NODE =
+  '#!/bin/sh\necho "$$"; echo "$UV_THREADPOOL_SIZE"; echo "$MALLOC_ARENA_MAX"; printf "%s\\n" "$@"\n';
 const PAST = new Date('2026-01-01T00:00:00Z');
 const LATER = new Date('2026-01-02T00:00:00Z');
 
@@ -43,10 +44,10 @@ function compile({ root, write }: ReturnType<typeof installation>): void {
 }
 
 async function launch(program: string, args: string[] = [], env: Record<string, string> = {}) {
-  const { POSTRIDER_UNUSED: _, UV_THREADPOOL_SIZE: __, ...own } = process.env;
+  const { POSTRIDER_UNUSED: _, UV_THREADPOOL_SIZE: __, MALLOC_ARENA_MAX: ___, ...own } = process.env;
   const { stdout } = await run(program, args, { cwd: tmpdir(), env: { ...own, ...env } });
-  const [pid, pool, ...nodeArgs] = stdout.trimEnd().split('\n');
-  return { pid, pool, nodeArgs };
+  const [pid, pool, arenas, heap, ...nodeArgs] = stdout.trimEnd().split('\n');
+  return { pid, pool, arenas, heap, nodeArgs };
 }
 
 test('runs the sources with a loader given by URL, from any folder and through symlinks', async () => {
@@ -116,6 +117,17 @@ test('gives the thread pool two more than the cores, unless it is set', async ()
   const pool = Number((await launch(program)).pool);
   assert.ok(pool >= availableParallelism() + 2, `${pool}`);
   assert.equal((await launch(program, [], { UV_THREADPOOL_SIZE: '3' })).pool, '3');
+});
+
+test('bounds the memory arenas and the young generation, of the sources and of compiled code', async () => {
+  const place = installation();
+  const program = join(place.root, 'bin/postrider');
+  const sources = await launch(program);
+  assert.deepEqual([sources.arenas, sources.heap], ['2', '--max-semi-space-size=8']);
+  assert.equal((await launch(program, [], { MALLOC_ARENA_MAX: '4' })).arenas, '4');
+  compile(place);
+  const compiled = await launch(program);
+  assert.deepEqual([compiled.arenas, compiled.heap], ['2', '--max-semi-space-size=8']);
 });
 
 test('takes the Node of the system when none came with it, and refuses an old one by name', async () => {
