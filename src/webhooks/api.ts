@@ -1,7 +1,7 @@
 /** `/v1/webhooks` (specification 4.12). An endpoint belongs to the mode of the key that created it. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import type { WebhookEndpointRow } from '../db/tables.ts';
+import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { paramsOf, resourceRoutes } from '../http/json/resource.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createEndpoint } from './create.ts';

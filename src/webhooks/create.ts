@@ -1,6 +1,6 @@
 /** Creates an endpoint with the secret that signs its posts. */
 import type { App } from '../app.ts';
-import type { WebhookEndpointRow } from '../db/tables.ts';
+import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { newId } from '../system/ids.ts';
 import { checkDestination } from './destination.ts';
 import type { NewEndpoint } from './schemas.ts';

@@ -1,6 +1,6 @@
 /** Rotates the secret of an endpoint, only on request. */
 import type { App } from '../app.ts';
-import type { WebhookEndpointRow } from '../db/tables.ts';
+import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { newSecret } from './signature.ts';
 import { type Owner, replaceSecret } from './store.ts';
 

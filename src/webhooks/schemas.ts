@@ -1,6 +1,6 @@
 /** Request and response shapes of webhook endpoints (specification 2.11, 4.12). */
 import { type Static, Type } from 'typebox';
-import type { WebhookEndpointRow } from '../db/tables.ts';
+import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { EVENT_TYPES } from '../events/store.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';

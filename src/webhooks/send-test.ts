@@ -3,7 +3,7 @@
  * deliveries and is never retried. Its result, even a 410, does not change the endpoint.
  */
 import type { App } from '../app.ts';
-import type { WebhookEndpointRow } from '../db/tables.ts';
+import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import type { EventType } from '../events/store.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError } from '../system/errors.ts';

@@ -5,7 +5,7 @@
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { type Param, statement } from '../db/statement.ts';
-import type { WebhookEndpointRow } from '../db/tables.ts';
+import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import { type EndpointId, endPending } from './deliveries/store.ts';
 

@@ -1,6 +1,6 @@
 /** Changes an endpoint. Fields that the request does not name stay (specification 4.12). */
 import type { App } from '../app.ts';
-import type { WebhookEndpointRow } from '../db/tables.ts';
+import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { invalid } from '../system/errors.ts';
 import { checkDestination } from './destination.ts';
 import type { EndpointChange } from './schemas.ts';

@@ -13,7 +13,7 @@ import {
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { WebhookDeliveryRow } from '../../src/db/tables.ts';
+import type { WebhookDeliveryRow } from '../../src/db/webhook-tables.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createFetch } from '../../src/system/fetch.ts';
 import { LOOPBACK_GUARD, listenOnLoopback } from '../support/loopback.ts';

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
-import type { InboundRouteRow } from '../../db/tables.ts';
+import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
 import { resourceRoutes } from '../../http/json/resource.ts';
 import { AppError, invalid } from '../../system/errors.ts';

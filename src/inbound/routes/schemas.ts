@@ -1,6 +1,6 @@
 /** Schemas of the inbound routes API (specification 2.10 and 4.11). */
 import { type Static, Type } from 'typebox';
-import type { InboundRouteRow } from '../../db/tables.ts';
+import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { isoTime } from '../../system/clock.ts';
 import { MAX_URL_CHARACTERS } from '../../webhooks/destination.ts';
 import { EXAMPLE_SECRET, secretField } from '../../webhooks/schemas.ts';

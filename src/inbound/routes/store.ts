@@ -6,9 +6,10 @@
  * that is deleted and added again, or that is verified again, finds its routes unchanged, with the secrets that their
  * receivers know.
  */
+
+import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
-import type { InboundRouteRow } from '../../db/tables.ts';
 import { findDomainByName } from '../../domains/sending/store.ts';
 import { maySend } from '../../domains/states.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';

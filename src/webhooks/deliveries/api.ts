@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
-import type { WebhookEndpointRow } from '../../db/tables.ts';
+import type { WebhookEndpointRow } from '../../db/webhook-tables.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { eventPayload } from '../deliver.ts';

@@ -4,7 +4,7 @@
  */
 import type { App } from '../../app.ts';
 import { defineWrite } from '../../db/operation.ts';
-import type { WebhookEndpointRow, WebhookReplayRow } from '../../db/tables.ts';
+import type { WebhookEndpointRow, WebhookReplayRow } from '../../db/webhook-tables.ts';
 import { DAY_MS } from '../../system/clock.ts';
 import { AppError } from '../../system/errors.ts';
 import { firstIdAt } from '../../system/ids.ts';

@@ -8,7 +8,7 @@ import { MOVED_ROWS, movedBack, type SetBack } from '../../db/due-times.ts';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from '../../db/tables.ts';
+import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from '../../db/webhook-tables.ts';
 import { type EventToFanOut, findEvent } from '../../events/store.ts';
 import { newId } from '../../system/ids.ts';
 import { endReplays } from './replays/store.ts';

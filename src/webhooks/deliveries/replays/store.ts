@@ -4,7 +4,7 @@
  */
 import type { Tx } from '../../../db/operation.ts';
 import { type Param, statement } from '../../../db/statement.ts';
-import type { WebhookReplayRow } from '../../../db/tables.ts';
+import type { WebhookReplayRow } from '../../../db/webhook-tables.ts';
 
 type ReplayKey = Pick<WebhookReplayRow, 'endpointId' | 'state'>;
 

@@ -1,0 +1,16 @@
+/** The data dictionary: mail that arrives. The conventions are those of tables.ts, which lists every table. */
+import type { Id } from '../system/ids.ts';
+
+/** Written by inbound/routes/store.ts. Live and test keys share them. */
+export type InboundRouteRow = {
+  id: Id<'rt'>;
+  tenantId: Id<'ten'>;
+  /** Address as `addressKey`, or `*@domain` for all addresses of a domain without a route of their own. */
+  address: string;
+  domain: string;
+  destination: string;
+  enabled: 0 | 1;
+  secretSealed: string;
+  createdAt: number;
+  updatedAt: number;
+};
