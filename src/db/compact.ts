@@ -90,8 +90,11 @@ async function requireSpace(
   );
 }
 
-/** Checks the new file before it takes the place of the old one: its pages, and the stamp of its installation. */
-function requireSound(compacted: string, generation: unknown): void {
+/**
+ * Checks the new file before it takes the place of the old one: its pages, and the stamp of its installation.
+ * @throws CompactionError, errors of SQLite
+ */
+export function requireSound(compacted: string, generation: unknown): void {
   const database = new Sqlite(compacted, { readonly: true, fileMustExist: true });
   try {
     const found = database.pragma('quick_check(1)', { simple: true });

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
-import { CompactionError, compactDatabase } from '../../src/db/compact.ts';
+import { CompactionError, compactDatabase, requireSound } from '../../src/db/compact.ts';
 import { openReading } from '../../src/db/connection.ts';
 import { LockedError } from '../../src/db/lock.ts';
 import { openTestDatabase, temporaryDirectory } from './open.ts';
@@ -100,6 +100,20 @@ test('a crash before the new file takes its place leaves the old database, and t
     readdirSync(directory).filter((name) => name.includes('compacted') || name.endsWith('-wal')),
     [],
   );
+});
+
+test('a new file that is damaged, or of another generation, does not take the place of the old one', async (t) => {
+  const { file } = await createOldDirectory(t);
+  const generation = pragma(file, 'user_version');
+  assert.doesNotThrow(() => requireSound(file, generation));
+  assert.throws(() => requireSound(file, Number(generation) + 1), /is not of the same generation$/);
+  const bytes = readFileSync(file);
+  const pageBytes = Number(pragma(file, 'page_size'));
+  // The first page and the schema stay readable, and the content of every table is gone.
+  bytes.fill(0xff, bytes.length - 20 * pageBytes);
+  bytes.fill(0xff, 40 * pageBytes, 60 * pageBytes);
+  writeFileSync(file, bytes);
+  assert.throws(() => requireSound(file, generation), /is damaged: |malformed/);
 });
 
 test('without enough free space nothing is written, and the message says how much is needed', async (t) => {

@@ -27,6 +27,10 @@ test('a thread that has been closed serves the next start, with its own data', a
     worker.postMessage('close');
     await once(worker, 'exit');
   }
+  const late = await start('three', 'late');
+  assert.ok(!threadIds.includes(late.greeting.threadId), 'an idle thread of other operations is not used');
+  late.worker.postMessage('close');
+  await once(late.worker, 'exit');
 });
 
 test('an error ends the thread, and no later start meets it', async () => {
