@@ -7,7 +7,8 @@ import type { RecipientRow } from '../db/tables.ts';
 import { addressKey } from '../mail/address.ts';
 import { findSuppressed } from '../suppressions/store.ts';
 import type { Outcome } from './outcome/outcome.ts';
-import { type Change, changeRecipients, findMessage, listRecipients, type SpooledMessage } from './store.ts';
+import { withPart } from './parts/store.ts';
+import { type Change, changeRecipients, findMessage, type SpooledMessage } from './store.ts';
 
 /** A delivery is the content of one SMTP transaction: a message and those of its recipients that go to one site. */
 export type Delivery = { message: SpooledMessage; recipients: RecipientRow[] };
@@ -65,10 +66,9 @@ export function leaseFrom(elapsedMs: number): number {
 export const claimDeliveries = defineWrite(
   'queue.claim',
   async (tx, request: ClaimRequest): Promise<Delivery[]> => {
-    const queues = new Set(request.queues);
     const deliveries: Delivery[] = [];
     for (const messageId of request.messageIds) {
-      const delivery = await claimMessage(tx, messageId, { request, queues });
+      const delivery = await claimMessage(tx, messageId, request);
       if (delivery) deliveries.push(delivery);
     }
     return deliveries;
@@ -78,14 +78,13 @@ export const claimDeliveries = defineWrite(
 async function claimMessage(
   tx: Tx,
   messageId: string,
-  { request, queues }: { request: ClaimRequest; queues: ReadonlySet<string> },
+  { now, runId, leasedUntil, queues }: ClaimRequest,
 ): Promise<Delivery | undefined> {
-  const { now, runId, leasedUntil } = request;
   const message = await findMessage(tx, messageId);
   if (!message) return undefined;
-  const recipients = await listRecipients(tx, messageId);
-  const due = recipients
-    .filter((recipient) => queues.has(recipient.queue) && isDue(recipient, now))
+  const mail = await withPart(tx, message, { by: 'queue', names: queues });
+  const due = mail.recipients
+    .filter((recipient) => isDue(recipient, now))
     .slice(0, RECIPIENTS_PER_TRANSACTION);
   if (due.length === 0) return undefined;
   const suppressed = await listSuppressed(tx, message, due);
@@ -96,7 +95,7 @@ async function claimMessage(
       transition: isSuppressed ? { cause: 'suppressed' } : { cause: 'claimed', runId, leasedUntil },
     };
   });
-  await changeRecipients(tx, { message, recipients }, { now, changes });
+  await changeRecipients(tx, mail, { now, changes });
   const taken = due.filter(({ state }) => state === 'in_flight');
   return taken.length > 0 ? { message, recipients: taken } : undefined;
 }

@@ -10,8 +10,9 @@ import { newId } from '../system/ids.ts';
 import { insertAttempt } from './attempts/store.ts';
 import { bounceSubType } from './outcome/bounce-subtype.ts';
 import { type Outcome, storable, type Verdict } from './outcome/outcome.ts';
+import { withPart } from './parts/store.ts';
 import type { Transition } from './state/transition.ts';
-import { type Change, changeRecipients, getMail, type Mail, type SpooledMessage } from './store.ts';
+import { type Change, changeRecipients, findMessage, type Mail, type SpooledMessage } from './store.ts';
 
 export type Result = {
   recipientId: RecipientRow['id'];
@@ -41,9 +42,12 @@ export const settle = defineWrite('queue.settle', settleAttempt, {
 });
 
 async function settleAttempt(tx: Tx, settlement: Settlement): Promise<RecipientRow['id'][]> {
-  const mail = await getMail(tx, settlement.messageId);
-  const { message, recipients } = mail;
-  const { now } = settlement;
+  const { messageId, now } = settlement;
+  const names = settlement.results.map(({ recipientId }) => recipientId);
+  const message = await findMessage(tx, messageId);
+  if (!message) throw new Error(`message ${messageId} does not exist`);
+  const mail = await withPart(tx, message, { by: 'id', names });
+  const { recipients } = mail;
   const changes: Change[] = [];
   for (const result of settlement.results) {
     const recipient = recipients.find(({ id }) => id === result.recipientId);
@@ -96,21 +100,22 @@ function transitionOf(
  * same date, so for intact mail it is identical.
  */
 function signatureAfter(
-  { message, recipients }: Mail,
+  { message, recipients, others }: Mail,
   changes: readonly Change[],
   { signature }: Settlement,
 ): string | null {
   const isHeld =
-    recipients.some(({ state }) => state === 'held') ||
+    [...recipients, ...others].some(({ state }) => state === 'held') ||
     changes.some(({ transition }) => transition.cause === 'held');
   const ended = new Set(
     changes
       .filter(({ transition: { cause } }) => cause === 'delivered' || cause === 'bounced')
       .map(({ recipient }) => recipient),
   );
-  const mayBeTried = ({ state }: RecipientRow) =>
+  const mayBeTried = ({ state }: Pick<RecipientRow, 'state'>) =>
     state === 'ready' || state === 'in_flight' || state === 'deferred';
-  const isOver = !recipients.some((recipient) => mayBeTried(recipient) && !ended.has(recipient));
+  const open = [...recipients.filter((recipient) => !ended.has(recipient)), ...others];
+  const isOver = !open.some(mayBeTried);
   return isHeld || isOver ? null : (message.signature ?? signature);
 }
 

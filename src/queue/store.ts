@@ -235,8 +235,16 @@ const updateMessage = statement(
       .where('id', '=', param('id')),
 );
 
-/** A message with all of its recipients, as a write has read them. */
-export type Mail = { message: SpooledMessage; recipients: RecipientRow[] };
+/** A message as a write has read it, with the recipients that the write may change. */
+export type Mail = {
+  message: SpooledMessage;
+  recipients: RecipientRow[];
+  /** The states of all other recipients of the message. */
+  others: readonly OtherRecipients[];
+};
+
+/** Other recipients that share a state. `attempts` is the largest number of attempts among them. */
+type OtherRecipients = Pick<RecipientRow, 'state' | 'attempts'>;
 
 /** A change of one recipient of the mail. The recipient is an element of the mail's own list. */
 export type Change = { recipient: RecipientRow; transition: Transition };
@@ -248,7 +256,7 @@ export type Change = { recipient: RecipientRow; transition: Transition };
 export async function getMail(tx: Tx, messageId: string): Promise<Mail> {
   const message = await findMessage(tx, messageId);
   if (!message) throw new Error(`message ${messageId} does not exist`);
-  return { message, recipients: await listRecipients(tx, messageId) };
+  return { message, recipients: await listRecipients(tx, messageId), others: [] };
 }
 
 /**
@@ -259,7 +267,7 @@ export async function getMail(tx: Tx, messageId: string): Promise<Mail> {
  */
 export async function changeRecipients(
   tx: Tx,
-  { message, recipients }: Mail,
+  { message, recipients, others }: Mail,
   { now, changes }: { now: number; changes: readonly Change[] },
 ): Promise<void> {
   const { expiresAt } = message;
@@ -274,7 +282,7 @@ export async function changeRecipients(
     }
     await updateRecipient.all(tx, recipient);
   }
-  message.status = aggregateStatus(recipients);
+  message.status = aggregateStatus([...recipients, ...others]);
   await updateMessage.all(tx, message);
 }
 

@@ -50,7 +50,7 @@ export const releaseHeld = defineWrite(
   async (tx, { emailId, now }: { emailId: string; now: number }): Promise<number> => {
     const message = await findMessage(tx, emailId);
     if (!message) throw notFound('Email');
-    const mail = { message, recipients: await listRecipients(tx, emailId) };
+    const mail = { message, recipients: await listRecipients(tx, emailId), others: [] };
     const held = mail.recipients.filter(({ state }) => state === 'held');
     if (held.length === 0) throw new AppError('invalid_state', 'No recipient of this email is held');
     const transition = { cause: 'released', dueAt: now } as const;

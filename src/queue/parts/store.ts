@@ -1,0 +1,50 @@
+/**
+ * Reads a message with some of its recipients. A message may go to 150 sites, and each of their deliveries would otherwise
+ * read all of its recipients, twice.
+ */
+import { sql } from 'kysely';
+import type { Tx } from '../../db/operation.ts';
+import { constant, type Param, statement } from '../../db/statement.ts';
+import type { Mail, SpooledMessage } from '../store.ts';
+
+type Part = { messageId: string; namesJson: string };
+
+/**
+ * Returns the statements that read the recipients of a message whose column has one of the named values, and the states
+ * of its other recipients. The plus sign keeps SQLite from an index of the column, which may have a million rows.
+ */
+function partBy(column: 'id' | 'queue') {
+  const of = (param: Param<Part>, is: 'IN' | 'NOT IN') =>
+    sql<boolean>`+${sql.ref(column)} ${sql.raw(is)} (SELECT value FROM json_each(${param('namesJson')}))`;
+  return {
+    named: statement((db, param: Param<Part>) =>
+      db
+        .selectFrom('recipients')
+        .selectAll()
+        .where('messageId', '=', constant(param('messageId')))
+        .where(of(param, 'IN'))
+        .orderBy('position'),
+    ),
+    others: statement((db, param: Param<Part>) =>
+      db
+        .selectFrom('recipients')
+        .select(['state', sql<number>`max(attempts)`.as('attempts')])
+        .where('messageId', '=', constant(param('messageId')))
+        .where(of(param, 'NOT IN'))
+        .groupBy('state'),
+    ),
+  };
+}
+
+const PARTS = { id: partBy('id'), queue: partBy('queue') };
+
+/** Returns the message with some of its recipients: those with one of the ids, or in one of the queues. */
+export async function withPart(
+  tx: Tx,
+  message: SpooledMessage,
+  { by, names }: { by: keyof typeof PARTS; names: readonly string[] },
+): Promise<Mail> {
+  const part = { messageId: message.id, namesJson: JSON.stringify(names) };
+  const recipients = await PARTS[by].named.all(tx, part);
+  return { message, recipients, others: await PARTS[by].others.all(tx, part) };
+}
