@@ -12,7 +12,7 @@ import { attachmentHashes, type LargeEmail, writeLargeEmail } from './large-emai
 import type { LargeLoad, LargeLoadResult } from './large-load.ts';
 import { sampleEmail } from './message.ts';
 import { percentile } from './percentile.ts';
-import { residentMiB, treeMemory } from './process-tree.ts';
+import { treeMemory, watchMemory } from './process-tree.ts';
 import { startModule, until } from './program.ts';
 import type { Group, Measure } from './row.ts';
 import type { Workspace } from './workspace.ts';
@@ -20,7 +20,6 @@ import type { Workspace } from './workspace.ts';
 const LARGE_EMAILS = 4;
 const SMALL_EVERY_MS = 20;
 const WARM_UP_MS = 3_000;
-const MEMORY_EVERY_MS = 20;
 const DELIVERY_TIMEOUT_MS = 60_000;
 /** More than the daemon has room for. */
 const MAX_HELD = 20;
@@ -79,51 +78,38 @@ async function measureLargeSends(
   sink: SmtpSink,
   { emails, beside }: { emails: readonly LargeEmail[]; beside: Beside },
 ): Promise<Measure> {
-  const memory = watchMemory(daemon.pid);
+  using memory = watchMemory(daemon.pid);
   const load: LargeLoad = {
     url: `${daemon.address}/v1/emails`,
     key: sender.key,
     files: emails.map((email) => email.file),
   };
-  try {
-    const program = startModule('large-load.ts', load);
-    const { startedAtMs, endedAtMs, statuses } = JSON.parse(await program.line()) as LargeLoadResult;
-    if (statuses.some((status) => status !== 200)) throw new Error(`large sends were answered ${statuses}`);
-    await until('the large emails arrive', DELIVERY_TIMEOUT_MS, () =>
-      emails.every((email) => findArrived(sink, email)),
-    );
-    const arrivedAtMs = Math.max(...emails.map((email) => findArrived(sink, email)?.receivedAtMs ?? 0));
-    const waits = beside.waits.filter(({ atMs }) => atMs >= startedAtMs && atMs <= arrivedAtMs);
-    return {
-      figure: memory.growthMiB(),
-      p50Ms: percentile(
-        waits.map(({ waitMs }) => waitMs),
-        0.5,
-      ),
-      p99Ms: percentile(
-        waits.map(({ waitMs }) => waitMs),
-        0.99,
-      ),
-      memory: treeMemory([daemon.pid]),
-      details: {
-        'all answered after, ms': endedAtMs - startedAtMs,
-        'all at the sink after, ms': arrivedAtMs - startedAtMs,
-        'small sends meanwhile': waits.length,
-        'peak, RSS in MiB': memory.peakMiB(),
-      },
-    };
-  } finally {
-    memory.stop();
-  }
-}
-
-function watchMemory(pid: number) {
-  const before = residentMiB(pid);
-  let peak = before;
-  const timer = setInterval(() => {
-    peak = Math.max(peak, residentMiB(pid));
-  }, MEMORY_EVERY_MS);
-  return { growthMiB: () => peak - before, peakMiB: () => peak, stop: () => clearInterval(timer) };
+  const program = startModule('large-load.ts', load);
+  const { startedAtMs, endedAtMs, statuses } = JSON.parse(await program.line()) as LargeLoadResult;
+  if (statuses.some((status) => status !== 200)) throw new Error(`large sends were answered ${statuses}`);
+  await until('the large emails arrive', DELIVERY_TIMEOUT_MS, () =>
+    emails.every((email) => findArrived(sink, email)),
+  );
+  const arrivedAtMs = Math.max(...emails.map((email) => findArrived(sink, email)?.receivedAtMs ?? 0));
+  const waits = beside.waits.filter(({ atMs }) => atMs >= startedAtMs && atMs <= arrivedAtMs);
+  return {
+    figure: memory.growthMiB(),
+    p50Ms: percentile(
+      waits.map(({ waitMs }) => waitMs),
+      0.5,
+    ),
+    p99Ms: percentile(
+      waits.map(({ waitMs }) => waitMs),
+      0.99,
+    ),
+    memory: treeMemory([daemon.pid]),
+    details: {
+      'all answered after, ms': endedAtMs - startedAtMs,
+      'all at the sink after, ms': arrivedAtMs - startedAtMs,
+      'small sends meanwhile': waits.length,
+      'peak, RSS in MiB': memory.peakMiB(),
+    },
+  };
 }
 
 type Beside = {

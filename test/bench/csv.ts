@@ -3,13 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
-import { residentMiB, treeMemory } from './process-tree.ts';
+import { treeMemory, watchMemory } from './process-tree.ts';
 import type { Group, Measure } from './row.ts';
 import type { Workspace } from './workspace.ts';
 
 const CONTACTS = 100_000;
 const LOOK_EVERY_MS = 50;
-const MEMORY_EVERY_MS = 20;
 const TIMEOUT_MS = 120_000;
 /** The first requests load code. */
 const WARM_UP_MS = 2_000;
@@ -57,12 +56,11 @@ async function measureImport(workspace: Workspace, file: Buffer): Promise<Measur
     dataDir: workspace.newFolder('postrider'),
     env: { POSTRIDER_HOSTNAME: 'postrider.test', POSTRIDER_HTTP_METRICS: 'true' },
   });
-  const memory = watchMemory(daemon.pid);
   try {
     const audience = await ask<{ id: string }>(daemon, 'POST', '/v1/audiences', { name: 'Customers' });
     const contacts = `/v1/audiences/${audience.id}/contacts`;
     await delay(WARM_UP_MS);
-    memory.begin();
+    using memory = watchMemory(daemon.pid);
     return await withLoopDelay(daemon, async () => {
       const startedMs = performance.now();
       const sent = await upload(daemon, `${contacts}/imports`, file);
@@ -88,7 +86,6 @@ async function measureImport(workspace: Workspace, file: Buffer): Promise<Measur
   } catch (error) {
     throw new Error(`${error}; ${daemon.output().trim().split('\n').at(-1)}`, { cause: error });
   } finally {
-    memory.stop();
     await daemon.kill('SIGKILL');
   }
 }
@@ -124,20 +121,4 @@ async function ended(daemon: DaemonProcess, kind: 'imports' | 'exports', id: str
     await delay(LOOK_EVERY_MS);
   }
   throw new Error(`${id} has not ended within ${TIMEOUT_MS} ms`);
-}
-
-function watchMemory(pid: number) {
-  let before = 0;
-  let peak = 0;
-  const timer = setInterval(() => {
-    peak = Math.max(peak, residentMiB(pid));
-  }, MEMORY_EVERY_MS);
-  return {
-    begin() {
-      before = residentMiB(pid);
-      peak = before;
-    },
-    growthMiB: () => peak - before,
-    stop: () => clearInterval(timer),
-  };
 }

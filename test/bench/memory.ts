@@ -3,12 +3,11 @@
  * email has left behind. Each email has 3 KB of HTML and is delivered to the sink; one webhook endpoint takes every event
  * of it.
  */
-import { once } from 'node:events';
 import { globSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { listenOnLoopback } from '../support/loopback.ts';
 import { type Postrider, startPostrider } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { RECIPIENT_DOMAIN, SENDER } from './message.ts';
@@ -141,10 +140,8 @@ async function startReceiver() {
       response.end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${await listenOnLoopback(server)}/`,
     posts: () => posts,
     stop() {
       server.closeAllConnections();

@@ -3,8 +3,8 @@
  * path: accepting alone, and delivery to the sink. Each is also measured without the mail log, which shows the cost of
  * the log; its lines go to a file. The bench answers DNS, and all mail goes to 127.0.0.1.
  */
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { listenOnLoopback } from '../support/loopback.ts';
 import { startPostrider } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { observeAccepting, observeSending, runHttpLoad } from './observe.ts';
@@ -103,10 +103,9 @@ export async function startSilentServer(): Promise<{ port: number; stop(): void 
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => socket.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  });
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listenOnLoopback(server),
     stop() {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -35,6 +35,22 @@ export function residentMiB(pid: number): number {
   return readKiB(readOptional(`/proc/${pid}/status`) ?? '', 'VmRSS') / KIBIBYTES_PER_MEBIBYTE;
 }
 
+const LOOK_EVERY_MS = 20;
+
+/** Watches the resident memory of a process until it is disposed of, and tells its growth and its peak. */
+export function watchMemory(pid: number): Disposable & { growthMiB(): number; peakMiB(): number } {
+  const before = residentMiB(pid);
+  let peak = before;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, residentMiB(pid));
+  }, LOOK_EVERY_MS);
+  return {
+    growthMiB: () => peak - before,
+    peakMiB: () => peak,
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
+
 /** Of the children of this process that have ended. */
 export function reapedCpuMs(): number {
   return toMs(readStat('self')?.reapedTicks ?? 0);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 export type Program = {
   pid: number;
@@ -92,13 +93,11 @@ function lineReader(child: ChildProcess, ended: Promise<void>): () => Promise<st
 
 /** Free a moment ago. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  const server = createServer();
+  const port = await listenOnLoopback(server);
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  return port;
 }
 
 export async function listens(port: number): Promise<boolean> {

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createTargetGuard, RefusedTargetError } from '../../src/system/blocklist.ts';
+import { RefusedTargetError } from '../../src/system/blocklist.ts';
 import { realClock } from '../../src/system/clock.ts';
 import { createDial } from '../../src/system/dial.ts';
+import { LOOPBACK_GUARD, listenOnLoopback } from '../support/loopback.ts';
 
-const dial = createDial(createTargetGuard({ allow: ['127.0.0.0/8'], own: [] }), realClock);
+const dial = createDial(LOOPBACK_GUARD, realClock);
 
 async function serverFor(t: TestContext): Promise<number> {
   const server = createServer((socket) => socket.on('error', () => {}));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   t.after(() => server.close());
-  return (server.address() as AddressInfo).port;
+  return listenOnLoopback(server);
 }
 
 test('an error between the connect and the next listener is not uncaught, and shows on the socket', async (t) => {

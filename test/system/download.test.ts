@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
-import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { realClock } from '../../src/system/clock.ts';
 import { type Download, download } from '../../src/system/download.ts';
 import { createFetch, type Fetch, type HttpRequest } from '../../src/system/fetch.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { LOOPBACK_GUARD, listenOnLoopback } from '../support/loopback.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { CERTIFICATE, KEY } from './download-certificate.ts';
 
@@ -20,8 +18,7 @@ const dns = zoneDns(`
   inside.example   A  10.0.0.1
   rebound.example  A  169.254.169.254
 `);
-const guard = createTargetGuard({ allow: ['127.0.0.0/8'], own: [] });
-const fetch = createFetch(guard, dns, { certificateAuthorities: CERTIFICATE });
+const fetch = createFetch(LOOPBACK_GUARD, dns, { certificateAuthorities: CERTIFICATE });
 
 type Handler = (request: IncomingMessage, response: ServerResponse, port: number) => void;
 
@@ -33,9 +30,7 @@ async function serve(context: TestContext, handler: Handler) {
     seen.push(`${request.method} ${request.headers.host?.split(':')[0]}${request.url}`);
     handler(request, response, port);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  port = (server.address() as AddressInfo).port;
+  port = await listenOnLoopback(server);
   context.after(() => {
     server.closeAllConnections();
     server.close();
@@ -256,19 +251,15 @@ test('little more than the limit is read of an endless file', async (context) =>
 });
 
 test('a length that lies, either way, is no file', async (context) => {
-  const sockets = new Set<Socket>();
   const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (socket) => {
-    sockets.add(socket);
     socket.on('error', () => {});
     socket.once('data', (data) => {
       const announced = /^GET \/(\d+)/.exec(String(data))?.[1];
       socket.end(`HTTP/1.1 200 OK\r\ncontent-length: ${announced}\r\n\r\n${'x'.repeat(500)}`);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   context.after(() => server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const url = (announced: number) => `https://files.example:${port}/${announced}`;
   assert.equal(
     await reason(get(url(501))),
@@ -309,9 +300,7 @@ test('a file with a Transfer-Encoding that compresses is refused', async (contex
     file,
     Buffer.from('\r\n0\r\n\r\n'),
   ]);
-  const sockets = new Set<Socket>();
   const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (socket) => {
-    sockets.add(socket);
     socket.on('error', () => {});
     socket.once('data', (data) => {
       const coding = decodeURIComponent(/^GET \/(\S*)/.exec(String(data))?.[1] ?? '');
@@ -320,10 +309,8 @@ test('a file with a Transfer-Encoding that compresses is refused', async (contex
       socket.end(coding.endsWith('hunked') ? chunk : file);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   context.after(() => server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const ended = (coding: string) =>
     reason(get(`https://files.example:${port}/${encodeURIComponent(coding)}`));
   for (const coding of ['gzip, chunked', 'gzip;chunked', 'GZIP', 'deflate,chunked', 'x-gzip']) {
@@ -336,11 +323,11 @@ test('a certificate nobody vouches for, or for another name, is refused', async 
   const { port, seen } = await serve(context, (_request, response) => void response.end('x'));
   const url = `https://files.example:${port}/`;
   assert.equal(
-    await reason(get(url, { fetch: createFetch(guard, dns) })),
+    await reason(get(url, { fetch: createFetch(LOOPBACK_GUARD, dns) })),
     'its server could not be reached or closed the connection',
   );
   const other = zoneDns('other.example A 127.0.0.1');
-  const trusting = createFetch(guard, other, { certificateAuthorities: CERTIFICATE });
+  const trusting = createFetch(LOOPBACK_GUARD, other, { certificateAuthorities: CERTIFICATE });
   const misnamed = `https://other.example:${port}/`;
   assert.equal(
     await reason(get(misnamed, { fetch: trusting })),

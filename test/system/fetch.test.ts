@@ -8,6 +8,7 @@ import type { Dns, DnsAnswer } from '../../src/system/dns.ts';
 import { UnresolvedHostError } from '../../src/system/fetch/addresses.ts';
 import { BudgetExhaustedError, MAX_INFORMATIONAL_RESPONSES } from '../../src/system/fetch/answer.ts';
 import { createFetch, type HttpRequest } from '../../src/system/fetch.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 
 type Receiver = { port: number; requests: number; connections: number; open: Set<Socket> };
@@ -384,10 +385,8 @@ test('no HTTP at all, endless header lines and a broken connection are errors', 
       else socket.destroy();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   context.after(() => server.close());
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   for (const path of ['/junk', '/headers', '/short', '/reset']) {
     await assert.rejects(open()(post(`http://127.0.0.1:${port}${path}`)), Error, path);
   }
@@ -414,13 +413,11 @@ async function flood(context: TestContext, head: string, more: string) {
       pour();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   context.after(() => {
     for (const socket of seen.open) socket.destroy();
     server.close();
   });
-  seen.port = (server.address() as AddressInfo).port;
+  seen.port = await listenOnLoopback(server);
   return seen;
 }
 

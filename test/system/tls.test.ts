@@ -6,6 +6,7 @@ import { SMTPServer } from 'smtp-server';
 import { realClock } from '../../src/system/clock.ts';
 import { startTls, type TlsHello } from '../../src/system/tls.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { listenOnLoopback } from '../support/loopback.ts';
 
 async function listen(t: TestContext, onSocket: (socket: Socket) => void): Promise<Socket> {
   const sockets: Socket[] = [];
@@ -14,9 +15,7 @@ async function listen(t: TestContext, onSocket: (socket: Socket) => void): Promi
     socket.on('error', () => {});
     onSocket(socket);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const socket = connect(await listenOnLoopback(server), '127.0.0.1');
   socket.on('error', () => {});
   await once(socket, 'connect');
   t.after(() => {
