@@ -6,13 +6,14 @@
 import { newId } from '../../src/system/ids.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import type { DnsServer } from '../support/dns-server.ts';
+import { freePort } from '../support/loopback.ts';
 import { createSender, environment, explain, startDns } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import type { Million, MillionInput } from './million-program.ts';
 import { emailAt, isInSegment, LAST_YEAR_MS, SEGMENT_FILTER } from './million-rows.ts';
 import { median, percentile } from './percentile.ts';
 import { treeMemory } from './process-tree.ts';
-import { freePort, startModule } from './program.ts';
+import { startModule } from './program.ts';
 import type { Group, Measure } from './row.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -7,8 +7,9 @@ import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort, listens } from '../support/loopback.ts';
 import { SENDER_DOMAIN } from './message.ts';
-import { freePort, listens, type Program, startProgram, until } from './program.ts';
+import { type Program, startProgram, until } from './program.ts';
 import type { Workspace } from './workspace.ts';
 
 export type PostfixPeer = {

@@ -1,10 +1,8 @@
 /** Processes of a benchmark: started by it, ended by it at the latest when it ends itself. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { listenOnLoopback } from '../support/loopback.ts';
 
 export type Program = {
   pid: number;
@@ -89,27 +87,6 @@ function lineReader(child: ChildProcess, ended: Promise<void>): () => Promise<st
       if (child.exitCode !== null || child.signalCode !== null) throw new Error('ended without a line');
     }
   };
-}
-
-/** Free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listenOnLoopback(server);
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-export async function listens(port: number): Promise<boolean> {
-  const socket = connect({ port, host: '127.0.0.1' });
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
 
 /** Asks until the answer is yes. Throws after `timeoutMs`. */

@@ -5,13 +5,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
 import type { DnsServer } from '../support/dns-server.ts';
+import { freePort } from '../support/loopback.ts';
 import { type SinkMessage, type SmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
 import { createSender, environment, explain, startDns } from './daemon.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { RECIPIENT_DOMAIN, SENDER } from './message.ts';
 import { percentile } from './percentile.ts';
 import { treeMemory } from './process-tree.ts';
-import { freePort, startModule, until } from './program.ts';
+import { startModule, until } from './program.ts';
 import type { Group, Measure } from './row.ts';
 import type { SpoolInput } from './spool-program.ts';
 import type { Workspace } from './workspace.ts';

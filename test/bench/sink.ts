@@ -4,7 +4,8 @@
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, listens, type Program, startModule, startProgram, until } from './program.ts';
+import { freePort, listens } from '../support/loopback.ts';
+import { type Program, startModule, startProgram, until } from './program.ts';
 import type { Workspace } from './workspace.ts';
 
 export type Sink = {

@@ -6,10 +6,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../support/daemon.ts';
-import { freePort } from './postfix.ts';
+import { freePort, listens } from '../support/loopback.ts';
 import { until } from './until.ts';
 
 export type Opendkim = {
@@ -78,16 +77,4 @@ InternalHosts 192.0.2.1
 Background no
 Syslog no
 `;
-}
-
-async function listens(port: number): Promise<boolean> {
-  const socket = createConnection({ port, host: '127.0.0.1' });
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

@@ -6,10 +6,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '../support/daemon.ts';
+import { freePort } from '../support/loopback.ts';
 import { until } from './until.ts';
 
 export type PostfixOptions = {
@@ -183,16 +183,4 @@ function lines(
 async function readMaildir(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return Promise.all(names.sort().map((name) => readFile(join(folder, name), 'latin1')));
-}
-
-/** Free a moment ago; Postfix has no way to say which port it was given. */
-export async function freePort(): Promise<number> {
-  const server: Server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

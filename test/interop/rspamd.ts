@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryDirectory } from '../support/daemon.ts';
-import { freePort } from './postfix.ts';
+import { freePort } from '../support/loopback.ts';
 import { until } from './until.ts';
 
 export type Rspamd = {

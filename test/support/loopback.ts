@@ -1,6 +1,6 @@
 /** Starts servers of tests on 127.0.0.1, and opens connections to them. */
 import { once } from 'node:events';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { createDial, type Dial } from '../../src/system/dial.ts';
 
@@ -30,4 +30,26 @@ export async function listenOnLoopback(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
+}
+
+/** Returns a port that was free a moment ago, for a program that cannot say which port it was given. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listenOnLoopback(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Returns true when a program accepts connections on this port of 127.0.0.1. */
+export async function listens(port: number): Promise<boolean> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }
