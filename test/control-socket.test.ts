@@ -96,7 +96,7 @@ test('the public API is not on it, and it is not on the public API', async () =>
   const control = await openControlSocket(app);
   assert.equal((await get(dataDir, '/v1/emails')).status, 404);
   await control.close();
-  for (const path of ['/tenants', '/keys', '/v1/tenants', '/v1/keys']) {
+  for (const path of ['/tenants', '/plans', '/keys', '/v1/tenants', '/v1/keys']) {
     assert.equal((await ask('GET', path)).status, 404, path);
   }
 });

@@ -228,20 +228,6 @@ test('nothing of the test mode can be changed by a live key', async () => {
   }
 });
 
-test('no operation answers without a key, whatever it is asked about', async () => {
-  for (const operation of operations) {
-    for (const { url, method, payload, type } of requestsOf(operation, owner)) {
-      const headers = { ...(payload !== undefined && { 'content-type': type ?? 'application/json' }) };
-      const response = await world.house.server.inject({
-        ...{ url, method, headers },
-        ...(payload !== undefined && { payload }),
-      });
-      assert.equal(response.statusCode, 401, operation.name);
-      assert.equal(response.json().error.type, 'missing_api_key', operation.name);
-    }
-  }
-});
-
 /** What a sending key may do (specification 5): it sends, and sees and changes what was sent. */
 const FOR_SENDING = ['cancelEmail', 'getEmail', 'listEmails', 'rescheduleEmail', 'sendBatch', 'sendEmail'];
 /** A key that is limited in any way manages no keys. */

@@ -1,16 +1,14 @@
 /** Emails of hostile fields: what is accepted becomes a message that is sound, and no header line is one that a caller wrote. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
 import { emailBody, headerLines } from '../emails/fixtures.ts';
 import { HOSTILE } from './hostile.ts';
-import { openBadInput, type Problem, run } from './world.ts';
+import { openBadInput, run } from './world.ts';
 
 const world = await openBadInput();
 const { ask } = world;
-const { app, server } = world.populated.house;
+const { app } = world.populated.house;
 after(() => world.close());
 
 test('an Idempotency-Key may be anything', async () => {
@@ -61,27 +59,4 @@ test('no subject and no display name adds a line to the header', async () => {
     300,
   );
   assert.ok(accepted > 50, `${accepted} were accepted`);
-});
-
-test('bytes that are not HTTP, and heads that are too large, are answered in the envelope', async () => {
-  await server.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = server.server.address() as AddressInfo;
-  const attempts: [string, string][] = [
-    ['EHLO evil.example\r\n\r\n', '400'],
-    ['GET / HTTP/1.1\r\nA: b\0c\r\nHost: x\r\n\r\n', '400'],
-    [`GET /v1/emails?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, '431'],
-  ];
-  for (const [text, status] of attempts) {
-    const socket = connect(port, '127.0.0.1');
-    const parts: Buffer[] = [];
-    socket.on('data', (part) => parts.push(part));
-    socket.on('error', () => {});
-    socket.write(text);
-    await once(socket, 'close');
-    const [head = '', body = ''] = Buffer.concat(parts).toString().split('\r\n\r\n');
-    assert.match(head, new RegExp(`^HTTP/1.1 ${status} `));
-    const { error } = JSON.parse(body) as Problem;
-    assert.equal(error?.type, 'validation_error');
-    assert.match(head, new RegExp(`^X-Request-Id: ${error?.requestId}$`, 'm'));
-  }
 });

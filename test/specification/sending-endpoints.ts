@@ -185,7 +185,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       'update answers the updated domain':
         'domains/update.test.ts: every setting can be changed at once, and the domain is answered',
       'delete answers 204':
-        'domains/api.test.ts: a deleted domain is gone for everybody, and its name is free again',
+        "tenancy.test.ts: deleteDomain tells nothing of what is not its caller's, and works with what is",
       'a domain with active scheduled sends cannot be deleted':
         'domains/api.test.ts: a domain with scheduled mail is not deleted, and the refusal says how many wait',
     },

@@ -162,9 +162,6 @@ for (const [query, param] of [
   ['email=', 'email'],
   ['email=a+b@example.com', 'email'],
   ['reason=spite', 'reason'],
-  ['startingAfter=top_1', 'startingAfter'],
-  ['createdAfter=yesterday', 'createdAfter'],
-  ['limit=101', 'limit'],
 ]) {
   test(`a list is refused with 400: ${query}`, async () => {
     const { status, body } = await world.request('GET', `${PATH}?${query}`);

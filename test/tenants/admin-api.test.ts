@@ -206,9 +206,3 @@ test('a key is revoked once: doing it again keeps the first time', async () => {
     await assertRefused(ask('DELETE', `/keys/${id}`), 404, 'not_found');
   }
 });
-
-test('the admin API is not served where the API is', async () => {
-  for (const path of ['/tenants', '/plans', '/keys', '/v1/tenants', '/v1/keys']) {
-    assert.equal((await house.request('GET', path)).status, 404, path);
-  }
-});

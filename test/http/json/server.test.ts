@@ -296,6 +296,8 @@ async function exchange(bytes: string, given?: FastifyInstance): Promise<string>
 test('invalid or too large HTTP is refused in the error envelope, and the connection closed', async () => {
   for (const [bytes, status] of [
     ['EHLO a.example\r\n\r\n', 400],
+    ['GET / HTTP/1.1\r\nA: b\0c\r\nHost: x\r\n\r\n', 400],
+    [`GET /?${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
     [`GET / HTTP/1.1\r\nHost: a\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`, 431],
   ] as const) {
     const [head = '', body = ''] = (await exchange(bytes)).split('\r\n\r\n');
