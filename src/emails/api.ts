@@ -11,7 +11,7 @@ import { paramsOf } from '../http/json/resource.ts';
 import { reserveBytes } from '../http/transport/body.ts';
 import { whileAwaited } from '../http/transport/client-disconnect.ts';
 import { reserveResponse } from '../http/transport/response-budget.ts';
-import { readTexts } from '../queue/contents/read.ts';
+import { readTexts, type Texts } from '../queue/contents/read.ts';
 import { listRecipients } from '../queue/store.ts';
 import { notFound } from '../system/errors.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
@@ -36,9 +36,10 @@ import {
 } from './schemas.ts';
 import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
-import { type EmailHead, findEmail } from './store.ts';
+import { type EmailHead, type EmailWithContent, findEmail } from './store.ts';
 
 type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp & Pick<App, 'crashPoint'>;
+type ShowApp = Pick<App, 'db' | 'log' | 'htmlText' | 'crashPoint'>;
 
 const tags = ['Emails'];
 const ONE = '/emails/:id';
@@ -151,7 +152,10 @@ function registerRetrieve(server: FastifyInstance, app: EmailsApp): void {
         response: { 200: emailSchema },
       },
     },
-    async (request) => show(app, await findFor(app, request)),
+    async (request) => {
+      const head = await findFor(app, request);
+      return show(app, head, await getTexts(app, request, head));
+    },
   );
 }
 
@@ -197,8 +201,9 @@ function registerCancel(server: FastifyInstance, app: EmailsApp): void {
     },
     async (request) => {
       const head = await findFor(app, request);
+      const texts = await getTexts(app, request, head);
       await cancelEmail(app, head);
-      return show(app, head);
+      return show(app, head, texts);
     },
   );
 }
@@ -221,8 +226,9 @@ function registerReschedule(server: FastifyInstance, app: EmailsApp): void {
     },
     async (request) => {
       const head = await findFor(app, request);
+      const texts = await getTexts(app, request, head);
       await rescheduleEmail(app, head, request.body);
-      return show(app, head);
+      return show(app, head, texts);
     },
   );
 }
@@ -241,10 +247,32 @@ async function findFor(
   return head;
 }
 
-async function show(app: Pick<App, 'db' | 'log' | 'crashPoint'>, head: EmailHead) {
-  const email = await findEmail(app.db.read, head.id);
+async function getEmail(app: Pick<App, 'db'>, { id }: EmailHead): Promise<EmailWithContent> {
+  const email = await findEmail(app.db.read, id);
   if (!email) throw notFound('Email');
-  const texts = await readTexts(app, email);
+  return email;
+}
+
+/**
+ * Returns the HTML and the text of an email. It reserves the memory for a generated text, whose size the stored content
+ * does not tell. A change calls it before it is made, because it must not be refused afterwards.
+ * @throws AppError not_found, unavailable
+ */
+async function getTexts(
+  app: ShowApp,
+  request: FastifyRequest<{ Params: { id: string } }>,
+  head: EmailHead,
+): Promise<Texts> {
+  const email = await getEmail(app, head);
+  const { html, text } = (await readTexts(app, email)) ?? email;
+  const bytes = Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '');
+  reserveResponse(request, Math.max(0, bytes - head.contentBytes));
+  return { html, text };
+}
+
+/** Returns an email as it is now, with texts that were read before. */
+async function show(app: ShowApp, head: EmailHead, texts: Texts) {
+  const email = await getEmail(app, head);
   const recipients = await listRecipients(app.db.read, email.id);
   return showEmail({ ...email, ...texts }, recipients, await listEventsOfEmail(app.db.read, email.id));
 }

@@ -1,6 +1,7 @@
 /**
- * Stores the message of an email. Its texts are packed, and the message is composed from them when it is sent. Only
- * files, and texts that are too large to be composed in memory, are encoded now and made durable as a blob.
+ * Stores the message of an email. Its texts are packed, except a generated one, and the message is composed from them
+ * when it is sent. Only files, and texts that are too large to be composed in memory, are encoded now and made durable as
+ * a blob.
  */
 import type { App } from '../app.ts';
 import { INLINE_BYTES } from '../blobs/blobs.ts';
@@ -8,11 +9,14 @@ import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { createBodyHash } from '../mail/dkim/body-hash.ts';
 import { COMPOSER_VERSION, composeBody, TEXTS_END } from '../mail/message/compose.ts';
 import { type Attachment, type FilePart, fileParts } from '../mail/message/file-part.ts';
+import type { TextOrigin } from '../mail/message/html-text.ts';
 import { type MessageFields, writeMessageFields } from '../mail/message/message-fields.ts';
 import { type NewSource, type Pack, textBytes } from '../queue/contents/source.ts';
 
 type Composition = MessageFields & {
   text: string | undefined;
+  /** The origin of `text` when it was generated from `html`; the text is then not stored. */
+  generated: TextOrigin | undefined;
   html: string | undefined;
   attachments: readonly Attachment[];
   boundarySeed: string;
@@ -36,11 +40,11 @@ export async function storeMessage(
   app: Pick<App, 'blobs'>,
   composition: Composition,
 ): Promise<StoredMessage> {
-  const { html, text, attachments, pack } = composition;
+  const { html, text, generated, attachments, pack } = composition;
   const files = fileParts(attachments, html !== undefined);
   const texts = {
     ...(html !== undefined && { html }),
-    ...(text !== undefined && { text }),
+    ...(generated ? { generated } : text !== undefined && { text }),
     ...(files.length > 0 && { files: files.map(({ disposition }) => disposition) }),
   };
   const sizes = { textBytes: textBytes(texts) };

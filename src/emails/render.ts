@@ -1,6 +1,7 @@
 /** Renders the content of an email: it loads the template, fills in variables, and generates the text part. */
 import type { App } from '../app.ts';
 import type { TemplateRow } from '../db/marketing-tables.ts';
+import type { TextOrigin } from '../mail/message/html-text.ts';
 import { invalid } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import { renderTemplate } from '../templates/render.ts';
@@ -14,6 +15,8 @@ export type Content = {
   subject: string;
   html: string | undefined;
   text: string | undefined;
+  /** The origin of a text that was generated from the HTML. */
+  generated: TextOrigin | undefined;
   /** Names of placeholders that had neither a value nor a fallback. */
   missingVariables: string[];
 };
@@ -61,7 +64,7 @@ export async function renderContent(
   return {
     subject,
     html: filled.html,
-    text: await textOf(app, filled.text, filled.html),
+    ...(await textOf(app, tenantId, filled)),
     missingVariables: [...missing],
   };
 }
@@ -76,11 +79,14 @@ function charactersOf({ html = '', text = '' }: Pick<ContentRequest, 'html' | 't
  */
 async function textOf(
   app: Pick<App, 'htmlText'>,
-  text: string | undefined,
-  html: string | undefined,
-): Promise<string | undefined> {
-  if (text !== undefined || html === undefined) return text;
-  return (await app.htmlText.convert(html)) || undefined;
+  tenantId: Caller['tenantId'],
+  { html, text }: Pick<Content, 'html' | 'text'>,
+): Promise<Pick<Content, 'text' | 'generated'>> {
+  if (text !== undefined || html === undefined) return { text, generated: undefined };
+  const { text: generated, origin } = await app.htmlText.convert(html, tenantId);
+  return generated === ''
+    ? { text: undefined, generated: undefined }
+    : { text: generated, generated: origin };
 }
 
 /**

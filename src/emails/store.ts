@@ -15,7 +15,7 @@ import { deleteMessages, dropContent, listRecipients } from '../queue/store.ts';
 import type { Tag } from './request/tags.ts';
 import type { EmailWithStatus } from './show.ts';
 
-type EmailWithContent = EmailWithStatus & Pick<MessageRow, 'contentId' | 'mergeValues'>;
+export type EmailWithContent = EmailWithStatus & Pick<MessageRow, 'contentId' | 'mergeValues'>;
 
 const insertRow = statement((db, param: Param<EmailRow>) =>
   db.insertInto('emails').values({

@@ -4,7 +4,7 @@
  */
 import type { App } from '../app.ts';
 import { DamagedBlobError } from '../blobs/damaged.ts';
-import { errorMessage } from '../system/errors.ts';
+import { AppError, errorMessage } from '../system/errors.ts';
 import type { Claim } from './claim.ts';
 import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
 import type { PrepareMessage } from './prepare.ts';
@@ -57,12 +57,22 @@ function judgeAge({ clock }: Pick<App, 'clock'>, { claimedAt }: Claim): Outcome 
   return { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', text } };
 }
 
+/** Delay before mail is tried again that the daemon was too busy to compose, in milliseconds. Our own limit. */
+const BUSY_RETRY_MS = 30_000;
+
+/** Returns a deferral for mail that could not be composed because the daemon was busy. Nothing was sent. */
+function deferBusy(claim: Claim, { message }: AppError): Attempt {
+  const report = { ...NO_REPORT, phase: 'local', text: `Not tried: ${message}` } as const;
+  return notSent(claim, { kind: 'deferred', report, retryAfterMs: BUSY_RETRY_MS });
+}
+
 /**
  * Returns a deferral for mail that a fault of this daemon has stopped. The fault is logged as an error, and the mail
  * is retried until it expires.
  */
 function internalFailure(app: Pick<App, 'log'>, claim: Claim, error: unknown): Attempt {
   if (error instanceof DamagedBlobError) return holdDamaged(app, claim, error);
+  if (error instanceof AppError && error.code === 'unavailable') return deferBusy(claim, error);
   app.log.error(
     { err: error, messageId: claim.message.id },
     'a delivery failed because of an internal error',

@@ -17,7 +17,9 @@ import {
 } from './contents/open.ts';
 import type { SpooledMessage } from './store.ts';
 
-type SigningApp = Pick<App, 'blobs' | 'config' | 'db' | 'crashPoint'> & { signingKeys: SigningKeys };
+type SigningApp = Pick<App, 'blobs' | 'config' | 'db' | 'htmlText' | 'crashPoint'> & {
+  signingKeys: SigningKeys;
+};
 
 type PreparedMessage = {
   /**
@@ -53,7 +55,8 @@ export function createPreparer(app: SigningApp): PrepareMessage {
 /**
  * Opens the message and signs it, unless an earlier attempt has signed the same bytes. A message that an earlier version
  * composed otherwise is signed anew, with the same date.
- * @throws DamagedBlobError when the stored message is damaged
+ * @throws DamagedBlobError when the stored message is damaged; AppError unavailable when its text cannot be generated
+ * at the moment
  */
 async function prepareMessage(
   app: SigningApp,

@@ -2,30 +2,49 @@
  * Worker threads for work that a hostile input can make endless. Each thread runs one job at a time, with a limit on
  * its wall-clock time and on its heap; a thread that exceeds a limit is terminated and replaced. Threads start when
  * jobs first need them. Every job has an outcome within a bounded time, so one job never delays the others for long.
+ *
+ * Jobs of different owners are served round-robin. Owners whose jobs were slow lately leave at least one thread to all
+ * others, so that slow jobs of one owner do not delay the quick jobs of another one.
  */
 import { parentPort, Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from './clock.ts';
 import { errorMessage } from './errors.ts';
+import { RoundRobin } from './round-robin.ts';
 
 export type KillableThreadsOptions = {
   /** URL of the module that the threads run. It calls `serveJobs`. */
   module: URL;
   threads: number;
-  /** Maximum time of one job, in milliseconds, from the moment a thread receives it. */
-  jobTimeoutMs: number;
-  /** Maximum time that a job waits for a thread, in milliseconds. */
-  waitTimeoutMs: number;
+  /** Maximum number of waiting jobs of one owner. */
   maxWaiting: number;
   /** Idle time after which a thread is terminated, in milliseconds. */
   idleTimeoutMs: number;
   /**
-   * Jobs below this time, in milliseconds, leave little memory behind. One thread that has run only such jobs is kept
-   * while idle.
+   * Jobs below this time, in milliseconds, are quick and leave little memory behind. One thread that has run only such
+   * jobs is kept while idle.
    */
   quickJobMs: number;
   /** Maximum size of each thread's old generation, for objects that live long. */
   heapMegabytes: number;
 };
+
+export type JobOptions = {
+  /** Jobs of an owner run in the order in which they came. */
+  owner: string;
+  /** Maximum time of the job, in milliseconds, from the moment a thread receives it. */
+  timeoutMs: number;
+  /** Maximum time that the job waits for a thread, in milliseconds. */
+  waitTimeoutMs: number;
+};
+
+/**
+ * Time for which an owner counts as slow after a job that was not quick or ended its thread, in milliseconds. Only the
+ * first slow jobs of an owner can therefore run in all threads at the same time. Our own limit.
+ */
+const SLOW_OWNER_MS = 10 * 60_000;
+/** Maximum number of slow owners that are remembered. Our own limit. */
+const MAX_SLOW_OWNERS = 10_000;
 
 /**
  * Maximum size of each thread's young generation, for short-lived objects. Node's default would give a busy thread
@@ -41,7 +60,7 @@ export type ThreadOutcome<Result> =
   | { kind: 'done'; result: Result }
   | { kind: 'failed'; reason: 'threw' | 'overran' | 'died' | 'crowded' | 'closed'; message: string };
 
-type Job<Input, Result> = {
+type Job<Input, Result> = Pick<JobOptions, 'owner' | 'timeoutMs'> & {
   input: Input;
   settle(outcome: ThreadOutcome<Result>): void;
   timer: Timer;
@@ -70,7 +89,9 @@ export class KillableThreads<Input, Result> {
   readonly #clock: Clock;
   readonly #options: KillableThreadsOptions;
   readonly #threads = new Set<Thread<Input, Result>>();
-  readonly #waiting = new Set<Job<Input, Result>>();
+  readonly #waiting = new RoundRobin<Job<Input, Result>>();
+  /** Times until which owners count as slow, in milliseconds of the monotonic clock. */
+  readonly #slowUntil = new LRUCache<string, number>({ max: MAX_SLOW_OWNERS });
   #closed = false;
 
   constructor(clock: Clock, options: KillableThreadsOptions) {
@@ -79,19 +100,18 @@ export class KillableThreads<Input, Result> {
   }
 
   /** Runs a job in a thread. It never rejects because of the job. */
-  run(input: Input): Promise<ThreadOutcome<Result>> {
+  run(input: Input, { owner, timeoutMs, waitTimeoutMs }: JobOptions): Promise<ThreadOutcome<Result>> {
     if (this.#closed) return Promise.resolve(failed('closed', 'the threads are closed'));
-    if (this.#waiting.size >= this.#options.maxWaiting) {
-      return Promise.resolve(failed('crowded', `${this.#waiting.size} jobs are waiting`));
-    }
+    const waiting = this.#waiting.count(owner);
+    if (waiting >= this.#options.maxWaiting)
+      return Promise.resolve(failed('crowded', `${waiting} jobs are waiting`));
     return new Promise((settle) => {
-      const { waitTimeoutMs } = this.#options;
       const timer = this.#clock.after(waitTimeoutMs, () => {
-        this.#waiting.delete(job);
+        this.#waiting.remove(owner, job);
         settle(failed('crowded', `no thread was free for ${waitTimeoutMs} ms`));
       });
-      const job = { input, settle, timer };
-      this.#waiting.add(job);
+      const job = { owner, timeoutMs, input, settle, timer };
+      this.#waiting.add(owner, job);
       this.#dispatch();
     });
   }
@@ -99,8 +119,8 @@ export class KillableThreads<Input, Result> {
   /** Terminates all threads at once. Running and waiting jobs fail with `closed`. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const job of this.#waiting) this.#settle(job, failed('closed', 'the threads were closed'));
-    this.#waiting.clear();
+    for (let job = this.#takeAny(); job; job = this.#takeAny())
+      this.#settle(job, failed('closed', 'the threads were closed'));
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, 'closed', 'it was closed')));
   }
 
@@ -116,18 +136,33 @@ export class KillableThreads<Input, Result> {
     for (let count = 0; count < Math.min(this.#waiting.size - starting, startable); count++) this.#start();
   }
 
+  #takeAny(): Job<Input, Result> | undefined {
+    return this.#waiting.take(() => true);
+  }
+
+  /** Returns the next job that may run now. Slow owners together leave one thread free, unless it is the only one. */
   #takeJob(): Job<Input, Result> | undefined {
-    const [job] = this.#waiting;
-    if (job) this.#waiting.delete(job);
-    return job;
+    const running = [...this.#threads].flatMap(({ job }) => job ?? []);
+    const slowJobs = running.filter(({ owner }) => this.#isSlow(owner)).length;
+    const maySlowRun = slowJobs < Math.max(this.#options.threads - 1, 1);
+    return this.#waiting.take((owner) => maySlowRun || !this.#isSlow(owner));
+  }
+
+  /** Returns true when a job of the owner was slow lately, or has been running for longer than a quick one. */
+  #isSlow(owner: string): boolean {
+    const now = this.#clock.elapsed();
+    if (now < (this.#slowUntil.get(owner) ?? 0)) return true;
+    return [...this.#threads].some(
+      ({ job, jobStartedAt }) => job?.owner === owner && now - jobStartedAt >= this.#options.quickJobMs,
+    );
   }
 
   #assign(thread: Thread<Input, Result>, job: Job<Input, Result>): void {
-    const { jobTimeoutMs } = this.#options;
+    const { timeoutMs } = job;
     job.timer.cancel();
     job.timer = this.#clock.after(
-      jobTimeoutMs,
-      () => void this.#end(thread, 'overran', `it took longer than ${jobTimeoutMs} ms`),
+      timeoutMs,
+      () => void this.#end(thread, 'overran', `it took longer than ${timeoutMs} ms`),
     );
     thread.idleTimer?.cancel();
     thread.idleTimer = undefined;
@@ -167,8 +202,6 @@ export class KillableThreads<Input, Result> {
     if (thread.state === 'ending') return;
     thread.state = 'idle';
     if (message.kind !== 'ready') {
-      const tookMs = this.#clock.elapsed() - thread.jobStartedAt;
-      thread.hadQuickJobsOnly &&= tookMs < this.#options.quickJobMs;
       this.#settleJobOf(thread, message);
     }
     this.#dispatch();
@@ -201,15 +234,24 @@ export class KillableThreads<Input, Result> {
     this.#threads.delete(thread);
     thread.idleTimer?.cancel();
     // A thread that failed to start fails one job. Otherwise it would be started again for ever.
-    if (thread.state === 'starting') thread.job = this.#takeJob();
-    this.#settleJobOf(thread, failed('died', errorMessage(thread.error ?? 'the thread has ended')));
+    const unstarted = thread.state === 'starting' ? this.#takeAny() : undefined;
+    const outcome = failed('died', errorMessage(thread.error ?? 'the thread has ended'));
+    if (unstarted) this.#settle(unstarted, outcome);
+    this.#settleJobOf(thread, outcome);
     this.#dispatch();
   }
 
   #settleJobOf(thread: Thread<Input, Result>, outcome: ThreadOutcome<Result>): void {
-    const { job } = thread;
+    const { job, jobStartedAt } = thread;
     thread.job = undefined;
-    if (job) this.#settle(job, outcome);
+    if (!job) return;
+    const endedAt = this.#clock.elapsed();
+    const hasDied = outcome.kind === 'failed' && outcome.reason === 'died';
+    if (hasDied || endedAt - jobStartedAt >= this.#options.quickJobMs) {
+      thread.hadQuickJobsOnly = false;
+      this.#slowUntil.set(job.owner, endedAt + SLOW_OWNER_MS);
+    }
+    this.#settle(job, outcome);
   }
 
   #settle(job: Job<Input, Result>, outcome: ThreadOutcome<Result>): void {

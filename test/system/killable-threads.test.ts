@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import {
+  type JobOptions,
   KillableThreads,
   type KillableThreadsOptions,
   type ThreadOutcome,
@@ -15,33 +16,37 @@ const SAMPLE = new URL('./killable-thread-sample.ts', import.meta.url);
 const OPTIONS: KillableThreadsOptions = {
   module: SAMPLE,
   threads: 1,
-  jobTimeoutMs: 2_000,
-  waitTimeoutMs: 5_000,
   maxWaiting: 3,
   idleTimeoutMs: 60_000,
   quickJobMs: 0,
   heapMegabytes: 32,
 };
 
-function openThreads(context: TestContext, change: Partial<KillableThreadsOptions> = {}) {
+const JOB: JobOptions = { owner: 'a', timeoutMs: 2_000, waitTimeoutMs: 5_000 };
+
+function openThreads(
+  context: TestContext,
+  { waitTimeoutMs = JOB.waitTimeoutMs, ...change }: Partial<KillableThreadsOptions & JobOptions> = {},
+) {
   const clock = createFakeClock(0);
   const threads = new KillableThreads<Order, string>(clock, { ...OPTIONS, ...change });
   context.after(() => threads.close());
   /** Where a job ran, or what became of it. */
-  const run = async (what: Order['what']) => summary(await threads.run({ what }));
+  const start = (order: Order, owner = 'a') => threads.run(order, { ...JOB, waitTimeoutMs, owner });
+  const run = async (what: Order['what'], owner?: string) => summary(await start({ what }, owner));
   /** A job that never ends by itself, in its thread. */
-  const spin = async () => {
+  const spin = async (owner?: string) => {
     const begun = new Int32Array(new SharedArrayBuffer(4));
-    const outcome = threads.run({ what: 'spin', begun }).then(summary);
+    const outcome = start({ what: 'spin', begun }, owner).then(summary);
     const wait = Atomics.waitAsync(begun, 0, 0);
     await wait.value;
     return { outcome };
   };
   /** A job that has begun, and ends when it is told to. */
-  const hold = async () => {
+  const hold = async (owner?: string) => {
     const flag = () => new Int32Array(new SharedArrayBuffer(4));
     const [begun, release] = [flag(), flag()];
-    const outcome = threads.run({ what: 'hold', begun, release }).then(summary);
+    const outcome = start({ what: 'hold', begun, release }, owner).then(summary);
     await Atomics.waitAsync(begun, 0, 0).value;
     return () => {
       Atomics.store(release, 0, 1);
@@ -54,7 +59,7 @@ function openThreads(context: TestContext, change: Partial<KillableThreadsOption
     const releases = await Promise.all([hold(), hold()]);
     return Promise.all(releases.map((release) => release()));
   };
-  return { clock, threads, run, spin, hold, twoPlaces };
+  return { clock, threads, start, run, spin, hold, twoPlaces };
 }
 
 function summary(outcome: ThreadOutcome<string>): string {
@@ -63,8 +68,13 @@ function summary(outcome: ThreadOutcome<string>): string {
 
 /** Whether it is settled by now; what is left to do takes no time. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false;
+  const settle = () => {
+    settled = true;
+  };
+  promise.then(settle, settle);
   await new Promise((resolve) => setImmediate(resolve));
-  return Promise.race([promise.then(() => true), Promise.resolve(false)]);
+  return settled;
 }
 
 test('a job runs in a thread, and the next one in the same', async (t) => {
@@ -80,7 +90,7 @@ test('the memory of a thread is limited, old and young', async (t) => {
 });
 
 test('no more threads are started than there may be', async (t) => {
-  const { run, hold } = openThreads(t, { threads: 2, maxWaiting: 4 });
+  const { run, hold } = openThreads(t, { threads: 2, maxWaiting: 4, quickJobMs: 1 });
   const releases = await Promise.all([hold(), hold()]);
   const others = [run('where'), run('where')];
   // A third would be there by the time that one started after it is.
@@ -91,7 +101,7 @@ test('no more threads are started than there may be', async (t) => {
 });
 
 test('no more threads are started than jobs are waiting', async (t) => {
-  const { twoPlaces } = openThreads(t, { threads: 4 });
+  const { twoPlaces } = openThreads(t, { threads: 4, quickJobMs: 1 });
   const places = await twoPlaces();
   const next = await openThreads(t).run('where');
   const numbers = [...places, next]
@@ -102,7 +112,7 @@ test('no more threads are started than jobs are waiting', async (t) => {
 });
 
 test('a job that does not end is ended by the clock, others run meanwhile, and a new thread takes its place', async (t) => {
-  const { clock, run, spin } = openThreads(t, { threads: 2 });
+  const { clock, run, spin } = openThreads(t, { threads: 2, quickJobMs: 1 });
   const first = await spin();
   const other = await run('where');
   assert.match(other, /^thread/);
@@ -151,10 +161,10 @@ test('a job beyond the maximum of waiting jobs fails at once', async (t) => {
 });
 
 test('a job waits only so long for a thread, and is not run after that', async (t) => {
-  const { clock, run, spin, threads } = openThreads(t, { waitTimeoutMs: 500 });
+  const { clock, run, spin, start } = openThreads(t, { waitTimeoutMs: 500 });
   await spin();
   const begun = new Int32Array(new SharedArrayBuffer(4));
-  const late = threads.run({ what: 'where', begun });
+  const late = start({ what: 'where', begun });
   await clock.advance(499);
   assert.equal(await isSettled(late), false);
   await clock.advance(1);
@@ -165,10 +175,10 @@ test('a job waits only so long for a thread, and is not run after that', async (
 });
 
 test('the time a job waited is not counted as its own', async (t) => {
-  const { clock, run, spin, threads } = openThreads(t, { waitTimeoutMs: 3_000 });
+  const { clock, run, spin, start } = openThreads(t, { waitTimeoutMs: 3_000 });
   await spin();
   const begun = new Int32Array(new SharedArrayBuffer(4));
-  const next = threads.run({ what: 'spin', begun }).then(summary);
+  const next = start({ what: 'spin', begun }).then(summary);
   const begins = Atomics.waitAsync(begun, 0, 0);
   await clock.advance(2_000);
   await begins.value;
@@ -210,13 +220,13 @@ test('one thread whose jobs were all quick is kept, however long it idles', asyn
 });
 
 test('a thread that had a job that was not quick is ended like others, whatever it did since', async (t) => {
-  const { clock, threads, run } = openThreads(t, { quickJobMs: 100 });
+  const { clock, start, run } = openThreads(t, { quickJobMs: 100 });
   for (const [durationMs, isKept] of [
     [99, true],
     [100, false],
   ] as const) {
     const begun = new Int32Array(new SharedArrayBuffer(4));
-    const slow = threads.run({ what: 'pause', begun });
+    const slow = start({ what: 'pause', begun });
     await Atomics.waitAsync(begun, 0, 0).value;
     await clock.advance(durationMs);
     const where = summary(await slow);
@@ -235,17 +245,74 @@ test('an answer that crosses with the end of its thread does not bring the threa
   };
   const threads = new KillableThreads<Order, string>(clock, OPTIONS);
   t.after(() => threads.close());
-  await threads.run({ what: 'where' });
+  await threads.run({ what: 'where' }, JOB);
   const begun = new Int32Array(new SharedArrayBuffer(4));
-  const crossed = threads.run({ what: 'where', begun });
+  const crossed = threads.run({ what: 'where', begun }, JOB);
   const endJob = timers.at(-1);
   Atomics.wait(begun, 0, 0);
   // This thread stands still until the answer lies in its queue, and then ends the job before it looks there.
   Atomics.wait(begun, 0, 1, 50);
   endJob?.();
-  const next = threads.run({ what: 'where' });
+  const next = threads.run({ what: 'where' }, JOB);
   assert.match(summary(await crossed), /^overran/);
   assert.match(summary(await next), /^thread/);
+});
+
+test('waiting jobs are run in turn by owner, and each owner has its own maximum', async (t) => {
+  const { hold, start, run } = openThreads(t);
+  const release = await hold('a');
+  const order: string[] = [];
+  const queue = async (owner: string) => {
+    await start({ what: 'where' }, owner);
+    order.push(owner);
+  };
+  const waiting = ['a', 'a', 'a', 'b', 'b', 'c'].map(queue);
+  assert.equal(await run('where', 'a'), 'crowded: 3 jobs are waiting');
+  await release();
+  await Promise.all(waiting);
+  assert.deepEqual(order, ['a', 'b', 'c', 'a', 'b', 'a']);
+});
+
+/** Ten minutes. */
+const SLOW_OWNER_MS = 600_000;
+
+test('owners whose jobs were slow leave a thread to the others, for ten minutes', async (t) => {
+  const { clock, hold, run } = openThreads(t, { threads: 2, quickJobMs: 100 });
+  for (const owner of ['slow', 'slower']) {
+    const release = await hold(owner);
+    await clock.advance(100);
+    await release();
+  }
+  const release = await hold('slow');
+  const others = [run('where', 'slow'), run('where', 'slower')];
+  assert.match(await run('where', 'quick'), /^thread/);
+  assert.equal(await isSettled(Promise.race(others)), false);
+  assert.match(await release(), /^thread/);
+  for (const other of others) assert.match(await other, /^thread/);
+  await clock.advance(SLOW_OWNER_MS);
+  const [first, second] = [await hold('slow'), await hold('slower')];
+  assert.notEqual(await first(), await second(), 'both are quick again and run at the same time');
+});
+
+test('a job that has run for longer than a quick one holds its owner to one thread before it ends', async (t) => {
+  const { clock, spin, run } = openThreads(t, { threads: 2, quickJobMs: 100 });
+  await spin('slow');
+  await clock.advance(100);
+  const next = run('where', 'slow');
+  assert.match(await run('where', 'quick'), /^thread/);
+  assert.equal(await isSettled(next), false);
+  await clock.advance(1_900);
+  assert.match(await next, /^thread/);
+});
+
+test('an owner whose job has ended its thread counts as slow, however soon that was', async (t) => {
+  const { spin, run, threads } = openThreads(t, { threads: 2, quickJobMs: 100 });
+  assert.match(await run('exit', 'slow'), /^died/);
+  await spin('slow');
+  const next = run('where', 'slow');
+  assert.match(await run('where', 'quick'), /^thread/);
+  assert.equal(await isSettled(next), false);
+  await threads.close();
 });
 
 test('closing ends what runs and what waits, and nothing is begun after it', async (t) => {

@@ -5,8 +5,10 @@ import type { BlobContent } from '../../blobs/blobs.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
 import { storedFileParts } from '../../mail/message/file-part.ts';
+import type { SpooledMessage } from '../store.ts';
 import { contentOf, fillTexts, type MessageContent } from './content.ts';
-import { type PackedSource, type Source, unpackSource } from './source.ts';
+import { readSource } from './generated.ts';
+import type { PackedSource, Source } from './source.ts';
 import { findContent } from './store.ts';
 
 /** The bytes of a message in ASCII or as they were stored, without the fields that are added when it is sent. */
@@ -22,7 +24,7 @@ export type OpenMessage = {
   bodyHash(): Promise<string>;
 };
 
-type ContentApp = Pick<App, 'blobs' | 'db' | 'crashPoint'>;
+type ContentApp = Pick<App, 'blobs' | 'db' | 'htmlText' | 'crashPoint'>;
 
 /**
  * Messages with large texts that were composed a moment ago. A message with recipients at many sites is opened for each
@@ -35,22 +37,29 @@ const MAX_COMPOSED = 16;
 /** Size of the texts from which a composed message is remembered. Smaller ones take a fraction of a millisecond. */
 const MIN_REMEMBERED_BYTES = 16 * 1024;
 
+/**
+ * Maximum time that a delivery waits for a thread that generates text, in milliseconds. It is much longer than that of
+ * a request: nobody waits for the delivery, and a later attempt would need the same work.
+ */
+const WAIT_TIMEOUT_MS = 60_000;
+
 /** Returns a memory without messages. */
 export function rememberComposed(): ComposedMessages {
   return new LRUCache({ max: MAX_COMPOSED });
 }
 
 /**
- * Opens a message. Its row has the columns of `contentOf`.
- * @throws DamagedBlobError when its stored bytes are damaged
+ * Opens a message.
+ * @throws DamagedBlobError when its stored bytes are damaged; AppError unavailable when its text cannot be generated at
+ * the moment
  */
 export async function openMessage(
   app: ContentApp,
-  message: Parameters<typeof contentOf>[0],
+  message: OpenedRow,
   composed = rememberComposed(),
 ): Promise<OpenMessage> {
   const content = contentOf(message);
-  if (content.kind === 'rendered') return openRendered(app, content, { id: message.id, composed });
+  if (content.kind === 'rendered') return openRendered(app, content, { message, composed });
   const bytes = await app.blobs.open(content.blobId);
   return {
     bytes,
@@ -60,20 +69,22 @@ export async function openMessage(
   };
 }
 
+type OpenedRow = Parameters<typeof contentOf>[0] & Pick<SpooledMessage, 'tenantId'>;
 type Rendered = Extract<MessageContent, { kind: 'rendered' }>;
 
 async function openRendered(
   app: ContentApp,
   content: Rendered,
-  { id, composed }: { id: string; composed: ComposedMessages },
+  { message, composed }: { message: OpenedRow; composed: ComposedMessages },
 ): Promise<OpenMessage> {
   const packed = await findContent(app.db.read, content.contentId);
   if (!packed) throw new Error(`content ${content.contentId} does not exist`);
   app.crashPoint('content-after-read');
-  if (packed.sizeBytes < MIN_REMEMBERED_BYTES) return composeMessage(app, content, { id, packed });
+  if (packed.sizeBytes < MIN_REMEMBERED_BYTES) return composeMessage(app, content, { message, packed });
+  const { id } = message;
   const known = composed.get(id);
   if (known !== undefined) return known;
-  const composing = composeMessage(app, content, { id, packed });
+  const composing = composeMessage(app, content, { message, packed });
   composed.set(id, composing);
   composing.catch(() => composed.delete(id));
   return composing;
@@ -82,9 +93,10 @@ async function openRendered(
 async function composeMessage(
   app: ContentApp,
   content: Rendered,
-  { id, packed }: { id: string; packed: PackedSource },
+  { message: { id, tenantId }, packed }: { message: OpenedRow; packed: PackedSource },
 ): Promise<OpenMessage> {
-  const { header, texts, end } = compose(content, await unpackSource(packed), id);
+  const source = await readSource(app, packed, { tenantId, waitTimeoutMs: WAIT_TIMEOUT_MS });
+  const { header, texts, end } = compose(content, source, id);
   const files = content.blobId === undefined ? undefined : await app.blobs.open(content.blobId);
   const bytes = files
     ? joined(Buffer.concat([header, ...texts]), files)
@@ -93,10 +105,10 @@ async function composeMessage(
   let hash: Promise<string> | undefined;
   return {
     bytes,
-    isUnchanged: content.isCurrent,
+    isUnchanged: content.isCurrent && source.isUnchanged,
     header: async () => header,
     async bodyHash() {
-      if (content.bodyHash !== undefined) return content.bodyHash;
+      if (content.bodyHash !== undefined && source.isUnchanged) return content.bodyHash;
       // Only bytes in memory can always be read, so that no failure is remembered.
       if (bytes.inline === undefined) return hashBody(bytes, header.length);
       hash ??= hashBody(bytes, header.length);

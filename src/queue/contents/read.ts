@@ -3,24 +3,25 @@ import type { App } from '../../app.ts';
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import type { MessageRow } from '../../db/tables.ts';
 import { fillTexts, valuesOf } from './content.ts';
-import { type Source, unpackSource } from './source.ts';
+import { readSource } from './generated.ts';
 import { findContent } from './store.ts';
 
-type Texts = { html: string | null; text: string | null };
+export type Texts = { html: string | null; text: string | null };
 
 /**
  * Returns the texts as they are sent. Both are null when they were deleted, or when the stored bytes are damaged, which
  * is logged. Returns undefined for a message that names no content.
+ * @throws AppError unavailable when a text cannot be generated at the moment
  */
 export async function readTexts(
-  app: Pick<App, 'db' | 'log' | 'crashPoint'>,
-  message: Pick<MessageRow, 'id' | 'contentId' | 'mergeValues'>,
+  app: Pick<App, 'db' | 'log' | 'htmlText' | 'crashPoint'>,
+  message: Pick<MessageRow, 'id' | 'tenantId' | 'contentId' | 'mergeValues'>,
 ): Promise<Texts | undefined> {
   if (message.contentId === null) return undefined;
   const packed = await findContent(app.db.read, message.contentId);
   app.crashPoint('content-while-shown');
   try {
-    const source: Source = packed ? await unpackSource(packed) : {};
+    const source = packed ? await readSource(app, packed, message) : {};
     const { html = null, text = null } = fillTexts(source, valuesOf(message));
     return { html, text };
   } catch (error) {

@@ -1,9 +1,9 @@
 /**
- * The source of a message: its texts as they were given or generated, from which the message is composed when it is
- * sent. It is packed with Deflate, because a generated text repeats the words of its HTML.
+ * The source of a message: its texts as they were given, from which the message is composed when it is sent. A text
+ * that was generated from the HTML is not stored but generated again (generated.ts). The source is packed with Deflate.
  *
- * A packed source begins with one line of JSON, which has the lengths of the texts in bytes and the placement of the
- * files. The texts follow in UTF-8.
+ * A packed source begins with one line of JSON, which has the lengths of the texts in bytes, the origin of a generated
+ * text, and the placement of the files. The texts follow in UTF-8.
  */
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -11,18 +11,21 @@ import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from 'node:zli
 import { DamagedBlobError } from '../../blobs/damaged.ts';
 import type { ContentRow } from '../../db/content-tables.ts';
 import type { Disposition } from '../../mail/message/file-part.ts';
+import type { TextOrigin } from '../../mail/message/html-text.ts';
 import { errorCode } from '../../system/errors.ts';
 
 export type Source = {
   html?: string;
   text?: string;
+  /** The origin of a text that is generated from `html`. Emails of earlier versions have a generated text in `text`. */
+  generated?: TextOrigin;
   /** Placement of the files, whose bytes are in the blob of the message. Absent when there are none. */
   files?: readonly Disposition[];
 };
 
 export type PackedSource = Pick<ContentRow, 'sizeBytes' | 'sha256' | 'source'>;
 
-type FirstLine = { html?: number; text?: number; files?: readonly Disposition[] };
+type FirstLine = Pick<Source, 'generated' | 'files'> & { html?: number; text?: number };
 
 /** Size from which the work moves to the thread pool. A smaller source takes 20 to 300 microseconds. */
 const POOL_BYTES = 16 * 1024;
@@ -79,9 +82,9 @@ export function packSmall(source: NewSource): PackedSource {
   return packed(bytes, deflateRawSync(bytes, SMALL));
 }
 
-/** Returns the size of the texts in bytes. */
-export function textBytes({ html = '', text = '' }: Source): number {
-  return Buffer.byteLength(html) + Buffer.byteLength(text);
+/** Returns the size of the texts in bytes, including a generated one. */
+export function textBytes({ html = '', text = '', generated }: Source): number {
+  return Buffer.byteLength(html) + Buffer.byteLength(text) + (generated?.bytes ?? 0);
 }
 
 function packed(bytes: Buffer, source: Buffer): PackedSource {
@@ -111,11 +114,12 @@ function damaged(what: string): DamagedBlobError {
   return new DamagedBlobError('the database', `a row of contents holds ${what}`);
 }
 
-function write({ html, text, files }: Source): Buffer {
+function write({ html, text, generated, files }: Source): Buffer {
   const [page, plain] = [html, text].map((one) => (one === undefined ? undefined : Buffer.from(one)));
   const line: FirstLine = {
     ...(page && { html: page.length }),
     ...(plain && { text: plain.length }),
+    ...(generated && { generated }),
     ...(files && { files }),
   };
   const first = Buffer.from(`${JSON.stringify(line)}\n`);
@@ -124,11 +128,12 @@ function write({ html, text, files }: Source): Buffer {
 
 function read(bytes: Buffer): Source {
   const textsAt = bytes.indexOf(LF) + 1;
-  const { html, text, files } = JSON.parse(bytes.toString('utf8', 0, textsAt)) as FirstLine;
+  const { html, text, generated, files } = JSON.parse(bytes.toString('utf8', 0, textsAt)) as FirstLine;
   const htmlEnd = textsAt + (html ?? 0);
   return {
     ...(html !== undefined && { html: bytes.toString('utf8', textsAt, htmlEnd) }),
     ...(text !== undefined && { text: bytes.toString('utf8', htmlEnd, htmlEnd + text) }),
+    ...(generated && { generated }),
     ...(files && { files }),
   };
 }

@@ -3,17 +3,22 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { simpleParser } from 'mailparser';
+import { createApiServer } from '../../../src/api.ts';
+import type { App } from '../../../src/app.ts';
 import { openWriting } from '../../../src/db/connection.ts';
 import { kyselyOn } from '../../../src/db/dialect.ts';
 import { insertEmail } from '../../../src/emails/store.ts';
+import { createHtmlText, type HtmlText } from '../../../src/mail/message/html-text.ts';
 import type { MergeValues } from '../../../src/queue/contents/content.ts';
-import { insertContent } from '../../../src/queue/contents/store.ts';
+import type { MessageBytes } from '../../../src/queue/contents/open.ts';
+import { type PackedSource, packSmall, unpackSource } from '../../../src/queue/contents/source.ts';
+import { findContent, insertContent } from '../../../src/queue/contents/store.ts';
 import { releaseHeld } from '../../../src/queue/held/hold.ts';
 import { dropContent, enqueue, findMessage } from '../../../src/queue/store.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { dialLoopback } from '../../support/loopback.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
-import { deliveryAppOf, openSpool } from '../../support/spool.ts';
+import { deliverBy, deliveryAppOf, openSpool, START_MS } from '../../support/spool.ts';
 
 const SMALL = { filename: 'a.bin', content: Buffer.alloc(2_000, 7).toString('base64') };
 const LARGE = { filename: 'b.bin', content: Buffer.alloc(400_000, 7).toString('base64') };
@@ -43,10 +48,10 @@ async function changeMessage(id: string, change: Record<string, string | number 
 }
 
 /** Prepares a message as a new attempt does. */
-async function prepareAnew(id: string) {
+async function prepareAnew(id: string, app: App = spool.app) {
   const message = await findMessage(side, id);
   assert.ok(message);
-  return deliveryAppOf(spool.app).prepare(message);
+  return deliveryAppOf(app).prepare(message);
 }
 
 /** Adds a copy of an email that shares a content with others, as a broadcast does. */
@@ -150,6 +155,130 @@ test('a message that an earlier composer has signed is signed anew over the byte
     assert.equal(await bodyHashOf(), expected);
     await spool.cancel(id);
   }
+});
+
+const PAGE = '<h1>Hello</h1><ol><li>Ada<li>Bob</ol>';
+const PAGE_TEXT = 'Hello\n\n 1. Ada\n 2. Bob';
+
+/** Returns the app with a converter that remembers no text, as after a start of the daemon. */
+function restarted(): { app: App; htmlText: HtmlText } {
+  const htmlText = createHtmlText(spool.app);
+  after(() => htmlText.close());
+  return { app: { ...spool.app, htmlText }, htmlText };
+}
+
+async function storedContent(id: string): Promise<{ contentId: number; packed: PackedSource }> {
+  const contentId = (await findMessage(side, id))?.contentId ?? 0;
+  const packed = await findContent(side, contentId);
+  assert.ok(packed);
+  return { contentId, packed };
+}
+
+/** Stores the source with an origin that an earlier version of the library might have had. */
+async function changeOrigin(id: string): Promise<void> {
+  const { contentId, packed } = await storedContent(id);
+  const { html, generated, files } = await unpackSource(packed);
+  assert.ok(html !== undefined && generated);
+  const source = { html, generated: { ...generated, hash: 'earlier' }, ...(files && { files }) };
+  await side.updateTable('contents').set(packSmall(source)).where('id', '=', contentId).execute();
+}
+
+async function bytesOf(content: MessageBytes): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of content.chunks()) pieces.push(piece);
+  return Buffer.concat(pieces).toString('latin1');
+}
+
+test('a generated text is not stored, and is sent and shown the same when it is generated again', async () => {
+  for (const attachments of [[], [LARGE]]) {
+    const to = `generated${attachments.length}@rcpt.example`;
+    const id = await spool.accept(to, { html: PAGE, text: undefined, attachments });
+    const { packed } = await storedContent(id);
+    const { html, text, generated } = await unpackSource(packed);
+    assert.deepEqual([html, text, generated?.method], [PAGE, undefined, 'layout']);
+    const first = await prepareAnew(id);
+    const again = await prepareAnew(id, restarted().app);
+    assert.equal(again.signature, first.signature);
+    assert.equal(await bytesOf(again.content), await bytesOf(first.content));
+    await spool.deliverDue();
+    const [raw] = received(to);
+    const parsed = await simpleParser(raw ?? '', { skipHtmlToText: true, skipTextToHtml: true });
+    assert.deepEqual([parsed.html, parsed.text], [PAGE, PAGE_TEXT]);
+    assert.ok(raw?.includes(await bytesOf(first.content)));
+    assert.equal((await spool.email(id)).text, PAGE_TEXT);
+  }
+});
+
+test('HTML without words has no text, however often it is read', async () => {
+  const html = '<img src="https://a.example/o.gif">';
+  const id = await spool.accept('wordless@rcpt.example', { html, text: undefined });
+  const { packed } = await storedContent(id);
+  assert.deepEqual(await unpackSource(packed), { html });
+  await spool.deliverDue();
+  const { html: shown, text } = await spool.email(id);
+  assert.deepEqual([shown, text], [html, null]);
+});
+
+test('a message whose text a new version generates differently is signed anew over its new bytes', async () => {
+  for (const attachments of [[], [LARGE]]) {
+    const to = `upgraded${attachments.length}@rcpt.example`;
+    const id = await spool.accept(to, { html: PAGE, text: undefined, attachments });
+    const expected = (await prepareAnew(id)).signature;
+    const signature = 'DKIM-Signature: v=1; bh=earlier;\r\n';
+    const bodyHash = attachments.length > 0 ? 'earlier' : '';
+    await changeMessage(id, { signature, bodyHash });
+    assert.equal((await prepareAnew(id)).signature, signature, 'a signature of the same bytes is kept');
+    await changeOrigin(id);
+    assert.equal((await prepareAnew(id)).signature, expected);
+    await spool.cancel(id);
+  }
+});
+
+test('mail whose text cannot be generated at the moment is deferred, and its email is neither shown nor changed', async () => {
+  const scheduledAt = new Date(spool.clock.now() + 60_000).toISOString();
+  const id = await spool.accept('busy@rcpt.example', { html: PAGE, text: undefined, scheduledAt });
+  const { app, htmlText } = restarted();
+  await htmlText.close();
+  const server = await createApiServer(app);
+  after(() => server.close());
+  const headers = { authorization: `Bearer ${spool.liveKey}` };
+  const path = `/v1/emails/${id}`;
+  const refused = [
+    await server.inject({ url: path, headers }),
+    await server.inject({ method: 'POST', url: `${path}/cancel`, headers }),
+    await server.inject({
+      method: 'PATCH',
+      url: path,
+      headers,
+      payload: { scheduledAt: new Date(START_MS + 1e9).toISOString() },
+    }),
+  ];
+  for (const response of refused) {
+    assert.equal(response.statusCode, 503, response.body);
+    assert.equal(response.json().error.type, 'unavailable');
+    assert.equal(response.headers['retry-after'], '5');
+  }
+  assert.deepEqual([(await spool.email(id)).status], ['queued']);
+
+  await spool.clock.advance(60_000);
+  const [claim, ...others] = await spool.claim();
+  assert.ok(claim);
+  assert.deepEqual([claim.message.id, others], [id, []]);
+  await deliverBy(app, claim, async ({ message }) => {
+    await deliveryAppOf(app).prepare(message);
+    assert.fail('the message cannot be composed');
+  });
+  const [recipient] = (await spool.email(id)).recipients;
+  assert.deepEqual(
+    [recipient.status, recipient.diagnostic],
+    ['deferred', 'Not tried: The text cannot be generated at the moment'],
+  );
+  await spool.clock.advance(29_999);
+  assert.deepEqual(await spool.claim(), []);
+  await spool.clock.advance(1);
+  await spool.deliverDue();
+  const { status, text } = await spool.email(id);
+  assert.deepEqual([status, text], ['delivered', PAGE_TEXT]);
 });
 
 test('mail whose stored texts are damaged is held and shown without them, and delivered once they are restored', async () => {

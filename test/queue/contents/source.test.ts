@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { DamagedBlobError } from '../../../src/blobs/damaged.ts';
@@ -12,6 +13,27 @@ function twoLetters(length: number): string {
     return (state >>> 16) & 1 ? 'a' : 'b';
   }).join('');
 }
+
+test('a source is packed with the origin of its generated text, and without the text itself', async () => {
+  const html = '<p>Hello</p>';
+  const generated = { method: 'layout', bytes: 5, hash: 'h'.repeat(22) } as const;
+  const source = { html, generated, files: ['attachment'] } as const;
+  const packed = packSmall(source);
+  const first = JSON.stringify({ html: html.length, generated, files: ['attachment'] });
+  assert.equal(inflateRawSync(packed.source).toString(), `${first}\n${html}`);
+  assert.deepEqual(await unpackSource(packed), source);
+});
+
+test('a source of an earlier version, with its generated text, is read as it was stored', async () => {
+  const bytes = Buffer.from('{"html":14,"text":7,"files":["inline"]}\n<p>Zürich</p>Zürich');
+  const source = deflateRawSync(bytes, { level: 6 });
+  const sha256 = hash('sha256', source, 'buffer');
+  assert.deepEqual(await unpackSource({ sizeBytes: bytes.length, sha256, source }), {
+    html: '<p>Zürich</p>',
+    text: 'Zürich',
+    files: ['inline'],
+  });
+});
 
 test('the writer searches a small text only briefly for repetitions, whatever the text is', async () => {
   const text = twoLetters(16_000);
