@@ -12,7 +12,7 @@ test('an email goes from the API through DNS and SMTP to a server that finds it 
   }
   assert.match(terminal.output, /^ {2}MAIL FROM +b\+\w+@bounce\.mail\.postrider\.test$/m);
   assert.match(terminal.output, /SPF pass, DKIM pass, DMARC pass/);
-  assert.match(terminal.output, /All as it should be\.\n$/);
+  assert.match(terminal.output, /Every step succeeded\.\n$/);
 });
 
 test('stays up for more, until it is interrupted', async () => {

@@ -162,9 +162,12 @@ const REFUSED: Record<string, [file: string | Buffer, words: RegExp]> = {
   'with a heading that is no property key': ['email,Postal Code\n', /`Postal Code` cannot be a property/],
   'with a topic that does not exist': ['email,topics.top_x\n', /`topics.top_x` is not the id of one of your/],
   'whose heading is long': [`email,${'ä'.repeat(9_000)}\n`, /^`ä{64}…` cannot be a property/],
-  'with too many columns': [`email${',x'.repeat(604)}\n`, /The file has 605 columns; the maximum is 604/],
+  'with too many columns': [
+    `email${',x'.repeat(604)}\n`,
+    /The file has 605 columns; at most 604 are allowed/,
+  ],
   'that is empty': ['\r\n\r\n', /The file is empty/],
-  'whose line breaks were lost': ['email,citybob@example.com,Paris', /holds no rows: .* --data-binary/],
+  'whose line breaks were lost': ['email,citybob@example.com,Paris', /so it has no rows\. .* --data-binary/],
   'in another encoding': [Buffer.from('email\nJos\xe9\n', 'latin1'), /byte 10 is not/],
 };
 

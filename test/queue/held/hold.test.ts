@@ -100,7 +100,7 @@ test('held mail is not rescheduled', async () => {
 });
 
 test('an operator lists held mail and releases it, one email or all of it', async () => {
-  assert.match((await queue('list')).output, /^Nothing is held\.$/m);
+  assert.match((await queue('list')).output, /^No mail is held\.$/m);
   const ids = [await heldEmail(), await heldEmail(), await heldEmail()];
   const { output } = await queue('list');
   assert.match(output, /^EMAIL +TENANT +TO +HELD AT +WHY\n/);
