@@ -54,7 +54,7 @@ function post(url: string, change: Partial<HttpRequest> = {}): HttpRequest {
     url,
     headers: {},
     body: 'x',
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     maxResponseBytes: 1_000,
     ...change,
   };
