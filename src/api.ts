@@ -56,7 +56,7 @@ export async function createApiServer(
     trustedProxies: app.config.http.trustedProxies,
     ...limits,
     unauthenticated: {
-      limit: app.guards.strangers,
+      limit: app.guards.unauthenticated,
       isAuthenticated: (request) => !!findPlannedCaller(request),
     },
   });

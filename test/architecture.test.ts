@@ -1,4 +1,4 @@
-/** The house of src/ as a table. Every rule is also shown to find what it is there to find. */
+/** Checks src/ against the architecture rules. For each rule, a planted violation shows that it is found. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

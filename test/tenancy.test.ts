@@ -69,7 +69,7 @@ function faceOf({ statusCode, headers, body }: LightMyRequestResponse) {
 type Face = ReturnType<typeof faceOf>;
 
 /** Well-formed ids that were never given out. */
-const missing = (prefix: Prefix) => newId(prefix, world.house.app.clock.now());
+const missing = (prefix: Prefix) => newId(prefix, world.testApp.app.clock.now());
 
 /** No ids, however like one they look. */
 function garbageFor(prefix: Prefix): string[] {
@@ -184,7 +184,7 @@ test('a family of ids that is wholly the stranger’s is not found', async () =>
 const NEVER_ASKED = ['evt', 'req'];
 
 test('every kind of id that is shown is one that is asked with', () => {
-  const document = JSON.stringify(world.house.server.openApi());
+  const document = JSON.stringify(world.testApp.server.openApi());
   const shown = [...document.matchAll(/\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/g)].map(
     ([, prefix = '']) => prefix,
   );
@@ -242,7 +242,7 @@ test('a sending key may do what sending needs, a reading key may read, and neith
     ['sending_access', FOR_SENDING],
     ['read_only', forReading],
   ] as const) {
-    const key = await world.house.newKey({ permission });
+    const key = await world.testApp.newKey({ permission });
     const done: string[] = [];
     for (const operation of operations) {
       const [asked = { method: operation.method, url: operation.path }] = requestsOf(operation, owner);
@@ -306,7 +306,7 @@ test('an idempotency key is its tenant’s, and its mode’s', async () => {
       authorization: `Bearer ${party.keys.test}`,
       'content-type': 'application/json',
     };
-    const sent: LightMyRequestResponse = await world.house.server.inject({
+    const sent: LightMyRequestResponse = await world.testApp.server.inject({
       method: 'POST',
       url: send.path,
       headers,

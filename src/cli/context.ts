@@ -40,7 +40,7 @@ export function createPrinter(command: Command, terminal: Terminal): Context['sh
 
 /**
  * Runs `use` with the admin API: of the running daemon, or of the database when none is running.
- * @throws CommandError in plain words when the daemon refuses or the database cannot be opened
+ * @throws CommandError with a message for the operator when the daemon refuses or the database cannot be opened
  */
 export async function withControl(
   command: Command,

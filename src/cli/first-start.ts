@@ -1,5 +1,5 @@
 /**
- * Makes the tenant `default` and a test key at the first start on a data directory, so that the operator can send at
+ * Creates the tenant `default` and a test key at the first start on a data directory, so that the operator can send at
  * once.
  */
 import type { App } from '../app.ts';
@@ -10,14 +10,14 @@ import { findTenantByName, insertTenant, listApiKeys } from '../tenants/store.ts
 export type FirstStart =
   | { kind: 'not-first' }
   | { kind: 'key-made'; testKey: string }
-  /** No key was made, because only a log would show it. */
+  /** No key was created, because it would be shown only in a log. */
   | { kind: 'no-key' };
 
 const FIRST_TENANT = { name: 'default', plan: 'unlimited' };
 
 /**
- * Makes the tenant and the key while the database has no key. A start that was interrupted in between is completed by
- * the next.
+ * Creates the tenant and the key when the database has no key. If the start is interrupted in between, the next start
+ * completes it.
  */
 export async function prepareFirstStart(
   app: Pick<App, 'db' | 'clock' | 'config'>,

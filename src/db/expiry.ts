@@ -1,6 +1,6 @@
 /**
  * Retention deletes old rows in slices, each a write of its own. A slice visits a bounded number of rows in the order
- * of their ids, which is the order of time, and returns the id after which the next slice goes on.
+ * of their ids, which is the order of time, and returns the id after which the next slice begins.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from './operation.ts';

@@ -1,5 +1,5 @@
 /**
- * Gives pages that deletions have freed back to the file system. Only databases made with `auto_vacuum=INCREMENTAL`
+ * Returns pages that deletions have freed to the file system. Only databases made with `auto_vacuum=INCREMENTAL`
  * can do so while they are in use (db/connection.ts); `postrider db compact` rewrites older ones.
  */
 import type { Database } from 'better-sqlite3';
@@ -13,7 +13,10 @@ const KEPT_SHARE = 0.05;
 /** Numbers of pages given back, and of those that can still be given back. */
 type ReleasedPages = { released: number; left: number };
 
-/** Gives back at most `pages` pages. SQLite moves pages from the end of the file into free ones, and shortens it. */
+/**
+ * Returns at most `pages` free pages to the file system. SQLite moves pages from the end of the file into free ones,
+ * and shortens it.
+ */
 export const releasePages = defineWrite(
   'db.releasePages',
   async (tx, { pages }: { pages: number }): Promise<ReleasedPages> => {

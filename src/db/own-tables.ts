@@ -1,6 +1,6 @@
 /** The data dictionary, continued: tables in which the database stores facts about itself. */
 
-/** Written by db/writer-database.ts. Each start makes this one write, which proves that the disk takes writes. */
+/** Written by db/writer-database.ts. Each start writes one row, which proves that the disk accepts writes. */
 export type StartRow = { at: number };
 
 /** Written by db/installation/store.ts. The table has one row. */

@@ -112,8 +112,8 @@ export function asRefusal(error: unknown): unknown {
 }
 
 /**
- * Codes of the file system and of SQLite for problems that end by themselves or that an operator can mend: background
- * work is retried.
+ * Codes of the file system and of SQLite for problems that end by themselves or that an operator can repair. Background
+ * work is retried after them.
  */
 const PASSING =
   /^(EACCES|EAGAIN|EBUSY|EDQUOT|EINTR|EIO|EMFILE|ENFILE|ENOMEM|ENOSPC|EPERM|EROFS|ESTALE|ETIMEDOUT|SQLITE_(BUSY|CANTOPEN|FULL|INTERRUPT|IOERR|LOCKED|NOMEM|PROTOCOL|READONLY)(_.*)?)$/;

@@ -198,7 +198,7 @@ export type RecipientRow = {
   lastEventAt: number;
 };
 
-/** Written by queue/attempts/store.ts: one row for each attempt, which shows why it ended as it did. */
+/** Written by queue/attempts/store.ts: one row for each delivery attempt, with its outcome and the reply. */
 export type AttemptRow = {
   id: Id<'att'>;
   recipientId: Id<'rcp'>;

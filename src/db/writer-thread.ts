@@ -1,7 +1,7 @@
 /**
  * A writer thread has the only writing connection of each database that it serves. It runs all waiting writes of a
  * database in one transaction (db/write-group.ts) and answers after COMMIT has returned, when they are on disk. The
- * databases take turns, one transaction each.
+ * databases are served round-robin, one transaction each.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import './free-pages.ts';

@@ -14,7 +14,12 @@ import { enqueue, type NewRecipient, recordRecipientEvent } from '../queue/store
 import { findSuppressed } from '../suppressions/store.ts';
 import { AppError, type ErrorCode } from '../system/errors.ts';
 import { chargeQuota, requireQuota } from '../tenants/quota.ts';
-import { type Answer, type Asker, acceptOnce, type IdempotencyClaim } from './idempotency/store.ts';
+import {
+  type Answer,
+  acceptOnce,
+  type IdempotencyClaim,
+  type IdempotencyOwner,
+} from './idempotency/store.ts';
 import type { EnvelopeRecipient } from './request/addresses.ts';
 import type { Tag } from './request/tags.ts';
 import { insertEmail } from './store.ts';
@@ -59,13 +64,13 @@ export const acceptEmail = defineWrite(
   'emails.accept',
   (tx, { rows, idempotency }: Accepting): Promise<Answer<Sent>> => {
     const { tenantId, mode, createdAt: now } = rows.message;
-    return acceptOnce(tx, { asker: { tenantId, mode, now }, claim: idempotency }, () => accept(tx, rows));
+    return acceptOnce(tx, { owner: { tenantId, mode, now }, claim: idempotency }, () => accept(tx, rows));
   },
   ACCEPTING,
 );
 
 type AcceptingBatch = {
-  asker: Asker;
+  owner: IdempotencyOwner;
   /** Emails in the order of the request. Those that failed before the write keep their position. */
   items: readonly (EmailRows | BatchFailure)[];
   idempotency: IdempotencyClaim | undefined;
@@ -78,8 +83,8 @@ type AcceptingBatch = {
  */
 export const acceptBatch = defineWrite(
   'emails.acceptBatch',
-  (tx, { asker, items, idempotency }: AcceptingBatch): Promise<Answer<SentBatch>> =>
-    acceptOnce(tx, { asker, claim: idempotency }, async () => {
+  (tx, { owner, items, idempotency }: AcceptingBatch): Promise<Answer<SentBatch>> =>
+    acceptOnce(tx, { owner, claim: idempotency }, async () => {
       const data: SentBatch['data'] = [];
       for (const item of items) data.push('error' in item ? item : await accept(tx, item).catch(asFailure));
       return { data };
@@ -106,7 +111,7 @@ export function asFailure(error: unknown): BatchFailure {
 }
 
 /**
- * Accepts one email. It decides before it writes, so a refused email has written nothing.
+ * Accepts one email. All checks precede the first write, so a refused email leaves no rows.
  * @throws AppError suppressed_recipient, quota_exceeded
  */
 async function accept(tx: Tx, rows: EmailRows): Promise<Sent> {

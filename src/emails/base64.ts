@@ -1,6 +1,6 @@
 /**
- * Canonical base64 (RFC 4648 4). Attachments are passed on in the form in which they arrive, so that form must be
- * exactly what an encoder writes.
+ * Canonical base64 (RFC 4648 4). Attachments are sent in the base64 form in which they arrive, so it must be exactly
+ * the form that an encoder writes.
  */
 import { nextTurn } from '../system/next-turn.ts';
 

@@ -74,7 +74,7 @@ export async function sendBatch(app: BatchApp, caller: Caller, batch: Batch): Pr
   return answerOnce(app, { caller, claim: idempotency }, async () => {
     const items = await prepareItems(app, caller, batch);
     const { tenantId, mode } = caller;
-    const input = { asker: { tenantId, mode, now }, items, idempotency };
+    const input = { owner: { tenantId, mode, now }, items, idempotency };
     const rows = rowsIn(items);
     const prepared = {
       rows,

@@ -1,4 +1,4 @@
-/** Defers jobs whose run failed, and gives up those that have failed for a day. */
+/** Defers jobs whose run failed, and fails those that have been failing for a day. */
 import type { App } from '../app.ts';
 import type { JobRow } from '../db/marketing-tables.ts';
 import { jitter } from '../system/backoff.ts';
@@ -10,9 +10,9 @@ import { deferJob } from './store.ts';
 const MIN_RETRY_DELAY_MS = 5_000;
 const MAX_RETRY_DELAY_MS = 300_000;
 /**
- * A job is given up once it was started this long ago and its last runs have all failed: what has not passed by then needs
- * an operator, and the tenant must be able to start another job. The runs are counted from the start of the daemon, which
- * may itself have been away for a day. Our own values.
+ * A job fails for good once it was started this long ago and its last runs have all failed: such an error needs an
+ * operator, and the tenant must be able to start another job. Runs are counted from the start of the daemon, which may
+ * have been stopped for a day. Our own values.
  */
 const MAX_RETRY_AGE_HOURS = 24;
 const MAX_RETRY_AGE_MS = MAX_RETRY_AGE_HOURS * 3_600_000;
@@ -23,7 +23,7 @@ const RETRY_JITTER = 0.2;
 type Retry = {
   /** Forgets the failures of a job after a run that did not fail. */
   forget(job: JobRow): void;
-  /** Defers a job after a failed run, or gives it up. */
+  /** Defers a job after a failed run, or ends it as failed. */
   defer(job: JobRow, error: unknown): Promise<void>;
 };
 

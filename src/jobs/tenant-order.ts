@@ -1,6 +1,6 @@
 /**
- * Chooses the tenants whose job runs next. A tenant has one job at a time, and tenants are served round-robin: however
- * many long files a tenant has queued, another tenant waits only for the running jobs.
+ * Chooses the tenants whose job runs next. A tenant has one job at a time, and tenants are served round-robin: a tenant
+ * with many long files delays another tenant only by the jobs that run.
  */
 import type { TenantRow } from '../db/tables.ts';
 import { RoundRobin } from '../system/round-robin.ts';

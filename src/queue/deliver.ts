@@ -1,6 +1,6 @@
 /**
- * Delivers one claim: judge the sender, open a session, transact, settle. A fault on the way becomes an outcome too, so
- * that no claim is left without a settlement.
+ * Delivers one claim: judge the sender, open a session, transact, settle. An internal error becomes an outcome too, so
+ * that every claim is settled.
  */
 import type { App } from '../app.ts';
 import { DamagedBlobError } from '../blobs/damaged.ts';
@@ -15,7 +15,7 @@ import { settleClaim } from './settle-claim.ts';
 
 export type DeliveryApp = App & { prepare: PrepareMessage };
 
-type Way = {
+type DeliveryOptions = {
   transport: Pick<Transport, 'open' | 'transact'>;
   /** Is called when the session can begin the next claim, at the latest when this one has its outcome. */
   onReady(): void;
@@ -27,18 +27,20 @@ type Way = {
  * Delivers a claim. Resolves when the outcome of its recipients is stored.
  * @throws Error when the outcome could not be stored for two minutes; the lease of the claim then ends
  */
-export async function deliver(app: DeliveryApp, claim: Claim, way: Way): Promise<void> {
+export async function deliver(app: DeliveryApp, claim: Claim, options: DeliveryOptions): Promise<void> {
   app.crashPoint('claim-after-commit');
-  const attempt = await attemptDelivery(app, claim, way).catch((error) => internalFailure(app, claim, error));
+  const attempt = await attemptDelivery(app, claim, options).catch((error) =>
+    internalFailure(app, claim, error),
+  );
   if (attempt.kind === 'released') return;
-  if (attempt.undecided) way.putBack(attempt.undecided);
+  if (attempt.undecided) options.putBack(attempt.undecided);
   if (attempt.verdicts.size > 0) await settleClaim(app, claim, attempt);
 }
 
 async function attemptDelivery(
   app: DeliveryApp,
   claim: Claim,
-  { transport, onReady }: Way,
+  { transport, onReady }: DeliveryOptions,
 ): Promise<Attempt> {
   const judged = judgeAge(app, claim) ?? (await judgeSender(app, claim));
   if (judged) return notSent(claim, judged);
@@ -48,8 +50,8 @@ async function attemptDelivery(
 }
 
 /**
- * Returns a deferral when earlier mail of the session has used up the time of the claim. A delivery that began now could
- * outlast the lease (claim.ts).
+ * Returns a deferral when earlier mail of the session has used up the time of the claim. A delivery that began now
+ * could outlast the lease (claim.ts).
  */
 function judgeAge({ clock }: Pick<App, 'clock'>, { claimedAt }: Claim): Outcome | undefined {
   if (clock.elapsed() < claimedAt + DELIVERY_DEADLINE_MS) return undefined;
@@ -67,8 +69,8 @@ function deferBusy(claim: Claim, { message }: AppError): Attempt {
 }
 
 /**
- * Returns a deferral for mail that a fault of this daemon has stopped. The fault is logged as an error, and the mail
- * is retried until it expires.
+ * Returns a deferral for mail whose delivery failed because of an internal error. The error is logged, and the mail is
+ * retried until it expires.
  */
 function internalFailure(app: Pick<App, 'log'>, claim: Claim, error: unknown): Attempt {
   if (error instanceof DamagedBlobError) return holdDamaged(app, claim, error);

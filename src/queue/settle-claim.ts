@@ -1,4 +1,4 @@
-/** Stores the outcome of an attempt durably, tells who waits for it, and writes the mail log. */
+/** Stores the outcome of an attempt durably, wakes the workers that wait for it, and writes the mail log. */
 import type { App } from '../app.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { logAttempt, logHeld } from '../events/mail-log.ts';

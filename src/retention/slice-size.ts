@@ -1,4 +1,7 @@
-/** The number of rows in a slice follows the time that slices take, so that a slow disk or a busy writer gets small ones. */
+/**
+ * Adapts the number of rows in a slice to the time that slices take, so that a slow disk or a busy writer gets small
+ * slices.
+ */
 
 /** Maximum time that a slice should take, its wait for the writer included, since other writes wait meanwhile. */
 const MAX_SLICE_MS = 20;

@@ -1,4 +1,4 @@
-/** The steps of a pass, in their order. */
+/** Decides what a pass of retention deletes: its steps in their order, and the setting that gives the age of each. */
 import type { App } from '../app.ts';
 import { discardAll } from '../blobs/discard-on-refusal.ts';
 import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
@@ -14,7 +14,9 @@ import { SliceSize } from './slice-size.ts';
 export type Step = {
   kind: 'contents' | 'deliveries' | 'attempts' | 'events' | 'emails' | 'pages';
   size: SliceSize;
-  /** Deletes the next slice of what had expired at `now`: at most `rows` rows, after the id `after`. */
+  /**
+   * Deletes the next slice of the rows that had expired at `now`: at most `rows` rows, beginning after the id `after`.
+   */
   expire(now: number, slice: Pick<ExpiryRange, 'after' | 'rows'>): Promise<ExpirySlice>;
 };
 
@@ -24,8 +26,8 @@ const EMAILS = { first: 50, min: 5, max: 50 };
 const PAGES = { first: 64, min: 8, max: 256 };
 
 /**
- * Returns the steps. Content goes before the emails it belongs to, so that an email is deleted only when its files are
- * gone; pages are given back once everything is deleted.
+ * Returns the steps. The content of an email is deleted before the email, so that no file is left behind. Free pages
+ * are given back at the end.
  */
 export function createSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoint'>): readonly Step[] {
   const { db } = app;

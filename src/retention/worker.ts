@@ -1,8 +1,8 @@
 /**
- * Deletes what has been kept long enough: the content of emails, webhook deliveries, delivery attempts, events, and at
- * last the emails themselves. Then it gives free pages back. A pass takes these steps one after another, slice by
- * slice. Each slice is a write of its own, so a crash between two of them loses nothing: the next pass goes on with what is left. A pass begins only after the wall clock
- * has run evenly for an hour: a clock that jumps years ahead and is soon put right deletes nothing.
+ * Runs the passes of retention. A pass takes the steps of steps.ts one after another, slice by slice. Each slice is a
+ * separate write, so a crash between two slices loses nothing: the next pass continues with the remaining rows. A pass
+ * begins only after the wall clock has run evenly for an hour, so that a clock that jumps years ahead and is soon
+ * corrected deletes nothing.
  */
 import type { App } from '../app.ts';
 import type { Work } from '../system/worker.ts';
@@ -12,16 +12,22 @@ type RetentionApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'log' | 'met
 
 /** Time from the start of the daemon, or the end of a pass, to the beginning of the next pass. */
 const PERIOD_MS = 3_600_000;
-/** Maximum difference between the two clocks over one period: NTP corrects smaller steps every day. Our own limit. */
+/**
+ * Maximum difference between the wall clock and the monotonic clock over one period. NTP corrects smaller steps every
+ * day. Our own limit.
+ */
 const MAX_DRIFT_MS = 60_000;
 /**
- * A slice is followed by a pause of at least 20 ms, and of three times as long as the slice took with its wait for the
- * writer, so that other writes have at least three quarters of the writer's time. Our own limits.
+ * Pause after each slice: at least 20 ms, and at least three times the duration of the slice with its wait for the
+ * writer, so that other writes get at least three quarters of the writer's time. Our own limits.
  */
 const MIN_PAUSE_MS = 20;
 const PAUSE_PER_SLICE = 3;
 
-/** Runs in `lease`, one slice a call: a stopping daemon waits for one slice at most, and a failed one is tried again. */
+/**
+ * Returns the work of retention. Each call of `lease` runs one slice, so a stopping daemon waits for at most one slice,
+ * and a failed slice is retried.
+ */
 export function createRetentionWork(app: RetentionApp): Work<never> {
   const { clock, log } = app;
   const deletions = app.metrics.counter(
@@ -31,9 +37,9 @@ export function createRetentionWork(app: RetentionApp): Work<never> {
   );
   const steps = createSteps(app);
   let pass: Pass | undefined;
-  /** Both clocks at the beginning of the wait for the next pass. */
+  /** Times of both clocks at the beginning of the wait for the next pass. */
   let since = readClocks(clock);
-  /** On the monotonic clock. */
+  /** Time of the next slice on the monotonic clock, in milliseconds. */
   let dueAt = since.elapsed + PERIOD_MS;
 
   function waitForPass(): void {
@@ -84,13 +90,16 @@ function readClocks(clock: App['clock']): Clocks {
   return { now: clock.now(), elapsed: clock.elapsed() };
 }
 
-/** Returns by how much the wall clock and the monotonic clock differ about the time between two readings. */
+/**
+ * Returns the difference, in milliseconds, between the times that the two clocks measured from one reading to the
+ * other.
+ */
 function driftMs(from: Clocks, to: Clocks): number {
   return Math.abs(to.now - from.now - (to.elapsed - from.elapsed));
 }
 
 type Pass = {
-  /** Wall time at which the pass began: nothing that expires later is deleted in it. */
+  /** Wall time at which the pass began. Rows that expire later are not deleted in this pass. */
   now: number;
   step: number;
   /** Id after which the next slice of the step begins. */

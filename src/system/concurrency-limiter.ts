@@ -1,7 +1,7 @@
 /**
- * Limits how many works run at the same time, such as DNS questions, downloads or scans. A work starts at once, waits
- * or is refused. Owners are served round-robin, and none uses so much of the limit that another owner would have to wait
- * until one of its works ends (shares.ts). The works of an owner start in the order in which they came.
+ * Limits how many works run at the same time, such as DNS questions, downloads or scans. A work item starts at once,
+ * waits or is refused. Owners are served round-robin, and none uses so much of the limit that another owner would have
+ * to wait until one of its works ends (shares.ts). The works of an owner start in the order in which they came.
  */
 import { RoundRobin } from './round-robin.ts';
 import { Shares } from './shares.ts';
@@ -14,7 +14,7 @@ type Limits = {
   maxWaiting?: number;
 };
 
-type Place = {
+type RunOptions = {
   owner?: string;
   /** True when the work starts before all waiting works that came without it. */
   isFirst?: boolean;
@@ -39,7 +39,10 @@ export class ConcurrencyLimiter {
   }
 
   /** Runs the work as soon as its owner may run another one. */
-  run<Result>(work: () => Promise<Result>, { owner = '', isFirst = false }: Place = {}): Promise<Result> {
+  run<Result>(
+    work: () => Promise<Result>,
+    { owner = '', isFirst = false }: RunOptions = {},
+  ): Promise<Result> {
     if (this.#shares.take(owner)) return this.#runTaken(owner, work);
     const queue = isFirst ? this.#first : this.#others;
     const started = new Promise<void>((start) => queue.add(owner, { owner, start }));
@@ -47,10 +50,10 @@ export class ConcurrencyLimiter {
   }
 
   /** Runs the work like `run`, unless it would have to wait and too many works wait already: then returns undefined. */
-  tryRun<Result>(work: () => Promise<Result>, place: Place = {}): Promise<Result> | undefined {
+  tryRun<Result>(work: () => Promise<Result>, options: RunOptions = {}): Promise<Result> | undefined {
     const isFull = this.#first.size + this.#others.size >= this.#maxWaiting;
-    if (isFull && !this.#shares.mayTake(place.owner ?? '')) return undefined;
-    return this.run(work, place);
+    if (isFull && !this.#shares.mayTake(options.owner ?? '')) return undefined;
+    return this.run(work, options);
   }
 
   async #runTaken<Result>(owner: string, work: () => Promise<Result>): Promise<Result> {

@@ -1,4 +1,4 @@
-/** Lets other work of the event loop run between the slices of a long job. */
+/** Lets other work run on the event loop between the slices of a long job. */
 import type { Clock } from './clock.ts';
 
 /** Resolves in the next turn of the event loop. */

@@ -130,7 +130,7 @@ export function requireApiKey(scope: FastifyInstance, app: KeyApp): void {
     const foundAt = knownKeys.moment();
     const key = await identify(request).catch((error: unknown) => {
       // A request for an unknown route has not been counted yet. It is counted when it is refused.
-      if (error instanceof AppError && !request.is404) chargeAddress(app.guards.strangers, request);
+      if (error instanceof AppError && !request.is404) chargeAddress(app.guards.unauthenticated, request);
       throw error;
     });
     const { tenantId, mode, domainId, requestsPerSecond, monthlyEmails } = key;

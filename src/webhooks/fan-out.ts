@@ -10,7 +10,10 @@ import type { PartApp } from '../thread-app.ts';
 import { insertDelivery } from './deliveries/store.ts';
 import { listSubscribers, type Subscriber } from './store.ts';
 
-/** Maximum number of events in one write: enough for any sending rate, and short enough for other writes. */
+/**
+ * Maximum number of events in one write. It is enough for any sending rate, and such a write does not delay other
+ * writes.
+ */
 const BATCH = 500;
 /** Number of deliveries after which the write ends. With 50 endpoints, a single event may create 50. */
 const MAX_DELIVERIES = 1_000;

@@ -1,6 +1,7 @@
 /**
- * The background work of webhooks as a part of the daemon: the fan-out of events, posts, replays and the end of old secrets. It runs
- * in a thread of its own, so that receivers, however slow or large their answers are, never delay the API.
+ * The background work of webhooks as a part of the daemon: the fan-out of events, posts, replays and the end of old
+ * secrets. It runs in a thread of its own, so that receivers, however slow or large their answers are, never delay the
+ * API.
  */
 
 import type { Part, ThreadOptions } from '../system/thread/part.ts';
@@ -18,15 +19,15 @@ export type WebhookCalls = {
 };
 
 /**
- * Maximum heap of the thread. 256 posts in flight with their events take about 20 MB; bodies of answers are cut at 4 KB.
- * Our own limit.
+ * Maximum heap of the thread. 256 posts in flight with their events take about 20 MB; bodies of answers are cut at 4
+ * KB. Our own limit.
  */
 const HEAP_MEGABYTES = 128;
 
 export const WEBHOOK_THREAD: Omit<ThreadOptions, 'prepare'> = {
   name: 'webhooks',
   module: moduleBeside(import.meta.url, 'webhook-thread'),
-  // Mail goes on without webhooks, and what is due is posted later.
+  // Mail is delivered without this thread, and due posts are made after its restart.
   onDeath: 'restart',
   heapMegabytes: HEAP_MEGABYTES,
 };

@@ -8,7 +8,7 @@ const USER_AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Fir
 const ADDRESS = '192.0.2.1';
 const RECIPIENT = 'recipient@example.org';
 /** The part after the prefix of an id that does not exist. */
-const NOBODY = '00000000000000000000000000';
+const UNUSED_ID = '00000000000000000000000000';
 
 type EmailEventType = Extract<EventType, `email.${string}`>;
 
@@ -17,7 +17,7 @@ export function sampleData(type: EventType, nowMs: number): object {
   switch (type) {
     case 'domain.verified':
     case 'domain.failed':
-      return { domainId: `dom_${NOBODY}`, name: 'example.com', status: type.slice('domain.'.length) };
+      return { domainId: `dom_${UNUSED_ID}`, name: 'example.com', status: type.slice('domain.'.length) };
     case 'contact.created':
     case 'contact.updated':
     case 'contact.deleted':
@@ -33,15 +33,15 @@ export function sampleData(type: EventType, nowMs: number): object {
 
 function sampleContact(unsubscribed: boolean, nowMs: number): object {
   return {
-    id: `ct_${NOBODY}`,
-    audienceId: `aud_${NOBODY}`,
+    id: `ct_${UNUSED_ID}`,
+    audienceId: `aud_${UNUSED_ID}`,
     email: RECIPIENT,
     firstName: 'Sam',
     lastName: 'Sample',
     unsubscribed,
     unsubscribedAt: unsubscribed ? isoTime(nowMs) : null,
     properties: { plan: 'sample' },
-    topics: [{ id: `top_${NOBODY}`, subscription: 'opt_in' }],
+    topics: [{ id: `top_${UNUSED_ID}`, subscription: 'opt_in' }],
     status: unsubscribed ? 'unsubscribed' : 'subscribed',
     createdAt: isoTime(nowMs - MINUTE_MS),
     updatedAt: isoTime(nowMs),
@@ -50,7 +50,7 @@ function sampleContact(unsubscribed: boolean, nowMs: number): object {
 
 function sampleSuppression(nowMs: number): object {
   return {
-    id: `sup_${NOBODY}`,
+    id: `sup_${UNUSED_ID}`,
     email: RECIPIENT,
     reason: 'manual',
     sourceEmailId: null,
@@ -61,7 +61,7 @@ function sampleSuppression(nowMs: number): object {
 
 function sampleEmail(type: EmailEventType, nowMs: number): object {
   return {
-    emailId: `em_${NOBODY}`,
+    emailId: `em_${UNUSED_ID}`,
     to: RECIPIENT,
     from: 'sender@example.com',
     subject: 'A sample',

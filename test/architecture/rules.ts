@@ -1,4 +1,4 @@
-/** The rules of the house. Each answers one line for each place that breaks it. */
+/** The architecture rules. Each returns one line for each violation. */
 import type { Source } from './source.ts';
 
 /** In the order in which features may import each other: each only those before it. */
@@ -40,7 +40,7 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   'thread-app.ts': ['system', 'db', 'config.ts', 'app.ts'],
 };
 
-const HOUSE = [...Object.keys(FOUNDATIONS), ...FEATURES];
+const ALL_UNITS = [...Object.keys(FOUNDATIONS), ...FEATURES];
 
 /** Who may import whom; a unit is a folder of src/ or a file in it, and may always import itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -49,10 +49,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     FEATURES.map((feature, index) => [feature, [...Object.keys(FOUNDATIONS), ...FEATURES.slice(0, index)]]),
   ),
   'operations.ts': FEATURES,
-  'api.ts': HOUSE,
-  'control-socket.ts': HOUSE,
-  'main.ts': [...HOUSE, 'api.ts', 'control-socket.ts'],
-  cli: [...HOUSE, 'api.ts', 'control-socket.ts', 'main.ts'],
+  'api.ts': ALL_UNITS,
+  'control-socket.ts': ALL_UNITS,
+  'main.ts': [...ALL_UNITS, 'api.ts', 'control-socket.ts'],
+  cli: [...ALL_UNITS, 'api.ts', 'control-socket.ts', 'main.ts'],
 };
 
 export function importsOutOfOrder(sources: readonly Source[]): string[] {

@@ -1,4 +1,4 @@
-/** Source text as the rules of the house read it: what it imports, and its code without comments and strings. */
+/** Reads source files for the architecture rules: their imports, and their code without comments and strings. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 

@@ -1,4 +1,6 @@
-/** Whatever stands in the head of a request: ids, query strings, paths, Authorization. Routes are those of the document. */
+/**
+ * Whatever stands in the head of a request: ids, query strings, paths, Authorization. Routes are those of the document.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
@@ -19,7 +21,7 @@ function askFor({ api, method, before, after, payload, type }: ItemRoute, id: st
 }
 
 test('no id, however it is written, is anything but not found', async () => {
-  const time = world.populated.house.app.clock.now();
+  const time = world.populated.testApp.app.clock.now();
   const ids = [
     ...PREFIXES.map((prefix) => newId(prefix, time)),
     ...['%00', 'em_%00', '%2F', '..%2F..%2Fetc', '%2e%2e', '%C3%28', '%ED%A0%80', '%F0%9F%92%A9'],
@@ -109,7 +111,7 @@ test('a parameter that is wrong is named', async () => {
   }
 });
 
-test('a path nobody serves is not found, a method not served there is said to be so', async () => {
+test('an unknown path is not found, a method not served there is said to be so', async () => {
   const nowhere = [
     '/v1',
     '/v1/',

@@ -8,7 +8,7 @@ import { openBadInput, run } from './world.ts';
 
 const world = await openBadInput();
 const { ask } = world;
-const { app } = world.populated.house;
+const { app } = world.populated.testApp;
 after(() => world.close());
 
 test('an Idempotency-Key may be anything', async () => {

@@ -75,13 +75,13 @@ export async function openBadInput(): Promise<BadInput> {
   log.error = (...args: unknown[]) => void logged.push(args);
   log.fatal = log.error;
   const populated = await openPopulated({ log });
-  const { house, operations, owner } = populated;
-  const admin = await createControlServer(house.app);
+  const { testApp, operations, owner } = populated;
+  const admin = await createControlServer(testApp.app);
   await admin.ready();
-  const database = new Sqlite(join(house.dataDir, 'postrider.db'));
+  const database = new Sqlite(join(testApp.dataDir, 'postrider.db'));
 
   async function ask(api: Api, { method, url, payload, headers = {} }: RawRequest): Promise<Answer> {
-    const server = api === 'public' ? house.server : admin;
+    const server = api === 'public' ? testApp.server : admin;
     logged.length = 0;
     const response = await server.inject({
       method,

@@ -105,7 +105,10 @@ function fillEmails(): string[] {
       ...{ subject: `Your order ${index} is on its way`, headers: '{}', attachments: '[]' },
       ...{ tags: JSON.stringify(tags), scheduledAt: null, templateId: null, topicId: null },
       ...{ missingVariables: '[]', rfcMessageId: `<${id}@postrider.test>`, createdAt },
-      ...{ html: `<p>${'It has left our house. '.repeat(8)}</p>`, text: 'It has left our house. '.repeat(8) },
+      ...{
+        html: `<p>${'It has left our testApp. '.repeat(8)}</p>`,
+        text: 'It has left our testApp. '.repeat(8),
+      },
     });
     // Nothing may fall due while anybody looks.
     const dueAt = state === 'ready' || state === 'deferred' ? nowMs + LAST_YEAR_MS : null;

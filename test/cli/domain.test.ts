@@ -35,7 +35,7 @@ test('a domain is verified once its owner has published its records and the oper
   assert.equal(await status(`${owner}\n${output}`), 'verified');
 });
 
-test('for people it is a table, for programs JSON; what could not be told is a warning', async () => {
+test('records are a table or JSON, and missing records are a warning', async () => {
   dns.setZone('');
   const table = await run();
   assert.equal(table.code, 0);

@@ -61,7 +61,7 @@ test('runs the sources with a loader given by URL, from any folder and through s
   assert.deepEqual(nodeArgs.slice(2), [join(root, 'src/cli/main.ts'), 'serve', '--config', 'a b']);
 });
 
-test('becomes the daemon: the pid stays', async () => {
+test('bin/postrider becomes the daemon, and its process id stays', async () => {
   const { root } = installation();
   const child = spawn(join(root, 'bin/postrider'));
   let output = '';

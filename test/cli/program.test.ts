@@ -116,7 +116,7 @@ test('makes plans and changes one limit of them', async () => {
   assert.ok(plans.value.some(({ name }: { name: string }) => name === 'small'));
 });
 
-test('tables are for people', async () => {
+test('commands print tables unless JSON is requested', async () => {
   const [heading, row] = (await run('tenant', 'list')).output.split('\n');
   assert.match(heading ?? '', /^ID +NAME +PLAN +CREATED$/);
   assert.match(row ?? '', /^ten_\w{26} +default +unlimited +\d{4}-\d\d-\d\dT/);

@@ -37,7 +37,7 @@ test('an address that cannot be listened on is described with the settings that 
   );
 });
 
-test('no permission is else about the data directory', () => {
+test('any other lack of permission is about the data directory', () => {
   assert.match(
     explained({ code: 'EACCES', syscall: 'mkdir', message: "EACCES: permission denied, mkdir '/srv/mail'" }),
     /^cannot use the data directory \/srv\/mail \(EACCES: .+\): start as the user it belongs to, or set /,

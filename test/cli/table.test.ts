@@ -13,6 +13,6 @@ test('columns are as wide as their widest cell, and lines have no trailing space
   assert.equal(table, 'ID    NAME\n1     long name\n1000');
 });
 
-test('an empty list is a sentence', () => {
+test('an empty list is shown as a sentence', () => {
   assert.equal(formatList(['id'], [], 'Nothing yet.'), 'Nothing yet.');
 });

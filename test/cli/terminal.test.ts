@@ -42,7 +42,7 @@ test('the first signal asks the program to end, and the second one ends it', asy
   assert.equal(output, 'ready\ndraining\n');
 });
 
-test('a signal that comes twice at once, as Ctrl-C on `npm start` does, asks for an end once', async () => {
+test('a signal that arrives twice at once, as with Ctrl-C on `npm start`, counts once', async () => {
   const child = runModule(PROGRAM, '60000');
   const exit = once(child, 'exit');
   let output = '';

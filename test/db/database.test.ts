@@ -136,7 +136,7 @@ test('a query whose result cannot be cloned fails its caller alone', async () =>
   assert.equal(good.status, 'fulfilled');
 });
 
-test('a note is written without being awaited, and a failing one is logged and nothing else', async () => {
+test('a background write is not awaited, and its failure is only logged', async () => {
   db.commitInBackground(addPlan, 'note');
   db.commitInBackground(addPlan, 'note');
   await db.commit(addPlan, 'note after');

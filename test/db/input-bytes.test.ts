@@ -20,7 +20,7 @@ test('values other than strings and buffers, and deeper values, count as 0', () 
   assert.equal(inputBytes({ a: { b: { c: { d: { e: 'deep' } } } } }), 0);
 });
 
-test('a circle of objects ends', () => {
+test('circular objects are handled', () => {
   const circle: { name: string; self?: unknown } = { name: 'ab' };
   circle.self = circle;
   assert.equal(inputBytes(circle), 8);

@@ -52,7 +52,7 @@ test('every table is STRICT: a value of another type is refused, not kept', () =
   );
 });
 
-test('the plans that decisions name exist from the start', () => {
+test('the plans free and unlimited exist from the start', () => {
   assert.deepEqual(
     database.prepare('SELECT name, monthlyEmails, requestsPerSecond FROM plans ORDER BY name').all(),
     [

@@ -31,7 +31,7 @@ const all = statement((db, _param: Param<object>) => db.selectFrom('plans').sele
 const a: PlanRow = { name: 'a', monthlyEmails: 10, requestsPerSecond: null, createdAt: 5 };
 const b: PlanRow = { name: 'b', monthlyEmails: null, requestsPerSecond: 3, createdAt: 6 };
 
-test('values reach the columns they are named for, null among them', async () => {
+test('values are written to the columns of their names, also null', async () => {
   const db = open();
   await insert.all(db, a);
   await insert.all(db, b);

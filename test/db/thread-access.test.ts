@@ -79,7 +79,7 @@ test('a thread that closes waits for its earlier writes, and the others go on', 
   assert.ok(await db.commit(addPlan, 'afterwards'));
 });
 
-test('a thread that ends without waiting for its writes disturbs nobody', async () => {
+test('a thread that ends without waiting for its writes does not affect other threads', async () => {
   const { port } = db.connectThread();
   const [request] = [{ id: 1, operation: addPlan.name, input: 'of the dead', sizeBytes: 1 }];
   port.postMessage({ kind: 'run', database: 0, requests: [request] });

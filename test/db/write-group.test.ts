@@ -68,7 +68,7 @@ const adds = (name: string) => ({ name: addPlan.name, input: name });
 const refuses = (name: string) => ({ name: refuse.name, input: { name, message: 'no', options: {} } });
 const ends = { name: endTransaction.name, input: null };
 
-test('a group in which nobody refuses has no savepoint', async () => {
+test('a group without a refusal has no savepoint', async () => {
   const group = open();
   const { ends, executed } = await group.run(adds('a'), adds('b'));
   assert.deepEqual(ends, ['done', 'done']);
@@ -76,7 +76,7 @@ test('a group in which nobody refuses has no savepoint', async () => {
   assert.deepEqual(group.plans(), ['a', 'b']);
 });
 
-test('a group in which one refuses runs again with savepoints, and only what the one did is gone', async () => {
+test('a group with a refusal runs again with savepoints, and only the refused write is rolled back', async () => {
   const group = open();
   const { answers, ends, executed } = await group.run(adds('a'), refuses('b'), adds('c'));
   assert.deepEqual(ends, ['done', 'no', 'done']);
@@ -115,7 +115,7 @@ test('after a refusal the next group has savepoints at once, until one goes thro
   assert.deepEqual(await begins(adds('d')), { begins: 1, savepoints: 0 });
 });
 
-test('when the transaction ends in a write, nobody of the group is told that it is done', async () => {
+test('when a write ends the transaction, no caller of the group gets a success', async () => {
   const group = open();
   const { ends: answers } = await group.run(adds('a'), ends, adds('b'));
   assert.ok(
@@ -127,7 +127,7 @@ test('when the transaction ends in a write, nobody of the group is told that it 
   assert.deepEqual((await group.run(adds('c'))).ends, ['done']);
 });
 
-test('when the disk fills in a write that takes all others with it, everybody is told to come back', async () => {
+test('when a full disk rolls back the whole group, every caller is told to retry', async () => {
   const group = open();
   const { answers } = await group.run(adds('a'), { name: overflow.name, input: null }, adds('b'));
   assert.deepEqual(

@@ -20,7 +20,7 @@ async function limitEmails(monthlyEmails: number | null): Promise<void> {
   await spool.app.db.commit(upsertPlan, plan);
 }
 
-test('an accepted email is queued, once for each recipient, with its story', async () => {
+test('an accepted email is queued once for each recipient, with an event for each', async () => {
   const email = await accepted({ to: ['a@rcpt.example', 'b@rcpt.example'], bcc: 'c@rcpt.example' });
   assert.deepEqual(
     email.events.map(({ type, to }: Record<string, string>) => `${type} ${to}`).sort(),

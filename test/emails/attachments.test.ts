@@ -273,7 +273,7 @@ test('a file is fetched over https alone, and needs a name', async () => {
   assert.deepEqual(asked, [], 'nothing of it is asked for');
 });
 
-test('a file comes from one place', async () => {
+test('an attachment has either content or a URL', async () => {
   const path = 'https://files.example/a';
   await refused('attachments[0].content', { attachments: [{ filename: 'a' }] }, /required/);
   await refused('attachments[0].path', { attachments: [file({ path })] });
@@ -339,7 +339,7 @@ test('an email is dated when its files are there, not when they were asked for',
   assert.deepEqual(row, { createdAt: begun + 8_000, datedAt: begun + 8_000 });
 });
 
-test('nothing is fetched for an email that is refused anyway', async () => {
+test('no file is fetched for an email that is refused for another reason', async () => {
   asked.length = 0;
   const attachments = [{ filename: 'a', path: 'https://files.example/b' }];
   assert.equal((await send({ attachments, from: 'a@unknown.example' })).status, 422);

@@ -48,7 +48,7 @@ test('any text is base64 exactly when encoding what it decodes to gives it back'
   );
 });
 
-test('a large text is looked at to its end, in turns', async () => {
+test('a large text is checked to its end, in slices', async () => {
   const ascii = Buffer.alloc(6 * 1024 * 1024, 'A');
   let turns = 0;
   const count = () => {

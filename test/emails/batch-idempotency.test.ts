@@ -142,7 +142,7 @@ test('content that a repeated request stored for nothing is deleted', async () =
   assert.equal(blobFiles(spool).length, files + 1);
 });
 
-test('a restart between is no new batch', async () => {
+test('a repeated batch after a restart is not accepted again', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'postrider-test-'));
   const first = await openTestApp({ env: { POSTRIDER_DATA_DIR: dataDir } });
   const send = async (server: TestApp['server']) => {

@@ -26,7 +26,7 @@ function holdWrites(t: TestContext): { tenants: string[]; release: () => void } 
   const commit = spool.app.db.commit.bind(spool.app.db);
   t.mock.method(spool.app.db, 'commit', async (...[write, input]: Parameters<typeof commit>) => {
     if ((write as unknown) === acceptBatch) {
-      tenants.push((input as unknown as Parameters<typeof acceptBatch.run>[1]).asker.tenantId);
+      tenants.push((input as unknown as Parameters<typeof acceptBatch.run>[1]).owner.tenantId);
       await released;
     }
     return commit(write, input);

@@ -51,7 +51,7 @@ function suppress(email: string): Promise<unknown> {
   return spool.request('POST', '/v1/suppressions', { body: { email } });
 }
 
-test('each email of a batch is answered in its place: accepted, or failed with type and message', async () => {
+test('each email of a batch has a result at its position: accepted, or failed with type and message', async () => {
   const before = await countRows(spool.app);
   const data = await send([
     emailBody({ subject: 'First' }),
@@ -128,7 +128,7 @@ const BAD: readonly Record<string, unknown>[] = [
   { to: `suppressed@${SIMULATOR}` },
 ];
 
-test('an email is judged in a batch as it is alone, in the same words', async () => {
+test('an email in a batch gets the same errors as alone', async () => {
   const data = await send(BAD.map((more) => emailBody(more)));
   for (const [index, more] of BAD.entries()) {
     const alone = await spool.request('POST', '/v1/emails', { body: emailBody(more) });
@@ -138,7 +138,7 @@ test('an email is judged in a batch as it is alone, in the same words', async ()
   }
 });
 
-test('an email that is no object fails in its place', async () => {
+test('an email that is not an object fails at its position', async () => {
   const nothings = [null, 7, 'email', true, [], [emailBody()]];
   const data = await send([...nothings, emailBody()]);
   for (const item of data.slice(0, nothings.length)) {
@@ -171,7 +171,7 @@ test('a batch holds 1 to 100 emails', async () => {
   assert.equal(new Set(data.map(({ id }) => id)).size, 100);
 });
 
-test('a batch holds 100 emails with everything in them that an email may have', async () => {
+test('a batch may contain 100 emails that each use every field', async () => {
   const addresses = (field: string) =>
     Array.from({ length: 50 }, (_, index) => `${field}${index}@rcpt.example`);
   const named = (count: number, name: string) =>
@@ -205,7 +205,7 @@ test('a batch is one transaction, and wakes the queue once', async (t) => {
   assert.equal(notify.mock.calls.filter(({ arguments: [name] }) => name === 'queue').length, 1);
 });
 
-test('a batch of which nothing is accepted is answered 200 all the same', async () => {
+test('a batch of which no email is accepted is still answered with 200', async () => {
   const before = await countRows(spool.app);
   const data = await send([emailBody({ to: '' }), emailBody({ from: 'a@unknown.example' })]);
   assert.deepEqual(
@@ -233,7 +233,7 @@ test('the text that variables add to a batch is bounded, and an email beyond it 
   });
 });
 
-test('an email that comes to nothing leaves its room to those after it', async () => {
+test('an email that fails releases its memory for the emails after it', async () => {
   const large = { html: '<p>{{x}}</p>'.repeat(200), text: 'x', variables: { x: 'x'.repeat(10_000) } };
   const to = 'nobody.more@rcpt.example';
   await suppress(to);
@@ -369,7 +369,7 @@ test('a batch is one request for the rate limit', async () => {
   }
 });
 
-test('an obstacle to every email refuses the whole batch and leaves nothing behind', async (t) => {
+test('an error that concerns every email refuses the whole batch and leaves no rows', async (t) => {
   const full = () => Promise.reject(new AppError('unavailable', 'No room', { retryAfterSeconds: 1 }));
   const rows = await countRows(spool.app);
   const files = blobFiles(spool);
@@ -393,7 +393,7 @@ test('an obstacle to every email refuses the whole batch and leaves nothing behi
   writer.mock.restore();
 });
 
-test('a batch of 100 lets others have their turns while it is prepared', async (t) => {
+test('other requests run while a batch of 100 is prepared', async (t) => {
   const { app } = spool;
   // Each look at the clock is a millisecond later: every email is a slice of its own.
   let at = app.clock.elapsed();

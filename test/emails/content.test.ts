@@ -158,7 +158,7 @@ test('a broadcast needs a topic of the tenant; a transactional email may have on
   }
 });
 
-test('headers of one’s own stand in the message, and are shown', async () => {
+test('custom headers are part of the message, and are shown', async () => {
   const headers = {
     'X-Campaign': 'spring',
     'In-Reply-To': '<a@b.example>',

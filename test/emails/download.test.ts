@@ -72,7 +72,7 @@ test('a tenant has at most half of the concurrent downloads; further ones are to
   await Promise.all([...running, ...others]);
 });
 
-test('there are never more than sixteen downloads at a time, whosever they are', async () => {
+test('at most sixteen downloads run at the same time, for all tenants together', async () => {
   const { answers, fetch } = held();
   const { downloads } = open(fetch);
   const get = (index: number) => downloads.get({ ...wanted, tenantId: `ten_${index}` });
@@ -85,7 +85,7 @@ test('there are never more than sixteen downloads at a time, whosever they are',
   await Promise.all([...running, next]);
 });
 
-test('a download that failed makes room too', async () => {
+test('a failed download frees its slot', async () => {
   const { downloads } = open(() => Promise.reject(new Error('no')));
   for (let round = 0; round < MAX_DOWNLOADS + 1; round++) {
     await assert.rejects(
@@ -95,7 +95,7 @@ test('a download that failed makes room too', async () => {
   }
 });
 
-test('files take the room that bodies have until they are disposed of, each tenant its share', async () => {
+test('downloaded files count towards the budget of bodies until they are disposed of, within the share of the tenant', async () => {
   const { downloads, bodies } = open(fileOf(25 * MIB));
   const files = [];
   for (let count = 0; count < 6; count++) files.push(await downloads.get(wanted));

@@ -68,7 +68,7 @@ function recordOf(key: string) {
   return spool.app.db.read.selectFrom('idempotency').selectAll().where('key', '=', key).execute();
 }
 
-test('a repeat answers what the first was answered, and says so in a header', async () => {
+test('a repeated request gets the response of the first one, with a header that says so', async () => {
   const first = await send('repeat');
   assert.equal(first.status, 200);
   assert.equal(first.headers['idempotency-replayed'], undefined);
@@ -147,7 +147,7 @@ for (const [what, path, letter, bodyOf] of [
   });
 }
 
-test('two keys are none, whether or not they are the same', async () => {
+test('two Idempotency-Keys are refused, whether or not they are the same', async () => {
   const address = await listening();
   const { port } = new URL(address);
   const body = JSON.stringify(emailBody());
@@ -295,7 +295,7 @@ test('two servers that share a database accept one idempotency key once, by thei
   assert.equal(await countEmails(), before + 1);
 });
 
-test('a duplicate of a request that is still fetching waits ten seconds, then is told to come back', async () => {
+test('a duplicate of a request that is still downloading waits ten seconds and is then told to retry', async () => {
   const path = 'https://files.example/slow.txt';
   const slow = Promise.withResolvers<HttpResponse>();
   downloads.set(path, () => slow.promise);

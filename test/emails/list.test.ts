@@ -135,7 +135,7 @@ test('filters: a tag, by its key and its value', async () => {
   for (const tag of ['', 'campaign', ':', 'a:', ':b']) await refused(`tag=${tag}`, 'tag');
 });
 
-test('filters: how at least one recipient stands, as the email shows it', async () => {
+test('filters: the status of at least one recipient, as the email shows it', async () => {
   const key = await stranger('standings');
   const to = (...locals: string[]) => ({ to: locals.map((local) => `${local}@${SIMULATOR}`) });
   const mixed = await send(to('delivered', 'bounced', 'suppressed'), key);
@@ -196,7 +196,7 @@ test('filters: when it was accepted, by itself and with every other', async () =
   await refused('createdAfter=yesterday', 'createdAfter');
 });
 
-test('an email several of whose recipients stand so is listed once, in pages and in order', async () => {
+test('an email with several recipients of the status is listed once, in pages and in order', async () => {
   const key = await stranger('several');
   const sent: string[] = [];
   for (let index = 0; index < 3; index++) {

@@ -52,7 +52,7 @@ test('a reader who opted out of the topic, or of all, is left out as a suppresse
   );
 });
 
-test('marketing mail to nobody else is refused, whatever its size, alone and in a batch', async () => {
+test('marketing mail whose recipients have all opted out is refused, whatever its size, alone and in a batch', async () => {
   const topicId = await topic('Weekly');
   await contact('weekly@rcpt.example', { topics: [{ id: topicId, subscription: 'opt_out' }] });
   const body = marketing(topicId, 'weekly@rcpt.example');
@@ -76,7 +76,7 @@ test('marketing mail to nobody else is refused, whatever its size, alone and in 
   );
 });
 
-test('a topic that nobody is in by default goes to those who chose it', async () => {
+test('mail of a topic that is off by default goes only to contacts who opted in', async () => {
   const topicId = await topic('Beta', false);
   await contact('chose@rcpt.example', { topics: [{ id: topicId, subscription: 'opt_in' }] });
   const email = await accepted(marketing(topicId, ['chose@rcpt.example', 'stranger@rcpt.example']));
@@ -101,7 +101,7 @@ test('transactional mail reaches everybody, also with a topic', async () => {
   }
 });
 
-test('a reader of another tenant says nothing', async () => {
+test('opt-outs of another tenant have no effect', async () => {
   const topicId = await topic('Shared');
   const other = await spool.addTenant('other');
   const { body } = await spool.request('POST', '/v1/audiences', {

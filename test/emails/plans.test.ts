@@ -1,4 +1,6 @@
-/** How SQLite goes about a list of emails: by which index, from which id to which, and that it never sorts a history. */
+/**
+ * How SQLite goes about a list of emails: by which index, from which id to which, and that it never sorts a history.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Tx } from '../../src/db/operation.ts';
@@ -127,7 +129,7 @@ test('a list of the mail of one domain walks the index of its name, and sorts no
   }
 });
 
-test('a list of what is in flight looks at that alone', async () => {
+test('a list of mail in flight reads no other recipients', async () => {
   for (const [page] of PAGES) {
     const plan = await planOf({ recipientStatus: 'sent' }, page);
     const walked = plan.filter((line) => /^(SEARCH|SCAN)/.test(line) && !LOOKED_UP.test(line));

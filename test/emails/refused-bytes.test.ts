@@ -86,7 +86,7 @@ test('a large email beyond the quota is refused before it is stored; test mail a
   await allow(null);
 });
 
-test('to ask first counts nothing: of a quota of one, one large email is sent', async () => {
+test('the early check does not count against the quota: with a quota of one, one large email is sent', async () => {
   await allow(1);
   const before = await usedThisMonth();
   assert.equal((await send(ATTACHED)).status, 200);

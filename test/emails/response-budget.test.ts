@@ -33,7 +33,7 @@ async function ask(method: 'GET' | 'POST' | 'PATCH', url: string, payload?: obje
   return { status: response.statusCode, headers: response.headers, body: response.json() };
 }
 
-test('an email whose content finds no room is neither read nor changed', async () => {
+test('an email without memory for its content is neither read nor changed', async () => {
   const scheduledAt = new Date(spool.clock.now() + 7_200_000).toISOString();
   const before = (await spool.request('GET', `/v1/emails/${id}`)).body;
   for (const refused of [
@@ -48,7 +48,7 @@ test('an email whose content finds no room is neither read nor changed', async (
   assert.equal((await ask('GET', '/v1/emails')).status, 200);
 });
 
-test('strangers have room of their own: their large pages are refused, small answers are not', async () => {
+test('callers without a key have a separate budget: their large responses are refused, small ones are not', async () => {
   const large = await narrow.inject('/docs/swagger-ui.css');
   assert.equal(large.statusCode, 503);
   assert.equal(large.headers['cache-control'], undefined);

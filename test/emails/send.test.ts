@@ -110,7 +110,7 @@ test('from is one address', async () => {
   }
 });
 
-test('a name that must be quoted is said to be what is wrong', async () => {
+test('a display name that must be quoted is named in the refusal', async () => {
   const sender = `<ada@${SANDBOX}>`;
   for (const name of ['Ada, Inc.', 'Ada (Inc)', 'Ada: Inc', 'Ada "x']) {
     await refused('from', { from: `${name} ${sender}` }, /`from` must have its name in quotes/);
@@ -261,7 +261,7 @@ test('each recipient of the simulator acts as its name says', async () => {
   }
 });
 
-test('a suppressed recipient alone is refused, and among others left out', async () => {
+test('a request with only suppressed recipients is refused, and a suppressed recipient among others is left out', async () => {
   for (const to of [`suppressed@${SIMULATOR}`, `Suppressed+x@${SIMULATOR}`]) {
     const { status, body } = await send({ to });
     assert.deepEqual([status, body.error.type], [422, 'suppressed_recipient']);

@@ -14,7 +14,7 @@ after(() => spool.close());
 
 const ask = (method: 'GET' | 'POST', path: string) => spool.request(method, path, { key: spool.liveKey });
 
-test('an email comes to each of its six statuses, is shown in it, and is found by it', async () => {
+test('an email with each of the six statuses is shown with it and found by it', async () => {
   const expected: Record<string, string> = {};
   for (const [local, status] of [
     ['delayed', 'sent'],

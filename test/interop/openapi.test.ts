@@ -54,9 +54,9 @@ before(async () => {
   if (!existsSync(join(TOOLS, 'node_modules/.package-lock.json'))) {
     await run('npm', ['ci', '--ignore-scripts'], { cwd: TOOLS, timeout: INSTALL_MS });
   }
-  const house = await openTestApp();
-  writeFileSync(document, JSON.stringify(house.server.openApi(), null, 1));
-  await house.close();
+  const testApp = await openTestApp();
+  writeFileSync(document, JSON.stringify(testApp.server.openApi(), null, 1));
+  await testApp.close();
 });
 
 /** Runs a tool on this process's Node. Resolves with its exit code and its output. */

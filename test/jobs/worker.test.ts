@@ -36,7 +36,7 @@ async function statusOf({ request }: TestApp, id: string): Promise<string> {
   return (await request('GET', `/v1/imports/${id}`)).body.status;
 }
 
-test('a file that is sent is taken in by the worker, without its having to look', async () => {
+test('a new file wakes the worker, which imports it at once', async () => {
   await using open = await openTestApp();
   const worker = startImports(open.app);
   try {
@@ -153,7 +153,7 @@ test('an import whose file is lost for good fails', async () => {
   );
 });
 
-test('a tenant with many files does not keep another from its turn', async () => {
+test('a tenant with many files does not delay another tenant', async () => {
   await using open = await openTestApp();
   const other = await open.addTenant('other');
   const file = `email\n${Array.from({ length: 2_000 }, (_, index) => `r${index}@b.example\n`).join('')}`;

@@ -15,15 +15,15 @@ type Body = {
   content: Record<string, { schema: object; example?: unknown }>;
 };
 
-let house: TestApp;
+let testApp: TestApp;
 let document: OpenApiDocument;
 let conformance: Conformance;
 before(async () => {
-  house = await openTestApp();
-  document = house.server.openApi();
+  testApp = await openTestApp();
+  document = testApp.server.openApi();
   conformance = conformanceOf(document);
 });
-after(() => house.close());
+after(() => testApp.close());
 
 type Named = { name: string; path: string; method: string; operation: Operation };
 
@@ -254,22 +254,22 @@ test('every event is said, as endpoints receive it', () => {
 });
 
 test('the document is public, names no host, and is answered from memory with a tag', async () => {
-  const first = await house.server.inject({ url: '/v1/openapi.json', headers: { host: 'any.example:81' } });
+  const first = await testApp.server.inject({ url: '/v1/openapi.json', headers: { host: 'any.example:81' } });
   assert.deepEqual(first.json(), JSON.parse(JSON.stringify(document)));
   assert.deepEqual(document.servers, [{ url: '/' }]);
   assert.ok(!first.body.includes('any.example'));
   assert.match(String(first.headers['content-type']), /^application\/json/);
   const tag = String(first.headers.etag);
-  const again = await house.server.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': tag } });
+  const again = await testApp.server.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': tag } });
   assert.deepEqual([again.statusCode, again.body], [304, '']);
-  const other = await house.server.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': '"x"' } });
+  const other = await testApp.server.inject({ url: '/v1/openapi.json', headers: { 'if-none-match': '"x"' } });
   assert.deepEqual([other.statusCode, other.headers.etag], [200, tag]);
-  const head = await house.server.inject({ method: 'HEAD', url: '/v1/openapi.json' });
+  const head = await testApp.server.inject({ method: 'HEAD', url: '/v1/openapi.json' });
   assert.equal(head.headers['content-length'], first.headers['content-length']);
 });
 
 test('the operator’s own server has a document too, and nothing contradicts itself in it', async () => {
-  const control = await createControlServer(house.app);
+  const control = await createControlServer(testApp.app);
   await control.ready();
   assert.ok(Object.keys(control.openApi().paths).length > 3);
   await control.close();

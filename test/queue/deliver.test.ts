@@ -74,7 +74,7 @@ async function addServer(answer: (line: string) => string | undefined): Promise<
 const refusing = (verb: string, reply: string) => (line: string) =>
   line.startsWith(verb) ? reply : oblige(line);
 
-test('a mail travels from the API to the receiving server, signed, and its story is told', async () => {
+test('an email travels from the API to the receiving server, is signed, and has its events recorded', async () => {
   const sink = await openSink();
   const domain = addDomain(sink.port);
   const id = await shared.accept(`bob@${domain}`, {
@@ -137,7 +137,7 @@ for (const [verb, reply] of [
   });
 }
 
-test('a deferral is retried on schedule, told once in four hours, and expires as a soft bounce', async () => {
+test('a deferral is retried on schedule, reported once in four hours, and expires as a transient bounce', async () => {
   const to = `bob@${await addServer(refusing('RCPT', '450 4.2.0 greylisted'))}`;
   const id = await shared.accept(to);
   await shared.deliverDue();
@@ -169,7 +169,7 @@ test('a deferral is retried on schedule, told once in four hours, and expires as
   await shared.accept(to);
 });
 
-test('DNS trouble never bounces; only a missing domain, seen twice an hour apart, and a null MX do', async () => {
+test('mail bounces for a domain that is missing in two lookups an hour apart and for a null MX, but never because DNS fails', async () => {
   shared.addZone('null.example MX 0 .\nnohost.example MX 10 mx.gone.example');
   for (const name of ['servfail.example', 'refused.example', 'timeout.example'])
     shared.dns.fail(name, 'SERVFAIL');
@@ -190,7 +190,7 @@ test('DNS trouble never bounces; only a missing domain, seen twice an hour apart
   for (const id of ids) assert.equal((await shared.email(id)).status, 'sent');
 });
 
-test('a host that cannot be reached passes on to the next one', async () => {
+test('when a host cannot be reached, the next host is tried', async () => {
   const sink = await openSink();
   const [first, second] = [addDomain(), addDomain(sink.port)];
   shared.addZone(`two.example MX 10 mx.${first}\ntwo.example MX 20 mx.${second}`);
@@ -241,7 +241,7 @@ test('an internal domain is deferred in the same words as one without an address
   assert.deepEqual([...new Set(dialled)], ['127.0.0.2']);
 });
 
-test('a wall clock that jumps ahead does not end the lease of what is on its way', async () => {
+test('a wall clock that jumps ahead does not end the leases of mail in flight', async () => {
   const spool = closing(await openSpool());
   const id = await spool.accept('bob@rcpt.example');
   await spool.claim();
@@ -256,7 +256,7 @@ test('a wall clock that jumps ahead does not end the lease of what is on its way
   assert.deepEqual(recipient, { state: 'in_flight', interruptedAttempts: 0 });
 });
 
-test('an attempt whose lease was given to another start no longer has a say', async () => {
+test('an attempt whose lease belongs to another start no longer changes anything', async () => {
   const spool = closing(await openSpool());
   const id = await spool.accept('bob@rcpt.example');
   const now = spool.clock.now();
@@ -375,7 +375,7 @@ test('an outcome that cannot be stored at once is stored later, not thrown away'
   assert.equal((await spool.email(id)).status, 'delivered');
 });
 
-test('a lease that runs out in this start is put back, and the old attempt has no say', async () => {
+test('a recipient whose lease expires is put back, and the old attempt no longer changes anything', async () => {
   const spool = closing(await openSpool());
   const id = await spool.accept('delivered@simulator.mx.postrider.example');
   const [first] = await spool.claim();

@@ -12,7 +12,7 @@ test('an email is queued until the first recipient is attempted', () => {
   assert.equal(of(['ready', 0], ['in_flight', 1]), 'sent');
 });
 
-test('an email is sent while somebody is open and nobody has it', () => {
+test('an email is sent while a recipient is open and none is delivered', () => {
   assert.equal(of(['deferred', 1], ['bounced', 1]), 'sent');
   assert.equal(of(['held', 5]), 'sent');
 });
@@ -25,15 +25,15 @@ test('an email whose recipients all bounced or are suppressed is bounced', () =>
   assert.equal(of(['bounced', 1], ['suppressed', 0]), 'bounced');
 });
 
-test('a complaint outweighs everything', () => {
+test('a complaint outweighs every other recipient status', () => {
   assert.equal(of(['complained', 1], ['delivered', 1], ['ready', 0]), 'complained');
 });
 
-test('only an email canceled for everybody is canceled', () => {
+test('an email is canceled only when all recipients are canceled', () => {
   assert.equal(of(['canceled', 0], ['canceled', 0]), 'canceled');
 });
 
-test('the spool keeps its own words: recipients show the API states', () => {
+test('the API shows its own statuses of recipients, not the states of the spool', () => {
   assert.equal(recipientStatus({ state: 'ready', attempts: 0 }), 'queued');
   assert.equal(recipientStatus({ state: 'ready', attempts: 2 }), 'deferred');
   assert.equal(recipientStatus({ state: 'in_flight', attempts: 1 }), 'sent');

@@ -156,11 +156,11 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
       get: 'webhooks/api.test.ts: an endpoint is created enabled, with its secret, and answers to its id without it',
       update: 'webhooks/update.test.ts: a change sets the named fields and leaves the others',
       delete: [
-        'webhooks/api.test.ts: a deleted endpoint is gone',
+        'webhooks/api.test.ts: a deleted endpoint is not found',
         'webhooks/worker.test.ts: a deleted endpoint is posted to no more, and an answer that comes too late changes nothing',
       ],
       'test posts a sample event to the endpoint':
-        'webhooks/send-test.test.ts: a test posts one signed sample and tells what came of it',
+        'webhooks/send-test.test.ts: a test posts one signed sample and returns the result',
     },
   },
   {

@@ -62,14 +62,14 @@ export const RULES: readonly Section[] = [
         'webhooks/email-events.test.ts: email.bounced is posted of a bounce that is permanent',
       'email.bounced: a soft bounce': [
         'webhooks/email-events.test.ts: email.bounced is posted of a bounce that is transient',
-        'queue/deliver.test.ts: a deferral is retried on schedule, told once in four hours, and expires as a soft bounce',
+        'queue/deliver.test.ts: a deferral is retried on schedule, reported once in four hours, and expires as a transient bounce',
       ],
       'email.complained: a spam complaint': TO_COME,
       'email.opened: only when open tracking is enabled': TO_COME,
       'email.clicked: only when click tracking is enabled': TO_COME,
       'email.delivery_delayed: a temporary deferral': [
         'webhooks/email-events.test.ts: email.queued, email.sent and email.delivery_delayed are posted, with emailId, to and from',
-        'queue/deliver.test.ts: a deferral is retried on schedule, told once in four hours, and expires as a soft bounce',
+        'queue/deliver.test.ts: a deferral is retried on schedule, reported once in four hours, and expires as a transient bounce',
       ],
       'the payload is type, createdAt and data': [
         'webhooks/worker.test.ts: a post carries the event as it was recorded, signed with the secret that was shown',
@@ -99,7 +99,7 @@ export const RULES: readonly Section[] = [
         'scenarios/send-to-webhook.test.ts: an accepted email arrives, and each step of its way is told to the webhook, signed',
       ],
       'the test endpoint sends a sample event':
-        'webhooks/send-test.test.ts: a test posts one signed sample and tells what came of it',
+        'webhooks/send-test.test.ts: a test posts one signed sample and returns the result',
       'posts that fail with 5xx are retried': [
         'webhooks/worker.test.ts: a 500 is not success: it is posted again',
         'webhooks/worker.test.ts: a 503 is not success: it is posted again',
@@ -130,7 +130,7 @@ export const RULES: readonly Section[] = [
       '422 domain_not_verified':
         'emails/send.test.ts: a live key sends from a verified domain of its tenant and from nothing else',
       '422 suppressed_recipient when all recipients are suppressed': [
-        'emails/send.test.ts: a suppressed recipient alone is refused, and among others left out',
+        'emails/send.test.ts: a request with only suppressed recipients is refused, and a suppressed recipient among others is left out',
         'suppressions/sending.test.ts: an address suppressed as manual gets no mail until it is removed',
       ],
       '429 rate_limited beyond the requests per second of the plan': [
@@ -138,7 +138,7 @@ export const RULES: readonly Section[] = [
         'tenants/rate-limit.test.ts: over any time no more than the rate and one burst pass',
       ],
       'in a batch an error is type (the code) and message':
-        'emails/batch.test.ts: an email is judged in a batch as it is alone, in the same words',
+        'emails/batch.test.ts: an email in a batch gets the same errors as alone',
     },
   },
   {
@@ -168,7 +168,7 @@ export const RULES: readonly Section[] = [
         'http/json/page.test.ts: a limit that is none is a bad request that names it',
       ],
       'a webhook signature is good for 5 minutes': [
-        'webhooks/signature.test.ts: a clock 300 seconds off is still fine, and so is the second of two signatures',
+        'webhooks/signature.test.ts: a difference of 300 seconds is accepted, and so is the second of two signatures',
         'webhooks/signature.test.ts: a receiver refuses 301 seconds late',
         'webhooks/signature.test.ts: a receiver refuses 301 seconds early',
       ],
@@ -178,7 +178,7 @@ export const RULES: readonly Section[] = [
         'emails/accept.test.ts: a free plan’s 3,000 emails a month count live mail that leaves, and nothing else',
       ],
       'the same key and body within the window: the original response is replayed': [
-        'emails/idempotency.test.ts: a repeat answers what the first was answered, and says so in a header',
+        'emails/idempotency.test.ts: a repeated request gets the response of the first one, with a header that says so',
         'emails/idempotency.test.ts: a thousand duplicates at once, over as many connections, make exactly one email',
       ],
       'the same key and another body: 409 idempotency_conflict':

@@ -44,20 +44,20 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'emails/send.test.ts: to, subject and type are required',
       'cc is a string or a list': [
         'emails/send.test.ts: cc may be a string or a list, of up to 50 addresses',
-        'queue/deliver.test.ts: a mail travels from the API to the receiving server, signed, and its story is told',
+        'queue/deliver.test.ts: an email travels from the API to the receiving server, is signed, and has its events recorded',
         'emails/send.test.ts: the message names sender, recipients and reply address, and no blind copy',
       ],
       'bcc is a string or a list': [
         'emails/send.test.ts: bcc may be a string or a list, of up to 50 addresses',
-        'queue/deliver.test.ts: a mail travels from the API to the receiving server, signed, and its story is told',
+        'queue/deliver.test.ts: an email travels from the API to the receiving server, is signed, and has its events recorded',
       ],
       'replyTo is a string or a list': [
         'emails/send.test.ts: replyTo may be a string or a list, of up to 50 addresses',
         'emails/send.test.ts: the message names sender, recipients and reply address, and no blind copy',
       ],
-      'headers are sent': 'emails/content.test.ts: headers of one’s own stand in the message, and are shown',
+      'headers are sent': 'emails/content.test.ts: custom headers are part of the message, and are shown',
       'reserved header names are rejected': [
-        'emails/content.test.ts: headers of one’s own stand in the message, and are shown',
+        'emails/content.test.ts: custom headers are part of the message, and are shown',
         'emails/request/headers.test.ts: List-* and Precedence are reserved on broadcasts, and free on transactional email',
       ],
       'attachments: at most 10 files': 'emails/attachments.test.ts: there are at most 10 files',
@@ -94,13 +94,13 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       ],
       'Idempotency-Key is optional': [
         'emails/send.test.ts: an accepted email answers its id and status alone, with a request id',
-        'emails/idempotency.test.ts: a repeat answers what the first was answered, and says so in a header',
+        'emails/idempotency.test.ts: a repeated request gets the response of the first one, with a header that says so',
       ],
       'invalid requests are 400 validation_error': 'emails/send.test.ts: to, subject and type are required',
       'an unverified domain is 422 domain_not_verified':
         'emails/send.test.ts: a live key sends from a verified domain of its tenant and from nothing else',
       'only suppressed recipients are 422 suppressed_recipient':
-        'emails/send.test.ts: a suppressed recipient alone is refused, and among others left out',
+        'emails/send.test.ts: a request with only suppressed recipients is refused, and a suppressed recipient among others is left out',
       'too many requests are 429 rate_limited':
         'emails/rate-limit.test.ts: sends beyond the requests a second of the plan are refused with 429, and taken a second later',
       'a reused key is 409 idempotency_conflict':
@@ -123,7 +123,7 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       ],
       'status filters by each of the six': [
         'emails/list.test.ts: filters: status',
-        'emails/statuses.test.ts: an email comes to each of its six statuses, is shown in it, and is found by it',
+        'emails/statuses.test.ts: an email with each of the six statuses is shown with it and found by it',
       ],
       'from filters by address or domain':
         'emails/list.test.ts: filters: sender by address or by domain, whatever the case',
@@ -135,20 +135,20 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
     title: '4.2 POST /v1/emails/batch',
     statements: {
       'emails are send objects of the same shape': [
-        'emails/batch.test.ts: an email is judged in a batch as it is alone, in the same words',
+        'emails/batch.test.ts: an email in a batch gets the same errors as alone',
         'emails/batch.test.ts: attachments and schedules are each email’s own',
       ],
       'there are at most 100': 'emails/batch.test.ts: a batch holds 1 to 100 emails',
       'it answers 200 with one item for each, in order':
-        'emails/batch.test.ts: each email of a batch is answered in its place: accepted, or failed with type and message',
+        'emails/batch.test.ts: each email of a batch has a result at its position: accepted, or failed with type and message',
       'an accepted item is its id and status queued':
-        'emails/batch.test.ts: each email of a batch is answered in its place: accepted, or failed with type and message',
+        'emails/batch.test.ts: each email of a batch has a result at its position: accepted, or failed with type and message',
       'a failed item has id null, status failed, and an error of type and message': [
-        'emails/batch.test.ts: each email of a batch is answered in its place: accepted, or failed with type and message',
-        'emails/batch.test.ts: an email that is no object fails in its place',
+        'emails/batch.test.ts: each email of a batch has a result at its position: accepted, or failed with type and message',
+        'emails/batch.test.ts: an email that is not an object fails at its position',
       ],
       'partial success: one failed item does not stop the others': [
-        'emails/batch.test.ts: each email of a batch is answered in its place: accepted, or failed with type and message',
+        'emails/batch.test.ts: each email of a batch has a result at its position: accepted, or failed with type and message',
         'emails/batch.test.ts: an email of a batch that the transaction refuses has an error in its item and leaves no rows and no bytes',
       ],
       'Idempotency-Key applies to the whole batch':

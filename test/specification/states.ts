@@ -8,9 +8,9 @@ export const STATES: readonly Section[] = [
       'an accepted email is queued: the answer is its id and that status':
         'emails/send.test.ts: an accepted email answers its id and status alone, with a request id',
       'an accepted email has the event email.queued':
-        'emails/accept.test.ts: an accepted email is queued, once for each recipient, with its story',
+        'emails/accept.test.ts: an accepted email is queued once for each recipient, with an event for each',
       'an email is queued, sent, delivered, bounced, complained or canceled': [
-        'emails/statuses.test.ts: an email comes to each of its six statuses, is shown in it, and is found by it',
+        'emails/statuses.test.ts: an email with each of the six statuses is shown with it and found by it',
         'specification/operations.test.ts: fields whose values the specification names accept exactly those values',
       ],
       'a broadcast made without scheduleAt is a draft':

@@ -32,7 +32,7 @@ export type Asked = {
 };
 
 export type Populated = {
-  house: TestApp;
+  testApp: TestApp;
   operations: readonly ApiOperation[];
   owner: Party;
   stranger: Party;
@@ -54,10 +54,10 @@ export type Populated = {
 export async function openPopulated(system: Partial<System> = {}): Promise<Populated> {
   const fetch = async () => ({ status: 204, headers: {}, body: Buffer.alloc(0), truncated: false });
   const dns = zoneDns('');
-  const house = await openTestApp({ system: { fetch, dns, ...system } });
+  const testApp = await openTestApp({ system: { fetch, dns, ...system } });
   const ask: Populated['ask'] = ({ keys }, asked, mode = 'test') =>
-    house.server.inject(injected(asked, keys[mode]));
-  const runJobs: Populated['runJobs'] = ({ tenantId }) => runWaiting(house, tenantId);
+    testApp.server.inject(injected(asked, keys[mode]));
+  const runJobs: Populated['runJobs'] = ({ tenantId }) => runWaiting(testApp, tenantId);
   let count = 0;
   const make: Populated['make'] = async (party, prefix, { ids = {}, mode = 'test' } = {}) => {
     count += 1;
@@ -67,7 +67,7 @@ export async function openPopulated(system: Partial<System> = {}): Promise<Popul
       return response.json<Made>();
     };
     const newestDelivery = async (endpointId: string) => {
-      await house.app.db.commit(fanOutEvents, { now: house.app.clock.now(), limit: 100 });
+      await testApp.app.db.commit(fanOutEvents, { now: testApp.app.clock.now(), limit: 100 });
       const url = `/v1/webhooks/${endpointId}/deliveries`;
       const [newest] = (await ask(party, { method: 'GET', url }, mode)).json<{ data: Made[] }>().data;
       assert.ok(newest, 'no delivery was created');
@@ -88,15 +88,15 @@ export async function openPopulated(system: Partial<System> = {}): Promise<Popul
     assert.deepEqual(PREFIXES.toSorted(), Object.keys(ids).toSorted());
     return party;
   };
-  const { tenantId, testKey, liveKey } = house;
-  const second = await house.addTenant('stranger');
+  const { tenantId, testKey, liveKey } = testApp;
+  const second = await testApp.addTenant('stranger');
   return {
-    ...{ house, ask, make, runJobs, operations: operationsOf(house.server.openApi()) },
+    ...{ testApp, ask, make, runJobs, operations: operationsOf(testApp.server.openApi()) },
     owner: await settle({ tenantId, keys: { test: testKey, live: liveKey } }),
     stranger: await settle({
       ...{ tenantId: second.tenantId, keys: { test: second.testKey, live: second.liveKey } },
     }),
-    close: () => house.close(),
+    close: () => testApp.close(),
   };
 }
 

@@ -27,7 +27,7 @@ function watch<T>(work: Promise<T>): { state: string } {
   return watched;
 }
 
-test('sleep ends after its time', async () => {
+test('sleep resolves after its delay', async () => {
   const clock = createFakeClock(START);
   const watched = watch(sleep(clock, 1_000));
   await clock.advance(999);

@@ -144,7 +144,7 @@ test('our answers are those of node:dns, for every type and kind of name', async
   }
 });
 
-test('a name that is none never reaches a resolver', async () => {
+test('text that is not a host name never reaches a resolver', async () => {
   let questions = 0;
   const socket = createSocket('udp4').on('message', () => questions++);
   socket.bind(0, '127.0.0.1');
@@ -171,7 +171,7 @@ test('a name that is none never reaches a resolver', async () => {
   socket.close();
 });
 
-test('an alias of a thing that is no name leads nowhere', async (t) => {
+test('an alias to text that is not a host name is a failure', async (t) => {
   for (const target of ['b c.example', 'b\0.example', `${'\xff'.repeat(30)}.example`]) {
     const own = await startScriptedServer((asked) => [
       respond(asked, { answers: [record('a.example', 'CNAME', target)] }),
@@ -185,7 +185,7 @@ test('an alias of a thing that is no name leads nowhere', async (t) => {
   }
 });
 
-test('names of hosts and of services are names', () => {
+test('names of hosts and of services are accepted', () => {
   for (const name of [
     'a',
     'a.example',
@@ -233,7 +233,7 @@ test('a resolver that is not there is a failure', async () => {
   assert.equal(answer.kind, 'failed');
 });
 
-test('a process that has no file left for a socket learns nothing of the name', async (t) => {
+test('a lookup without a free file descriptor fails and says nothing about the name', async (t) => {
   const own = await startDnsServer('a.example A 192.0.2.1');
   t.after(() => own.close());
   const script = fileURLToPath(new URL('dns/out-of-files.ts', import.meta.url));

@@ -250,7 +250,7 @@ test('little more than the limit is read of an endless file', async (context) =>
   assert.ok(sent < 20_000_000, `${sent}`);
 });
 
-test('a length that lies, either way, is no file', async (context) => {
+test('a file that is longer or shorter than its declared length is refused', async (context) => {
   const server = createTlsServer({ key: KEY, cert: CERTIFICATE }, (socket) => {
     socket.on('error', () => {});
     socket.once('data', (data) => {
@@ -319,7 +319,7 @@ test('a file with a Transfer-Encoding that compresses is refused', async (contex
   assert.equal(await ended('Chunked'), 'ok');
 });
 
-test('a certificate nobody vouches for, or for another name, is refused', async (context) => {
+test('a certificate that is not trusted, or is for another name, is refused', async (context) => {
   const { port, seen } = await serve(context, (_request, response) => void response.end('x'));
   const url = `https://files.example:${port}/`;
   assert.equal(
@@ -336,7 +336,7 @@ test('a certificate nobody vouches for, or for another name, is refused', async 
   assert.deepEqual(seen, []);
 });
 
-test('a server that drips is left when the time is up', async (context) => {
+test('a server that sends very slowly is abandoned when the time limit has passed', async (context) => {
   const { port } = await serve(context, (_request, response) => {
     const drip = setInterval(() => response.write('.'), 20);
     response.on('close', () => clearInterval(drip));

@@ -355,7 +355,7 @@ test('an answer that pauses at the limit and goes on is cut', async (context) =>
   assert.deepEqual([String(answer.body), answer.truncated], ['x'.repeat(1_000), true]);
 });
 
-test('a receiver that never answers is left when the time is up, and so is one that drips', async (context) => {
+test('a receiver that never answers, or answers very slowly, is abandoned when the time limit has passed', async (context) => {
   const receiver = await receive(context, (request, response) => {
     if (request.url === '/silent') return;
     const drip = setInterval(() => response.write('.'), 20);

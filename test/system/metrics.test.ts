@@ -20,7 +20,7 @@ test('memory is that of the process, and a gauge is asked whenever it is shown',
   assert.equal(await gaugeOf(metrics, 'postrider_queue_depth'), 9);
 });
 
-test('counters and histograms of others stand beside, each name once', async () => {
+test('counters and histograms of other threads are added, and each name occurs once', async () => {
   const metrics = createMetrics(createFakeClock(0));
   metrics.counter('tries_total', 'Tries.', ['outcome']).inc({ outcome: 'delivered' });
   metrics.histogram('wait_seconds', 'Wait.', { buckets: [1, 2] }).observe(1.5);
@@ -32,7 +32,7 @@ test('counters and histograms of others stand beside, each name once', async () 
   assert.match((await metrics.show()).text, /^postrider_tries_total\{outcome="delivered"\} 2$/m);
 });
 
-test('two registries are two', async () => {
+test('two registries do not share metrics', async () => {
   const [one, other] = [createMetrics(createFakeClock(0)), createMetrics(createFakeClock(0))];
   one.shedRequests.inc({ reason: 'x' });
   assert.ok(!(await other.show()).text.includes('reason="x"'));

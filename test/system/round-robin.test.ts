@@ -16,7 +16,7 @@ function takeAll(queue: RoundRobin<string>, mayServe: (owner: string) => boolean
   return taken;
 }
 
-test('owners are served in turn, however many items one of them has, and the items of each in order', () => {
+test('owners are served round-robin, however many items one of them has, and the items of each in order', () => {
   const queue = filled({ a: ['a1', 'a2', 'a3'], b: ['b1'], c: ['c1', 'c2'] });
   assert.equal(queue.size, 6);
   assert.deepEqual(takeAll(queue), ['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);

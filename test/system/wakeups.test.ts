@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createWakeups } from '../../src/system/wakeups.ts';
 
-test('a notice reaches who listens for its name, until they stop', () => {
+test('a wake-up reaches the listeners of its name until they stop', () => {
   const wakeups = createWakeups();
   const heard: string[] = [];
   const stop = wakeups.listen('queue', () => heard.push('one'));
@@ -15,11 +15,11 @@ test('a notice reaches who listens for its name, until they stop', () => {
   assert.deepEqual(heard, ['one', 'two', 'two']);
 });
 
-test('a notice nobody waits for is lost without harm', () => {
+test('a wake-up without listeners is lost without harm', () => {
   assert.doesNotThrow(() => createWakeups().notify('events'));
 });
 
-test('a listener that stops while it is told keeps no other from hearing', () => {
+test('a listener that stops during a wake-up does not keep other listeners from being called', () => {
   const wakeups = createWakeups();
   const heard: string[] = [];
   const stop = wakeups.listen('queue', () => {

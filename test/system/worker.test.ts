@@ -108,7 +108,7 @@ for (const notice of ['queue', 'events'] as const) {
   });
 }
 
-test('a notice that comes while it is looking makes it look again', async () => {
+test('a wake-up during a lease leads to another lease', async () => {
   const gate = Promise.withResolvers<Leased<Row>>();
   let leases = 0;
   const table = openTable({
@@ -125,7 +125,7 @@ test('a notice that comes while it is looking makes it look again', async () => 
   assert.equal(leases, 2);
 });
 
-test('without any notice it looks every 30 seconds', async () => {
+test('without a wake-up, work is leased every 30 seconds', async () => {
   const table = openTable();
   table.start();
   await table.clock.advance(0);

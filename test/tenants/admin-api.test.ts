@@ -8,15 +8,15 @@ import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 const clock = createFakeClock(Date.UTC(2030, 0, 1));
 
-let house: TestApp;
+let testApp: TestApp;
 let admin: HttpServer;
 before(async () => {
-  house = await openTestApp({ system: { clock } });
-  admin = await createControlServer(house.app);
+  testApp = await openTestApp({ system: { clock } });
+  admin = await createControlServer(testApp.app);
 });
 after(async () => {
   await admin.close();
-  await house.close();
+  await testApp.close();
 });
 
 async function ask(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, body?: object) {
@@ -117,7 +117,7 @@ test('a key is created for a tenant by its id or name, its token shown then and 
     { ...shown, domain: null },
   );
   assert.ok(!JSON.stringify(listed.body).includes(token.slice(-32)));
-  assert.equal((await house.request('GET', '/v1/domains', { key: token })).status, 200);
+  assert.equal((await testApp.request('GET', '/v1/domains', { key: token })).status, 200);
 });
 
 test('keys of all tenants are listed, or of one', async () => {
@@ -125,7 +125,7 @@ test('keys of all tenants are listed, or of one', async () => {
   const mine = (await ask('GET', '/keys?tenant=default')).body;
   assert.equal(mine.length, 2);
   assert.ok(all.length > mine.length);
-  assert.ok(mine.every(({ tenantId }: { tenantId: string }) => tenantId === house.tenantId));
+  assert.ok(mine.every(({ tenantId }: { tenantId: string }) => tenantId === testApp.tenantId));
   await assertRefused(ask('GET', '/keys?tenant=nobody'), 404, 'not_found');
   await assertRefused(ask('GET', '/keys?tenant=default&tenant=nobody'), 400, 'validation_error', 'tenant');
 });
@@ -162,7 +162,7 @@ test('a key for nobody, or of no known kind, is refused', async () => {
 });
 
 test('a key is limited to a domain of its tenant, by id or name, and to addresses', async () => {
-  const created = await house.request('POST', '/v1/domains', { body: { name: 'limited.example' } });
+  const created = await testApp.request('POST', '/v1/domains', { body: { name: 'limited.example' } });
   const domainId = created.body.id;
   for (const domain of [domainId, 'Limited.Example']) {
     const asked = { ...KEY, tenant: 'default', domain, allowedIps: ['10.1.2.3/8', '::1'] };
@@ -175,8 +175,8 @@ test('a key is limited to a domain of its tenant, by id or name, and to addresse
 });
 
 test('a tenant is put on another plan, which counts from the next request on', async () => {
-  const { tenantId, liveKey } = await house.addTenant('Mover');
-  const headersOf = async () => (await house.request('GET', '/v1/topics', { key: liveKey })).headers;
+  const { tenantId, liveKey } = await testApp.addTenant('Mover');
+  const headersOf = async () => (await testApp.request('GET', '/v1/topics', { key: liveKey })).headers;
   assert.equal((await headersOf())['ratelimit-limit'], undefined);
   const { status, body } = await ask('PATCH', `/tenants/${tenantId}`, { plan: 'free' });
   assert.deepEqual(
@@ -201,8 +201,8 @@ test('a key is revoked once: doing it again keeps the first time', async () => {
   const first = (await ask('DELETE', `/keys/${key.id}`)).body.revokedAt;
   await clock.advance(5_000);
   assert.equal((await ask('DELETE', `/keys/${key.id}`)).body.revokedAt, first);
-  assert.equal((await house.request('GET', '/v1/domains', { key: key.token })).status, 401);
-  for (const id of [newId('key', 1), 'nonsense', house.tenantId]) {
+  assert.equal((await testApp.request('GET', '/v1/domains', { key: key.token })).status, 401);
+  for (const id of [newId('key', 1), 'nonsense', testApp.tenantId]) {
     await assertRefused(ask('DELETE', `/keys/${id}`), 404, 'not_found');
   }
 });

@@ -16,20 +16,20 @@ const NEEDS: readonly Need[] = ['send', 'emails', 'read', 'write', 'any'];
 
 const PROXY = '10.0.0.1';
 
-let house: TestApp;
+let testApp: TestApp;
 /** One route for each need, and one that names none. */
 let probe: FastifyInstance;
 /** Is called when a request's head has been handled and its body is about to be read. */
 let onBody = (): void => {};
 let changes = 0;
 before(async () => {
-  house = await openTestApp({ system: { clock } });
+  testApp = await openTestApp({ system: { clock } });
   probe = await createHttpServer(
-    house.app,
+    testApp.app,
     { title: 'Probe', description: '', version: '0' },
     { trustedProxies: [PROXY] },
   );
-  requireApiKey(probe, house.app);
+  requireApiKey(probe, testApp.app);
   for (const needs of NEEDS) {
     probe.get(`/${needs}`, { config: { needs } }, async (request) => callerOf(request));
   }
@@ -42,7 +42,7 @@ before(async () => {
 });
 after(async () => {
   await probe.close();
-  await house.close();
+  await testApp.close();
 });
 
 async function ask(path: string, authorization?: string) {
@@ -53,14 +53,14 @@ async function ask(path: string, authorization?: string) {
 
 function newKey(changes: Partial<NewKey> = {}) {
   const key: NewKey = {
-    tenantId: house.tenantId,
+    tenantId: testApp.tenantId,
     name: 'a key',
     mode: 'live',
     permission: 'full_access',
     expiresAt: null,
     ...changes,
   };
-  return createApiKey(house.app, key);
+  return createApiKey(testApp.app, key);
 }
 
 async function assertInvalid(authorization: string): Promise<void> {
@@ -85,19 +85,19 @@ test('a key says whose data it sees and in which mode', async () => {
   const { key, token } = await newKey({ mode: 'test' });
   const { status, body } = await ask('/read', `Bearer ${token}`);
   assert.equal(status, 200);
-  assert.deepEqual(body, { tenantId: house.tenantId, mode: 'test', keyId: key.id, domainId: null });
+  assert.deepEqual(body, { tenantId: testApp.tenantId, mode: 'test', keyId: key.id, domainId: null });
 });
 
 test('a key that is limited to a domain says which', async () => {
-  const created = await house.request('POST', '/v1/domains', { body: { name: 'one.example' } });
+  const created = await testApp.request('POST', '/v1/domains', { body: { name: 'one.example' } });
   const domainId = created.body.id;
   const { token } = await newKey({ domainId });
   assert.equal((await ask('/read', `Bearer ${token}`)).body.domainId, domainId);
 });
 
 test('a key that is used from a forbidden address is refused before anything is counted or recorded', async () => {
-  const { tenantId } = await house.addTenant('elsewhere');
-  await house.app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'free' });
+  const { tenantId } = await testApp.addTenant('elsewhere');
+  await testApp.app.db.commit(setTenantPlan, { tenant: tenantId, plan: 'free' });
   const { key, token } = await newKey({ tenantId, allowedIps: ['192.0.2.7'] });
   const from = (remoteAddress: string) =>
     probe.inject({ url: '/read', headers: { authorization: `Bearer ${token}` }, remoteAddress });
@@ -113,13 +113,13 @@ test('a key that is used from a forbidden address is refused before anything is 
 });
 
 test('the word Bearer is the same in any case, and spaces around are nothing (RFC 9110 11.1)', async () => {
-  for (const authorization of [`bearer ${house.liveKey}`, `BEARER   ${house.liveKey}  `]) {
+  for (const authorization of [`bearer ${testApp.liveKey}`, `BEARER   ${testApp.liveKey}  `]) {
     assert.equal((await ask('/read', authorization)).status, 200, authorization);
   }
 });
 
 test('text without the form of a key is refused', async () => {
-  const token = house.liveKey;
+  const token = testApp.liveKey;
   for (const authorization of [
     token,
     'Bearer',
@@ -139,7 +139,7 @@ test('text without the form of a key is refused', async () => {
 });
 
 test('a key that differs in one character, wherever, is not valid', async () => {
-  const token = house.liveKey;
+  const token = testApp.liveKey;
   for (const position of [8, 15, 16, 30, 47]) {
     const other = token[position] === 'a' ? 'b' : 'a';
     await assertInvalid(`Bearer ${token.slice(0, position)}${other}${token.slice(position + 1)}`);
@@ -147,14 +147,14 @@ test('a key that differs in one character, wherever, is not valid', async () => 
 });
 
 test('the prefix decides the mode: a live key cannot be used as a test key, nor the other way', async () => {
-  await assertInvalid(`Bearer svc_dev_${house.liveKey.slice('svc_prd_'.length)}`);
-  await assertInvalid(`Bearer svc_prd_${house.testKey.slice('svc_dev_'.length)}`);
+  await assertInvalid(`Bearer svc_dev_${testApp.liveKey.slice('svc_prd_'.length)}`);
+  await assertInvalid(`Bearer svc_prd_${testApp.testKey.slice('svc_dev_'.length)}`);
 });
 
 test('a revoked key is not valid from the moment it was revoked', async () => {
   const { key, token } = await newKey();
   assert.equal((await ask('/read', `Bearer ${token}`)).status, 200);
-  await revokeKey(house.app, key.id);
+  await revokeKey(testApp.app, key.id);
   await assertInvalid(`Bearer ${token}`);
 });
 
@@ -193,14 +193,14 @@ for (const [permission, permitted] of Object.entries(PERMITTED) as [Permission, 
 
 test('a key that may not is told so only when it is a key: an unknown one is 401 everywhere', async () => {
   const { key, token } = await newKey({ permission: 'read_only' });
-  await revokeKey(house.app, key.id);
+  await revokeKey(testApp.app, key.id);
   assert.equal((await ask('/write', `Bearer ${token}`)).status, 401);
 });
 
 async function lastUse(id: string): Promise<number | null | undefined> {
   // A note is not awaited: one more write, which queues behind it, is.
   await newKey();
-  return (await listApiKeys(house.app.db.read)).find((row) => row.id === id)?.lastUsedAt;
+  return (await listApiKeys(testApp.app.db.read)).find((row) => row.id === id)?.lastUsedAt;
 }
 
 test('the last use of a key is noted at once, and then once a minute', async () => {
@@ -224,7 +224,7 @@ test('a request that was refused is no use of a key', async () => {
 });
 
 test('every route of the API asks for a key before anything else', async () => {
-  const { paths } = house.server.openApi();
+  const { paths } = testApp.server.openApi();
   const routes = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods ?? {}).map((method) => ({ path, method: method.toUpperCase() })),
   );
@@ -232,7 +232,7 @@ test('every route of the API asks for a key before anything else', async () => {
   for (const { path, method } of routes) {
     assert.match(path, /^\/v1\//);
     const url = path.replace(/\{\w+\}/g, 'x');
-    const { status, body } = await house.request(method as 'GET', url, { key: null });
+    const { status, body } = await testApp.request(method as 'GET', url, { key: null });
     assert.deepEqual(
       { route: `${method} ${path}`, status, type: body.error?.type },
       { route: `${method} ${path}`, status: 401, type: 'missing_api_key' },
@@ -241,12 +241,12 @@ test('every route of the API asks for a key before anything else', async () => {
 });
 
 test('a key in the query string or in another header is no key', async () => {
-  const query = await ask(`/read?api_key=${house.liveKey}&authorization=Bearer%20${house.liveKey}`);
+  const query = await ask(`/read?api_key=${testApp.liveKey}&authorization=Bearer%20${testApp.liveKey}`);
   assert.equal(query.status, 401);
   const response = await probe.inject({
     method: 'GET',
     url: '/read',
-    headers: { 'x-api-key': house.liveKey },
+    headers: { 'x-api-key': testApp.liveKey },
   });
   assert.equal(response.statusCode, 401);
 });
@@ -265,7 +265,7 @@ test('a key is checked against the forwarded address behind a trusted proxy only
 });
 
 for (const [how, ends] of [
-  ['revoked', (key: ApiKeyRow) => revokeKey(house.app, key.id)],
+  ['revoked', (key: ApiKeyRow) => revokeKey(testApp.app, key.id)],
   ['expired', () => clock.advance(1_000)],
 ] as const) {
   test(`a key that is ${how} while the body arrives changes nothing`, async () => {

@@ -5,11 +5,11 @@ import { createApiKey, hashToken, readToken } from '../../src/tenants/keys.ts';
 import { listApiKeysByHint } from '../../src/tenants/store.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
-let house: TestApp;
+let testApp: TestApp;
 before(async () => {
-  house = await openTestApp();
+  testApp = await openTestApp();
 });
-after(() => house.close());
+after(() => testApp.close());
 
 const config = { keys: { livePrefix: 'svc_prd_', testPrefix: 'svc_dev_' } };
 const BODY = 'abcdefgh0123456789ABCDEFGHIJKLMNOPQRSTUV';
@@ -17,19 +17,19 @@ const BODY = 'abcdefgh0123456789ABCDEFGHIJKLMNOPQRSTUV';
 test('a key is its prefix and 40 characters of base62, all of them random', async () => {
   // As many as the statistics below need, and no tenant has more than its hundred.
   const tenants = await Promise.all(
-    Array.from({ length: 6 }, async (_, index) => (await house.addTenant(`many ${index}`)).tenantId),
+    Array.from({ length: 6 }, async (_, index) => (await testApp.addTenant(`many ${index}`)).tenantId),
   );
   const tokens = await Promise.all(
     Array.from({ length: 500 }, async (_, index) => {
       const mode = index % 2 === 0 ? 'live' : 'test';
       const key = {
-        tenantId: tenants[index % tenants.length] ?? house.tenantId,
+        tenantId: tenants[index % tenants.length] ?? testApp.tenantId,
         name: 'k',
         mode,
         permission: 'read_only',
         expiresAt: null,
       } as const;
-      return (await createApiKey(house.app, key)).token;
+      return (await createApiKey(testApp.app, key)).token;
     }),
   );
   for (const [index, token] of tokens.entries()) {
@@ -42,22 +42,22 @@ test('a key is its prefix and 40 characters of base62, all of them random', asyn
 
 test('at rest there is the hash of a key and nothing that it could be made from', async () => {
   const key = {
-    tenantId: house.tenantId,
+    tenantId: testApp.tenantId,
     name: 'k',
     mode: 'live',
     permission: 'read_only',
     expiresAt: null,
   } as const;
-  const { key: row, token } = await createApiKey(house.app, key);
+  const { key: row, token } = await createApiKey(testApp.app, key);
   const secret = token.slice(-32);
   assert.equal(row.tokenHash, hashToken(token));
   assert.match(row.tokenHash, /^[0-9a-f]{64}$/);
   assert.equal(row.hint, token.slice(8, 16));
   assert.ok(!JSON.stringify(row).includes(secret));
-  const [stored] = await listApiKeysByHint(house.app.db.read, row.hint);
+  const [stored] = await listApiKeysByHint(testApp.app.db.read, row.hint);
   assert.deepEqual(stored, { ...row, monthlyEmails: null, requestsPerSecond: null });
   // In another process: reading the file in this one would drop SQLite's locks on it.
-  const isOnDisk = (text: string) => spawnSync('grep', ['-rqaF', text, house.dataDir]).status === 0;
+  const isOnDisk = (text: string) => spawnSync('grep', ['-rqaF', text, testApp.dataDir]).status === 0;
   assert.equal(isOnDisk(row.tokenHash), true);
   assert.equal(isOnDisk(secret), false);
 });

@@ -10,17 +10,17 @@ import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 const clock = createFakeClock(Date.UTC(2030, 0, 1));
 
-let house: TestApp;
+let testApp: TestApp;
 let known: KnownKeys;
 before(async () => {
-  house = await openTestApp({ system: { clock } });
-  known = createKnownKeys(house.app);
+  testApp = await openTestApp({ system: { clock } });
+  known = createKnownKeys(testApp.app);
 });
-after(() => house.close());
+after(() => testApp.close());
 
 async function newKey() {
-  const { tenantId } = house;
-  const { key, token } = await createApiKey(house.app, {
+  const { tenantId } = testApp;
+  const { key, token } = await createApiKey(testApp.app, {
     tenantId,
     name: 'k',
     mode: 'live',
@@ -34,7 +34,7 @@ test('a key that was seen is not read again for some seconds', async () => {
   const { id, find } = await newKey();
   assert.equal((await find())?.revokedAt, null);
   // Straight into the table, as nothing in the daemon does.
-  await house.app.db.commit(revokeApiKey, { id, now: clock.now() });
+  await testApp.app.db.commit(revokeApiKey, { id, now: clock.now() });
   await clock.advance(9_999);
   assert.equal((await find())?.revokedAt, null);
   await clock.advance(1);
@@ -42,9 +42,9 @@ test('a key that was seen is not read again for some seconds', async () => {
 });
 
 test('a key that the operator revokes is revoked for the next request', async () => {
-  const admin: HttpServer = await createControlServer(house.app);
+  const admin: HttpServer = await createControlServer(testApp.app);
   const { id, token } = await newKey();
-  const ask = () => house.request('GET', '/v1/emails', { key: token });
+  const ask = () => testApp.request('GET', '/v1/emails', { key: token });
   assert.equal((await ask()).status, 200);
   assert.equal((await admin.inject({ method: 'DELETE', url: `/keys/${id}` })).statusCode, 200);
   assert.equal((await ask()).status, 401);
@@ -58,12 +58,12 @@ test('an unknown key is not cached, so that it works as soon as it exists', asyn
 });
 
 test('a server that has ended listens no more', async () => {
-  const one = createKnownKeys(house.app);
+  const one = createKnownKeys(testApp.app);
   const { id, token } = await newKey();
   const hint = token.slice(8, 16);
   await one.find(token, hint);
   one.close();
-  await house.app.db.commit(revokeApiKey, { id, now: clock.now() });
-  house.app.wakeups.notify('tenants');
+  await testApp.app.db.commit(revokeApiKey, { id, now: clock.now() });
+  testApp.app.wakeups.notify('tenants');
   assert.equal((await one.find(token, hint))?.revokedAt, null);
 });

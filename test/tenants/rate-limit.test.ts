@@ -14,29 +14,30 @@ import { openTestApp, type TestApp } from '../support/test-app.ts';
 
 const clock = createFakeClock(Date.UTC(2030, 0, 1));
 
-let house: TestApp;
+let testApp: TestApp;
 let admin: FastifyInstance;
 let probe: FastifyInstance;
 before(async () => {
-  house = await openTestApp({ system: { clock } });
-  admin = await createControlServer(house.app);
-  probe = await createHttpServer(house.app, { title: 'Probe', description: '', version: '0' });
-  requireApiKey(probe, house.app);
+  testApp = await openTestApp({ system: { clock } });
+  admin = await createControlServer(testApp.app);
+  probe = await createHttpServer(testApp.app, { title: 'Probe', description: '', version: '0' });
+  requireApiKey(probe, testApp.app);
   probe.get('/read', { config: { needs: 'read' } }, async () => ({}));
   probe.post('/write', { config: { needs: 'write' } }, async () => ({}));
 });
 after(async () => {
   await admin.close();
   await probe.close();
-  await house.close();
+  await testApp.close();
 });
 
 async function newTenant(plan: string, permission: 'full_access' | 'read_only' = 'full_access') {
   const now = clock.now();
   const tenantId = newId('ten', now);
-  await house.app.db.commit(insertTenant, { id: tenantId, name: tenantId, plan, createdAt: now });
+  await testApp.app.db.commit(insertTenant, { id: tenantId, name: tenantId, plan, createdAt: now });
   const keyFor = async () =>
-    (await createApiKey(house.app, { tenantId, name: 'k', mode: 'live', permission, expiresAt: null })).token;
+    (await createApiKey(testApp.app, { tenantId, name: 'k', mode: 'live', permission, expiresAt: null }))
+      .token;
   return { tenantId, token: await keyFor(), otherToken: await keyFor() };
 }
 
@@ -108,7 +109,7 @@ test('a limited tenant is told on every answer what it has left', async () => {
 test('asking for what there is nothing of counts, and is answered to whoever asks', async () => {
   const { token } = await newTenant('free');
   const nothing = async (authorization: string, method: 'PUT' | 'GET', url: string) => {
-    const { statusCode, headers } = await house.server.inject({ method, url, headers: { authorization } });
+    const { statusCode, headers } = await testApp.server.inject({ method, url, headers: { authorization } });
     return [statusCode, headers['ratelimit-remaining'], headers.allow];
   };
   assert.deepEqual(await nothing(`Bearer ${token}`, 'PUT', '/v1/emails'), [405, '9', 'GET, HEAD, POST']);

@@ -51,7 +51,7 @@ test('the secret is kept sealed to its tenant and row', async () => {
   assert.throws(() => world.app.sealer.open(row.secretSealed, [world.tenantId, 'wh_other']));
 });
 
-test('a deleted endpoint is gone', async () => {
+test('a deleted endpoint is not found', async () => {
   const { id } = (await create({ url: URL_OK, events: ['email.sent'] })).body;
   const deleted = await world.request('DELETE', `/v1/webhooks/${id}`);
   assert.deepEqual([deleted.status, deleted.body], [204, '']);
@@ -130,7 +130,7 @@ test('http is accepted when the operator allows it', async () => {
   assert.equal(other.status, 400);
 });
 
-test('a tenant has at most 50 endpoints, both modes together, and room again after deleting one', async () => {
+test('a tenant has at most 50 endpoints, both modes together, and can add one after deleting one', async () => {
   const { testKey, liveKey } = await world.addTenant('collector');
   let last = '';
   for (let count = 0; count < 50; count += 1) {

@@ -50,7 +50,7 @@ async function failTen(world: WebhookWorld, id: string, from: number): Promise<v
   }
 }
 
-test('an endpoint is failing since the first post in vain after the last success', () =>
+test('an endpoint is failing since the first failed post after the last success', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     const { startMs } = world;
@@ -64,7 +64,7 @@ test('an endpoint is failing since the first post in vain after the last success
     assert.equal((await world.endpoint()).failingSince, null);
   }));
 
-test('after a day of failing the operator is told, once', () =>
+test('after a day of failures the operator is warned once', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     const { startMs } = world;
@@ -167,7 +167,7 @@ test('after it was enabled again an endpoint has five days more', () =>
     assert.equal(await post(world, id, { at: startMs + 12 * DAY + 1 }), 'disabled');
   }));
 
-test('the operator reads of it in the log', () =>
+test('the log tells the operator that an endpoint was disabled', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     const { startMs } = world;

@@ -99,7 +99,7 @@ test('a fan-out write makes about a thousand deliveries, however many endpoints 
     assert.equal(new Set(await pairs(world)).size, 1_200);
   }));
 
-test('a notice of events leads to posts, and so does what was recorded before the daemon started', () =>
+test('events lead to posts at once, also those that were recorded before the daemon started', () =>
   inWorld(async (world) => {
     await world.createEndpoint();
     const before = await world.record();

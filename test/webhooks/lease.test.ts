@@ -66,7 +66,7 @@ test('a delivery left leased to an endpoint that was disabled then is skipped wh
     assert.deepEqual([(await only(world)).state, world.posts.length], ['skipped', 0]);
   }));
 
-test('a settlement of a lease that was released has no say', () =>
+test('a settlement of a released lease changes nothing', () =>
   inWorld(async (world) => {
     const endpointId = await leaseUnsettled(world, 'an earlier start');
     const { db, runId } = world.test.app;

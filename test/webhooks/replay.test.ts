@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Tx } from '../../src/db/operation.ts';
 import type { Id } from '../../src/system/ids.ts';
 import { createReplayWork } from '../../src/webhooks/deliveries/replay.ts';
-import { beginSliceAnew, countReplayable } from '../../src/webhooks/deliveries/store.ts';
+import { countReplayable, makeSliceDueAgain } from '../../src/webhooks/deliveries/store.ts';
 import { verifySignature } from '../../src/webhooks/signature.ts';
 import { explain } from '../support/explain.ts';
 import { ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
@@ -71,7 +71,7 @@ for (const state of ['delivered', 'failed', 'skipped', 'pending'] as const) {
     }));
 }
 
-test('a running worker is told of a replay', () =>
+test('a replay wakes the running worker', () =>
   inWorld(async (world) => {
     const { id: endpoint } = await world.createEndpoint();
     const id = await addDelivery(world, endpoint, { state: 'failed' });
@@ -259,7 +259,7 @@ test('a running worker goes on with a replay, and what it begins is posted', () 
     await until(world, 'some are posted', () => world.posts.length > 0);
   }));
 
-test('a worker that continues a replay tells the one that posts', () =>
+test('the worker that continues a replay wakes the worker that posts', () =>
   inWorld(async (world) => {
     const { app } = world.test;
     let told = 0;
@@ -269,7 +269,7 @@ test('a worker that continues a replay tells the one that posts', () =>
     assert.equal(told, 1);
   }));
 
-test('a replay that is asked for while another is under way takes nothing from it, nor loses what is new', () =>
+test('a replay that is requested while another is running is merged with it, and no delivery is left out', () =>
   inWorld(async (world) => {
     const { id: endpoint } = await world.createEndpoint();
     await addMany(world, endpoint, 1_250);
@@ -282,7 +282,7 @@ test('a replay that is asked for while another is under way takes nothing from i
     assert.deepEqual(await begun(world, endpoint), first(1_251, 1_251));
   }));
 
-test('replays of several endpoints take turns', () =>
+test('replays of several endpoints alternate', () =>
   inWorld(async (world) => {
     const endpoints = [(await world.createEndpoint()).id, (await world.createEndpoint()).id];
     for (const endpoint of endpoints) {
@@ -331,7 +331,7 @@ test('a replay is counted and begun from the index of the state and not sorted',
   const index = 'INDEX webhookDeliveriesByState (endpointId=? AND state=? AND id>? AND id<?)';
   const of = { endpointId: 'wh_1', afterId: 'whd_1', beforeId: 'whd_9' } as const;
   for (const run of [
-    (tx: Tx) => beginSliceAnew(tx, { ...of, state: 'failed', now: 1 }),
+    (tx: Tx) => makeSliceDueAgain(tx, { ...of, state: 'failed', now: 1 }),
     (tx: Tx) => countReplayable.run(tx, { ...of, states: ['failed', 'skipped'], limit: 9 }),
   ]) {
     const plan = await explain(run);

@@ -9,7 +9,7 @@ const inWorld = shareWorld();
 const send = (world: WebhookWorld, id: string, body?: unknown) =>
   world.test.request('POST', `/v1/webhooks/${id}/test`, { body });
 
-test('a test posts one signed sample and tells what came of it', () =>
+test('a test posts one signed sample and returns the result', () =>
   inWorld(async (world) => {
     const { id, secret } = await world.createEndpoint({ events: ['email.sent'] });
     world.answer(async () => {
@@ -54,7 +54,7 @@ test('an unknown type is refused, and so is a body that is a list', () =>
     assert.equal(world.posts.length, 0);
   }));
 
-test('a test fails as a post does, is not made again, and leaves no trace', () =>
+test('a test fails as a post does, is not retried, and is not recorded', () =>
   inWorld(async (world) => {
     const { id } = await world.createEndpoint();
     await world.setEndpoint({ failingSince: 7 });
@@ -115,7 +115,7 @@ test('an endpoint is tested once at a time, others beside it', () =>
     assert.equal((await send(world, id)).status, 200);
   }));
 
-test('a tenant that tests many endpoints at once leaves room for others', () =>
+test('a tenant that tests many endpoints at once leaves slots for other tenants', () =>
   inWorld(async (world) => {
     const other = await world.test.addTenant(`tests ${world.startMs}`);
     const { id: quick } = await world.createEndpoint({ key: other.testKey });

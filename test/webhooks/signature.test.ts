@@ -33,7 +33,7 @@ test('an independent receiver of the same scheme accepts it', () => {
   assert.equal(event.type as string, 'email.delivered');
 });
 
-test('the tandem signature is that of the example in the Standard Webhooks specification', () => {
+test('the Standard Webhooks signature is that of the example in its specification', () => {
   const signature = signStandard([SECRET], {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     timestampSeconds: 1_614_265_330,
@@ -42,7 +42,7 @@ test('the tandem signature is that of the example in the Standard Webhooks speci
   assert.equal(signature, 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-test('with two secrets each signs: two v1, and two tandem signatures with a space between them', () => {
+test('with two secrets, each signs: two v1 values, and two Standard Webhooks signatures with a space between them', () => {
   const old = newSecret();
   const now = Math.floor(Date.now() / 1_000);
   const header = signPayload([SECRET, old], now, BODY);
@@ -95,7 +95,7 @@ for (const [name, change] of Object.entries(REFUSED)) {
   });
 }
 
-test('a clock 300 seconds off is still fine, and so is the second of two signatures', () => {
+test('a difference of 300 seconds is accepted, and so is the second of two signatures', () => {
   const post = { secret: SECRET, header: signature, body: BODY, nowSeconds: T };
   assert.equal(verifySignature({ ...post, nowSeconds: T + 300 }), true);
   assert.equal(verifySignature({ ...post, nowSeconds: T - 300 }), true);

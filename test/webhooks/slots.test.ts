@@ -106,14 +106,14 @@ test('running posts to failing endpoints count, even when those endpoints have n
   assert.equal(grant(slots, [...leased, ...many('late', 10, 1)], 64).size, 0);
 });
 
-test('an endpoint of which nothing is due yet gets none, and is the next to look at', () => {
+test('an endpoint without due deliveries gets no slot, and is considered first the next time', () => {
   const slots = new Slots();
   const later = { ...waiting('a'), dueAt: NOW + 1 };
   assert.equal(grant(slots, [later], 10).size, 0);
   assert.equal(slots.next([later]), later);
 });
 
-test('no more is shared out than was asked for', () => {
+test('no more slots are assigned than were requested', () => {
   assert.equal(new Slots().share(many('a', 300), { now: NOW, limit: 7 }).length, 7);
   assert.deepEqual(new Slots().share(many('a', 3), { now: NOW, limit: 0 }), []);
 });

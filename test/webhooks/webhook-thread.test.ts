@@ -123,7 +123,7 @@ test('events and tests are posted from the thread, signed with the sealed secret
   assert.equal(logged.find(({ msg }) => msg === message)?.['endpointId'], id);
 });
 
-test('the death of the thread delays posts and loses none, and everything else goes on', async (t) => {
+test('the death of the thread delays posts and loses none, and all other work continues', async (t) => {
   const { thread, received, cause, sendTest, health, delivery } = await openWorld(t);
   await cause('held@example.org');
   await waitUntil(() => received.length === 1, 'the event is posted');

@@ -144,7 +144,7 @@ for (const status of [301, 302, 307, 400, 401, 404, 429, 500, 503]) {
     }));
 }
 
-test('no answer at all is retried, and the delivery says why', () =>
+test('a post without any answer is retried, and the delivery shows the reason', () =>
   inWorld(async (world) => {
     world.answer(() => new Error('connect ECONNREFUSED 192.0.2.1:443'));
     await world.begin();
@@ -250,7 +250,7 @@ test('a receiver that hangs holds four posts and no other endpoint', () =>
     assert.deepEqual([postsTo('slow'), postsTo('quick')], [10, 10]);
   }));
 
-test('while endpoints have no room, the worker sleeps and does not ask the database in circles', (context) =>
+test('while all slots are taken, the worker sleeps and does not query the database in a loop', (context) =>
   inWorld(async (world) => {
     await world.createEndpoint();
     const hang = Promise.withResolvers<{ status: number }>();

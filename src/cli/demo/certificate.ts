@@ -1,4 +1,4 @@
-/** Makes a certificate for the mail server of the demo. Without openssl the demo runs without STARTTLS. */
+/** Creates a certificate for the mail server of the demo. Without openssl the demo runs without STARTTLS. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

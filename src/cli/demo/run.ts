@@ -6,11 +6,11 @@ import { openControl } from '../control-client.ts';
 import { curlLine } from '../curl.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
+import { type Environment, NAMES, withEnvironment } from './environment.ts';
 import type { ReceivedMail } from './receiver.ts';
-import * as story from './story.ts';
+import * as texts from './texts.ts';
 import { judge, type Verdicts } from './verdicts.ts';
 import type { ReceivedEvent } from './webhook-receiver.ts';
-import { inWorld, NAMES, type World } from './world.ts';
 import type { ZoneRecord } from './zone.ts';
 
 const FROM = `hello@${NAMES.sender}`;
@@ -29,19 +29,19 @@ export function runDemo(terminal: Terminal, options: { once: boolean; json: bool
   const print = (text: string) => {
     if (!options.json) terminal.print(text);
   };
-  return inWorld(async (world) => {
-    print(story.opening(world));
-    const key = await makeKey(world);
-    const api = createApiClient(world.daemon.address, key);
-    await setUpDomain(api, world, print);
-    await setUpWebhook(api, world);
-    const findings = await sendOne(api, world, print);
-    print(story.ending(findings));
+  return withEnvironment(async (environment) => {
+    print(texts.introduction(environment));
+    const key = await makeKey(environment);
+    const api = createApiClient(environment.daemon.address, key);
+    await setUpDomain(api, environment, print);
+    await setUpWebhook(api, environment);
+    const findings = await sendOne(api, environment, print);
+    print(texts.summary(findings));
     if (options.json) terminal.print(JSON.stringify(asJson(findings), null, 2));
     if (options.once) return findings.failed;
-    print(story.invitation(curlLine({ address: world.daemon.address, key, from: FROM, to: TO })));
-    world.receiver.mail.each((mail) => {
-      if (mail !== findings.mail) void report(mail, world, print);
+    print(texts.nextStep(curlLine({ address: environment.daemon.address, key, from: FROM, to: TO })));
+    environment.receiver.mail.each((mail) => {
+      if (mail !== findings.mail) void report(mail, environment, print);
     });
     await stopped;
     return findings.failed;
@@ -49,7 +49,7 @@ export function runDemo(terminal: Terminal, options: { once: boolean; json: bool
 }
 
 /** Makes a key over the control socket, as `postrider tenant create` and `postrider key create` do. */
-async function makeKey({ config }: World): Promise<string> {
+async function makeKey({ config }: Environment): Promise<string> {
   const control = await openControl(config);
   try {
     const tenant = await control.request<{ id: string }>('POST', '/tenants', {
@@ -66,11 +66,15 @@ async function makeKey({ config }: World): Promise<string> {
 type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string; alternative?: { value: string } };
 type Domain = { id: string; name: string; status: string; records: DnsRecord[] };
 
-async function setUpDomain(api: ApiClient, { zone }: World, print: (text: string) => void): Promise<void> {
+async function setUpDomain(
+  api: ApiClient,
+  { zone }: Environment,
+  print: (text: string) => void,
+): Promise<void> {
   const { id, records } = await api.post<Domain>('/v1/domains', { name: NAMES.sender });
   zone.publish(records.flatMap(toZone));
   const verified = await api.post<Domain>(`/v1/domains/${id}/verify`);
-  print(story.domain(verified));
+  print(texts.domainLine(verified));
   if (verified.status !== 'verified') throw new Error(`the domain is ${verified.status}, not verified`);
 }
 
@@ -82,7 +86,7 @@ function toZone({ type, name, value, alternative }: DnsRecord): ZoneRecord[] {
     : [published, { type: 'TXT', name: value, value: alternative.value }];
 }
 
-async function setUpWebhook(api: ApiClient, { webhooks }: World): Promise<void> {
+async function setUpWebhook(api: ApiClient, { webhooks }: Environment): Promise<void> {
   const { secret } = await api.post<{ secret: string }>('/v1/webhooks', {
     url: webhooks.url,
     events: EVENTS,
@@ -90,8 +94,12 @@ async function setUpWebhook(api: ApiClient, { webhooks }: World): Promise<void> 
   webhooks.expectSecret(secret);
 }
 
-async function sendOne(api: ApiClient, world: World, print: (text: string) => void): Promise<Findings> {
-  const { mail, events } = { mail: world.receiver.mail, events: world.webhooks.events };
+async function sendOne(
+  api: ApiClient,
+  environment: Environment,
+  print: (text: string) => void,
+): Promise<Findings> {
+  const { mail, events } = { mail: environment.receiver.mail, events: environment.webhooks.events };
   const { id } = await api.post<{ id: string }>('/v1/emails', {
     from: `Shop <${FROM}>`,
     to: TO,
@@ -99,28 +107,32 @@ async function sendOne(api: ApiClient, world: World, print: (text: string) => vo
     html: '<p>It left the house <b>today</b>.</p>',
     type: 'transactional',
   });
-  print(story.sent(id, FROM, TO));
-  events.each((event) => print(story.happened(event)));
+  print(texts.emailLines(id, FROM, TO));
+  events.each((event) => print(texts.eventLine(event)));
   const received = await mail.first('the email', ({ recipients }) => recipients.includes(TO));
   const arrived = await Promise.all(
     EVENTS.map((type) => events.first(type, (event) => event.type === type && event.emailId === id)),
   );
-  const verdicts = await judge(received, NAMES.receiverHost, world.zone);
+  const verdicts = await judge(received, NAMES.receiverHost, environment.zone);
   const event = arrived.at(-1);
   if (!event) throw new Error('no event came');
   const checks: Record<string, boolean> = {
     SPF: verdicts.spf === 'pass',
     DKIM: verdicts.dkim === 'pass',
     DMARC: verdicts.dmarc === 'pass',
-    STARTTLS: world.certificate === undefined || received.tlsVersion !== undefined,
+    STARTTLS: environment.certificate === undefined || received.tlsVersion !== undefined,
     'webhook signature': arrived.every(({ signatureValid }) => signatureValid),
   };
   const failed = Object.keys(checks).filter((name) => !checks[name]);
   return { mail: received, verdicts, event, failed };
 }
 
-async function report(mail: ReceivedMail, world: World, print: (text: string) => void): Promise<void> {
-  print(story.another(mail, await judge(mail, NAMES.receiverHost, world.zone)));
+async function report(
+  mail: ReceivedMail,
+  environment: Environment,
+  print: (text: string) => void,
+): Promise<void> {
+  print(texts.receivedLine(mail, await judge(mail, NAMES.receiverHost, environment.zone)));
 }
 
 function asJson({ mail, verdicts, event, failed }: Findings) {

@@ -1,5 +1,5 @@
 /**
- * A time in which a database was in use in its data directory. A file in `blobs/` from such a time that the database
+ * A period in which a database was in use in its data directory. A file in `blobs/` from such a time that the database
  * does not name belongs to a request that did not commit. A file from any other time may belong to mail of another
  * database.
  */

@@ -20,15 +20,15 @@ const byKey = statement((db, param: Param<Pick<IdempotencyRow, 'tenantId' | 'mod
     .where('key', '=', param('key')),
 );
 
-export type Asker = Pick<IdempotencyRow, 'tenantId' | 'mode'> & { now: number };
+export type IdempotencyOwner = Pick<IdempotencyRow, 'tenantId' | 'mode'> & { now: number };
 
 /**
- * Returns the recorded answer for the key, or undefined when there is none within the window.
+ * Returns the recorded answer for the key; undefined when there is none within the last 24 hours.
  * @throws AppError idempotency_conflict when the key belongs to another request
  */
 export async function findReplay<Response>(
   tx: Tx,
-  { tenantId, mode, now }: Asker,
+  { tenantId, mode, now }: IdempotencyOwner,
   { key, requestHash }: IdempotencyClaim,
 ): Promise<Answer<Response> | undefined> {
   const row = await byKey.first(tx, { tenantId, mode, key });
@@ -64,14 +64,14 @@ const upsertResponse = statement((db, param: Param<IdempotencyRow>) =>
  */
 export async function acceptOnce<Response>(
   tx: Tx,
-  { asker, claim }: { asker: Asker; claim: IdempotencyClaim | undefined },
+  { owner, claim }: { owner: IdempotencyOwner; claim: IdempotencyClaim | undefined },
   accept: () => Promise<Response>,
 ): Promise<Answer<Response>> {
   if (!claim) return { response: await accept(), replayed: false };
-  const replay = await findReplay<Response>(tx, asker, claim);
+  const replay = await findReplay<Response>(tx, owner, claim);
   if (replay) return replay;
   const response = await accept();
-  const { tenantId, mode } = asker;
+  const { tenantId, mode } = owner;
   await upsertResponse.all(tx, { tenantId, mode, ...claim, response: JSON.stringify(response) });
   return { response, replayed: false };
 }

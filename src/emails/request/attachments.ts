@@ -111,13 +111,19 @@ function readContentType(path: string, contentType: string | undefined): string 
 
 const UNKNOWN_TYPE = 'application/octet-stream';
 
-/** Returns the media type that the extension of a file name stands for. A name without a known extension is octets. */
+/**
+ * Returns the media type that the extension of a file name stands for. Without a known extension it is
+ * application/octet-stream.
+ */
 function typeByName(filename: string): string {
   const type = filename.includes('.') && lookup(filename);
   return !type || isComposite(type.split('/')[0]) ? UNKNOWN_TYPE : type;
 }
 
-/** Tells types of parts that hold other parts. Such a part may not be base64 (RFC 2046 5), so it is sent as plain bytes. */
+/**
+ * Returns true for types of parts that contain other parts. Such a part must not be base64 (RFC 2046 5), so it is sent
+ * as application/octet-stream.
+ */
 function isComposite(type: string | undefined): boolean {
   return type === 'message' || type === 'multipart';
 }

@@ -1,7 +1,7 @@
 /**
  * The routes that every resource has, in one form (specification 4): create answers 201 with the whole record, list
- * answers a page, retrieve and update answer the record, delete answers 204. The features supply the work; this file
- * defines requests and responses.
+ * answers a page, retrieve and update answer the record, delete answers 204. A feature implements the operations; this
+ * file defines requests and responses.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, type TObject, type TProperties, Type } from 'typebox';

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../system/clock.ts';
 
 /**
  * Minimum rate: a tenth of the rate at which 25 MiB of attachments arrive just within the time limit of a request
- * (server.ts). It allows slow connections, but not stalled ones.
+ * (server.ts). Slow connections exceed it, and stalled ones do not.
  */
 export const MIN_BYTES_PER_SECOND = 32 * 1024;
 /** Time without a minimum rate, for a few retransmissions, or a sender that generates its body while it sends. */

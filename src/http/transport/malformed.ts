@@ -1,6 +1,6 @@
 /**
- * Answers requests that Node by itself would refuse without a body, in the envelope of the API: invalid or incomplete
- * HTTP, too large heads, unknown expectations, and requests without a host.
+ * Refuses requests with the error envelope of the API that Node by itself would refuse without a body: invalid or
+ * incomplete HTTP, too large heads, unknown expectations, and requests without a host.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';

@@ -76,7 +76,7 @@ class Pipelining {
   }
 
   /** Records that a client has pipelined. */
-  found(): void {
+  recordPipelining(): void {
     this.#readAheadUntil = this.#clock.elapsed() + READ_AHEAD_MS;
     for (const connection of this.#direct) connection.readAhead();
     this.#direct.clear();
@@ -113,7 +113,7 @@ class Connection {
   add(turn: Turn): void {
     this.#latest = turn;
     if (this.#reading) this.#began(turn);
-    else if (this.#isAnswering) this.#pipelining.found();
+    else if (this.#isAnswering) this.#pipelining.recordPipelining();
     if (this.#isAnswering) this.#waiting.push(turn);
     else this.#start(turn);
   }

@@ -31,8 +31,8 @@ declare module 'fastify' {
 }
 
 /**
- * Responses to callers with a valid key and to all others have separate budgets, so that strangers take no memory
- * from tenants.
+ * Responses to callers with a valid key and to all others have separate budgets, so that callers without a key take no
+ * memory from tenants.
  */
 export type ResponseBudgets = { authenticated: ByteBudget; unauthenticated: ByteBudget };
 

@@ -1,6 +1,5 @@
 /**
- * Records the attempts of delivery, one row each, for people who ask why a delivery ended as it did. All SQL of this
- * table is here.
+ * Stores delivery attempts, one row each, which explain the outcome of a delivery. All SQL of this table is here.
  */
 import { sql } from 'kysely';
 import { type ExpiryRange, type ExpirySlice, findSlice } from '../../db/expiry.ts';

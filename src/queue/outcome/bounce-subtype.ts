@@ -1,5 +1,5 @@
 /**
- * This module names the kind of a bounce for the bounce event. The name explains the bounce to people and programs;
+ * Names the kind of a bounce for the bounce event. The name explains the bounce to people and programs;
  * `classify.ts` decides whether the address is suppressed.
  */
 import type { Report } from './outcome.ts';
@@ -36,7 +36,7 @@ const BY_ENHANCED_CODE: ReadonlyMap<string, BounceSubType> = new Map([
 /** Enhanced codes about "message content or media" (RFC 3463 3.7). */
 const CONTENT_SUBJECT = /^[45]\.6\./;
 /** Enhanced codes that state no cause, or only a policy. For these codes the words of the reply decide. */
-const VAGUE = /^[45]\.(?:0\.0|[1-7]\.0|4\.7|7\.1)$/;
+const UNSPECIFIC_CODES = /^[45]\.(?:0\.0|[1-7]\.0|4\.7|7\.1)$/;
 
 const ATTACHMENT_WORDS =
   /\battach(?:ment|ed)|\bfile (?:name|type|extension)|\bexecutable|\bvirus|\bmalware|\binfected/i;
@@ -60,7 +60,7 @@ export function bounceSubType(report: BounceReport): BounceSubType {
   if (isAboutContent(report)) {
     return ATTACHMENT_WORDS.test(report.text) ? 'AttachmentRejected' : 'ContentRejected';
   }
-  if (enhancedCode !== null && !VAGUE.test(enhancedCode)) return 'General';
+  if (enhancedCode !== null && !UNSPECIFIC_CODES.test(enhancedCode)) return 'General';
   return byCode(report) ?? byWords(report);
 }
 
@@ -71,7 +71,7 @@ export function bounceSubType(report: BounceReport): BounceSubType {
 function isAboutContent({ phase, enhancedCode, text }: BounceReport): boolean {
   if (enhancedCode !== null && CONTENT_SUBJECT.test(enhancedCode)) return true;
   if (phase !== 'dot' && phase !== 'body') return false;
-  const open = enhancedCode === null || VAGUE.test(enhancedCode);
+  const open = enhancedCode === null || UNSPECIFIC_CODES.test(enhancedCode);
   return open && !TOO_LARGE_WORDS.test(text) && (ATTACHMENT_WORDS.test(text) || CONTENT_WORDS.test(text));
 }
 

@@ -24,12 +24,12 @@ const BAD_MAILBOX_CODES = new Set([
 ]);
 
 /** Reply codes of hosts and domains that never accept mail (RFC 7504). */
-const NEVER_TAKES_MAIL = new Set([521, 556]);
+const NEVER_ACCEPTS_MAIL = new Set([521, 556]);
 /**
  * Enhanced codes about the client or its commands (RFC 3463 3.6 and 3.8). Postscreen, which is part of Postfix,
  * refuses clients on a block list with `521 5.7.1`, and clients that send before the greeting with `521 5.5.1`.
  */
-const ABOUT_US = /^5\.[57]\./;
+const ABOUT_CLIENT = /^5\.[57]\./;
 
 const UNKNOWN_USER_WORDS =
   /\b(?:user|mailbox|recipient|address|account)\b.{0,40}\b(?:unknown|not exist|not found|no longer|disabled|unavailable)|(?:unknown|no such|invalid) (?:user|mailbox|recipient|address|account)|does not exist/i;
@@ -39,29 +39,29 @@ const TOO_MANY_RECIPIENTS = /too many (?:recipients|rcpt)/i;
 export function classifyRefusal(peer: Peer, phase: SmtpPhase, reply: SmtpReply): Outcome {
   const report = reportReply(peer, phase, reply);
   if (reply.code >= 400 && reply.code < 500) return { kind: 'deferred', report };
-  if (!isVerdict(phase, reply)) return { kind: 'deferred', report };
-  if (speaksOfMailbox(phase, reply)) return { kind: 'bounced', report, bounce: 'permanent' };
+  if (!isAboutThisMail(phase, reply)) return { kind: 'deferred', report };
+  if (isAboutMailbox(phase, reply)) return { kind: 'bounced', report, bounce: 'permanent' };
   return { kind: 'bounced', report, bounce: isMailboxFull(reply) ? 'transient' : 'undetermined' };
 }
 
 /**
- * Returns true when a refusal is about this mail. A 503 or a 3xx reply means that the session went wrong. A refusal
+ * Returns true when a refusal is final for this mail. A 503 or a 3xx reply means that the session went wrong. A refusal
  * before MAIL is about the client or that host, and another host or a later attempt may succeed. "Too many
  * recipients" asks for another transaction.
  */
-function isVerdict(phase: SmtpPhase, reply: SmtpReply): boolean {
+function isAboutThisMail(phase: SmtpPhase, reply: SmtpReply): boolean {
   if (reply.code < 500 || reply.code === 503) return false;
-  if (neverTakesMail(reply)) return true;
+  if (neverAcceptsMail(reply)) return true;
   if (phase === 'connect' || phase === 'banner' || phase === 'ehlo' || phase === 'starttls') return false;
   return !TOO_MANY_RECIPIENTS.test(reply.lines.join(' '));
 }
 
-function neverTakesMail({ code, enhanced }: SmtpReply): boolean {
-  return NEVER_TAKES_MAIL.has(code) && !ABOUT_US.test(enhanced ?? '');
+function neverAcceptsMail({ code, enhanced }: SmtpReply): boolean {
+  return NEVER_ACCEPTS_MAIL.has(code) && !ABOUT_CLIENT.test(enhanced ?? '');
 }
 
-function speaksOfMailbox(phase: SmtpPhase, reply: SmtpReply): boolean {
-  if (neverTakesMail(reply)) return true;
+function isAboutMailbox(phase: SmtpPhase, reply: SmtpReply): boolean {
+  if (neverAcceptsMail(reply)) return true;
   if (phase !== 'rcpt' && phase !== 'dot') return false;
   if (reply.enhanced !== undefined) return BAD_MAILBOX_CODES.has(reply.enhanced);
   if (phase !== 'rcpt') return false;

@@ -127,18 +127,18 @@ async function connectWithTlsFallback(
   const first = await openSmtp(app, { ...options, tls: 'opportunistic' });
   if (!isTlsFailure(first)) return first;
   const second = await openSmtp(app, { ...options, tls: 'reduced' });
-  if (!isTlsFailure(second)) return moreTelling(first, second);
+  if (!isTlsFailure(second)) return moreInformative(first, second);
   if (attempts < PLAIN_TEXT_FROM_ATTEMPT && age < PLAIN_TEXT_FROM_AGE_MS) return second;
   const third = await openSmtp(app, { ...options, tls: 'none' });
   if (third.ok) addresses.rememberPlainText(address, app.clock.elapsed());
-  return moreTelling(second, third);
+  return moreInformative(second, third);
 }
 
 /**
  * Returns the outcome of the later connection, unless the host could not be connected to again: the earlier failure then
  * tells the sender more.
  */
-function moreTelling(before: OpenedSmtp, now: OpenedSmtp): OpenedSmtp {
+function moreInformative(before: OpenedSmtp, now: OpenedSmtp): OpenedSmtp {
   return now.ok || wasReached(now.failure) ? now : before;
 }
 

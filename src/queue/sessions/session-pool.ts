@@ -130,7 +130,7 @@ export class SessionPool {
     this.#waiting(true).moveLast(tenantId);
     this.#waiting(false).moveLast(tenantId);
     const slot = this.#slots.open(tenantId, site.isProven);
-    slot.onRest = () => this.#openWaiting();
+    slot.onIdle = () => this.#openWaiting();
     site.sessions++;
     this.#open++;
     if (site.wantsSession) this.#enqueue(site);

@@ -109,7 +109,7 @@ class Session {
 
   /**
    * Starts the delivery of a claim. Resolves when the session may take the next claim, which can be before this one is
-   * settled. Whatever becomes of the claim, the site learns of its end.
+   * settled. The site is told of the end of the claim, whatever its outcome is.
    */
   async #start(claim: Claim): Promise<void> {
     const ready = Promise.withResolvers<void>();

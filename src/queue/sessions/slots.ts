@@ -10,8 +10,9 @@
  *
  * Bound: a tenant without a connection gets one at once, unless six others fill their shares with new sites that hang
  * (281, 70, 18, 4, 1 and 1 of the 375). It then waits until a connection comes free. By then the sessions of those
- * tenants are pressed (session-pool.ts): a host that is silent before the final dot is given up after `PRESSED_TIMEOUT_MS`
- * and at most `PRESSED_CHECK_MS` more (mail/smtp/client/timeouts.ts), not after the five minutes of RFC 5321.
+ * tenants are pressed (session-pool.ts): a host that is silent before the final dot is given up after
+ * `PRESSED_TIMEOUT_MS` and at most `PRESSED_CHECK_MS` more (mail/smtp/client/timeouts.ts), not after the five minutes
+ * of RFC 5321.
  */
 import { Shares } from '../../system/shares.ts';
 
@@ -67,7 +68,7 @@ export class Slot {
   #unsettled = 0;
   #isIdle = false;
   /** Is called whenever the session becomes idle with all its mail settled. */
-  onRest: () => void = () => {};
+  onIdle: () => void = () => {};
 
   constructor(shares: { all: Shares<string>; unproven: Shares<string> }, charge: Charge) {
     this.#shares = shares;
@@ -104,7 +105,7 @@ export class Slot {
     this.#giveBack();
   }
 
-  /** Returns what `ask` would return if this session did not exist. */
+  /** Returns the result of `ask` as if this session did not exist. */
   without<Answer>(ask: () => Answer): Answer {
     const charge = this.#charge;
     this.#giveBack();
@@ -116,7 +117,7 @@ export class Slot {
   #restIfIdle(): void {
     if (!this.#isIdle || this.#unsettled > 0) return;
     this.#giveBack();
-    this.onRest();
+    this.onIdle();
   }
 
   #take(charge: Charge): void {

@@ -54,7 +54,7 @@ export class SmtpTransport implements Transport {
 
   /** Connects unless a connection is open. Mail for a suspended site is deferred instead. */
   async open(claim: Claim): Promise<Outcome | undefined> {
-    if (this.#session && !this.isConnected) await this.#leave();
+    if (this.#session && !this.isConnected) await this.#quit();
     if (this.#session) return undefined;
     const { random, clock } = this.#app;
     const { addresses, pace, route } = this.#site;
@@ -118,15 +118,15 @@ export class SmtpTransport implements Transport {
   }
 
   async closeWhenFull(): Promise<void> {
-    if (this.#sentMessages >= MESSAGES_PER_CONNECTION) await this.#leave();
+    if (this.#sentMessages >= MESSAGES_PER_CONNECTION) await this.#quit();
   }
 
   close(): Promise<void> {
-    return this.#leave();
+    return this.#quit();
   }
 
   /** Ends the SMTP session once the peer has answered everything that was sent. */
-  async #leave(): Promise<void> {
+  async #quit(): Promise<void> {
     await Promise.allSettled(this.#transactions);
     const session = this.#session;
     this.#session = undefined;

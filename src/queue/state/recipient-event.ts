@@ -1,4 +1,4 @@
-/** The event that a change of a recipient records, and those of the reactions that the simulator adds to a delivery. */
+/** The events that a change of a recipient records. The simulator adds feedback, such as a complaint, to a delivery. */
 
 import type { EventType } from '../../events/store.ts';
 import { isoTime } from '../../system/clock.ts';

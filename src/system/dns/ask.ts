@@ -1,5 +1,5 @@
 /**
- * Asks a question until a server answers it: each server in turn, twice. Only an answer about the name counts; a
+ * Asks a question until a server answers it: each server in order, twice. Only an answer about the name counts; a
  * server that refuses, fails or sends a referral is skipped. Equal concurrent questions share one query, also because
  * many identical queries would give a forger many guesses (RFC 5452 section 5). Background questions use at most half
  * of the slots, so that deliveries never wait for them alone.

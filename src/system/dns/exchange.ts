@@ -33,7 +33,7 @@ const LENGTH_BYTES = 2;
 
 type Exchange = { server: Server; question: Question };
 
-/** Asks the server and waits at most `timeoutMs`, all fallbacks included. It never rejects. */
+/** Asks the server and waits at most `timeoutMs` in total, with all fallbacks. It never rejects. */
 export async function exchange(
   clock: Clock,
   { timeoutMs, ...asked }: Exchange & { timeoutMs: number },

@@ -13,7 +13,7 @@ export type Guards = {
   /** Requests of each tenant; the name of a bucket is the id of the tenant. */
   tenants: TokenBuckets;
   /** Requests of clients that have not authenticated. */
-  strangers: AddressLimit;
+  unauthenticated: AddressLimit;
   /** Memory for data that arrives: request bodies, and files that are fetched for them. */
   memory: Readonly<Record<AppName, ByteBudget>>;
 };
@@ -32,7 +32,7 @@ export function createGuards(clock: Pick<Clock, 'elapsed'>, load: Load): Guards 
   return {
     overload: createOverload(load),
     tenants: createTokenBuckets(clock, MAX_TENANTS),
-    strangers: createAddressLimit(clock),
+    unauthenticated: createAddressLimit(clock),
     memory: { api: createByteBudget(), control: createByteBudget(CONTROL) },
   };
 }

@@ -13,7 +13,7 @@ import type { PartApp } from '../../thread-app.ts';
 import { getEndpoint, type Owner } from '../store.ts';
 import { getDelivery, type LoggedDelivery } from './log/store.ts';
 import { addReplay, findReplay, moveReplay, nextReplay } from './replays/store.ts';
-import { beginAnew, beginSliceAnew, countReplayable } from './store.ts';
+import { countReplayable, makeDueAgain, makeSliceDueAgain } from './store.ts';
 
 type OfEndpoint = { owner: Owner; endpointId: string };
 
@@ -33,7 +33,7 @@ export const replayDelivery = defineWrite(
     if (delivery.runId !== null) {
       throw new AppError('invalid_state', 'The delivery is being posted; wait for its end');
     }
-    await beginAnew(tx, delivery.id, now);
+    await makeDueAgain(tx, delivery.id, now);
     return getDelivery(tx, endpoint.id, id);
   },
 );
@@ -52,7 +52,7 @@ const beginReplay = defineWrite(
     requireEnabled(endpoint);
     for (const state of states) {
       const replay = { endpointId: endpoint.id, state, ...window };
-      const last = await beginSliceAnew(tx, { ...replay, now });
+      const last = await makeSliceDueAgain(tx, { ...replay, now });
       if (last !== undefined) await addReplay(tx, { ...replay, afterId: last });
     }
   },
@@ -68,7 +68,7 @@ const continueReplay = defineWrite(
     { now, ...of }: Pick<WebhookReplayRow, 'endpointId' | 'state'> & { now: number },
   ): Promise<void> => {
     const replay = await findReplay(tx, of);
-    if (replay) await moveReplay(tx, replay, await beginSliceAnew(tx, { ...replay, now }));
+    if (replay) await moveReplay(tx, replay, await makeSliceDueAgain(tx, { ...replay, now }));
   },
 );
 

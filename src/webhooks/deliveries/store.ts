@@ -284,7 +284,7 @@ export async function countFailing(tx: Tx, window: FailingWindow): Promise<numbe
 }
 
 /** The state of a new delivery that is due now. */
-const ANEW = {
+const DUE_AGAIN = {
   state: 'pending',
   attempts: 0,
   runId: null,
@@ -297,21 +297,21 @@ const ANEW = {
 const beginAnewStatement = statement((db, param: Param<{ id: DeliveryId; now: number }>) =>
   db
     .updateTable('webhookDeliveries')
-    .set({ ...ANEW, dueAt: param('now') })
+    .set({ ...DUE_AGAIN, dueAt: param('now') })
     .where('id', '=', param('id')),
 );
 
 /** Makes a delivery of any state due again. It must not be leased. */
-export async function beginAnew(tx: Tx, id: DeliveryId, now: number): Promise<void> {
+export async function makeDueAgain(tx: Tx, id: DeliveryId, now: number): Promise<void> {
   await beginAnewStatement.all(tx, { id, now });
 }
 
-type AnewSlice = WebhookReplayRow & { now: number };
+type ReplaySlice = WebhookReplayRow & { now: number };
 
-const beginSliceAnewStatement = statement((db, param: Param<AnewSlice>) =>
+const beginSliceAnewStatement = statement((db, param: Param<ReplaySlice>) =>
   db
     .updateTable('webhookDeliveries')
-    .set({ ...ANEW, dueAt: param('now') })
+    .set({ ...DUE_AGAIN, dueAt: param('now') })
     .where('id', 'in', (where) =>
       where
         .selectFrom('webhookDeliveries')
@@ -327,7 +327,7 @@ const beginSliceAnewStatement = statement((db, param: Param<AnewSlice>) =>
 );
 
 /** Makes a batch of the oldest deliveries due again. Returns where to continue, or undefined at the end. */
-export async function beginSliceAnew(tx: Tx, slice: AnewSlice): Promise<DeliveryId | undefined> {
+export async function makeSliceDueAgain(tx: Tx, slice: ReplaySlice): Promise<DeliveryId | undefined> {
   const rows = await beginSliceAnewStatement.all(tx, slice);
   // The changed rows come back in no fixed order, so they are sorted.
   return rows.map(({ id }) => id).toSorted()[BATCH - 1];
@@ -372,7 +372,7 @@ export const expireDeliveries = defineWrite(
   },
 );
 
-/** Returns the event of a delivery that the log has shown, which shows none whose event is gone. */
+/** Returns the event of a delivery. The log shows only deliveries whose event exists. */
 export async function getEventOf(tx: Tx, { id, eventId }: Pick<WebhookDeliveryRow, 'id' | 'eventId'>) {
   const event = await findEvent(tx, eventId);
   if (!event) throw new Error(`delivery ${id} is about an event that does not exist`);

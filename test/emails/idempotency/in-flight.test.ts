@@ -112,7 +112,7 @@ for (const [who, requestHash] of [
   });
 }
 
-test('the ten seconds are of the whole wait, whoever is waited for', async () => {
+test('the limit of ten seconds applies to the whole wait, even for several requests', async () => {
   const clock = createFakeClock(0);
   const inFlight = createInFlight(clock);
   const [first, second] = [slow(), slow()];

@@ -48,7 +48,7 @@ test('List-* and Precedence are reserved on broadcasts, and free on transactiona
   }
 });
 
-test('threading, auto-replies and names of one’s own are free', () => {
+test('headers for threading and auto-replies and other custom names are allowed', () => {
   const headers = {
     'In-Reply-To': '<a@b.example>',
     References: '<a@b.example> <c@d.example>',

@@ -20,7 +20,7 @@ for (const [what, read] of [
   });
 }
 
-test('a slip is refused in any spelling, and what only looks like one is not', () => {
+test('a misspelled field is refused in any spelling, and a field that only resembles one is not', () => {
   assert.throws(() => refuseMisspelledFields({ ...UNKNOWN, Template: 'tpl_1' }), /did you mean `templateId`/);
   assert.throws(() => refuseMisspelledFields({ schedule_at: 'soon' }), /did you mean `scheduledAt`/);
   refuseMisspelledFields({ templates: 1, templateId: 'tpl_1', scheduledAt: 'soon' });

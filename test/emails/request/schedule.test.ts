@@ -17,7 +17,7 @@ function refuses(text: string): void {
 
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
 
-test('without scheduledAt an email leaves now', () => {
+test('an email without scheduledAt is sent now', () => {
   assert.deepEqual(readSchedule(undefined, NOW), { scheduledAt: null, datedAt: NOW });
 });
 
@@ -44,7 +44,7 @@ test('a time more than a year ahead is refused', () => {
   refuses('9999-12-31T23:59:59Z');
 });
 
-test('a broadcast is tried for less long', () => {
+test('a broadcast email is retried for a shorter time', () => {
   const delivery = { transactionalMaxAgeHours: 48, broadcastMaxAgeHours: 24 } as never;
   assert.equal(maxAgeMs({ delivery }, 'transactional'), 48 * HOUR_MS);
   assert.equal(maxAgeMs({ delivery }, 'broadcast'), 24 * HOUR_MS);

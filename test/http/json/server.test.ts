@@ -153,7 +153,7 @@ test('an empty body of JSON type is no body', async () => {
   assert.deepEqual({ status: sent.status, got: sent.body.got }, { status: 200, got: null });
 });
 
-test('a path nobody serves is not found', async () => {
+test('an unknown path is not found', async () => {
   for (const url of ['/nothing', '/things/1/2', '/THINGS', '//', '/', '/things%3fx=/things/1', '/things;x']) {
     assertProblem(await send({ method: 'GET', url }), {
       status: 404,
@@ -322,7 +322,7 @@ test('a request that never comes to its end is told so, and may be sent again', 
   assert.equal(JSON.parse(body).error.type, 'request_timeout');
 });
 
-test('a body that lies about its length, or a request that smuggles another, is refused', async () => {
+test('a body that differs from its declared length, or a request that smuggles another one, is refused', async () => {
   const smuggled =
     'POST /things/1/send HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
   assert.match(await exchange(smuggled), /^HTTP\/1\.1 400 /);

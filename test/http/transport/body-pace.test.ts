@@ -59,12 +59,12 @@ test('a body that does not come at all is given up when the grace is over', asyn
   assert.deepEqual(await watch(Array(60).fill(0)), { cutAtMs: GRACE_MS, cuts: 1 });
 });
 
-test('a body that stalls is given up when the least pace would have brought what there is', async () => {
+test('a body that stalls is refused once the minimum rate requires more bytes', async () => {
   const received = Array(60).fill(10 * MIN_BYTES_PER_SECOND);
   assert.deepEqual(await watch(received), { cutAtMs: GRACE_MS + 10_000, cuts: 1 });
 });
 
-test('a body that drips is given up, one at the least pace is not', async () => {
+test('a body that arrives too slowly is refused, and one at the minimum rate is not', async () => {
   const drip = Array.from({ length: 100 }, (_, second) => second * MIN_BYTES_PER_SECOND * 0.9);
   const slow = drip.map((bytes) => bytes / 0.9);
   const { cutAtMs = 0 } = await watch(drip);

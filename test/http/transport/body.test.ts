@@ -194,7 +194,7 @@ test('a refused body is read only up to a limit, and then the connection is cut'
   assert.ok(sent >= MAX_DISCARDED_BYTES);
 });
 
-test('a path that nobody serves is refused before its body is read', async () => {
+test('an unknown path is refused before its body is read', async () => {
   const peer = await open(port);
   peer.write(head('/nothing', LARGE_BYTES));
   assert.equal((await peer.answer()).status, 404);

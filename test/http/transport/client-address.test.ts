@@ -68,7 +68,7 @@ test('no other forwarding header is read', async () => {
     assert.deepEqual(await who(peer, forwarded), { address: peer, host: 'api.test', protocol: 'http' });
 });
 
-test('an address with a zone is nobody, whatever the zone, and a peer with one is itself', async () => {
+test('an address with a zone in the header is unknown, and the address of a peer may have one', async () => {
   for (const text of ['fe80::1%eth0', 'fe80::1%a.b', '192.0.2.9, fe80::1%eth0.100'])
     assert.equal(await addressOf('127.0.0.1', text), 'unknown', text);
   assert.equal(await addressOf('fe80::1%eth0.100', '198.51.100.1'), 'fe80::1%eth0.100');

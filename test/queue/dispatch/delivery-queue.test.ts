@@ -31,12 +31,12 @@ async function takeAll(queue: DeliveryQueue): Promise<string[]> {
   }
 }
 
-test('a queue is of one mode, kind, tenant and domain, and its name says so', () => {
+test('the key of a queue names its mode, kind, tenant and domain', () => {
   const name = { mode: 'live', kind: 'broadcast', tenantId: 'ten_1', domain: 'a.example' } as const;
   assert.deepEqual(parseQueueKey(queueKeyOf(name, 'a.example')), name);
 });
 
-test('test mail waits in one line, whatever its domain', () => {
+test('test mail of all domains waits in one queue', () => {
   const tenant = { mode: 'test', kind: 'transactional', tenantId: 'ten_1' } as const;
   assert.equal(queueKeyOf(tenant, 'a.example'), queueKeyOf(tenant, 'b.example'));
 });
@@ -58,7 +58,7 @@ test('a message that is handed out is not handed out again before its claim is o
   assert.equal(queue.isDone, false);
 });
 
-test('after a claim the queue looks again, for a claim takes only so many recipients', async () => {
+test('after a claim the queue is read again, because a claim takes a limited number of recipients', async () => {
   const table = fakeTable(['em_1']);
   const queue = new DeliveryQueue(KEY, table.read);
   await takeAll(queue);
@@ -78,14 +78,14 @@ test('a queue holds a few messages in memory, however many are due', async () =>
   assert.deepEqual(table.reads, [MAX_MESSAGES_IN_MEMORY]);
 });
 
-test('a message with more recipients than a look takes in is handed out once', async () => {
+test('a message with more recipients than one read returns is handed out once', async () => {
   const table = fakeTable(Array.from({ length: 2 * MAX_MESSAGES_IN_MEMORY }, () => 'em_1'));
   const queue = new DeliveryQueue(KEY, table.read);
   assert.deepEqual(await takeAll(queue), ['em_1']);
   assert.equal(table.reads.length, 2);
 });
 
-test('a queue with nothing due is done after one look', async () => {
+test('a queue without due mail is done after one read', async () => {
   const table = fakeTable([]);
   const queue = new DeliveryQueue(KEY, table.read);
   assert.deepEqual(await takeAll(queue), []);

@@ -89,7 +89,7 @@ async function attemptsOf(spool: Spool, id: string): Promise<number[]> {
   return (await spool.email(id)).recipients.map((recipient: { attempts: number }) => recipient.attempts);
 }
 
-test('a site that hangs holds up nobody else, however much waits for it', async () => {
+test('a site that hangs delays no other site, however much mail waits for it', async () => {
   const sink = await openSink();
   const spool = await openWorld({ '192.0.2.1': 'hangs', '192.0.2.2': sink.port });
   spool.addZone('dead.example A 192.0.2.1\nalive.example A 192.0.2.2');
@@ -99,7 +99,7 @@ test('a site that hangs holds up nobody else, however much waits for it', async 
   await waitUntil(() => sink.messages.length === 1);
 });
 
-test('connections are few to a site at first, and to all of them together', async () => {
+test('the connections to a new site, and to all sites together, are limited', async () => {
   const spool = await openWorld({ '192.0.2.1': 'hangs', '192.0.2.2': 'hangs', '192.0.2.3': 'hangs' }, 9);
   spool.addZone('one.example A 192.0.2.1\ntwo.example A 192.0.2.2\nthree.example A 192.0.2.3');
   for (const domain of ['one', 'two', 'three']) {
@@ -141,7 +141,7 @@ test('a message with more recipients at a site than a transaction takes goes in 
   );
 });
 
-test('one connection takes message after message, and is left after a hundred', async () => {
+test('one connection carries several messages, and is left after a hundred', async () => {
   const sink = await openSink();
   const spool = await openWorldAt(sink.port, 1);
   await spool.acceptMany(101, 'rcpt.example');
@@ -149,7 +149,7 @@ test('one connection takes message after message, and is left after a hundred', 
   assert.deepEqual([sink.messages.length, sink.connections()], [101, 2]);
 });
 
-test('a host that takes so many messages of a connection gets a new one, and no attempt is lost', async () => {
+test('a host that limits the messages of a connection gets a new connection, and no attempt is lost', async () => {
   const perConnection = 3;
   const { port, connections } = await startThriftyServer(perConnection);
   const spool = await openWorldAt(port, 1);
@@ -162,7 +162,7 @@ test('a host that takes so many messages of a connection gets a new one, and no 
   assert.equal(connections(), 3);
 });
 
-test('a host that hangs up in the middle passes on to the next one, and the attempt counts once', async () => {
+test('when a host disconnects in the middle, the next host is tried, and the attempt counts once', async () => {
   const sink = await openSink();
   const fickle = await startFickleServer(2);
   const spool = await openWorld({ '192.0.2.1': fickle.port, '192.0.2.2': sink.port });
@@ -176,7 +176,7 @@ test('a host that hangs up in the middle passes on to the next one, and the atte
   assert.equal(sink.messages.length, 1);
 });
 
-test('a host that always hangs up defers the mail', async () => {
+test('mail for a host that always disconnects is deferred', async () => {
   const spool = await openWorld({ '192.0.2.1': (await startFickleServer(2)).port });
   spool.addZone('rcpt.example A 192.0.2.1');
   const id = await spool.accept('bob@rcpt.example');
@@ -185,7 +185,7 @@ test('a host that always hangs up defers the mail', async () => {
   assert.ok(spool.dialled.length < 10);
 });
 
-test('a site that cannot be reached is suspended: its mail waits without being tried, and one tries again', async () => {
+test('a site that cannot be reached is suspended: its mail waits, and later one delivery tries the site again', async () => {
   const spool = await openWorld({});
   spool.addZone('rcpt.example A 192.0.2.1');
   start(spool);
@@ -242,7 +242,7 @@ test('scheduled mail of a domain that is no longer verified bounces with that re
   assert.equal(spool.dialled.length, 0);
 });
 
-test('stopping finishes what is claimed and claims nothing more', async () => {
+test('a stopping dispatcher delivers claimed mail and claims no more', async () => {
   const sink = await openSink();
   const spool = await openWorldAt(sink.port, 1);
   await spool.acceptMany(60, 'rcpt.example');

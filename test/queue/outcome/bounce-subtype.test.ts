@@ -54,7 +54,7 @@ for (const [phase, smtpCode, enhancedCode, text, expected] of CASES) {
   });
 }
 
-test('a code named like a property of every object is no code', () => {
+test('an unknown code that is named like a property of every object has no meaning', () => {
   const report = { phase: 'rcpt', smtpCode: 550, text: '' } as const;
   assert.equal(bounceSubType({ ...report, enhancedCode: '5.constructor' }), 'General');
 });

@@ -185,7 +185,7 @@ test('a session is never cut after its final dot, however much mail waits', asyn
   });
 });
 
-test('tenants whose hosts all hang end up with about the same number of connections', async () => {
+test('tenants whose hosts all hang get about the same number of connections', async () => {
   const first = await startHangingServer('RCPT');
   const second = await startHangingServer('RCPT');
   const spool = await openWorld([first, second], 16);

@@ -91,7 +91,7 @@ test('mail that waited too long behind other mail is not begun, and says nothing
   assert.deepEqual([server.connections(), pace.connections], [0, 2]);
 });
 
-test('a goodbye in the middle of a message counts once, however many recipients it had', async () => {
+test('a 421 in the middle of a message counts once, however many recipients the message has', async () => {
   const server = await startServer((line) => (line === '.' ? '421 4.3.2 closing' : oblige(line)));
   const spool = await openWorld(server.port);
   await spool.accept(Array.from({ length: 10 }, (_, index) => `user${index}@rcpt.example`));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { simulate } from '../../../src/queue/sessions/simulate.ts';
 
-test('the local part says what happens, labels aside', () => {
+test('the local part of a simulator address selects the result, and a label is ignored', () => {
   assert.equal(simulate('delivered@simulator.x.example', 1).outcome.kind, 'delivered');
   assert.equal(simulate('BOUNCED+7@simulator.x.example', 1).outcome.kind, 'bounced');
   assert.equal(simulate('delayed@simulator.x.example', 1).outcome.kind, 'deferred');

@@ -42,7 +42,7 @@ test('a session counts for the tenant whose mail it took last, until all of it i
   const slots = new Slots(8);
   const slot = slots.open('a', false);
   let rests = 0;
-  slot.onRest = () => rests++;
+  slot.onIdle = () => rests++;
   slot.assign('a', false);
   slot.assign('b', true);
   assert.deepEqual(slot.charge, { tenantId: 'b', isProven: true });

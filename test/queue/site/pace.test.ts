@@ -35,7 +35,7 @@ test('a refusal halves the connections, down to one', () => {
   assert.deepEqual(counts, [4, 2, 1, 1]);
 });
 
-test('five failures in a row give rest, in which mail waits with the last words heard', () => {
+test('five failures in a row suspend a site, and its mail is deferred with the last reply', () => {
   const pace = new Pace(8);
   fail(pace, 4);
   assert.equal(pace.suspendedOutcome(NO_JITTER, 0, 1), undefined);
@@ -46,14 +46,14 @@ test('five failures in a row give rest, in which mail waits with the last words 
   assert.equal(outcome.retryAfterMs, 2 * MINUTE_MS);
 });
 
-test('resting mail waits its own schedule where that is longer', () => {
+test('mail for a suspended site waits for its own retry time when that is later', () => {
   const pace = new Pace(8);
   fail(pace, 5);
   const outcome = pace.suspendedOutcome(NO_JITTER, 0, 4);
   assert.equal(outcome?.kind === 'deferred' && outcome.retryAfterMs, 20 * MINUTE_MS);
 });
 
-test('after a rest one delivery tries; each failure makes the next rest longer, up to half an hour', () => {
+test('after a suspension one delivery tries the site; each failure makes the next suspension longer, up to half an hour', () => {
   const pace = new Pace(8);
   fail(pace, 5);
   let now = 0;
@@ -68,13 +68,13 @@ test('after a rest one delivery tries; each failure makes the next rest longer, 
   assert.equal(rests.length, 5);
 });
 
-test('failures that were under way when the rest began do not make it longer', () => {
+test('deliveries that were running when the suspension began do not make it longer', () => {
   const pace = new Pace(8);
   fail(pace, 8);
   assert.equal(pace.suspendedOutcome(NO_JITTER, 2 * MINUTE_MS, 1), undefined);
 });
 
-test('a connection ends the rest and forgets the failures', () => {
+test('a connection ends the suspension and forgets the failures', () => {
   const pace = new Pace(8);
   fail(pace, 5);
   pace.connected();

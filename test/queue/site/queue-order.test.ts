@@ -13,7 +13,7 @@ function queue(
   return new DeliveryQueue(queueKeyOf({ mode: 'live', kind, tenantId }, domain), async () => []);
 }
 
-test('each queue has its turn, however much waits in the others', () => {
+test('queues are served round-robin, however much mail waits in one of them', () => {
   const order = new QueueOrder();
   const [one, two, three] = [queue('ten_1'), queue('ten_2'), queue('ten_3')];
   for (const each of [one, two, three]) order.add(each);
@@ -31,7 +31,7 @@ test('four transactional messages go before a broadcast one, and a broadcast alo
   assert.equal(kinds.filter((kind) => kind === 'broadcast').length, 2);
 });
 
-test('a queue that is done has no more turns', () => {
+test('a queue that is done is not served again', () => {
   const order = new QueueOrder();
   const one = queue('ten_1');
   order.add(one);

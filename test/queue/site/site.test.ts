@@ -88,7 +88,7 @@ test('mail that comes the moment the queues were found empty does not wait for a
   }
 });
 
-test('queues that cannot be read are read again a moment later, and nobody hears of it but the log', async () => {
+test('queues that cannot be read are read again a moment later, and the failure is logged', async () => {
   const { site, clock } = openSite();
   let failures = 1;
   const flaky: ReadQueue = async (_lane, limit) => {
@@ -138,7 +138,7 @@ test('mail that is claimed when the last session is gone asks for another one', 
   assert.equal(site.wantsSession, true);
 });
 
-test('a site that closes claims nothing of what it was looking into, and waits for what is being claimed', async () => {
+test('a closing site claims no mail of the queues that it was reading, and waits for the running claim', async () => {
   const { promise: read, resolve: answer } = Promise.withResolvers<string[]>();
   const { site, claims } = openSite();
   site.add(queue('a.example', () => read));
@@ -151,7 +151,7 @@ test('a site that closes claims nothing of what it was looking into, and waits f
   assert.deepEqual(claims, []);
 });
 
-test('a site that closes is not at its end before what is being claimed is claimed', async () => {
+test('a site is not closed before its running claim has ended', async () => {
   const { site, disk } = openSite();
   const { promise, resolve } = Promise.withResolvers<void>();
   disk.ready = promise;
@@ -171,7 +171,7 @@ test('a site that closes is not at its end before what is being claimed is claim
   assert.equal(site.isEmpty, true);
 });
 
-test('a site that has closed takes no queue up again, and one that is abandoned hands nothing out', async () => {
+test('a closed site accepts no queue, and an abandoned site hands out no mail', async () => {
   const { site } = openSite();
   site.add(queue('a.example', holding('msg_1', 'msg_2', 'msg_3')));
   assert.equal(await takeFrom(site), 'msg_1');
@@ -197,7 +197,7 @@ test('one idle session is dismissed at a time', async () => {
   assert.equal(site.dismissIdle(), false);
 });
 
-test('thousands of queues are looked into without holding up the event loop', async () => {
+test('thousands of queues are read without blocking the event loop', async () => {
   const { site } = openSite();
   for (let index = 0; index < 2_000; index++) site.add(queue(`d${index}.example`, nothing));
   let turns = 0;
@@ -237,7 +237,7 @@ test('nothing is claimed for a tenant that is held back, and an idle session doe
   assert.equal(taken, 'msg_1');
 });
 
-test('a queue with nothing more to claim does not keep a claim looking while another tenant is held back', async () => {
+test('a claim ends when its queues are exhausted, even while another tenant is held back', async () => {
   const { site } = openSite({ isHeldBack: (tenantId) => tenantId === 'ten_2' });
   site.add(queue('a.example', holding('msg_1')));
   site.add(queue('b.example', holding('msg_2'), { tenantId: 'ten_2' }));

@@ -65,7 +65,7 @@ test('each cause changes a recipient only from the states in which it can occur'
   }
 });
 
-test('a recipient that leaves the flight, whatever the cause, has no lease any more', () => {
+test('a recipient that is no longer in flight has no lease, whatever the cause', () => {
   for (const [transition, allowed] of CAUSES) {
     if (!allowed.includes('in_flight')) continue;
     assert.equal(effect(transition).patch.runId, null, transition.cause);

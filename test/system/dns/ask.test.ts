@@ -75,7 +75,7 @@ test('a response that does not match the query is ignored, and the exchange keep
   assert.deepEqual(await found(ask(QUESTION)), ['192.0.2.1']);
 });
 
-test('a perfect answer from any other port or address is none', async (t) => {
+test('a matching answer from another port or address is ignored', async (t) => {
   const forgers = ['127.0.0.1', '127.0.0.2'].map((address) => {
     const socket = createSocket('udp4');
     socket.bind(0, address);
@@ -155,7 +155,7 @@ for (const [name, value] of [
   });
 }
 
-test('a code nobody knows is a failure too', async (t) => {
+test('an unknown response code is a failure too', async (t) => {
   const { ask } = await world(t, code(9));
   assert.equal(await found(ask(QUESTION)), 'ERCODE9');
 });
@@ -174,7 +174,7 @@ test('a server without EDNS is asked again without it', async (t) => {
   }
 });
 
-test('a server that only says where to ask is passed by: the name may well exist', async (t) => {
+test('a server that sends a referral is skipped, because the name may exist', async (t) => {
   const referral: Script = (asked) => [
     respond(asked, { authorities: [record('example', 'NS', 'ns.example')] }),
   ];
@@ -230,7 +230,7 @@ test('a server that goes silent over TCP is left at the same time', async (t) =>
   assert.equal(second.asked.length, 1);
 });
 
-test('a port where nobody listens says so at once', async (t) => {
+test('a closed port fails at once', async (t) => {
   const { ask, servers } = await world(t, silence);
   await servers[0]?.close();
   servers.length = 0;

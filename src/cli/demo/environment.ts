@@ -20,7 +20,7 @@ export const NAMES = {
   receiverHost: 'mx.inbox.test',
 } as const;
 
-export type World = {
+export type Environment = {
   config: Config;
   daemon: Daemon;
   zone: Zone;
@@ -30,7 +30,9 @@ export type World = {
 };
 
 /** Opens everything, runs `use`, and closes everything again, even after an error. */
-export async function inWorld<Result>(use: (world: World) => Promise<Result>): Promise<Result> {
+export async function withEnvironment<Result>(
+  use: (environment: Environment) => Promise<Result>,
+): Promise<Result> {
   await using cleanUp = new AsyncDisposableStack();
   const directory = mkdtempSync(join(tmpdir(), 'postrider-demo-'));
   cleanUp.defer(() => rmSync(directory, { recursive: true, force: true }));

@@ -1,9 +1,9 @@
 /** The texts of the demo. Colours appear only on a terminal (styleText checks standard output and NO_COLOR). */
 import { styleText } from 'node:util';
+import { type Environment, NAMES } from './environment.ts';
 import type { ReceivedMail } from './receiver.ts';
 import type { Verdicts } from './verdicts.ts';
 import type { ReceivedEvent } from './webhook-receiver.ts';
-import { NAMES, type World } from './world.ts';
 
 const LABEL_CHARACTERS = 17;
 /** Headers that are shown, in this order. */
@@ -14,7 +14,7 @@ const line = (label: string, text: string) => `  ${label.padEnd(LABEL_CHARACTERS
 const title = (text: string) => `\n${styleText('bold', text)}`;
 
 /** Returns the introduction, which lists the parts of the demo. */
-export function opening({ daemon, receiver, webhooks, certificate }: World): string {
+export function introduction({ daemon, receiver, webhooks, certificate }: Environment): string {
   const tls = certificate ? 'offers STARTTLS' : 'no STARTTLS: openssl was not found';
   return [
     styleText('bold', 'Postrider demo: everything runs on 127.0.0.1, and nothing leaves this machine'),
@@ -25,7 +25,7 @@ export function opening({ daemon, receiver, webhooks, certificate }: World): str
 }
 
 /** Returns the line about the domain. */
-export function domain(found: { name: string; status: string; records: readonly unknown[] }): string {
+export function domainLine(found: { name: string; status: string; records: readonly unknown[] }): string {
   return line(
     'domain',
     `${found.name}: ${found.records.length} DNS records published, ${verdict(found.status)}`,
@@ -33,7 +33,7 @@ export function domain(found: { name: string; status: string; records: readonly 
 }
 
 /** Returns the lines about the email that was sent. */
-export function sent(id: string, from: string, to: string): string {
+export function emailLines(id: string, from: string, to: string): string {
   return [
     line('email', `${from} -> ${to}`),
     line('', id),
@@ -42,12 +42,12 @@ export function sent(id: string, from: string, to: string): string {
 }
 
 /** Returns the line about one webhook post. */
-export function happened({ type, signatureValid }: ReceivedEvent): string {
+export function eventLine({ type, signatureValid }: ReceivedEvent): string {
   return line(type, `signature ${verdict(signatureValid ? 'valid' : 'INVALID')}`);
 }
 
-/** Returns the received message, its verdicts, the last webhook and the result. */
-export function ending(findings: {
+/** Returns the lines about the received message, its verdicts, the last webhook post and the result. */
+export function summary(findings: {
   mail: ReceivedMail;
   verdicts: Verdicts;
   event: ReceivedEvent;
@@ -69,12 +69,12 @@ export function ending(findings: {
 }
 
 /** Returns the command with which the reader can send another email. */
-export function invitation(curl: string): string {
+export function nextStep(curl: string): string {
   return `${title(`Send another email to any address at ${NAMES.receiver} (Ctrl-C ends the demo)`)}\n${curl}\n`;
 }
 
 /** Returns the line about another email that arrived. */
-export function another(mail: ReceivedMail, verdicts: Verdicts): string {
+export function receivedLine(mail: ReceivedMail, verdicts: Verdicts): string {
   return line('received', `${mail.recipients.join(', ')}: ${formatVerdicts(verdicts)}`);
 }
 
