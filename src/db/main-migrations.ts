@@ -12,6 +12,7 @@ import { names } from './migrations/0010-names.ts';
 import { retention } from './migrations/0011-retention.ts';
 import { contents } from './migrations/0012-contents.ts';
 import { jobs } from './migrations/0018-jobs.ts';
+import { messageTopic } from './migrations/0019-message-topic.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -26,4 +27,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   retention,
   contents,
   jobs,
+  messageTopic,
 ];

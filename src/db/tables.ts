@@ -119,6 +119,8 @@ export type MessageRow = {
   tenantId: Id<'ten'>;
   mode: Mode;
   kind: 'transactional' | 'broadcast';
+  /** Topic of marketing mail, whose readers may opt out of it until it is sent. Null for transactional mail. */
+  topicId: Id<'top'> | null;
   status: EmailStatus;
   /** Sender address without a display name. Webhooks show it. */
   sender: string;

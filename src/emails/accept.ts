@@ -2,16 +2,14 @@
  * The writes that accept email completely or not at all: emails, messages, content, a row for each recipient,
  * `email.queued`, and the idempotency record.
  */
-import { findOptedOut, type OptOutQuestion } from '../audiences/contacts/choices/store.ts';
 import { insertBlob } from '../blobs/store.ts';
 import { defineWrite, type Tx, type WriteOptions } from '../db/operation.ts';
 import type { BlobRow, EmailRow, MessageRow } from '../db/tables.ts';
 import { addressKey } from '../mail/address.ts';
 import type { NewSource } from '../queue/contents/source.ts';
 import { insertContent } from '../queue/contents/store.ts';
-import { SUPPRESSED } from '../queue/state/transition.ts';
+import { findExclusions, SUPPRESSED } from '../queue/exclusions.ts';
 import { enqueue, type NewRecipient, recordRecipientEvent } from '../queue/store.ts';
-import { findSuppressed } from '../suppressions/store.ts';
 import { AppError, type ErrorCode } from '../system/errors.ts';
 import { chargeQuota, requireQuota } from '../tenants/quota.ts';
 import {
@@ -31,8 +29,8 @@ export type SendPolicy = {
   isCharged: boolean;
   /** Recipients that the simulator suppresses, in addition to those on the suppression list. */
   simulatedSuppressions: readonly string[];
-  /** The topic of marketing mail, from which its recipients may have opted out. */
-  topic: Omit<OptOutQuestion, 'addresses'> | undefined;
+  /** The topic of marketing mail, from which its recipients may have opted out. Null for transactional mail. */
+  topicId: MessageRow['topicId'];
 };
 
 export type EmailRows = SendPolicy & {
@@ -146,11 +144,6 @@ export async function requirePolicy(
 
 type JudgedRecipient = NewRecipient & { key: string };
 
-/** Diagnostic of a recipient who has opted out of the topic. */
-const OPTED_OUT = 'The reader has unsubscribed';
-/** Diagnostic of a recipient without a choice, or with an opt-out, for a topic whose default is opt-out. */
-const NOT_OPTED_IN = 'The reader has not opted in to the topic, or has unsubscribed';
-
 /**
  * Returns every recipient with the reason why it is not attempted, if there is one.
  * @throws AppError suppressed_recipient when no recipient remains
@@ -158,17 +151,15 @@ const NOT_OPTED_IN = 'The reader has not opted in to the topic, or has unsubscri
 async function judgeRecipients(
   tx: Tx,
   tenantId: EmailRow['tenantId'],
-  { recipients, simulatedSuppressions, topic }: SendPolicy,
+  { recipients, simulatedSuppressions, topicId }: SendPolicy,
 ): Promise<JudgedRecipient[]> {
   const addresses = recipients.map(({ address }) => address);
-  const suppressed = await findSuppressed(tx, tenantId, addresses);
-  for (const address of simulatedSuppressions) suppressed.add(addressKey(address));
-  const optedOut = topic && (await findOptedOut(tx, tenantId, { ...topic, addresses }));
-  const refusal = topic?.defaultOptIn === false ? NOT_OPTED_IN : OPTED_OUT;
+  const simulated = new Set(simulatedSuppressions.map(addressKey));
+  const excluded = await findExclusions(tx, tenantId, { topicId, addresses });
   const judged = recipients.map((recipient) => {
     const key = addressKey(recipient.address);
-    const reason = suppressed.has(key) ? SUPPRESSED : optedOut?.has(key) ? refusal : null;
-    return { ...recipient, key, suppressed: reason };
+    const suppressed = simulated.has(key) ? SUPPRESSED : (excluded.get(key) ?? null);
+    return { ...recipient, key, suppressed };
   });
   if (judged.some((recipient) => recipient.suppressed === null)) return judged;
   throw new AppError(

@@ -62,17 +62,14 @@ export function policyOf(
     simulatedSuppressions: recipients
       .map(({ address }) => address)
       .filter((address) => isSimulatedSuppression(config, address)),
-    topic:
-      type === 'broadcast' && topic
-        ? { topicId: topic.id, defaultOptIn: topic.defaultOptIn === 1 }
-        : undefined,
+    topicId: type === 'broadcast' && topic ? topic.id : null,
   };
 }
 
 function messageRow(
   config: Pick<Config, 'delivery'>,
   { tenantId, mode }: Caller,
-  { id, now, request, domainId, stored }: Prepared,
+  { id, now, request, policy, domainId, stored }: Prepared,
 ): MessageRow {
   const datedAt = Math.max(request.schedule.datedAt, now);
   return {
@@ -80,6 +77,7 @@ function messageRow(
     tenantId,
     mode,
     kind: request.type,
+    topicId: policy.topicId,
     status: 'queued',
     sender: request.addresses.from.address,
     // The token has 122 random bits in 32 hex digits. `randomUUID` draws from a pool; `randomBytes` would make a

@@ -5,7 +5,7 @@
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { addressKey } from '../mail/address.ts';
-import { findSuppressed } from '../suppressions/store.ts';
+import { findExclusions } from './exclusions.ts';
 import type { Outcome } from './outcome/outcome.ts';
 import { withPart } from './parts/store.ts';
 import { type Change, changeRecipients, findMessage, type SpooledMessage } from './store.ts';
@@ -87,27 +87,25 @@ async function claimMessage(
     .filter((recipient) => isDue(recipient, now))
     .slice(0, RECIPIENTS_PER_TRANSACTION);
   if (due.length === 0) return undefined;
-  const suppressed = await listSuppressed(tx, message, due);
+  const excluded = await findExcluded(tx, message, due);
   const changes = due.map((recipient): Change => {
-    const isSuppressed = suppressed.has(addressKey(recipient.address));
-    return {
-      recipient,
-      transition: isSuppressed ? { cause: 'suppressed' } : { cause: 'claimed', runId, leasedUntil },
-    };
+    const reason = excluded.get(addressKey(recipient.address));
+    const claimed = { cause: 'claimed', runId, leasedUntil } as const;
+    return { recipient, transition: reason === undefined ? claimed : { cause: 'suppressed', reason } };
   });
   await changeRecipients(tx, mail, { now, changes });
   const taken = due.filter(({ state }) => state === 'in_flight');
   return taken.length > 0 ? { message, recipients: taken } : undefined;
 }
 
-/** Returns the suppressed addresses of the recipients. Test mail has none, because it is never sent to anybody. */
-function listSuppressed(
+/** Returns the excluded addresses of the recipients. Test mail has none, because it is never sent to anybody. */
+function findExcluded(
   tx: Tx,
   message: SpooledMessage,
   recipients: readonly RecipientRow[],
-): Promise<Set<string>> {
+): Promise<ReadonlyMap<string, string>> {
   const addresses = message.mode === 'live' ? recipients.map((recipient) => recipient.address) : [];
-  return findSuppressed(tx, message.tenantId, addresses);
+  return findExclusions(tx, message.tenantId, { topicId: message.topicId, addresses });
 }
 
 function isDue({ state, dueAt }: RecipientRow, now: number): boolean {

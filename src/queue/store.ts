@@ -22,6 +22,7 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
     tenantId: param('tenantId'),
     mode: param('mode'),
     kind: param('kind'),
+    topicId: param('topicId'),
     status: param('status'),
     sender: param('sender'),
     returnToken: param('returnToken'),

@@ -1,7 +1,10 @@
 /** Marketing mail to readers who do not want it: as to suppressed ones. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openSpool, type Spool } from '../support/spool.ts';
+import type { Claim } from '../../src/queue/claim.ts';
+import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
+import { notSent } from '../../src/queue/sessions/transport.ts';
+import { deliverBy, openSpool, type Spool } from '../support/spool.ts';
 import { emailBody, senderOf } from './fixtures.ts';
 
 let spool: Spool;
@@ -27,6 +30,23 @@ async function topic(name: string, defaultOptIn = true): Promise<string> {
 const contact = (email: string, more: object = {}) =>
   create(`/v1/audiences/${audienceId}/contacts`, { email, ...more });
 
+async function change(email: string, fields: object): Promise<void> {
+  const path = `/v1/audiences/${audienceId}/contacts/${email}`;
+  const { status, body } = await spool.request('PATCH', path, { body: fields });
+  assert.equal(status, 200, JSON.stringify(body));
+}
+
+type Recipient = { status: string; diagnostic: string | null };
+
+const HOUR_MS = 3_600_000;
+const inAnHour = () => new Date(spool.clock.now() + HOUR_MS).toISOString();
+const DEFERRED = { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', text: 'Later' } } as const;
+
+/** Claims everything due, and returns the claims of one email. */
+const claimsOf = async (emailId: string) =>
+  (await spool.claim()).filter(({ message }) => message.id === emailId);
+const addressesOf = ({ recipients }: Claim) => recipients.map(({ address }) => address);
+
 const marketing = (topicId: string, to: string | string[]) => ({ type: 'broadcast', topicId, to });
 
 test('a reader who opted out of the topic, or of all, is left out as a suppressed one is', async () => {
@@ -36,7 +56,6 @@ test('a reader who opted out of the topic, or of all, is left out as a suppresse
   await contact('gone@rcpt.example', { unsubscribed: true });
   const to = ['Left@rcpt.example', 'gone@rcpt.example', 'reader@rcpt.example'];
   const email = await accepted(marketing(topicId, to));
-  type Recipient = { status: string; diagnostic: string | null };
   assert.deepEqual(
     email.recipients.map(({ status, diagnostic }: Recipient) => [status, diagnostic]),
     [
@@ -114,4 +133,39 @@ test('opt-outs of another tenant have no effect', async () => {
   });
   assert.equal(theirs.status, 201);
   assert.equal((await send(marketing(topicId, 'shared@rcpt.example'))).status, 200);
+});
+
+test('a reader who leaves after the mail was accepted is not sent to, nor tried again', async () => {
+  const topicId = await topic('Late');
+  const readers = ['first@rcpt.example', 'second@rcpt.example', 'stays@rcpt.example'];
+  for (const reader of readers.slice(0, 2)) await contact(reader);
+  const id = await spool.accept(readers, { ...marketing(topicId, readers), scheduledAt: inAnHour() });
+  await change('first@rcpt.example', { unsubscribed: true });
+  await spool.clock.advance(2 * HOUR_MS);
+  const claims = await claimsOf(id);
+  assert.deepEqual(claims.flatMap(addressesOf), ['second@rcpt.example', 'stays@rcpt.example']);
+  for (const claim of claims) await deliverBy(spool.app, claim, async () => notSent(claim, DEFERRED));
+  await change('second@rcpt.example', { topics: [{ id: topicId, subscription: 'opt_out' }] });
+  await spool.clock.advance(HOUR_MS);
+  assert.deepEqual((await claimsOf(id)).flatMap(addressesOf), ['stays@rcpt.example']);
+  const shown = await spool.email(id);
+  assert.deepEqual(
+    shown.recipients.map(({ status, diagnostic }: Recipient) => [status, diagnostic]).slice(0, 2),
+    [
+      ['suppressed', 'The reader has unsubscribed'],
+      ['suppressed', 'The reader has unsubscribed'],
+    ],
+  );
+});
+
+test('a topic that is deleted before the mail is due excludes nobody but those who left', async () => {
+  const topicId = await topic('Brief', false);
+  await contact('brief@rcpt.example', { topics: [{ id: topicId, subscription: 'opt_in' }] });
+  await contact('left-all@rcpt.example', { topics: [{ id: topicId, subscription: 'opt_in' }] });
+  const to = ['brief@rcpt.example', 'left-all@rcpt.example'];
+  const id = await spool.accept(to, { ...marketing(topicId, to), scheduledAt: inAnHour() });
+  await spool.request('DELETE', `/v1/topics/${topicId}`, {});
+  await change('left-all@rcpt.example', { unsubscribed: true });
+  await spool.clock.advance(2 * HOUR_MS);
+  assert.deepEqual((await claimsOf(id)).flatMap(addressesOf), ['brief@rcpt.example']);
 });

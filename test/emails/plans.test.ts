@@ -170,6 +170,7 @@ const email: Omit<EmailRow, 'id' | 'fromAddress' | 'fromDomain'> = {
 const message: Omit<MessageRow, 'id' | 'status'> = {
   ...owner,
   kind: 'transactional',
+  topicId: null,
   sender: '',
   returnToken: '',
   domainId: null,

@@ -19,8 +19,8 @@ import { feedbackEvent, type RecipientEvent } from './recipient-event.ts';
 export type Transition =
   /** A delivery claimed the recipient. `leasedUntil` is in milliseconds of the monotonic clock of this start. */
   | { cause: 'claimed'; runId: string; leasedUntil: number }
-  /** The address was suppressed after the mail was accepted (specification 1). */
-  | { cause: 'suppressed' }
+  /** The address was suppressed, or its reader opted out, after the mail was accepted (specification 1). */
+  | { cause: 'suppressed'; reason: string }
   | { cause: 'delivered'; report: Report; durationMs: number; feedback: SimulatedFeedback | undefined }
   | { cause: 'bounced'; report: Report; bounce: Bounce; subType: BounceSubType }
   /** `dueAt` is the time of the next attempt, in Unix milliseconds, as in every cause below. */
@@ -56,9 +56,6 @@ const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
   'trial-withdrawn': ['ready'],
 };
 
-/** Diagnostic that the API shows for a suppressed recipient. */
-export const SUPPRESSED = 'The address is on the suppression list';
-
 /** Minimum time between two `email.delivery_delayed` events of a recipient. The first deferral always records one. */
 const DELAY_NOTICE_EVERY_MS = 4 * 3_600_000;
 
@@ -87,7 +84,7 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
     case 'held':
       return hold(transition, recipient);
     case 'suppressed': {
-      const patch = { state: 'suppressed', dueAt: null, runId: null, diagnostic: SUPPRESSED } as const;
+      const patch = { state: 'suppressed', dueAt: null, runId: null, diagnostic: transition.reason } as const;
       return { patch, events: [{ type: 'email.suppressed', details: {} }] };
     }
     case 'canceled': {

@@ -41,7 +41,7 @@ const STATES: readonly RecipientState[] = [
 
 const CAUSES: readonly [Transition, readonly RecipientState[]][] = [
   [{ cause: 'claimed', runId: 'this', leasedUntil: 1 }, ['ready', 'deferred']],
-  [{ cause: 'suppressed' }, ['ready', 'deferred']],
+  [{ cause: 'suppressed', reason: 'The reader has unsubscribed' }, ['ready', 'deferred']],
   [delivered(), ['in_flight']],
   [{ cause: 'bounced', report: REPORT, bounce: 'permanent', subType: 'General' }, ['in_flight']],
   [{ cause: 'deferred', report: REPORT, dueAt: NOW }, ['in_flight']],

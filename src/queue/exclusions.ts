@@ -1,0 +1,38 @@
+/**
+ * Finds the recipients that a message must not be sent to: suppressed addresses, and for marketing mail the readers who
+ * have opted out of its topic. Accepting mail and every attempt to deliver it ask here.
+ */
+import { findOptedOut } from '../audiences/contacts/choices/store.ts';
+import type { Tx } from '../db/operation.ts';
+import type { MessageRow } from '../db/tables.ts';
+import { findSuppressed } from '../suppressions/store.ts';
+import { findTopic } from '../topics/store.ts';
+
+/** Diagnostic that the API shows for a suppressed recipient. */
+export const SUPPRESSED = 'The address is on the suppression list';
+/** Diagnostic of a recipient who has opted out of the topic, or of all marketing mail. */
+const OPTED_OUT = 'The reader has unsubscribed';
+/** Diagnostic of a recipient without a choice, or with an opt-out, for a topic whose default is opt-out. */
+const NOT_OPTED_IN = 'The reader has not opted in to the topic, or has unsubscribed';
+
+type Question = Pick<MessageRow, 'topicId'> & { addresses: readonly string[] };
+
+/**
+ * Returns the excluded addresses, each as its `addressKey`, with the reason. The reader of a topic that was deleted is
+ * asked for an opt-out alone, because the default of the topic is no longer known.
+ */
+export async function findExclusions(
+  tx: Tx,
+  tenantId: MessageRow['tenantId'],
+  { topicId, addresses }: Question,
+): Promise<ReadonlyMap<string, string>> {
+  const suppressed = await findSuppressed(tx, tenantId, addresses);
+  const excluded = new Map(Array.from(suppressed, (address) => [address, SUPPRESSED]));
+  if (topicId === null || addresses.length === 0) return excluded;
+  const topic = await findTopic(tx, tenantId, topicId);
+  const defaultOptIn = topic?.defaultOptIn !== 0;
+  const reason = defaultOptIn ? OPTED_OUT : NOT_OPTED_IN;
+  for (const address of await findOptedOut(tx, tenantId, { topicId, defaultOptIn, addresses }))
+    if (!excluded.has(address)) excluded.set(address, reason);
+  return excluded;
+}
