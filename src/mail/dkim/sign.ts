@@ -24,19 +24,20 @@ const OVERSIGNED = [
   'Content-Transfer-Encoding',
 ] as const;
 /**
- * These fields are signed when they are present (RFC 6376 section 5.4.1; the List fields: RFC 8058 section 4). A
- * mailing list may add its own. Receivers ignore a `BIMI-Selector` that no signature covers
- * (draft-brand-indicators-for-message-identification).
+ * These fields are listed once more than the message has them only when it has them: in marketing mail nobody can add a
+ * second way to unsubscribe (RFC 8058 section 4), while a mailing list may still add its own to other mail.
  */
-const SIGNED_IF_PRESENT = [
-  'Sender',
-  'In-Reply-To',
-  'References',
+const OVERSIGNED_IF_PRESENT = [
   'List-Id',
   'List-Unsubscribe',
   'List-Unsubscribe-Post',
-  'BIMI-Selector',
+  'Feedback-ID',
 ] as const;
+/**
+ * These fields are signed when they are present (RFC 6376 section 5.4.1). Receivers ignore a `BIMI-Selector` that no
+ * signature covers (draft-brand-indicators-for-message-identification).
+ */
+const SIGNED_IF_PRESENT = ['Sender', 'In-Reply-To', 'References', 'BIMI-Selector'] as const;
 
 /** Maximum length of a line of the signature. White space in its base64 is ignored (RFC 6376 section 3.5). */
 const BASE64_LINE_CHARACTERS = 72;
@@ -90,13 +91,14 @@ function selectFields(fields: readonly string[]): { names: string[]; canonical: 
   }
   const names: string[] = [];
   let canonical = '';
-  for (const name of [...OVERSIGNED, ...SIGNED_IF_PRESENT]) {
+  for (const name of [...OVERSIGNED, ...OVERSIGNED_IF_PRESENT, ...SIGNED_IF_PRESENT]) {
     for (const field of byName.get(name.toLowerCase()) ?? []) {
       names.push(name);
       canonical += `${field}\r\n`;
     }
   }
-  return { names: [...names, ...OVERSIGNED], canonical };
+  const oversigned = OVERSIGNED_IF_PRESENT.filter((name) => byName.has(name.toLowerCase()));
+  return { names: [...names, ...OVERSIGNED, ...oversigned], canonical };
 }
 
 /**

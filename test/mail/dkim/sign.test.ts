@@ -106,6 +106,19 @@ test('a field put in front of a signed one breaks the signature', async () => {
   );
 });
 
+test('fields of marketing mail are signed, and no second one can be added; other mail may get them from a list', async () => {
+  for (const name of ['List-Id', 'List-Unsubscribe', 'List-Unsubscribe-Post', 'Feedback-ID']) {
+    const message = await signed(Buffer.from(`${HEADER}${name}: own\r\n\r\nbody\r\n`));
+    assert.equal(await resultOf(message), 'pass', name);
+    const added = Buffer.from(`${name}: forged\r\n`);
+    assert.notEqual(await resultOf(Buffer.concat([added, message])), 'pass', `a second ${name}`);
+    const changed = Buffer.from(message.toString('latin1').replace(': own', ': forged'), 'latin1');
+    assert.notEqual(await resultOf(changed), 'pass', `another ${name}`);
+    const plain = await signed(Buffer.from(`${HEADER}\r\nbody\r\n`));
+    assert.equal(await resultOf(Buffer.concat([added, plain])), 'pass', `the first ${name}`);
+  }
+});
+
 test('the choice of a BIMI logo is signed: another one in its place breaks the signature', async () => {
   const message = await signed(Buffer.from(`${HEADER}BIMI-Selector: v=BIMI1; s=spring\r\n\r\nbody\r\n`));
   assert.equal(await resultOf(message), 'pass');
