@@ -22,6 +22,7 @@ import type { HttpOptions } from './http/transport/server.ts';
 import { shedWrites } from './http/transport/shed.ts';
 import { registerImportsApi } from './imports/api.ts';
 import { registerInboundRoutesApi } from './inbound/routes/api.ts';
+import { createPreferencesApp } from './preferences/app.tsx';
 import { registerSuppressionsApi } from './suppressions/api.ts';
 import { registerSuppressionFiles } from './suppressions/csv-api.ts';
 import type { Listener } from './system/listen.ts';
@@ -54,6 +55,7 @@ export async function createApiServer(
     bodies,
     holderOf,
     trustedProxies: app.config.http.trustedProxies,
+    hosted: [createPreferencesApp(app)],
     ...limits,
     unauthenticated: {
       limit: app.guards.unauthenticated,

@@ -60,6 +60,15 @@ export const configSchema = section('Postrider configuration', {
       }),
     },
   ),
+  links: section('Links in mail, such as those by which readers unsubscribe.', {
+    url: Type.String({
+      // An origin (RFC 6454 section 6.2), without a path.
+      pattern: '^$|^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$',
+      default: '',
+      description:
+        'Public address of the pages that links lead to, such as https://track.mx.example.com. A reverse proxy forwards it to the HTTP API with its Host header. Empty: https://track.<hostname>.',
+    }),
+  }),
   dns: section('DNS lookups.', {
     servers: Type.Array(Type.String(), {
       default: [],

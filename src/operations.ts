@@ -3,6 +3,7 @@
  * by name. An operation whose module is missing here fails when it is first used.
  */
 import './audiences/contacts/change.ts';
+import './audiences/contacts/decide.ts';
 import './audiences/contacts/export.ts';
 import './audiences/contacts/import.ts';
 import './audiences/delete.ts';
@@ -19,6 +20,7 @@ import './events/store.ts';
 import './exports/store.ts';
 import './imports/store.ts';
 import './jobs/store.ts';
+import './links/store.ts';
 import './inbound/routes/store.ts';
 import './queue/attempts/store.ts';
 import './queue/claim.ts';

@@ -117,7 +117,10 @@ export type ContactRow = {
   properties: string;
 };
 
-/** Written by audiences/contacts/choices/store.ts with each write of a contact: a choice of the contact, by address. */
+/**
+ * Written by audiences/contacts/choices/store.ts: a choice about marketing mail, by address. It is written with each
+ * contact, and when a reader decides.
+ */
 export type ContactChoiceRow = {
   tenantId: Id<'ten'>;
   /** Address of the contact in the form of `addressKey`. */
@@ -125,7 +128,17 @@ export type ContactChoiceRow = {
   /** The topic; an empty text means all marketing mail. */
   topicId: Id<'top'> | '';
   optedIn: 0 | 1;
-  contactId: Id<'ct'>;
+  /** The contact that made the choice. Empty for a decision of the reader, which outlives the contacts. */
+  contactId: Id<'ct'> | '';
+};
+
+/** Written by links/store.ts: a key of the links in mail. */
+export type LinkKeyRow = {
+  /** Hexadecimal form of the first four bytes of the SHA-256 hash of the secret. */
+  id: string;
+  /** The secret in hexadecimal form, sealed with the master key. */
+  secretSealed: string;
+  createdAt: number;
 };
 
 /** Written by audiences/segments/store.ts. */

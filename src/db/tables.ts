@@ -12,6 +12,7 @@ import type {
   ContactRow,
   JobErrorRow,
   JobRow,
+  LinkKeyRow,
   SegmentRow,
   SuppressionRow,
   TemplateRow,
@@ -305,6 +306,7 @@ export type Tables = {
   audiences: AudienceRow;
   contacts: ContactRow;
   contactChoices: ContactChoiceRow;
+  linkKeys: LinkKeyRow;
   segments: SegmentRow;
   blobs: BlobRow;
   messages: MessageRow;

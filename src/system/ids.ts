@@ -68,6 +68,37 @@ export function isId<P extends IdPrefix>(prefix: P, value: string): value is Id<
 
 const ID_BODY = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
+/** Length of an id without its prefix in its binary form. */
+export const ID_BYTES = 16;
+const ID_CHARACTERS = TIME_CHARACTERS + RANDOM_CHARACTERS;
+
+/**
+ * Returns the binary form of an id, without its prefix.
+ * @throws RangeError when the id does not fit into 128 bits, which no id of `newId` does
+ */
+export function idToBytes(id: string): Buffer {
+  let value = 0n;
+  for (const character of id.slice(-ID_CHARACTERS)) {
+    const digit = ALPHABET.indexOf(character);
+    if (digit < 0) throw new RangeError('the value is not an id');
+    value = value * 32n + BigInt(digit);
+  }
+  const hex = value.toString(16).padStart(2 * ID_BYTES, '0');
+  if (hex.length > 2 * ID_BYTES) throw new RangeError('the id is too large');
+  return Buffer.from(hex, 'hex');
+}
+
+/** Returns the id that `idToBytes` made the bytes from. */
+export function bytesToId<P extends IdPrefix>(prefix: P, bytes: Buffer): Id<P> {
+  let value = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  for (let index = 0; index < ID_CHARACTERS; index++) {
+    text = ALPHABET.charAt(Number(value % 32n)) + text;
+    value /= 32n;
+  }
+  return `${prefix}_${text}`;
+}
+
 function encodeTime(nowMs: number): string {
   let rest = nowMs;
   let text = '';

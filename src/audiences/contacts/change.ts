@@ -8,7 +8,7 @@ import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { getAudience } from '../store.ts';
 import { type ContactFields, unknownTopic } from './fields.ts';
-import { mergeContact } from './merge.ts';
+import { mergeContact, readChoices } from './merge.ts';
 import { showContact } from './show.ts';
 import {
   deleteContactRow,
@@ -120,6 +120,29 @@ function addressTaken({ id }: ContactRow, remedy = ''): AppError {
 }
 
 type ContactEvent = EventContext & { contact: ContactRow };
+
+/**
+ * Records the events of a contact whose reader has decided. Leaving one topic is an unsubscribe too. A reader belongs to no
+ * mode; the events go to the endpoints of live mail.
+ */
+export async function recordDecision(
+  tx: Tx,
+  before: ContactRow,
+  { contact: stored, now }: { contact: ContactRow; now: number },
+): Promise<void> {
+  const [contact = stored] = await withLiveTopics(tx, stored.tenantId, [stored]);
+  const event = { contact, mode: 'live', now } as const;
+  await recordContactEvent(tx, 'contact.updated', event);
+  if (hasLeft(before, stored)) await recordContactEvent(tx, 'contact.unsubscribed', event);
+}
+
+function hasLeft(before: ContactRow, after: ContactRow): boolean {
+  const earlier = readChoices(before.topics);
+  const leftTopic = Object.entries(readChoices(after.topics)).some(
+    ([id, optedIn]) => !optedIn && earlier[id] !== false,
+  );
+  return leftTopic || (before.unsubscribed === 0 && after.unsubscribed === 1);
+}
 
 async function recordChange(tx: Tx, before: ContactRow, event: ContactEvent): Promise<void> {
   await recordContactEvent(tx, 'contact.updated', event);

@@ -8,6 +8,9 @@ export const MAX_PROPERTIES = 100;
 /** Maximum size of all properties of a contact together, as JSON. Our own limit. */
 export const MAX_PROPERTIES_BYTES = 32 * 1024;
 
+/** Topic id that stands for all marketing mail. A reader can only opt out of it. */
+export const ALL_TOPICS = '';
+
 /** Choices of topics, by the id of the topic. True means that the contact opted in. */
 export type Choices = Record<string, boolean>;
 
@@ -65,6 +68,23 @@ export function withoutReturning(before: ContactRow, fields: ContactFields): Con
     ...rest,
     ...(unsubscribed !== undefined && !isReturning && { unsubscribed }),
     ...(topics && { topics: withoutOptingIn(readChoices(before.topics), topics) }),
+  };
+}
+
+/**
+ * Returns a new contact with what the reader of its address has decided before: adding an address again brings nobody
+ * back who has left.
+ */
+export function withDecision(contact: ContactRow, decision: Choices): ContactRow {
+  const { [ALL_TOPICS]: all, ...topics } = decision;
+  const left = Object.entries(topics).filter(([, optedIn]) => !optedIn);
+  if (all !== false && left.length === 0) return contact;
+  return {
+    ...contact,
+    ...(all === false && { unsubscribed: 1, unsubscribedAt: contact.unsubscribedAt ?? contact.createdAt }),
+    ...(left.length > 0 && {
+      topics: JSON.stringify({ ...readChoices(contact.topics), ...Object.fromEntries(left) }),
+    }),
   };
 }
 

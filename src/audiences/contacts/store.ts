@@ -3,6 +3,7 @@
  * and the import of files both add contacts with `putContact`. Events are recorded by the callers (change.ts).
  */
 
+import { sql } from 'kysely';
 import type { ContactRow, TopicRow } from '../../db/marketing-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
@@ -10,9 +11,9 @@ import { constant, type Param, statement } from '../../db/statement.ts';
 import { notFound } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
 import { countContacts } from '../store.ts';
-import { countChoices, moveChoices } from './choices/store.ts';
+import { countChoices, findDecision, moveChoices } from './choices/store.ts';
 import { type ContactFields, contactAddress, findAddress } from './fields.ts';
-import { mergeContact, newContact, onlyOf, readChoices, withoutReturning } from './merge.ts';
+import { mergeContact, newContact, onlyOf, readChoices, withDecision, withoutReturning } from './merge.ts';
 
 type TenantId = ContactRow['tenantId'];
 type AudienceId = ContactRow['audienceId'];
@@ -34,6 +35,31 @@ const byAddress = statement((db, param: Param<Pick<ContactRow, 'tenantId' | 'aud
     .where('address', '=', param('address'))
     .where('audienceId', '=', param('audienceId')),
 );
+
+/** Maximum number of contacts that one write changes for the reader of their address. Our own limit. */
+const CONTACTS_PER_DECISION = 100;
+
+type OfAddress = Pick<ContactRow, 'tenantId' | 'address'> & { after: AudienceId | '' };
+
+const ofAddress = statement((db, param: Param<OfAddress>) =>
+  db
+    .selectFrom('contacts')
+    .selectAll()
+    .where('tenantId', '=', constant(param('tenantId')))
+    .where('address', '=', constant(param('address')))
+    .where('audienceId', '>', constant(param('after') as AudienceId))
+    .orderBy('audienceId')
+    .limit(sql.lit(CONTACTS_PER_DECISION)),
+);
+
+/** Returns the contacts with an address, in the order of their audiences, and whether there may be more. */
+export async function listContactsOfAddress(
+  tx: Tx,
+  key: OfAddress,
+): Promise<{ contacts: ContactRow[]; hasMore: boolean }> {
+  const contacts = await ofAddress.all(tx, key);
+  return { contacts, hasMore: contacts.length === CONTACTS_PER_DECISION };
+}
 
 /** Names a contact by its id, or by its address in any spelling. The caller has checked that the tenant has the audience. */
 type ContactKey = { audienceId: AudienceId; idOrAddress: string };
@@ -135,7 +161,8 @@ export async function putContact(
     return { outcome: 'updated', contact, before };
   }
   const { email } = fields;
-  const contact = newContact({ id, tenantId, audienceId, email }, { fields, now, topicIds });
+  const wantedContact = newContact({ id, tenantId, audienceId, email }, { fields, now, topicIds });
+  const contact = withDecision(wantedContact, await findDecision(tx, wantedContact));
   await insert.all(tx, contact);
   await moveChoices(tx, undefined, contact);
   await countContacts(tx, audienceId, 1);

@@ -33,10 +33,10 @@ const CONNECTION_TIMEOUT_MS = 120_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 75_000;
 /**
- * Maximum length of a path parameter. The longest is an email address, which names some resources (RFC 5321 section
- * 4.5.3.1: 64 and 255 octets, and the @ between them).
+ * Maximum length of a path parameter. An email address, which names some resources, has up to 320 characters (RFC 5321
+ * section 4.5.3.1: 64 and 255 octets, and the @ between them). The token of a public page contains an address.
  */
-const MAX_PARAM_CHARACTERS = 320;
+const MAX_PARAM_CHARACTERS = 512;
 
 export type HttpOptions = {
   /** Apps that are served instead of this one for host names of their own. */

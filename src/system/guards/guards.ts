@@ -14,16 +14,25 @@ export type Guards = {
   tenants: TokenBuckets;
   /** Requests of clients that have not authenticated. */
   unauthenticated: AddressLimit;
+  /** Requests for public pages. */
+  visitors: AddressLimit;
   /** Memory for data that arrives: request bodies, and files that are fetched for them. */
   memory: Readonly<Record<AppName, ByteBudget>>;
 };
 
 /** Apps that receive data. */
-type AppName = 'api' | 'control';
+type AppName = 'api' | 'control' | 'pages';
 
 const MIB = 1024 * 1024;
 /** Memory of the control socket: the operator's commands are small. */
 const CONTROL = { largeBytes: 16 * MIB, smallBytes: 4 * MIB, share: 1 };
+/** Memory of the public pages: their forms are small. */
+const PAGES = { largeBytes: 16 * MIB, smallBytes: 4 * MIB, share: 1 };
+/**
+ * Maximum request rate of one address for public pages. A large mailbox provider sends the one-click requests of all its
+ * readers from a few addresses. Our own limits.
+ */
+const VISITORS = { requestsPerSecond: 200, burst: 2_000 };
 /** Maximum number of tenants whose requests are counted. When more are active at once, some may exceed their plan. */
 const MAX_TENANTS = 10_000;
 
@@ -33,6 +42,11 @@ export function createGuards(clock: Pick<Clock, 'elapsed'>, load: Load): Guards 
     overload: createOverload(load),
     tenants: createTokenBuckets(clock, MAX_TENANTS),
     unauthenticated: createAddressLimit(clock),
-    memory: { api: createByteBudget(), control: createByteBudget(CONTROL) },
+    visitors: createAddressLimit(clock, VISITORS),
+    memory: {
+      api: createByteBudget(),
+      control: createByteBudget(CONTROL),
+      pages: createByteBudget(PAGES),
+    },
   };
 }

@@ -1,17 +1,19 @@
 /**
- * Stores the choices of contacts about marketing mail by address. All SQL of this table is here, and nothing else writes
- * it. The table is an index of the contacts and is written with each of them (contacts/store.ts). An address can be in a
- * thousand audiences, and accepting mail must not read a thousand contacts to learn whether one of them opted out.
+ * Stores the choices about marketing mail by address. All SQL of this table is here, and nothing else writes it. Most rows
+ * are an index of the contacts and are written with each of them (contacts/store.ts): an address can be in a thousand
+ * audiences, and accepting mail must not read a thousand contacts to learn whether one of them opted out. Rows without a
+ * contact are what the reader of an address has decided (contacts/decide.ts). They outlive every contact, so that no
+ * import brings a reader back who has left.
  */
 import { sql } from 'kysely';
 import type { ContactChoiceRow, ContactRow, TopicRow } from '../../../db/marketing-tables.ts';
 import type { Tx } from '../../../db/operation.ts';
 import { constant, type Param, statement } from '../../../db/statement.ts';
 import { addressKey } from '../../../mail/address.ts';
-import { type Choices, readChoices } from '../merge.ts';
+import { ALL_TOPICS, type Choices, readChoices } from '../merge.ts';
 
-/** Topic id that stands for all marketing mail. A contact can only opt out of it. */
-const ALL_TOPICS = '';
+/** Contact id of the choices that the reader of an address has made. */
+const NO_CONTACT = '';
 
 /** Columns of a contact that its choices are derived from. */
 type Chooser = Pick<ContactRow, 'id' | 'tenantId' | 'address' | 'unsubscribed' | 'topics'>;
@@ -31,6 +33,28 @@ export async function moveChoices(
   const [left, taken] = [choicesOf(before), choicesOf(after)];
   if (before) await write(tx, forget, rowsOf(before, isMoved ? left : without(left, taken)));
   if (after) await write(tx, remember, rowsOf(after, isMoved ? taken : without(taken, left)));
+  if (before && after && !isMoved) await write(tx, forget, ownRows(after, returnedTo(left, taken)));
+}
+
+/** Returns the choices against mail that a changed contact no longer has: its owner or its reader has subscribed it again. */
+function returnedTo(before: Choices, after: Choices): Choices {
+  return Object.fromEntries(
+    Object.entries(before).filter(([id, optedIn]) => !optedIn && after[id] !== false),
+  );
+}
+
+/** Stores what the reader of an address has decided. A choice replaces an earlier one about the same topic. */
+export async function storeDecision(tx: Tx, reader: Reader, choices: Choices): Promise<void> {
+  await write(tx, forget, ownRows(reader, choices));
+  const { [ALL_TOPICS]: all, ...topics } = choices;
+  // Nobody opts in to all marketing mail: without a row, each topic decides.
+  await write(tx, remember, ownRows(reader, all === false ? { ...topics, [ALL_TOPICS]: false } : topics));
+}
+
+/** Returns what the reader of an address has decided. */
+export async function findDecision(tx: Tx, { tenantId, address }: Reader): Promise<Choices> {
+  const rows = await decided.all(tx, { tenantId, address });
+  return Object.fromEntries(rows.map(({ topicId, optedIn }) => [topicId, optedIn === 1]));
 }
 
 /** Returns true for most contacts, at almost no cost: an import of a million of them must not slow down here. */
@@ -52,7 +76,17 @@ function without(choices: Choices, others: Choices): Choices {
   return Object.fromEntries(Object.entries(choices).filter(([topicId, optIn]) => others[topicId] !== optIn));
 }
 
+type Reader = Pick<ContactChoiceRow, 'tenantId' | 'address'>;
 type Written = Pick<ContactChoiceRow, 'tenantId' | 'address' | 'contactId'> & { choicesJson: string };
+
+const decided = statement((db, param: Param<Reader>) =>
+  db
+    .selectFrom('contactChoices')
+    .select(['topicId', 'optedIn'])
+    .where('tenantId', '=', constant(param('tenantId')))
+    .where('address', '=', constant(param('address')))
+    .where('contactId', '=', sql.lit(NO_CONTACT)),
+);
 
 const remember = statement((db, param: Param<Written>) =>
   db
@@ -80,6 +114,10 @@ const forget = statement((db, param: Param<Written>) =>
 
 function rowsOf({ id: contactId, tenantId, address }: Chooser, choices: Choices): Written {
   return { tenantId, address, contactId, choicesJson: JSON.stringify(choices) };
+}
+
+function ownRows({ tenantId, address }: Reader, choices: Choices): Written {
+  return { tenantId, address, contactId: NO_CONTACT, choicesJson: JSON.stringify(choices) };
 }
 
 async function write(tx: Tx, how: typeof remember | typeof forget, rows: Written): Promise<void> {
@@ -115,18 +153,26 @@ export async function findOptedOut(
 
 type Choice = Omit<ContactChoiceRow, 'contactId'>;
 
-/** Finds one contact with the choice. It reads more rows only while deleted audiences are not yet cleared. */
+/**
+ * Finds one contact with the choice, or the reader's own. It reads more rows only while deleted audiences are not yet
+ * cleared.
+ */
 const firstToChoose = statement((db, param: Param<Choice>) =>
   db
     .selectFrom('contactChoices')
-    .innerJoin('contacts', 'contacts.id', 'contactChoices.contactId')
-    .innerJoin('audiences', 'audiences.id', 'contacts.audienceId')
+    .leftJoin('contacts', 'contacts.id', 'contactChoices.contactId')
+    .leftJoin('audiences', 'audiences.id', 'contacts.audienceId')
     .select('contactChoices.contactId')
     .where('contactChoices.tenantId', '=', constant(param('tenantId')))
     .where('contactChoices.address', '=', constant(param('address')))
     .where('contactChoices.topicId', '=', constant(param('topicId')))
     .where('contactChoices.optedIn', '=', constant(param('optedIn')))
-    .where('audiences.deletedAt', 'is', null)
+    .where(({ or, and, eb }) =>
+      or([
+        eb('contactChoices.contactId', '=', sql.lit(NO_CONTACT)),
+        and([eb('audiences.id', 'is not', null), eb('audiences.deletedAt', 'is', null)]),
+      ]),
+    )
     .limit(sql.lit(1)),
 );
 

@@ -1,0 +1,27 @@
+/** The links in mail: how they are written, and what they mean when somebody follows them. */
+import type { Config } from '../config.ts';
+import type { LinkKeys } from './keys.ts';
+import { linksOrigin } from './origin.ts';
+import { openSubscription, type Subscription, sealSubscription } from './unsubscribe-token.ts';
+
+/** First part of the path of an unsubscribe link. */
+export const UNSUBSCRIBE_PATH = '/u';
+
+export type Links = {
+  /** Host name of the public pages, in lower case and without a port. */
+  hostName: string;
+  /** Returns the link by which a reader unsubscribes. The same subscription always has the same link. */
+  unsubscribeUrl(subscription: Subscription): string;
+  /** Returns what a token of such a link stands for, or undefined when it is not one of ours. */
+  openUnsubscribeToken(token: string): Subscription | undefined;
+};
+
+/** Returns the links of an installation. */
+export function createLinks(config: Config, keys: LinkKeys): Links {
+  const origin = linksOrigin(config);
+  return {
+    hostName: new URL(origin).hostname,
+    unsubscribeUrl: (subscription) => `${origin}${UNSUBSCRIBE_PATH}/${sealSubscription(keys, subscription)}`,
+    openUnsubscribeToken: (token) => openSubscription(keys, token),
+  };
+}

@@ -1,0 +1,11 @@
+/** The address of the public pages that links in mail lead to. */
+import type { Config } from '../config.ts';
+
+/**
+ * Returns the origin of the public pages, such as `https://track.mx.example.com`. A daemon that was not told its host name
+ * serves them at the API's own port, under a name that browsers resolve to this machine (RFC 6761 section 6.3).
+ */
+export function linksOrigin({ links, hostname, http }: Pick<Config, 'links' | 'hostname' | 'http'>): string {
+  if (links.url !== '') return links.url;
+  return hostname === 'localhost' ? `http://track.localhost:${http.port}` : `https://track.${hostname}`;
+}

@@ -1,0 +1,159 @@
+/**
+ * The app of the public pages, which links in mail lead to (RFC 8058). It has no keys, cookies or scripts, and memory of
+ * its own. It answers while the API refuses requests because of overload: somebody who unsubscribes must succeed.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../app.ts';
+import { decide } from '../audiences/contacts/decide.ts';
+import { ALL_TOPICS, type Choices } from '../audiences/contacts/merge.ts';
+import type { Form } from '../http/pages/form-body.ts';
+import { renderPage } from '../http/pages/render.ts';
+import { createPagesServer } from '../http/pages/server.tsx';
+import type { HostedApp } from '../http/transport/host-names.ts';
+import { asTransportRefusal } from '../http/transport/refusal.ts';
+import { sendStatic, staticContent } from '../http/transport/static-content.ts';
+import { UNSUBSCRIBE_PATH } from '../links/links.ts';
+import type { Subscription } from '../links/unsubscribe-token.ts';
+import { AppError, notFound } from '../system/errors.ts';
+import { chooseLanguage } from './language.ts';
+import { maskAddress } from './mask-address.ts';
+import { ACTION, type Outcome, PreferencesPage, TOPIC } from './preferences-page.tsx';
+import { listTopicChoices } from './store.ts';
+import { STYLESHEET } from './stylesheet.ts';
+
+type PagesApp = Pick<App, 'clock' | 'config' | 'db' | 'guards' | 'links' | 'log' | 'wakeups'>;
+
+const STYLESHEET_PATH = '/preferences.css';
+/** Maximum size of a form. A form with all topics of a tenant is smaller. Our own limit. */
+const MAX_FORM_BYTES = 16 * 1024;
+/** Time for which a browser keeps the stylesheet. Our own limit. */
+const STYLESHEET_SECONDS = 86_400;
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+};
+
+/** Creates the app, which is served for the host name of the links. */
+export function createPreferencesApp(app: PagesApp): HostedApp {
+  const server = createPagesServer(app, {
+    bodies: app.guards.memory.pages,
+    trustedProxies: app.config.http.trustedProxies,
+    unauthenticated: { limit: app.guards.visitors, isAuthenticated: () => false },
+  });
+  serveStylesheet(server);
+  const options = { bodyLimit: MAX_FORM_BYTES, errorHandler: refuseForm };
+  type Route = { Params: { token: string } };
+  const path = `${UNSUBSCRIBE_PATH}/:token`;
+  server.get<Route>(path, async (request, reply) => {
+    const subscription = requireSubscription(app, request.params.token);
+    return show(app, { request, reply }, { subscription, outcome: 'asked' });
+  });
+  server.post<Route & { Body?: Form }>(path, options, async (request, reply) => {
+    const subscription = requireSubscription(app, request.params.token);
+    const { outcome, choices } = readForm(request.body, subscription);
+    await decide(app, { ...subscription, choices: await choices(app) });
+    return show(app, { request, reply }, { subscription, outcome });
+  });
+  return { app: server, serves: (hostName) => hostName === app.links.hostName };
+}
+
+function serveStylesheet(server: FastifyInstance): void {
+  const content = staticContent(Buffer.from(STYLESHEET));
+  server.get(STYLESHEET_PATH, async (request, reply) =>
+    sendStatic(
+      request,
+      reply.headers({
+        'content-type': 'text/css; charset=utf-8',
+        'cache-control': `public, max-age=${STYLESHEET_SECONDS}`,
+      }),
+      content,
+    ),
+  );
+}
+
+/**
+ * Returns the subscription of a token.
+ * @throws AppError not_found
+ */
+function requireSubscription({ links }: PagesApp, token: string): Subscription {
+  const subscription = links.openUnsubscribeToken(token);
+  if (!subscription) throw notFound('Page');
+  return subscription;
+}
+
+/** A decision that a form asks for. `choices` may need the topics of the tenant. */
+type Wanted = { outcome: Outcome; choices: (app: PagesApp) => Promise<Choices> };
+
+/**
+ * Reads a form: the one-click request of a mail program (RFC 8058 section 3.2), or a button of the page.
+ * @throws AppError validation_error
+ */
+function readForm(form: Form | undefined, subscription: Subscription): Wanted {
+  const isOneClick = form?.values('List-Unsubscribe').some((value) => value === 'One-Click') ?? false;
+  const action = isOneClick ? 'unsubscribe' : form?.values(ACTION)[0];
+  const { topicId } = subscription;
+  switch (action) {
+    case 'unsubscribe':
+      return topicId === undefined
+        ? { outcome: 'left-all', choices: async () => ({ [ALL_TOPICS]: false }) }
+        : { outcome: 'left-topic', choices: async () => ({ [topicId]: false }) };
+    case 'leave':
+      return { outcome: 'left-all', choices: async () => ({ [ALL_TOPICS]: false }) };
+    case 'return': {
+      const choices = { [ALL_TOPICS]: true, ...(topicId !== undefined && { [topicId]: true }) };
+      return { outcome: 'returned', choices: async () => choices };
+    }
+    case 'save': {
+      const wanted = new Set(form?.values(TOPIC));
+      return { outcome: 'saved', choices: (app) => chosenTopics(app, subscription, wanted) };
+    }
+    default:
+      throw unreadable();
+  }
+}
+
+/** Returns a choice for each topic of the tenant. Somebody who chooses a topic no longer leaves all mail. */
+async function chosenTopics(
+  { db }: PagesApp,
+  subscription: Subscription,
+  wanted: ReadonlySet<string>,
+): Promise<Choices> {
+  const topics = await listTopicChoices(db.read, subscription);
+  const choices = Object.fromEntries(topics.map(({ id }) => [id, wanted.has(id)]));
+  return topics.some(({ id }) => wanted.has(id)) ? { ...choices, [ALL_TOPICS]: true } : choices;
+}
+
+type Exchange = { request: FastifyRequest; reply: FastifyReply };
+
+async function show(
+  { db }: PagesApp,
+  { request, reply }: Exchange,
+  { subscription, outcome }: { subscription: Subscription; outcome: Outcome },
+): Promise<FastifyReply> {
+  const topics = await listTopicChoices(db.read, subscription);
+  const page = (
+    <PreferencesPage
+      language={chooseLanguage(request.headers['accept-language'])}
+      stylesheet={STYLESHEET_PATH}
+      address={maskAddress(subscription.address)}
+      topic={topics.find(({ id }) => id === subscription.topicId)?.name}
+      outcome={outcome}
+      topics={topics}
+    />
+  );
+  return reply.headers(HEADERS).send(renderPage(page));
+}
+
+/** Refuses a form that is too large or of another type as one that cannot be read: mail programs know no other reason. */
+function refuseForm(error: unknown): never {
+  const refusal = asTransportRefusal(error, 'a form');
+  const isOfForm = refusal?.code === 'payload_too_large' || refusal?.code === 'unsupported_media_type';
+  throw isOfForm ? unreadable() : error;
+}
+
+function unreadable(): AppError {
+  return new AppError('validation_error', 'The form cannot be read');
+}

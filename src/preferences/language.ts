@@ -1,0 +1,110 @@
+/** The texts of the public pages in the languages of their readers. */
+
+export type Language = keyof typeof TEXTS;
+
+/** `topic` in a text stands for the name of a topic, `address` for the masked address of the reader. */
+type Texts = {
+  title: string;
+  askTopic: (topic: string, address: string) => string;
+  askAll: (address: string) => string;
+  unsubscribe: string;
+  leftTopic: (topic: string, address: string) => string;
+  leftAll: (address: string) => string;
+  returned: (address: string) => string;
+  saved: (address: string) => string;
+  topics: string;
+  save: string;
+  leaveAll: string;
+  comeBack: string;
+  otherMail: string;
+};
+
+const TEXTS = {
+  en: {
+    title: 'Your subscriptions',
+    askTopic: (topic, address) => `Do you want to receive no more mail about “${topic}” at ${address}?`,
+    askAll: (address) => `Do you want to receive no more newsletters at ${address}?`,
+    unsubscribe: 'Unsubscribe',
+    leftTopic: (topic, address) => `You will receive no more mail about “${topic}” at ${address}.`,
+    leftAll: (address) => `You will receive no more newsletters at ${address}.`,
+    returned: (address) => `Welcome back. You will receive this mail at ${address} again.`,
+    saved: (address) => `Your choices for ${address} are saved.`,
+    topics: 'What you receive',
+    save: 'Save',
+    leaveAll: 'Unsubscribe from everything',
+    comeBack: 'Subscribe again',
+    otherMail: 'Mail that you need, such as receipts, is not affected.',
+  },
+  de: {
+    title: 'Ihre Abonnements',
+    askTopic: (topic, address) => `Möchten Sie keine E-Mails zu „${topic}“ mehr an ${address} erhalten?`,
+    askAll: (address) => `Möchten Sie keine Newsletter mehr an ${address} erhalten?`,
+    unsubscribe: 'Abmelden',
+    leftTopic: (topic, address) => `Sie erhalten keine E-Mails zu „${topic}“ mehr an ${address}.`,
+    leftAll: (address) => `Sie erhalten keine Newsletter mehr an ${address}.`,
+    returned: (address) => `Willkommen zurück. Sie erhalten diese E-Mails wieder an ${address}.`,
+    saved: (address) => `Ihre Auswahl für ${address} ist gespeichert.`,
+    topics: 'Was Sie erhalten',
+    save: 'Speichern',
+    leaveAll: 'Von allem abmelden',
+    comeBack: 'Wieder anmelden',
+    otherMail: 'Notwendige E-Mails wie Rechnungen sind davon nicht betroffen.',
+  },
+  fr: {
+    title: 'Vos abonnements',
+    askTopic: (topic, address) => `Ne plus recevoir d’e-mails sur « ${topic} » à l’adresse ${address} ?`,
+    askAll: (address) => `Ne plus recevoir de newsletters à l’adresse ${address} ?`,
+    unsubscribe: 'Se désabonner',
+    leftTopic: (topic, address) => `Vous ne recevrez plus d’e-mails sur « ${topic} » à l’adresse ${address}.`,
+    leftAll: (address) => `Vous ne recevrez plus de newsletters à l’adresse ${address}.`,
+    returned: (address) => `Bienvenue. Vous recevrez de nouveau ces e-mails à l’adresse ${address}.`,
+    saved: (address) => `Vos choix pour ${address} sont enregistrés.`,
+    topics: 'Ce que vous recevez',
+    save: 'Enregistrer',
+    leaveAll: 'Se désabonner de tout',
+    comeBack: 'Se réabonner',
+    otherMail: 'Les e-mails nécessaires, comme les reçus, ne sont pas concernés.',
+  },
+  es: {
+    title: 'Sus suscripciones',
+    askTopic: (topic, address) => `¿Quiere dejar de recibir correos sobre «${topic}» en ${address}?`,
+    askAll: (address) => `¿Quiere dejar de recibir boletines en ${address}?`,
+    unsubscribe: 'Darse de baja',
+    leftTopic: (topic, address) => `Ya no recibirá correos sobre «${topic}» en ${address}.`,
+    leftAll: (address) => `Ya no recibirá boletines en ${address}.`,
+    returned: (address) => `Le damos la bienvenida. Volverá a recibir estos correos en ${address}.`,
+    saved: (address) => `Sus preferencias para ${address} se han guardado.`,
+    topics: 'Lo que recibe',
+    save: 'Guardar',
+    leaveAll: 'Darse de baja de todo',
+    comeBack: 'Suscribirse de nuevo',
+    otherMail: 'Los correos necesarios, como los recibos, no se ven afectados.',
+  },
+} as const satisfies Record<string, Texts>;
+
+/** Maximum number of languages that are read of a request. A browser sends a few. */
+const MAX_LANGUAGES = 20;
+
+/**
+ * Returns the language that a reader prefers (RFC 9110 section 12.5.4); English when none of ours is named.
+ */
+export function chooseLanguage(acceptLanguage = ''): Language {
+  const wanted = acceptLanguage.split(',', MAX_LANGUAGES).flatMap((range) => {
+    const [tag = '', ...parameters] = range.toLowerCase().split(';');
+    const language = tag.trim().split('-')[0] ?? '';
+    const quality = parameters.find((parameter) => parameter.trim().startsWith('q='));
+    const weight = quality === undefined ? 1 : Number(quality.trim().slice('q='.length));
+    return isLanguage(language) && weight > 0 ? [{ language, weight }] : [];
+  });
+  const [best] = wanted.sort((one, other) => other.weight - one.weight);
+  return best?.language ?? 'en';
+}
+
+function isLanguage(name: string): name is Language {
+  return Object.hasOwn(TEXTS, name);
+}
+
+/** Returns the texts of a language. */
+export function textsOf(language: Language): Texts {
+  return TEXTS[language];
+}

@@ -1,0 +1,98 @@
+/** The pages that a reader sees behind an unsubscribe link. They need no script, and no style to be understood. */
+import type { TopicRow } from '../db/marketing-tables.ts';
+import { Page } from '../http/pages/page.tsx';
+import { type Language, textsOf } from './language.ts';
+
+/** A topic as the reader sees it. */
+export type TopicChoice = Pick<TopicRow, 'id' | 'name' | 'description'> & { isOptedIn: boolean };
+
+/** Names of the fields of the forms, and the values of `action`. */
+export const ACTION = 'action';
+export const TOPIC = 'topic';
+export type Action = 'unsubscribe' | 'save' | 'leave' | 'return';
+
+/** What the reader has just done; `asked` when nothing was done yet. */
+export type Outcome = 'asked' | 'left-topic' | 'left-all' | 'returned' | 'saved';
+
+type PageProps = {
+  language: Language;
+  /** Path of the stylesheet. */
+  stylesheet: string;
+  /** Address of the reader, masked. */
+  address: string;
+  /** Name of the topic of the mail; undefined for mail without a topic, or whose topic was deleted. */
+  topic: string | undefined;
+  outcome: Outcome;
+  topics: readonly TopicChoice[];
+};
+
+/** Returns the page. Before anything is done it has one button alone. */
+export function PreferencesPage(props: PageProps) {
+  const { language, stylesheet, outcome, topics } = props;
+  const texts = textsOf(language);
+  return (
+    <Page title={texts.title} lang={language} head={<link rel="stylesheet" href={stylesheet} />}>
+      <main>
+        <h1>{texts.title}</h1>
+        <p>{sentenceOf(props)}</p>
+        {outcome === 'asked' ? (
+          <Button action="unsubscribe">{texts.unsubscribe}</Button>
+        ) : (
+          <>
+            {topics.length > 0 && <Topics language={language} topics={topics} />}
+            <Button action="leave">{texts.leaveAll}</Button>
+            <Button action="return">{texts.comeBack}</Button>
+          </>
+        )}
+        <p>
+          <small>{texts.otherMail}</small>
+        </p>
+      </main>
+    </Page>
+  );
+}
+
+function sentenceOf({ language, address, topic, outcome }: PageProps): string {
+  const texts = textsOf(language);
+  if (outcome === 'asked')
+    return topic === undefined ? texts.askAll(address) : texts.askTopic(topic, address);
+  if (outcome === 'returned') return texts.returned(address);
+  if (outcome === 'saved') return texts.saved(address);
+  return outcome === 'left-all' || topic === undefined
+    ? texts.leftAll(address)
+    : texts.leftTopic(topic, address);
+}
+
+/** Returns a form with one button. It is sent to the address of the page itself. */
+function Button({ action, children }: { action: Action; children: string }) {
+  return (
+    <form method="post">
+      <button type="submit" name={ACTION} value={action}>
+        {children}
+      </button>
+    </form>
+  );
+}
+
+function Topics({ language, topics }: Pick<PageProps, 'language' | 'topics'>) {
+  const texts = textsOf(language);
+  return (
+    <form method="post">
+      <fieldset>
+        <legend>{texts.topics}</legend>
+        {topics.map(({ id, name, description, isOptedIn }) => (
+          <label key={id}>
+            <input type="checkbox" name={TOPIC} value={id} checked={isOptedIn} />
+            <span>
+              {name}
+              {description !== null && <small>{description}</small>}
+            </span>
+          </label>
+        ))}
+        <button type="submit" name={ACTION} value={'save' satisfies Action}>
+          {texts.save}
+        </button>
+      </fieldset>
+    </form>
+  );
+}

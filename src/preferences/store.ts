@@ -1,0 +1,21 @@
+/** Reads what a reader receives of a tenant. */
+import { findOptedOut } from '../audiences/contacts/choices/store.ts';
+import type { Tx } from '../db/operation.ts';
+import type { Subscription } from '../links/unsubscribe-token.ts';
+import { listTopics, MAX_TOPICS } from '../topics/store.ts';
+import type { TopicChoice } from './preferences-page.tsx';
+
+/** Returns all topics of the tenant, the oldest first, and whether the reader receives each. */
+export async function listTopicChoices(
+  tx: Tx,
+  { tenantId, address }: Pick<Subscription, 'tenantId' | 'address'>,
+): Promise<TopicChoice[]> {
+  const { items } = await listTopics(tx, tenantId, { limit: MAX_TOPICS });
+  const choices: TopicChoice[] = [];
+  for (const { id, name, description, defaultOptIn } of items.reverse()) {
+    const question = { topicId: id, defaultOptIn: defaultOptIn === 1, addresses: [address] };
+    const optedOut = await findOptedOut(tx, tenantId, question);
+    choices.push({ id, name, description, isOptedIn: optedOut.size === 0 });
+  }
+  return choices;
+}
