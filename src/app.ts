@@ -11,8 +11,6 @@ import { openSealer } from './db/installation/master-key.ts';
 import { type MainDatabaseOptions, openMainDatabase } from './db/main-database.ts';
 import { READER_THREADS } from './db/reader-pool.ts';
 import { MAX_PENDING, MAX_PENDING_BYTES } from './db/thread-database.ts';
-import { openLinkKeys } from './links/keys.ts';
-import { createLinks, type Links } from './links/links.ts';
 import { createHtmlText, type HtmlText } from './mail/message/html-text.ts';
 import { ClockWatch } from './system/clock-watch.ts';
 import { DiskSpace } from './system/disk-space.ts';
@@ -26,7 +24,6 @@ export type App = System & {
   blobs: Blobs;
   sealer: Sealer;
   htmlText: HtmlText;
-  links: Links;
   /** Random id of this run of the daemon. Whatever an earlier run left leased is recovered. */
   runId: string;
   /** Reports how far the wall clock is behind the latest time the daemon has seen. */
@@ -65,7 +62,6 @@ export async function openApp(
     system.log.warn({}, 'commits are not flushed: acknowledged mail can be lost');
   try {
     const sealer = await openSealer(db, config.dataDir);
-    const links = createLinks(config, await openLinkKeys({ db, sealer, clock: system.clock }));
     const htmlText = createHtmlText(system);
     await disk.check();
     return {
@@ -85,7 +81,6 @@ export async function openApp(
       blobs: openBlobs({ ...system, disk }, mainOwner(db, config.dataDir)),
       sealer,
       htmlText,
-      links,
       runId: randomUUID(),
       clockWatch: new ClockWatch(system.clock, db.installation.wallAt),
       [Symbol.asyncDispose]: async () => {

@@ -20,7 +20,6 @@ import './events/store.ts';
 import './exports/store.ts';
 import './imports/store.ts';
 import './jobs/store.ts';
-import './links/store.ts';
 import './inbound/routes/store.ts';
 import './queue/attempts/store.ts';
 import './queue/claim.ts';

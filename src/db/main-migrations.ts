@@ -13,7 +13,6 @@ import { retention } from './migrations/0011-retention.ts';
 import { contents } from './migrations/0012-contents.ts';
 import { jobs } from './migrations/0018-jobs.ts';
 import { messageTopic } from './migrations/0019-message-topic.ts';
-import { links } from './migrations/0020-links.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -29,5 +28,4 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   contents,
   jobs,
   messageTopic,
-  links,
 ];

@@ -117,10 +117,7 @@ export type ContactRow = {
   properties: string;
 };
 
-/**
- * Written by audiences/contacts/choices/store.ts: a choice about marketing mail, by address. It is written with each
- * contact, and when a reader decides.
- */
+/** Written by audiences/contacts/choices/store.ts with each contact, and when a reader decides: a choice by address. */
 export type ContactChoiceRow = {
   tenantId: Id<'ten'>;
   /** Address of the contact in the form of `addressKey`. */
@@ -130,15 +127,6 @@ export type ContactChoiceRow = {
   optedIn: 0 | 1;
   /** The contact that made the choice. Empty for a decision of the reader, which outlives the contacts. */
   contactId: Id<'ct'> | '';
-};
-
-/** Written by links/store.ts: a key of the links in mail. */
-export type LinkKeyRow = {
-  /** Hexadecimal form of the first four bytes of the SHA-256 hash of the secret. */
-  id: string;
-  /** The secret in hexadecimal form, sealed with the master key. */
-  secretSealed: string;
-  createdAt: number;
 };
 
 /** Written by audiences/segments/store.ts. */

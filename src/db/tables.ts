@@ -12,7 +12,6 @@ import type {
   ContactRow,
   JobErrorRow,
   JobRow,
-  LinkKeyRow,
   SegmentRow,
   SuppressionRow,
   TemplateRow,
@@ -306,7 +305,6 @@ export type Tables = {
   audiences: AudienceRow;
   contacts: ContactRow;
   contactChoices: ContactChoiceRow;
-  linkKeys: LinkKeyRow;
   segments: SegmentRow;
   blobs: BlobRow;
   messages: MessageRow;

@@ -22,6 +22,8 @@ type Composition = MessageFields & {
   boundarySeed: string;
   /** Packs the texts, or leaves them to the write that stores them. */
   pack: Pack;
+  /** True when the texts differ for each reader, so that the body is known only when it is sent. */
+  isForReaders: boolean;
 };
 
 export type StoredMessage = {
@@ -57,7 +59,8 @@ export async function storeMessage(
     return { source, ...sizes, blob: undefined, columns: { ...rendered, blobId: null, bodyHash: '' } };
   const { pieces } = composeBody(composition, files);
   const { blob, bodyHash } = await storeBody(app, pieces);
-  return { source, ...sizes, blob, columns: { ...rendered, blobId: blob.id, bodyHash } };
+  const hash = composition.isForReaders ? '' : bodyHash;
+  return { source, ...sizes, blob, columns: { ...rendered, blobId: blob.id, bodyHash: hash } };
 }
 
 /** Stores a message with large texts as it is sent, so that its deliveries read it in pieces. */

@@ -16,6 +16,7 @@ import { type EmailRows, requirePolicy } from './accept.ts';
 import { buildRows, policyOf } from './build-rows.ts';
 import type { Allowance, Downloads } from './download.ts';
 import { loadAttachments } from './load-attachments.ts';
+import { marketingFields, READER_VARIABLES, requireMarketingSize } from './marketing-fields.ts';
 import { storeMessage } from './message.ts';
 import { type Content, type HoldText, renderContent } from './render.ts';
 import { envelopeRecipients } from './request/addresses.ts';
@@ -51,7 +52,13 @@ export async function prepareEmail(
   const { domainId } = await requireSender(app, caller, { domain: addresses.from.domain, simulatorOnly });
   const topic = await requireTopic(app, caller.tenantId, request.topicId);
 
-  const content = await renderContent(app, caller.tenantId, { request: request.content, holdText });
+  const keptVariables = isMarketing(request, topic) ? READER_VARIABLES : undefined;
+  const content = await renderContent(app, caller.tenantId, {
+    request: request.content,
+    holdText,
+    keptVariables,
+  });
+  if (isMarketing(request, topic)) requireMarketingSize(content);
   const policy = policyOf(app.config, caller, { type: request.type, topic, recipients, simulatorOnly });
   if (mayBeLarge(request, content))
     await requirePolicy(app.db.read, caller.tenantId, { ...policy, now: app.clock.now() });
@@ -64,7 +71,8 @@ export async function prepareEmail(
   const stored = await storeMessage(app, {
     ...addresses,
     ...content,
-    headers,
+    headers: isMarketing(request, topic) ? [...headers, ...marketingFields(app, topic)] : headers,
+    isForReaders: isMarketing(request, topic),
     attachments,
     messageId,
     boundarySeed: id,
@@ -81,6 +89,11 @@ export async function prepareEmail(
     attachments,
     stored,
   });
+}
+
+/** Returns true for mail that each recipient gets with a link to unsubscribe from the topic. */
+function isMarketing({ type }: EmailRequest, topic: TopicRow | undefined): topic is TopicRow {
+  return type === 'broadcast' && topic !== undefined;
 }
 
 /**

@@ -29,6 +29,13 @@ export type Content = {
  */
 export type HoldText = (characters: number) => () => void;
 
+type Rendering = {
+  request: ContentRequest;
+  holdText: HoldText;
+  /** Variables whose placeholders are kept, because each reader has another value. Their values are the placeholders. */
+  keptVariables: Readonly<Record<string, string>> | undefined;
+};
+
 /**
  * Returns the rendered content. Fields of the request are rendered only when it has variables, so that `{{` in other
  * mail stays as it is. A template is always rendered.
@@ -39,12 +46,12 @@ export type HoldText = (characters: number) => () => void;
 export async function renderContent(
   app: Pick<App, 'db' | 'htmlText'>,
   tenantId: Caller['tenantId'],
-  { request, holdText }: { request: ContentRequest; holdText: HoldText },
+  { request, holdText, keptVariables }: Rendering,
 ): Promise<Content> {
   const template = await requireTemplate(app, tenantId, request.templateId);
   const missing = new Set<string>();
   const fill = (source: string, form: 'html' | 'text'): string => {
-    const rendered = renderTemplate(source, request.variables ?? {}, form);
+    const rendered = renderTemplate(source, { ...request.variables, ...keptVariables }, form);
     for (const name of rendered.missing) missing.add(name);
     return rendered.text;
   };

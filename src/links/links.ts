@@ -1,6 +1,6 @@
 /** The links in mail: how they are written, and what they mean when somebody follows them. */
-import type { Config } from '../config.ts';
-import type { LinkKeys } from './keys.ts';
+import type { App } from '../app.ts';
+import { linkKeysOf } from './keys.ts';
 import { linksOrigin } from './origin.ts';
 import { openSubscription, type Subscription, sealSubscription } from './unsubscribe-token.ts';
 
@@ -8,8 +8,8 @@ import { openSubscription, type Subscription, sealSubscription } from './unsubsc
 export const UNSUBSCRIBE_PATH = '/u';
 
 export type Links = {
-  /** Host name of the public pages, in lower case and without a port. */
-  hostName: string;
+  /** Host names of the public pages, in lower case and without a port. */
+  hostNames: ReadonlySet<string>;
   /** Returns the link by which a reader unsubscribes. The same subscription always has the same link. */
   unsubscribeUrl(subscription: Subscription): string;
   /** Returns what a token of such a link stands for, or undefined when it is not one of ours. */
@@ -17,10 +17,12 @@ export type Links = {
 };
 
 /** Returns the links of an installation. */
-export function createLinks(config: Config, keys: LinkKeys): Links {
+export function createLinks({ config, sealer }: Pick<App, 'config' | 'sealer'>): Links {
+  const keys = linkKeysOf(sealer.key.export());
   const origin = linksOrigin(config);
   return {
-    hostName: new URL(origin).hostname,
+    // Links that were written before `links.url` was set still lead to the standard name.
+    hostNames: new Set([new URL(origin).hostname, `track.${config.hostname.toLowerCase()}`]),
     unsubscribeUrl: (subscription) => `${origin}${UNSUBSCRIBE_PATH}/${sealSubscription(keys, subscription)}`,
     openUnsubscribeToken: (token) => openSubscription(keys, token),
   };

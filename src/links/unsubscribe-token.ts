@@ -16,9 +16,9 @@ import type { LinkKeys } from './keys.ts';
 /** The reader who unsubscribes, and from what. */
 export type Subscription = {
   tenantId: TenantRow['id'];
-  /** Undefined for mail without a topic: the link then leaves all marketing mail. */
+  /** The topic of the mail. Without a topic, the link leaves all marketing mail. */
   topicId: TopicRow['id'] | undefined;
-  /** Undefined for mail that was not sent to a contact. */
+  /** The contact that the mail was sent to, if it was sent to one. */
   contactId: ContactRow['id'] | undefined;
   /** Address that the mail was sent to. */
   address: string;

@@ -12,7 +12,7 @@ import { createPagesServer } from '../http/pages/server.tsx';
 import type { HostedApp } from '../http/transport/host-names.ts';
 import { asTransportRefusal } from '../http/transport/refusal.ts';
 import { sendStatic, staticContent } from '../http/transport/static-content.ts';
-import { UNSUBSCRIBE_PATH } from '../links/links.ts';
+import { createLinks, type Links, UNSUBSCRIBE_PATH } from '../links/links.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
 import { AppError, notFound } from '../system/errors.ts';
 import { chooseLanguage } from './language.ts';
@@ -21,7 +21,7 @@ import { ACTION, type Outcome, PreferencesPage, TOPIC } from './preferences-page
 import { listTopicChoices } from './store.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
-type PagesApp = Pick<App, 'clock' | 'config' | 'db' | 'guards' | 'links' | 'log' | 'wakeups'>;
+type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
 
 const STYLESHEET_PATH = '/preferences.css';
 /** Maximum size of a form. A form with all topics of a tenant is smaller. Our own limit. */
@@ -37,7 +37,10 @@ const HEADERS = {
 };
 
 /** Creates the app, which is served for the host name of the links. */
-export function createPreferencesApp(app: PagesApp): HostedApp {
+export function createPreferencesApp(
+  base: Pick<App, 'clock' | 'config' | 'db' | 'guards' | 'log' | 'sealer' | 'wakeups'>,
+): HostedApp {
+  const app = { ...base, links: createLinks(base) };
   const server = createPagesServer(app, {
     bodies: app.guards.memory.pages,
     trustedProxies: app.config.http.trustedProxies,
@@ -57,7 +60,7 @@ export function createPreferencesApp(app: PagesApp): HostedApp {
     await decide(app, { ...subscription, choices: await choices(app) });
     return show(app, { request, reply }, { subscription, outcome });
   });
-  return { app: server, serves: (hostName) => hostName === app.links.hostName };
+  return { app: server, serves: (hostName) => app.links.hostNames.has(hostName) };
 }
 
 function serveStylesheet(server: FastifyInstance): void {

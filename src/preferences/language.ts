@@ -22,11 +22,11 @@ type Texts = {
 const TEXTS = {
   en: {
     title: 'Your subscriptions',
-    askTopic: (topic, address) => `Do you want to receive no more mail about “${topic}” at ${address}?`,
-    askAll: (address) => `Do you want to receive no more newsletters at ${address}?`,
+    askTopic: (topic, address) => `Do you want to stop receiving mail about “${topic}” at ${address}?`,
+    askAll: (address) => `Do you want to stop receiving newsletters at ${address}?`,
     unsubscribe: 'Unsubscribe',
-    leftTopic: (topic, address) => `You will receive no more mail about “${topic}” at ${address}.`,
-    leftAll: (address) => `You will receive no more newsletters at ${address}.`,
+    leftTopic: (topic, address) => `You will no longer receive mail about “${topic}” at ${address}.`,
+    leftAll: (address) => `You will no longer receive newsletters at ${address}.`,
     returned: (address) => `Welcome back. You will receive this mail at ${address} again.`,
     saved: (address) => `Your choices for ${address} are saved.`,
     topics: 'What you receive',

@@ -9,9 +9,9 @@ export type TopicChoice = Pick<TopicRow, 'id' | 'name' | 'description'> & { isOp
 /** Names of the fields of the forms, and the values of `action`. */
 export const ACTION = 'action';
 export const TOPIC = 'topic';
-export type Action = 'unsubscribe' | 'save' | 'leave' | 'return';
+type Action = 'unsubscribe' | 'save' | 'leave' | 'return';
 
-/** What the reader has just done; `asked` when nothing was done yet. */
+/** Names the last action of the reader. It is `asked` before the first one. */
 export type Outcome = 'asked' | 'left-topic' | 'left-all' | 'returned' | 'saved';
 
 type PageProps = {

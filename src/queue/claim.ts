@@ -53,6 +53,8 @@ const LEASE_MS = 60 * 60_000;
  * Postfix sends 50 at a time.
  */
 const RECIPIENTS_PER_TRANSACTION = 50;
+/** Each reader of marketing mail gets bytes of their own, with their own link to unsubscribe. */
+const READERS_PER_TRANSACTION = 1;
 
 /** Returns the end of a lease that begins at `elapsedMs`. Both are milliseconds of the monotonic clock. */
 export function leaseFrom(elapsedMs: number): number {
@@ -85,7 +87,7 @@ async function claimMessage(
   const mail = await withPart(tx, message, { by: 'queue', names: queues });
   const due = mail.recipients
     .filter((recipient) => isDue(recipient, now))
-    .slice(0, RECIPIENTS_PER_TRANSACTION);
+    .slice(0, message.topicId === null ? RECIPIENTS_PER_TRANSACTION : READERS_PER_TRANSACTION);
   if (due.length === 0) return undefined;
   const excluded = await findExcluded(tx, message, due);
   const changes = due.map((recipient): Change => {

@@ -6,8 +6,10 @@
 import type { App } from '../app.ts';
 import { bounceDomain } from '../domains/records.ts';
 import type { SigningKeys } from '../domains/signing-key.ts';
+import type { Links } from '../links/links.ts';
 import { signMessage } from '../mail/dkim/sign.ts';
 import { dateField } from '../mail/message/headers.ts';
+import type { Delivery } from './claim.ts';
 import {
   type ComposedMessages,
   type MessageBytes,
@@ -15,10 +17,12 @@ import {
   openMessage,
   rememberComposed,
 } from './contents/open.ts';
+import { readerOf } from './contents/reader.ts';
 import type { SpooledMessage } from './store.ts';
 
 type SigningApp = Pick<App, 'blobs' | 'config' | 'db' | 'htmlText' | 'crashPoint'> & {
   signingKeys: SigningKeys;
+  links: Links;
 };
 
 type PreparedMessage = {
@@ -36,17 +40,21 @@ type PreparedMessage = {
   returnPath: string;
 };
 
-/** Prepares a message. Calls with the same object return the same promise, so that mail is signed ahead of its session. */
-export type PrepareMessage = (message: SpooledMessage) => Promise<PreparedMessage>;
+/**
+ * Prepares the message of a delivery. Calls with the same message object return the same promise, so that mail is signed
+ * ahead of its session. Marketing mail has one recipient in each delivery.
+ */
+export type PrepareMessage = (delivery: Delivery) => Promise<PreparedMessage>;
 
 /** Returns the function that prepares messages. It remembers a result for as long as the message is in memory. */
 export function createPreparer(app: SigningApp): PrepareMessage {
   const prepared = new WeakMap<SpooledMessage, Promise<PreparedMessage>>();
   const composed = rememberComposed();
-  return (message) => {
+  return (delivery) => {
+    const { message } = delivery;
     const known = prepared.get(message);
     if (known !== undefined) return known;
-    const preparing = prepareMessage(app, message, composed);
+    const preparing = prepareMessage(app, delivery, composed);
     prepared.set(message, preparing);
     return preparing;
   };
@@ -60,10 +68,11 @@ export function createPreparer(app: SigningApp): PrepareMessage {
  */
 async function prepareMessage(
   app: SigningApp,
-  message: SpooledMessage,
+  { message, recipients }: Delivery,
   composed: ComposedMessages,
 ): Promise<PreparedMessage> {
-  const opened = await openMessage(app, message, composed);
+  const reader = readerOf(app, message, recipients);
+  const opened = await openMessage(app, { message, reader }, composed);
   const kept = opened.isUnchanged ? message.signature : null;
   return {
     content: opened.bytes,

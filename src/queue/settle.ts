@@ -95,7 +95,8 @@ function transitionOf(
 }
 
 /**
- * Returns the signature that later attempts send; null when there are none. A message with a held recipient gets none
+ * Returns the signature that later attempts send; null when there are none, and for marketing mail, whose readers get
+ * different bytes: there each attempt computes the signature of its reader again. A message with a held recipient gets none
  * either: its stored bytes may be damaged, so that the signature may cover a damaged header. A new signature uses the
  * same date, so for intact mail it is identical.
  */
@@ -116,7 +117,7 @@ function signatureAfter(
     state === 'ready' || state === 'in_flight' || state === 'deferred';
   const open = [...recipients.filter((recipient) => !ended.has(recipient)), ...others];
   const isOver = !open.some(mayBeTried);
-  return isHeld || isOver ? null : (message.signature ?? signature);
+  return isHeld || isOver || message.topicId !== null ? null : (message.signature ?? signature);
 }
 
 /** Suppresses the address of a permanent bounce. A simulated bounce never does. */

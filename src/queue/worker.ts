@@ -2,6 +2,7 @@
 import type { App } from '../app.ts';
 import { createSigningKeys } from '../domains/signing-key.ts';
 import { logHeld } from '../events/mail-log.ts';
+import { createLinks } from '../links/links.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { countHeld } from './held/store.ts';
@@ -19,7 +20,7 @@ export function startDelivering(app: App): Dispatcher {
   );
   const dispatcher = new Dispatcher({
     ...app,
-    prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app) }),
+    prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
   });
   dispatcher.start();
   return dispatcher;

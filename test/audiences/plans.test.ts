@@ -46,8 +46,8 @@ test('opted-out addresses are found in the choices alone, and contacts are read 
     plan.filter((line) => /SEARCH|SCAN (?!CONSTANT)|B-TREE/.test(line)),
     [
       `SEARCH ${BY_CHOICE})`,
-      'SEARCH contacts USING INDEX sqlite_autoindex_contacts_1 (id=?)',
-      'SEARCH audiences USING INDEX sqlite_autoindex_audiences_1 (id=?)',
+      'SEARCH contacts USING INDEX sqlite_autoindex_contacts_1 (id=?) LEFT-JOIN',
+      'SEARCH audiences USING INDEX sqlite_autoindex_audiences_1 (id=?) LEFT-JOIN',
     ],
   );
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { migrate } from '../../src/db/migrate.ts';
@@ -14,10 +14,9 @@ const tables = (database.prepare('PRAGMA table_list').all() as (Table & { schema
 
 /** The row types of the data dictionary by table, each as its column names. */
 function dictionary(): Map<string, string[]> {
-  const read = (file: string) => readFileSync(new URL(`../../src/db/${file}`, import.meta.url), 'utf8');
-  const source = ['content-tables.ts', 'marketing-tables.ts', 'own-tables.ts', 'tables.ts']
-    .map(read)
-    .join('');
+  const folder = new URL('../../src/db/', import.meta.url);
+  const files = readdirSync(folder).filter((name) => name.endsWith('tables.ts'));
+  const source = files.map((file) => readFileSync(new URL(file, folder), 'utf8')).join('');
   const code = source.replace(/\/\*\*.*?\*\//gs, '');
   const names = (body: string) => body.split(';').flatMap((field) => /^\s*(\w+):/.exec(field)?.[1] ?? []);
   const rows = new Map(

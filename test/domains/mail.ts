@@ -26,7 +26,14 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
     ...{ id: blobId, sha256: '', sizeBytes: 0, eightBit: 0, data: Buffer.alloc(0), createdAt: now },
   };
   const message: MessageRow = {
-    ...{ id: messageId, tenantId, mode: 'live', kind: 'transactional', topicId: null, status: mail.status ?? 'queued' },
+    ...{
+      id: messageId,
+      tenantId,
+      mode: 'live',
+      kind: 'transactional',
+      topicId: null,
+      status: mail.status ?? 'queued',
+    },
     ...{ sender: 'a@b.example', returnToken: 'x', domainId: mail.domainId, blobId, headerBytes: 0 },
     ...{ bodyHash: '', datedAt: mail.datedAt, signature: null, createdAt: now },
     ...{ expiresAt: mail.datedAt + 1, lastEventAt: now },

@@ -26,7 +26,7 @@ export function emailBody(more: Record<string, unknown> = {}): Record<string, un
 export async function openMessageOf(app: TestApp['app'], emailId: string): Promise<OpenMessage> {
   const message = await findMessage(app.db.read, emailId);
   assert.ok(message);
-  return openMessage(app, message);
+  return openMessage(app, { message });
 }
 
 /** The message as it is sent, without the fields that are added then, as text of one character for each byte. */

@@ -1,7 +1,6 @@
 /** Marketing mail to readers who do not want it: as to suppressed ones. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Claim } from '../../src/queue/claim.ts';
 import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
 import { notSent } from '../../src/queue/sessions/transport.ts';
 import { deliverBy, openSpool, type Spool } from '../support/spool.ts';
@@ -42,10 +41,17 @@ const HOUR_MS = 3_600_000;
 const inAnHour = () => new Date(spool.clock.now() + HOUR_MS).toISOString();
 const DEFERRED = { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', text: 'Later' } } as const;
 
-/** Claims everything due, and returns the claims of one email. */
-const claimsOf = async (emailId: string) =>
-  (await spool.claim()).filter(({ message }) => message.id === emailId);
-const addressesOf = ({ recipients }: Claim) => recipients.map(({ address }) => address);
+/** Tries to deliver everything due, which is put off, and returns the readers of one email who would have got it. */
+async function readersOf(emailId: string): Promise<string[]> {
+  const readers: string[] = [];
+  for (let claims = await spool.claim(); claims.length > 0; claims = await spool.claim()) {
+    for (const claim of claims) {
+      if (claim.message.id === emailId) readers.push(...claim.recipients.map(({ address }) => address));
+      await deliverBy(spool.app, claim, async () => notSent(claim, DEFERRED));
+    }
+  }
+  return readers.sort();
+}
 
 const marketing = (topicId: string, to: string | string[]) => ({ type: 'broadcast', topicId, to });
 
@@ -142,12 +148,10 @@ test('a reader who leaves after the mail was accepted is not sent to, nor tried 
   const id = await spool.accept(readers, { ...marketing(topicId, readers), scheduledAt: inAnHour() });
   await change('first@rcpt.example', { unsubscribed: true });
   await spool.clock.advance(2 * HOUR_MS);
-  const claims = await claimsOf(id);
-  assert.deepEqual(claims.flatMap(addressesOf), ['second@rcpt.example', 'stays@rcpt.example']);
-  for (const claim of claims) await deliverBy(spool.app, claim, async () => notSent(claim, DEFERRED));
+  assert.deepEqual(await readersOf(id), ['second@rcpt.example', 'stays@rcpt.example']);
   await change('second@rcpt.example', { topics: [{ id: topicId, subscription: 'opt_out' }] });
   await spool.clock.advance(HOUR_MS);
-  assert.deepEqual((await claimsOf(id)).flatMap(addressesOf), ['stays@rcpt.example']);
+  assert.deepEqual(await readersOf(id), ['stays@rcpt.example']);
   const shown = await spool.email(id);
   assert.deepEqual(
     shown.recipients.map(({ status, diagnostic }: Recipient) => [status, diagnostic]).slice(0, 2),
@@ -167,5 +171,5 @@ test('a topic that is deleted before the mail is due excludes nobody but those w
   await spool.request('DELETE', `/v1/topics/${topicId}`, {});
   await change('left-all@rcpt.example', { unsubscribed: true });
   await spool.clock.advance(2 * HOUR_MS);
-  assert.deepEqual((await claimsOf(id)).flatMap(addressesOf), ['brief@rcpt.example']);
+  assert.deepEqual(await readersOf(id), ['brief@rcpt.example']);
 });

@@ -10,7 +10,7 @@ import {
 } from '../../src/links/unsubscribe-token.ts';
 import { newId } from '../../src/system/ids.ts';
 
-const keys = linkKeysOf([randomBytes(32)]);
+const keys = linkKeysOf(randomBytes(32));
 const subscription: Subscription = {
   tenantId: newId('ten', 1_700_000_000_000),
   topicId: newId('top', 1_700_000_000_001),
@@ -73,9 +73,9 @@ test('a token with any character changed, added or left out does not open', () =
 
 test('a new key leaves the tokens of older keys valid, and a foreign key opens none', () => {
   const [first, second] = [randomBytes(32), randomBytes(32)];
-  const token = sealSubscription(linkKeysOf([first]), subscription);
-  const both = linkKeysOf([first, second]);
+  const token = sealSubscription(linkKeysOf(first), subscription);
+  const both = linkKeysOf(second, first);
   assert.deepEqual(openSubscription(both, token), subscription);
   assert.notEqual(sealSubscription(both, subscription), token, 'new links use the new key');
-  assert.equal(openSubscription(linkKeysOf([second]), token), undefined);
+  assert.equal(openSubscription(linkKeysOf(second), token), undefined);
 });

@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
+import { createLinks } from '../../src/links/links.ts';
 import type { Subscription } from '../../src/links/unsubscribe-token.ts';
 import { createPreferencesApp } from '../../src/preferences/app.tsx';
 import type { Id } from '../../src/system/ids.ts';
@@ -42,7 +43,7 @@ async function addReader(topicId?: Id<'top'>) {
 }
 
 function pathOf(subscription: Omit<Subscription, 'tenantId'>): string {
-  const url = spool.app.links.unsubscribeUrl({ ...subscription, tenantId: spool.tenantId });
+  const url = createLinks(spool.app).unsubscribeUrl({ ...subscription, tenantId: spool.tenantId });
   assert.ok(url.startsWith('https://track.mx.postrider.example/u/'), url);
   return new URL(url).pathname;
 }
@@ -146,7 +147,7 @@ test('after the button come the topics, leaving everything, and coming back', as
   const { address, path } = await addReader(topicId);
   const left = await post(path, 'action=unsubscribe');
   assert.equal(left.status, 200);
-  assert.match(left.body, /no more mail about “First”/);
+  assert.match(left.body, /no longer receive mail about “First”/);
   assert.match(left.body, /<small>Once a week<\/small>/);
   const isChecked = (body: string, id: string) => new RegExp(`value="${id}" checked`).test(body);
   assert.deepEqual([isChecked(left.body, topicId), isChecked(left.body, other)], [false, true]);

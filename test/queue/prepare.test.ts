@@ -23,7 +23,7 @@ async function returnPaths(): Promise<string[]> {
   await spool.app.db.commit(startTrial, { now: spool.clock.now() });
   const { prepare } = deliveryAppOf(spool.app);
   const claimed = await spool.claim(`start ${start}`);
-  const prepared = await Promise.all(claimed.map((claim) => prepare(claim.message)));
+  const prepared = await Promise.all(claimed.map((claim) => prepare(claim)));
   await recoverQueue({ ...spool.app, runId: `start ${start + 1}` });
   return prepared.map(({ returnPath }) => returnPath);
 }

@@ -79,7 +79,7 @@ test('every resource of the previous version is shown as that version showed it'
 async function assertSentAsComposed(opened: App, id: string): Promise<void> {
   const message = await findMessage(opened.db.read, id);
   assert.ok(message);
-  const { bytes, header } = await openMessage(opened, message);
+  const { bytes, header } = await openMessage(opened, { message });
   const head = await header();
   assert.match(head.toString(), /^From: .*\r\n\r\n$/s);
   const hash = createBodyHash();

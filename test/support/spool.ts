@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import type { App } from '../../src/app.ts';
 import { createSigningKeys } from '../../src/domains/signing-key.ts';
+import { createLinks } from '../../src/links/links.ts';
 import { type Claim, claimDeliveries, leaseFrom } from '../../src/queue/claim.ts';
 import { type DeliveryApp, deliver } from '../../src/queue/deliver.ts';
 import { listDueInQueue, listDueQueues } from '../../src/queue/due/store.ts';
@@ -147,7 +148,10 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
 
 /** Returns the application with the functions that a session needs. */
 export function deliveryAppOf(app: App): DeliveryApp {
-  return { ...app, prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app) }) };
+  return {
+    ...app,
+    prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
+  };
 }
 
 /** Delivers a claim. `transact` replaces the SMTP connection. */

@@ -11,7 +11,7 @@ import { storeDecision } from './choices/store.ts';
 import { ALL_TOPICS, type Choices, mergeContact } from './merge.ts';
 import { listContactsOfAddress, listTopicIds, updateContact } from './store.ts';
 
-export type Decision = Pick<ContactRow, 'tenantId'> & {
+type Decision = Pick<ContactRow, 'tenantId'> & {
   /** Address of the reader, in any spelling. */
   address: string;
   /** Choices that change; `ALL_TOPICS` stands for all marketing mail. */

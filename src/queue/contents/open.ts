@@ -8,6 +8,7 @@ import { storedFileParts } from '../../mail/message/file-part.ts';
 import type { SpooledMessage } from '../store.ts';
 import { contentOf, fillTexts, type MessageContent } from './content.ts';
 import { readSource } from './generated.ts';
+import { fieldsFor, type Reader, textsFor } from './reader.ts';
 import type { PackedSource, Source } from './source.ts';
 import { findContent } from './store.ts';
 
@@ -48,18 +49,21 @@ export function rememberComposed(): ComposedMessages {
   return new LRUCache({ max: MAX_COMPOSED });
 }
 
+/** A message, and its reader when it is marketing mail. */
+type Opening = { message: OpenedRow; reader?: Reader | undefined };
+
 /**
- * Opens a message.
+ * Opens a message. Marketing mail is composed for one reader.
  * @throws DamagedBlobError when its stored bytes are damaged; AppError unavailable when its text cannot be generated at
  * the moment
  */
 export async function openMessage(
   app: ContentApp,
-  message: OpenedRow,
+  opening: Opening,
   composed = rememberComposed(),
 ): Promise<OpenMessage> {
-  const content = contentOf(message);
-  if (content.kind === 'rendered') return openRendered(app, content, { message, composed });
+  const content = contentOf(opening.message);
+  if (content.kind === 'rendered') return openRendered(app, content, { opening, composed });
   const bytes = await app.blobs.open(content.blobId);
   return {
     bytes,
@@ -75,16 +79,18 @@ type Rendered = Extract<MessageContent, { kind: 'rendered' }>;
 async function openRendered(
   app: ContentApp,
   content: Rendered,
-  { message, composed }: { message: OpenedRow; composed: ComposedMessages },
+  { opening, composed }: { opening: Opening; composed: ComposedMessages },
 ): Promise<OpenMessage> {
   const packed = await findContent(app.db.read, content.contentId);
   if (!packed) throw new Error(`content ${content.contentId} does not exist`);
   app.crashPoint('content-after-read');
-  if (packed.sizeBytes < MIN_REMEMBERED_BYTES) return composeMessage(app, content, { message, packed });
-  const { id } = message;
+  // Each reader has other bytes, which nobody asks for twice.
+  if (packed.sizeBytes < MIN_REMEMBERED_BYTES || opening.reader)
+    return composeMessage(app, content, { opening, packed });
+  const { id } = opening.message;
   const known = composed.get(id);
   if (known !== undefined) return known;
-  const composing = composeMessage(app, content, { message, packed });
+  const composing = composeMessage(app, content, { opening, packed });
   composed.set(id, composing);
   composing.catch(() => composed.delete(id));
   return composing;
@@ -93,10 +99,11 @@ async function openRendered(
 async function composeMessage(
   app: ContentApp,
   content: Rendered,
-  { message: { id, tenantId }, packed }: { message: OpenedRow; packed: PackedSource },
+  { opening: { message, reader }, packed }: { opening: Opening; packed: PackedSource },
 ): Promise<OpenMessage> {
+  const { id, tenantId } = message;
   const source = await readSource(app, packed, { tenantId, waitTimeoutMs: WAIT_TIMEOUT_MS });
-  const { header, texts, end } = compose(content, source, id);
+  const { header, texts, end } = compose(content, source, { boundarySeed: id, reader });
   const files = content.blobId === undefined ? undefined : await app.blobs.open(content.blobId);
   const bytes = files
     ? joined(Buffer.concat([header, ...texts]), files)
@@ -124,13 +131,18 @@ type Composed = {
   end: Buffer[];
 };
 
-function compose(content: Rendered, source: Source, boundarySeed: string): Composed {
-  const { html, text } = fillTexts(source, content.values);
+function compose(
+  content: Rendered,
+  source: Source,
+  { boundarySeed, reader }: { boundarySeed: string; reader: Reader | undefined },
+): Composed {
+  const filled = fillTexts(source, content.values);
+  const { html, text } = reader ? textsFor(filled, reader) : filled;
   const body = composeBody({ html, text, boundarySeed }, storedFileParts(source.files ?? []));
   const pieces = [...body.pieces];
   const textsEnd = pieces.indexOf(TEXTS_END);
   return {
-    header: Buffer.from(`${content.fields}${body.fields}\r\n`, 'latin1'),
+    header: Buffer.from(`${content.fields}${reader ? fieldsFor(reader) : ''}${body.fields}\r\n`, 'latin1'),
     texts: pieces.slice(0, textsEnd),
     end: pieces.slice(textsEnd),
   };

@@ -52,7 +52,7 @@ export async function transact(
   { smtp, peer }: OpenSession,
   { claim, isFirst, onReady, isPressed }: Transacting,
 ): Promise<Transacted> {
-  const { signature, content, returnPath } = await app.prepare(claim.message);
+  const { signature, content, returnPath } = await app.prepare(claim);
   const transaction: Transaction = smtp.transact({
     mailFrom: returnPath,
     recipients: claim.recipients.map((recipient) => recipient.address),

@@ -207,7 +207,7 @@ export class Site {
     const [following] = this.#claimed;
     if (!following) return;
     // The session that sends this delivery reports the failure.
-    this.#app.prepare(following.message).catch(() => {});
+    this.#app.prepare(following).catch(() => {});
     this.wake();
   }
 

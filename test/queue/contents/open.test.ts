@@ -51,7 +51,7 @@ async function changeMessage(id: string, change: Record<string, string | number 
 async function prepareAnew(id: string, app: App = spool.app) {
   const message = await findMessage(side, id);
   assert.ok(message);
-  return deliveryAppOf(app).prepare(message);
+  return deliveryAppOf(app).prepare({ message, recipients: [] });
 }
 
 /** Adds a copy of an email that shares a content with others, as a broadcast does. */
@@ -264,8 +264,8 @@ test('mail whose text cannot be generated at the moment is deferred, and its ema
   const [claim, ...others] = await spool.claim();
   assert.ok(claim);
   assert.deepEqual([claim.message.id, others], [id, []]);
-  await deliverBy(app, claim, async ({ message }) => {
-    await deliveryAppOf(app).prepare(message);
+  await deliverBy(app, claim, async (claimed) => {
+    await deliveryAppOf(app).prepare(claimed);
     assert.fail('the message cannot be composed');
   });
   const [recipient] = (await spool.email(id)).recipients;
@@ -311,7 +311,7 @@ test('a large message that goes to many sites is composed once for all of them',
   const read = async () => {
     const message = await findMessage(side, id);
     assert.ok(message);
-    return message;
+    return { message, recipients: [] };
   };
   // Each claim reads the message anew.
   const [one, other] = await Promise.all([prepare(await read()), prepare(await read())]);

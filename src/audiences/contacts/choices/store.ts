@@ -47,7 +47,7 @@ function returnedTo(before: Choices, after: Choices): Choices {
 export async function storeDecision(tx: Tx, reader: Reader, choices: Choices): Promise<void> {
   await write(tx, forget, ownRows(reader, choices));
   const { [ALL_TOPICS]: all, ...topics } = choices;
-  // Nobody opts in to all marketing mail: without a row, each topic decides.
+  // There is no opt-in to all marketing mail. Without a row, each topic decides.
   await write(tx, remember, ownRows(reader, all === false ? { ...topics, [ALL_TOPICS]: false } : topics));
 }
 
@@ -83,8 +83,8 @@ const decided = statement((db, param: Param<Reader>) =>
   db
     .selectFrom('contactChoices')
     .select(['topicId', 'optedIn'])
-    .where('tenantId', '=', constant(param('tenantId')))
-    .where('address', '=', constant(param('address')))
+    .where('tenantId', '=', param('tenantId'))
+    .where('address', '=', param('address'))
     .where('contactId', '=', sql.lit(NO_CONTACT)),
 );
 
@@ -124,7 +124,7 @@ async function write(tx: Tx, how: typeof remember | typeof forget, rows: Written
   if (rows.choicesJson !== '{}') await how.all(tx, rows);
 }
 
-export type OptOutQuestion = {
+type OptOutQuestion = {
   topicId: TopicRow['id'];
   /** Default of the topic. It applies to addresses that made no choice, contacts or not. */
   defaultOptIn: boolean;
