@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { withPart } from '../../../src/queue/parts/store.ts';
-import { getMail, type SpooledMessage } from '../../../src/queue/store.ts';
+import { getMail } from '../../../src/queue/store.ts';
 import { explain } from '../../support/explain.ts';
 import { openSpool, type Spool } from '../../support/spool.ts';
 
@@ -26,12 +26,35 @@ test('a delivery to one of 50 sites reads its own recipient, and the others as o
   }
 });
 
+test('a message to a few recipients is read with one query, and gives the same part', async () => {
+  const id = await spool.accept(Array.from({ length: 16 }, (_, index) => `bob@d${index}.example`));
+  await spool.claim();
+  const { message, recipients } = await getMail(spool.app.db.read, id);
+  const [own, ...others] = recipients;
+  assert.ok(own);
+  for (const part of [
+    { by: 'id', names: [own.id] },
+    { by: 'queue', names: [own.queue] },
+  ] as const)
+    assert.deepEqual(await withPart(spool.app.db.read, message, part), {
+      message,
+      recipients: [own],
+      others,
+    });
+  const whole = { by: 'id', names: recipients.map((recipient) => recipient.id) } as const;
+  assert.deepEqual(await withPart(spool.app.db.read, message, whole), { message, recipients, others: [] });
+});
+
 test('the recipients of a part are found by their message, however many wait in the queue', async () => {
-  const message = { id: 'em_1' } as SpooledMessage;
+  const id = await spool.accept(Array.from({ length: 17 }, (_, index) => `eve@d${index}.example`));
+  const { message, recipients } = await getMail(spool.app.db.read, id);
   for (const by of ['id', 'queue'] as const) {
-    const plan = await explain((tx) => withPart(tx, message, { by, names: [] }));
-    const reads = plan.filter((step) => step.includes('recipients'));
-    assert.equal(reads.length, 2);
+    const plan = await explain(async (tx) => {
+      await tx.insertInto('recipients').values(recipients).execute();
+      await withPart(tx, message, { by, names: [] });
+    });
+    const reads = plan.filter((step) => /(SEARCH|SCAN) recipients/.test(step));
+    assert.equal(reads.length, 3, 'the first recipients, the part, and the states of the others');
     for (const step of reads) assert.match(step, /USING INDEX recipientsByMessage/);
   }
 });
