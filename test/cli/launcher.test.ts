@@ -123,11 +123,11 @@ test('bounds the memory arenas and the young generation, of the sources and of c
   const place = installation();
   const program = join(place.root, 'bin/postrider');
   const sources = await launch(program);
-  assert.deepEqual([sources.arenas, sources.heap], ['2', '--max-semi-space-size=8']);
+  assert.deepEqual([sources.arenas, sources.heap], ['2', '--max-semi-space-size=16']);
   assert.equal((await launch(program, [], { MALLOC_ARENA_MAX: '4' })).arenas, '4');
   compile(place);
   const compiled = await launch(program);
-  assert.deepEqual([compiled.arenas, compiled.heap], ['2', '--max-semi-space-size=8']);
+  assert.deepEqual([compiled.arenas, compiled.heap], ['2', '--max-semi-space-size=16']);
 });
 
 test('takes the Node of the system when none came with it, and refuses an old one by name', async () => {
