@@ -15,6 +15,7 @@ import { sendStatic, staticContent } from '../http/transport/static-content.ts';
 import { createLinks, type Links, UNSUBSCRIBE_PATH } from '../links/links.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
 import { AppError, notFound } from '../system/errors.ts';
+import { findTopic } from '../topics/store.ts';
 import { chooseLanguage } from './language.ts';
 import { maskAddress } from './mask-address.ts';
 import { ACTION, type Outcome, PreferencesPage, TOPIC } from './preferences-page.tsx';
@@ -136,13 +137,16 @@ async function show(
   { request, reply }: Exchange,
   { subscription, outcome }: { subscription: Subscription; outcome: Outcome },
 ): Promise<FastifyReply> {
-  const topics = await listTopicChoices(db.read, subscription);
+  const { tenantId, topicId } = subscription;
+  const topic = topicId === undefined ? undefined : await findTopic(db.read, tenantId, topicId);
+  // The first page names one topic alone: anybody who has a link may read it as often as the limit of an address allows.
+  const topics = outcome === 'asked' ? [] : await listTopicChoices(db.read, subscription);
   const page = (
     <PreferencesPage
       language={chooseLanguage(request.headers['accept-language'])}
       stylesheet={STYLESHEET_PATH}
       address={maskAddress(subscription.address)}
-      topic={topics.find(({ id }) => id === subscription.topicId)?.name}
+      topic={topic?.name}
       outcome={outcome}
       topics={topics}
     />
