@@ -27,7 +27,7 @@ const filterBy = (field: string) => ({ op: 'and', rules: [{ field, cmp: 'exists'
 
 type Subject = {
   path: string;
-  /** What is created. */
+  /** The body of the request that creates the resource. */
   body: object;
   /** Another value for each field that can be changed by itself. */
   change: Record<string, unknown>;

@@ -228,7 +228,7 @@ test('nothing of the test mode can be changed by a live key', async () => {
   }
 });
 
-/** What a sending key may do (specification 5): it sends, and sees and changes what was sent. */
+/** Operations that a sending key may use (specification 5): it sends, and reads and changes emails. */
 const FOR_SENDING = ['cancelEmail', 'getEmail', 'listEmails', 'rescheduleEmail', 'sendBatch', 'sendEmail'];
 /** A key that is limited in any way manages no keys. */
 const FOR_WHOLE_KEYS = ['getApiKey', 'listApiKeys'];

@@ -12,7 +12,7 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import { previousVersion, writePreviousVersion } from '../support/previous-version.ts';
 
 type Judgement = {
-  /** What the start left; undefined when it is neither. */
+  /** The version of the database that the start left; undefined when it is neither the old nor the new one. */
   state: 'untouched' | 'migrated' | undefined;
   faults: string[];
 };

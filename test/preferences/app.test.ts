@@ -1,4 +1,4 @@
-/** What a reader can do behind an unsubscribe link, and what nobody else can. */
+/** Tests of the pages behind an unsubscribe link: a reader can decide there, and nobody else can. */
 import assert from 'node:assert/strict';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';

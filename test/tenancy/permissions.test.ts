@@ -1,4 +1,4 @@
-/** What a limited key may do, for every operation of the document: its permission is checked before anything else. */
+/** Tests the permission of a limited key with every operation of the document: it is checked before anything else. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createApiKey } from '../../src/tenants/keys.ts';

@@ -19,7 +19,7 @@ const replaySince = (world: WebhookWorld, endpoint: string, body: unknown) =>
 
 type State = 'pending' | 'delivered' | 'failed' | 'skipped';
 
-/** What the last attempt of each added delivery came to. */
+/** The outcome of the last attempt of each added delivery. */
 const TRIED = {
   ...{ attempts: 8, responseStatus: 503, responseTimeMs: 7, responseBody: 'no' },
   error: 'The receiver answered 503',
