@@ -84,7 +84,7 @@ export async function createApiServer(
       registerSuppressionFiles(v1, app);
       registerTopicsApi(v1, app);
       registerTemplatesApi(v1, app);
-      registerBroadcastsApi(v1, app);
+      registerBroadcastsApi(v1, { ...app, bodies });
       registerAudiencesApi(v1, app);
       registerContactsApi(v1, app);
       registerContactFiles(v1, app);

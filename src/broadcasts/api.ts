@@ -1,11 +1,11 @@
 /** `/v1/broadcasts` (specification 4.5): drafts. */
 import type { FastifyInstance } from 'fastify';
-import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { resourceRoutes } from '../http/json/resource.ts';
 import { MAX_SOURCE_BYTES } from '../templates/schemas.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createBroadcast, updateBroadcast } from './change.ts';
+import { type PreviewApp, registerPreviewApi } from './preview-api.ts';
 import {
   broadcastChangeSchema,
   broadcastFilter,
@@ -18,10 +18,8 @@ import {
 import { deleteBroadcast, getBroadcast, listBroadcasts } from './store.ts';
 
 /** Registers the routes of the broadcasts resource. */
-export function registerBroadcastsApi(
-  server: FastifyInstance,
-  app: Pick<App, 'db' | 'clock' | 'config'>,
-): void {
+export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp): void {
+  registerPreviewApi(server, app);
   const broadcasts = resourceRoutes<BroadcastRow>(server, {
     name: 'broadcast',
     tag: 'Broadcasts',

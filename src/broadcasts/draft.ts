@@ -34,6 +34,22 @@ export type Draft = Pick<
   | 'text'
 >;
 
+/** Returns the fields of a stored draft, as a request would name them. */
+export function draftFieldsOf(broadcast: BroadcastRow): DraftFields {
+  const {
+    fromHeader: from,
+    subject,
+    replyTo,
+    audienceId,
+    segmentId,
+    topicId,
+    templateId,
+    html,
+    text,
+  } = broadcast;
+  return { from, subject, replyTo, audienceId, segmentId, topicId, templateId, html, text };
+}
+
 /**
  * Returns the checked draft. `given` holds the fields of the request, which errors name.
  * @throws AppError validation_error naming the field, restricted_api_key, domain_not_verified

@@ -8,7 +8,6 @@ import { MAX_TEXT_MIB } from '../http/json/json-body.ts';
 import { detachedOf } from '../http/json/large-strings.ts';
 import { listEnvelope, pageRequest } from '../http/json/page.ts';
 import { paramsOf } from '../http/json/resource.ts';
-import { reserveBytes } from '../http/transport/body.ts';
 import { whileAwaited } from '../http/transport/client-disconnect.ts';
 import { reserveResponse } from '../http/transport/response-budget.ts';
 import { readTexts, type Texts } from '../queue/contents/read.ts';
@@ -18,10 +17,10 @@ import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
 import { type Batch, createBatchWrites, MAX_BATCH_TEXT_MIB, sendBatch } from './batch.ts';
 import { cancelEmail, getEmailHead, rescheduleEmail } from './change.ts';
 import { createDownloads, type DownloadsApp } from './download.ts';
+import { holdTextFor } from './hold-text.ts';
 import { readBatchClaim, readSendClaim } from './idempotency/claim.ts';
 import { createInFlight } from './idempotency/in-flight.ts';
 import { listEmails } from './list/read.ts';
-import type { HoldText } from './render.ts';
 import { readFilter } from './request/filter.ts';
 import {
   batchSchema,
@@ -44,11 +43,6 @@ type ShowApp = Pick<App, 'db' | 'log' | 'htmlText' | 'crashPoint'>;
 const tags = ['Emails'];
 const ONE = '/emails/:id';
 const CANCEL = `${ONE}/cancel`;
-/**
- * Bytes reserved for each character of a rendered text: one for the text until it is stored, and one for the message
- * composed from it.
- */
-const BYTES_A_CHARACTER = 2;
 const REPEATED = ['idempotency_conflict', 'idempotency_in_progress'] as const;
 
 /** Registers the routes of the emails resource. */
@@ -60,10 +54,6 @@ export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void
   registerList(server, app);
   registerCancel(server, app);
   registerReschedule(server, app);
-}
-
-function holdTextFor(request: FastifyRequest): HoldText {
-  return (characters) => reserveBytes(request, characters * BYTES_A_CHARACTER);
 }
 
 function registerSend(server: FastifyInstance, app: SendApp): void {

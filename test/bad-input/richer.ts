@@ -29,5 +29,6 @@ export const RICHER: Readonly<Record<string, object>> = {
   updateInboundRoute: { address: 'other@a.example', destination: 'https://receiver.example/other' },
   updateTemplate: { name: 'Welcome', html: '<p>{{name|you}}</p>', text: '{{name}}' },
   updateTopic: { name: 'News', defaultOptIn: false },
+  testBroadcast: { contactId: `ct_${'0'.repeat(26)}` },
   createBroadcast: { replyTo: 'answers@a.example', text: 'Hello {{{unsubscribe_url}}}' },
 };

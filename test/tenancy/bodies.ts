@@ -33,6 +33,7 @@ export const MORE_BODIES: Readonly<Record<string, readonly object[]>> = {
     { segmentId: exampleId('seg') },
     { segmentId: null, html: null, templateId: exampleId('tpl') },
   ],
+  testBroadcast: [{ contactId: exampleId('ct') }],
   createContact: [{ email: 'chooser@rcpt.example', ...WITH_CHOICE }],
   updateContact: [WITH_CHOICE],
   createSegment: [{ filter }],

@@ -101,6 +101,7 @@ const PREFIX_OF_FIELD = new Map<string, Prefix>([
   ['domainId', 'dom'],
   ['emailId', 'em'],
   ['broadcastId', 'brd'],
+  ['contactId', 'ct'],
 ]);
 
 /** @throws Error for a field that must hold an id of which nobody has told here */
