@@ -5,6 +5,7 @@ import { registerAudiencesApi } from './audiences/api.ts';
 import { registerContactsApi } from './audiences/contacts/api.ts';
 import { registerContactFiles } from './audiences/contacts/csv-api.ts';
 import { registerSegmentsApi } from './audiences/segments/api.ts';
+import { createScans } from './audiences/segments/scan.ts';
 import { registerBroadcastsApi } from './broadcasts/api.ts';
 import type { Config } from './config.ts';
 import { registerDomainsApi } from './domains/api.ts';
@@ -73,6 +74,7 @@ export async function createApiServer(
   serveReferencePage(server, 'Postrider API');
   await server.register(
     (v1, _options, done) => {
+      const scans = createScans(app);
       requireApiKey(v1, app);
       showQuota(v1, app);
       shedWrites(v1, { overload: app.guards.overload, metrics: app.metrics });
@@ -84,11 +86,11 @@ export async function createApiServer(
       registerSuppressionFiles(v1, app);
       registerTopicsApi(v1, app);
       registerTemplatesApi(v1, app);
-      registerBroadcastsApi(v1, { ...app, bodies });
+      registerBroadcastsApi(v1, { ...app, bodies, scans });
       registerAudiencesApi(v1, app);
       registerContactsApi(v1, app);
       registerContactFiles(v1, app);
-      registerSegmentsApi(v1, app);
+      registerSegmentsApi(v1, app, scans);
       registerWebhookApi(v1, app, webhooks);
       registerInboundRoutesApi(v1, app);
       registerApiKeysApi(v1, app);

@@ -1,21 +1,72 @@
-/** Routes that show what a broadcast will be, before it is sent: the test. */
+/** Routes that show what a broadcast will be, before it is sent: the preflight and the test. */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
+import type { Scans } from '../audiences/segments/scan.ts';
+import { createSigningKeys } from '../domains/signing-key.ts';
 import { createDownloads, type DownloadsApp } from '../emails/download.ts';
 import { holdTextFor } from '../emails/hold-text.ts';
 import type { SendApp } from '../emails/send.ts';
 import { paramsOf } from '../http/json/resource.ts';
+import { whileAwaited } from '../http/transport/client-disconnect.ts';
+import { createOriginCheck } from '../links/check-origin.ts';
+import { createLinks } from '../links/links.ts';
 import { callerOf, keyCheckOf } from '../tenants/authenticate.ts';
-import { type TestBody, testAnswerSchema, testBodySchema } from './preview-schemas.ts';
+import { runPreflight } from './preflight/preflight.ts';
+import {
+  preflightSchema,
+  showPreflight,
+  type TestBody,
+  testAnswerSchema,
+  testBodySchema,
+} from './preview-schemas.ts';
 import { sendTest } from './test-sending.ts';
 
-export type PreviewApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp & Pick<App, 'config'>;
+export type PreviewApp = Omit<SendApp, 'downloads' | 'inFlight'> &
+  DownloadsApp &
+  Pick<App, 'config' | 'dns' | 'sealer'> & { scans: Scans };
 
 const TAG = 'Broadcasts';
 const TEST = '/broadcasts/:id/test';
+const PREFLIGHT = '/broadcasts/:id/preflight';
 
 /** Registers the routes on the server. */
 export function registerPreviewApi(server: FastifyInstance, app: PreviewApp): void {
+  registerTest(server, app);
+  registerPreflight(server, app);
+}
+
+function registerPreflight(server: FastifyInstance, app: PreviewApp): void {
+  const previewing = {
+    ...app,
+    links: createLinks(app),
+    signingKeys: createSigningKeys(app),
+    originCheck: createOriginCheck(app),
+  };
+  server.get<{ Params: { id: string } }>(
+    PREFLIGHT,
+    {
+      config: { refuses: ['validation_error', 'restricted_api_key', 'domain_not_verified'] },
+      schema: {
+        operationId: 'preflightBroadcast',
+        summary: 'Show what a broadcast will be',
+        description:
+          'Returns who gets the broadcast, who does not and why, the size of the message, and what may go wrong. The broadcast is ' +
+          'checked as when it is sent, and refused with the same errors. Nothing is changed.',
+        tags: [TAG],
+        ...paramsOf(PREFLIGHT),
+        response: { 200: preflightSchema },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const holdText = holdTextFor(request);
+      const run = (gone: AbortSignal) => runPreflight(previewing, callerOf(request), { id, gone, holdText });
+      return showPreflight(await whileAwaited(request, run));
+    },
+  );
+}
+
+function registerTest(server: FastifyInstance, app: PreviewApp): void {
   const sending = { ...app, downloads: createDownloads(app) };
   server.post<{ Params: { id: string }; Body: TestBody }>(
     TEST,

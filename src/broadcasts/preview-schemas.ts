@@ -1,5 +1,7 @@
 /** Schemas of the routes that show what a broadcast will be, before it is sent. */
 import { type Static, Type } from 'typebox';
+import type { Preflight } from './preflight/preflight.ts';
+import { WARNING_CODES } from './preflight/warnings.ts';
 
 /** Maximum number of addresses that one test is sent to. Our own limit. */
 const MAX_TEST_ADDRESSES = 10;
@@ -43,3 +45,76 @@ export const testAnswerSchema = Type.Object(
     examples: [{ data: [{ to: TEST_TO, id: 'em_01khq3z5vgxw1r8t6n2m4c9b7d', status: 'queued' }] }],
   },
 );
+
+const count = (description: string) => Type.Integer({ description });
+
+const excludedSchema = Type.Object(
+  {
+    suppressed: count('Contacts whose address is on the suppression list.'),
+    unsubscribed: count('Contacts who have unsubscribed from all marketing mail.'),
+    optedOut: count('Contacts who have opted out of the topic.'),
+    notOptedIn: count('Contacts without a choice, when the topic is off by default.'),
+  },
+  { description: 'Who does not get the broadcast, each contact under the first reason that applies.' },
+);
+
+const sampleSchema = Type.Object(
+  {
+    contactId: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'The newest contact that gets the broadcast. Null when nobody does: fallbacks fill in the merge tags.',
+    }),
+    subject: Type.String({ description: 'Subject for this contact.' }),
+    sizeBytes: count(
+      'Size of the whole message as it leaves, with its header, its signature and its encoding.',
+    ),
+    htmlBytes: count('Size of the HTML for this contact.'),
+  },
+  { description: 'The broadcast as one contact would get it.' },
+);
+
+export const preflightSchema = Type.Object(
+  {
+    contacts: count('Contacts of the audience or the segment.'),
+    recipients: count('Contacts that get the broadcast if it is sent now.'),
+    excluded: excludedSchema,
+    sample: sampleSchema,
+    warnings: Type.Array(
+      Type.Object({
+        code: Type.Enum([...WARNING_CODES], { description: 'Name of the warning, for programs.' }),
+        message: Type.String({ description: 'What may go wrong, and what helps.' }),
+      }),
+      { description: 'What may go wrong. The broadcast can be sent nevertheless.' },
+    ),
+  },
+  {
+    title: 'BroadcastPreflight',
+    examples: [
+      {
+        contacts: 1_200,
+        recipients: 1_170,
+        excluded: { suppressed: 10, unsubscribed: 15, optedOut: 5, notOptedIn: 0 },
+        sample: {
+          contactId: 'ct_01khq3z5vgxw1r8t6n2m4c9b7d',
+          subject: 'What is new, Ada',
+          sizeBytes: 21_480,
+          htmlBytes: 18_230,
+        },
+        warnings: [
+          {
+            code: 'no_topic',
+            message:
+              'Without `topicId`, readers can only unsubscribe from all marketing mail, not from this kind alone',
+          },
+        ],
+      },
+    ],
+  },
+);
+
+/** Returns a preflight as the API shows it. */
+export function showPreflight({ reach, sample, warnings }: Preflight): Static<typeof preflightSchema> {
+  const { receives, newest: _, ...excluded } = reach;
+  const contacts = Object.values(excluded).reduce((sum, one) => sum + one, receives);
+  return { contacts, recipients: receives, excluded, sample, warnings };
+}

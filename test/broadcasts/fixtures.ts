@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import type { AudienceRow, SegmentRow } from '../../src/db/marketing-tables.ts';
+import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
+import { notSent } from '../../src/queue/sessions/transport.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
+import { deliverBy, deliveryAppOf, type Spool } from '../support/spool.ts';
 import type { TestApp, TestMethod } from '../support/test-app.ts';
 
 export const HOSTNAME = 'mx.postrider.example';
@@ -81,4 +84,19 @@ export function clientOf(world: TestApp) {
       return message;
     },
   };
+}
+
+/** What every recipient of due mail gets, by address. The mail stays in the queue. */
+export async function copiesOf(spool: Spool): Promise<Map<string, Buffer>> {
+  const raws = new Map<string, Buffer>();
+  for (const claim of await spool.claim()) {
+    await deliverBy(spool.app, claim, async ({ message, recipients }) => {
+      const { signature, content } = await deliveryAppOf(spool.app).prepare({ message, recipients });
+      const pieces: Buffer[] = [Buffer.from(signature, 'latin1')];
+      for await (const piece of content.chunks()) pieces.push(piece);
+      raws.set(recipients.map((one) => one.address).join(), Buffer.concat(pieces));
+      return notSent(claim, { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', text: 'Later' } });
+    });
+  }
+  return raws;
 }

@@ -3,11 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { simpleParser } from 'mailparser';
 import { createLinks } from '../../src/links/links.ts';
-import { NO_REPORT } from '../../src/queue/outcome/outcome.ts';
-import { notSent } from '../../src/queue/sessions/transport.ts';
 import { upsertPlan } from '../../src/tenants/store.ts';
-import { deliverBy, deliveryAppOf, openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
-import { TAG } from './fixtures.ts';
+import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { copiesOf, TAG } from './fixtures.ts';
 
 let spool: Spool;
 let audienceId: string;
@@ -51,21 +49,6 @@ async function send(id: string, body: object) {
   }[];
 }
 
-/** Returns what every recipient of due mail gets, by address. */
-async function copies(): Promise<Map<string, Buffer>> {
-  const raws = new Map<string, Buffer>();
-  for (const claim of await spool.claim()) {
-    await deliverBy(spool.app, claim, async ({ message, recipients }) => {
-      const { signature, content } = await deliveryAppOf(spool.app).prepare({ message, recipients });
-      const pieces: Buffer[] = [Buffer.from(signature, 'latin1')];
-      for await (const piece of content.chunks()) pieces.push(piece);
-      raws.set(recipients.map((one) => one.address).join(), Buffer.concat(pieces));
-      return notSent(claim, { kind: 'deferred', report: { ...NO_REPORT, phase: 'local', text: 'Later' } });
-    });
-  }
-  return raws;
-}
-
 test('each address gets a message of its own, filled in with the values of the contact', async () => {
   const id = await draft();
   const shown = (await ask('GET', `/broadcasts/${id}`)).body;
@@ -76,7 +59,7 @@ test('each address gets a message of its own, filled in with the values of the c
     sent.map((item) => [item.to, item.status]),
     to.map((address) => [address, 'queued']),
   );
-  const raws = await copies();
+  const raws = await copiesOf(spool);
   assert.deepEqual([...raws.keys()].sort(), ['ann@rcpt.example', 'bob@rcpt.example']);
   for (const [address, raw] of raws) {
     const parsed = await simpleParser(raw);
@@ -105,7 +88,7 @@ test('each address gets a message of its own, filled in with the values of the c
 test('without a contact, the fallbacks of the merge tags apply', async () => {
   for (const more of [{}, { contactId: null }]) {
     await send(await draft(), { to: ['carl@rcpt.example'], ...more });
-    const raw = (await copies()).get('carl@rcpt.example');
+    const raw = (await copiesOf(spool)).get('carl@rcpt.example');
     assert.ok(raw);
     const parsed = await simpleParser(raw);
     assert.equal(parsed.subject, 'News for friend');
@@ -116,7 +99,7 @@ test('without a contact, the fallbacks of the merge tags apply', async () => {
 test('a template is rendered as the broadcast would render it', async () => {
   const templateId = await idOf('/templates', { name: 'n', subject: 'unused', html, text: `Plain ${TAG}` });
   await send(await draft({ html: undefined, templateId }), { to: ['dora@rcpt.example'], contactId });
-  const raw = (await copies()).get('dora@rcpt.example');
+  const raw = (await copiesOf(spool)).get('dora@rcpt.example');
   assert.ok(raw);
   const parsed = await simpleParser(raw);
   assert.ok(String(parsed.html).includes('of Bern'));
@@ -134,7 +117,7 @@ test('an address that is named twice gets one test, and one that is suppressed i
       ['eve@rcpt.example', 'failed', 'suppressed_recipient'],
     ],
   );
-  await copies();
+  await copiesOf(spool);
 });
 
 test('each address counts towards the quota, and those beyond it are refused alone', async () => {
@@ -150,7 +133,7 @@ test('each address counts towards the quota, and those beyond it are refused alo
     ['queued', 'quota_exceeded'],
   );
   await limit(null);
-  assert.deepEqual([...(await copies()).keys()], ['gus@rcpt.example']);
+  assert.deepEqual([...(await copiesOf(spool)).keys()], ['gus@rcpt.example']);
 });
 
 test('tests are refused for addresses that are none, for too many, and for contacts of other audiences', async () => {
@@ -174,7 +157,7 @@ test('tests are refused for addresses that are none, for too many, and for conta
     const { status, body: answer } = await ask('POST', `/broadcasts/${id}/test`, body);
     assert.deepEqual([status, answer.error?.param], [400, param], JSON.stringify(answer));
   }
-  assert.equal((await copies()).size, 0);
+  assert.equal((await copiesOf(spool)).size, 0);
 });
 
 test('a draft whose template or topic was deleted is not sent as a test', async () => {

@@ -10,7 +10,7 @@ import { callerOf } from '../../tenants/authenticate.ts';
 import { showContact } from '../contacts/show.ts';
 import { withLiveTopics } from '../contacts/store.ts';
 import { readFilter } from './filter.ts';
-import { createScans, filterOf, type Scans, type SegmentPage } from './scan.ts';
+import { filterOf, type Scans, type SegmentPage } from './scan.ts';
 import {
   countSchema,
   newSegmentSchema,
@@ -38,9 +38,8 @@ const listQuery = {
   audienceId: Type.Optional(Type.String({ description: 'Only segments of this audience.' })),
 };
 
-/** Adds the routes of segments to the server. */
-export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp): void {
-  const scans = createScans(app);
+/** Adds the routes of segments to the server. All scans of the daemon share the limits of `scans`. */
+export function registerSegmentsApi(server: FastifyInstance, app: SegmentsApp, scans: Scans): void {
   const segments = resourceRoutes<SegmentView>(server, {
     name: 'segment',
     tag: TAG,

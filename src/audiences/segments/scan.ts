@@ -10,7 +10,7 @@ import { READER_THREADS } from '../../db/reader-pool.ts';
 import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { AppError } from '../../system/errors.ts';
 import type { Filter } from './filter.ts';
-import { countIdRange, findIdRange, readSegmentSlice, type SegmentQuery } from './store.ts';
+import { countIdRange, findIdRange, type IdRange, readSegmentSlice, type SegmentQuery } from './store.ts';
 
 export type ScanLimits = {
   /** Minimum number of contacts in a slice. The first slice has as many, because the cost of one is not known yet. */
@@ -55,12 +55,25 @@ export type SegmentPage = {
   last: ContactRow['id'] | undefined;
 };
 
+type Visit = (idRange: IdRange) => Promise<{ tookMs: number }>;
+
 export type Scans = {
   /**
    * Counts the contacts of a segment. When `gone` is aborted, the scan ends at the next slice and rejects with its reason.
    * @throws AppError unavailable while too many scans are running
    */
   count(query: SegmentQuery, gone?: AbortSignal): Promise<number>;
+  /**
+   * Visits every contact of an audience once, in ranges of ids and in no order. `visit` reads one range and returns the
+   * time that it took of a thread, in milliseconds. When `gone` is aborted, the scan ends at the next range and rejects
+   * with its reason.
+   * @throws AppError unavailable while too many scans are running; any error of `visit`
+   */
+  visit(
+    audience: Pick<SegmentQuery, 'tenantId' | 'audienceId'>,
+    visit: Visit,
+    gone?: AbortSignal,
+  ): Promise<void>;
   /**
    * Returns a page of the contacts of a segment.
    * @throws AppError unavailable while too many scans are running
@@ -82,6 +95,8 @@ export function createScans({ db }: Pick<App, 'db'>, limits: ScanLimits = LIMITS
   };
   return {
     count: (query, gone) => limit(query.tenantId, () => count(scanner, query, gone)),
+    visit: ({ tenantId, audienceId }, visit, gone) =>
+      limit(tenantId, () => visitRanges(scanner, { audienceId, visit, gone })),
     page: (query, request) => limit(query.tenantId, () => readPage(scanner, query, request)),
   };
 }
@@ -101,46 +116,56 @@ function createPace({ minContacts, maxContacts, sliceMs }: ScanLimits) {
   };
 }
 
-/** Counts the contacts of a segment. Ranges of ids are found one after the other and counted in parallel. */
-async function count(
+/** Counts the contacts of a segment. */
+async function count(scanner: Scanner, query: SegmentQuery, gone?: AbortSignal): Promise<number> {
+  let found = 0;
+  const visit: Visit = async (idRange) => {
+    const { count: more, tookMs } = await scanner.db.query(countIdRange, { ...query, idRange });
+    found += more;
+    return { tookMs };
+  };
+  await visitRanges(scanner, { audienceId: query.audienceId, visit, gone });
+  return found;
+}
+
+type Visiting = Pick<SegmentQuery, 'audienceId'> & { visit: Visit; gone: AbortSignal | undefined };
+
+/** Visits all contacts of an audience. Ranges of ids are found one after the other and visited in parallel. */
+async function visitRanges(
   { db, slices, limits }: Scanner,
-  query: SegmentQuery,
-  gone?: AbortSignal,
-): Promise<number> {
+  { audienceId, visit, gone }: Visiting,
+): Promise<void> {
   const pace = createPace(limits);
   const serially = new ConcurrencyLimiter({ maxRunning: 1 });
-  let found = 0;
   let isOver = false;
   let after: ContactRow['id'] | undefined;
   const nextIdRange = () =>
     serially.run(async () => {
       if (isOver) return undefined;
       const scan = pace.contacts();
-      const idRange = await db.query(findIdRange, { audienceId: query.audienceId, after, scan });
+      const idRange = await db.query(findIdRange, { audienceId, after, scan });
       if (!idRange || idRange.scanned < scan) isOver = true;
       after = idRange?.newest;
       return idRange;
     });
-  /** Counts the next range. Returns false at the end. */
-  const countNext = async (): Promise<boolean> => {
+  /** Visits the next range. Returns false at the end. */
+  const visitNext = async (): Promise<boolean> => {
     // The caller may have left while this slice waited for its thread.
     gone?.throwIfAborted();
     const idRange = await nextIdRange();
     if (!idRange) return false;
-    const { count, tookMs } = await db.query(countIdRange, { ...query, idRange });
+    const { tookMs } = await visit(idRange);
     pace.learn(idRange.scanned, tookMs);
-    found += count;
     return true;
   };
-  const countOn = async (): Promise<void> => {
-    while (await slices.run(countNext));
+  const visitAll = async (): Promise<void> => {
+    while (await slices.run(visitNext));
   };
   try {
-    await Promise.all(Array.from({ length: limits.maxConcurrentSlices }, countOn));
+    await Promise.all(Array.from({ length: limits.maxConcurrentSlices }, visitAll));
   } finally {
     isOver = true;
   }
-  return found;
 }
 
 async function readPage(

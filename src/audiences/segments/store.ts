@@ -207,14 +207,14 @@ export const countIdRange = defineRead(
 type Took = { tookMs: number };
 
 /** Measures a query with the real clock, because a reader thread has no other. */
-async function timed<Found>(query: () => Promise<Found>): Promise<Found & Took> {
+export async function timed<Found>(query: () => Promise<Found>): Promise<Found & Took> {
   const since = realClock.elapsed();
   const found = await query();
   return { ...found, tookMs: realClock.elapsed() - since };
 }
 
 /** A part of an audience, both ends included, and its number of contacts. */
-type IdRange = { oldest: ContactRow['id']; newest: ContactRow['id']; scanned: number };
+export type IdRange = { oldest: ContactRow['id']; newest: ContactRow['id']; scanned: number };
 
 /** Returns the range of the next contacts of the audience from the index alone, or undefined at the end. */
 async function readIdRange(tx: Tx, slice: NextSlice & SliceBounds): Promise<IdRange | undefined> {
@@ -242,15 +242,20 @@ async function readIdRange(tx: Tx, slice: NextSlice & SliceBounds): Promise<IdRa
   return scanned === 0 ? undefined : { oldest, newest, scanned };
 }
 
-async function selectMatching(tx: Tx, query: SegmentQuery, idRange: IdRange) {
-  const context = await readFilterContext(tx, query);
-  return tx
+/** Selects the contacts of a segment in a range of ids, or all contacts of the audience when there is no filter. */
+export async function selectMatching(
+  tx: Tx,
+  { filter, ...query }: Omit<SegmentQuery, 'filter'> & { filter: Filter | undefined },
+  idRange: IdRange,
+) {
+  const inRange = tx
     .selectFrom('contacts')
     .where('audienceId', '=', query.audienceId)
     .where('contacts.id', '>=', idRange.oldest)
     .where('contacts.id', '<=', idRange.newest)
-    .where('tenantId', '=', query.tenantId)
-    .where(segmentCondition(query.filter, context));
+    .where('tenantId', '=', query.tenantId);
+  if (!filter) return inRange;
+  return inRange.where(segmentCondition(filter, await readFilterContext(tx, { ...query, filter })));
 }
 
 const defaultsOfTenant = statement((db, param: Param<Pick<TopicRow, 'tenantId'>>) =>

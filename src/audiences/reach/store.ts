@@ -1,0 +1,74 @@
+/**
+ * Reads which contacts of an audience or a segment would get a marketing mail, and why the others would not. This module
+ * writes nothing. The reasons are those of `findExclusions` (queue/exclusions.ts), which decides again when the mail is
+ * sent; there, one address is judged at a time, and here a whole range of contacts in one statement.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { ContactRow, TopicRow } from '../../db/marketing-tables.ts';
+import { defineRead, type Tx } from '../../db/operation.ts';
+import { ALL_TOPICS } from '../contacts/merge.ts';
+import type { Filter } from '../segments/filter.ts';
+import { type IdRange, type SegmentQuery, selectMatching, timed } from '../segments/store.ts';
+
+/** The judgement about a contact: the mail arrives, or one of the reasons why it does not. */
+export type Reach = 'receives' | 'suppressed' | 'unsubscribed' | 'optedOut' | 'notOptedIn';
+
+/** The marketing mail that contacts are judged for. */
+export type ReachQuery = Omit<SegmentQuery, 'filter'> & {
+  /** Filter of the segment. Undefined means the whole audience. */
+  filter: Filter | undefined;
+  topic: Pick<TopicRow, 'id' | 'defaultOptIn'> | undefined;
+};
+
+type ReachCount = { reach: Reach; count: number; newest: ContactRow['id'] };
+
+/** Counts the contacts in a range of ids by what the mail would mean for them, with the newest contact of each kind. */
+export const countReach = defineRead(
+  'audiences.countReach',
+  (tx, { idRange, topic, ...query }: ReachQuery & { idRange: IdRange }) =>
+    timed(async () => ({ counts: await judge(tx, { ...query, topic }, idRange) })),
+);
+
+async function judge(tx: Tx, query: ReachQuery, idRange: IdRange): Promise<ReachCount[]> {
+  const contacts = await selectMatching(tx, query, idRange);
+  return tx
+    .selectFrom(contacts.select(['contacts.id', reachOf(query.topic).as('reach')]).as('judged'))
+    .select(({ fn }) => ['judged.reach', fn.countAll<number>().as('count'), fn.max('judged.id').as('newest')])
+    .groupBy('judged.reach')
+    .execute();
+}
+
+/**
+ * Returns the expression that judges a row of `contacts`. Most addresses have no choices, which one look-up tells; the
+ * choices themselves are read only for the others.
+ */
+function reachOf(topic: ReachQuery['topic']): RawBuilder<Reach> {
+  const optOut = topic ? sql`WHEN ${hasChosen(topic.id, 0)} THEN 'optedOut'` : sql``;
+  const optIn = topic?.defaultOptIn === 0 ? sql`WHEN NOT ${hasChosen(topic.id, 1)} THEN 'notOptedIn'` : sql``;
+  const undecided = topic?.defaultOptIn === 0 ? 'notOptedIn' : 'receives';
+  return sql<Reach>`CASE
+    WHEN EXISTS (
+      SELECT 1 FROM suppressions
+      WHERE suppressions.tenantId = contacts.tenantId AND suppressions.email = contacts.address
+    ) THEN 'suppressed'
+    WHEN NOT EXISTS (
+      SELECT 1 FROM contactChoices
+      WHERE contactChoices.tenantId = contacts.tenantId AND contactChoices.address = contacts.address
+    ) THEN ${sql.lit(undecided)}
+    WHEN ${hasChosen(ALL_TOPICS, 0)} THEN 'unsubscribed'
+    ${optOut}
+    ${optIn}
+    ELSE 'receives' END`;
+}
+
+/** Returns the condition that a contact with the address, in an audience that is not deleted, or its reader has chosen so. */
+function hasChosen(topicId: string, optedIn: 0 | 1): RawBuilder<boolean> {
+  return sql<boolean>`EXISTS (
+    SELECT 1 FROM contactChoices
+    LEFT JOIN contacts AS choosers ON choosers.id = contactChoices.contactId
+    LEFT JOIN audiences ON audiences.id = choosers.audienceId
+    WHERE contactChoices.tenantId = contacts.tenantId AND contactChoices.address = contacts.address
+      AND contactChoices.topicId = ${topicId} AND contactChoices.optedIn = ${optedIn}
+      AND (contactChoices.contactId = '' OR (audiences.id IS NOT NULL AND audiences.deletedAt IS NULL))
+  )`;
+}

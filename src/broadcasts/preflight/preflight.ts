@@ -1,0 +1,97 @@
+/**
+ * Shows what a broadcast will be before it is sent: who gets it, who does not and why, how large the message is, and what
+ * may go wrong. It checks the broadcast as sending does, and changes nothing.
+ */
+import type { App } from '../../app.ts';
+import { findContact } from '../../audiences/contacts/store.ts';
+import { countReached, type ReachCounts } from '../../audiences/reach/count.ts';
+import { filterOf, type Scans } from '../../audiences/segments/scan.ts';
+import { findSegment } from '../../audiences/segments/store.ts';
+import type { BroadcastRow, ContactRow, TopicRow } from '../../db/marketing-tables.ts';
+import type { SigningKeys } from '../../domains/signing-key.ts';
+import { readMailbox } from '../../emails/request/addresses.ts';
+import { requireSender } from '../../emails/sender.ts';
+import type { OriginCheck } from '../../links/check-origin.ts';
+import type { Links } from '../../links/links.ts';
+import { findTemplate } from '../../templates/store.ts';
+import type { Caller } from '../../tenants/authenticate.ts';
+import { findTopic } from '../../topics/store.ts';
+import { draftFieldsOf, readDraft } from '../draft.ts';
+import { getBroadcast } from '../store.ts';
+import { composeSample, type Sample, type Texts } from './sample.ts';
+import { findWarnings, type Warning } from './warnings.ts';
+
+type PreflightApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText'> & {
+  scans: Scans;
+  links: Links;
+  signingKeys: SigningKeys;
+  originCheck: OriginCheck;
+};
+
+export type Preflight = {
+  reach: ReachCounts;
+  sample: Sample & { contactId: ContactRow['id'] | null };
+  warnings: Warning[];
+};
+
+type Asked = {
+  id: string;
+  /** Aborted when the caller no longer waits. */
+  gone: AbortSignal;
+  /** Reserves memory for the texts, whose characters it is given. */
+  holdText: (characters: number) => unknown;
+};
+
+/**
+ * Returns the preflight of a broadcast.
+ * @throws AppError not_found, validation_error, restricted_api_key, domain_not_verified, unavailable
+ */
+export async function runPreflight(
+  app: PreflightApp,
+  caller: Caller,
+  { id, gone, holdText }: Asked,
+): Promise<Preflight> {
+  const broadcast = await getBroadcast(app.db.read, caller, id);
+  await readDraft(app, caller, { wanted: draftFieldsOf(broadcast), given: {} });
+  const sender = readMailbox('from', broadcast.fromHeader);
+  const { domainId } = await requireSender(app, caller, { domain: sender.domain, simulatorOnly: false });
+  const { topicId, tenantId } = broadcast;
+  const topic = topicId === null ? undefined : await findTopic(app.db.read, tenantId, topicId);
+  const texts = await findTexts(app, broadcast);
+  holdText(texts.html.length + (texts.text?.length ?? 0));
+  const reach = await countFor(app, broadcast, { topic, gone });
+  const contact = await findSampleContact(app, broadcast, reach);
+  const sample = await composeSample(app, { broadcast, domainId, topic, texts, contact });
+  const warnings = await findWarnings(app, { broadcast, sender, htmlBytes: sample.htmlBytes });
+  return { reach, sample: { ...sample, contactId: contact?.id ?? null }, warnings };
+}
+
+/** Returns the texts that would be sent: the broadcast's own, or those of its template. */
+async function findTexts(
+  { db }: Pick<App, 'db'>,
+  { tenantId, templateId, html, text }: BroadcastRow,
+): Promise<Texts> {
+  const template = templateId === null ? undefined : await findTemplate(db.read, tenantId, templateId);
+  return { html: html ?? template?.html ?? '', text: text ?? template?.text ?? null };
+}
+
+async function countFor(
+  app: PreflightApp,
+  { tenantId, audienceId, segmentId }: BroadcastRow,
+  { topic, gone }: { topic: TopicRow | undefined; gone: AbortSignal },
+): Promise<ReachCounts> {
+  const segment = segmentId === null ? undefined : await findSegment(app.db.read, tenantId, segmentId);
+  const filter = segment && filterOf(segment);
+  return countReached(app, { tenantId, audienceId, filter, topic, now: app.clock.now() }, gone);
+}
+
+/** Returns the newest contact that would get the broadcast. It may have been deleted since it was counted. */
+async function findSampleContact(
+  { db }: Pick<App, 'db'>,
+  { tenantId, audienceId }: BroadcastRow,
+  { newest }: ReachCounts,
+): Promise<ContactRow | undefined> {
+  return newest === undefined
+    ? undefined
+    : findContact(db.read, tenantId, { audienceId, idOrAddress: newest });
+}

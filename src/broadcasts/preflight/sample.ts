@@ -1,0 +1,114 @@
+/** Composes a broadcast for one contact, as it would leave, so that its size is known before anybody gets it. */
+import type { App } from '../../app.ts';
+import type { BroadcastRow, ContactRow, TopicRow } from '../../db/marketing-tables.ts';
+import type { DomainRow } from '../../db/tables.ts';
+import type { SigningKeys } from '../../domains/signing-key.ts';
+import { marketingFields } from '../../emails/marketing-fields.ts';
+import { readMailbox } from '../../emails/request/addresses.ts';
+import { asLine } from '../../emails/request/text.ts';
+import type { Links } from '../../links/links.ts';
+import { createBodyHash } from '../../mail/dkim/body-hash.ts';
+import { signMessage } from '../../mail/dkim/sign.ts';
+import { composeBody } from '../../mail/message/compose.ts';
+import { dateField } from '../../mail/message/headers.ts';
+import { writeMessageFields } from '../../mail/message/message-fields.ts';
+import { fillTexts } from '../../queue/contents/content.ts';
+import { fieldsFor, textsFor, UNSUBSCRIBE_TAG, UNSUBSCRIBE_URL } from '../../queue/contents/reader.ts';
+import { newId } from '../../system/ids.ts';
+import { renderTemplate } from '../../templates/render.ts';
+import { mergeValuesOf } from '../merge-values.ts';
+
+type SampleApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText'> & {
+  links: Links;
+  signingKeys: SigningKeys;
+};
+
+/** HTML and text of a broadcast or of its template, with their placeholders. The text may be generated. */
+export type Texts = { html: string; text: string | null };
+
+type Sampled = {
+  broadcast: BroadcastRow;
+  /** Domain whose key signs the mail; null for the sandbox domain, which has no key. */
+  domainId: DomainRow['id'] | null;
+  topic: TopicRow | undefined;
+  texts: Texts;
+  /** Contact that the message is for. Without one, the fallbacks of the placeholders apply. */
+  contact: ContactRow | undefined;
+};
+
+/** Address of the message when no contact would get the broadcast. */
+const NOBODY = 'reader@example.com';
+
+export type Sample = {
+  subject: string;
+  /** Size of the whole message in bytes, with its signature. */
+  sizeBytes: number;
+  /** Size of the HTML that the contact gets, in bytes of UTF-8. */
+  htmlBytes: number;
+};
+
+/**
+ * Returns what a contact would get.
+ * @throws AppError validation_error when the values of the contact make a text too long
+ */
+export async function composeSample(app: SampleApp, sampled: Sampled): Promise<Sample> {
+  const { broadcast, contact, topic } = sampled;
+  const { tenantId, topicId } = broadcast;
+  const values = { ...(contact && mergeValuesOf(contact)), [UNSUBSCRIBE_URL]: UNSUBSCRIBE_TAG };
+  const address = contact?.email ?? NOBODY;
+  const unsubscribeUrl = app.links.unsubscribeUrl({
+    tenantId,
+    topicId: topicId ?? undefined,
+    contactId: contact?.id,
+    address,
+  });
+  const filled = fillTexts(await withGenerated(app, tenantId, sampled.texts), values);
+  const { html, text } = textsFor(filled, { unsubscribeUrl });
+  const subject = asLine(renderTemplate(broadcast.subject, values, 'text').text);
+  const from = readMailbox('from', broadcast.fromHeader);
+  const now = app.clock.now();
+  const id = newId('em', now);
+  const fields = writeMessageFields({
+    from,
+    to: [readMailbox('to', address)],
+    cc: [],
+    replyTo: broadcast.replyTo === null ? [] : [readMailbox('replyTo', broadcast.replyTo)],
+    subject,
+    headers: topic ? marketingFields(app, topic) : [],
+    messageId: `${id}@${from.domain}`,
+  });
+  const body = composeBody({ html, text, boundarySeed: id }, []);
+  const head = `${dateField(now)}${fields}${fieldsFor({ unsubscribeUrl })}${body.fields}\r\n`;
+  const sizeBytes = await measure(app, sampled, { head: Buffer.from(head, 'latin1'), body: body.pieces });
+  return { subject, sizeBytes, htmlBytes: Buffer.byteLength(html ?? '') };
+}
+
+/** Returns the texts with one that is generated from the HTML when there is none, as sending does. */
+async function withGenerated(
+  { htmlText }: Pick<App, 'htmlText'>,
+  owner: string,
+  { html, text }: Texts,
+): Promise<{ html: string; text?: string }> {
+  const plain = text ?? (await htmlText.convert(html, owner)).text;
+  return { html, ...(plain !== '' && { text: plain }) };
+}
+
+type Composed = { head: Buffer; body: Iterable<Buffer> };
+
+/** Signs a message and returns its whole size in bytes. */
+async function measure(
+  { clock, signingKeys }: SampleApp,
+  { domainId }: Sampled,
+  { head, body }: Composed,
+): Promise<number> {
+  const hash = createBodyHash();
+  let bodyBytes = 0;
+  for (const piece of body) {
+    hash.update(piece);
+    bodyBytes += piece.length;
+  }
+  const key = domainId === null ? undefined : await signingKeys.find(domainId);
+  const message = { header: head, bodyHash: hash.digest() };
+  const signature = key ? await signMessage(message, key, Math.floor(clock.now() / 1000)) : '';
+  return signature.length + head.length + bodyBytes;
+}

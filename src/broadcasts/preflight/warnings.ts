@@ -1,0 +1,109 @@
+/** Finds what may go wrong with a broadcast although it can be sent, and says it in words for its author. */
+import type { App } from '../../app.ts';
+import type { BroadcastRow } from '../../db/marketing-tables.ts';
+import { isSandboxDomain } from '../../domains/sender.ts';
+import { findDomainByName } from '../../domains/sending/store.ts';
+import { getDomain } from '../../domains/store.ts';
+import type { OriginCheck } from '../../links/check-origin.ts';
+import type { Mailbox } from '../../mail/address.ts';
+import { addressKey } from '../../mail/address.ts';
+import { hasTransactionalMail } from './store.ts';
+
+/** Names of the warnings, for programs. */
+export const WARNING_CODES = [
+  'html_too_large',
+  'no_topic',
+  'shared_sender',
+  'no_dmarc_alignment',
+  'links_unreachable',
+] as const;
+
+export type Warning = { code: (typeof WARNING_CODES)[number]; message: string };
+
+/**
+ * Size of the HTML in bytes from which Gmail may show only its beginning. It clips at 102 KB, and hides the link to
+ * unsubscribe, which most mail has at its end.
+ */
+const MAX_SHOWN_HTML_BYTES = 100_000;
+
+type WarningApp = Pick<App, 'clock' | 'config' | 'db'> & { originCheck: OriginCheck };
+
+type Checked = { broadcast: BroadcastRow; sender: Mailbox; htmlBytes: number };
+
+/** Returns the warnings about a broadcast. `htmlBytes` is the size of the HTML that a contact gets. */
+export async function findWarnings(app: WarningApp, checked: Checked): Promise<Warning[]> {
+  const found = await Promise.all([
+    warnOfSize(checked),
+    warnOfTopic(checked),
+    warnOfSender(app, checked),
+    warnOfDmarc(app, checked),
+    warnOfOrigin(app),
+  ]);
+  return found.filter((warning) => warning !== undefined);
+}
+
+function warnOfSize({ htmlBytes }: Checked): Warning | undefined {
+  if (htmlBytes <= MAX_SHOWN_HTML_BYTES) return undefined;
+  const message = `The HTML has ${htmlBytes} bytes. Gmail shows only the first 102 KB, and hides a link to unsubscribe that comes later`;
+  return { code: 'html_too_large', message };
+}
+
+function warnOfTopic({ broadcast }: Checked): Warning | undefined {
+  if (broadcast.topicId !== null) return undefined;
+  const message =
+    'Without `topicId`, readers can only unsubscribe from all marketing mail, not from this kind alone';
+  return { code: 'no_topic', message };
+}
+
+async function warnOfSender(
+  { db, clock }: WarningApp,
+  { broadcast: { tenantId, mode }, sender }: Checked,
+): Promise<Warning | undefined> {
+  const asked = { tenantId, mode, fromAddress: addressKey(sender.address), now: clock.now() };
+  if (!(await db.query(hasTransactionalMail, asked))) return undefined;
+  const message = `${sender.address} has sent transactional mail in the last 30 days. Complaints about the broadcast also harm that mail; use another address, or better another subdomain`;
+  return { code: 'shared_sender', message };
+}
+
+/**
+ * DMARC passes when a signature or the envelope sender of the same domain passes. Mail is signed with the key of
+ * the sender's own domain, so alignment depends on what that domain publishes.
+ */
+async function warnOfDmarc(
+  { db, config }: WarningApp,
+  { broadcast: { tenantId }, sender: { domain } }: Checked,
+): Promise<Warning | undefined> {
+  const warning = (message: string): Warning => ({ code: 'no_dmarc_alignment', message });
+  if (isSandboxDomain(config, domain))
+    return warning(`Mail from ${domain} is not signed, so DMARC cannot pass; use a domain of your own`);
+  const found = await findDomainByName(db.read, tenantId, domain);
+  if (!found) return undefined;
+  const { findings } = await getDomain(db.read, tenantId, found.id);
+  if (findings.DKIM.status !== 'verified' && findings.RETURN_PATH.status !== 'verified')
+    return warning(
+      `The DKIM record of ${domain} was not found at the last check, so DMARC does not pass; see GET /v1/domains/${found.id}`,
+    );
+  if (findings.DMARC.status !== 'verified')
+    return warning(
+      `The DMARC record of ${domain} was not found at the last check, and large receivers ask for one; see GET /v1/domains/${found.id}`,
+    );
+  return undefined;
+}
+
+async function warnOfOrigin({ originCheck }: WarningApp): Promise<Warning | undefined> {
+  const { origin } = originCheck;
+  const state = await originCheck.check();
+  const warning = (message: string): Warning => ({ code: 'links_unreachable', message });
+  switch (state.kind) {
+    case 'answers':
+      return undefined;
+    case 'local':
+      return warning(`Links lead to ${origin}, which works on this machine only; set \`hostname\``);
+    case 'private':
+      return warning(`Links lead to ${origin}, which has no public address, so readers cannot unsubscribe`);
+    case 'silent':
+      return warning(
+        `Links lead to ${origin}, which does not answer (${state.reason}), so readers cannot unsubscribe`,
+      );
+  }
+}

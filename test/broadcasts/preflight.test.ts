@@ -1,0 +1,178 @@
+/** A broadcast shows whom it reaches, how large it is and what may go wrong, before it is sent. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Fetch } from '../../src/system/fetch.ts';
+import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
+import { copiesOf, SANDBOX, TAG } from './fixtures.ts';
+
+const ours: Fetch = async () => ({
+  ...{ status: 404, headers: { 'x-request-id': 'req_1' }, body: Buffer.alloc(0), truncated: false },
+});
+
+let spool: Spool;
+let audienceId: string;
+let topicId: string;
+let web: { asked: number; answer: Fetch };
+
+before(async () => {
+  web = { asked: 0, answer: ours };
+  const fetch: Fetch = (request) => {
+    web.asked += 1;
+    return web.answer(request);
+  };
+  spool = await openSpool({ system: { fetch } });
+  audienceId = await idOf('/audiences', { name: 'Readers' });
+  topicId = await idOf('/topics', { name: 'News', defaultOptIn: true });
+});
+after(() => spool.close());
+
+const ask = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown) =>
+  spool.request(method, `/v1${path}`, { key: spool.liveKey, ...(body !== undefined && { body }) });
+
+async function idOf(path: string, body: object): Promise<string> {
+  const made = await ask('POST', path, body);
+  assert.equal(made.status, 201, JSON.stringify(made.body));
+  return made.body.id;
+}
+
+const FROM = `Ada <ada@${SENDER_DOMAIN}>`;
+const draft = (more: object = {}) =>
+  idOf('/broadcasts', {
+    ...{ audienceId, topicId, from: FROM, subject: 'News for {{firstName|friend}}' },
+    ...{ html: `<p>Hello {{firstName|friend}}</p><a href="${TAG}">Leave</a>`, ...more },
+  });
+
+async function preflight(id: string) {
+  const { status, body } = await ask('GET', `/broadcasts/${id}/preflight`);
+  assert.equal(status, 200, JSON.stringify(body));
+  return body;
+}
+
+type Published = { type: string; name: string; value: string; alternative?: Published };
+const codes = ({ warnings }: { warnings: { code: string }[] }) => warnings.map(({ code }) => code);
+const contact = (fields: object, audience = audienceId) => idOf(`/audiences/${audience}/contacts`, fields);
+
+test('everybody is counted once: who gets the broadcast, and the others by the first reason', async () => {
+  await contact({ email: 'plain@rcpt.example' });
+  await spool.clock.advance(1);
+  const newest = await contact({ email: 'newest@rcpt.example', firstName: '<Bea>' });
+  await spool.clock.advance(1);
+  await contact({ email: 'left@rcpt.example', unsubscribed: true });
+  const optOut = { topics: [{ id: topicId, subscription: 'opt_out' }] };
+  await contact({ email: 'out@rcpt.example', ...optOut });
+  await contact({ email: 'bad@rcpt.example', unsubscribed: true });
+  await idOf('/suppressions', { email: 'bad@rcpt.example' });
+  const found = await preflight(await draft());
+  assert.deepEqual(
+    { contacts: found.contacts, recipients: found.recipients, excluded: found.excluded },
+    { contacts: 5, recipients: 2, excluded: { suppressed: 1, unsubscribed: 1, optedOut: 1, notOptedIn: 0 } },
+  );
+  assert.equal(found.sample.contactId, newest);
+  assert.equal(found.sample.subject, 'News for <Bea>');
+  assert.deepEqual(found.warnings, []);
+
+  const rare = await idOf('/topics', { name: 'Rare', defaultOptIn: false });
+  const { recipients, excluded } = await preflight(await draft({ topicId: rare }));
+  assert.deepEqual([recipients, excluded.notOptedIn, excluded.optedOut], [0, 3, 0]);
+});
+
+test('a segment is counted alone', async () => {
+  const filter = { op: 'and', rules: [{ field: 'firstName', cmp: 'eq', value: '<bea>' }] };
+  const segmentId = await idOf('/segments', { name: 's', audienceId, filter });
+  const { contacts, recipients } = await preflight(await draft({ audienceId: undefined, segmentId }));
+  assert.deepEqual([contacts, recipients], [1, 1]);
+});
+
+test('the size is that of the message as it leaves, with its signature', async () => {
+  const html = `<p>Grüße, {{firstName|friend}} ${'\u{1f600}'.repeat(400)}</p><a href="${TAG}">Leave</a>`;
+  const id = await draft({ html, replyTo: 'Re <re@rcpt.example>' });
+  const { sample } = await preflight(id);
+  const sent = await ask('POST', `/broadcasts/${id}/test`, {
+    ...{ to: ['newest@rcpt.example'], contactId: sample.contactId },
+  });
+  assert.equal(sent.body.data[0].status, 'queued');
+  const raw = (await copiesOf(spool)).get('newest@rcpt.example');
+  assert.equal(sample.sizeBytes, raw?.length);
+  assert.ok(sample.htmlBytes > 1_600 && sample.htmlBytes < sample.sizeBytes);
+});
+
+test('without a recipient, the fallbacks fill in the sample', async () => {
+  const empty = await idOf('/audiences', { name: 'Empty' });
+  const { contacts, recipients, sample } = await preflight(await draft({ audienceId: empty }));
+  assert.deepEqual([contacts, recipients, sample.contactId, sample.subject], [0, 0, null, 'News for friend']);
+});
+
+test('warned of: HTML that Gmail clips, and no topic', async () => {
+  const large = `${TAG}${'x'.repeat(99_000)}`;
+  const small = await preflight(await draft({ html: large }));
+  assert.deepEqual(codes(small), []);
+  assert.deepEqual(codes(await preflight(await draft({ html: `${large}${'x'.repeat(1_500)}` }))), [
+    'html_too_large',
+  ]);
+  assert.deepEqual(codes(await preflight(await draft({ topicId: null }))), ['no_topic']);
+});
+
+test('warned of: a sender who has sent transactional mail in the last 30 days', async () => {
+  const from = `shop@${SENDER_DOMAIN}`;
+  const id = await draft({ from: `Shop <SHOP@${SENDER_DOMAIN}>` });
+  assert.deepEqual(codes(await preflight(id)), []);
+  await spool.accept('buyer@rcpt.example', { from });
+  assert.deepEqual(codes(await preflight(id)), ['shared_sender']);
+  assert.deepEqual(codes(await preflight(await draft())), []);
+  await spool.clock.advance(31 * 86_400_000);
+  assert.deepEqual(codes(await preflight(id)), []);
+});
+
+test('warned of: records of the domain that are no longer found, and the sandbox, whose mail is not signed', async () => {
+  await spool.addDomain(spool.liveKey, 'shaky.example');
+  const [domain] = (await ask('GET', '/domains?name=shaky.example')).body.data;
+  const id = await draft({ from: 'a@shaky.example' });
+  assert.deepEqual(codes(await preflight(id)), []);
+  const lost = async (record: 'DKIM' | 'DMARC') => {
+    const kept = domain.records.filter((one: { record: string }) => one.record !== record);
+    const published = kept.map((one: Published) => one.alternative ?? one);
+    spool.dns.setZone(
+      published
+        .map(
+          ({ name, type, value }: Published) =>
+            `${name} ${type} ${type === 'TXT' ? JSON.stringify(value) : value}`,
+        )
+        .join('\n'),
+    );
+    await ask('POST', `/domains/${domain.id}/verify`);
+    const [warning] = (await preflight(id)).warnings;
+    assert.equal(warning.code, 'no_dmarc_alignment');
+    return warning.message;
+  };
+  assert.match(await lost('DMARC'), /^The DMARC record of shaky\.example was not found/);
+  assert.match(await lost('DKIM'), /^The DKIM record of shaky\.example was not found/);
+  const body = { audienceId, topicId, from: `a@${SANDBOX}`, subject: 's', html: TAG };
+  const made = await spool.request('POST', '/v1/broadcasts', { body });
+  const { body: sandbox } = await spool.request('GET', `/v1/broadcasts/${made.body.id}/preflight`);
+  assert.deepEqual(codes(sandbox), ['no_dmarc_alignment']);
+});
+
+test('warned of: links that lead nowhere', async () => {
+  web.answer = () => Promise.reject(new Error('connect ECONNREFUSED'));
+  const id = await draft();
+  await spool.clock.advance(60_000);
+  const [warning] = (await preflight(id)).warnings;
+  assert.deepEqual(
+    [warning.code, warning.message],
+    [
+      'links_unreachable',
+      'Links lead to https://track.mx.postrider.example, which does not answer (connect ECONNREFUSED), so readers cannot unsubscribe',
+    ],
+  );
+  web.answer = ours;
+  await spool.clock.advance(60_000);
+  assert.deepEqual(codes(await preflight(id)), []);
+});
+
+test('a broadcast that cannot be sent is refused as sending would refuse it', async () => {
+  const gone = await idOf('/topics', { name: 'Gone' });
+  const id = await draft({ topicId: gone });
+  await ask('DELETE', `/topics/${gone}`);
+  const { status, body } = await ask('GET', `/broadcasts/${id}/preflight`);
+  assert.deepEqual([status, body.error?.type, body.error?.param], [400, 'validation_error', 'topicId']);
+});
