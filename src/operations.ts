@@ -39,6 +39,8 @@ import './suppressions/store.ts';
 import './templates/store.ts';
 import './tenants/store.ts';
 import './topics/store.ts';
+import './tracking/engagements/record.ts';
+import './tracking/judgement/store.ts';
 import './webhooks/deliveries/replay.ts';
 import './webhooks/deliveries/store.ts';
 import './webhooks/fan-out.ts';

@@ -18,6 +18,7 @@ import type {
   TopicRow,
 } from './marketing-tables.ts';
 import type { InstallationRow, MigrationRow, StartRow } from './own-tables.ts';
+import type { EngagementRow } from './tracking-tables.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from './webhook-tables.ts';
 
 export type Mode = 'live' | 'test';
@@ -316,6 +317,7 @@ export type Tables = {
   emailTags: EmailTagRow;
   idempotency: IdempotencyRow;
   broadcasts: BroadcastRow;
+  engagements: EngagementRow;
   events: EventRow;
   webhookEndpoints: WebhookEndpointRow;
   webhookDeliveries: WebhookDeliveryRow;

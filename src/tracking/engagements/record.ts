@@ -1,0 +1,63 @@
+/**
+ * Records opens and clicks. The pages answer the reader without waiting for it: `app.db.commitInBackground`. What the
+ * requests of one email may occupy on the disk is bounded, because a scanner may fetch a link thousands of times.
+ */
+import { defineWrite, type Tx } from '../../db/operation.ts';
+import type { EngagementRow } from '../../db/tracking-tables.ts';
+import { DAY_MS } from '../../system/clock.ts';
+import { countRequest, findOfEmail, findSimilar, insertEngagement } from './store.ts';
+
+/** A request for the pixel or for a link of an email. The caller has checked its token. */
+export type EngagementRequest = Pick<EngagementRow, 'emailId' | 'kind' | 'link'> & {
+  /** Time of the request in Unix milliseconds. */
+  at: number;
+  ip: string | null;
+  userAgent: string | null;
+  method: string;
+  isPrefetch: boolean;
+};
+
+/** Time from the request to its judgement. Other requests of the same client show by then what it is. */
+export const JUDGING_DELAY_MS = 15_000;
+/** Maximum number of characters of a user agent that are stored. Longer ones are cut off. Our own limit. */
+const MAX_USER_AGENT_CHARACTERS = 512;
+/**
+ * Maximum number of rows for each kind and link of an email, and for an email, that are stored without delay. Beyond them
+ * one row a day is stored, so that a machine cannot hide the person who follows the link later. Our own limits.
+ */
+export const MAX_ROWS_PER_LINK = 10;
+export const MAX_ROWS_PER_EMAIL = 250;
+
+/**
+ * Records a request. A repetition by the same client before the judgement is counted on the same row; a request beyond
+ * the limits is counted on the newest row.
+ */
+export const recordEngagement = defineWrite(
+  'tracking.recordEngagement',
+  async (tx, { method, ...request }: EngagementRequest) => {
+    const userAgent = request.userAgent?.slice(0, MAX_USER_AGENT_CHARACTERS) || null;
+    const isHead = method === 'HEAD' ? 1 : 0;
+    const isPrefetch = request.isPrefetch ? 1 : 0;
+    const similar = await findSimilar(tx, { ...request, userAgent });
+    if (similar.unjudgedId !== null) return countRequest(tx, { id: similar.unjudgedId, isHead, isPrefetch });
+    const full = await findFull(tx, request, similar);
+    if (full !== undefined) return countRequest(tx, { id: full, isHead: 0, isPrefetch: 0 });
+    const dueAt = request.at + JUDGING_DELAY_MS;
+    return insertEngagement(tx, { ...request, userAgent, isHead, isPrefetch, dueAt });
+  },
+);
+
+/** Returns the row that counts the request when a limit is reached, and undefined when the request gets its own row. */
+async function findFull(
+  tx: Tx,
+  { emailId, at }: Pick<EngagementRow, 'emailId' | 'at'>,
+  similar: Awaited<ReturnType<typeof findOfEmail>>,
+): Promise<EngagementRow['id'] | undefined> {
+  if (similar.rows >= MAX_ROWS_PER_LINK && isRecent(similar, at)) return similar.newestId ?? undefined;
+  const all = await findOfEmail(tx, emailId);
+  return all.rows >= MAX_ROWS_PER_EMAIL && isRecent(all, at) ? (all.newestId ?? undefined) : undefined;
+}
+
+function isRecent({ latestAt }: { latestAt: number | null }, at: number): boolean {
+  return latestAt !== null && Math.abs(at - latestAt) < DAY_MS;
+}

@@ -1,0 +1,101 @@
+/** Reads the engagements that are due for their judgement, with everything that the judgement considers. */
+import { defineRead, type Tx } from '../../db/operation.ts';
+import { constant, type Param, statement } from '../../db/statement.ts';
+import type { EngagementRow } from '../../db/tracking-tables.ts';
+
+type DueEngagement = Omit<EngagementRow, 'requests' | 'dueAt' | 'verdict' | 'reason' | 'eventId'>;
+
+/** Facts about an email that the engagement itself does not have. */
+type EmailFacts = {
+  /** Delivery attempts that showed the content of the email to a server: their ends and their durations. */
+  attempts: readonly { at: number; durationMs: number }[];
+  /** True while a server is being shown the email. */
+  isInFlight: boolean;
+  /** All clicks of the email around the engagements, in the order of their times. */
+  clicks: readonly Pick<EngagementRow, 'at' | 'link' | 'ip'>[];
+};
+
+type DueRange = {
+  /** Time at or before which an engagement is due. */
+  now: number;
+  /** Maximum number of engagements. */
+  limit: number;
+  /** Distance from an engagement, in milliseconds, within which clicks of its email are of interest. */
+  nearMs: number;
+};
+
+const due = statement((db, param: Param<Pick<DueRange, 'now' | 'limit'>>) =>
+  db
+    .selectFrom('engagements')
+    .select(['id', 'emailId', 'kind', 'link', 'at', 'ip', 'userAgent', 'isHead', 'isPrefetch'])
+    // Literal, for the partial index `engagementsDue`.
+    .where('dueAt', 'is not', null)
+    .where('dueAt', '<=', constant(param('now')))
+    .orderBy('dueAt')
+    .limit(constant(param('limit'))),
+);
+
+const showingAttempts = statement((db, param: Param<Pick<EngagementRow, 'emailId'>>) =>
+  db
+    .selectFrom('recipients')
+    .innerJoin('attempts', 'attempts.recipientId', 'recipients.id')
+    .select(['attempts.at', 'attempts.durationMs'])
+    .where('recipients.messageId', '=', constant(param('emailId')))
+    .where((or) =>
+      or.or([or('attempts.outcome', '=', 'delivered'), or('attempts.phase', 'in', ['dot', 'body'])]),
+    ),
+);
+
+const inFlight = statement((db, param: Param<Pick<EngagementRow, 'emailId'>>) =>
+  db
+    .selectFrom('recipients')
+    .select('id')
+    .where('messageId', '=', constant(param('emailId')))
+    .where('state', '=', 'in_flight')
+    .limit(1),
+);
+
+type Near = Pick<EngagementRow, 'emailId'> & { from: number; to: number };
+
+const clicksNear = statement((db, param: Param<Near>) =>
+  db
+    .selectFrom('engagements')
+    .select(['at', 'link', 'ip'])
+    .where('emailId', '=', constant(param('emailId')))
+    .where('kind', '=', 'click')
+    .where('at', '>=', constant(param('from')))
+    .where('at', '<=', constant(param('to')))
+    .orderBy('at'),
+);
+
+/** Returns the engagements that are due, those first that have waited longest, and the facts of their emails by id. */
+export const listDueEngagements = defineRead(
+  'tracking.listDue',
+  async (tx, { now, limit, nearMs }: DueRange) => {
+    const engagements: DueEngagement[] = await due.all(tx, { now, limit });
+    const facts = new Map<string, EmailFacts>();
+    for (const [emailId, near] of groupByEmail(engagements)) {
+      const times = near.map(({ at }) => at);
+      const [from, to] = [Math.min(...times) - nearMs, Math.max(...times) + nearMs];
+      facts.set(emailId, {
+        attempts: await showingAttempts.all(tx, { emailId }),
+        isInFlight: (await inFlight.first(tx, { emailId })) !== undefined,
+        clicks: await clicksNear.all(tx, { emailId, from, to }),
+      });
+    }
+    return { engagements, facts };
+  },
+);
+
+function groupByEmail(engagements: readonly DueEngagement[]): Map<EngagementRow['emailId'], DueEngagement[]> {
+  return Map.groupBy(engagements, ({ emailId }) => emailId);
+}
+
+const nextDue = statement((db, _param: Param<object>) =>
+  db.selectFrom('engagements').select('dueAt').where('dueAt', 'is not', null).orderBy('dueAt').limit(1),
+);
+
+/** Returns the time of the next judgement in Unix milliseconds; undefined when none is due. */
+export async function findNextJudgement(tx: Tx): Promise<number | undefined> {
+  return (await nextDue.first(tx, {}))?.dueAt ?? undefined;
+}
