@@ -35,6 +35,7 @@ const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   http: ['system'],
   mail: ['system'],
   'version.ts': [],
+  'data-files.ts': [],
   'crash-points.ts': [],
   'config-schema.ts': [],
   'config.ts': ['system', 'config-schema.ts', 'crash-points.ts'],

@@ -1,15 +1,16 @@
 /** Reads the engagements that are due for their judgement, with everything that the judgement considers. */
+import { sql } from 'kysely';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { EngagementRow } from '../../db/tracking-tables.ts';
 
-type DueEngagement = Omit<EngagementRow, 'requests' | 'dueAt' | 'verdict' | 'reason' | 'eventId'>;
+export type DueEngagement = Omit<EngagementRow, 'requests' | 'dueAt' | 'verdict' | 'reason' | 'eventId'>;
 
 /** Facts about an email that the engagement itself does not have. */
-type EmailFacts = {
+export type EmailFacts = {
   /** Delivery attempts that showed the content of the email to a server: their ends and their durations. */
   attempts: readonly { at: number; durationMs: number }[];
-  /** True while a server is being shown the email. */
+  /** True while a server is being shown the email, and none has accepted it. */
   isInFlight: boolean;
   /** All clicks of the email around the engagements, in the order of their times. */
   clicks: readonly Pick<EngagementRow, 'at' | 'link' | 'ip'>[];
@@ -49,10 +50,12 @@ const showingAttempts = statement((db, param: Param<Pick<EngagementRow, 'emailId
 const inFlight = statement((db, param: Param<Pick<EngagementRow, 'emailId'>>) =>
   db
     .selectFrom('recipients')
-    .select('id')
-    .where('messageId', '=', constant(param('emailId')))
-    .where('state', '=', 'in_flight')
-    .limit(1),
+    .select(
+      sql<0 | 1 | null>`max(state = 'in_flight') AND NOT max(state IN ('delivered', 'complained'))`.as(
+        'isInFlight',
+      ),
+    )
+    .where('messageId', '=', constant(param('emailId'))),
 );
 
 type Near = Pick<EngagementRow, 'emailId'> & { from: number; to: number };
@@ -79,7 +82,7 @@ export const listDueEngagements = defineRead(
       const [from, to] = [Math.min(...times) - nearMs, Math.max(...times) + nearMs];
       facts.set(emailId, {
         attempts: await showingAttempts.all(tx, { emailId }),
-        isInFlight: (await inFlight.first(tx, { emailId })) !== undefined,
+        isInFlight: (await inFlight.first(tx, { emailId }))?.isInFlight === 1,
         clicks: await clicksNear.all(tx, { emailId, from, to }),
       });
     }
