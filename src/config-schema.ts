@@ -4,6 +4,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 
 /** A hundred years. Our own limit. */
 const MAX_RETENTION_DAYS = 36_500;
+/** Maximum time for which it is known with what address and program readers open mail. Our own limit. */
+const MAX_ENGAGEMENT_DAYS = 30;
 
 const port = (value: number, description: string) =>
   Type.Integer({ minimum: 0, maximum: 65_535, default: value, description });
@@ -135,6 +137,13 @@ export const configSchema = section('Postrider configuration', {
       eventDays: days(90, 'Days until events and delivery attempts are deleted. At most emailDays.'),
       emailDays: days(400, 'Days after the last change of an email until the email itself is deleted.'),
       webhookDays: days(30, 'Days until webhook deliveries that have ended are deleted. At most eventDays.'),
+      engagementDays: Type.Integer({
+        minimum: 1,
+        maximum: MAX_ENGAGEMENT_DAYS,
+        default: MAX_ENGAGEMENT_DAYS,
+        description:
+          'Days until the IP address and the user agent of those who opened an email or followed a link are deleted, also in events. Whether an email was opened or clicked stays known.',
+      }),
     },
   ),
   keys: section('API keys.', {

@@ -35,6 +35,7 @@ import type { System } from './system/system.ts';
 import { inThisThread, type PartThread } from './system/thread.ts';
 import { startWork } from './system/worker.ts';
 import { startPartThread } from './thread-app.ts';
+import { createJudgingWork, moveEngagements } from './tracking/worker.ts';
 import { VERSION } from './version.ts';
 import { startWebhooks, WEBHOOK_THREAD, type WebhookCalls } from './webhooks/part.ts';
 import { moveWebhooks } from './webhooks/set-back.ts';
@@ -53,6 +54,7 @@ export const DUE_WORKS: readonly DueWork[] = [
   { move: moveWebhooks, wakeup: 'webhooks' },
   { move: (db, setBack) => db.commit(moveDueJobs, setBack), wakeup: 'jobs' },
   { move: (db, setBack) => db.commit(moveDueChecks, setBack) },
+  { move: moveEngagements },
 ];
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
@@ -144,6 +146,7 @@ function startWorkers(app: App): Stoppable[] {
     startWork(app, createAudienceSweep(app)),
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
+    startWork(app, createJudgingWork(app)),
     startWork(app, createRetentionWork(app)),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];

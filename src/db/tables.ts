@@ -18,7 +18,7 @@ import type {
   TopicRow,
 } from './marketing-tables.ts';
 import type { InstallationRow, MigrationRow, StartRow } from './own-tables.ts';
-import type { EngagementRow } from './tracking-tables.ts';
+import type { EngagementRow, FirstEngagementRow } from './tracking-tables.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from './webhook-tables.ts';
 
 export type Mode = 'live' | 'test';
@@ -318,6 +318,7 @@ export type Tables = {
   idempotency: IdempotencyRow;
   broadcasts: BroadcastRow;
   engagements: EngagementRow;
+  firstEngagements: FirstEngagementRow;
   events: EventRow;
   webhookEndpoints: WebhookEndpointRow;
   webhookDeliveries: WebhookDeliveryRow;

@@ -9,10 +9,12 @@ export type EngagementRow = {
   kind: 'open' | 'click';
   /** Number of the link in the email; null for an open. */
   link: number | null;
+  /** The link that was followed; null for an open, and once the engagement is judged: its event has it. */
+  url: string | null;
   /** Time of the first request. */
   at: number;
   ip: string | null;
-  /** Start of the `User-Agent` field. Null when the request had none, and once the engagement is judged. */
+  /** Start of the `User-Agent` field. Null when there was none, and once the engagement is judged. */
   userAgent: string | null;
   /** 1 when a request of the same client was a HEAD. */
   isHead: 0 | 1;
@@ -28,4 +30,12 @@ export type EngagementRow = {
   reason: string | null;
   /** The event that reported the engagement. Null until it is judged. */
   eventId: Id<'evt'> | null;
+};
+
+/** Written by tracking/engagements/store.ts: the first open and the first click of each email by a person. They are kept
+ * as long as the email. */
+export type FirstEngagementRow = {
+  emailId: Id<'em'>;
+  kind: 'open' | 'click';
+  at: number;
 };

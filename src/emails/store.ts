@@ -12,6 +12,7 @@ import { isAboutOpenMail } from '../events/store.ts';
 import { addressKey } from '../mail/address.ts';
 import { cancelMessage, rescheduleMessage } from '../queue/state/cancel.ts';
 import { deleteMessages, dropContent, listRecipients } from '../queue/store.ts';
+import { deleteEngagementsOf } from '../tracking/engagements/store.ts';
 import type { Tag } from './request/tags.ts';
 import type { EmailWithStatus } from './show.ts';
 
@@ -292,6 +293,7 @@ export const expireEmails = defineWrite(
     if (ids.length > 0) {
       await tx.deleteFrom('emails').where('id', 'in', ids).execute();
       await deleteMessages(tx, ids);
+      await deleteEngagementsOf(tx, ids);
       const blobIds = await withoutMessages(
         tx,
         expired.flatMap(({ blobId }) => blobId ?? []),

@@ -121,6 +121,19 @@ export const expireEvents = defineWrite(
   },
 );
 
+/** Removes the address and the user agent of the reader from these events of opens and clicks. */
+export async function forgetReaders(tx: Tx, ids: readonly EventRow['id'][]): Promise<void> {
+  if (ids.length === 0) return;
+  const field = (name: string) =>
+    sql<string>`CASE type WHEN 'email.opened' THEN ${`$.open.${name}`} ELSE ${`$.click.${name}`} END`;
+  await tx
+    .updateTable('events')
+    .set({ data: sql<string>`json_replace(data, ${field('ip')}, NULL, ${field('userAgent')}, NULL)` })
+    .where('id', 'in', ids)
+    .where('type', 'in', ['email.opened', 'email.clicked'])
+    .execute();
+}
+
 type EventById = { id: EventRow['id'] };
 const byId = statement((db, param: Param<EventById>) =>
   db

@@ -8,11 +8,12 @@ import { expireEvents } from '../events/store.ts';
 import { expireAttempts } from '../queue/attempts/store.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
+import { expireEngagements } from '../tracking/engagements/store.ts';
 import { expireDeliveries } from '../webhooks/deliveries/store.ts';
 import { SliceSize } from './slice-size.ts';
 
 export type Step = {
-  kind: 'contents' | 'deliveries' | 'attempts' | 'events' | 'emails' | 'pages';
+  kind: 'contents' | 'engagements' | 'deliveries' | 'attempts' | 'events' | 'emails' | 'pages';
   size: SliceSize;
   /**
    * Deletes the next slice of the rows that had expired at `now`: at most `rows` rows, beginning after the id `after`.
@@ -31,7 +32,7 @@ const PAGES = { first: 64, min: 8, max: 256 };
  */
 export function createSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoint'>): readonly Step[] {
   const { db } = app;
-  const { contentDays, webhookDays, eventDays, emailDays } = app.config.retention;
+  const { contentDays, engagementDays, webhookDays, eventDays, emailDays } = app.config.retention;
   const emailsOlderThan = (days: number, now: number) => ({
     now,
     before: firstKeptId('em', now, days),
@@ -50,6 +51,12 @@ export function createSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoi
         await discardAll(app.blobs, files);
         return expired;
       },
+    },
+    {
+      kind: 'engagements',
+      size: new SliceSize(ROWS),
+      expire: (now, slice) =>
+        db.commit(expireEngagements, { before: now - engagementDays * DAY_MS, ...slice }),
     },
     {
       kind: 'deliveries',

@@ -7,7 +7,7 @@ import type { DueEngagement, EmailFacts } from './judgement/store.ts';
 import type { ScannerNetworks } from './scanner-networks.ts';
 
 /** Reasons for the verdict that a machine made the request. The first that applies is reported. */
-const MACHINE_REASONS = [
+export const MACHINE_REASONS = [
   'head',
   'prefetch',
   'many_links',
@@ -20,7 +20,7 @@ export type MachineReason = (typeof MACHINE_REASONS)[number];
 
 /** A person does not follow this many different links of an email within this time. */
 const BURST_LINKS = 3;
-const BURST_MS = 10_000;
+export const BURST_MS = 10_000;
 /** A person does not open an email sooner than this after the receiving server has accepted it. */
 const SOON_MS = 5_000;
 

@@ -6,6 +6,7 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { contactSchema } from '../audiences/contacts/schemas.ts';
 import type { EventType } from '../events/store.ts';
 import { suppressionSchema } from '../suppressions/schemas.ts';
+import { MACHINE_REASONS } from '../tracking/judge.ts';
 
 const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 const text = (description: string) => Type.String({ description });
@@ -85,14 +86,22 @@ const complaint = Type.Object(
 );
 
 const reader = {
-  ip: nullable(text('The address that the request came from.')),
-  userAgent: nullable(text('The program that made the request.')),
-  bot: Type.Boolean({ description: 'True when a scanner or a proxy probably made the request.' }),
+  ip: nullable(text('The address that the request came from; null 30 days later.')),
+  userAgent: nullable(text('The program that made the request; null 30 days later.')),
+  bot: Type.Boolean({
+    description: 'True when a machine probably made the request, such as a scanner of links.',
+  }),
+  botReason: nullable(
+    Type.Enum([...MACHINE_REASONS], {
+      description:
+        'Why `bot` is true. `head`: the request asked for no content. `prefetch`: a browser loaded the link ahead. `many_links`: three links of the email were followed within 10 seconds. `too_soon`: less than 5 seconds had passed since the receiving server accepted the email. `scanner_network`: the address belongs to a service that scans mail. `privacy_proxy`: Apple Mail loads the images of all mail, read or not. `user_agent`: the program says that it is not a browser.',
+    }),
+  ),
 };
 const open = Type.Object({ timestamp: time('When the message was opened'), ...reader });
 const click = Type.Object({
   timestamp: time('When the link was followed'),
-  link: text('The link as the email has it.'),
+  link: text('The link that was followed, variables filled in.'),
   ...reader,
 });
 

@@ -76,7 +76,7 @@ function sampleEmail(type: EmailEventType, nowMs: number): object {
 
 function sampleDetails(type: EmailEventType, nowMs: number): object {
   const at = isoTime(nowMs);
-  const reader = { ip: ADDRESS, userAgent: USER_AGENT, bot: false };
+  const reader = { ip: ADDRESS, userAgent: USER_AGENT, bot: false, botReason: null };
   switch (type) {
     case 'email.queued':
     case 'email.sent':

@@ -14,6 +14,7 @@ import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
 import { leaseJobs, listWaiting, releaseJobs, requireFewWaiting, sweepJobs } from '../../src/jobs/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
+import { hastenEngagements } from '../../src/tracking/engagements/store.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
 import { listWaitingEndpoints, releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
 import { leaseDeliveries } from '../../src/webhooks/lease.ts';
@@ -109,7 +110,11 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) => expireContent.run(tx, { now: 1, endedBy: 1, after: '', before: 'z', rows: 50 }),
   ],
   blobsBySha256: [(tx) => isFileInUse(tx, 'ab')],
-  engagementsDue: [findNextJudgement, (tx) => listDueEngagements.run(tx, { now: 1, limit: 10, nearMs: 1 })],
+  engagementsDue: [
+    findNextJudgement,
+    (tx) => listDueEngagements.run(tx, { now: 1, limit: 10, nearMs: 1 }),
+    (tx) => hastenEngagements.run(tx, { now: 1, delayMs: 1 }),
+  ],
   eventsToFanOut: [(tx) => listEventsToFanOut(tx, 10), (tx) => markFannedOut(tx, 'evt_1')],
   webhookDeliveriesPending: [
     listWaitingEndpoints,

@@ -6,6 +6,7 @@ import type { Tx } from '../../src/db/operation.ts';
 import { expireContent, expireEmails } from '../../src/emails/store.ts';
 import { expireEvents } from '../../src/events/store.ts';
 import { expireAttempts } from '../../src/queue/attempts/store.ts';
+import { expireEngagements } from '../../src/tracking/engagements/store.ts';
 import { expireDeliveries } from '../../src/webhooks/deliveries/store.ts';
 import { explain } from '../support/explain.ts';
 
@@ -32,6 +33,11 @@ for (const [name, expire, walk] of [
     'attempts',
     (tx: Tx) => expireAttempts.run(tx, range),
     /^SEARCH attempts USING (COVERING )?INDEX sqlite_autoindex_attempts_1 \(id>\? AND id<\?\)$/,
+  ],
+  [
+    'engagements',
+    (tx: Tx) => expireEngagements.run(tx, { after: '', before: 0, rows: 50 }),
+    /^SEARCH engagements USING INTEGER PRIMARY KEY \(rowid>\?\)$/,
   ],
   [
     'deliveries',

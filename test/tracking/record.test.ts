@@ -17,6 +17,7 @@ const click: EngagementRequest = {
   kind: 'click',
   emailId: 'em_1',
   link: 3,
+  url: 'https://example.com/',
   at: AT,
   ip: '192.0.2.1',
   userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0',
@@ -129,8 +130,9 @@ test('a request beyond the limits does not make its signals those of another cli
   assert.equal(rows.at(-1)?.requests, 2);
 });
 
-test('a very long user agent is cut off', async () => {
+test('a very long user agent and a very long link are cut off', async () => {
   const { tx } = openMemoryDatabase();
-  await recordEngagement.run(tx, { ...click, userAgent: 'x'.repeat(16_000) });
-  assert.equal((await rowsOf(tx))[0]?.userAgent?.length, 512);
+  await recordEngagement.run(tx, { ...click, userAgent: 'x'.repeat(16_000), url: 'y'.repeat(16_000) });
+  const [row] = await rowsOf(tx);
+  assert.deepEqual([row?.userAgent?.length, row?.url?.length], [512, 4_096]);
 });

@@ -9,6 +9,7 @@ CREATE TABLE engagements (
   emailId TEXT NOT NULL,
   kind TEXT NOT NULL,
   link INTEGER,
+  url TEXT,
   at INTEGER NOT NULL,
   ip TEXT,
   userAgent TEXT,
@@ -22,5 +23,12 @@ CREATE TABLE engagements (
 ) STRICT;
 CREATE INDEX engagementsByEmail ON engagements (emailId, kind, link, at);
 CREATE INDEX engagementsDue ON engagements (dueAt) WHERE dueAt IS NOT NULL;
+
+CREATE TABLE firstEngagements (
+  emailId TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (emailId, kind)
+) STRICT, WITHOUT ROWID;
 `,
 };

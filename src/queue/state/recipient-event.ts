@@ -11,7 +11,7 @@ const USER_AGENT = 'Postrider simulator';
 /** Returns the event of the feedback at `now`, in Unix milliseconds. */
 export function feedbackEvent(feedback: SimulatedFeedback, now: number): RecipientEvent {
   const at = isoTime(now);
-  const reader = { ip: null, userAgent: USER_AGENT, bot: false };
+  const reader = { ip: null, userAgent: USER_AGENT, bot: false, botReason: null };
   switch (feedback) {
     case 'complained': {
       const complaint = { feedbackType: 'abuse', userAgent: USER_AGENT, arrivedAt: at };

@@ -9,6 +9,8 @@ import { countRequest, findOfEmail, findSimilar, insertEngagement } from './stor
 
 /** A request for the pixel or for a link of an email. The caller has checked its token. */
 export type EngagementRequest = Pick<EngagementRow, 'emailId' | 'kind' | 'link'> & {
+  /** The link that the reader is sent to, which the event reports; null for an open. */
+  url: string | null;
   /** Time of the request in Unix milliseconds. */
   at: number;
   ip: string | null;
@@ -19,8 +21,9 @@ export type EngagementRequest = Pick<EngagementRow, 'emailId' | 'kind' | 'link'>
 
 /** Time from the request to its judgement. Other requests of the same client show by then what it is. */
 export const JUDGING_DELAY_MS = 15_000;
-/** Maximum number of characters of a user agent that are stored. Longer ones are cut off. Our own limit. */
+/** Maximum numbers of characters of a user agent and of a link that are stored. Longer ones are cut off. Our own limits. */
 const MAX_USER_AGENT_CHARACTERS = 512;
+const MAX_URL_CHARACTERS = 4_096;
 /**
  * Maximum number of rows for each kind and link of an email, and for an email, that are stored without delay. Beyond them
  * one row a day is stored, so that a machine cannot hide the person who follows the link later. Our own limits.
@@ -36,6 +39,7 @@ export const recordEngagement = defineWrite(
   'tracking.recordEngagement',
   async (tx, { method, ...request }: EngagementRequest) => {
     const userAgent = request.userAgent?.slice(0, MAX_USER_AGENT_CHARACTERS) || null;
+    const url = request.url?.slice(0, MAX_URL_CHARACTERS) ?? null;
     const isHead = method === 'HEAD' ? 1 : 0;
     const isPrefetch = request.isPrefetch ? 1 : 0;
     const similar = await findSimilar(tx, { ...request, userAgent });
@@ -43,7 +47,7 @@ export const recordEngagement = defineWrite(
     const full = await findFull(tx, request, similar);
     if (full !== undefined) return countRequest(tx, { id: full, isHead: 0, isPrefetch: 0 });
     const dueAt = request.at + JUDGING_DELAY_MS;
-    return insertEngagement(tx, { ...request, userAgent, isHead, isPrefetch, dueAt });
+    return insertEngagement(tx, { ...request, url, userAgent, isHead, isPrefetch, dueAt });
   },
 );
 

@@ -1,8 +1,11 @@
-/** Stores opens and clicks. All SQL of this table is here. */
+/** Stores opens and clicks. All SQL of these tables is here, apart from what a judgement reads. */
 import { sql } from 'kysely';
-import type { Tx } from '../../db/operation.ts';
+import { MOVED_ROWS } from '../../db/due-times.ts';
+import type { ExpirySlice } from '../../db/expiry.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
-import type { EngagementRow } from '../../db/tracking-tables.ts';
+import type { EngagementRow, FirstEngagementRow } from '../../db/tracking-tables.ts';
+import { forgetReaders } from '../../events/store.ts';
 
 type NewEngagement = Omit<EngagementRow, 'id' | 'requests' | 'verdict' | 'reason' | 'eventId'>;
 
@@ -13,6 +16,7 @@ const insert = statement((db, param: Param<NewEngagement>) =>
     emailId: param('emailId'),
     kind: param('kind'),
     link: param('link'),
+    url: param('url'),
     at: param('at'),
     ip: param('ip'),
     userAgent: param('userAgent'),
@@ -96,3 +100,147 @@ export async function countRequest(
 ): Promise<void> {
   await addRequest.all(tx, request);
 }
+
+type ById = Pick<EngagementRow, 'id'>;
+
+/**
+ * The address is that of the only recipient. Who of several has opened an email is not known: the link is the same for
+ * all of them, and the first one stands for all.
+ */
+const unjudged = statement((db, param: Param<ById>) =>
+  db
+    .selectFrom('engagements')
+    .leftJoin('messages', 'messages.id', 'engagements.emailId')
+    .select(['engagements.emailId', 'engagements.kind', 'engagements.url', 'engagements.at'])
+    .select(['engagements.ip', 'engagements.userAgent', 'messages.tenantId', 'messages.mode'])
+    .select((select) =>
+      select
+        .selectFrom('recipients')
+        .select('address')
+        .whereRef('recipients.messageId', '=', 'engagements.emailId')
+        .orderBy('position')
+        .limit(1)
+        .as('to'),
+    )
+    .where('engagements.id', '=', constant(param('id')))
+    .where('engagements.dueAt', 'is not', null),
+);
+
+/** Returns an engagement that is not judged yet, with its email. `tenantId` is null when the email was deleted. */
+export function findUnjudged(tx: Tx, id: EngagementRow['id']) {
+  return unjudged.first(tx, { id });
+}
+
+type Judged = ById & Pick<EngagementRow, 'verdict' | 'reason' | 'eventId'>;
+
+const setVerdict = statement((db, param: Param<Judged>) =>
+  db
+    .updateTable('engagements')
+    .set({
+      verdict: param('verdict'),
+      reason: param('reason'),
+      eventId: param('eventId'),
+      dueAt: null,
+      url: null,
+      userAgent: null,
+    })
+    .where('id', '=', param('id')),
+);
+
+/** Stores a verdict. What only the event needs from now on is removed from the row. */
+export async function storeVerdict(tx: Tx, judged: Judged): Promise<void> {
+  await setVerdict.all(tx, judged);
+}
+
+const deleteOne = statement((db, param: Param<ById>) =>
+  db.deleteFrom('engagements').where('id', '=', param('id')),
+);
+
+/** Deletes an engagement whose email no longer exists. */
+export async function deleteEngagement(tx: Tx, id: EngagementRow['id']): Promise<void> {
+  await deleteOne.all(tx, { id });
+}
+
+const insertFirst = statement((db, param: Param<FirstEngagementRow>) =>
+  db
+    .insertInto('firstEngagements')
+    .values({ emailId: param('emailId'), kind: param('kind'), at: param('at') })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('at'),
+);
+
+/** Stores the first open or click of an email by a person. Returns false when the email has had one. */
+export async function storeFirst(tx: Tx, first: FirstEngagementRow): Promise<boolean> {
+  return (await insertFirst.first(tx, first)) !== undefined;
+}
+
+/** Deletes everything that is stored of these emails. Their events are deleted with all others. */
+export async function deleteEngagementsOf(
+  tx: Tx,
+  emailIds: readonly EngagementRow['emailId'][],
+): Promise<void> {
+  await tx.deleteFrom('engagements').where('emailId', 'in', emailIds).execute();
+  await tx.deleteFrom('firstEngagements').where('emailId', 'in', emailIds).execute();
+}
+
+const nextRows = statement((db, param: Param<{ after: number; rows: number }>) =>
+  db
+    .selectFrom('engagements')
+    .select(['id', 'at', 'dueAt', 'eventId'])
+    .where('id', '>', constant(param('after')))
+    .orderBy('id')
+    .limit(constant(param('rows'))),
+);
+
+type ReaderExpiry = {
+  /** Id after which the slice begins; '' for the first. */
+  after: string;
+  /** Time in Unix milliseconds at or before which an engagement has expired. */
+  before: number;
+  /** Maximum number of rows that the slice visits. */
+  rows: number;
+};
+
+/**
+ * Deletes expired engagements among the next rows, with the address and the user agent in their events. Rows are in the
+ * order of their times but for changes of the clock, so a slice without an expired one is the last.
+ */
+export const expireEngagements = defineWrite(
+  'tracking.expireEngagements',
+  async (tx, { after, before, rows }: ReaderExpiry): Promise<ExpirySlice> => {
+    const visited = await nextRows.all(tx, { after: Number(after), rows });
+    const expired = visited.filter(({ at, dueAt }) => at <= before && dueAt === null);
+    if (expired.length === 0) return { next: undefined, deleted: 0 };
+    await forgetReaders(
+      tx,
+      expired.flatMap(({ eventId }) => eventId ?? []),
+    );
+    const ids = expired.map(({ id }) => id);
+    await tx.deleteFrom('engagements').where('id', 'in', ids).execute();
+    const last = visited[rows - 1];
+    return { next: last && String(last.id), deleted: ids.length };
+  },
+);
+
+/**
+ * Makes engagements due that wait longer than the delay, at most MOVED_ROWS of them: the clock was set back. Returns
+ * the number of those that it has moved.
+ */
+export const hastenEngagements = defineWrite(
+  'tracking.hasten',
+  async (tx, { now, delayMs }: { now: number; delayMs: number }): Promise<number> => {
+    const { numUpdatedRows } = await tx
+      .updateTable('engagements')
+      .set({ dueAt: now })
+      .where('id', 'in', (select) =>
+        select
+          .selectFrom('engagements')
+          .select('id')
+          .where('dueAt', 'is not', null)
+          .where('dueAt', '>', now + delayMs)
+          .limit(MOVED_ROWS),
+      )
+      .executeTakeFirst();
+    return Number(numUpdatedRows);
+  },
+);

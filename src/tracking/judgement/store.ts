@@ -4,7 +4,10 @@ import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { EngagementRow } from '../../db/tracking-tables.ts';
 
-export type DueEngagement = Omit<EngagementRow, 'requests' | 'dueAt' | 'verdict' | 'reason' | 'eventId'>;
+export type DueEngagement = Omit<
+  EngagementRow,
+  'url' | 'requests' | 'dueAt' | 'verdict' | 'reason' | 'eventId'
+>;
 
 /** Facts about an email that the engagement itself does not have. */
 export type EmailFacts = {
@@ -71,20 +74,21 @@ const clicksNear = statement((db, param: Param<Near>) =>
     .orderBy('at'),
 );
 
-/** Returns the engagements that are due, those first that have waited longest, and the facts of their emails by id. */
+/** Returns the engagements that are due, those first that have waited longest, and the facts of their emails. */
 export const listDueEngagements = defineRead(
   'tracking.listDue',
   async (tx, { now, limit, nearMs }: DueRange) => {
     const engagements: DueEngagement[] = await due.all(tx, { now, limit });
-    const facts = new Map<string, EmailFacts>();
+    const facts: [emailId: EngagementRow['emailId'], facts: EmailFacts][] = [];
     for (const [emailId, near] of groupByEmail(engagements)) {
       const times = near.map(({ at }) => at);
       const [from, to] = [Math.min(...times) - nearMs, Math.max(...times) + nearMs];
-      facts.set(emailId, {
+      const known = {
         attempts: await showingAttempts.all(tx, { emailId }),
         isInFlight: (await inFlight.first(tx, { emailId }))?.isInFlight === 1,
         clicks: await clicksNear.all(tx, { emailId, from, to }),
-      });
+      };
+      facts.push([emailId, known]);
     }
     return { engagements, facts };
   },

@@ -1,0 +1,74 @@
+/** The background work of tracking: it judges each open and click 15 s after it was recorded. */
+import type { App } from '../app.ts';
+import type { Db } from '../db/database.ts';
+import { inSlices, MOVED_ROWS, type SetBack } from '../db/due-times.ts';
+import type { Work } from '../system/worker.ts';
+import { JUDGING_DELAY_MS } from './engagements/record.ts';
+import { hastenEngagements } from './engagements/store.ts';
+import { BURST_MS, judge, withBursts } from './judge.ts';
+import { findNextJudgement, listDueEngagements } from './judgement/store.ts';
+import { readScannerNetworks } from './scanner-networks.ts';
+import { type Judgement, settleEngagements } from './settle.ts';
+
+/** Maximum number of engagements that are settled in one write, which then takes about 10 ms. Our own limit. */
+const MAX_SETTLED = 200;
+/** Minimum time between two batches that are not full, so that a steady flow of clicks is not settled one by one. */
+const MIN_PERIOD_MS = 250;
+
+type JudgingApp = Pick<App, 'db' | 'clock' | 'metrics'>;
+
+/**
+ * Returns the work that judges engagements. Each call of `lease` settles one batch: an engagement stays due until then,
+ * so that a crash or a full disk delays its judgement.
+ */
+export function createJudgingWork(app: JudgingApp): Work<never> {
+  const { clock, db } = app;
+  const networks = readScannerNetworks();
+  const judged = app.metrics.counter('engagements_judged_total', 'Opens and clicks of tracked mail.', [
+    'kind',
+    'verdict',
+  ]);
+
+  async function settleBatch(): Promise<number> {
+    const now = clock.now();
+    const { engagements, facts } = await db.query(listDueEngagements, {
+      now,
+      limit: MAX_SETTLED,
+      nearMs: BURST_MS,
+    });
+    if (engagements.length === 0) return 0;
+    const judgedFacts = new Map(facts.map(([emailId, known]) => [emailId, withBursts(known)]));
+    const judgements: Judgement[] = [];
+    for (const engagement of engagements) {
+      const known = judgedFacts.get(engagement.emailId);
+      if (!known) continue;
+      const reason = judge(engagement, known, networks);
+      judgements.push({ id: engagement.id, reason });
+      judged.inc({ kind: engagement.kind, verdict: reason === null ? 'human' : 'machine' });
+    }
+    await db.commit(settleEngagements, { now, judgements });
+    return engagements.length;
+  }
+
+  return {
+    name: 'judgement of opens and clicks',
+    wakeOn: [],
+    concurrency: 1,
+    async lease() {
+      if ((await settleBatch()) === MAX_SETTLED) return { items: [], nextDueAt: clock.now() };
+      const now = clock.now();
+      // An engagement that is recorded after this look is not due before the next one.
+      const next = (await findNextJudgement(db.read)) ?? now + JUDGING_DELAY_MS;
+      return { items: [], nextDueAt: Math.max(next, now + MIN_PERIOD_MS) };
+    },
+    run: async () => {},
+  };
+}
+
+/** Makes engagements due whose times lie too far ahead after the wall clock was set back. */
+export async function moveEngagements(db: Db, { now }: SetBack): Promise<void> {
+  await inSlices(0, async () => {
+    const moved = await db.commit(hastenEngagements, { now, delayMs: JUDGING_DELAY_MS });
+    return moved === MOVED_ROWS ? moved : undefined;
+  });
+}
