@@ -11,6 +11,7 @@ import { createAudienceSweep } from './audiences/worker.ts';
 import { requireWritableFolders } from './blobs/files.ts';
 import { blobFolder } from './blobs/owner.ts';
 import { createBlobSweep } from './blobs/worker.ts';
+import { createBroadcastWork } from './broadcasts/worker.ts';
 import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
 import { type DueWork, followClock, startInstallationWork } from './db/installation/worker.ts';
@@ -144,6 +145,7 @@ function startWorkers(app: App): Stoppable[] {
     startJobs(app, exportJobs(app, { contacts: contactExport, suppressions: suppressionExport })),
     startWork(app, createJobSweep(app)),
     startWork(app, createAudienceSweep(app)),
+    startWork(app, createBroadcastWork(app)),
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
     startWork(app, createJudgingWork(app)),

@@ -25,7 +25,13 @@ const KEPT: readonly Prefix[] = ['em', 'whd'];
 /** What belongs to the live or the test mode. */
 const MODAL: readonly Prefix[] = ['em', 'wh', 'whd', 'brd', 'key'];
 /** Operations that use up what they are asked about, besides those that delete it. */
-const ONCE = ['cancelEmail'];
+const ONCE = ['cancelEmail', 'sendBroadcast', 'pauseBroadcast', 'resumeBroadcast', 'cancelBroadcast'];
+/** Actions that bring a new broadcast into the state in which the operation works. */
+const FIRST: Readonly<Record<string, readonly string[]>> = {
+  pauseBroadcast: ['send'],
+  resumeBroadcast: ['send', 'pause'],
+  cancelBroadcast: ['send'],
+};
 
 before(async () => {
   for (const prefix of PREFIXES) {
@@ -162,7 +168,10 @@ async function ownRequests(operation: ApiOperation): Promise<Asked[]> {
   const subject = operation.ids.at(-1);
   const isOnce = operation.method === 'DELETE' || ONCE.includes(operation.name);
   if (!subject || !isOnce) return requestsOf(operation, owner);
-  return requestsOf(operation, owner, { [subject.name]: await world.make(owner, subject.prefix) });
+  const made = await world.make(owner, subject.prefix);
+  for (const action of FIRST[operation.name] ?? [])
+    await world.ask(owner, { method: 'POST', url: `/v1/broadcasts/${made}/${action}` });
+  return requestsOf(operation, owner, { [subject.name]: made });
 }
 
 test('a family of ids that is wholly the stranger’s is not found', async () => {

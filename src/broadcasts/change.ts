@@ -1,6 +1,7 @@
 /** Creates and changes drafts. Fields that the request does not name stay, and the result is checked as a whole. */
 import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
+import { AppError } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { type Draft, type DraftFields, readDraft } from './draft.ts';
@@ -42,7 +43,7 @@ export async function createBroadcast(
  * been deleted since. The check runs here and not in the write, because examining megabytes would block the writer. A
  * concurrent change makes the update start again.
  *
- * @throws AppError not_found, validation_error, restricted_api_key, domain_not_verified
+ * @throws AppError not_found, invalid_state, validation_error, restricted_api_key, domain_not_verified
  */
 export async function updateBroadcast(
   app: DraftApp,
@@ -51,6 +52,8 @@ export async function updateBroadcast(
 ): Promise<BroadcastRow> {
   for (;;) {
     const before = await getBroadcast(app.db.read, caller, id);
+    if (before.status !== 'draft')
+      throw new AppError('invalid_state', `The broadcast is ${before.status}; only a draft can be changed`);
     const draft = await readDraft(app, caller, { wanted: mergeFields(before, given), given });
     if (isSame(before, draft)) return before;
     // The time increases even when the clock does not, because it also identifies the version of the row.

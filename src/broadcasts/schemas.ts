@@ -1,9 +1,10 @@
 /** Schemas of the broadcasts API (specification 2.3 and 4.5). draft.ts checks the meaning of the fields. */
 import { type Static, Type } from 'typebox';
+import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
-import { MAX_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
+import { MAX_SUBJECT_CHARACTERS } from '../templates/render.ts';
 
 const text = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
@@ -57,7 +58,10 @@ export const broadcastChangeSchema = Type.Partial(Type.Object(fields), {
 });
 export type BroadcastChange = Static<typeof broadcastChangeSchema>;
 
-const STATUSES = ['draft'] as const satisfies readonly BroadcastRow['status'][];
+const STATUSES = [
+  ...(['draft', 'scheduled', 'sending', 'paused'] as const),
+  ...(['sent', 'canceled', 'failed'] as const),
+] satisfies readonly BroadcastRow['status'][];
 
 export const broadcastFilter = {
   status: Type.Optional(Type.Enum([...STATUSES], { description: 'Only broadcasts with this status.' })),
@@ -67,6 +71,29 @@ export const broadcastFilter = {
 };
 
 const optionalText = Type.Union([Type.String(), Type.Null()]);
+
+const count = (description: string) => Type.Integer({ description });
+const countsSchema = Type.Object(
+  {
+    recipients: count('Contacts in the ledger. It is the sum of the next eight.'),
+    waiting: count('Contacts whose copy is not made yet.'),
+    queued: count('Copies that wait for delivery, for the first time or again.'),
+    delivered: count('Copies that the server of the recipient has accepted.'),
+    bounced: count('Copies that could not be delivered.'),
+    suppressed: count('Contacts on the suppression list.'),
+    optedOut: count('Contacts who have unsubscribed, or not opted in.'),
+    canceled: count('Contacts who got no copy, because the broadcast was canceled or they were deleted.'),
+    failed: count('Contacts whose copy could not be made.'),
+    sent: count('Copies that were attempted at least once.'),
+    complained: count('Copies that were reported as spam.'),
+    opened: count('Opens by people.'),
+    uniqueOpened: count('Copies that a person has opened.'),
+    clicked: count('Clicks by people.'),
+    uniqueClicked: count('Copies in which a person has clicked a link.'),
+    unsubscribed: count('Contacts who left by a link of the broadcast.'),
+  },
+  { description: 'All counts are 0 until the broadcast starts.' },
+);
 
 const summary = {
   id: Type.String(),
@@ -82,6 +109,15 @@ const summary = {
   templateId: optionalText,
   createdAt: Type.String(),
   updatedAt: Type.String(),
+  startedAt: optionalText,
+  sentAt: Type.Union([Type.String(), Type.Null()], {
+    description: 'Time at which nobody waited any more and every copy had been tried.',
+  }),
+  pausedReason: Type.Union(
+    [Type.Enum(['manual', 'bounces', 'complaints', 'quota', 'late', 'domain']), Type.Null()],
+    { description: 'Why a paused broadcast is paused.' },
+  ),
+  counts: countsSchema,
 };
 
 const SUMMARY_EXAMPLE = {
@@ -96,6 +132,10 @@ const SUMMARY_EXAMPLE = {
   templateId: null,
   createdAt: '2026-03-01T09:00:00.000Z',
   updatedAt: '2026-03-01T09:00:00.000Z',
+  startedAt: null,
+  sentAt: null,
+  pausedReason: null,
+  counts: Object.fromEntries(Object.keys(countsSchema.properties).map((name) => [name, 0])),
 };
 
 export const broadcastSummarySchema = Type.Object(summary, {
@@ -108,7 +148,17 @@ export const broadcastSchema = Type.Object(
   { title: 'Broadcast', examples: [{ ...SUMMARY_EXAMPLE, html: EXAMPLE.html, text: null }] },
 );
 
-export type BroadcastSummary = Omit<BroadcastRow, 'html' | 'text'>;
+/** A broadcast with what its run and its ledger say. Null means that it has not started. */
+type Progress = {
+  run: Pick<BroadcastRunRow, 'startedAt' | 'endedAt' | 'pausedReason'> | null;
+  counts: BroadcastCountsRow | null;
+};
+type BroadcastSummary = Omit<BroadcastRow, 'html' | 'text'> & Progress;
+export type BroadcastView = BroadcastRow & Progress;
+
+const NO_COUNTS = Object.fromEntries(Object.keys(countsSchema.properties).map((name) => [name, 0])) as Static<
+  typeof countsSchema
+>;
 
 /** Returns a broadcast as the list shows it. */
 export function showBroadcastSummary(row: BroadcastSummary): Static<typeof broadcastSummarySchema> {
@@ -124,10 +174,18 @@ export function showBroadcastSummary(row: BroadcastSummary): Static<typeof broad
     templateId: row.templateId,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
+    startedAt: optionalTime(row.run?.startedAt),
+    sentAt: row.status === 'sent' ? optionalTime(row.run?.endedAt) : null,
+    pausedReason: row.run?.pausedReason ?? null,
+    counts: row.counts ?? NO_COUNTS,
   };
 }
 
+function optionalTime(at: number | null | undefined): string | null {
+  return at === null || at === undefined ? null : isoTime(at);
+}
+
 /** Returns a broadcast as the API shows it. */
-export function showBroadcast(row: BroadcastRow): Static<typeof broadcastSchema> {
+export function showBroadcast(row: BroadcastView): Static<typeof broadcastSchema> {
   return { ...showBroadcastSummary(row), html: row.html, text: row.text };
 }

@@ -3,13 +3,13 @@
  * the key that created it.
  */
 
+import { sql } from 'kysely';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
-import { notFound } from '../system/errors.ts';
-import type { BroadcastSummary } from './schemas.ts';
+import { AppError, notFound } from '../system/errors.ts';
 
-type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'>;
+export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'>;
 
 /** Stores a new broadcast. */
 export const insertBroadcast = defineWrite('broadcasts.insert', async (tx, broadcast: BroadcastRow) => {
@@ -37,12 +37,15 @@ type BroadcastList = PageRequest & {
   audienceId?: string | undefined;
 };
 
+/** A broadcast without its texts. */
+type Listed = Omit<BroadcastRow, 'html' | 'text'>;
+
 /** Returns a page of broadcasts, newest first. They have no bodies, because a page with bodies may have 200 MB. */
 export function listBroadcasts(
   tx: Tx,
   owner: Owner,
   { status, audienceId, ...page }: BroadcastList,
-): Promise<Page<BroadcastSummary>> {
+): Promise<Page<Listed>> {
   const all = tx
     .selectFrom('broadcasts')
     .select(['id', 'tenantId', 'mode', 'status', 'audienceId', 'segmentId', 'fromHeader', 'subject'])
@@ -53,6 +56,19 @@ export function listBroadcasts(
     audienceId === undefined ? all : all.where('audienceId', '=', audienceId as BroadcastRow['audienceId']);
   const wanted = status === undefined ? ofAudience : ofAudience.where('status', '=', status);
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
+}
+
+/** Changes the status of a broadcast, as part of a write. `runs/state.ts` alone calls it. */
+export async function setStatus(
+  tx: Tx,
+  id: BroadcastRow['id'],
+  { status, now }: Pick<BroadcastRow, 'status'> & { now: number },
+): Promise<void> {
+  await tx
+    .updateTable('broadcasts')
+    .set({ status, updatedAt: sql<number>`max(${now}, "updatedAt" + 1)` })
+    .where('id', '=', id)
+    .execute();
 }
 
 /** Replaces a broadcast. Returns false when it was changed after `updatedBefore`, or deleted. */
@@ -75,12 +91,17 @@ export const replaceBroadcast = defineWrite(
 
 /**
  * Deletes a broadcast.
- * @throws AppError not_found
+ * @throws AppError not_found; invalid_state unless it is a draft
  */
 export const deleteBroadcast = defineWrite(
   'broadcasts.delete',
   async (tx, { owner, id }: { owner: Owner; id: string }) => {
     const broadcast = await getBroadcast(tx, owner, id);
+    if (broadcast.status !== 'draft')
+      throw new AppError(
+        'invalid_state',
+        `The broadcast is ${broadcast.status}; only a draft can be deleted`,
+      );
     await tx.deleteFrom('broadcasts').where('id', '=', broadcast.id).execute();
   },
 );

@@ -13,6 +13,7 @@ import { retention } from './migrations/0011-retention.ts';
 import { contents } from './migrations/0012-contents.ts';
 import { jobs } from './migrations/0018-jobs.ts';
 import { messageTopic } from './migrations/0019-message-topic.ts';
+import { broadcastRuns } from './migrations/0020-broadcast-runs.ts';
 import { tracking } from './migrations/0021-tracking.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
@@ -29,5 +30,6 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   contents,
   jobs,
   messageTopic,
+  broadcastRuns,
   tracking,
 ];

@@ -141,12 +141,15 @@ export type SegmentRow = {
   updatedAt: number;
 };
 
-/** Written by broadcasts/store.ts. The long columns come last, so that lists do not read past them. */
+/** States of a broadcast. `failed` means that it could not start. */
+export type BroadcastStatus = 'draft' | 'scheduled' | 'sending' | 'paused' | 'sent' | 'canceled' | 'failed';
+
+/** Written by broadcasts/store.ts: what a broadcast consists of. The long columns come last, so that lists do not read past them. */
 export type BroadcastRow = {
   id: Id<'brd'>;
   tenantId: Id<'ten'>;
   mode: 'live' | 'test';
-  status: 'draft';
+  status: BroadcastStatus;
   audienceId: Id<'aud'>;
   segmentId: Id<'seg'> | null;
   fromHeader: string;

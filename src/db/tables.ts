@@ -3,6 +3,7 @@
  * 1, JSON is text. The tables themselves are made by `migrations/`.
  */
 import type { Id } from '../system/ids.ts';
+import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from './broadcast-tables.ts';
 import type { ContentRow } from './content-tables.ts';
 import type { InboundRouteRow } from './inbound-tables.ts';
 import type {
@@ -155,6 +156,9 @@ export type MessageRow = {
   fields: string | null;
   /** JSON object of the values of this message for the placeholders of a shared content. Null when it is not shared. */
   mergeValues: string | null;
+  /** The broadcast that this message is a copy of, and the contact that it is for; null for other mail. */
+  broadcastId: Id<'brd'> | null;
+  contactId: Id<'ct'> | null;
 };
 
 export type RecipientState =
@@ -319,6 +323,9 @@ export type Tables = {
   broadcasts: BroadcastRow;
   engagements: EngagementRow;
   firstEngagements: FirstEngagementRow;
+  broadcastRuns: BroadcastRunRow;
+  broadcastRecipients: BroadcastRecipientRow;
+  broadcastCounts: BroadcastCountsRow;
   events: EventRow;
   webhookEndpoints: WebhookEndpointRow;
   webhookDeliveries: WebhookDeliveryRow;

@@ -29,6 +29,7 @@ export type SendPolicy = {
   isCharged: boolean;
   /** Recipients that the simulator suppresses, in addition to those on the suppression list. */
   simulatedSuppressions: readonly string[];
+  kind: MessageRow['kind'];
   /** The topic of marketing mail, from which its recipients may have opted out. Null for transactional mail. */
   topicId: MessageRow['topicId'];
 };
@@ -151,14 +152,14 @@ type JudgedRecipient = NewRecipient & { key: string };
 async function judgeRecipients(
   tx: Tx,
   tenantId: EmailRow['tenantId'],
-  { recipients, simulatedSuppressions, topicId }: SendPolicy,
+  { recipients, simulatedSuppressions, kind, topicId }: SendPolicy,
 ): Promise<JudgedRecipient[]> {
   const addresses = recipients.map(({ address }) => address);
   const simulated = new Set(simulatedSuppressions.map(addressKey));
-  const excluded = await findExclusions(tx, tenantId, { topicId, addresses });
+  const excluded = await findExclusions(tx, tenantId, { kind, topicId, addresses });
   const judged = recipients.map((recipient) => {
     const key = addressKey(recipient.address);
-    const suppressed = simulated.has(key) ? SUPPRESSED : (excluded.get(key) ?? null);
+    const suppressed = simulated.has(key) ? SUPPRESSED : (excluded.get(key)?.reason ?? null);
     return { ...recipient, key, suppressed };
   });
   if (judged.some((recipient) => recipient.suppressed === null)) return judged;

@@ -62,6 +62,7 @@ export function policyOf(
     simulatedSuppressions: recipients
       .map(({ address }) => address)
       .filter((address) => isSimulatedSuppression(config, address)),
+    kind: type,
     topicId: type === 'broadcast' && topic ? topic.id : null,
   };
 }
@@ -92,6 +93,8 @@ function messageRow(
     lastEventAt: now,
     // The write that stores the content knows its id.
     contentId: null,
+    broadcastId: null,
+    contactId: null,
   };
 }
 

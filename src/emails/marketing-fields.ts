@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../app.ts';
 import { INLINE_BYTES } from '../blobs/blobs.ts';
-import type { TopicRow } from '../db/marketing-tables.ts';
+import type { BroadcastRow, TopicRow } from '../db/marketing-tables.ts';
 import { encodeWords } from '../mail/message/encoded-word.ts';
 import { UNSUBSCRIBE_TAG, UNSUBSCRIBE_URL } from '../queue/contents/reader.ts';
 import { invalid } from '../system/errors.ts';
@@ -23,16 +23,49 @@ const SENDER_ID_CHARACTERS = 12;
  * - `Feedback-ID`: Gmail reports complaints by its four parts, none of which names a reader.
  */
 export function marketingFields(
-  { config, db }: Pick<App, 'config' | 'db'>,
+  app: Pick<App, 'config' | 'db'>,
   { id, tenantId, name }: Pick<TopicRow, 'id' | 'tenantId' | 'name'>,
 ): HeaderField[] {
-  const phrase = PLAIN_PHRASE.test(name) ? name : encodeWords(name);
+  return listFields(app, { listId: id, name, tenantId, campaign: 'email' });
+}
+
+/**
+ * Returns the same fields for the copies of a broadcast. Without a topic, the list is its audience, whose name is not shown to
+ * readers.
+ */
+export function broadcastFields(
+  app: Pick<App, 'config' | 'db'>,
+  {
+    id,
+    tenantId,
+    topicId,
+    audienceId,
+    topicName,
+  }: Pick<BroadcastRow, 'id' | 'tenantId' | 'topicId' | 'audienceId'> & { topicName: string | undefined },
+): HeaderField[] {
+  return listFields(app, { listId: topicId ?? audienceId, name: topicName, tenantId, campaign: id });
+}
+
+type List = {
+  listId: string;
+  name: string | undefined;
+  tenantId: TopicRow['tenantId'];
+  /** First part of `Feedback-ID`. */
+  campaign: string;
+};
+
+function listFields(
+  { config, db }: Pick<App, 'config' | 'db'>,
+  { listId, name, tenantId, campaign }: List,
+): HeaderField[] {
+  const phrase = name === undefined || PLAIN_PHRASE.test(name) ? name : encodeWords(name);
+  const list = `<${listId}.${config.hostname}>`;
   return [
-    { name: 'List-Id', value: `${phrase} <${id}.${config.hostname}>` },
+    { name: 'List-Id', value: phrase === undefined ? list : `${phrase} ${list}` },
     { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' },
     { name: 'Precedence', value: 'bulk' },
     { name: 'X-Auto-Response-Suppress', value: 'OOF, AutoReply' },
-    { name: 'Feedback-ID', value: `email:${id}:${tenantId}:${senderIdOf(db.installation.id)}` },
+    { name: 'Feedback-ID', value: `${campaign}:${listId}:${tenantId}:${senderIdOf(db.installation.id)}` },
   ];
 }
 

@@ -4,12 +4,12 @@ import type { TemplateRow } from '../db/marketing-tables.ts';
 import type { TextOrigin } from '../mail/message/html-text.ts';
 import { invalid } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
-import { renderTemplate } from '../templates/render.ts';
-import { MAX_SUBJECT_CHARACTERS } from '../templates/schemas.ts';
+import { MAX_SUBJECT_CHARACTERS, renderTemplate } from '../templates/render.ts';
 import { findTemplate } from '../templates/store.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import type { ContentRequest } from './request/content.ts';
-import { asLine, readText } from './request/text.ts';
+import { asLine } from './request/line.ts';
+import { readText } from './request/text.ts';
 
 export type Content = {
   subject: string;

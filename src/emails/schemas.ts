@@ -3,7 +3,8 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { EmailRow, EmailStatus } from '../db/tables.ts';
 import { pageQuery } from '../http/json/page.ts';
 import type { VariableValue } from '../templates/render.ts';
-import { MAX_SUBJECT_CHARACTERS, MAX_VARIABLES } from '../templates/schemas.ts';
+import { MAX_SUBJECT_CHARACTERS } from '../templates/render.ts';
+import { MAX_VARIABLES } from '../templates/schemas.ts';
 import { MAX_URL_CHARACTERS } from './request/remote-url.ts';
 
 export type EmailType = EmailRow['type'];

@@ -12,6 +12,7 @@ import { isAboutOpenMail } from '../events/store.ts';
 import { addressKey } from '../mail/address.ts';
 import { cancelMessage, rescheduleMessage } from '../queue/state/cancel.ts';
 import { deleteMessages, dropContent, listRecipients } from '../queue/store.ts';
+import { firstIdAt } from '../system/ids.ts';
 import { deleteEngagementsOf } from '../tracking/engagements/store.ts';
 import type { Tag } from './request/tags.ts';
 import type { EmailWithStatus } from './show.ts';
@@ -80,6 +81,33 @@ export async function insertEmail(
   await insertRow.all(tx, email);
   for (const tag of tags) await insertTag.all(tx, { tenantId, mode, ...tag, emailId });
   for (const address of addresses) await insertAddress.all(tx, { tenantId, mode, address, emailId });
+}
+
+type CopyQuestion = Pick<EmailRow, 'tenantId' | 'mode'> & {
+  broadcastId: NonNullable<EmailRow['broadcastId']>;
+  /** Address of a reader, as its `addressKey`. */
+  address: string;
+};
+
+const copyFor = statement((db, param: Param<CopyQuestion & { first: EmailRow['id'] }>) =>
+  db
+    .selectFrom('emailAddresses')
+    .innerJoin('emails', 'emails.id', 'emailAddresses.emailId')
+    .select('emails.id')
+    .where('emailAddresses.tenantId', '=', param('tenantId'))
+    .where('emailAddresses.mode', '=', param('mode'))
+    .where('emailAddresses.address', '=', param('address'))
+    .where('emailAddresses.emailId', '>=', param('first'))
+    .where('emails.broadcastId', '=', param('broadcastId'))
+    .limit(sql.lit(1)),
+);
+
+/** Returns true when an address has a copy of a broadcast that was made at `since` or later, in Unix milliseconds. */
+export async function hasCopyFor(
+  tx: Tx,
+  { since, ...question }: CopyQuestion & { since: number },
+): Promise<boolean> {
+  return (await copyFor.first(tx, { ...question, first: firstIdAt('em', since) })) !== undefined;
 }
 
 const byId = statement((db, param: Param<Pick<EmailRow, 'id'>>) =>

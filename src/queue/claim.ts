@@ -4,10 +4,12 @@
  */
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
+import { findBroadcastStatus } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
-import { findExclusions } from './exclusions.ts';
+import { type Exclusion, findExclusions } from './exclusions.ts';
 import type { Outcome } from './outcome/outcome.ts';
 import { withPart } from './parts/store.ts';
+import type { Transition } from './state/transition.ts';
 import { type Change, changeRecipients, findMessage, type SpooledMessage } from './store.ts';
 
 /** A delivery is the content of one SMTP transaction: a message and those of its recipients that go to one site. */
@@ -87,17 +89,35 @@ async function claimMessage(
   const mail = await withPart(tx, message, { by: 'queue', names: queues });
   const due = mail.recipients
     .filter((recipient) => isDue(recipient, now))
-    .slice(0, message.topicId === null ? RECIPIENTS_PER_TRANSACTION : READERS_PER_TRANSACTION);
+    .slice(0, message.kind === 'broadcast' ? READERS_PER_TRANSACTION : RECIPIENTS_PER_TRANSACTION);
   if (due.length === 0) return undefined;
-  const excluded = await findExcluded(tx, message, due);
+  const stop = await findStop(tx, message);
+  const excluded = stop ? new Map<string, Exclusion>() : await findExcluded(tx, message, due);
   const changes = due.map((recipient): Change => {
-    const reason = excluded.get(addressKey(recipient.address));
+    const exclusion = excluded.get(addressKey(recipient.address));
     const claimed = { cause: 'claimed', runId, leasedUntil } as const;
-    return { recipient, transition: reason === undefined ? claimed : { cause: 'suppressed', reason } };
+    return { recipient, transition: stop ?? (exclusion ? { cause: 'suppressed', ...exclusion } : claimed) };
   });
   await changeRecipients(tx, mail, { now, changes });
   const taken = due.filter(({ state }) => state === 'in_flight');
   return taken.length > 0 ? { message, recipients: taken } : undefined;
+}
+
+/**
+ * Returns the change that a copy gets instead of a claim when its broadcast is not being sent: it is parked while the
+ * broadcast is paused, and canceled with it. A broadcast whose copies were all tried is sent, and they may be tried again.
+ */
+async function findStop(tx: Tx, { broadcastId }: SpooledMessage): Promise<Transition | undefined> {
+  if (broadcastId === null) return undefined;
+  switch (await findBroadcastStatus(tx, broadcastId)) {
+    case 'sending':
+    case 'sent':
+      return undefined;
+    case 'paused':
+      return { cause: 'parked' };
+    default:
+      return { cause: 'canceled' };
+  }
 }
 
 /** Returns the excluded addresses of the recipients. Test mail has none, because it is never sent to anybody. */
@@ -105,9 +125,10 @@ function findExcluded(
   tx: Tx,
   message: SpooledMessage,
   recipients: readonly RecipientRow[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, Exclusion>> {
   const addresses = message.mode === 'live' ? recipients.map((recipient) => recipient.address) : [];
-  return findExclusions(tx, message.tenantId, { topicId: message.topicId, addresses });
+  const { kind, topicId } = message;
+  return findExclusions(tx, message.tenantId, { kind, topicId, addresses });
 }
 
 function isDue({ state, dueAt }: RecipientRow, now: number): boolean {

@@ -117,7 +117,7 @@ function signatureAfter(
     state === 'ready' || state === 'in_flight' || state === 'deferred';
   const open = [...recipients.filter((recipient) => !ended.has(recipient)), ...others];
   const isOver = !open.some(mayBeTried);
-  return isHeld || isOver || message.topicId !== null ? null : (message.signature ?? signature);
+  return isHeld || isOver || message.kind === 'broadcast' ? null : (message.signature ?? signature);
 }
 
 /** Suppresses the address of a permanent bounce. A simulated bounce never does. */

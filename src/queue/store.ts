@@ -9,6 +9,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, EmailStatus, MessageRow, RecipientRow } from '../db/tables.ts';
 import { recordEvent } from '../events/store.ts';
+import { recordOutcome } from '../ledger/store.ts';
 import { newId } from '../system/ids.ts';
 import { deleteUnusedContent } from './contents/store.ts';
 import { queueKeyOf } from './dispatch/delivery-queue.ts';
@@ -39,6 +40,8 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
     composer: param('composer'),
     fields: param('fields'),
     mergeValues: param('mergeValues'),
+    broadcastId: param('broadcastId'),
+    contactId: param('contactId'),
   }),
 );
 
@@ -274,6 +277,7 @@ export async function changeRecipients(
   const { expiresAt } = message;
   for (const { recipient, transition } of changes) {
     const { patch, events } = effectOf(transition, { recipient, expiresAt, now });
+    const { state, attempts } = recipient;
     Object.assign(recipient, patch);
     for (const event of events) {
       const at = Math.max(now, message.lastEventAt + 1);
@@ -282,9 +286,27 @@ export async function changeRecipients(
       await recordRecipientEvent(tx, message, { to: recipient.address, event, at });
     }
     await updateRecipient.all(tx, recipient);
+    if (message.broadcastId !== null)
+      await recordOutcome(tx, message, ledgerChange({ state, attempts }, { recipient, transition, now }));
   }
   message.status = aggregateStatus([...recipients, ...others]);
   await updateMessage.all(tx, message);
+}
+
+/** Returns what the ledger of a broadcast follows of a change. `before` is the recipient as it was. */
+function ledgerChange(
+  before: Pick<RecipientRow, 'state' | 'attempts'>,
+  { recipient: after, transition, now }: Change & { now: number },
+): Parameters<typeof recordOutcome>[2] {
+  const { cause } = transition;
+  return {
+    now,
+    before,
+    after,
+    diagnostic: after.diagnostic,
+    exclusion: cause === 'suppressed' ? transition : undefined,
+    hasBouncedPermanently: cause === 'bounced' && transition.bounce === 'permanent',
+  };
 }
 
 /** Records an email event. Its data is completed from the email when it is read (`findEvent` in events/store.ts). */

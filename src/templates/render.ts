@@ -24,6 +24,9 @@ const PLACEHOLDER = new RegExp(`\\{\\{\\{${INSIDE}\\}\\}\\}|\\{\\{${INSIDE}\\}\\
  */
 export const MAX_RENDERED_CHARACTERS = 2 * 1024 * 1024;
 
+/** Maximum length of the subject of an email. A rendered subject is checked again when it is sent. Our own limit. */
+export const MAX_SUBJECT_CHARACTERS = 998;
+
 /** Maximum number of placeholders in one text, repetitions included. It keeps rendering within milliseconds. */
 export const MAX_PLACEHOLDERS = 10_000;
 

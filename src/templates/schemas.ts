@@ -4,15 +4,13 @@ import type { TemplateRow } from '../db/marketing-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
 import { invalid } from '../system/errors.ts';
-import { findVariables, type Source } from './render.ts';
+import { findVariables, MAX_SUBJECT_CHARACTERS, type Source } from './render.ts';
 
 /** Maximum length of a name. Our own limit. */
 const MAX_NAME_CHARACTERS = 200;
 export const MAX_SOURCE_BYTES = 1024 * 1024;
 /** Maximum number of variables of a template, and of an email. */
 export const MAX_VARIABLES = 50;
-/** Maximum length of the subject of an email. A rendered subject is checked again when it is sent. Our own limit. */
-export const MAX_SUBJECT_CHARACTERS = 998;
 
 const fields = {
   name: Type.String({

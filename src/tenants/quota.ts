@@ -38,6 +38,12 @@ export async function requireQuota(
   return quota;
 }
 
+/** Returns the number of emails that can still be counted in this month; Infinity for a plan without a limit. */
+export async function remainingQuota(tx: Tx, tenantId: TenantRow['id'], now: number): Promise<number> {
+  const { monthlyEmails, emails } = await getQuota(tx, tenantId, monthOf(now));
+  return monthlyEmails === null ? Number.POSITIVE_INFINITY : Math.max(0, monthlyEmails - emails);
+}
+
 function quotaExceeded(monthlyEmails: number, used: number, now: number): AppError {
   const resetsAt = isoTime(endOfMonth(now));
   return new AppError(

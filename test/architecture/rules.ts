@@ -14,6 +14,7 @@ const FEATURES = [
   'templates',
   'links',
   'audiences',
+  'ledger',
   'tracking',
   'queue',
   'emails',

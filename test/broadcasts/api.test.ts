@@ -43,8 +43,10 @@ test('a broadcast is created as a draft with its whole record, and retrieved the
   const createdAt = new Date(NOW).toISOString();
   assert.deepEqual(rest, {
     ...{ ...given, status: 'draft', segmentId: null, templateId: null },
-    ...{ createdAt, updatedAt: createdAt },
+    ...{ createdAt, updatedAt: createdAt, startedAt: null, sentAt: null, pausedReason: null },
+    counts: rest.counts,
   });
+  assert.ok(Object.values(rest.counts).every((count) => count === 0));
   assert.deepEqual(await client.get(id), made);
 });
 
@@ -228,11 +230,23 @@ test('the largest broadcast is accepted, and comes back whole', async () => {
   assert.ok(shown === html && text === given['text'] && subject === given['subject']);
 });
 
-test('a draft is not sent, cancelled or scheduled: there is no such path', async () => {
+test('a draft cannot be paused, resumed or canceled', async () => {
   const { id } = await client.created(body());
-  for (const action of ['send', 'cancel', 'pause', 'resume']) {
-    const { status, body: answer } = await client.ask('POST', `/broadcasts/${id}/${action}`, {});
-    assert.deepEqual([status, answer.error.type], [404, 'not_found'], action);
+  for (const action of ['cancel', 'pause', 'resume']) {
+    const { status, body: answer } = await client.ask('POST', `/broadcasts/${id}/${action}`);
+    assert.deepEqual([status, answer.error.type], [409, 'invalid_state'], action);
+  }
+});
+
+test('a broadcast that was sent can neither be changed nor deleted', async () => {
+  const { id } = await client.created(body());
+  assert.equal((await client.ask('POST', `/broadcasts/${id}/send`)).body.status, 'sending');
+  for (const [method, given] of [
+    ['PATCH', { subject: 'Other' }],
+    ['DELETE', undefined],
+  ] as const) {
+    const { status, body: answer } = await client.ask(method, `/broadcasts/${id}`, given);
+    assert.deepEqual([status, answer.error.type], [409, 'invalid_state'], method);
   }
 });
 
@@ -257,7 +271,7 @@ test('the list is narrowed by audience, and shows no bodies', async () => {
   const { body: page } = await client.ask('GET', '/broadcasts?limit=1', undefined, key);
   const { html: _, text: __, ...summary } = await client.get(ids[0] ?? '', key);
   assert.deepEqual(page.data, [summary]);
-  for (const query of ['status=sent', 'status=']) {
+  for (const query of ['status=gone', 'status=']) {
     const { status, body: answer } = await client.ask('GET', `/broadcasts?${query}`, undefined, key);
     assert.deepEqual([status, answer.error.param], [400, query.split('=')[0]], query);
   }

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import { findDeletedAudience, insertAudience, listAudiences } from '../../src/audiences/store.ts';
 import { isFileInUse } from '../../src/blobs/store.ts';
+import { findNextDueRun, listDueRuns } from '../../src/broadcasts/runs/store.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { findDomainByName } from '../../src/domains/sending/store.ts';
@@ -109,6 +110,8 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   emailsWithContent: [
     (tx) => expireContent.run(tx, { now: 1, endedBy: 1, after: '', before: 'z', rows: 50 }),
   ],
+  broadcastRunsDue: [(tx) => listDueRuns(tx, 1), (tx) => findNextDueRun(tx, 1)],
+  broadcastRunsByContent: [(tx) => deleteUnusedContent(tx, 1)],
   blobsBySha256: [(tx) => isFileInUse(tx, 'ab')],
   engagementsDue: [
     findNextJudgement,

@@ -37,7 +37,14 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
     ...{ sender: 'a@b.example', returnToken: 'x', domainId: mail.domainId, blobId, headerBytes: 0 },
     ...{ bodyHash: '', datedAt: mail.datedAt, signature: null, createdAt: now },
     ...{ expiresAt: mail.datedAt + 1, lastEventAt: now },
-    ...{ contentId: null, composer: null, fields: null, mergeValues: null },
+    ...{
+      contentId: null,
+      composer: null,
+      fields: null,
+      mergeValues: null,
+      broadcastId: null,
+      contactId: null,
+    },
   };
   const recipient: RecipientRow = {
     ...{

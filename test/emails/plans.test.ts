@@ -185,6 +185,8 @@ const message: Omit<MessageRow, 'id' | 'status'> = {
   composer: null,
   fields: null,
   mergeValues: null,
+  broadcastId: null,
+  contactId: null,
 };
 
 test('a list with several filters walks the rarest one and looks up the others', async () => {

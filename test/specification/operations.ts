@@ -90,7 +90,7 @@ export const OPERATIONS: Readonly<Record<string, SpecifiedOperation>> = {
 };
 
 /** Broadcast sending; the path is not served until it does what it says. */
-export const OPERATIONS_TO_COME: readonly string[] = ['POST /v1/broadcasts/{id}/send'];
+export const OPERATIONS_TO_COME: readonly string[] = [];
 
 /** Every value that the specification names, and no other, by the place in the document. */
 export const ENUMERATIONS: readonly [operation: string, field: string, values: readonly string[]][] = [

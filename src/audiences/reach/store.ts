@@ -29,6 +29,21 @@ export const countReach = defineRead(
     timed(async () => ({ counts: await judge(tx, { ...query, topic }, idRange) })),
 );
 
+export type ReachedContact = Pick<
+  ContactRow,
+  'id' | 'email' | 'address' | 'firstName' | 'lastName' | 'properties'
+> & { reach: Reach };
+
+/** Returns the contacts in a range of ids with what the mail would mean for each, oldest first. */
+export async function readReached(tx: Tx, query: ReachQuery, idRange: IdRange): Promise<ReachedContact[]> {
+  const contacts = await selectMatching(tx, query, idRange);
+  return contacts
+    .select(['contacts.id', 'contacts.email', 'contacts.address', 'contacts.firstName'])
+    .select(['contacts.lastName', 'contacts.properties', reachOf(query.topic).as('reach')])
+    .orderBy('contacts.id')
+    .execute();
+}
+
 async function judge(tx: Tx, query: ReachQuery, idRange: IdRange): Promise<ReachCount[]> {
   const contacts = await selectMatching(tx, query, idRange);
   return tx

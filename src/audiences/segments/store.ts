@@ -216,8 +216,8 @@ export async function timed<Found>(query: () => Promise<Found>): Promise<Found &
 /** A part of an audience, both ends included, and its number of contacts. */
 export type IdRange = { oldest: ContactRow['id']; newest: ContactRow['id']; scanned: number };
 
-/** Returns the range of the next contacts of the audience from the index alone, or undefined at the end. */
-async function readIdRange(tx: Tx, slice: NextSlice & SliceBounds): Promise<IdRange | undefined> {
+/** Returns the range of the next contacts of the audience from the index alone, or undefined at the end. It never blocks for long. */
+export async function readIdRange(tx: Tx, slice: NextSlice & SliceBounds): Promise<IdRange | undefined> {
   const { audienceId, after, scan, direction = 'newer', from, until } = slice;
   const ids = tx.selectFrom('contacts').select('contacts.id').where('audienceId', '=', audienceId);
   const ahead = inSlice(ids, 'contacts.id', { direction, cursor: after, limit: scan, from, until });

@@ -5,7 +5,7 @@ import type { DomainRow } from '../../db/tables.ts';
 import type { SigningKeys } from '../../domains/signing-key.ts';
 import { marketingFields } from '../../emails/marketing-fields.ts';
 import { readMailbox } from '../../emails/request/addresses.ts';
-import { asLine } from '../../emails/request/text.ts';
+import { asLine } from '../../emails/request/line.ts';
 import type { Links } from '../../links/links.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { signMessage } from '../../mail/dkim/sign.ts';

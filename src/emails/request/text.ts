@@ -4,9 +4,7 @@
  */
 import { invalid } from '../../system/errors.ts';
 import { MAX_BODY_BYTES } from '../schemas.ts';
-
-/** Control characters: C0 without the tab, and DEL. */
-const CONTROL_CHARACTERS = /[^\P{Cc}\t\u0080-\u009f]+/gu;
+import { CONTROL_CHARACTERS } from './line.ts';
 
 /**
  * Returns the text if it is a valid line.
@@ -17,11 +15,6 @@ export function readLine(path: string, text: string): string {
     throw invalid(path, `\`${path}\` must not contain line breaks or control characters`);
   if (text.trim() === '') throw invalid(path, `\`${path}\` must not be empty`);
   return wellFormed(path, text);
-}
-
-/** Returns the text on one line: each run of control characters becomes a space. */
-export function asLine(text: string): string {
-  return text.replace(CONTROL_CHARACTERS, ' ');
 }
 
 /**

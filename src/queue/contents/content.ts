@@ -7,6 +7,7 @@ import type { ContentRow } from '../../db/content-tables.ts';
 import type { BlobRow, MessageRow } from '../../db/tables.ts';
 import { COMPOSER_VERSION } from '../../mail/message/compose.ts';
 import { renderTemplate, type VariableValue } from '../../templates/render.ts';
+import { UNSUBSCRIBE_TAG, UNSUBSCRIBE_URL } from './reader.ts';
 import type { Source } from './source.ts';
 
 export type MergeValues = Readonly<Record<string, VariableValue>>;
@@ -63,9 +64,11 @@ export function valuesOf({ mergeValues }: Pick<MessageRow, 'mergeValues'>): Merg
 /** Returns the texts of one message. Placeholders are filled in when the message has values. */
 export function fillTexts(
   { html, text }: Source,
-  values: MergeValues | undefined,
+  given: MergeValues | undefined,
 ): Pick<Source, 'html' | 'text'> {
-  if (!values) return { ...(html !== undefined && { html }), ...(text !== undefined && { text }) };
+  if (!given) return { ...(html !== undefined && { html }), ...(text !== undefined && { text }) };
+  // The link to unsubscribe stays a placeholder, which reader.ts fills in.
+  const values = { ...given, [UNSUBSCRIBE_URL]: UNSUBSCRIBE_TAG };
   return {
     ...(html !== undefined && { html: renderTemplate(html, values, 'html').text }),
     ...(text !== undefined && { text: renderTemplate(text, values, 'text').text }),

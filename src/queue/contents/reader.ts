@@ -23,13 +23,20 @@ const PLACEHOLDER = /\{\{\{?\s*unsubscribe_url\s*(?:\|[^{}]*)?\}?\}\}/g;
  */
 export function readerOf(
   { links }: { links: Links },
-  { tenantId, topicId }: Pick<MessageRow, 'tenantId' | 'topicId'>,
+  { tenantId, kind, topicId, contactId }: Pick<MessageRow, 'tenantId' | 'kind' | 'topicId' | 'contactId'>,
   [recipient, ...others]: readonly Pick<RecipientRow, 'address'>[],
 ): Reader | undefined {
-  if (topicId === null) return undefined;
+  if (kind === 'transactional') return undefined;
   if (!recipient || others.length > 0) throw new Error('marketing mail has one reader in each delivery');
   const { address } = recipient;
-  return { unsubscribeUrl: links.unsubscribeUrl({ tenantId, topicId, contactId: undefined, address }) };
+  return {
+    unsubscribeUrl: links.unsubscribeUrl({
+      tenantId,
+      topicId: topicId ?? undefined,
+      contactId: contactId ?? undefined,
+      address,
+    }),
+  };
 }
 
 /** Returns the header fields for a reader (RFC 2369 section 3.2): the link stands on one line. */

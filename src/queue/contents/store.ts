@@ -1,5 +1,6 @@
 /** Stores the texts of messages. All SQL of the table `contents` is here. */
 
+import { sql } from 'kysely';
 import type { ContentRow } from '../../db/content-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
@@ -45,6 +46,17 @@ const deleteUnused = statement((db, param: Param<Pick<ContentRow, 'id'>>) =>
     .where('id', '=', param('id'))
     .where(({ not, exists, selectFrom }) =>
       not(exists(selectFrom('messages').select('id').where('contentId', '=', param('id')))),
+    )
+    // A broadcast that is being sent makes further copies of its content.
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('broadcastRuns')
+            .select('broadcastId')
+            .where('contentId', '=', param('id'))
+            .where(sql<boolean>`"endedAt" IS NULL`),
+        ),
+      ),
     ),
 );
 

@@ -5,6 +5,7 @@
  */
 import type { MessageRow, RecipientRow, RecipientState } from '../../db/tables.ts';
 import { isoTime } from '../../system/clock.ts';
+import type { Exclusion } from '../exclusions.ts';
 import { MAX_INTERRUPTIONS, releasedDueAt } from '../held/suspect.ts';
 import type { BounceSubType } from '../outcome/bounce-subtype.ts';
 import {
@@ -20,7 +21,7 @@ export type Transition =
   /** A delivery claimed the recipient. `leasedUntil` is in milliseconds of the monotonic clock of this start. */
   | { cause: 'claimed'; runId: string; leasedUntil: number }
   /** The address was suppressed, or its reader opted out, after the mail was accepted (specification 1). */
-  | { cause: 'suppressed'; reason: string }
+  | ({ cause: 'suppressed' } & Exclusion)
   | { cause: 'delivered'; report: Report; durationMs: number; feedback: SimulatedFeedback | undefined }
   | { cause: 'bounced'; report: Report; bounce: Bounce; subType: BounceSubType }
   /** `dueAt` is the time of the next attempt, in Unix milliseconds, as in every cause below. */
@@ -33,6 +34,10 @@ export type Transition =
   /** An operator released held mail. */
   | { cause: 'released'; dueAt: number }
   | { cause: 'canceled' }
+  /** The broadcast of the copy is paused. */
+  | { cause: 'parked' }
+  /** The broadcast of the copy was resumed. */
+  | { cause: 'unparked'; dueAt: number }
   | { cause: 'rescheduled'; dueAt: number }
   | { cause: 'trial-begun'; dueAt: number }
   | { cause: 'trial-withdrawn' };
@@ -50,7 +55,9 @@ const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
   interrupted: ['in_flight'],
   unsent: ['in_flight'],
   released: ['held'],
-  canceled: ['ready', 'held'],
+  canceled: ['ready', 'deferred', 'held'],
+  parked: ['ready', 'deferred'],
+  unparked: ['ready', 'deferred'],
   rescheduled: ['ready'],
   'trial-begun': ['ready'],
   'trial-withdrawn': ['ready'],
@@ -97,10 +104,15 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
       return putBack(recipient.interruptedAttempts, transition.dueAt);
     case 'released':
       return putBack(Math.min(recipient.interruptedAttempts, MAX_INTERRUPTIONS - 1), transition.dueAt);
+    case 'unparked': {
+      const dueAt = releasedDueAt(recipient.interruptedAttempts, transition.dueAt);
+      return { patch: { dueAt }, events: [] };
+    }
     case 'rescheduled':
     case 'trial-begun':
       return { patch: { dueAt: transition.dueAt }, events: [] };
     case 'trial-withdrawn':
+    case 'parked':
       return { patch: { dueAt: null }, events: [] };
   }
 }

@@ -109,6 +109,7 @@ test('every contact is counted once, under the reason that sending would give', 
         await world.request('DELETE', `/v1/audiences/${deleted}`);
         const reach = await count(here, topicId);
         const excluded = await findExclusions(world.app.db.read, world.tenantId, {
+          kind: 'broadcast',
           topicId: topicId as `top_${string}`,
           addresses,
         });

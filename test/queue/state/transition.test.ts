@@ -41,7 +41,12 @@ const STATES: readonly RecipientState[] = [
 
 const CAUSES: readonly [Transition, readonly RecipientState[]][] = [
   [{ cause: 'claimed', runId: 'this', leasedUntil: 1 }, ['ready', 'deferred']],
-  [{ cause: 'suppressed', reason: 'The reader has unsubscribed' }, ['ready', 'deferred']],
+  [
+    { cause: 'suppressed', state: 'suppressed', reason: 'The reader has unsubscribed' },
+    ['ready', 'deferred'],
+  ],
+  [{ cause: 'parked' }, ['ready', 'deferred']],
+  [{ cause: 'unparked', dueAt: 1 }, ['ready', 'deferred']],
   [delivered(), ['in_flight']],
   [{ cause: 'bounced', report: REPORT, bounce: 'permanent', subType: 'General' }, ['in_flight']],
   [{ cause: 'deferred', report: REPORT, dueAt: NOW }, ['in_flight']],
@@ -49,7 +54,7 @@ const CAUSES: readonly [Transition, readonly RecipientState[]][] = [
   [{ cause: 'interrupted', dueAt: NOW }, ['in_flight']],
   [{ cause: 'unsent', dueAt: NOW }, ['in_flight']],
   [{ cause: 'released', dueAt: NOW }, ['held']],
-  [{ cause: 'canceled' }, ['ready', 'held']],
+  [{ cause: 'canceled' }, ['ready', 'deferred', 'held']],
   [{ cause: 'rescheduled', dueAt: NOW }, ['ready']],
   [{ cause: 'trial-begun', dueAt: NOW }, ['ready']],
   [{ cause: 'trial-withdrawn' }, ['ready']],

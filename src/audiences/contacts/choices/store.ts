@@ -125,7 +125,8 @@ async function write(tx: Tx, how: typeof remember | typeof forget, rows: Written
 }
 
 type OptOutQuestion = {
-  topicId: TopicRow['id'];
+  /** The topic of the mail; null when it has none. */
+  topicId: TopicRow['id'] | null;
   /** Default of the topic. It applies to addresses that made no choice, contacts or not. */
   defaultOptIn: boolean;
   addresses: readonly string[];
@@ -145,8 +146,8 @@ export async function findOptedOut(
   for (const address of new Set(addresses.map(addressKey))) {
     const chose = (topic: Choice['topicId'], optedIn: 0 | 1) =>
       hasChosen(tx, { tenantId, address, topicId: topic, optedIn });
-    const isOut = (await chose(ALL_TOPICS, 0)) || (await chose(topicId, 0));
-    if (isOut || !(defaultOptIn || (await chose(topicId, 1)))) out.add(address);
+    const isOut = (await chose(ALL_TOPICS, 0)) || (topicId !== null && (await chose(topicId, 0)));
+    if (isOut || !(defaultOptIn || topicId === null || (await chose(topicId, 1)))) out.add(address);
   }
   return out;
 }

@@ -1,0 +1,35 @@
+/** Pauses, resumes and cancels broadcasts. From the commit on, no copy is claimed for delivery any more. */
+import type { App } from '../app.ts';
+import type { BroadcastRow } from '../db/marketing-tables.ts';
+import { defineWrite } from '../db/operation.ts';
+import { changeStatus } from './runs/state.ts';
+import { getBroadcast, type Owner } from './store.ts';
+
+type Control = { owner: Owner; id: string; cause: 'paused' | 'resumed' | 'canceled'; now: number };
+
+/**
+ * Changes a broadcast as its owner wishes, and returns it.
+ * @throws AppError not_found, invalid_state
+ */
+const controlBroadcast = defineWrite(
+  'broadcasts.control',
+  async (tx, { owner, id, cause, now }: Control): Promise<BroadcastRow> => {
+    const broadcast = await getBroadcast(tx, owner, id);
+    const change = cause === 'paused' ? ({ cause, reason: 'manual' } as const) : { cause };
+    await changeStatus(tx, broadcast, { ...change, now });
+    return getBroadcast(tx, owner, id);
+  },
+  { crashPoints: { afterCommit: 'broadcast-pause-after-commit' } },
+);
+
+/** Changes a broadcast like `controlBroadcast`, and wakes the work that it causes. */
+export async function control(
+  { db, clock, wakeups, log }: Pick<App, 'db' | 'clock' | 'wakeups' | 'log'>,
+  { owner: { tenantId, mode }, ...wanted }: Omit<Control, 'now'>,
+): Promise<BroadcastRow> {
+  const owner = { tenantId, mode };
+  const broadcast = await db.commit(controlBroadcast, { ...wanted, owner, now: clock.now() });
+  log.info({ broadcastId: broadcast.id, tenantId, status: broadcast.status }, 'a broadcast was changed');
+  wakeups.notify('broadcasts');
+  return broadcast;
+}

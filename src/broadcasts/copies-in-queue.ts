@@ -1,0 +1,92 @@
+/**
+ * Follows up on copies that are already in the queue when their broadcast is resumed or canceled. Parked copies become due
+ * again; open copies and contacts that still wait are canceled. Both go through the ledger in slices.
+ */
+import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { findBroadcastStatus, listInState, settleWaiting } from '../ledger/store.ts';
+import { deleteUnusedContent } from '../queue/contents/store.ts';
+import type { Transition } from '../queue/state/transition.ts';
+import { changeRecipients, getMail } from '../queue/store.ts';
+import { getRun, patchRun } from './runs/store.ts';
+
+type BroadcastId = BroadcastRunRow['broadcastId'];
+
+/** Numbers of contacts and of copies that one write changes: about 10 ms of the writer. Our own limits. */
+const CONTACTS_PER_WRITE = 500;
+const COPIES_PER_WRITE = 100;
+
+const CANCELED = 'The broadcast was canceled';
+
+type Pass = { broadcastId: BroadcastId; after: string; now: number };
+/** Contact after which the next slice of a pass begins; undefined at the end. */
+type Next = string | undefined;
+
+/** Makes the parked copies among the next ones due, when the broadcast is being sent. */
+export const unparkCopies = defineWrite(
+  'broadcasts.unpark',
+  async (tx, { broadcastId, after, now }: Pass): Promise<Next> => {
+    if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return undefined;
+    return changeQueued(tx, { broadcastId, after, now }, (recipient) =>
+      isWaiting(recipient) && recipient.dueAt === null ? { cause: 'unparked', dueAt: now } : undefined,
+    );
+  },
+);
+
+/**
+ * Cancels the next contacts that wait, and then the next copies that are not in flight. A copy in flight is canceled when
+ * it would be claimed again. At the end, the run has no more work.
+ */
+export const cancelCopies = defineWrite(
+  'broadcasts.cancelCopies',
+  async (tx, { broadcastId, after, now }: Pass): Promise<Next> => {
+    if ((await findBroadcastStatus(tx, broadcastId)) !== 'canceled') return undefined;
+    const waiting = await listInState(tx, {
+      broadcastId,
+      state: 'waiting',
+      after: '',
+      limit: CONTACTS_PER_WRITE,
+    });
+    const decisions = waiting.map(({ contactId, address }) => {
+      return { contactId, address, state: 'canceled', emailId: null, reason: CANCELED } as const;
+    });
+    await settleWaiting(tx, { broadcastId, now }, decisions);
+    if (waiting.length > 0) return after;
+    const next = await changeQueued(tx, { broadcastId, after, now }, (recipient) =>
+      isWaiting(recipient) || recipient.state === 'held' ? { cause: 'canceled' } : undefined,
+    );
+    if (next === undefined) await endRun(tx, broadcastId);
+    return next;
+  },
+);
+
+async function endRun(tx: Tx, broadcastId: BroadcastId): Promise<void> {
+  const { contentId } = await getRun(tx, broadcastId);
+  await patchRun(tx, broadcastId, { dueAt: null });
+  if (contentId !== null) await deleteUnusedContent(tx, contentId);
+}
+
+/** Changes the recipients of the next copies that have not ended, as `transitionOf` says. */
+async function changeQueued(
+  tx: Tx,
+  { broadcastId, after, now }: Pass,
+  transitionOf: (recipient: RecipientRow) => Transition | undefined,
+): Promise<Next> {
+  const limit = COPIES_PER_WRITE;
+  const queued = await listInState(tx, { broadcastId, state: 'queued', after, limit });
+  for (const { emailId } of queued) {
+    if (emailId === null) continue;
+    const mail = await getMail(tx, emailId);
+    const changes = mail.recipients.flatMap((recipient) => {
+      const transition = transitionOf(recipient);
+      return transition ? [{ recipient, transition }] : [];
+    });
+    if (changes.length > 0) await changeRecipients(tx, mail, { now, changes });
+  }
+  return queued.length === limit ? queued.at(-1)?.contactId : undefined;
+}
+
+function isWaiting({ state }: RecipientRow): boolean {
+  return state === 'ready' || state === 'deferred';
+}

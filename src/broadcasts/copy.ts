@@ -1,0 +1,168 @@
+/**
+ * Makes copies of a broadcast for the contacts that wait in its ledger. One write makes a number of them completely:
+ * message, recipient, email, events, ledger and counts. Each contact is judged once more right before.
+ */
+import { findContact } from '../audiences/contacts/store.ts';
+import type { BroadcastRecipientRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
+import type { ContactRow } from '../db/marketing-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import type { EmailRow } from '../db/tables.ts';
+import { findSendingDomain } from '../domains/sending/store.ts';
+import { maySend } from '../domains/states.ts';
+import { hasCopyFor, insertEmail } from '../emails/store.ts';
+import {
+  findBroadcastStatus,
+  findCounts,
+  type LedgerDecision,
+  listInState,
+  settleWaiting,
+} from '../ledger/store.ts';
+import { addressKey } from '../mail/address.ts';
+import { queueKeyOf } from '../queue/dispatch/delivery-queue.ts';
+import { findExclusions } from '../queue/exclusions.ts';
+import { enqueue, recordRecipientEvent } from '../queue/store.ts';
+import { DAY_MS } from '../system/clock.ts';
+import { chargeQuota, remainingQuota } from '../tenants/quota.ts';
+import { buildCopy, type Copy } from './build-copy.ts';
+import { type Frozen, frozenOf } from './runs/frozen.ts';
+import { changeStatus } from './runs/state.ts';
+import { getRun } from './runs/store.ts';
+
+type BroadcastId = BroadcastRunRow['broadcastId'];
+
+/** Maximum number of copies that one write makes: about 10 ms of the writer. Our own limit. */
+const COPIES_PER_WRITE = 50;
+/**
+ * Maximum number of copies of a broadcast that wait for their first attempt. The more there are, the longer a pause or a
+ * change of a contact takes to matter; the fewer, the more often delivery waits for the next write. Our own limit.
+ */
+const MAX_UNTRIED = 1_000;
+
+type Copying = { broadcastId: BroadcastId; now: number; maxAgeMs: number };
+
+type Copied = {
+  /** Keys of the delivery queues that have got mail. */
+  queues: string[];
+  /** True when more copies can be made at once. */
+  hasMore: boolean;
+};
+
+const NOTHING: Copied = { queues: [], hasMore: false };
+
+/** Makes the next copies of a broadcast that is being sent. Without quota, or with a domain that may not send, it is paused. */
+export const makeCopies = defineWrite(
+  'broadcasts.copy',
+  async (tx, { broadcastId, now, maxAgeMs }: Copying): Promise<Copied> => {
+    if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return NOTHING;
+    const run = await getRun(tx, broadcastId);
+    const frozen = frozenOf(run);
+    const counts = await findCounts(tx, broadcastId);
+    const room = Math.min(COPIES_PER_WRITE, MAX_UNTRIED - (counts?.untried ?? 0));
+    if (!counts || counts.waiting === 0 || room <= 0) return NOTHING;
+    const allowed = await findAllowance(tx, run, { frozen, now });
+    if (typeof allowed === 'string') {
+      const status = { id: broadcastId, status: 'sending' } as const;
+      await changeStatus(tx, status, { cause: 'paused', reason: allowed, now });
+      return NOTHING;
+    }
+    const limit = Math.min(room, allowed);
+    const waiting = await listInState(tx, { broadcastId, state: 'waiting', after: '', limit });
+    const queues = await copyEach(tx, run, { frozen, waiting, now, maxAgeMs });
+    return { queues, hasMore: waiting.length === limit };
+  },
+  {
+    crashPoints: { beforeCommit: 'broadcast-copy-before-commit', afterCommit: 'broadcast-copy-after-commit' },
+  },
+);
+
+/** Returns how many copies may be made, or why the broadcast must pause. Test mail is free and needs no domain. */
+async function findAllowance(
+  tx: Tx,
+  { tenantId, mode }: BroadcastRunRow,
+  { frozen: { domainId }, now }: { frozen: Frozen; now: number },
+): Promise<number | 'domain' | 'quota'> {
+  if (domainId !== null) {
+    const domain = await findSendingDomain(tx, domainId);
+    if (!domain || !maySend(domain, now)) return 'domain';
+  }
+  if (mode === 'test') return COPIES_PER_WRITE;
+  const remaining = await remainingQuota(tx, tenantId, now);
+  return remaining === 0 ? 'quota' : remaining;
+}
+
+type Batch = {
+  frozen: Frozen;
+  waiting: readonly BroadcastRecipientRow[];
+  now: number;
+  maxAgeMs: number;
+};
+
+/** Copies the broadcast for each contact that may get it. Returns the queues of the copies. */
+async function copyEach(
+  tx: Tx,
+  run: BroadcastRunRow,
+  { frozen, waiting, now, maxAgeMs }: Batch,
+): Promise<string[]> {
+  const { broadcastId, tenantId, mode } = run;
+  const decisions: LedgerDecision[] = [];
+  const queues = new Set<string>();
+  for (const row of waiting) {
+    const contact = await findContact(tx, tenantId, {
+      audienceId: frozen.audienceId,
+      idOrAddress: row.contactId,
+    });
+    const refused = await findRefusal(tx, run, { contact, topicId: frozen.topicId });
+    const copy = refused ?? buildCopy(run, { frozen, contact, row, now, maxAgeMs });
+    if ('email' in copy) {
+      await storeCopy(tx, copy);
+      queues.add(queueKeyOf(copy.message, copy.recipient.domain));
+    }
+    decisions.push({
+      contactId: row.contactId,
+      address: contact?.address ?? row.address,
+      ...decisionOf(copy),
+    });
+  }
+  await settleWaiting(tx, { broadcastId, now }, decisions);
+  const emails = decisions.filter(({ state }) => state === 'queued').length;
+  if (mode === 'live' && emails > 0) await chargeQuota(tx, tenantId, { now, emails });
+  return [...queues];
+}
+
+type Refusal = { state: Exclude<LedgerDecision['state'], 'queued'>; reason: string };
+
+/** Returns why a contact gets no copy, or undefined when it does. */
+async function findRefusal(
+  tx: Tx,
+  { broadcastId, tenantId, mode, startedAt }: BroadcastRunRow,
+  { contact, topicId }: { contact: ContactRow | undefined; topicId: Frozen['topicId'] },
+): Promise<Refusal | undefined> {
+  if (!contact) return { state: 'canceled', reason: 'The contact was deleted' };
+  const { address } = contact;
+  const question = { kind: 'broadcast', topicId, addresses: [address] } as const;
+  const exclusion = (await findExclusions(tx, tenantId, question)).get(addressKey(address));
+  if (exclusion) return exclusion;
+  const isTaken = await hasCopyFor(tx, {
+    broadcastId,
+    tenantId,
+    mode,
+    address,
+    since: (startedAt ?? 0) - DAY_MS,
+  });
+  return isTaken
+    ? { state: 'canceled', reason: 'Another contact with this address got the broadcast' }
+    : undefined;
+}
+
+async function storeCopy(tx: Tx, { message, recipient, email }: Copy): Promise<void> {
+  await enqueue(tx, message, [recipient]);
+  await insertEmail(tx, email, { tags: [], addresses: [addressKey(recipient.address)] });
+  const event = { type: 'email.queued', details: {} } as const;
+  await recordRecipientEvent(tx, message, { to: recipient.address, event, at: message.createdAt });
+}
+
+function decisionOf(copy: Copy | Refusal): Pick<LedgerDecision, 'state' | 'emailId' | 'reason'> {
+  if ('email' in copy)
+    return { state: 'queued', emailId: copy.email.id satisfies EmailRow['id'], reason: null };
+  return { ...copy, emailId: null };
+}

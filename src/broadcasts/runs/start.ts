@@ -1,0 +1,64 @@
+/** The write that starts a broadcast: its run, its content, its counts and its status at once. */
+import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
+import type { BroadcastRow } from '../../db/marketing-tables.ts';
+import { defineWrite } from '../../db/operation.ts';
+import { insertCounts } from '../../ledger/store.ts';
+import type { NewSource } from '../../queue/contents/source.ts';
+import { insertContent } from '../../queue/contents/store.ts';
+import { AppError } from '../../system/errors.ts';
+import { newId } from '../../system/ids.ts';
+import { getBroadcast } from '../store.ts';
+import type { Frozen } from './frozen.ts';
+import { changeStatus } from './state.ts';
+import { findRun, putRun } from './store.ts';
+
+/**
+ * Checks that a broadcast can be started.
+ * @throws AppError invalid_state
+ */
+export function requireStartable({ status }: BroadcastRow): void {
+  if (status === 'draft' || status === 'scheduled') return;
+  throw new AppError(
+    'invalid_state',
+    `The broadcast is ${status}; only a draft or a scheduled one can be sent`,
+  );
+}
+
+type Start = { broadcast: BroadcastRow; frozen: Frozen; source: NewSource; now: number };
+
+/**
+ * Starts a broadcast, unless it was changed since it was read. Returns it as it is then.
+ * @throws AppError not_found, invalid_state
+ */
+export const storeStart = defineWrite(
+  'broadcasts.start',
+  async (tx, { broadcast: read, frozen, source, now }: Start): Promise<BroadcastRow | undefined> => {
+    const broadcast = await getBroadcast(tx, read, read.id);
+    requireStartable(broadcast);
+    if (broadcast.updatedAt !== read.updatedAt) return undefined;
+    const { id, tenantId, mode } = broadcast;
+    const before = await findRun(tx, id);
+    const run: BroadcastRunRow = {
+      broadcastId: id,
+      tenantId,
+      mode,
+      dueAt: now,
+      scheduleAt: before?.scheduleAt ?? null,
+      startedAt: now,
+      endedAt: null,
+      pausedReason: null,
+      failure: null,
+      pace: before?.pace ?? null,
+      nextCopyAt: null,
+      contentId: await insertContent(tx, tenantId, source),
+      frozen: JSON.stringify(frozen),
+      walkUntil: newId('ct', now + 1),
+      walkAfter: null,
+      walkedAt: null,
+    };
+    await putRun(tx, run);
+    await insertCounts(tx, id);
+    await changeStatus(tx, broadcast, { cause: 'started', now });
+    return getBroadcast(tx, read, id);
+  },
+);

@@ -1,0 +1,69 @@
+/**
+ * The state machine of a broadcast. A cause says why the status changes; this module says from which states it may, and
+ * what changes with it. Nothing else changes the status of a broadcast.
+ */
+import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
+import type { BroadcastRow, BroadcastStatus } from '../../db/marketing-tables.ts';
+import type { Tx } from '../../db/operation.ts';
+import { AppError } from '../../system/errors.ts';
+import { setStatus } from '../store.ts';
+import { patchRun } from './store.ts';
+
+type Cause =
+  | { cause: 'started' }
+  | { cause: 'paused'; reason: NonNullable<BroadcastRunRow['pausedReason']> }
+  | { cause: 'resumed' }
+  | { cause: 'canceled' }
+  /** Every copy was tried, and nobody waits for one. */
+  | { cause: 'ended' };
+
+type Name = Cause['cause'];
+
+/** The states in which each cause may find a broadcast. */
+const FROM: Record<Name, readonly BroadcastStatus[]> = {
+  started: ['draft', 'scheduled'],
+  paused: ['sending'],
+  resumed: ['paused'],
+  canceled: ['scheduled', 'sending', 'paused'],
+  ended: ['sending'],
+};
+
+const TO: Record<Name, BroadcastStatus> = {
+  started: 'sending',
+  paused: 'paused',
+  resumed: 'sending',
+  canceled: 'canceled',
+  ended: 'sent',
+};
+
+/**
+ * Changes the status of a broadcast, as part of a write.
+ * @throws AppError invalid_state when the cause does not fit its status
+ */
+export async function changeStatus(
+  tx: Tx,
+  { id, status }: Pick<BroadcastRow, 'id' | 'status'>,
+  { now, ...change }: Cause & { now: number },
+): Promise<void> {
+  const { cause } = change;
+  if (!FROM[cause].includes(status))
+    throw new AppError('invalid_state', `The broadcast is ${status}; it cannot be ${cause} any more or yet`);
+  await setStatus(tx, id, { status: TO[cause], now });
+  await patchRun(tx, id, patchOf(change, now));
+}
+
+function patchOf(change: Cause, now: number): Parameters<typeof patchRun>[2] {
+  switch (change.cause) {
+    case 'started':
+      return { startedAt: now, dueAt: now };
+    case 'paused':
+      return { pausedReason: change.reason, dueAt: null };
+    case 'resumed':
+      return { pausedReason: null, dueAt: now };
+    // The copies that wait are canceled by background work.
+    case 'canceled':
+      return { pausedReason: null, endedAt: now, dueAt: now };
+    case 'ended':
+      return { endedAt: now, dueAt: null };
+  }
+}

@@ -1,0 +1,90 @@
+/** Stores the runs of broadcasts: when, how fast and with what content each is sent. All SQL of this table is here. */
+import { sql } from 'kysely';
+import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
+import type { BroadcastStatus } from '../../db/marketing-tables.ts';
+import type { Tx } from '../../db/operation.ts';
+import { constant, type Param, statement } from '../../db/statement.ts';
+
+type BroadcastId = BroadcastRunRow['broadcastId'];
+
+/** Stores the run of a broadcast. A run that exists is replaced by it. */
+export async function putRun(tx: Tx, run: BroadcastRunRow): Promise<void> {
+  const { broadcastId: _, ...columns } = run;
+  await tx
+    .insertInto('broadcastRuns')
+    .values(run)
+    .onConflict((conflict) => conflict.column('broadcastId').doUpdateSet(columns))
+    .execute();
+}
+
+const runById = statement((db, param: Param<Pick<BroadcastRunRow, 'broadcastId'>>) =>
+  db.selectFrom('broadcastRuns').selectAll().where('broadcastId', '=', param('broadcastId')),
+);
+
+/** Returns the run of a broadcast, or undefined when it was never scheduled or started. */
+export function findRun(tx: Tx, broadcastId: BroadcastId): Promise<BroadcastRunRow | undefined> {
+  return runById.first(tx, { broadcastId });
+}
+
+/**
+ * Returns the run of a broadcast.
+ * @throws Error when it has none, which is a bug of the caller
+ */
+export async function getRun(tx: Tx, broadcastId: BroadcastId): Promise<BroadcastRunRow> {
+  const run = await findRun(tx, broadcastId);
+  if (!run) throw new Error(`broadcast ${broadcastId} has no run`);
+  return run;
+}
+
+/** Changes columns of a run. */
+export async function patchRun(
+  tx: Tx,
+  broadcastId: BroadcastId,
+  patch: Partial<Omit<BroadcastRunRow, 'broadcastId' | 'tenantId' | 'mode'>>,
+): Promise<void> {
+  await tx.updateTable('broadcastRuns').set(patch).where('broadcastId', '=', broadcastId).execute();
+}
+
+/** A run with work that is due. */
+export type DueRun = Pick<BroadcastRunRow, 'broadcastId' | 'tenantId'> & {
+  status: BroadcastStatus;
+  dueAt: number;
+};
+
+/** The condition is literal, because SQLite uses the partial index `broadcastRunsDue` only when it can see it. */
+const isDue = sql<boolean>`"dueAt" IS NOT NULL`;
+
+/** Maximum number of runs that one look at the due ones returns. Our own limit. */
+const MAX_DUE = 1_000;
+
+const dueRuns = statement((db, param: Param<{ now: number }>) =>
+  db
+    .selectFrom('broadcastRuns')
+    .innerJoin('broadcasts', 'broadcasts.id', 'broadcastRuns.broadcastId')
+    .select(['broadcastRuns.broadcastId', 'broadcastRuns.tenantId', 'broadcasts.status'])
+    .select(sql<number>`"dueAt"`.as('dueAt'))
+    .where(isDue)
+    .where('dueAt', '<=', constant(param('now')))
+    .orderBy('dueAt')
+    .limit(sql.lit(MAX_DUE)),
+);
+
+/** Returns the runs whose work is due, those that wait longest first. */
+export function listDueRuns(tx: Tx, now: number): Promise<DueRun[]> {
+  return dueRuns.all(tx, { now });
+}
+
+const nextDue = statement((db, param: Param<{ now: number }>) =>
+  db
+    .selectFrom('broadcastRuns')
+    .select('dueAt')
+    .where(isDue)
+    .where('dueAt', '>', constant(param('now')))
+    .orderBy('dueAt')
+    .limit(sql.lit(1)),
+);
+
+/** Returns the earliest due time after `now`, in Unix milliseconds, or undefined when there is none. */
+export async function findNextDueRun(tx: Tx, now: number): Promise<number | undefined> {
+  return (await nextDue.first(tx, { now }))?.dueAt ?? undefined;
+}

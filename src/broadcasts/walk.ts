@@ -1,0 +1,116 @@
+/**
+ * Walks through the audience of a broadcast and writes its contacts to the ledger, slice by slice. A reader thread finds and
+ * judges the contacts of a slice; one write stores them together with the position, so a crash repeats or skips nobody.
+ */
+import type { App } from '../app.ts';
+import { type Reach, type ReachedContact, readReached } from '../audiences/reach/store.ts';
+import { readIdRange, timed } from '../audiences/segments/store.ts';
+import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
+import type { ContactRow } from '../db/marketing-tables.ts';
+import { defineRead, defineWrite } from '../db/operation.ts';
+import { findBroadcastStatus, insertRows, type NewLedgerRow } from '../ledger/store.ts';
+import { NOT_OPTED_IN, OPTED_OUT, SUPPRESSED } from '../queue/exclusions.ts';
+import { findTopic } from '../topics/store.ts';
+import { mergeValuesOf } from './merge-values.ts';
+import { type Frozen, frozenOf } from './runs/frozen.ts';
+import { getRun, patchRun } from './runs/store.ts';
+
+type BroadcastId = BroadcastRunRow['broadcastId'];
+type Slice = { rows: NewLedgerRow[]; last: ContactRow['id'] | undefined };
+
+/** State and reason of a contact that is judged so. */
+const BEGINNING: Record<Reach, Pick<NewLedgerRow, 'state' | 'reason'>> = {
+  receives: { state: 'waiting', reason: null },
+  suppressed: { state: 'suppressed', reason: SUPPRESSED },
+  unsubscribed: { state: 'optedOut', reason: OPTED_OUT },
+  optedOut: { state: 'optedOut', reason: OPTED_OUT },
+  notOptedIn: { state: 'optedOut', reason: NOT_OPTED_IN },
+};
+
+/**
+ * Numbers of contacts that a slice scans. The first slice is small, so that the first copies leave early; the write of the
+ * largest takes the writer about 10 ms. Our own limits.
+ */
+const SCAN = { first: 100, max: 1_000 };
+/** A slice that takes longer than this is followed by a smaller one, in milliseconds. Our own limit. */
+const SLOW_MS = 16;
+
+const readWalkSlice = defineRead(
+  'broadcasts.walkSlice',
+  (tx, { broadcastId, scan }: { broadcastId: BroadcastId; scan: number }) =>
+    timed(async (): Promise<Slice> => {
+      const run = await getRun(tx, broadcastId);
+      const { tenantId, startedAt } = run;
+      const { audienceId, filter, topicId, uses } = frozenOf(run);
+      const idRange = await readIdRange(tx, {
+        audienceId,
+        scan,
+        after: run.walkAfter ?? undefined,
+        ...(run.walkUntil !== null && { until: run.walkUntil }),
+      });
+      if (!idRange) return { rows: [], last: undefined };
+      const topic = topicId === null ? undefined : await findTopic(tx, tenantId, topicId);
+      const query = { tenantId, audienceId, filter: filter ?? undefined, topic, now: startedAt ?? 0 };
+      const contacts = await readReached(tx, query, idRange);
+      return {
+        rows: contacts.map((contact) => ledgerRow(contact, uses)),
+        last: idRange.scanned < scan ? undefined : idRange.newest,
+      };
+    }),
+);
+
+function ledgerRow(contact: ReachedContact, uses: Frozen['uses']): NewLedgerRow {
+  const { id: contactId, address, reach } = contact;
+  const mergeValues = reach === 'receives' ? JSON.stringify(usedValues(contact, uses)) : null;
+  return { contactId, address, ...BEGINNING[reach], mergeValues };
+}
+
+/** Returns the values of a contact that the content uses. */
+function usedValues(contact: ReachedContact, uses: Frozen['uses']): object {
+  const names = Object.keys(uses);
+  if (names.length === 0) return {};
+  const values = mergeValuesOf(contact);
+  return Object.fromEntries(
+    names.flatMap((name) => (Object.hasOwn(values, name) ? [[name, values[name]]] : [])),
+  );
+}
+
+type WalkedSlice = Slice & {
+  broadcastId: BroadcastId;
+  /** Position at which the slice was read. */
+  after: BroadcastRunRow['walkAfter'];
+  now: number;
+};
+
+/** Stores a slice and moves the position behind it, unless the broadcast is no longer being sent. */
+const storeSlice = defineWrite(
+  'broadcasts.storeSlice',
+  async (tx, { broadcastId, after, rows, last, now }: WalkedSlice): Promise<void> => {
+    const run = await getRun(tx, broadcastId);
+    if ((await findBroadcastStatus(tx, broadcastId)) !== 'sending') return;
+    if (run.walkAfter !== after || run.walkedAt !== null) return;
+    await insertRows(tx, { broadcastId, tenantId: run.tenantId, now }, rows);
+    await patchRun(tx, broadcastId, last === undefined ? { walkedAt: now } : { walkAfter: last });
+  },
+  {
+    crashPoints: {
+      beforeCommit: 'broadcast-slice-before-commit',
+      afterCommit: 'broadcast-slice-after-commit',
+    },
+  },
+);
+
+/** Returns the function that walks one slice further. It remembers how many contacts a slice of each walk may have. */
+export function createWalk({ db, clock }: Pick<App, 'db' | 'clock'>) {
+  const scans = new Map<BroadcastId, number>();
+  /** Walks one slice. Returns true when the walk is over. */
+  return async ({ broadcastId, walkAfter }: BroadcastRunRow): Promise<boolean> => {
+    const scan = scans.get(broadcastId) ?? SCAN.first;
+    const { tookMs, ...slice } = await db.query(readWalkSlice, { broadcastId, scan });
+    scans.set(broadcastId, tookMs > SLOW_MS ? Math.max(SCAN.first, scan / 2) : Math.min(scan * 2, SCAN.max));
+    await db.commit(storeSlice, { ...slice, broadcastId, after: walkAfter, now: clock.now() });
+    const isOver = slice.last === undefined;
+    if (isOver) scans.delete(broadcastId);
+    return isOver;
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * The background work of broadcasts. A run is due from its start to its end; each step walks one slice of the audience,
+ * makes some copies, or follows up on a resume or a cancel, and then gives way to the runs of other tenants.
+ */
+import type { App } from '../app.ts';
+import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
+import { maxAgeMs } from '../emails/request/schedule.ts';
+import { findCounts } from '../ledger/store.ts';
+import type { Work } from '../system/worker.ts';
+import { cancelCopies, unparkCopies } from './copies-in-queue.ts';
+import { makeCopies } from './copy.ts';
+import { endBroadcast } from './end.ts';
+import { type DueRun, findNextDueRun, getRun, listDueRuns } from './runs/store.ts';
+import { createWalk } from './walk.ts';
+
+type BroadcastApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'wakeups'>;
+
+/** Maximum number of runs whose steps are taken at the same time. More would only wait for the writer. Our own limit. */
+const MAX_RUNNING = 2;
+/** Time between two looks at a run whose copies wait for delivery, in milliseconds. Our own limit. */
+const POLL_MS = 50;
+
+/** A run as this start of the daemon remembers it. */
+type Memory = {
+  tenantId: BroadcastRunRow['tenantId'];
+  /** Earliest time of the next step, on the monotonic clock in milliseconds. */
+  nextAt: number;
+  /** Status at the last step. A change begins a new pass through the copies. */
+  status: DueRun['status'];
+  /** Contact after which the pass through the copies in the queue goes on; undefined when the pass is over. */
+  passAfter: string | undefined;
+};
+
+/** Returns the background work of all broadcasts. */
+export function createBroadcastWork(app: BroadcastApp): Work<DueRun> {
+  const { db, clock } = app;
+  const step = createStep(app);
+  const memories = new Map<DueRun['broadcastId'], Memory>();
+  const running = new Set<DueRun['broadcastId']>();
+  /** Time of the last step of each tenant with due runs. Those that waited longest come first. */
+  let servedAt = new Map<DueRun['tenantId'], number>();
+
+  function memoryOf({ broadcastId, tenantId, status }: DueRun): Memory {
+    const known = memories.get(broadcastId);
+    if (known?.status === status) return known;
+    const memory = { tenantId, status, nextAt: 0, passAfter: '' };
+    memories.set(broadcastId, memory);
+    return memory;
+  }
+
+  /** Forgets runs that have ended or are paused. */
+  function keepOnly(due: readonly DueRun[]): void {
+    const ids = new Set(due.map(({ broadcastId }) => broadcastId));
+    for (const id of memories.keys()) if (!ids.has(id) && !running.has(id)) memories.delete(id);
+    const tenants = new Set(due.map(({ tenantId }) => tenantId));
+    servedAt = new Map([...servedAt].filter(([tenantId]) => tenants.has(tenantId)));
+  }
+
+  return {
+    name: 'broadcasts',
+    wakeOn: ['broadcasts'],
+    concurrency: MAX_RUNNING,
+    async lease(limit) {
+      const now = clock.now();
+      const elapsed = clock.elapsed();
+      const due = await listDueRuns(db.read, now);
+      keepOnly(due);
+      const idle = due.filter(({ broadcastId }) => !running.has(broadcastId));
+      const ready = idle.filter((run) => memoryOf(run).nextAt <= elapsed);
+      const inTurn = ready.toSorted(
+        (a, b) => (servedAt.get(a.tenantId) ?? 0) - (servedAt.get(b.tenantId) ?? 0),
+      );
+      const items = oneOfEachTenant(inTurn).slice(0, limit);
+      for (const { broadcastId, tenantId } of items) {
+        running.add(broadcastId);
+        servedAt.set(tenantId, elapsed);
+      }
+      const waits = idle.map((run) => now + Math.max(0, memoryOf(run).nextAt - elapsed));
+      const scheduled = await findNextDueRun(db.read, now);
+      const nextDueAt = Math.min(...waits, scheduled ?? Number.POSITIVE_INFINITY);
+      return { items, nextDueAt: Number.isFinite(nextDueAt) ? nextDueAt : undefined };
+    },
+    async run(run) {
+      const memory = memoryOf(run);
+      try {
+        const waitMs = await step(run, memory);
+        memory.nextAt = clock.elapsed() + waitMs;
+      } catch (error) {
+        memory.nextAt = clock.elapsed() + PAUSE_AFTER_ERROR_MS;
+        throw error;
+      } finally {
+        running.delete(run.broadcastId);
+      }
+    },
+  };
+}
+
+/** Pause of a run after a step that failed, for example because the disk is full. */
+const PAUSE_AFTER_ERROR_MS = 1_000;
+
+function oneOfEachTenant(runs: readonly DueRun[]): DueRun[] {
+  const tenants = new Set<string>();
+  return runs.filter(({ tenantId }) => {
+    const isFirst = !tenants.has(tenantId);
+    tenants.add(tenantId);
+    return isFirst;
+  });
+}
+
+/** Returns the function that takes one step of a run, and answers after how many milliseconds the next one is worthwhile. */
+function createStep(app: BroadcastApp) {
+  const { db, clock, wakeups, log } = app;
+  const walk = createWalk(app);
+
+  async function passOn(memory: Memory, pass: typeof unparkCopies, broadcastId: DueRun['broadcastId']) {
+    if (memory.passAfter === undefined) return;
+    memory.passAfter = await db.commit(pass, { broadcastId, after: memory.passAfter, now: clock.now() });
+    wakeups.notify('queue');
+    wakeups.notify('events');
+  }
+
+  async function send(run: BroadcastRunRow): Promise<number> {
+    const { broadcastId } = run;
+    const isWalked = run.walkedAt !== null || (await walk(run));
+    const age = maxAgeMs(app.config, 'broadcast');
+    const { queues, hasMore } = await db.commit(makeCopies, { broadcastId, now: clock.now(), maxAgeMs: age });
+    if (queues.length > 0) {
+      wakeups.notify('queue', queues);
+      wakeups.notify('events');
+    }
+    if (!isWalked || hasMore) return 0;
+    const counts = await findCounts(db.read, broadcastId);
+    if (!counts || counts.waiting > 0 || counts.untried > 0) return POLL_MS;
+    if (await db.commit(endBroadcast, { broadcastId, now: clock.now() }))
+      log.info(
+        { broadcastId, tenantId: run.tenantId, recipients: counts.recipients },
+        'a broadcast was sent',
+      );
+    return POLL_MS;
+  }
+
+  return async ({ broadcastId, status }: DueRun, memory: Memory): Promise<number> => {
+    if (status === 'canceled') {
+      await passOn(memory, cancelCopies, broadcastId);
+      return 0;
+    }
+    if (status !== 'sending') return POLL_MS;
+    await passOn(memory, unparkCopies, broadcastId);
+    return send(await getRun(db.read, broadcastId));
+  };
+}

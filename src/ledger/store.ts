@@ -1,0 +1,193 @@
+/**
+ * The ledger of broadcasts: one row for each contact, and the counts of each broadcast. All SQL of these tables is here,
+ * and nothing else writes them. Rows and counts change in the same write, so the states always add up to the number of
+ * recipients.
+ */
+import { sql } from 'kysely';
+import type { BroadcastCountsRow, BroadcastRecipientRow, LedgerState } from '../db/broadcast-tables.ts';
+import type { BroadcastRow } from '../db/marketing-tables.ts';
+import type { Tx } from '../db/operation.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+import type { MessageRow } from '../db/tables.ts';
+import { type Change, type Counts, countChanges, ledgerStateOf } from './outcome.ts';
+
+type BroadcastId = BroadcastRecipientRow['broadcastId'];
+
+const COUNTS = [
+  ...(['recipients', 'waiting', 'queued', 'delivered', 'bounced', 'suppressed', 'optedOut'] as const),
+  ...(['canceled', 'failed', 'untried', 'sent', 'bouncedPermanently', 'complained', 'opened'] as const),
+  ...(['uniqueOpened', 'clicked', 'uniqueClicked', 'unsubscribed'] as const),
+] satisfies readonly (keyof Counts)[];
+
+const NO_COUNTS = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Counts;
+
+/** Makes the counts of a broadcast that starts. */
+export async function insertCounts(tx: Tx, broadcastId: BroadcastId): Promise<void> {
+  await tx
+    .insertInto('broadcastCounts')
+    .values({ broadcastId, ...NO_COUNTS })
+    .execute();
+}
+
+const add = statement((db, param: Param<BroadcastCountsRow>) =>
+  db
+    .updateTable('broadcastCounts')
+    .set(
+      Object.fromEntries(COUNTS.map((name) => [name, sql`${sql.ref(name)} + ${param(name)}`])) as Record<
+        keyof Counts,
+        never
+      >,
+    )
+    .where('broadcastId', '=', param('broadcastId')),
+);
+
+/** Adds to the counts of a broadcast, as part of the write of the change. Negative numbers subtract. */
+async function addCounts(tx: Tx, broadcastId: BroadcastId, changes: Partial<Counts>): Promise<void> {
+  if (Object.keys(changes).length > 0) await add.all(tx, { broadcastId, ...NO_COUNTS, ...changes });
+}
+
+const countsById = statement((db, param: Param<Pick<BroadcastCountsRow, 'broadcastId'>>) =>
+  db.selectFrom('broadcastCounts').selectAll().where('broadcastId', '=', param('broadcastId')),
+);
+
+/** Returns the counts of a broadcast, or undefined when it has not started. */
+export function findCounts(tx: Tx, broadcastId: BroadcastId): Promise<BroadcastCountsRow | undefined> {
+  return countsById.first(tx, { broadcastId });
+}
+
+const statusById = statement((db, param: Param<Pick<BroadcastRow, 'id'>>) =>
+  db.selectFrom('broadcasts').select('status').where('id', '=', param('id')),
+);
+
+/** Returns the status of a broadcast, or undefined when it does not exist. The id comes from a row, never from a caller. */
+export async function findBroadcastStatus(
+  tx: Tx,
+  id: BroadcastRow['id'],
+): Promise<BroadcastRow['status'] | undefined> {
+  return (await statusById.first(tx, { id }))?.status;
+}
+
+const insertRow = statement((db, param: Param<BroadcastRecipientRow>) =>
+  db
+    .insertInto('broadcastRecipients')
+    .values({
+      broadcastId: param('broadcastId'),
+      contactId: param('contactId'),
+      tenantId: param('tenantId'),
+      address: param('address'),
+      state: param('state'),
+      emailId: param('emailId'),
+      reason: param('reason'),
+      changedAt: param('changedAt'),
+      mergeValues: param('mergeValues'),
+    })
+    .onConflict((conflict) => conflict.columns(['broadcastId', 'contactId']).doNothing())
+    .returning('state'),
+);
+
+/** A contact that the walk has found, in the state that it begins in. */
+export type NewLedgerRow = Pick<
+  BroadcastRecipientRow,
+  'contactId' | 'address' | 'state' | 'reason' | 'mergeValues'
+>;
+
+/** Writes contacts to the ledger of a broadcast. A contact that is there already stays as it is. */
+export async function insertRows(
+  tx: Tx,
+  { broadcastId, tenantId, now }: Pick<BroadcastRecipientRow, 'broadcastId' | 'tenantId'> & { now: number },
+  rows: readonly NewLedgerRow[],
+): Promise<void> {
+  const changes: Partial<Counts> = {};
+  for (const row of rows) {
+    const whole = { broadcastId, tenantId, changedAt: now, emailId: null, ...row };
+    const inserted = await insertRow.first(tx, whole);
+    if (!inserted) continue;
+    changes.recipients = (changes.recipients ?? 0) + 1;
+    changes[inserted.state] = (changes[inserted.state] ?? 0) + 1;
+  }
+  await addCounts(tx, broadcastId, changes);
+}
+
+type InState = Pick<BroadcastRecipientRow, 'broadcastId' | 'state'> & { after: string; limit: number };
+
+const inState = statement((db, param: Param<InState>) =>
+  db
+    .selectFrom('broadcastRecipients')
+    .selectAll()
+    .where('broadcastId', '=', constant(param('broadcastId')))
+    .where('state', '=', constant(param('state')))
+    .where('contactId', '>', constant(param('after') as BroadcastRecipientRow['contactId']))
+    .orderBy('contactId')
+    .limit(constant(param('limit'))),
+);
+
+/** Returns the next contacts of a broadcast in a state, in the order of their ids, after the id `after`. */
+export function listInState(tx: Tx, query: InState): Promise<BroadcastRecipientRow[]> {
+  return inState.all(tx, query);
+}
+
+type Settled = Pick<
+  BroadcastRecipientRow,
+  'broadcastId' | 'contactId' | 'address' | 'state' | 'emailId' | 'reason' | 'changedAt'
+>;
+
+const settle = statement((db, param: Param<Settled>) =>
+  db
+    .updateTable('broadcastRecipients')
+    .set({
+      address: param('address'),
+      state: param('state'),
+      emailId: param('emailId'),
+      reason: param('reason'),
+      changedAt: param('changedAt'),
+      mergeValues: null,
+    })
+    .where('broadcastId', '=', param('broadcastId'))
+    .where('contactId', '=', param('contactId')),
+);
+
+/** The decision about a waiting contact: a copy, or the reason why there is none. */
+export type LedgerDecision = Pick<BroadcastRecipientRow, 'contactId' | 'address' | 'emailId' | 'reason'> & {
+  state: Exclude<LedgerState, 'waiting' | 'delivered' | 'bounced'>;
+};
+
+/** Stores decisions about waiting contacts of a broadcast. */
+export async function settleWaiting(
+  tx: Tx,
+  { broadcastId, now }: { broadcastId: BroadcastId; now: number },
+  decisions: readonly LedgerDecision[],
+): Promise<void> {
+  const changes: Partial<Counts> = {};
+  for (const decision of decisions) {
+    await settle.all(tx, { ...decision, broadcastId, changedAt: now });
+    changes[decision.state] = (changes[decision.state] ?? 0) + 1;
+    if (decision.state === 'queued') changes.untried = (changes.untried ?? 0) + 1;
+  }
+  if (decisions.length > 0) changes.waiting = -decisions.length;
+  await addCounts(tx, broadcastId, changes);
+}
+
+type Moved = Pick<BroadcastRecipientRow, 'broadcastId' | 'contactId' | 'state' | 'reason' | 'changedAt'>;
+
+const move = statement((db, param: Param<Moved>) =>
+  db
+    .updateTable('broadcastRecipients')
+    .set({ state: param('state'), reason: param('reason'), changedAt: param('changedAt') })
+    .where('broadcastId', '=', param('broadcastId'))
+    .where('contactId', '=', param('contactId')),
+);
+
+/** Brings the ledger up to date with a change of a copy's recipient, as part of the write of the change. */
+export async function recordOutcome(
+  tx: Tx,
+  { broadcastId, contactId }: Pick<MessageRow, 'broadcastId' | 'contactId'>,
+  { now, diagnostic, ...change }: Change & { now: number; diagnostic: string | null },
+): Promise<void> {
+  if (broadcastId === null || contactId === null) return;
+  const state = change.exclusion?.state ?? ledgerStateOf(change.after);
+  if (state !== ledgerStateOf(change.before)) {
+    const reason = state === 'delivered' ? null : (change.exclusion?.reason ?? diagnostic);
+    await move.all(tx, { broadcastId, contactId, state, reason, changedAt: now });
+  }
+  await addCounts(tx, broadcastId, countChanges(change));
+}
