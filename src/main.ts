@@ -11,6 +11,7 @@ import { createAudienceSweep } from './audiences/worker.ts';
 import { requireWritableFolders } from './blobs/files.ts';
 import { blobFolder } from './blobs/owner.ts';
 import { createBlobSweep } from './blobs/worker.ts';
+import { moveDueRuns } from './broadcasts/runs/store.ts';
 import { createBroadcastWork } from './broadcasts/worker.ts';
 import type { Config } from './config.ts';
 import { openControlSocket } from './control-socket.ts';
@@ -56,6 +57,7 @@ export const DUE_WORKS: readonly DueWork[] = [
   { move: (db, setBack) => db.commit(moveDueJobs, setBack), wakeup: 'jobs' },
   { move: (db, setBack) => db.commit(moveDueChecks, setBack) },
   { move: moveEngagements },
+  { move: (db, setBack) => db.commit(moveDueRuns, setBack), wakeup: 'broadcasts' },
 ];
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */

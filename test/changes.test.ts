@@ -68,8 +68,9 @@ const SUBJECTS: readonly Subject[] = [
       text: null,
       replyTo: null,
       topicId,
+      pace: { perHour: 500 },
     },
-    linked: ['audienceId', 'segmentId', 'templateId'],
+    linked: ['audienceId', 'segmentId', 'templateId', 'scheduleAt'],
   },
   {
     path: '/inbound/routes',

@@ -34,7 +34,11 @@ export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp)
     return app.db.commit(changeAudience, { tenantId, id, change: request.body, now: app.clock.now() });
   });
   audiences.delete(
-    { description: 'Deletes an audience with its contacts and segments.' },
+    {
+      description:
+        'Deletes an audience with its contacts and segments, unless a broadcast to it is scheduled, being sent or paused.',
+      refuses: ['invalid_state'],
+    },
     async (request) => {
       const { tenantId } = callerOf(request);
       await app.db.commit(deleteAudience, { tenantId, id: request.params.id, now: app.clock.now() });

@@ -5,24 +5,37 @@
 
 import type { AudienceRow } from '../db/marketing-tables.ts';
 import { defineWrite } from '../db/operation.ts';
+import { AppError } from '../system/errors.ts';
 import { deleteContactsOf } from './contacts/store.ts';
 import { deleteSegmentsOf } from './segments/store.ts';
-import { findDeletedAudience, getAudience, hideAudience, removeAudience } from './store.ts';
+import { countBroadcasts, findDeletedAudience, getAudience, hideAudience, removeAudience } from './store.ts';
 
 type ToDelete = Pick<AudienceRow, 'tenantId'> & { id: string; now: number };
 
 /**
  * Hides an audience and deletes its segments. `now` is in Unix milliseconds.
- * @throws AppError not_found
+ * @throws AppError not_found; invalid_state with `details.scheduledBroadcasts` while a broadcast needs the contacts
  */
 export const deleteAudience = defineWrite(
   'audiences.delete',
   async (tx, { tenantId, id, now }: ToDelete): Promise<void> => {
     const audience = await getAudience(tx, tenantId, id);
+    const scheduledBroadcasts = await countBroadcasts(tx, audience);
+    if (scheduledBroadcasts > 0) throw inUse(scheduledBroadcasts);
     await hideAudience(tx, audience.id, now);
     await deleteSegmentsOf(tx, audience.id);
   },
 );
+
+function inUse(scheduledBroadcasts: number): AppError {
+  const [them, it] =
+    scheduledBroadcasts === 1
+      ? ['1 broadcast that is', 'cancel it or wait until it is']
+      : [`${scheduledBroadcasts} broadcasts that are`, 'cancel them or wait until they are'];
+  return new AppError('invalid_state', `Audience has ${them} scheduled or not completely sent; ${it} sent`, {
+    details: { scheduledBroadcasts },
+  });
+}
 
 /**
  * Removes up to `limit` rows of the contacts of one deleted audience, and the audience itself with the last of them.

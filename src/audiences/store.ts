@@ -96,6 +96,25 @@ export async function countContacts(tx: Tx, id: AudienceRow['id'], delta: number
   await addToCount.all(tx, { id, delta });
 }
 
+/**
+ * Returns the number of broadcasts to an audience, or to a segment of it, that are scheduled, being sent or paused. They are
+ * those of both modes, because live and test keys share audiences.
+ */
+export async function countBroadcasts(
+  tx: Tx,
+  { tenantId, id }: Pick<AudienceRow, 'tenantId' | 'id'>,
+): Promise<number> {
+  const { count } = await tx
+    .selectFrom('broadcasts')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('tenantId', '=', tenantId)
+    .where('mode', 'in', ['live', 'test'])
+    .where('audienceId', '=', id)
+    .where('status', 'in', ['scheduled', 'sending', 'paused'])
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Marks an audience as deleted. Afterwards only `findDeletedAudience` finds it. `now` is in Unix milliseconds. */
 export async function hideAudience(tx: Tx, id: AudienceRow['id'], now: number): Promise<void> {
   await tx.updateTable('audiences').set({ deletedAt: now }).where('id', '=', id).execute();

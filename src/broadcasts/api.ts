@@ -8,15 +8,13 @@ import { registerControlApi } from './control-api.ts';
 import { type PreviewApp, registerPreviewApi } from './preview-api.ts';
 import { withProgress } from './progress.ts';
 import {
-  type BroadcastView,
   broadcastChangeSchema,
   broadcastFilter,
   broadcastSchema,
   broadcastSummarySchema,
   newBroadcastSchema,
-  showBroadcast,
-  showBroadcastSummary,
 } from './schemas.ts';
+import { type BroadcastView, showBroadcast, showBroadcastSummary } from './show.ts';
 import { deleteBroadcast, getBroadcast, listBroadcasts } from './store.ts';
 
 /** Registers the routes of the broadcasts resource. */
@@ -35,10 +33,11 @@ export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp):
   broadcasts.create(
     {
       body: newBroadcastSchema,
-      description: 'Creates a draft. Nobody receives it until it is sent.',
+      description:
+        'Creates a draft, which nobody receives until it is sent, or with `scheduleAt` a broadcast that is sent at that time.',
       refuses: ['domain_not_verified'],
     },
-    async (request) => withProgress(read, await createBroadcast(app, callerOf(request), request.body)),
+    (request) => createBroadcast(app, callerOf(request), request.body),
   );
   const item = { schema: broadcastSummarySchema, show: showBroadcastSummary };
   broadcasts.list({ item, query: broadcastFilter }, async (request, page) => {
@@ -53,17 +52,17 @@ export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp):
     {
       body: broadcastChangeSchema,
       description:
-        'Changes a draft. Fields that are left out stay as they are; null clears a field. The draft is checked as a whole, so everything that it names must still exist.',
+        'Changes a draft or a scheduled broadcast. Fields that are left out stay as they are; null clears a field. The broadcast is ' +
+        'checked as a whole, so everything that it names must still exist. Of a broadcast that is being sent or paused, `pace` alone can ' +
+        'be changed.',
       refuses: ['domain_not_verified', 'invalid_state'],
       // A broadcast consists of HTML and text.
       responseBytes: 2 * MAX_SOURCE_BYTES,
     },
-    async (request) => {
-      const { id } = request.params;
-      return withProgress(read, await updateBroadcast(app, callerOf(request), { id, given: request.body }));
-    },
+    (request) => updateBroadcast(app, callerOf(request), { id: request.params.id, given: request.body }),
   );
-  broadcasts.delete({ description: 'Deletes a draft.', refuses: ['invalid_state'] }, (request) => {
+  const deletion = 'Deletes a broadcast that was never started. A scheduled one is not sent.';
+  broadcasts.delete({ description: deletion, refuses: ['invalid_state'] }, (request) => {
     const { tenantId, mode } = callerOf(request);
     return app.db.commit(deleteBroadcast, { owner: { tenantId, mode }, id: request.params.id });
   });

@@ -7,7 +7,9 @@ import type { ErrorCode } from '../system/errors.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { control } from './control.ts';
 import { withProgress } from './progress.ts';
-import { broadcastSchema, showBroadcast } from './schemas.ts';
+import { resumeBroadcast } from './resume.ts';
+import { broadcastSchema } from './schemas.ts';
+import { showBroadcast } from './show.ts';
 import { startBroadcast } from './start.ts';
 
 type ControlApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'wakeups' | 'log'>;
@@ -33,7 +35,8 @@ export function registerControlApi(server: FastifyInstance, app: ControlApp): vo
       description:
         'Starts a draft, or a scheduled broadcast before its time. It is checked once more, and its content is frozen: later changes of templates, topics and segments do not matter to it.',
       refuses: ['invalid_state', 'validation_error', 'restricted_api_key', 'domain_not_verified'],
-      run: (request) => startBroadcast(app, callerOf(request), request.params.id),
+      run: (request) =>
+        startBroadcast(app, callerOf(request), { id: request.params.id, from: ['draft', 'scheduled'] }),
     },
     {
       name: 'pause',
@@ -46,9 +49,11 @@ export function registerControlApi(server: FastifyInstance, app: ControlApp): vo
     {
       name: 'resume',
       summary: 'Resume a paused broadcast',
-      description: 'Sending continues with the contacts that have not got the broadcast.',
-      refuses: ['invalid_state'],
-      run: changeTo('resumed'),
+      description:
+        'Sending continues with the contacts that have not got the broadcast. Bounces and complaints are judged anew, from the copies ' +
+        'that are attempted from now on. A broadcast that was paused as `late` is checked and started, like one that is sent.',
+      refuses: ['invalid_state', 'validation_error', 'restricted_api_key', 'domain_not_verified'],
+      run: (request) => resumeBroadcast(app, callerOf(request), request.params.id),
     },
     {
       name: 'cancel',

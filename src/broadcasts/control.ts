@@ -1,8 +1,11 @@
 /** Pauses, resumes and cancels broadcasts. From the commit on, no copy is claimed for delivery any more. */
 import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
-import { defineWrite } from '../db/operation.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { findCounts } from '../ledger/store.ts';
+import { AppError } from '../system/errors.ts';
 import { changeStatus } from './runs/state.ts';
+import { getRun, patchRun } from './runs/store.ts';
 import { getBroadcast, type Owner } from './store.ts';
 
 type Control = { owner: Owner; id: string; cause: 'paused' | 'resumed' | 'canceled'; now: number };
@@ -17,10 +20,24 @@ const controlBroadcast = defineWrite(
     const broadcast = await getBroadcast(tx, owner, id);
     const change = cause === 'paused' ? ({ cause, reason: 'manual' } as const) : { cause };
     await changeStatus(tx, broadcast, { ...change, now });
+    if (cause === 'resumed') await forgive(tx, broadcast.id);
     return getBroadcast(tx, owner, id);
   },
   { crashPoints: { afterCommit: 'broadcast-pause-after-commit' } },
 );
+
+/**
+ * Lets bounces and complaints be judged anew: whoever resumes a broadcast has accepted those before.
+ * @throws AppError invalid_state for a broadcast that was never started
+ */
+async function forgive(tx: Tx, id: BroadcastRow['id']): Promise<void> {
+  const { startedAt } = await getRun(tx, id);
+  const counts = await findCounts(tx, id);
+  if (startedAt === null || !counts)
+    throw new AppError('invalid_state', 'The broadcast was never started, so it cannot be resumed');
+  const { sent, bouncedPermanently, complained } = counts;
+  await patchRun(tx, id, { judgedFrom: JSON.stringify({ sent, bouncedPermanently, complained }) });
+}
 
 /** Changes a broadcast like `controlBroadcast`, and wakes the work that it causes. */
 export async function control(
@@ -31,5 +48,6 @@ export async function control(
   const broadcast = await db.commit(controlBroadcast, { ...wanted, owner, now: clock.now() });
   log.info({ broadcastId: broadcast.id, tenantId, status: broadcast.status }, 'a broadcast was changed');
   wakeups.notify('broadcasts');
+  wakeups.notify('events');
   return broadcast;
 }

@@ -25,8 +25,10 @@ import { DAY_MS } from '../system/clock.ts';
 import { chargeQuota, remainingQuota } from '../tenants/quota.ts';
 import { buildCopy, type Copy } from './build-copy.ts';
 import { type Frozen, frozenOf } from './runs/frozen.ts';
+import { type Judged, judgeHealth } from './runs/health.ts';
+import { type Pace, planCopies } from './runs/pace.ts';
 import { changeStatus } from './runs/state.ts';
-import { getRun } from './runs/store.ts';
+import { getRun, patchRun } from './runs/store.ts';
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
 
@@ -45,11 +47,18 @@ type Copied = {
   queues: string[];
   /** True when more copies can be made at once. */
   hasMore: boolean;
+  /** Time of the next copy under the pace of the broadcast; null without one. */
+  nextCopyAt: number | null;
+  /** Why the broadcast was paused instead; null when it was not. */
+  pausedReason: BroadcastRunRow['pausedReason'];
 };
 
-const NOTHING: Copied = { queues: [], hasMore: false };
+const NOTHING: Copied = { queues: [], hasMore: false, nextCopyAt: null, pausedReason: null };
 
-/** Makes the next copies of a broadcast that is being sent. Without quota, or with a domain that may not send, it is paused. */
+/**
+ * Makes the next copies of a broadcast that is being sent, as its pace allows. It is paused when too many copies bounced or
+ * were reported as spam, without quota, and when its domain may not send.
+ */
 export const makeCopies = defineWrite(
   'broadcasts.copy',
   async (tx, { broadcastId, now, maxAgeMs }: Copying): Promise<Copied> => {
@@ -58,22 +67,42 @@ export const makeCopies = defineWrite(
     const frozen = frozenOf(run);
     const counts = await findCounts(tx, broadcastId);
     const room = Math.min(COPIES_PER_WRITE, MAX_UNTRIED - (counts?.untried ?? 0));
-    if (!counts || counts.waiting === 0 || room <= 0) return NOTHING;
+    if (!counts) return NOTHING;
+    const pause = async (reason: 'bounces' | 'complaints' | 'quota' | 'domain'): Promise<Copied> => {
+      await changeStatus(tx, { id: broadcastId, status: 'sending' }, { cause: 'paused', reason, now });
+      return { ...NOTHING, pausedReason: reason };
+    };
+    const reason = judgeHealth(counts, judgedFromOf(run));
+    if (reason) return pause(reason);
+    if (counts.waiting === 0 || room <= 0) return NOTHING;
     const allowed = await findAllowance(tx, run, { frozen, now });
-    if (typeof allowed === 'string') {
-      const status = { id: broadcastId, status: 'sending' } as const;
-      await changeStatus(tx, status, { cause: 'paused', reason: allowed, now });
-      return NOTHING;
-    }
-    const limit = Math.min(room, allowed);
+    if (typeof allowed === 'string') return pause(allowed);
+    const { copies: limit, nextCopyAt } = planCopies({
+      pace: run.pace === null ? null : (JSON.parse(run.pace) as Pace),
+      nextCopyAt: run.nextCopyAt,
+      now,
+      waiting: counts.waiting,
+      limit: Math.min(room, allowed),
+    });
+    if (nextCopyAt !== run.nextCopyAt) await patchRun(tx, broadcastId, { nextCopyAt });
+    if (limit === 0) return { ...NOTHING, nextCopyAt };
     const waiting = await listInState(tx, { broadcastId, state: 'waiting', after: '', limit });
     const queues = await copyEach(tx, run, { frozen, waiting, now, maxAgeMs });
-    return { queues, hasMore: waiting.length === limit };
+    return {
+      queues,
+      hasMore: waiting.length === limit && (nextCopyAt ?? now) <= now,
+      nextCopyAt,
+      pausedReason: null,
+    };
   },
   {
     crashPoints: { beforeCommit: 'broadcast-copy-before-commit', afterCommit: 'broadcast-copy-after-commit' },
   },
 );
+
+function judgedFromOf({ judgedFrom }: BroadcastRunRow): Judged | undefined {
+  return judgedFrom === null ? undefined : (JSON.parse(judgedFrom) as Judged);
+}
 
 /** Returns how many copies may be made, or why the broadcast must pause. Test mail is free and needs no domain. */
 async function findAllowance(

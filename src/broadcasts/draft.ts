@@ -12,6 +12,7 @@ import { findTemplate } from '../templates/store.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { findTopic } from '../topics/store.ts';
 import { type ContentFields, checkOwnContent, checkSentContent } from './content.ts';
+import { readPlan } from './plan.ts';
 import type { BroadcastChange } from './schemas.ts';
 
 /** Fields of a draft as requested; null when a field is not set. */
@@ -50,13 +51,16 @@ export function draftFieldsOf(broadcast: BroadcastRow): DraftFields {
   return { from, subject, replyTo, audienceId, segmentId, topicId, templateId, html, text };
 }
 
+/** The caller that a broadcast is checked for. When the time of a scheduled broadcast has come, the daemon takes its place. */
+export type Author = Omit<Caller, 'keyId'>;
+
 /**
  * Returns the checked draft. `given` holds the fields of the request, which errors name.
  * @throws AppError validation_error naming the field, restricted_api_key, domain_not_verified
  */
 export async function readDraft(
   app: Pick<App, 'db' | 'clock' | 'config'>,
-  caller: Caller,
+  caller: Author,
   { wanted, given }: { wanted: DraftFields; given: BroadcastChange },
 ): Promise<Draft> {
   const { from, subject, replyTo, html, text } = wanted;
@@ -65,6 +69,7 @@ export async function readDraft(
     sender: () => readMailbox('from', from),
     replyTo: () => replyTo !== null && readMailbox('replyTo', replyTo),
     content: () => checkOwnContent(wanted, given),
+    plan: () => readPlan(given, app.clock.now()),
   });
   const { read } = app.db;
   const { tenantId } = caller;
@@ -103,8 +108,6 @@ function refuseMisspelledFields(given: BroadcastChange): void {
     if (meant !== undefined)
       throw invalid(field, `\`${field}\` is not a field; did you mean \`${MISSPELLED_FIELDS[meant]}\`?`);
   });
-  if (typeof given.scheduleAt === 'string')
-    throw invalid('scheduleAt', '`scheduleAt` is not supported: a broadcast is created as a draft');
 }
 
 type Reference<Row> = {

@@ -10,8 +10,8 @@ import { UNSUBSCRIBE_URL } from '../queue/contents/reader.ts';
 import { createPacking, type NewSource } from '../queue/contents/source.ts';
 import { placeholdersIn } from '../templates/render.ts';
 import { findTemplate } from '../templates/store.ts';
-import type { Caller } from '../tenants/authenticate.ts';
 import { findTopic } from '../topics/store.ts';
+import type { Author } from './draft.ts';
 import type { Frozen } from './runs/frozen.ts';
 
 type FrozenContent = { frozen: Frozen; source: NewSource };
@@ -22,7 +22,7 @@ type FrozenContent = { frozen: Frozen; source: NewSource };
  */
 export async function freezeBroadcast(
   app: Pick<App, 'db' | 'clock' | 'config' | 'htmlText'>,
-  caller: Caller,
+  caller: Author,
   broadcast: BroadcastRow,
 ): Promise<FrozenContent> {
   const { tenantId, audienceId, fromHeader, subject, replyTo, topicId, templateId } = broadcast;

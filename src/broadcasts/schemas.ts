@@ -1,12 +1,27 @@
 /** Schemas of the broadcasts API (specification 2.3 and 4.5). draft.ts checks the meaning of the fields. */
-import { type Static, Type } from 'typebox';
-import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
-import { isoTime } from '../system/clock.ts';
 import { MAX_SUBJECT_CHARACTERS } from '../templates/render.ts';
 
 const text = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+
+/** Maximum number of copies per hour or day that a pace can name. Our own limit. */
+const MAX_PACE = 100_000_000;
+
+const paceSchema = Type.Object({
+  perHour: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_PACE, description: 'Maximum number of copies in an hour.' }),
+  ),
+  perDay: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_PACE, description: 'Maximum number of copies in a day.' }),
+  ),
+  finishBy: Type.Optional(
+    Type.String({
+      description: 'Time by which all copies are made, spread evenly, in ISO 8601 with an offset.',
+    }),
+  ),
+});
 
 const fields = {
   audienceId: text('Audience that receives the broadcast. Required when `segmentId` is absent.'),
@@ -34,7 +49,15 @@ const fields = {
     'Generated from the HTML when absent. Replaces the text of the template. It must contain `{{{unsubscribe_url}}}` too. ' +
       'At most 1 MiB.',
   ),
-  scheduleAt: text('Not supported yet: a broadcast is created as a draft.'),
+  scheduleAt: text(
+    'Time at which the broadcast is sent, in ISO 8601 with an offset, at most a year ahead. A time that has passed means now. ' +
+      'Without it the broadcast is a draft; null makes it a draft again.',
+  ),
+  pace: Type.Union([paceSchema, Type.Null()], {
+    description:
+      'How fast the broadcast is sent, with exactly one field. Without it, as fast as receivers accept the mail. It can be changed ' +
+      'while the broadcast is sent or paused.',
+  }),
 };
 
 const { from, subject, ...optional } = fields;
@@ -59,9 +82,15 @@ export const broadcastChangeSchema = Type.Partial(Type.Object(fields), {
 export type BroadcastChange = Static<typeof broadcastChangeSchema>;
 
 const STATUSES = [
-  ...(['draft', 'scheduled', 'sending', 'paused'] as const),
-  ...(['sent', 'canceled', 'failed'] as const),
-] satisfies readonly BroadcastRow['status'][];
+  'draft',
+  'scheduled',
+  'sending',
+  'paused',
+  'sent',
+  'canceled',
+  'failed',
+] as const satisfies readonly BroadcastRow['status'][];
+const PAUSED_REASONS = ['manual', 'bounces', 'complaints', 'quota', 'late', 'domain'] as const;
 
 export const broadcastFilter = {
   status: Type.Optional(Type.Enum([...STATUSES], { description: 'Only broadcasts with this status.' })),
@@ -71,28 +100,32 @@ export const broadcastFilter = {
 };
 
 const optionalText = Type.Union([Type.String(), Type.Null()]);
-
+const nullable = <Schema extends TSchema>(schema: Schema, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
 const count = (description: string) => Type.Integer({ description });
+
 const countsSchema = Type.Object(
   {
-    recipients: count('Contacts in the ledger. It is the sum of the next eight.'),
+    recipients: count(
+      'Contacts that the broadcast is for: the sum of the next eight counts, at every moment.',
+    ),
     waiting: count('Contacts whose copy is not made yet.'),
-    queued: count('Copies that wait for delivery, for the first time or again.'),
-    delivered: count('Copies that the server of the recipient has accepted.'),
-    bounced: count('Copies that could not be delivered.'),
-    suppressed: count('Contacts on the suppression list.'),
-    optedOut: count('Contacts who have unsubscribed, or not opted in.'),
-    canceled: count('Contacts who got no copy, because the broadcast was canceled or they were deleted.'),
+    queued: count('Copies that are being delivered.'),
+    delivered: count('Copies that the receiving server accepted.'),
+    bounced: count('Copies that cannot be delivered.'),
+    suppressed: count('Contacts whose address is on the suppression list.'),
+    optedOut: count('Contacts who have unsubscribed, have opted out of the topic or have not opted in.'),
+    canceled: count('Contacts whose copy was canceled, or who were deleted meanwhile.'),
     failed: count('Contacts whose copy could not be made.'),
     sent: count('Copies that were attempted at least once.'),
-    complained: count('Copies that were reported as spam.'),
-    opened: count('Opens by people.'),
-    uniqueOpened: count('Copies that a person has opened.'),
-    clicked: count('Clicks by people.'),
-    uniqueClicked: count('Copies in which a person has clicked a link.'),
-    unsubscribed: count('Contacts who left by a link of the broadcast.'),
+    complained: count('Copies that were reported as spam. They count as delivered too.'),
+    opened: count('How often copies were opened by people.'),
+    uniqueOpened: count('Copies that people have opened.'),
+    clicked: count('How often people followed links.'),
+    uniqueClicked: count('Copies in which people have followed a link.'),
+    unsubscribed: count('Contacts who have unsubscribed by a link of this broadcast.'),
   },
-  { description: 'All counts are 0 until the broadcast starts.' },
+  { description: 'What has become of the contacts and of their copies. All are zero before the start.' },
 );
 
 const summary = {
@@ -107,22 +140,25 @@ const summary = {
   replyTo: optionalText,
   topicId: optionalText,
   templateId: optionalText,
+  scheduleAt: nullable(Type.String(), 'Time at which the broadcast is sent, or was to be sent.'),
+  pace: nullable(paceSchema, 'How fast the broadcast is sent; null means without a limit.'),
+  pausedReason: nullable(
+    Type.Enum([...PAUSED_REASONS]),
+    'Why the broadcast is paused; null unless `status` is paused. `bounces` and `complaints`: too many copies bounced or were ' +
+      'reported as spam. `quota`: the emails of the month are used up. `late`: it was found more than an hour after its time. ' +
+      '`domain`: the domain of the sender is no longer verified.',
+  ),
+  failure: nullable(Type.String(), 'Why the broadcast could not start; null unless `status` is failed.'),
+  startedAt: nullable(Type.String(), 'Time at which sending began.'),
+  sentAt: nullable(Type.String(), 'Time at which every copy was tried; null unless `status` is sent.'),
+  counts: countsSchema,
   createdAt: Type.String(),
   updatedAt: Type.String(),
-  startedAt: optionalText,
-  sentAt: Type.Union([Type.String(), Type.Null()], {
-    description: 'Time at which nobody waited any more and every copy had been tried.',
-  }),
-  pausedReason: Type.Union(
-    [Type.Enum(['manual', 'bounces', 'complaints', 'quota', 'late', 'domain']), Type.Null()],
-    { description: 'Why a paused broadcast is paused.' },
-  ),
-  counts: countsSchema,
 };
 
 const SUMMARY_EXAMPLE = {
   id: 'brd_01khq3z5vgxw1r8t6n2m4c9b7d',
-  status: 'draft',
+  status: 'scheduled',
   audienceId: EXAMPLE.audienceId,
   segmentId: null,
   from: EXAMPLE.from,
@@ -130,12 +166,15 @@ const SUMMARY_EXAMPLE = {
   replyTo: null,
   topicId: EXAMPLE.topicId,
   templateId: null,
-  createdAt: '2026-03-01T09:00:00.000Z',
-  updatedAt: '2026-03-01T09:00:00.000Z',
+  scheduleAt: '2026-03-02T09:00:00.000Z',
+  pace: { perHour: 10_000 },
+  pausedReason: null,
+  failure: null,
   startedAt: null,
   sentAt: null,
-  pausedReason: null,
   counts: Object.fromEntries(Object.keys(countsSchema.properties).map((name) => [name, 0])),
+  createdAt: '2026-03-01T09:00:00.000Z',
+  updatedAt: '2026-03-01T09:00:00.000Z',
 };
 
 export const broadcastSummarySchema = Type.Object(summary, {
@@ -148,44 +187,6 @@ export const broadcastSchema = Type.Object(
   { title: 'Broadcast', examples: [{ ...SUMMARY_EXAMPLE, html: EXAMPLE.html, text: null }] },
 );
 
-/** A broadcast with what its run and its ledger say. Null means that it has not started. */
-type Progress = {
-  run: Pick<BroadcastRunRow, 'startedAt' | 'endedAt' | 'pausedReason'> | null;
-  counts: BroadcastCountsRow | null;
-};
-type BroadcastSummary = Omit<BroadcastRow, 'html' | 'text'> & Progress;
-export type BroadcastView = BroadcastRow & Progress;
-
-const NO_COUNTS = Object.fromEntries(Object.keys(countsSchema.properties).map((name) => [name, 0])) as Static<
-  typeof countsSchema
->;
-
-/** Returns a broadcast as the list shows it. */
-export function showBroadcastSummary(row: BroadcastSummary): Static<typeof broadcastSummarySchema> {
-  return {
-    id: row.id,
-    status: row.status,
-    audienceId: row.audienceId,
-    segmentId: row.segmentId,
-    from: row.fromHeader,
-    subject: row.subject,
-    replyTo: row.replyTo,
-    topicId: row.topicId,
-    templateId: row.templateId,
-    createdAt: isoTime(row.createdAt),
-    updatedAt: isoTime(row.updatedAt),
-    startedAt: optionalTime(row.run?.startedAt),
-    sentAt: row.status === 'sent' ? optionalTime(row.run?.endedAt) : null,
-    pausedReason: row.run?.pausedReason ?? null,
-    counts: row.counts ?? NO_COUNTS,
-  };
-}
-
-function optionalTime(at: number | null | undefined): string | null {
-  return at === null || at === undefined ? null : isoTime(at);
-}
-
-/** Returns a broadcast as the API shows it. */
-export function showBroadcast(row: BroadcastView): Static<typeof broadcastSchema> {
-  return { ...showBroadcastSummary(row), html: row.html, text: row.text };
-}
+export type ShownCounts = Static<typeof countsSchema>;
+export type ShownSummary = Static<typeof broadcastSummarySchema>;
+export type ShownBroadcast = Static<typeof broadcastSchema>;

@@ -8,13 +8,18 @@ import type { BroadcastRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { AppError, notFound } from '../system/errors.ts';
+import { deleteRun, putPlan, type RunPlan } from './runs/store.ts';
 
 export type Owner = Pick<BroadcastRow, 'tenantId' | 'mode'>;
 
-/** Stores a new broadcast. */
-export const insertBroadcast = defineWrite('broadcasts.insert', async (tx, broadcast: BroadcastRow) => {
-  await tx.insertInto('broadcasts').values(broadcast).execute();
-});
+/** Stores a new broadcast, with its plan if it has one. */
+export const insertBroadcast = defineWrite(
+  'broadcasts.insert',
+  async (tx, { broadcast, plan }: { broadcast: BroadcastRow; plan: RunPlan | undefined }) => {
+    await tx.insertInto('broadcasts').values(broadcast).execute();
+    if (plan) await putPlan(tx, plan);
+  },
+);
 
 /**
  * Returns a broadcast.
@@ -39,6 +44,21 @@ type BroadcastList = PageRequest & {
 
 /** A broadcast without its texts. */
 type Listed = Omit<BroadcastRow, 'html' | 'text'>;
+const LISTED = [
+  'id',
+  'tenantId',
+  'mode',
+  'status',
+  'audienceId',
+  'segmentId',
+  'fromHeader',
+  'subject',
+  'replyTo',
+  'topicId',
+  'templateId',
+  'createdAt',
+  'updatedAt',
+] as const satisfies readonly (keyof Listed)[];
 
 /** Returns a page of broadcasts, newest first. They have no bodies, because a page with bodies may have 200 MB. */
 export function listBroadcasts(
@@ -48,14 +68,18 @@ export function listBroadcasts(
 ): Promise<Page<Listed>> {
   const all = tx
     .selectFrom('broadcasts')
-    .select(['id', 'tenantId', 'mode', 'status', 'audienceId', 'segmentId', 'fromHeader', 'subject'])
-    .select(['replyTo', 'topicId', 'templateId', 'createdAt', 'updatedAt'])
+    .select(LISTED)
     .where('tenantId', '=', owner.tenantId)
     .where('mode', '=', owner.mode);
   const ofAudience =
     audienceId === undefined ? all : all.where('audienceId', '=', audienceId as BroadcastRow['audienceId']);
   const wanted = status === undefined ? ofAudience : ofAudience.where('status', '=', status);
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
+}
+
+/** Returns a broadcast without its texts. The id comes from a run, never from a caller. */
+export function findListed(tx: Tx, id: BroadcastRow['id']): Promise<Listed | undefined> {
+  return tx.selectFrom('broadcasts').select(LISTED).where('id', '=', id).executeTakeFirst();
 }
 
 /** Changes the status of a broadcast, as part of a write. `runs/state.ts` alone calls it. */
@@ -66,15 +90,39 @@ export async function setStatus(
 ): Promise<void> {
   await tx
     .updateTable('broadcasts')
-    .set({ status, updatedAt: sql<number>`max(${now}, "updatedAt" + 1)` })
+    .set({ status, updatedAt: laterThanBefore(now) })
     .where('id', '=', id)
     .execute();
 }
 
-/** Replaces a broadcast. Returns false when it was changed after `updatedBefore`, or deleted. */
+/** Moves the time of the last change of a broadcast, as part of the write of a change of its run. */
+export async function touchBroadcast(tx: Tx, id: BroadcastRow['id'], now: number): Promise<void> {
+  await tx
+    .updateTable('broadcasts')
+    .set({ updatedAt: laterThanBefore(now) })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Returns the time of a change. It increases even when the clock does not, because it also identifies the version of a row. */
+function laterThanBefore(now: number) {
+  return sql<number>`max(${now}, "updatedAt" + 1)`;
+}
+
+type Replacing = {
+  /** The broadcast that the caller has seen. */
+  before: BroadcastRow;
+  after: BroadcastRow;
+  plan: RunPlan;
+};
+
+/**
+ * Replaces a broadcast that has not started, and its plan. Returns false when it is no longer as the caller has seen it: it
+ * was changed, started or deleted meanwhile.
+ */
 export const replaceBroadcast = defineWrite(
   'broadcasts.replace',
-  async (tx, { after, updatedBefore }: { after: BroadcastRow; updatedBefore: number }): Promise<boolean> => {
+  async (tx, { before, after, plan }: Replacing): Promise<boolean> => {
     const { id, tenantId, mode, createdAt: _, ...columns } = after;
     const replaced = await tx
       .updateTable('broadcasts')
@@ -82,26 +130,28 @@ export const replaceBroadcast = defineWrite(
       .where('tenantId', '=', tenantId)
       .where('mode', '=', mode)
       .where('id', '=', id)
-      .where('updatedAt', '=', updatedBefore)
+      .where('updatedAt', '=', before.updatedAt)
       .returning('id')
       .executeTakeFirst();
+    if (replaced) await putPlan(tx, plan);
     return replaced !== undefined;
   },
 );
 
 /**
- * Deletes a broadcast.
- * @throws AppError not_found; invalid_state unless it is a draft
+ * Deletes a broadcast that was never started. A scheduled one is not sent.
+ * @throws AppError not_found, invalid_state
  */
 export const deleteBroadcast = defineWrite(
   'broadcasts.delete',
   async (tx, { owner, id }: { owner: Owner; id: string }) => {
     const broadcast = await getBroadcast(tx, owner, id);
-    if (broadcast.status !== 'draft')
+    if (!['draft', 'scheduled', 'failed'].includes(broadcast.status))
       throw new AppError(
         'invalid_state',
-        `The broadcast is ${broadcast.status}; only a draft can be deleted`,
+        `The broadcast is ${broadcast.status}; only one that was never started can be deleted`,
       );
+    await deleteRun(tx, broadcast.id);
     await tx.deleteFrom('broadcasts').where('id', '=', broadcast.id).execute();
   },
 );

@@ -11,14 +11,19 @@ import { cancelCopies, unparkCopies } from './copies-in-queue.ts';
 import { makeCopies } from './copy.ts';
 import { endBroadcast } from './end.ts';
 import { type DueRun, findNextDueRun, getRun, listDueRuns } from './runs/store.ts';
+import { startScheduled } from './scheduled.ts';
 import { createWalk } from './walk.ts';
 
-type BroadcastApp = Pick<App, 'db' | 'clock' | 'config' | 'log' | 'wakeups'>;
+type BroadcastApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'log' | 'wakeups'>;
 
 /** Maximum number of runs whose steps are taken at the same time. More would only wait for the writer. Our own limit. */
 const MAX_RUNNING = 2;
 /** Time between two looks at a run whose copies wait for delivery, in milliseconds. Our own limit. */
 const POLL_MS = 50;
+/** Time after which a scheduled broadcast that cannot start at the moment is tried again, in milliseconds. Our own limit. */
+const RETRY_START_MS = 5_000;
+/** Maximum time between two looks at a run whose pace allows no copy at the moment, in milliseconds. Our own limit. */
+const MAX_PACED_WAIT_MS = 1_000;
 
 /** A run as this start of the daemon remembers it. */
 type Memory = {
@@ -98,6 +103,11 @@ export function createBroadcastWork(app: BroadcastApp): Work<DueRun> {
 /** Pause of a run after a step that failed, for example because the disk is full. */
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
+/** Returns the wait for the next copy under a pace, in milliseconds. It is short enough to notice a changed pace soon. */
+function pacedWait(untilNextMs: number): number {
+  return Math.min(Math.max(untilNextMs, POLL_MS), MAX_PACED_WAIT_MS);
+}
+
 function oneOfEachTenant(runs: readonly DueRun[]): DueRun[] {
   const tenants = new Set<string>();
   return runs.filter(({ tenantId }) => {
@@ -123,13 +133,23 @@ function createStep(app: BroadcastApp) {
     const { broadcastId } = run;
     const isWalked = run.walkedAt !== null || (await walk(run));
     const age = maxAgeMs(app.config, 'broadcast');
-    const { queues, hasMore } = await db.commit(makeCopies, { broadcastId, now: clock.now(), maxAgeMs: age });
+    const { queues, hasMore, nextCopyAt, pausedReason } = await db.commit(makeCopies, {
+      broadcastId,
+      now: clock.now(),
+      maxAgeMs: age,
+    });
     if (queues.length > 0) {
       wakeups.notify('queue', queues);
       wakeups.notify('events');
     }
+    if (pausedReason !== null) {
+      log.warn({ broadcastId, tenantId: run.tenantId, pausedReason }, 'a broadcast was paused');
+      wakeups.notify('events');
+      return POLL_MS;
+    }
     if (!isWalked || hasMore) return 0;
     const counts = await findCounts(db.read, broadcastId);
+    if (counts && counts.waiting > 0 && nextCopyAt !== null) return pacedWait(nextCopyAt - clock.now());
     if (!counts || counts.waiting > 0 || counts.untried > 0) return POLL_MS;
     if (await db.commit(endBroadcast, { broadcastId, now: clock.now() }))
       log.info(
@@ -143,6 +163,9 @@ function createStep(app: BroadcastApp) {
     if (status === 'canceled') {
       await passOn(memory, cancelCopies, broadcastId);
       return 0;
+    }
+    if (status === 'scheduled') {
+      return (await startScheduled(app, broadcastId)) ? 0 : RETRY_START_MS;
     }
     if (status !== 'sending') return POLL_MS;
     await passOn(memory, unparkCopies, broadcastId);

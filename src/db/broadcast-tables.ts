@@ -34,6 +34,10 @@ export type BroadcastRunRow = {
   walkAfter: Id<'ct'> | null;
   /** Time at which the walk reached its end. */
   walkedAt: number | null;
+  /** Domain of the sender, from the time when the broadcast is scheduled or started. Null for the sandbox domain. */
+  domainId: Id<'dom'> | null;
+  /** JSON of the counts at the last resume, from which bounces and complaints are judged. Null before the first resume. */
+  judgedFrom: string | null;
 };
 
 export type LedgerState =

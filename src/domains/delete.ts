@@ -1,4 +1,4 @@
-/** Deletes a domain, unless it has scheduled mail (specification 4.3). */
+/** Deletes a domain, unless it has scheduled mail or broadcasts (specification 4.3). */
 import type { App } from '../app.ts';
 import { AppError } from '../system/errors.ts';
 import { countScheduled } from './spool/store.ts';
@@ -6,7 +6,7 @@ import { type Domain, endDomain } from './store.ts';
 
 /**
  * Deletes a domain.
- * @throws AppError not_found, domain_in_use with `details.scheduledEmails`
+ * @throws AppError not_found, domain_in_use with `details.scheduledEmails` and `details.scheduledBroadcasts`
  */
 export async function deleteDomain(
   app: Pick<App, 'db' | 'clock'>,
@@ -16,14 +16,25 @@ export async function deleteDomain(
   const now = app.clock.now();
   const outcome = await app.db.commit(endDomain, { id, tenantId, now });
   if (outcome.kind === 'ended') return;
-  // The write has seen at least one scheduled email, which may have been sent since.
-  const scheduledEmails = Math.max(
-    await app.db.query(countScheduled, { domainId: outcome.domainId, now }),
-    1,
-  );
-  const them =
-    scheduledEmails === 1
-      ? '1 scheduled email; cancel it or wait until it is sent'
-      : `${scheduledEmails} scheduled emails; cancel them or wait until they are sent`;
-  throw new AppError('domain_in_use', `Domain has ${them}`, { details: { scheduledEmails } });
+  const { domainId, scheduledBroadcasts } = outcome;
+  const counted = await app.db.query(countScheduled, { domainId, now });
+  // The scheduled mail that the write has seen may have been sent since.
+  const scheduledEmails = outcome.hasScheduledMail ? Math.max(counted, 1) : counted;
+  const parts = [
+    ...(scheduledEmails > 0 ? [plural(scheduledEmails, 'scheduled email')] : []),
+    ...(scheduledBroadcasts > 0
+      ? [`${plural(scheduledBroadcasts, 'broadcast')} scheduled or not completely sent`]
+      : []),
+  ];
+  const remedy =
+    scheduledEmails + scheduledBroadcasts === 1
+      ? 'cancel it or wait until it is sent'
+      : 'cancel them or wait until they are sent';
+  throw new AppError('domain_in_use', `Domain has ${parts.join(', and ')}; ${remedy}`, {
+    details: { scheduledEmails, scheduledBroadcasts },
+  });
+}
+
+function plural(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -14,7 +14,7 @@ import { newId } from '../system/ids.ts';
 import type { Verdicts } from './check.ts';
 import { findName } from './name.ts';
 import { type PublishingDomain, returnPathName } from './records.ts';
-import { hasScheduledMail } from './spool/store.ts';
+import { countBroadcasts, hasScheduledMail } from './spool/store.ts';
 import {
   afterCheck,
   type CheckMoment,
@@ -233,11 +233,13 @@ export async function findNextCheck(tx: Tx): Promise<number | undefined> {
   return (await nextCheck.first(tx, {}))?.nextCheckAt ?? undefined;
 }
 
-type Ending = { kind: 'ended' } | { kind: 'in-use'; domainId: DomainRow['id'] };
+type Ending =
+  | { kind: 'ended' }
+  | { kind: 'in-use'; domainId: DomainRow['id']; hasScheduledMail: boolean; scheduledBroadcasts: number };
 
 /**
- * Marks a domain as deleted. Its row and key stay for mail that was accepted before. A domain with scheduled mail stays
- * unchanged (`in-use`).
+ * Marks a domain as deleted. Its row and key stay for mail that was accepted before. A domain with scheduled mail, or with a
+ * broadcast that is scheduled or not completely sent, stays unchanged (`in-use`).
  * @throws AppError not_found
  */
 export const endDomain = defineWrite(
@@ -247,7 +249,10 @@ export const endDomain = defineWrite(
     { id, tenantId, now }: { id: string; tenantId: DomainRow['tenantId']; now: number },
   ): Promise<Ending> => {
     const { id: domainId } = await getDomain(tx, tenantId, id);
-    if (await hasScheduledMail(tx, { domainId, now })) return { kind: 'in-use', domainId };
+    const hasScheduled = await hasScheduledMail(tx, { domainId, now });
+    const scheduledBroadcasts = await countBroadcasts(tx, domainId);
+    if (hasScheduled || scheduledBroadcasts > 0)
+      return { kind: 'in-use', domainId, hasScheduledMail: hasScheduled, scheduledBroadcasts };
     await tx
       .updateTable('domains')
       .set({ deletedAt: now, updatedAt: now, nextCheckAt: null, returnPathHost: null })

@@ -12,7 +12,7 @@ import type { Caller } from '../tenants/authenticate.ts';
  */
 export async function requireSender(
   app: Pick<App, 'db' | 'clock' | 'config'>,
-  { tenantId, mode, domainId }: Caller,
+  { tenantId, mode, domainId }: Omit<Caller, 'keyId'>,
   { domain, simulatorOnly }: Pick<Sender, 'domain' | 'simulatorOnly'>,
 ): Promise<{ domainId: Domain['id'] | null }> {
   if (domainId !== null) {

@@ -27,6 +27,9 @@ export const EVENT_TYPES = [
   'contact.unsubscribed',
   'suppression.added',
   'suppression.removed',
+  'broadcast.sent',
+  'broadcast.paused',
+  'broadcast.failed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

@@ -33,6 +33,7 @@ type ErrorDetails = {
   /** Id of the record that exists already. */
   id?: string;
   scheduledEmails?: number;
+  scheduledBroadcasts?: number;
   /** Number of emails a month that the plan allows. */
   limit?: number;
   used?: number;

@@ -30,6 +30,9 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   'contact.unsubscribed': 'A contact unsubscribed from all marketing mail',
   'suppression.added': 'An address was added to the suppression list',
   'suppression.removed': 'An address was removed from the suppression list',
+  'broadcast.sent': 'Every copy of a broadcast was tried',
+  'broadcast.paused': 'A broadcast was paused, by its owner or by itself',
+  'broadcast.failed': 'A scheduled broadcast could not start',
 };
 
 /** Returns the description of every event for the API document. */

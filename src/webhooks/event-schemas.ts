@@ -4,6 +4,7 @@
  */
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { contactSchema } from '../audiences/contacts/schemas.ts';
+import { broadcastSummarySchema } from '../broadcasts/schemas.ts';
 import type { EventType } from '../events/store.ts';
 import { suppressionSchema } from '../suppressions/schemas.ts';
 import { MACHINE_REASONS } from '../tracking/judge.ts';
@@ -114,6 +115,8 @@ const domain = {
 /** Fields of the contact record that the API shows. The event gives the schema its title. */
 const contact = contactSchema.properties;
 const suppression = suppressionSchema.properties;
+/** Fields of the broadcast that lists show, without its texts. */
+const broadcast = broadcastSummarySchema.properties;
 
 const PROPERTIES = {
   'email.queued': email,
@@ -135,6 +138,9 @@ const PROPERTIES = {
   'contact.unsubscribed': contact,
   'suppression.added': suppression,
   'suppression.removed': suppression,
+  'broadcast.sent': broadcast,
+  'broadcast.paused': broadcast,
+  'broadcast.failed': broadcast,
 } as const satisfies Record<EventType, TProperties>;
 
 /** Returns the schema of the `data` of this type of event. Every field is always present. */

@@ -26,6 +26,10 @@ export function sampleData(type: EventType, nowMs: number): object {
     case 'suppression.added':
     case 'suppression.removed':
       return sampleSuppression(nowMs);
+    case 'broadcast.sent':
+    case 'broadcast.paused':
+    case 'broadcast.failed':
+      return sampleBroadcast(type, nowMs);
     default:
       return sampleEmail(type, nowMs);
   }
@@ -56,6 +60,35 @@ function sampleSuppression(nowMs: number): object {
     sourceEmailId: null,
     diagnostic: null,
     createdAt: isoTime(nowMs - MINUTE_MS),
+  };
+}
+
+const SAMPLE_COUNTS = { recipients: 100, waiting: 0, queued: 0, delivered: 97, bounced: 1, suppressed: 1 };
+const OTHER_COUNTS = { optedOut: 1, canceled: 0, failed: 0, sent: 98, complained: 0, unsubscribed: 0 };
+const TRACKED_COUNTS = { opened: 60, uniqueOpened: 40, clicked: 12, uniqueClicked: 10 };
+
+function sampleBroadcast(type: Extract<EventType, `broadcast.${string}`>, nowMs: number): object {
+  const hasStarted = type !== 'broadcast.failed';
+  const counts = { ...SAMPLE_COUNTS, ...OTHER_COUNTS, ...TRACKED_COUNTS };
+  return {
+    id: `brd_${UNUSED_ID}`,
+    status: type.slice('broadcast.'.length),
+    audienceId: `aud_${UNUSED_ID}`,
+    segmentId: null,
+    from: 'sender@example.com',
+    subject: 'A sample',
+    replyTo: null,
+    topicId: `top_${UNUSED_ID}`,
+    templateId: null,
+    scheduleAt: isoTime(nowMs - MINUTE_MS),
+    pace: null,
+    pausedReason: type === 'broadcast.paused' ? 'manual' : null,
+    failure: hasStarted ? null : 'The domain example.com is not verified',
+    startedAt: hasStarted ? isoTime(nowMs - MINUTE_MS) : null,
+    sentAt: type === 'broadcast.sent' ? isoTime(nowMs) : null,
+    counts: hasStarted ? counts : Object.fromEntries(Object.keys(counts).map((name) => [name, 0])),
+    createdAt: isoTime(nowMs - 2 * MINUTE_MS),
+    updatedAt: isoTime(nowMs),
   };
 }
 

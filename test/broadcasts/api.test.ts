@@ -7,7 +7,7 @@ import { createApiKey } from '../../src/tenants/keys.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
-import { addAudience, addSegment, broadcastBody, clientOf, SANDBOX, TAG } from './fixtures.ts';
+import { addAudience, addSegment, broadcastBody, clientOf, SANDBOX, TAG, UNSENT } from './fixtures.ts';
 
 const NOW = 1_800_000_000_000;
 const MEBIBYTE = 1024 * 1024;
@@ -42,20 +42,20 @@ test('a broadcast is created as a draft with its whole record, and retrieved the
   assert.match(id, /^brd_[0-9a-z]{26}$/);
   const createdAt = new Date(NOW).toISOString();
   assert.deepEqual(rest, {
-    ...{ ...given, status: 'draft', segmentId: null, templateId: null },
-    ...{ createdAt, updatedAt: createdAt, startedAt: null, sentAt: null, pausedReason: null },
-    counts: rest.counts,
+    ...{ ...given, ...UNSENT, status: 'draft', segmentId: null, templateId: null },
+    ...{ createdAt, updatedAt: createdAt },
   });
   assert.ok(Object.values(rest.counts).every((count) => count === 0));
   assert.deepEqual(await client.get(id), made);
 });
 
 test('a field that is left out is stored as null, and null is treated as absent', async () => {
-  const nothing = { segmentId: null, topicId: null, templateId: null, replyTo: null, text: null };
-  for (const more of [{}, { ...nothing, scheduleAt: null, unknown: 1 }]) {
+  const content = { segmentId: null, topicId: null, templateId: null, replyTo: null, text: null };
+  const nothing = { ...content, scheduleAt: null, pace: null };
+  for (const more of [{}, { ...nothing, unknown: 1 }]) {
     const made = await client.created(body(more));
     for (const field of Object.keys(nothing)) assert.equal(made[field], null, field);
-    assert.ok(!('scheduleAt' in made) && !('unknown' in made));
+    assert.ok(!('unknown' in made));
   }
 });
 
@@ -147,7 +147,15 @@ const BAD: [what: string, more: object, param: string][] = [
   ['10,001 placeholders in the text', { text: TAG + '{{x}}'.repeat(10_000) }, 'text'],
   ['an answer address that is none', { replyTo: 'x' }, 'replyTo'],
   ['two answer addresses', { replyTo: ['a@b.example', 'c@d.example'] }, 'replyTo'],
-  ['a time to be sent at', { scheduleAt: '2027-01-31T12:00:00Z' }, 'scheduleAt'],
+  ['a time without an offset', { scheduleAt: '2027-01-31T12:00:00' }, 'scheduleAt'],
+  ['a time in words', { scheduleAt: 'in 1 hour' }, 'scheduleAt'],
+  ['a time more than a year ahead', { scheduleAt: '2028-01-17T08:00:01Z' }, 'scheduleAt'],
+  ['a pace of none', { pace: { perHour: 0 } }, 'pace.perHour'],
+  ['a pace of a fraction', { pace: { perDay: 0.5 } }, 'pace.perDay'],
+  ['a pace that is a number', { pace: 5 }, 'pace'],
+  ['an empty pace', { pace: {} }, 'pace'],
+  ['two paces', { pace: { perHour: 5, perDay: 5 } }, 'pace'],
+  ['a pace that ends in the past', { pace: { finishBy: '2027-01-15T08:00:00Z' } }, 'pace.finishBy'],
   ['an empty time', { scheduleAt: '' }, 'scheduleAt'],
   ['a time that is a number', { scheduleAt: NOW }, 'scheduleAt'],
   ['a time as emails spell it', { scheduledAt: '2027-01-31T12:00:00Z' }, 'scheduledAt'],

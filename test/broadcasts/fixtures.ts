@@ -13,6 +13,31 @@ export const HOSTNAME = 'mx.postrider.example';
 export const SANDBOX = `sandbox.${HOSTNAME}`;
 export const TAG = '{{{unsubscribe_url}}}';
 
+/** What a broadcast shows that nobody has planned or started. */
+export const UNSENT = {
+  scheduleAt: null,
+  pace: null,
+  pausedReason: null,
+  failure: null,
+  startedAt: null,
+  sentAt: null,
+  counts: Object.fromEntries(
+    [
+      ...['recipients', 'waiting', 'queued', 'delivered', 'bounced', 'suppressed', 'optedOut', 'canceled'],
+      ...[
+        'failed',
+        'sent',
+        'complained',
+        'opened',
+        'uniqueOpened',
+        'clicked',
+        'uniqueClicked',
+        'unsubscribed',
+      ],
+    ].map((name) => [name, 0]),
+  ),
+};
+
 type Row = Record<string, string | number | null>;
 
 /** Another connection than the daemon's, as another process would have. */
@@ -23,6 +48,16 @@ export function insertRow(world: TestApp, table: string, row: Row): void {
     database
       .prepare(`INSERT INTO ${table} (${columns}) VALUES (${columns.map((name) => `@${name}`)})`)
       .run(row);
+  } finally {
+    database.close();
+  }
+}
+
+/** Makes a domain one that may no longer send. */
+export function failDomain(world: TestApp, name: string): void {
+  const database = new Sqlite(join(world.dataDir, 'postrider.db'));
+  try {
+    database.prepare("UPDATE domains SET status = 'failed' WHERE name = ?").run(name);
   } finally {
     database.close();
   }

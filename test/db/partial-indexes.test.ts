@@ -8,7 +8,7 @@ import { findNextDueRun, listDueRuns } from '../../src/broadcasts/runs/store.ts'
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { findDomainByName } from '../../src/domains/sending/store.ts';
-import { countScheduled, listUnneeded } from '../../src/domains/spool/store.ts';
+import { countBroadcasts, countScheduled, listUnneeded } from '../../src/domains/spool/store.ts';
 import { findNextCheck, leaseChecks, listDomains, requireNewDomain } from '../../src/domains/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
@@ -106,6 +106,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) => releaseJobs.run(tx, { type: 'import', now: 1 }),
   ],
   jobsEnded: [(tx) => sweepJobs.run(tx, { before: 1 })],
+  broadcastRunsByDomain: [(tx) => countBroadcasts(tx, 'dom_1')],
   messagesScheduled: [(tx) => countScheduled.run(tx, { domainId: 'dom_1', now: 1 })],
   emailsWithContent: [
     (tx) => expireContent.run(tx, { now: 1, endedBy: 1, after: '', before: 'z', rows: 50 }),

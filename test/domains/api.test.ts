@@ -335,13 +335,13 @@ test('a domain with scheduled mail is not deleted, and the refusal says how many
   assert.deepEqual(one.body.error, {
     type: 'domain_in_use',
     message: 'Domain has 1 scheduled email; cancel it or wait until it is sent',
-    details: { scheduledEmails: 1 },
+    details: { scheduledEmails: 1, scheduledBroadcasts: 0 },
     requestId: one.headers['x-request-id'],
   });
   scheduleMail(t.dataDir, { ...mail, datedAt: now + 1 });
   const { error } = (await remove()).body;
   assert.equal(error.message, 'Domain has 2 scheduled emails; cancel them or wait until they are sent');
-  assert.deepEqual(error.details, { scheduledEmails: 2 });
+  assert.deepEqual(error.details, { scheduledEmails: 2, scheduledBroadcasts: 0 });
   assert.equal((await t.request('GET', `/v1/domains/${domain.id}`)).status, 200);
 
   await clock.advance(HOUR_MS);

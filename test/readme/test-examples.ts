@@ -82,7 +82,7 @@ docs/templates-and-contacts.md: Segments
   POST /segments 201
   GET /segments/seg_/contacts 200
   GET /segments/seg_ 200
-docs/templates-and-contacts.md: Broadcast drafts
+docs/templates-and-contacts.md: Broadcasts
   POST /broadcasts 201
 docs/webhooks.md: Create an endpoint
   POST /webhooks 201

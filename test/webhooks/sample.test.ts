@@ -7,6 +7,7 @@ import { recordCheck } from '../../src/domains/store.ts';
 import { EVENT_TYPES, type EventType, findEvent } from '../../src/events/store.ts';
 import { eventDataSchema } from '../../src/webhooks/event-schemas.ts';
 import { sampleData } from '../../src/webhooks/sample.ts';
+import { workOff } from '../broadcasts/sending/campaign.ts';
 import { openSpool, SENDER_DOMAIN } from '../support/spool.ts';
 
 const spool = await openSpool();
@@ -52,6 +53,24 @@ async function makeSuppressionEvents(): Promise<void> {
   await call('DELETE', `/suppressions/${id}`);
 }
 
+async function makeBroadcastEvents(): Promise<void> {
+  const { id: audienceId } = await call('POST', '/audiences', { name: 'Readers' });
+  const { id: topicId } = await call('POST', '/topics', { name: 'News' });
+  const from = `ada@${SENDER_DOMAIN}`;
+  const create = (more: object) =>
+    call('POST', '/broadcasts', {
+      ...{ audienceId, from, subject: 's', html: '{{{unsubscribe_url}}}', ...more },
+    });
+  const paused = await create({});
+  await call('POST', `/broadcasts/${paused.id}/send`);
+  await call('POST', `/broadcasts/${paused.id}/pause`);
+  const scheduleAt = new Date(spool.clock.now()).toISOString();
+  await create({ scheduleAt });
+  await create({ scheduleAt, topicId });
+  await call('DELETE', `/topics/${topicId}`);
+  await workOff(spool);
+}
+
 /** The domain became verified when it was made. */
 async function makeDomainEvents(): Promise<void> {
   const domain = await spool.app.db.read
@@ -85,6 +104,7 @@ test('a sample of each type has the fields of the real event, which are those of
   await makeMailEvents();
   await makeContactEvents();
   await makeSuppressionEvents();
+  await makeBroadcastEvents();
   await makeDomainEvents();
   const events = await spool.app.db.read.selectFrom('events').select(['id', 'type']).execute();
   for (const { id } of events) {

@@ -12,19 +12,22 @@ import type { Frozen } from './frozen.ts';
 import { changeStatus } from './state.ts';
 import { findRun, putRun } from './store.ts';
 
+/** The states that a broadcast may be started from. One that is paused must never have been started. */
+export type StartedFrom = readonly Extract<BroadcastRow['status'], 'draft' | 'scheduled' | 'paused'>[];
+
 /**
  * Checks that a broadcast can be started.
  * @throws AppError invalid_state
  */
-export function requireStartable({ status }: BroadcastRow): void {
-  if (status === 'draft' || status === 'scheduled') return;
+export function requireStartable({ status }: Pick<BroadcastRow, 'status'>, from: StartedFrom): void {
+  if (from.some((one) => one === status)) return;
   throw new AppError(
     'invalid_state',
     `The broadcast is ${status}; only a draft or a scheduled one can be sent`,
   );
 }
 
-type Start = { broadcast: BroadcastRow; frozen: Frozen; source: NewSource; now: number };
+type Start = { broadcast: BroadcastRow; from: StartedFrom; frozen: Frozen; source: NewSource; now: number };
 
 /**
  * Starts a broadcast, unless it was changed since it was read. Returns it as it is then.
@@ -32,12 +35,14 @@ type Start = { broadcast: BroadcastRow; frozen: Frozen; source: NewSource; now: 
  */
 export const storeStart = defineWrite(
   'broadcasts.start',
-  async (tx, { broadcast: read, frozen, source, now }: Start): Promise<BroadcastRow | undefined> => {
+  async (tx, { broadcast: read, from, frozen, source, now }: Start): Promise<BroadcastRow | undefined> => {
     const broadcast = await getBroadcast(tx, read, read.id);
-    requireStartable(broadcast);
-    if (broadcast.updatedAt !== read.updatedAt) return undefined;
+    requireStartable(broadcast, from);
     const { id, tenantId, mode } = broadcast;
     const before = await findRun(tx, id);
+    if (before && before.startedAt !== null)
+      throw new AppError('invalid_state', 'The broadcast was started already');
+    if (broadcast.updatedAt !== read.updatedAt) return undefined;
     const run: BroadcastRunRow = {
       broadcastId: id,
       tenantId,
@@ -55,6 +60,8 @@ export const storeStart = defineWrite(
       walkUntil: newId('ct', now + 1),
       walkAfter: null,
       walkedAt: null,
+      domainId: frozen.domainId,
+      judgedFrom: null,
     };
     await putRun(tx, run);
     await insertCounts(tx, id);

@@ -6,12 +6,17 @@ import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
 import type { BroadcastRow, BroadcastStatus } from '../../db/marketing-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { AppError } from '../../system/errors.ts';
+import { type BroadcastEventType, recordBroadcastEvent } from '../record-event.ts';
 import { setStatus } from '../store.ts';
 import { patchRun } from './store.ts';
 
 type Cause =
   | { cause: 'started' }
-  | { cause: 'paused'; reason: NonNullable<BroadcastRunRow['pausedReason']> }
+  | { cause: 'paused'; reason: Exclude<BroadcastRunRow['pausedReason'], 'late' | null> }
+  /** A scheduled broadcast was found long after its time. */
+  | { cause: 'delayed' }
+  /** A scheduled broadcast could not start. */
+  | { cause: 'failed'; failure: string }
   | { cause: 'resumed' }
   | { cause: 'canceled' }
   /** Every copy was tried, and nobody waits for one. */
@@ -21,7 +26,10 @@ type Name = Cause['cause'];
 
 /** The states in which each cause may find a broadcast. */
 const FROM: Record<Name, readonly BroadcastStatus[]> = {
-  started: ['draft', 'scheduled'],
+  // One that was found late is paused until its owner starts it.
+  started: ['draft', 'scheduled', 'paused'],
+  delayed: ['scheduled'],
+  failed: ['scheduled'],
   paused: ['sending'],
   resumed: ['paused'],
   canceled: ['scheduled', 'sending', 'paused'],
@@ -30,6 +38,8 @@ const FROM: Record<Name, readonly BroadcastStatus[]> = {
 
 const TO: Record<Name, BroadcastStatus> = {
   started: 'sending',
+  delayed: 'paused',
+  failed: 'failed',
   paused: 'paused',
   resumed: 'sending',
   canceled: 'canceled',
@@ -50,14 +60,28 @@ export async function changeStatus(
     throw new AppError('invalid_state', `The broadcast is ${status}; it cannot be ${cause} any more or yet`);
   await setStatus(tx, id, { status: TO[cause], now });
   await patchRun(tx, id, patchOf(change, now));
+  const event = EVENTS[cause];
+  if (event !== undefined) await recordBroadcastEvent(tx, id, { type: event, now });
 }
+
+/** The causes that endpoints are told about. */
+const EVENTS: Partial<Record<Name, BroadcastEventType>> = {
+  paused: 'broadcast.paused',
+  delayed: 'broadcast.paused',
+  failed: 'broadcast.failed',
+  ended: 'broadcast.sent',
+};
 
 function patchOf(change: Cause, now: number): Parameters<typeof patchRun>[2] {
   switch (change.cause) {
     case 'started':
-      return { startedAt: now, dueAt: now };
+      return { startedAt: now, dueAt: now, pausedReason: null };
     case 'paused':
       return { pausedReason: change.reason, dueAt: null };
+    case 'delayed':
+      return { pausedReason: 'late', dueAt: null };
+    case 'failed':
+      return { failure: change.failure, endedAt: now, dueAt: null };
     case 'resumed':
       return { pausedReason: null, dueAt: now };
     // The copies that wait are canceled by background work.

@@ -1,8 +1,9 @@
 /** Stores the runs of broadcasts: when, how fast and with what content each is sent. All SQL of this table is here. */
 import { sql } from 'kysely';
 import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
+import type { SetBack } from '../../db/due-times.ts';
 import type { BroadcastStatus } from '../../db/marketing-tables.ts';
-import type { Tx } from '../../db/operation.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 
 type BroadcastId = BroadcastRunRow['broadcastId'];
@@ -15,6 +16,36 @@ export async function putRun(tx: Tx, run: BroadcastRunRow): Promise<void> {
     .values(run)
     .onConflict((conflict) => conflict.column('broadcastId').doUpdateSet(columns))
     .execute();
+}
+
+/** The plan of a broadcast that has not started: when and how fast it is to be sent, and from which domain. */
+export type RunPlan = Pick<
+  BroadcastRunRow,
+  'broadcastId' | 'tenantId' | 'mode' | 'scheduleAt' | 'pace' | 'domainId'
+>;
+
+/** Stores the plan of a broadcast that has not started. A scheduled one is due at its time, any other is not due. */
+export async function putPlan(tx: Tx, plan: RunPlan): Promise<void> {
+  await putRun(tx, {
+    ...plan,
+    dueAt: plan.scheduleAt,
+    startedAt: null,
+    endedAt: null,
+    pausedReason: null,
+    failure: null,
+    nextCopyAt: null,
+    contentId: null,
+    frozen: null,
+    walkUntil: null,
+    walkAfter: null,
+    walkedAt: null,
+    judgedFrom: null,
+  });
+}
+
+/** Removes the run of a broadcast that was never started, if it has one. */
+export async function deleteRun(tx: Tx, broadcastId: BroadcastId): Promise<void> {
+  await tx.deleteFrom('broadcastRuns').where('broadcastId', '=', broadcastId).execute();
 }
 
 const runById = statement((db, param: Param<Pick<BroadcastRunRow, 'broadcastId'>>) =>
@@ -45,14 +76,28 @@ export async function patchRun(
   await tx.updateTable('broadcastRuns').set(patch).where('broadcastId', '=', broadcastId).execute();
 }
 
+/** The condition is literal, because SQLite uses the partial index `broadcastRunsDue` only when it can see it. */
+const isDue = sql<boolean>`"dueAt" IS NOT NULL`;
+
+/**
+ * Makes the runs of started broadcasts due again when the wall clock was set back. Scheduled ones keep their time, which is a
+ * time of the wall clock.
+ */
+export const moveDueRuns = defineWrite('broadcasts.moveDue', async (tx, { now }: SetBack) => {
+  await tx
+    .updateTable('broadcastRuns')
+    .set({ dueAt: now })
+    .where(isDue)
+    .where('dueAt', '>', now)
+    .where('startedAt', 'is not', null)
+    .execute();
+});
+
 /** A run with work that is due. */
 export type DueRun = Pick<BroadcastRunRow, 'broadcastId' | 'tenantId'> & {
   status: BroadcastStatus;
   dueAt: number;
 };
-
-/** The condition is literal, because SQLite uses the partial index `broadcastRunsDue` only when it can see it. */
-const isDue = sql<boolean>`"dueAt" IS NOT NULL`;
 
 /** Maximum number of runs that one look at the due ones returns. Our own limit. */
 const MAX_DUE = 1_000;

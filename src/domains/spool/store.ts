@@ -1,5 +1,5 @@
 /**
- * Reads which domains the spool still needs: those with scheduled mail, and those whose mail is not delivered yet. This
+ * Reads which domains the spool still needs: those with scheduled mail or broadcasts, and those whose mail is not delivered yet. This
  * module writes nothing.
  */
 import { sql } from 'kysely';
@@ -32,6 +32,19 @@ export const countScheduled = defineRead(
     return (await count.executeTakeFirstOrThrow()).count;
   },
 );
+
+/** Returns the number of broadcasts from a domain that are scheduled, being sent or paused. */
+export async function countBroadcasts(tx: Tx, domainId: DomainRow['id']): Promise<number> {
+  const { count } = await tx
+    .selectFrom('broadcastRuns')
+    .innerJoin('broadcasts', 'broadcasts.id', 'broadcastRuns.broadcastId')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('broadcastRuns.domainId', '=', domainId)
+    .where('broadcastRuns.endedAt', 'is', null)
+    .where('broadcasts.status', 'in', ['scheduled', 'sending', 'paused'])
+    .executeTakeFirstOrThrow();
+  return count;
+}
 
 /** Returns deleted domains without mail in the spool. It reads all open mail only when there are candidates. */
 export const listUnneeded = defineRead(

@@ -13,8 +13,8 @@ export type Schedule = {
 
 const HOUR_MS = 3_600_000;
 /** A requested time that is closer than this counts as now. Our own limit. */
-const MIN_DELAY_MS = 10_000;
-/** Maximum time that an email can be scheduled ahead: one year, which may be a leap year. Our own limit. */
+export const MIN_DELAY_MS = 10_000;
+/** Maximum time that mail can be scheduled ahead: one year, which may be a leap year. Our own limit. */
 const MAX_DELAY_MS = 366 * 24 * HOUR_MS;
 
 /**
@@ -23,16 +23,20 @@ const MAX_DELAY_MS = 366 * 24 * HOUR_MS;
  */
 export function readSchedule(scheduledAt: string | undefined, now: number): Schedule {
   if (scheduledAt === undefined) return { scheduledAt: null, datedAt: now };
-  const asked = parseTimestamp(scheduledAt);
-  if (asked === undefined) {
-    throw invalid(
-      'scheduledAt',
-      '`scheduledAt` must be an ISO 8601 time with an offset, such as 2030-01-31T09:00:00Z',
-    );
-  }
-  if (asked > now + MAX_DELAY_MS)
-    throw invalid('scheduledAt', '`scheduledAt` must be at most one year ahead');
+  const asked = readTimeAhead('scheduledAt', scheduledAt, now);
   return { scheduledAt: asked, datedAt: asked < now + MIN_DELAY_MS ? now : asked };
+}
+
+/**
+ * Returns a time of a request in Unix milliseconds. It may have passed.
+ * @throws AppError validation_error naming `path`, also for a time that is more than a year ahead
+ */
+export function readTimeAhead(path: string, text: string, now: number): number {
+  const asked = parseTimestamp(text);
+  if (asked === undefined)
+    throw invalid(path, `\`${path}\` must be an ISO 8601 time with an offset, such as 2030-01-31T09:00:00Z`);
+  if (asked > now + MAX_DELAY_MS) throw invalid(path, `\`${path}\` must be at most one year ahead`);
+  return asked;
 }
 
 /** Returns how long after its date an email is attempted, in milliseconds. */

@@ -36,6 +36,13 @@ export const problemSchema = Type.Object(
             scheduledEmails: Type.Optional(
               Type.Integer({ description: '`domain_in_use`: emails that are scheduled from the domain.' }),
             ),
+            scheduledBroadcasts: Type.Optional(
+              Type.Integer({
+                description:
+                  '`domain_in_use`, or `invalid_state` of an audience: broadcasts from the domain or to the audience that are scheduled, ' +
+                  'being sent or paused.',
+              }),
+            ),
             limit: Type.Optional(
               Type.Integer({ description: '`quota_exceeded`: maximum number of emails per month.' }),
             ),

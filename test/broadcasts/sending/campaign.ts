@@ -76,7 +76,8 @@ export async function openCampaign(): Promise<Campaign> {
 /** Maximum number of steps, so that a step that achieves nothing fails the test instead of hanging it. */
 const MAX_STEPS = 2_000;
 
-async function workOff(spool: Spool): Promise<void> {
+/** Takes steps of the broadcasts' work until nothing is left to do at this time. */
+export async function workOff(spool: Spool): Promise<void> {
   const work = createBroadcastWork(spool.app);
   for (let steps = 0; steps < MAX_STEPS; steps++) {
     const { items, nextDueAt } = await work.lease(1);

@@ -58,7 +58,7 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
   domain_in_use: {
     when: 'scheduled mail still needs the domain.',
     message: 'Domain has 3 scheduled emails; cancel them or wait until they are sent',
-    details: { scheduledEmails: 3 },
+    details: { scheduledEmails: 3, scheduledBroadcasts: 0 },
   },
   payload_too_large: { when: 'the body is too large.', message: 'The request body is too large' },
   unsupported_media_type: {

@@ -1,0 +1,31 @@
+/**
+ * Decides whether a broadcast is paused because too many of its copies bounce or are reported as spam. Receivers judge a
+ * sender by these rates, so sending on would harm all later mail.
+ */
+import type { BroadcastCountsRow, BroadcastRunRow } from '../../db/broadcast-tables.ts';
+
+/** Counts that the rates follow from. */
+export type Judged = Pick<BroadcastCountsRow, 'sent' | 'bouncedPermanently' | 'complained'>;
+
+/** Number of attempted copies from which the rates are judged. A few bounces of a few copies mean nothing. Our own limit. */
+const MIN_JUDGED_COPIES = 500;
+/** Maximum share of copies that bounce for good. Large receivers and providers act at about this share. Our own limit. */
+const MAX_BOUNCE_RATE = 0.05;
+/** Maximum share of copies that are reported as spam (Gmail's and Yahoo's rules for bulk senders). */
+const MAX_COMPLAINT_RATE = 0.003;
+
+/**
+ * Returns why a broadcast must be paused, or undefined when it may go on. `since` are the counts at the last resume: whoever
+ * resumes has accepted what happened before, so only what comes later is judged, again from 500 copies on.
+ */
+export function judgeHealth(
+  counts: Judged,
+  since: Judged | undefined,
+): Extract<BroadcastRunRow['pausedReason'], 'bounces' | 'complaints'> | undefined {
+  const sent = counts.sent - (since?.sent ?? 0);
+  if (sent < MIN_JUDGED_COPIES) return undefined;
+  const bounced = counts.bouncedPermanently - (since?.bouncedPermanently ?? 0);
+  if (bounced / sent > MAX_BOUNCE_RATE) return 'bounces';
+  const complained = counts.complained - (since?.complained ?? 0);
+  return complained / sent > MAX_COMPLAINT_RATE ? 'complaints' : undefined;
+}
