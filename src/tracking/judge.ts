@@ -18,9 +18,6 @@ export const MACHINE_REASONS = [
 ] as const;
 export type MachineReason = (typeof MACHINE_REASONS)[number];
 
-/** A person does not follow this many different links of an email within this time. */
-const BURST_LINKS = 3;
-export const BURST_MS = 10_000;
 /** A person does not open an email sooner than this after the receiving server has accepted it. */
 const SOON_MS = 5_000;
 
@@ -37,28 +34,10 @@ const READS_FOR_PEOPLE =
  */
 const APPLE_PRIVACY_PROXY = 'Mozilla/5.0';
 
-/** Clicks of one email that are too many for a person: a time of at most BURST_MS with its clients. */
-type Burst = { from: number; to: number; ips: ReadonlySet<string | null> };
-
-/** Facts about an email, with the bursts among its clicks. */
-export type JudgedFacts = EmailFacts & { bursts: readonly Burst[] };
-
-/** Returns the facts with the bursts among the clicks. It is done once for each email, whose clicks may be hundreds. */
-export function withBursts(facts: EmailFacts): JudgedFacts {
-  const { clicks } = facts;
-  const bursts = clicks.flatMap(({ at: from }, index): Burst[] => {
-    const end = clicks.findIndex(({ at }) => at > from + BURST_MS);
-    const near = clicks.slice(index, end === -1 ? undefined : end);
-    if (new Set(near.map(({ link }) => link)).size < BURST_LINKS) return [];
-    return [{ from, to: near.at(-1)?.at ?? from, ips: new Set(near.map(({ ip }) => ip)) }];
-  });
-  return { ...facts, bursts };
-}
-
 /** Returns why a machine made the request, or null for a person. */
 export function judge(
   engagement: DueEngagement,
-  facts: JudgedFacts,
+  facts: EmailFacts,
   networks: ScannerNetworks,
 ): MachineReason | null {
   const { kind, ip, userAgent } = engagement;
@@ -72,8 +51,8 @@ export function judge(
 }
 
 /** Returns true for a click of a burst, and for an open by one of its clients at the same time. */
-function isInBurst({ kind, at, ip }: DueEngagement, { bursts }: JudgedFacts): boolean {
-  return bursts.some(({ from, to, ips }) => at >= from && at <= to && (kind === 'click' || ips.has(ip)));
+function isInBurst({ kind, at, ip }: DueEngagement, { bursts }: EmailFacts): boolean {
+  return bursts.some(({ from, to, ips }) => at >= from && at <= to && (kind === 'click' || ips.includes(ip)));
 }
 
 /**

@@ -2,10 +2,11 @@
 import type { App } from '../app.ts';
 import type { Db } from '../db/database.ts';
 import { inSlices, MOVED_ROWS, type SetBack } from '../db/due-times.ts';
+import type { EngagementRow } from '../db/tracking-tables.ts';
 import type { Work } from '../system/worker.ts';
 import { JUDGING_DELAY_MS } from './engagements/record.ts';
 import { hastenEngagements } from './engagements/store.ts';
-import { BURST_MS, judge, withBursts } from './judge.ts';
+import { judge } from './judge.ts';
 import { findNextJudgement, listDueEngagements } from './judgement/store.ts';
 import { readScannerNetworks } from './scanner-networks.ts';
 import { type Judgement, settleEngagements } from './settle.ts';
@@ -31,22 +32,19 @@ export function createJudgingWork(app: JudgingApp): Work<never> {
 
   async function settleBatch(): Promise<number> {
     const now = clock.now();
-    const { engagements, facts } = await db.query(listDueEngagements, {
-      now,
-      limit: MAX_SETTLED,
-      nearMs: BURST_MS,
-    });
+    const { engagements, facts } = await db.query(listDueEngagements, { now, limit: MAX_SETTLED });
     if (engagements.length === 0) return 0;
-    const judgedFacts = new Map(facts.map(([emailId, known]) => [emailId, withBursts(known)]));
-    const judgements: Judgement[] = [];
+    const factsOf = new Map(facts);
+    const judgements: (Judgement & Pick<EngagementRow, 'kind'>)[] = [];
     for (const engagement of engagements) {
-      const known = judgedFacts.get(engagement.emailId);
+      const known = factsOf.get(engagement.emailId);
       if (!known) continue;
-      const reason = judge(engagement, known, networks);
-      judgements.push({ id: engagement.id, reason });
-      judged.inc({ kind: engagement.kind, verdict: reason === null ? 'human' : 'machine' });
+      const { id, kind } = engagement;
+      judgements.push({ id, kind, reason: judge(engagement, known, networks) });
     }
     await db.commit(settleEngagements, { now, judgements });
+    for (const { kind, reason } of judgements)
+      judged.inc({ kind, verdict: reason === null ? 'human' : 'machine' });
     return engagements.length;
   }
 

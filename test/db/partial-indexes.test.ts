@@ -116,7 +116,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   blobsBySha256: [(tx) => isFileInUse(tx, 'ab')],
   engagementsDue: [
     findNextJudgement,
-    (tx) => listDueEngagements.run(tx, { now: 1, limit: 10, nearMs: 1 }),
+    (tx) => listDueEngagements.run(tx, { now: 1, limit: 10 }),
     (tx) => hastenEngagements.run(tx, { now: 1, delayMs: 1 }),
   ],
   eventsToFanOut: [(tx) => listEventsToFanOut(tx, 10), (tx) => markFannedOut(tx, 'evt_1')],

@@ -1,7 +1,9 @@
 /** What a judgement is told of an email, and how SQLite finds it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { type EngagementRequest, recordEngagement } from '../../src/tracking/engagements/record.ts';
+import { findBursts } from '../../src/tracking/judgement/bursts.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
 import { explain } from '../support/explain.ts';
 import { openMemoryDatabase } from '../support/memory-database.ts';
@@ -25,28 +27,62 @@ test('engagements fall due 15 s after their requests, those first that have wait
   await recordEngagement.run(tx, click);
   assert.equal(await findNextJudgement(tx), 115_000);
   const due = async (now: number, limit = 10) =>
-    (await listDueEngagements.run(tx, { now, limit, nearMs: 0 })).engagements.map(({ link }) => link);
+    (await listDueEngagements.run(tx, { now, limit })).engagements.map(({ link }) => link);
   assert.deepEqual(await due(114_999), []);
   assert.deepEqual(await due(115_000), [0]);
   assert.deepEqual(await due(115_500), [0, 1]);
   assert.deepEqual(await due(115_500, 1), [0]);
 });
 
-test('the clicks of the same email that are near are told, and no others', async () => {
+test('three links of the same email within 10 s are a burst, also when the last is not due yet', async () => {
   const { tx } = openMemoryDatabase();
-  await recordEngagement.run(tx, { ...click, kind: 'open', link: null });
-  for (const [link, at] of [90_000, 110_000, 110_001].entries())
+  await recordEngagement.run(tx, { ...click, kind: 'open', link: null, url: null });
+  for (const [link, at] of [100_000, 105_000, 110_000].entries())
     await recordEngagement.run(tx, { ...click, link, at });
-  await recordEngagement.run(tx, { ...click, emailId: 'em_2', at: 101_000 });
-  const { facts } = await listDueEngagements.run(tx, { now: 115_000, limit: 10, nearMs: 10_000 });
-  const times = facts.map(([id, { clicks }]) => [id, clicks.map(({ at }) => at)]);
-  assert.deepEqual(times, [['em_1', [90_000, 110_000]]]);
+  for (const [link, at] of [100_000, 105_000, 110_001].entries())
+    await recordEngagement.run(tx, { ...click, emailId: 'em_2', link, at });
+  const { engagements, facts } = await listDueEngagements.run(tx, { now: 115_000, limit: 10 });
+  assert.equal(engagements.length, 3);
+  assert.deepEqual(
+    facts.map(([emailId, { bursts }]) => ({ emailId, bursts })),
+    [
+      { emailId: 'em_1', bursts: [{ from: 100_000, to: 110_000, ips: ['192.0.2.1'] }] },
+      { emailId: 'em_2', bursts: [] },
+    ],
+  );
+});
+
+test('bursts are found as by counting the links around every click', () => {
+  const clicks = fc.array(
+    fc.record({
+      at: fc.integer({ min: 0, max: 60_000 }),
+      link: fc.integer({ min: 0, max: 4 }),
+      ip: fc.constant(null),
+    }),
+    { maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(clicks, (some) => {
+      const sorted = some.toSorted((a, b) => a.at - b.at);
+      const bursts = findBursts(sorted);
+      for (const { at } of sorted) {
+        const isBurst = sorted.some(({ at: from }) => {
+          const near = sorted.filter((one) => one.at >= from && one.at <= from + 10_000);
+          return at >= from && at <= from + 10_000 && new Set(near.map(({ link }) => link)).size >= 3;
+        });
+        assert.equal(
+          bursts.some(({ from, to }) => at >= from && at <= to),
+          isBurst,
+        );
+      }
+    }),
+  );
 });
 
 test('no engagement, attempt or recipient is found by a scan', async () => {
   const plan = await explain(async (tx) => {
     await recordEngagement.run(tx, click);
-    await listDueEngagements.run(tx, { now: 200_000, limit: 10, nearMs: 10_000 });
+    await listDueEngagements.run(tx, { now: 200_000, limit: 10 });
   });
   assert.deepEqual(
     plan.filter((line) => /^SCAN (?!CONSTANT ROW)|USE TEMP B-TREE FOR GROUP/.test(line)),

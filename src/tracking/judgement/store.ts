@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { defineRead, type Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { EngagementRow } from '../../db/tracking-tables.ts';
+import { BURST_MS, type Burst, findBursts } from './bursts.ts';
 
 export type DueEngagement = Omit<
   EngagementRow,
@@ -15,8 +16,8 @@ export type EmailFacts = {
   attempts: readonly { at: number; durationMs: number }[];
   /** True while a server is being shown the email, and none has accepted it. */
   isInFlight: boolean;
-  /** All clicks of the email around the engagements, in the order of their times. */
-  clicks: readonly Pick<EngagementRow, 'at' | 'link' | 'ip'>[];
+  /** Bursts among the clicks of the email, around the engagements. */
+  bursts: readonly Burst[];
 };
 
 type DueRange = {
@@ -24,8 +25,6 @@ type DueRange = {
   now: number;
   /** Maximum number of engagements. */
   limit: number;
-  /** Distance from an engagement, in milliseconds, within which clicks of its email are of interest. */
-  nearMs: number;
 };
 
 const due = statement((db, param: Param<Pick<DueRange, 'now' | 'limit'>>) =>
@@ -75,24 +74,21 @@ const clicksNear = statement((db, param: Param<Near>) =>
 );
 
 /** Returns the engagements that are due, those first that have waited longest, and the facts of their emails. */
-export const listDueEngagements = defineRead(
-  'tracking.listDue',
-  async (tx, { now, limit, nearMs }: DueRange) => {
-    const engagements: DueEngagement[] = await due.all(tx, { now, limit });
-    const facts: [emailId: EngagementRow['emailId'], facts: EmailFacts][] = [];
-    for (const [emailId, near] of groupByEmail(engagements)) {
-      const times = near.map(({ at }) => at);
-      const [from, to] = [Math.min(...times) - nearMs, Math.max(...times) + nearMs];
-      const known = {
-        attempts: await showingAttempts.all(tx, { emailId }),
-        isInFlight: (await inFlight.first(tx, { emailId }))?.isInFlight === 1,
-        clicks: await clicksNear.all(tx, { emailId, from, to }),
-      };
-      facts.push([emailId, known]);
-    }
-    return { engagements, facts };
-  },
-);
+export const listDueEngagements = defineRead('tracking.listDue', async (tx, { now, limit }: DueRange) => {
+  const engagements: DueEngagement[] = await due.all(tx, { now, limit });
+  const facts: [emailId: EngagementRow['emailId'], facts: EmailFacts][] = [];
+  for (const [emailId, near] of groupByEmail(engagements)) {
+    const times = near.map(({ at }) => at);
+    const [from, to] = [Math.min(...times) - BURST_MS, Math.max(...times) + BURST_MS];
+    const known = {
+      attempts: await showingAttempts.all(tx, { emailId }),
+      isInFlight: (await inFlight.first(tx, { emailId }))?.isInFlight === 1,
+      bursts: findBursts(await clicksNear.all(tx, { emailId, from, to })),
+    };
+    facts.push([emailId, known]);
+  }
+  return { engagements, facts };
+});
 
 function groupByEmail(engagements: readonly DueEngagement[]): Map<EngagementRow['emailId'], DueEngagement[]> {
   return Map.groupBy(engagements, ({ emailId }) => emailId);
