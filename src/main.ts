@@ -11,6 +11,7 @@ import { createAudienceSweep } from './audiences/worker.ts';
 import { requireWritableFolders } from './blobs/files.ts';
 import { blobFolder } from './blobs/owner.ts';
 import { createBlobSweep } from './blobs/worker.ts';
+import { recipientExport } from './broadcasts/recipients/export.ts';
 import { moveDueRuns } from './broadcasts/runs/store.ts';
 import { createBroadcastWork } from './broadcasts/worker.ts';
 import type { Config } from './config.ts';
@@ -133,6 +134,8 @@ async function startWebhookPart(app: App, inThread: boolean): Promise<PartThread
   return inThread ? startPartThread<WebhookCalls>(app, WEBHOOK_THREAD) : inThisThread(startWebhooks(app));
 }
 
+const EXPORTS = { contacts: contactExport, suppressions: suppressionExport, recipients: recipientExport };
+
 function startWorkers(app: App): Stoppable[] {
   return [
     app.metrics.watchLoop(),
@@ -144,7 +147,7 @@ function startWorkers(app: App): Stoppable[] {
     startWork(app, createDomainCheckWork(app)),
     startWork(app, createDomainSweep(app)),
     startJobs(app, importJobs(app, { contacts: contactImport, suppressions: suppressionImport })),
-    startJobs(app, exportJobs(app, { contacts: contactExport, suppressions: suppressionExport })),
+    startJobs(app, exportJobs(app, EXPORTS)),
     startWork(app, createJobSweep(app)),
     startWork(app, createAudienceSweep(app)),
     startWork(app, createBroadcastWork(app)),

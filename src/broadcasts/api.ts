@@ -7,6 +7,7 @@ import { createBroadcast, updateBroadcast } from './change.ts';
 import { registerControlApi } from './control-api.ts';
 import { type PreviewApp, registerPreviewApi } from './preview-api.ts';
 import { withProgress } from './progress.ts';
+import { registerRecipientsApi } from './recipients/api.ts';
 import {
   broadcastChangeSchema,
   broadcastFilter,
@@ -21,6 +22,7 @@ import { deleteBroadcast, getBroadcast, listBroadcasts } from './store.ts';
 export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp): void {
   registerPreviewApi(server, app);
   registerControlApi(server, app);
+  registerRecipientsApi(server, app);
   const { read } = app.db;
   const broadcasts = resourceRoutes<BroadcastView>(server, {
     name: 'broadcast',

@@ -15,6 +15,7 @@ import { jobs } from './migrations/0018-jobs.ts';
 import { messageTopic } from './migrations/0019-message-topic.ts';
 import { broadcastRuns } from './migrations/0020-broadcast-runs.ts';
 import { tracking } from './migrations/0021-tracking.ts';
+import { broadcastActivity } from './migrations/0025-broadcast-activity.ts';
 import { broadcastControl } from './migrations/0026-broadcast-control.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
@@ -33,5 +34,6 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   messageTopic,
   broadcastRuns,
   tracking,
+  broadcastActivity,
   broadcastControl,
 ];

@@ -24,9 +24,9 @@ export type JobRow = {
   id: Id<'imp' | 'exp'>;
   tenantId: Id<'ten'>;
   type: 'import' | 'export';
-  /** List that the rows of the file belong to. */
-  kind: 'contacts' | 'suppressions';
-  /** Audience of the contacts; null for suppressions. */
+  /** List that the rows of the file belong to. Recipients are those of a broadcast, and are only exported. */
+  kind: 'contacts' | 'suppressions' | 'recipients';
+  /** Audience of the contacts; null for other kinds. */
   audienceId: Id<'aud'> | null;
   /** JSON object. Its fields depend on the type and the kind. */
   options: string;

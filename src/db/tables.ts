@@ -3,6 +3,7 @@
  * 1, JSON is text. The tables themselves are made by `migrations/`.
  */
 import type { Id } from '../system/ids.ts';
+import type { BroadcastEngagementRow, BroadcastLinkRow, ContactActivityRow } from './activity-tables.ts';
 import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from './broadcast-tables.ts';
 import type { ContentRow } from './content-tables.ts';
 import type { InboundRouteRow } from './inbound-tables.ts';
@@ -326,6 +327,9 @@ export type Tables = {
   broadcastRuns: BroadcastRunRow;
   broadcastRecipients: BroadcastRecipientRow;
   broadcastCounts: BroadcastCountsRow;
+  broadcastEngagements: BroadcastEngagementRow;
+  broadcastLinks: BroadcastLinkRow;
+  contactActivity: ContactActivityRow;
   events: EventRow;
   webhookEndpoints: WebhookEndpointRow;
   webhookDeliveries: WebhookDeliveryRow;

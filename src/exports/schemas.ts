@@ -7,7 +7,7 @@ export const exportSchema = Type.Object(
   {
     id: Type.String(),
     kind: jobKind,
-    audienceId: nullableText('Audience whose contacts are exported; null for suppressions.'),
+    audienceId: nullableText('Audience whose contacts are exported; null for other kinds.'),
     status: jobStatus,
     error: nullableText('Reason why the export failed.'),
     sizeBytes: Type.Union([Type.Integer(), Type.Null()], {

@@ -31,4 +31,5 @@ export type ImportHandler<Row = unknown> = {
   write: Write<ImportBatch<Row>, BatchResult>;
 };
 
-export type ImportHandlers = Readonly<Record<JobRow['kind'], ImportHandler>>;
+/** Recipients of a broadcast are not imported. */
+export type ImportHandlers = Readonly<Record<Exclude<JobRow['kind'], 'recipients'>, ImportHandler>>;

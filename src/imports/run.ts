@@ -35,6 +35,7 @@ export function importJobs(app: ImportApp, handlers: ImportHandlers): Jobs {
     type: 'import',
     internalFailure: 'The server failed to process the request; what the counts say was taken',
     async run(job, isStopping) {
+      if (job.kind === 'recipients') throw new Error('recipients of a broadcast are not imported');
       const run: Run = { app, handler: handlers[job.kind], job, isStopping, rows: job.rows };
       const end = await readFile(run);
       return end === 'completed' ? complete(run) : end;

@@ -4,6 +4,7 @@
  * recipients.
  */
 import { sql } from 'kysely';
+import { recordActivity } from '../audiences/contacts/activity/store.ts';
 import type { BroadcastCountsRow, BroadcastRecipientRow, LedgerState } from '../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
 import type { Tx } from '../db/operation.ts';
@@ -42,7 +43,7 @@ const add = statement((db, param: Param<BroadcastCountsRow>) =>
 );
 
 /** Adds to the counts of a broadcast, as part of the write of the change. Negative numbers subtract. */
-async function addCounts(tx: Tx, broadcastId: BroadcastId, changes: Partial<Counts>): Promise<void> {
+export async function addCounts(tx: Tx, broadcastId: BroadcastId, changes: Partial<Counts>): Promise<void> {
   if (Object.keys(changes).length > 0) await add.all(tx, { broadcastId, ...NO_COUNTS, ...changes });
 }
 
@@ -115,7 +116,8 @@ const inState = statement((db, param: Param<InState>) =>
     .selectFrom('broadcastRecipients')
     .selectAll()
     .where('broadcastId', '=', constant(param('broadcastId')))
-    .where('state', '=', constant(param('state')))
+    // Without the estimate, SQLite walks the primary key and reads all contacts that have another state.
+    .where(sql<boolean>`unlikely(state = ${constant(param('state'))})`)
     .where('contactId', '>', constant(param('after') as BroadcastRecipientRow['contactId']))
     .orderBy('contactId')
     .limit(constant(param('limit'))),
@@ -188,6 +190,7 @@ export async function recordOutcome(
   if (state !== ledgerStateOf(change.before)) {
     const reason = state === 'delivered' ? null : (change.exclusion?.reason ?? diagnostic);
     await move.all(tx, { broadcastId, contactId, state, reason, changedAt: now });
+    if (state === 'delivered') await recordActivity(tx, contactId, { deliveredAt: now });
   }
   await addCounts(tx, broadcastId, countChanges(change));
 }

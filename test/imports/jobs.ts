@@ -1,6 +1,7 @@
 /** Files sent, and jobs run to their end without the worker, one after another. */
 import { contactExport } from '../../src/audiences/contacts/export.ts';
 import { contactImport } from '../../src/audiences/contacts/import.ts';
+import { recipientExport } from '../../src/broadcasts/recipients/export.ts';
 import type { JobRow } from '../../src/db/marketing-tables.ts';
 import type { ExportHandler } from '../../src/exports/handler.ts';
 import { type ExportApp, exportJobs } from '../../src/exports/run.ts';
@@ -12,8 +13,18 @@ import { suppressionExport } from '../../src/suppressions/export.ts';
 import { suppressionImport } from '../../src/suppressions/import.ts';
 import type { TestApp, TestResponse } from '../support/test-app.ts';
 
+export const exportHandlers = {
+  contacts: contactExport,
+  suppressions: suppressionExport,
+  recipients: recipientExport,
+};
+
 export const importHandlers = { contacts: contactImport, suppressions: suppressionImport };
-export const exportHandlers = { contacts: contactExport, suppressions: suppressionExport };
+
+export function importHandlerOf({ kind }: JobRow): ImportHandler {
+  if (kind === 'recipients') throw new Error('recipients are not imported');
+  return importHandlers[kind];
+}
 
 export async function sendCsv(
   { server, testKey }: Pick<TestApp, 'server' | 'testKey'>,
@@ -61,7 +72,7 @@ export function runExport(
   job: JobRow,
   isStopping: () => boolean = () => false,
 ): Promise<RunEnd> {
-  const handlers = { contacts: handler, suppressions: handler };
+  const handlers = { contacts: handler, suppressions: handler, recipients: handler };
   return runJob(app, exportJobs(app, handlers), { job, isStopping });
 }
 
@@ -74,7 +85,7 @@ export async function importCsv(
   const sent = await sendCsv(test, path, file);
   if (sent.status !== 202) throw new Error(`refused: ${JSON.stringify(sent.body)}`);
   for (let [job] = await lease(test); job; [job] = await lease(test)) {
-    await runImport(test.app, importHandlers[job.kind], job, () => false);
+    await runImport(test.app, importHandlerOf(job), job, () => false);
   }
   return (await test.request('GET', `/v1/imports/${sent.body.id}`)).body;
 }

@@ -8,8 +8,9 @@ import type { Mode } from '../../src/db/tables.ts';
 import type { Id } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
 import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
+import { insertRow } from '../broadcasts/fixtures.ts';
 import { type Published, zoneOf } from '../domains/fixtures.ts';
-import { exportHandlers, importHandlers, lease, runExport, runImport } from '../imports/jobs.ts';
+import { exportHandlers, importHandlerOf, lease, runExport, runImport } from '../imports/jobs.ts';
 import { DOMAIN, MAKERS, type Made } from './populated/makers.ts';
 import { type ApiOperation, operationsOf, PREFIXES, type Prefix } from './populated/operations.ts';
 import { openTestApp, type TestApp, type TestMethod } from './test-app.ts';
@@ -86,6 +87,10 @@ export async function openPopulated(system: Partial<System> = {}): Promise<Popul
     ids.dom = await addVerifiedDomain(party, ask, dns);
     for (const prefix of Object.keys(MAKERS) as Prefix[]) ids[prefix] ??= await make(party, prefix);
     assert.deepEqual(PREFIXES.toSorted(), Object.keys(ids).toSorted());
+    insertRow(testApp, 'broadcastRecipients', {
+      ...{ broadcastId: party.ids.brd, contactId: party.ids.ct, tenantId: party.tenantId },
+      ...{ address: 'contact@rcpt.example', state: 'waiting', changedAt: 0 },
+    });
     return party;
   };
   const { tenantId, testKey, liveKey } = testApp;
@@ -131,7 +136,7 @@ async function runWaiting(test: TestApp, tenantId: Id<'ten'>): Promise<void> {
     const files = await lease({ ...test, tenantId }, 'import');
     const lists = await lease({ ...test, tenantId }, 'export');
     if (files.length + lists.length === 0) return;
-    for (const job of files) await runImport(test.app, importHandlers[job.kind], job);
+    for (const job of files) await runImport(test.app, importHandlerOf(job), job);
     for (const job of lists) await runExport(test.app, exportHandlers[job.kind], job);
   }
 }

@@ -8,7 +8,9 @@ import { DOMAIN } from '../support/populated/makers.ts';
 import type { ApiOperation, Schema } from '../support/populated/operations.ts';
 import { type Asked, openPopulated, type Party, pathOf } from '../support/populated.ts';
 
-type ListAnswer = { data: { id: string }[]; hasMore: boolean; nextCursor: string | null };
+/** Recipients of a broadcast have the ids of contacts. */
+type Item = { id: string; contactId?: undefined } | { id?: undefined; contactId: string };
+type ListAnswer = { data: Item[]; hasMore: boolean; nextCursor: string | null };
 
 const SHARED = 'shared@rcpt.example';
 /** What belongs to the live or the test mode, and those of it that are made of either here. */
@@ -93,7 +95,7 @@ async function list(party: Party, operation: ApiOperation, query: Record<string,
   return response.json<ListAnswer>();
 }
 
-const idsOf = ({ data }: ListAnswer) => data.map(({ id }) => id);
+const idsOf = ({ data }: ListAnswer) => data.map(({ id, contactId }) => id ?? contactId);
 const common = (ids: readonly string[], others: readonly string[]) => ids.filter((id) => others.includes(id));
 
 test('no list shows a row of another tenant, whatever it is filtered by', async () => {

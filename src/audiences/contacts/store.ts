@@ -11,6 +11,7 @@ import { constant, type Param, statement } from '../../db/statement.ts';
 import { notFound } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
 import { countContacts } from '../store.ts';
+import { forgetActivity, forgetActivityUpTo } from './activity/store.ts';
 import { countChoices, findDecision, moveChoices } from './choices/store.ts';
 import { type ContactFields, contactAddress, findAddress } from './fields.ts';
 import { mergeContact, newContact, onlyOf, readChoices, withDecision, withoutReturning } from './merge.ts';
@@ -212,6 +213,7 @@ const remove = statement((db, param: Param<Pick<ContactRow, 'id'>>) =>
 export async function deleteContactRow(tx: Tx, contact: ContactRow): Promise<void> {
   await remove.all(tx, contact);
   await moveChoices(tx, contact, undefined);
+  await forgetActivity(tx, contact);
   await countContacts(tx, contact.audienceId, -1);
 }
 
@@ -242,6 +244,8 @@ export async function deleteContactsOf(tx: Tx, audienceId: AudienceId, limit: nu
     rows += 1 + countChoices(contact);
     last = contact.id;
   }
-  if (last !== undefined) await removeUpTo.all(tx, { audienceId, last });
+  if (last === undefined) return rows;
+  await removeUpTo.all(tx, { audienceId, last });
+  await forgetActivityUpTo(tx, audienceId, last);
   return rows;
 }

@@ -28,7 +28,7 @@ import {
   getSegment,
   listSegments,
   requireAudience,
-  requireTopics,
+  requireReferences,
 } from './store.ts';
 
 type SegmentsApp = Pick<App, 'db' | 'clock'>;
@@ -137,7 +137,7 @@ function registerCount(server: FastifyInstance, app: SegmentsApp, scans: Scans):
       const { tenantId } = callerOf(request);
       const filter = readFilter(body.filter);
       const audienceId = await requireAudience(app.db.read, tenantId, body.audienceId);
-      await requireTopics(app.db.read, tenantId, filter);
+      await requireReferences(app.db.read, tenantId, filter);
       const query = { tenantId, audienceId, filter, now: app.clock.now() };
       return { contactCount: await whileAwaited(request, (gone) => scans.count(query, gone)) };
     },

@@ -6,7 +6,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { foldCase, readDecimal } from '../../db/functions.ts';
 import { isoTime, parseTimestamp } from '../../system/clock.ts';
-import { type Comparison, type Field, readField } from './field.ts';
+import { type Activity, type Comparison, type Field, readField } from './field.ts';
 import { type Filter, isGroup, type Rule, type Scalar } from './filter.ts';
 
 /** Values that the meaning of a filter depends on. */
@@ -39,12 +39,14 @@ function ruleCondition({ field: name, cmp, value }: Rule, context: FilterContext
       return not(testCondition(field, { cmp: 'contains', value }, context));
     case 'not_exists':
       return not(testCondition(field, { cmp: 'exists', value }, context));
+    case 'not_within_days':
+      return not(testCondition(field, { cmp: 'within_days', value }, context));
     default:
       return testCondition(field, { cmp, value }, context);
   }
 }
 
-type Positive = Exclude<Comparison, 'ne' | 'not_in' | 'not_contains' | 'not_exists'>;
+type Positive = Exclude<Comparison, 'ne' | 'not_in' | 'not_contains' | 'not_exists' | 'not_within_days'>;
 
 /** The test of a rule, without its field and its negation. */
 type Test = { cmp: Positive; value: Rule['value'] };
@@ -58,6 +60,10 @@ function testCondition(field: Field, test: Test, { now, topicDefaults }: FilterC
       return topicCondition(field.topicId, value === true, topicDefaults.get(field.topicId));
     case 'time':
       return inRange(sql.ref<number>(field.column), rangeOf(cmp, value, now));
+    case 'activity':
+      return cmp === 'within_days'
+        ? wasActiveSince(field.activity, rangeOf(cmp, value, now).from ?? now)
+        : wasActiveIn(field.activity, String(value));
     case 'text':
       return operandCondition({ value: sql.ref(field.column), type: undefined }, test, now);
     case 'property':
@@ -69,6 +75,44 @@ function topicCondition(topicId: string, wanted: boolean, byDefault: boolean | u
   if (byDefault === undefined) return sql`FALSE`;
   const chosen = sql`json_extract(topics, ${pathOf(topicId)})`;
   return sql`coalesce(${chosen}, ${byDefault ? 1 : 0}) = ${wanted ? 1 : 0}`;
+}
+
+/** Tests the copy of one broadcast, by the key of its row. */
+function wasActiveIn(activity: Activity, broadcastId: string): Condition {
+  switch (activity) {
+    case 'delivered':
+      return sql`EXISTS (
+        SELECT 1 FROM "broadcastRecipients" AS entry
+        WHERE entry."broadcastId" = ${broadcastId} AND entry."contactId" = contacts.id AND entry.state = 'delivered'
+      )`;
+    // Each row is of a copy that was opened or clicked, and a click is an open as well.
+    case 'opened':
+      return sql`EXISTS (
+        SELECT 1 FROM "broadcastEngagements" AS engagement
+        WHERE engagement."broadcastId" = ${broadcastId} AND engagement."contactId" = contacts.id
+      )`;
+    case 'clicked':
+      return sql`EXISTS (
+        SELECT 1 FROM "broadcastEngagements" AS engagement
+        WHERE engagement."broadcastId" = ${broadcastId} AND engagement."contactId" = contacts.id
+          AND engagement."clickedAt" IS NOT NULL
+      )`;
+  }
+}
+
+const LATEST = {
+  delivered: 'deliveredAt',
+  opened: 'openedAt',
+  clicked: 'clickedAt',
+} as const satisfies Record<Activity, string>;
+
+/** Tests the latest copy. A time after the start of the query is as good as one before it. */
+function wasActiveSince(activity: Activity, since: number): Condition {
+  return sql`EXISTS (
+    SELECT 1 FROM "contactActivity" AS activity
+    WHERE activity."audienceId" = contacts."audienceId" AND activity."contactId" = contacts.id
+      AND ${sql.ref(`activity.${LATEST[activity]}`)} >= ${since}
+  )`;
 }
 
 /**

@@ -19,13 +19,18 @@ export type Comparison =
   | 'not_exists'
   | 'before'
   | 'after'
-  | 'within_days';
+  | 'within_days'
+  | 'not_within_days';
+
+/** The copy of a broadcast was delivered to the contact, or was opened or clicked. */
+export type Activity = 'delivered' | 'opened' | 'clicked';
 
 export type Field =
   | { kind: 'text'; column: 'email' | 'firstName' | 'lastName' }
   | { kind: 'flag'; column: 'unsubscribed' }
   | { kind: 'topic'; topicId: string }
   | { kind: 'time'; column: 'createdAt' }
+  | { kind: 'activity'; activity: Activity }
   | { kind: 'property'; key: string };
 
 const COLUMNS: ReadonlyMap<string, Field> = new Map<string, Field>([
@@ -34,6 +39,9 @@ const COLUMNS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['lastName', { kind: 'text', column: 'lastName' }],
   ['unsubscribed', { kind: 'flag', column: 'unsubscribed' }],
   ['createdAt', { kind: 'time', column: 'createdAt' }],
+  ['delivered', { kind: 'activity', activity: 'delivered' }],
+  ['opened', { kind: 'activity', activity: 'opened' }],
+  ['clicked', { kind: 'activity', activity: 'clicked' }],
 ]);
 const TOPIC = 'topics.';
 const PROPERTY = 'properties.';
@@ -71,12 +79,13 @@ const TEXTS = [
   'not_exists',
 ] as const satisfies readonly Comparison[];
 
-export const COMPARISONS: readonly Comparison[] = [...TEXTS, ...TIMES];
+export const COMPARISONS: readonly Comparison[] = [...TEXTS, ...TIMES, 'not_within_days'];
 
 export const COMPARISONS_OF: Readonly<Record<Field['kind'], readonly Comparison[]>> = {
   text: TEXTS,
   flag: ['eq', 'ne'],
   topic: ['eq', 'ne'],
   time: TIMES,
-  property: COMPARISONS,
+  activity: ['eq', 'ne', 'within_days', 'not_within_days'],
+  property: [...TEXTS, ...TIMES],
 };

@@ -5,7 +5,7 @@
  * - A contact is in the segment when the tree holds for it. `and` holds when all of its rules do, `or` when at least one
  *   does.
  * - A property that is missing or null, and a name that is null, matches `not_exists`, `ne`, `not_contains` and `not_in`.
- *   Each of these holds exactly when its opposite does not.
+ *   Each of these, and `not_within_days`, holds exactly when its opposite does not.
  * - A value is numeric when it is a JSON number, or a string that is a plain decimal number such as `12` or `-12.50`. Text
  *   such as `1e3`, `007`, or more than 15 digits is a code, not a number. Two numeric values compare as numbers.
  * - Two strings that are not both numeric compare as strings, in the order of Unicode and without case (`foldCase`).
@@ -14,6 +14,10 @@
  * - `in` holds when `eq` holds for one of the values.
  * - `before` and `after` (both exclusive) and `within_days` (up to now, both ends included) test `createdAt`, or a property
  *   that is a string with an ISO 8601 time and an offset. They never hold for other values.
+ * - `delivered`, `opened` and `clicked` are about the copies of broadcasts. `eq` holds when the contact's copy of the broadcast
+ *   with this id was delivered, opened or clicked; `within_days` when the copy of any broadcast was, so many days ago at most.
+ *   Opens and clicks by machines do not count, and a click is an open as well, because images may be blocked. `eq` never
+ *   holds for a broadcast that was deleted, or whose recipients retention has deleted.
  * - `topics.<id>` is the choice of the contact, or the default of the topic when it made none. `eq` never holds for a topic
  *   that was deleted.
  */
@@ -65,13 +69,18 @@ export function isGroup(item: Rule | Filter): item is Filter {
   return 'rules' in item;
 }
 
-/** Returns the topics that a filter tests, each with the path of its field. */
-export function topicsOf(filter: Filter, path = 'filter'): { id: string; path: string }[] {
-  return filter.rules.flatMap((item, index) => {
+/** A resource that a filter names, and the path of the name. */
+type Reference = { kind: 'topic' | 'broadcast'; id: string; path: string };
+
+/** Returns the topics and broadcasts that a filter names. */
+export function referencesOf(filter: Filter, path = 'filter'): Reference[] {
+  return filter.rules.flatMap((item, index): Reference[] => {
     const itemPath = `${path}.rules[${index}]`;
-    if (isGroup(item)) return topicsOf(item, itemPath);
+    if (isGroup(item)) return referencesOf(item, itemPath);
     const field = readField(item.field);
-    return field?.kind === 'topic' ? [{ id: field.topicId, path: `${itemPath}.field` }] : [];
+    if (field?.kind === 'topic') return [{ kind: 'topic', id: field.topicId, path: `${itemPath}.field` }];
+    if (field?.kind !== 'activity' || typeof item.value !== 'string') return [];
+    return [{ kind: 'broadcast', id: item.value, path: `${itemPath}.value` }];
   });
 }
 
@@ -134,7 +143,7 @@ function unknownField(path: string, name: unknown): AppError {
   const meant = typeof name === 'string' ? suggestField(name) : undefined;
   return invalid(
     path,
-    `\`${path}\` must be email, firstName, lastName, unsubscribed, createdAt, topics.<id> or ` +
+    `\`${path}\` must be email, firstName, lastName, unsubscribed, createdAt, delivered, opened, clicked, topics.<id> or ` +
       'properties.<key>, the key being 1 to 64 letters, digits and underscores' +
       (meant === undefined ? '' : `; did you mean \`${meant}\`?`),
   );
@@ -172,6 +181,7 @@ function readValue(
     case 'after':
       return { value: readTime(path, value) };
     case 'within_days':
+    case 'not_within_days':
       return { value: readDays(path, value) };
   }
 }
@@ -183,6 +193,7 @@ const COMPARABLE: Readonly<Record<Field['kind'], readonly ScalarType[]>> = {
   flag: ['boolean'],
   topic: ['boolean'],
   time: [],
+  activity: ['string'],
   property: ['string', 'number', 'boolean'],
 };
 

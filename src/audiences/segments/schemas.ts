@@ -22,7 +22,8 @@ const rule = {
   field: Type.Optional(
     Type.String({
       description:
-        '`email`, `firstName`, `lastName`, `unsubscribed`, `createdAt`, `topics.<id>` or `properties.<key>`.',
+        '`email`, `firstName`, `lastName`, `unsubscribed`, `createdAt`, `delivered`, `opened`, `clicked`, `topics.<id>` or ' +
+        '`properties.<key>`.',
     }),
   ),
   cmp: Type.Optional(Type.Enum([...COMPARISONS])),
@@ -30,8 +31,8 @@ const rule = {
     Type.Unknown({
       description:
         `Value to compare with: a string, number or boolean; for \`in\` and \`not_in\` a list of up to ${MAX_VALUES} ` +
-        'of them; for `before` and `after` an ISO 8601 time with an offset; for `within_days` a number of days up to ' +
-        `${MAX_DAYS}; for \`exists\` and \`not_exists\` nothing.`,
+        'of them; for `before` and `after` an ISO 8601 time with an offset; for `within_days` and `not_within_days` a number of days up to ' +
+        `${MAX_DAYS}; for \`delivered\`, \`opened\` and \`clicked\` otherwise the id of a broadcast; for \`exists\` and \`not_exists\` nothing.`,
     }),
   ),
 };

@@ -4,7 +4,7 @@
  * contacts it finds.
  */
 
-import type { ContactRow, SegmentRow, TopicRow } from '../../db/marketing-tables.ts';
+import type { BroadcastRow, ContactRow, SegmentRow, TopicRow } from '../../db/marketing-tables.ts';
 import { defineRead, defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
 import { type Param, statement } from '../../db/statement.ts';
@@ -13,7 +13,7 @@ import { invalid, limitReached, notFound } from '../../system/errors.ts';
 import { findTopic } from '../../topics/store.ts';
 import { findAudience } from '../store.ts';
 import { type FilterContext, segmentCondition } from './condition.ts';
-import { type Filter, topicsOf } from './filter.ts';
+import { type Filter, referencesOf } from './filter.ts';
 
 /** Maximum number of segments per tenant. Our own limit. */
 export const MAX_SEGMENTS = 1_000;
@@ -24,7 +24,7 @@ type NewSegment = Omit<SegmentRow, 'audienceId' | 'filter'> & { audienceId: stri
 
 /**
  * Stores a new segment and returns it.
- * @throws AppError validation_error naming an audience or topic that does not exist, or when the tenant has the maximum
+ * @throws AppError validation_error naming an audience, topic or broadcast that does not exist, or when the tenant has the maximum
  * number of segments
  */
 export const createSegment = defineWrite(
@@ -32,7 +32,7 @@ export const createSegment = defineWrite(
   async (tx, { filter, ...given }: NewSegment): Promise<SegmentRow> => {
     const { tenantId } = given;
     const audienceId = await requireAudience(tx, tenantId, given.audienceId);
-    await requireTopics(tx, tenantId, filter);
+    await requireReferences(tx, tenantId, filter);
     const { count } = await tx
       .selectFrom('segments')
       .select((select) => select.fn.countAll<number>().as('count'))
@@ -61,14 +61,25 @@ export async function requireAudience(
   return audience.id;
 }
 
+const broadcastById = statement((db, param: Param<Pick<BroadcastRow, 'tenantId' | 'id'>>) =>
+  db
+    .selectFrom('broadcasts')
+    .select('id')
+    .where('tenantId', '=', param('tenantId'))
+    .where('id', '=', param('id')),
+);
+
 /**
- * Checks that the topics of a filter exist.
- * @throws AppError validation_error naming the rule whose topic does not exist
+ * Checks that the topics and broadcasts of a filter exist.
+ * @throws AppError validation_error naming the rule whose topic or broadcast does not exist
  */
-export async function requireTopics(tx: Tx, tenantId: TenantId, filter: Filter): Promise<void> {
-  for (const { id, path } of topicsOf(filter)) {
-    const topic = await findTopic(tx, tenantId, id);
-    if (!topic) throw invalid(path, `\`${path}\` does not name one of your topics`);
+export async function requireReferences(tx: Tx, tenantId: TenantId, filter: Filter): Promise<void> {
+  for (const { kind, id, path } of referencesOf(filter)) {
+    const found =
+      kind === 'topic'
+        ? await findTopic(tx, tenantId, id)
+        : await broadcastById.first(tx, { tenantId, id: id as BroadcastRow['id'] });
+    if (!found) throw invalid(path, `\`${path}\` does not name one of your ${kind}s`);
   }
 }
 
@@ -112,13 +123,13 @@ type SegmentChange = { name?: string; filter?: Filter };
 
 /**
  * Changes a segment and returns it. Fields that the change does not name stay.
- * @throws AppError not_found; validation_error naming a topic that does not exist
+ * @throws AppError not_found; validation_error naming a topic or broadcast that does not exist
  */
 export const changeSegment = defineWrite(
   'segments.change',
   async (tx, { tenantId, id, change, now }: ById & { change: SegmentChange; now: number }) => {
     const before = await getSegment(tx, tenantId, id);
-    if (change.filter) await requireTopics(tx, tenantId, change.filter);
+    if (change.filter) await requireReferences(tx, tenantId, change.filter);
     const { name = before.name } = change;
     const filter = change.filter ? JSON.stringify(change.filter) : before.filter;
     if (name === before.name && filter === before.filter) return before;
@@ -263,6 +274,7 @@ const defaultsOfTenant = statement((db, param: Param<Pick<TopicRow, 'tenantId'>>
 );
 
 async function readFilterContext(tx: Tx, { tenantId, filter, now }: SegmentQuery): Promise<FilterContext> {
-  const topics = topicsOf(filter).length > 0 ? await defaultsOfTenant.all(tx, { tenantId }) : [];
+  const namesTopics = referencesOf(filter).some(({ kind }) => kind === 'topic');
+  const topics = namesTopics ? await defaultsOfTenant.all(tx, { tenantId }) : [];
   return { now, topicDefaults: new Map(topics.map(({ id, defaultOptIn }) => [id, defaultOptIn === 1])) };
 }

@@ -16,6 +16,8 @@ const PREFIX_OF = {
   segments: 'seg',
   audiences: 'aud',
   contacts: 'ct',
+  // The recipients of a broadcast are contacts.
+  recipients: 'ct',
   topics: 'top',
   suppressions: 'sup',
   routes: 'rt',
@@ -27,7 +29,7 @@ const PREFIX_OF = {
 } as const satisfies Record<string, IdPrefix>;
 
 export type Prefix = (typeof PREFIX_OF)[keyof typeof PREFIX_OF];
-export const PREFIXES: readonly Prefix[] = Object.values(PREFIX_OF);
+export const PREFIXES: readonly Prefix[] = [...new Set(Object.values(PREFIX_OF))];
 
 export type Schema = {
   $ref?: string;
