@@ -45,7 +45,7 @@ function registerPreflight(server: FastifyInstance, app: PreviewApp): void {
   server.get<{ Params: { id: string } }>(
     PREFLIGHT,
     {
-      config: { refuses: ['validation_error', 'restricted_api_key', 'domain_not_verified'] },
+      config: { refuses: ['invalid_state', 'validation_error', 'restricted_api_key', 'domain_not_verified'] },
       schema: {
         operationId: 'preflightBroadcast',
         summary: 'Show what a broadcast will be',
@@ -71,7 +71,7 @@ function registerTest(server: FastifyInstance, app: PreviewApp): void {
   server.post<{ Params: { id: string }; Body: TestBody }>(
     TEST,
     {
-      config: { refuses: ['domain_not_verified'] },
+      config: { refuses: ['invalid_state', 'domain_not_verified'] },
       schema: {
         operationId: 'testBroadcast',
         summary: 'Send a test of a broadcast',

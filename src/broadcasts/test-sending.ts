@@ -16,16 +16,18 @@ import {
   type SentBatch,
 } from '../emails/accept.ts';
 import { blobsOf, commitStored } from '../emails/commit.ts';
+import { broadcastFields } from '../emails/marketing-fields.ts';
 import { type PrepareApp, prepareEmail } from '../emails/prepare.ts';
 import type { HoldText } from '../emails/render.ts';
 import { readAddresses, readMailbox } from '../emails/request/addresses.ts';
 import type { EmailRequest } from '../emails/request.ts';
 import { addressKey } from '../mail/address.ts';
 import { createPacking } from '../queue/contents/source.ts';
-import { invalid, readEach } from '../system/errors.ts';
+import { AppError, invalid, readEach } from '../system/errors.ts';
 import { isId } from '../system/ids.ts';
 import type { VariableValue } from '../templates/render.ts';
 import type { Caller, RequireValidKey } from '../tenants/authenticate.ts';
+import { findTopic } from '../topics/store.ts';
 import { draftFieldsOf, readDraft } from './draft.ts';
 import { mergeValuesOf } from './merge-values.ts';
 import type { TestBody } from './preview-schemas.ts';
@@ -47,10 +49,12 @@ type TestResult = { to: string } & (Sent | BatchFailure);
  * Sends a broadcast that has not started to the given addresses, each of them once. An address that cannot be sent to gets
  * an error in its item and does not affect the others.
  *
- * @throws AppError not_found, validation_error, restricted_api_key, domain_not_verified, unavailable
+ * @throws AppError not_found, invalid_state, validation_error, restricted_api_key, domain_not_verified, unavailable
  */
 export async function sendTest(app: TestApp, caller: Caller, given: TestSending): Promise<TestResult[]> {
   const broadcast = await getBroadcast(app.db.read, caller, given.id);
+  if (broadcast.status !== 'draft' && broadcast.status !== 'scheduled')
+    throw new AppError('invalid_state', `A broadcast that is ${broadcast.status} cannot be tested`);
   const addresses = readTestAddresses(given.body.to);
   await readDraft(app, caller, { wanted: draftFieldsOf(broadcast), given: {} });
   const variables = await findValues(app, broadcast, given.body.contactId);
@@ -110,9 +114,12 @@ async function prepareEach(
 ): Promise<Item[]> {
   const pack = createPacking();
   const items: Item[] = [];
+  const { tenantId, topicId } = broadcast;
+  const topic = topicId === null ? undefined : await findTopic(app.db.read, tenantId, topicId);
+  const listFields = broadcastFields(app, { ...broadcast, topicName: topic?.name });
   try {
     for (const to of addresses) {
-      const request = emailRequest(broadcast, { to, variables, now: app.clock.now() });
+      const request = emailRequest(broadcast, { to, variables, listFields, now: app.clock.now() });
       items.push(await prepareEmail(app, caller, { request, holdText, pack }).catch(asFailure));
     }
     return items;
@@ -122,11 +129,15 @@ async function prepareEach(
   }
 }
 
+type OneTest = Pick<Preparing, 'variables'> &
+  Required<Pick<EmailRequest, 'listFields'>> & { to: string; now: number };
+
 function emailRequest(
   { fromHeader: from, replyTo, subject, html, text, templateId, topicId }: BroadcastRow,
-  { to, variables, now }: { to: string; variables: Record<string, VariableValue>; now: number },
+  { to, variables, listFields, now }: OneTest,
 ): EmailRequest {
   return {
+    listFields,
     type: 'broadcast',
     addresses: readAddresses({ from, to: [to], ...(replyTo !== null && { replyTo }) }),
     content: {

@@ -20,6 +20,7 @@ import { marketingFields, READER_VARIABLES, requireMarketingSize } from './marke
 import { storeMessage } from './message.ts';
 import { type Content, type HoldText, renderContent } from './render.ts';
 import { envelopeRecipients } from './request/addresses.ts';
+import type { HeaderField } from './request/headers.ts';
 import type { EmailRequest } from './request.ts';
 import { requireSender } from './sender.ts';
 
@@ -52,13 +53,14 @@ export async function prepareEmail(
   const { domainId } = await requireSender(app, caller, { domain: addresses.from.domain, simulatorOnly });
   const topic = await requireTopic(app, caller.tenantId, request.topicId);
 
-  const keptVariables = isMarketing(request, topic) ? READER_VARIABLES : undefined;
+  const isMarketing = request.type === 'broadcast';
+  const keptVariables = isMarketing ? READER_VARIABLES : undefined;
   const content = await renderContent(app, caller.tenantId, {
     request: request.content,
     holdText,
     keptVariables,
   });
-  if (isMarketing(request, topic)) requireMarketingSize(content);
+  if (isMarketing) requireMarketingSize(content);
   const policy = policyOf(app.config, caller, { type: request.type, topic, recipients, simulatorOnly });
   if (mayBeLarge(request, content))
     await requirePolicy(app.db.read, caller.tenantId, { ...policy, now: app.clock.now() });
@@ -71,8 +73,8 @@ export async function prepareEmail(
   const stored = await storeMessage(app, {
     ...addresses,
     ...content,
-    headers: isMarketing(request, topic) ? [...headers, ...marketingFields(app, topic)] : headers,
-    isForReaders: isMarketing(request, topic),
+    headers: isMarketing ? [...headers, ...listFieldsOf(app, request, topic)] : headers,
+    isForReaders: isMarketing,
     attachments,
     messageId,
     boundarySeed: id,
@@ -91,9 +93,13 @@ export async function prepareEmail(
   });
 }
 
-/** Returns true for mail that each recipient gets with a link to unsubscribe from the topic. */
-function isMarketing({ type }: EmailRequest, topic: TopicRow | undefined): topic is TopicRow {
-  return type === 'broadcast' && topic !== undefined;
+/** Returns the header fields of marketing mail. Requests of callers always name a topic. */
+function listFieldsOf(
+  app: Pick<App, 'config' | 'db'>,
+  { listFields }: EmailRequest,
+  topic: TopicRow | undefined,
+): readonly HeaderField[] {
+  return listFields ?? (topic ? marketingFields(app, topic) : []);
 }
 
 /**

@@ -21,6 +21,8 @@ export type EmailRequest = {
   tags: Tag[];
   schedule: Schedule;
   topicId: string | undefined;
+  /** Header fields of marketing mail when they are not those of its topic. */
+  listFields?: readonly HeaderField[];
 };
 
 /**

@@ -85,6 +85,41 @@ test('each address gets a message of its own, filled in with the values of the c
   assert.deepEqual([email.type, email.topicId, email.broadcastId], ['broadcast', topicId, null]);
 });
 
+test('a test has the header fields of a copy, with a topic and without one', async () => {
+  for (const [more, list, name] of [
+    [{}, topicId, 'News '],
+    [{ topicId: null }, audienceId, ''],
+  ] as const) {
+    const id = await draft(more);
+    await send(id, { to: ['ida@rcpt.example'] });
+    const raw = (await copiesOf(spool)).get('ida@rcpt.example')?.toString('latin1') ?? '';
+    const header = raw.slice(0, raw.indexOf('\r\n\r\n')).replace(/\r\n(?=[ \t])/g, '');
+    assert.match(header, new RegExp(`^List-Id: ${name}<${list}\\.mx\\.postrider\\.example>\r$`, 'm'));
+    assert.match(header, new RegExp(`^Feedback-ID: ${id}:${list}:${spool.tenantId}:\\w+\r$`, 'm'));
+    assert.match(header, /^List-Unsubscribe-Post: List-Unsubscribe=One-Click\r$/m);
+    const token = /^List-Unsubscribe: <https:[^>]*\/u\/([^>]+)>/m.exec(header)?.[1] ?? '';
+    const opened = createLinks(spool.app).openUnsubscribeToken(token);
+    assert.deepEqual(
+      [opened?.topicId, opened?.contactId, opened?.address],
+      [more.topicId === null ? undefined : topicId, undefined, 'ida@rcpt.example'],
+    );
+    assert.ok(!raw.includes('unsubscribe_url'));
+  }
+});
+
+test('a broadcast that was started or canceled is neither tested nor shown before it is sent', async () => {
+  const id = await draft();
+  await ask('POST', `/broadcasts/${id}/send`);
+  for (const [method, path] of [
+    ['POST', 'test'],
+    ['GET', 'preflight'],
+  ] as const) {
+    const body = method === 'POST' ? { to: ['ida@rcpt.example'] } : undefined;
+    const answer = await ask(method, `/broadcasts/${id}/${path}`, body);
+    assert.deepEqual([answer.status, answer.body.error.type], [409, 'invalid_state']);
+  }
+});
+
 test('without a contact, the fallbacks of the merge tags apply', async () => {
   for (const more of [{}, { contactId: null }]) {
     await send(await draft(), { to: ['carl@rcpt.example'], ...more });

@@ -13,6 +13,7 @@ import { readMailbox } from '../../emails/request/addresses.ts';
 import { requireSender } from '../../emails/sender.ts';
 import type { OriginCheck } from '../../links/check-origin.ts';
 import type { Links } from '../../links/links.ts';
+import { AppError } from '../../system/errors.ts';
 import { findTemplate } from '../../templates/store.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
 import { findTopic } from '../../topics/store.ts';
@@ -44,7 +45,7 @@ type Asked = {
 
 /**
  * Returns the preflight of a broadcast.
- * @throws AppError not_found, validation_error, restricted_api_key, domain_not_verified, unavailable
+ * @throws AppError not_found, invalid_state, validation_error, restricted_api_key, domain_not_verified, unavailable
  */
 export async function runPreflight(
   app: PreflightApp,
@@ -52,6 +53,8 @@ export async function runPreflight(
   { id, gone, holdText }: Asked,
 ): Promise<Preflight> {
   const broadcast = await getBroadcast(app.db.read, caller, id);
+  if (broadcast.status !== 'draft' && broadcast.status !== 'scheduled')
+    throw new AppError('invalid_state', `A broadcast that is ${broadcast.status} has been started or ended`);
   await readDraft(app, caller, { wanted: draftFieldsOf(broadcast), given: {} });
   const sender = readMailbox('from', broadcast.fromHeader);
   const { domainId } = await requireSender(app, caller, { domain: sender.domain, simulatorOnly: false });

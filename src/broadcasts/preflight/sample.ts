@@ -3,7 +3,7 @@ import type { App } from '../../app.ts';
 import type { BroadcastRow, ContactRow, TopicRow } from '../../db/marketing-tables.ts';
 import type { DomainRow } from '../../db/tables.ts';
 import type { SigningKeys } from '../../domains/signing-key.ts';
-import { marketingFields } from '../../emails/marketing-fields.ts';
+import { broadcastFields } from '../../emails/marketing-fields.ts';
 import { readMailbox } from '../../emails/request/addresses.ts';
 import { asLine } from '../../emails/request/line.ts';
 import type { Links } from '../../links/links.ts';
@@ -74,7 +74,7 @@ export async function composeSample(app: SampleApp, sampled: Sampled): Promise<S
     cc: [],
     replyTo: broadcast.replyTo === null ? [] : [readMailbox('replyTo', broadcast.replyTo)],
     subject,
-    headers: topic ? marketingFields(app, topic) : [],
+    headers: broadcastFields(app, { ...broadcast, topicName: topic?.name }),
     messageId: `${id}@${from.domain}`,
   });
   const body = composeBody({ html, text, boundarySeed: id }, []);
