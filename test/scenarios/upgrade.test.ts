@@ -53,7 +53,7 @@ function withoutUse(body: unknown): unknown {
 }
 
 /** Fields of broadcasts that the previous version did not show. */
-const ADDED = ['counts', 'pausedReason', 'startedAt', 'sentAt'];
+const ADDED = ['counts', 'failure', 'pace', 'pausedReason', 'scheduleAt', 'startedAt', 'sentAt'];
 
 function withoutAdded(path: string, body: unknown): unknown {
   if (!path.startsWith('/v1/broadcasts')) return body;
