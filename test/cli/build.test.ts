@@ -23,7 +23,12 @@ test('a file that a module looks for beside itself is one of those, or beside th
       if (path.startsWith('./${')) continue;
       if (beside !== undefined) assert.ok(names.includes(beside), `${file}: ${path}`);
       // One up is the same place from src/ and from dist/, so only for modules that stand in src/ itself.
-      else assert.match(`${file} ${path}`, /^src\/[\w-]+\.ts \.\.\/(?:config\/\$\{name\}|[\w.-]+)$/, `${file}: ${path}`);
+      else
+        assert.match(
+          `${file} ${path}`,
+          /^src\/[\w-]+\.ts \.\.\/(?:config\/\$\{name\}|[\w.-]+)$/,
+          `${file}: ${path}`,
+        );
     }
   }
 });
