@@ -129,6 +129,7 @@ function createStep(app: BroadcastApp) {
     if (memory.passAfter === undefined) return;
     memory.passAfter = await db.commit(pass, { broadcastId, after: memory.passAfter, now: clock.now() });
     wakeups.notify('queue');
+    wakeups.notify('suspects');
     wakeups.notify('events');
   }
 

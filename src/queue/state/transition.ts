@@ -33,7 +33,8 @@ export type Transition =
   | { cause: 'unsent'; dueAt: number }
   /** An operator released held mail. */
   | { cause: 'released'; dueAt: number }
-  | { cause: 'canceled' }
+  /** `diagnostic` says why, when it was not the sender who canceled the mail. */
+  | { cause: 'canceled'; diagnostic?: string }
   /** The broadcast of the copy is paused. */
   | { cause: 'parked' }
   /** The broadcast of the copy was resumed. */
@@ -95,7 +96,9 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
       return { patch, events: [{ type: 'email.suppressed', details: {} }] };
     }
     case 'canceled': {
-      const patch = { state: 'canceled', dueAt: null, runId: null, interruptedAttempts: 0 } as const;
+      const { diagnostic } = transition;
+      const ended = { state: 'canceled', dueAt: null, runId: null, interruptedAttempts: 0 } as const;
+      const patch = diagnostic === undefined ? ended : { ...ended, diagnostic };
       return { patch, events: [{ type: 'email.canceled', details: {} }] };
     }
     case 'interrupted':
