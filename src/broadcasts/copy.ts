@@ -3,6 +3,8 @@
  * message, recipient, email, events, ledger and counts. Each contact is judged once more right before.
  */
 import { findContact } from '../audiences/contacts/store.ts';
+import { storeTally } from '../counts/store.ts';
+import { Tally } from '../counts/tally.ts';
 import type { BroadcastRecipientRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { ContactRow } from '../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -19,7 +21,7 @@ import {
 } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
 import { queueKeyOf } from '../queue/dispatch/delivery-queue.ts';
-import { CONTACT_DELETED, findExclusions } from '../queue/exclusions.ts';
+import { findExclusions } from '../queue/exclusions.ts';
 import { enqueue, recordRecipientEvent } from '../queue/store.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { chargeQuota, remainingQuota } from '../tenants/quota.ts';
@@ -135,15 +137,16 @@ async function copyEach(
   const { broadcastId, tenantId, mode } = run;
   const decisions: LedgerDecision[] = [];
   const queues = new Set<string>();
+  const tally = new Tally();
   for (const row of waiting) {
     const contact = await findContact(tx, tenantId, {
       audienceId: frozen.audienceId,
       idOrAddress: row.contactId,
     });
-    const refused = await findRefusal(tx, run, { contact, topicId: frozen.topicId, now });
+    const refused = await findRefusal(tx, run, { contact, topicId: frozen.topicId });
     const copy = refused ?? buildCopy(run, { frozen, contact, row, now, maxAgeMs });
     if ('email' in copy) {
-      await storeCopy(tx, copy);
+      await storeCopy(tx, copy, tally);
       queues.add(queueKeyOf(copy.message, copy.recipient.domain));
     }
     decisions.push({
@@ -152,6 +155,7 @@ async function copyEach(
       ...decisionOf(copy),
     });
   }
+  await storeTally(tx, tally);
   await settleWaiting(tx, { broadcastId, now }, decisions);
   const emails = decisions.filter(({ state }) => state === 'queued').length;
   if (mode === 'live' && emails > 0) await chargeQuota(tx, tenantId, { now, emails });
@@ -164,9 +168,9 @@ type Refusal = { state: Exclude<LedgerDecision['state'], 'queued'>; reason: stri
 async function findRefusal(
   tx: Tx,
   { broadcastId, tenantId, mode, startedAt }: BroadcastRunRow,
-  { contact, topicId, now }: { contact: ContactRow | undefined; topicId: Frozen['topicId']; now: number },
+  { contact, topicId }: { contact: ContactRow | undefined; topicId: Frozen['topicId'] },
 ): Promise<Refusal | undefined> {
-  if (!contact) return { state: 'canceled', reason: CONTACT_DELETED };
+  if (!contact) return { state: 'canceled', reason: 'The contact was deleted' };
   const { address } = contact;
   const question = { kind: 'broadcast', topicId, addresses: [address] } as const;
   const exclusion = (await findExclusions(tx, tenantId, question)).get(addressKey(address));
@@ -176,19 +180,18 @@ async function findRefusal(
     tenantId,
     mode,
     address,
-    // The clock may have been set back since the start.
-    since: Math.min(startedAt ?? 0, now) - DAY_MS,
+    since: (startedAt ?? 0) - DAY_MS,
   });
   return isTaken
     ? { state: 'canceled', reason: 'Another contact with this address got the broadcast' }
     : undefined;
 }
 
-async function storeCopy(tx: Tx, { message, recipient, email }: Copy): Promise<void> {
+async function storeCopy(tx: Tx, { message, recipient, email }: Copy, tally: Tally): Promise<void> {
   await enqueue(tx, message, [recipient]);
   await insertEmail(tx, email, { tags: [], addresses: [addressKey(recipient.address)] });
-  const event = { type: 'email.queued', details: {} } as const;
-  await recordRecipientEvent(tx, message, { to: recipient.address, event, at: message.createdAt });
+  const event = { type: 'email.queued', details: {}, counters: ['accepted'] } as const;
+  await recordRecipientEvent(tx, message, { to: recipient.address, event, at: message.createdAt, tally });
 }
 
 function decisionOf(copy: Copy | Refusal): Pick<LedgerDecision, 'state' | 'emailId' | 'reason'> {

@@ -17,6 +17,7 @@ import { broadcastRuns } from './migrations/0020-broadcast-runs.ts';
 import { tracking } from './migrations/0021-tracking.ts';
 import { broadcastActivity } from './migrations/0025-broadcast-activity.ts';
 import { broadcastControl } from './migrations/0026-broadcast-control.ts';
+import { counts } from './migrations/0028-counts.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -36,4 +37,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   tracking,
   broadcastActivity,
   broadcastControl,
+  counts,
 ];

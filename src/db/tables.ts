@@ -6,6 +6,7 @@ import type { Id } from '../system/ids.ts';
 import type { BroadcastEngagementRow, BroadcastLinkRow, ContactActivityRow } from './activity-tables.ts';
 import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from './broadcast-tables.ts';
 import type { ContentRow } from './content-tables.ts';
+import type { CountRow } from './counts-tables.ts';
 import type { InboundRouteRow } from './inbound-tables.ts';
 import type {
   AudienceRow,
@@ -331,6 +332,7 @@ export type Tables = {
   broadcastLinks: BroadcastLinkRow;
   contactActivity: ContactActivityRow;
   events: EventRow;
+  counts: CountRow;
   webhookEndpoints: WebhookEndpointRow;
   webhookDeliveries: WebhookDeliveryRow;
   webhookReplays: WebhookReplayRow;

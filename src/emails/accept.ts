@@ -3,12 +3,15 @@
  * `email.queued`, and the idempotency record.
  */
 import { insertBlob } from '../blobs/store.ts';
+import { storeTally } from '../counts/store.ts';
+import { Tally } from '../counts/tally.ts';
 import { defineWrite, type Tx, type WriteOptions } from '../db/operation.ts';
 import type { BlobRow, EmailRow, MessageRow } from '../db/tables.ts';
 import { addressKey } from '../mail/address.ts';
 import type { NewSource } from '../queue/contents/source.ts';
 import { insertContent } from '../queue/contents/store.ts';
 import { findExclusions, SUPPRESSED } from '../queue/exclusions.ts';
+import type { RecipientEvent } from '../queue/state/recipient-event.ts';
 import { enqueue, type NewRecipient, recordRecipientEvent } from '../queue/store.ts';
 import { AppError, type ErrorCode } from '../system/errors.ts';
 import { chargeQuota, requireQuota } from '../tenants/quota.ts';
@@ -63,7 +66,12 @@ export const acceptEmail = defineWrite(
   'emails.accept',
   (tx, { rows, idempotency }: Accepting): Promise<Answer<Sent>> => {
     const { tenantId, mode, createdAt: now } = rows.message;
-    return acceptOnce(tx, { owner: { tenantId, mode, now }, claim: idempotency }, () => accept(tx, rows));
+    return acceptOnce(tx, { owner: { tenantId, mode, now }, claim: idempotency }, async () => {
+      const tally = new Tally();
+      const sent = await accept(tx, rows, tally);
+      await storeTally(tx, tally);
+      return sent;
+    });
   },
   ACCEPTING,
 );
@@ -85,7 +93,10 @@ export const acceptBatch = defineWrite(
   (tx, { owner, items, idempotency }: AcceptingBatch): Promise<Answer<SentBatch>> =>
     acceptOnce(tx, { owner, claim: idempotency }, async () => {
       const data: SentBatch['data'] = [];
-      for (const item of items) data.push('error' in item ? item : await accept(tx, item).catch(asFailure));
+      const tally = new Tally();
+      for (const item of items)
+        data.push('error' in item ? item : await accept(tx, item, tally).catch(asFailure));
+      await storeTally(tx, tally);
       return { data };
     }),
   ACCEPTING,
@@ -109,11 +120,18 @@ export function asFailure(error: unknown): BatchFailure {
   return { id: null, status: 'failed', error: { type: error.code, message: error.message } };
 }
 
+const QUEUED: RecipientEvent = { type: 'email.queued', details: {}, counters: ['accepted'] };
+const SUPPRESSED_AT_ONCE: RecipientEvent = {
+  type: 'email.suppressed',
+  details: {},
+  counters: ['suppressed'],
+};
+
 /**
- * Accepts one email. All checks precede the first write, so a refused email leaves no rows.
+ * Accepts one email. All checks precede the first write, so a refused email leaves no rows and counts nothing.
  * @throws AppError suppressed_recipient, quota_exceeded
  */
-async function accept(tx: Tx, rows: EmailRows): Promise<Sent> {
+async function accept(tx: Tx, rows: EmailRows, tally: Tally): Promise<Sent> {
   const { email, message } = rows;
   const recipients = await judgeRecipients(tx, email.tenantId, rows);
   if (rows.isCharged) await chargeQuota(tx, email.tenantId, { now: message.createdAt, emails: 1 });
@@ -122,9 +140,8 @@ async function accept(tx: Tx, rows: EmailRows): Promise<Sent> {
   await enqueue(tx, { ...message, contentId }, recipients);
   await insertEmail(tx, email, { tags: rows.tags, addresses: recipients.map(({ key }) => key) });
   for (const { address, suppressed } of recipients) {
-    const type = suppressed === null ? 'email.queued' : 'email.suppressed';
-    const event = { type, details: {} } as const;
-    await recordRecipientEvent(tx, message, { to: address, event, at: message.createdAt });
+    const event = suppressed === null ? QUEUED : SUPPRESSED_AT_ONCE;
+    await recordRecipientEvent(tx, message, { to: address, event, at: message.createdAt, tally });
   }
   return { id: email.id, status: 'queued' };
 }

@@ -3,6 +3,8 @@
  * through `changeRecipients`, which keeps the email's status and the event log consistent.
  */
 import { sql } from 'kysely';
+import { storeTally } from '../counts/store.ts';
+import { Tally } from '../counts/tally.ts';
 import type { ContentRow } from '../db/content-tables.ts';
 import { MOVED_ROWS, movedBack, type SetBack } from '../db/due-times.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
@@ -275,6 +277,7 @@ export async function changeRecipients(
   { now, changes }: { now: number; changes: readonly Change[] },
 ): Promise<void> {
   const { expiresAt } = message;
+  const tally = new Tally();
   for (const { recipient, transition } of changes) {
     const { patch, events } = effectOf(transition, { recipient, expiresAt, now });
     const { state, attempts } = recipient;
@@ -283,7 +286,7 @@ export async function changeRecipients(
       const at = Math.max(now, message.lastEventAt + 1);
       message.lastEventAt = at;
       recipient.lastEventAt = at;
-      await recordRecipientEvent(tx, message, { to: recipient.address, event, at });
+      await recordRecipientEvent(tx, message, { to: recipient.address, event, at, tally });
     }
     await updateRecipient.all(tx, recipient);
     if (message.broadcastId !== null)
@@ -291,6 +294,7 @@ export async function changeRecipients(
   }
   message.status = aggregateStatus([...recipients, ...others]);
   await updateMessage.all(tx, message);
+  await storeTally(tx, tally);
 }
 
 /** Returns what the ledger of a broadcast follows of a change. `before` is the recipient as it was. */
@@ -309,12 +313,16 @@ function ledgerChange(
   };
 }
 
-/** Records an email event. Its data is completed from the email when it is read (`findEvent` in events/store.ts). */
+/**
+ * Records an email event, and counts it in the tally, which the caller stores in the same write. The data of the event is
+ * completed from the email when it is read (`findEvent` in events/store.ts).
+ */
 export async function recordRecipientEvent(
   tx: Tx,
   message: MessageRow,
-  { to, event, at }: { to: string; event: RecipientEvent; at: number },
+  { to, event, at, tally }: { to: string; event: RecipientEvent; at: number; tally: Tally },
 ): Promise<void> {
+  tally.count(message, { to, at, counters: event.counters });
   await recordEvent(tx, {
     id: newId('evt', at),
     tenantId: message.tenantId,

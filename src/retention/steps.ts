@@ -1,6 +1,7 @@
 /** Decides what a pass of retention deletes: its steps in their order, and the setting that gives the age of each. */
 import type { App } from '../app.ts';
 import { discardAll } from '../blobs/discard-on-refusal.ts';
+import { expireCounts, MAX_COUNTED_DAYS } from '../counts/store.ts';
 import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
 import { releasePages } from '../db/free-pages.ts';
 import { expireContent, expireEmails } from '../emails/store.ts';
@@ -13,7 +14,7 @@ import { expireDeliveries } from '../webhooks/deliveries/store.ts';
 import { SliceSize } from './slice-size.ts';
 
 export type Step = {
-  kind: 'contents' | 'engagements' | 'deliveries' | 'attempts' | 'events' | 'emails' | 'pages';
+  kind: 'contents' | 'engagements' | 'deliveries' | 'attempts' | 'events' | 'emails' | 'counts' | 'pages';
   size: SliceSize;
   /**
    * Deletes the next slice of the rows that had expired at `now`: at most `rows` rows, beginning after the id `after`.
@@ -80,6 +81,11 @@ export function createSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoi
       kind: 'emails',
       size: new SliceSize(EMAILS),
       expire: (now, slice) => db.commit(expireEmails, { ...emailsOlderThan(emailDays, now), ...slice }),
+    },
+    {
+      kind: 'counts',
+      size: new SliceSize(ROWS),
+      expire: (now, { rows }) => db.commit(expireCounts, { before: now - MAX_COUNTED_DAYS * DAY_MS, rows }),
     },
     {
       kind: 'pages',

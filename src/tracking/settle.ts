@@ -1,4 +1,6 @@
 /** Settles judgements: the verdict, its event and what is counted are one write. */
+import { storeTally } from '../counts/store.ts';
+import { type Counter, Tally } from '../counts/tally.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { EngagementRow } from '../db/tracking-tables.ts';
 import { recordEvent } from '../events/store.ts';
@@ -22,16 +24,22 @@ export const settleEngagements = defineWrite(
   'tracking.settle',
   async (tx, { now, judgements }: Judgements): Promise<number> => {
     let settled = 0;
-    for (const judgement of judgements) if (await settleOne(tx, judgement, now)) settled++;
+    const tally = new Tally();
+    for (const judgement of judgements) if (await settleOne(tx, judgement, { now, tally })) settled++;
+    await storeTally(tx, tally);
     return settled;
   },
 );
 
-async function settleOne(tx: Tx, { id, reason }: Judgement, now: number): Promise<boolean> {
+async function settleOne(
+  tx: Tx,
+  { id, reason }: Judgement,
+  { now, tally }: { now: number; tally: Tally },
+): Promise<boolean> {
   const engagement = await findUnjudged(tx, id);
   if (!engagement) return false;
-  const { emailId, kind, at, tenantId, mode, to } = engagement;
-  if (tenantId === null || mode === null) {
+  const { emailId, kind, at, tenantId, mode, mailKind, domainId, broadcastId, to } = engagement;
+  if (tenantId === null || mode === null || mailKind === null) {
     await deleteEngagement(tx, id);
     return false;
   }
@@ -40,8 +48,22 @@ async function settleOne(tx: Tx, { id, reason }: Judgement, now: number): Promis
   const data = { to, ...describe(engagement, reason) };
   const type = kind === 'open' ? 'email.opened' : 'email.clicked';
   await recordEvent(tx, { id: eventId, tenantId, mode, type, emailId, data, createdAt: now });
-  if (reason === null) await storeFirst(tx, { emailId, kind, at });
+  const isFirst = reason === null && (await storeFirst(tx, { emailId, kind, at }));
+  const counters = countersOf(kind, { isMachine: reason !== null, isFirst });
+  tally.count({ tenantId, mode, kind: mailKind, domainId, broadcastId }, { to: to ?? '', at: now, counters });
   return true;
+}
+
+function countersOf(
+  kind: EngagementRow['kind'],
+  { isMachine, isFirst }: { isMachine: boolean; isFirst: boolean },
+): readonly Counter[] {
+  const [all, first, machine] =
+    kind === 'open'
+      ? (['opened', 'uniqueOpened', 'machineOpened'] as const)
+      : (['clicked', 'uniqueClicked', 'machineClicked'] as const);
+  if (isMachine) return [machine];
+  return isFirst ? [all, first] : [all];
 }
 
 type Described = Pick<EngagementRow, 'kind' | 'url' | 'at' | 'ip' | 'userAgent'>;

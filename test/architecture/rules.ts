@@ -4,6 +4,7 @@ import type { Source } from './source.ts';
 /** In the order in which features may import each other: each only those before it. */
 const FEATURES = [
   'events',
+  'counts',
   'tenants',
   'domains',
   'jobs',
@@ -19,6 +20,7 @@ const FEATURES = [
   'queue',
   'emails',
   'broadcasts',
+  'statistics',
   'preferences',
   'webhooks',
   'retention',

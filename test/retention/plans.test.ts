@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sql } from 'kysely';
+import { expireCounts } from '../../src/counts/store.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { expireContent, expireEmails } from '../../src/emails/store.ts';
 import { expireEvents } from '../../src/events/store.ts';
@@ -38,6 +39,11 @@ for (const [name, expire, walk] of [
     'engagements',
     (tx: Tx) => expireEngagements.run(tx, { after: '', before: 0, rows: 50 }),
     /^SEARCH engagements USING INTEGER PRIMARY KEY \(rowid>\?\)$/,
+  ],
+  [
+    'counters',
+    (tx: Tx) => expireCounts.run(tx, { before: 0, rows: 50 }),
+    /^SEARCH counts USING (COVERING )?INDEX countsByStart \(start<\?\)$/,
   ],
   [
     'deliveries',

@@ -1,5 +1,6 @@
 /** Creates, changes and deletes contacts for the API. Each change is one write and includes its events. */
 
+import { countUnsubscribed } from '../../counts/store.ts';
 import type { ContactRow } from '../../db/marketing-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { Mode } from '../../db/tables.ts';
@@ -158,6 +159,7 @@ async function recordContactEvent(
 ): Promise<void> {
   const id = newId('evt', createdAt);
   const { tenantId } = contact;
+  if (type === 'contact.unsubscribed') await countUnsubscribed(tx, contact, { mode, at: createdAt });
   await recordEvent(tx, {
     id,
     tenantId,

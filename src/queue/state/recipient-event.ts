@@ -1,10 +1,16 @@
 /** The events that a change of a recipient records. The simulator adds feedback, such as a complaint, to a delivery. */
 
+import type { Counter } from '../../counts/tally.ts';
 import type { EventType } from '../../events/store.ts';
 import { isoTime } from '../../system/clock.ts';
 import type { SimulatedFeedback } from '../outcome/outcome.ts';
 
-export type RecipientEvent = { type: EventType; details: object };
+export type RecipientEvent = {
+  type: EventType;
+  details: object;
+  /** Counters of `GET /v1/metrics` that the event increments. */
+  counters: readonly Counter[];
+};
 
 const USER_AGENT = 'Postrider simulator';
 
@@ -15,14 +21,19 @@ export function feedbackEvent(feedback: SimulatedFeedback, now: number): Recipie
   switch (feedback) {
     case 'complained': {
       const complaint = { feedbackType: 'abuse', userAgent: USER_AGENT, arrivedAt: at };
-      return { type: 'email.complained', details: { complaint } };
+      return { type: 'email.complained', details: { complaint }, counters: ['complained'] };
     }
     case 'opened':
-      return { type: 'email.opened', details: { open: { timestamp: at, ...reader } } };
+      return {
+        type: 'email.opened',
+        details: { open: { timestamp: at, ...reader } },
+        counters: ['opened', 'uniqueOpened'],
+      };
     case 'clicked':
       return {
         type: 'email.clicked',
         details: { click: { timestamp: at, link: 'https://example.com/', ...reader } },
+        counters: ['clicked', 'uniqueClicked'],
       };
   }
 }

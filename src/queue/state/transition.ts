@@ -3,6 +3,7 @@
  * says what the change does to the row and which events it records. `changeRecipients` (queue/store.ts) stores it, and
  * nothing else changes the state of a recipient.
  */
+import type { Counter } from '../../counts/tally.ts';
 import type { MessageRow, RecipientRow, RecipientState } from '../../db/tables.ts';
 import { isoTime } from '../../system/clock.ts';
 import type { Exclusion } from '../exclusions.ts';
@@ -33,8 +34,7 @@ export type Transition =
   | { cause: 'unsent'; dueAt: number }
   /** An operator released held mail. */
   | { cause: 'released'; dueAt: number }
-  /** `diagnostic` says why, when it was not the sender who canceled the mail. */
-  | { cause: 'canceled'; diagnostic?: string }
+  | { cause: 'canceled' }
   /** The broadcast of the copy is paused. */
   | { cause: 'parked' }
   /** The broadcast of the copy was resumed. */
@@ -93,13 +93,11 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
       return hold(transition, recipient);
     case 'suppressed': {
       const patch = { state: 'suppressed', dueAt: null, runId: null, diagnostic: transition.reason } as const;
-      return { patch, events: [{ type: 'email.suppressed', details: {} }] };
+      return { patch, events: [{ type: 'email.suppressed', details: {}, counters: ['suppressed'] }] };
     }
     case 'canceled': {
-      const { diagnostic } = transition;
-      const ended = { state: 'canceled', dueAt: null, runId: null, interruptedAttempts: 0 } as const;
-      const patch = diagnostic === undefined ? ended : { ...ended, diagnostic };
-      return { patch, events: [{ type: 'email.canceled', details: {} }] };
+      const patch = { state: 'canceled', dueAt: null, runId: null, interruptedAttempts: 0 } as const;
+      return { patch, events: [{ type: 'email.canceled', details: {}, counters: ['canceled'] }] };
     }
     case 'interrupted':
       return putBack(recipient.interruptedAttempts + 1, transition.dueAt);
@@ -127,7 +125,7 @@ function claim({ runId, leasedUntil }: Of<'claimed'>, recipient: RecipientRow): 
   const attempts = recipient.attempts + 1;
   return {
     patch: { state: 'in_flight', runId, attempts, dueAt: leasedUntil },
-    events: attempts === 1 ? [{ type: 'email.sent', details: {} }] : [],
+    events: attempts === 1 ? [{ type: 'email.sent', details: {}, counters: [] }] : [],
   };
 }
 
@@ -153,16 +151,26 @@ function finish(state: 'delivered' | 'bounced', report: Report, events: readonly
 function deliver({ report, durationMs, feedback }: Of<'delivered'>, now: number): Effect {
   const { text: smtpResponse, mx, tls } = report;
   const delivery = { smtpResponse, mx, tls, durationMs };
-  const delivered: RecipientEvent = { type: 'email.delivered', details: { delivery } };
+  const delivered: RecipientEvent = {
+    type: 'email.delivered',
+    details: { delivery },
+    counters: ['delivered'],
+  };
   if (feedback === undefined) return finish('delivered', report, [delivered]);
   const { patch, events } = finish('delivered', report, [delivered, feedbackEvent(feedback, now)]);
   return feedback === 'complained' ? { patch: { ...patch, state: 'complained' }, events } : { patch, events };
 }
 
+const BOUNCE_COUNTERS = {
+  permanent: 'bouncedPermanent',
+  transient: 'bouncedTransient',
+  undetermined: 'bouncedUndetermined',
+} as const satisfies Record<Bounce, Counter>;
+
 function bounce({ report, bounce: type, subType }: Of<'bounced'>): Effect {
   const { smtpCode, enhancedCode, text: diagnostic } = report;
   const details = { bounce: { type, subType, smtpCode, enhancedCode, diagnostic, source: 'smtp' } };
-  return finish('bounced', report, [{ type: 'email.bounced', details }]);
+  return finish('bounced', report, [{ type: 'email.bounced', details, counters: [BOUNCE_COUNTERS[type]] }]);
 }
 
 function defer({ report, dueAt }: Of<'deferred'>, { recipient, expiresAt, now }: Situation): Effect {
@@ -179,7 +187,9 @@ function defer({ report, dueAt }: Of<'deferred'>, { recipient, expiresAt, now }:
   if (!isNoticeDue) return { patch, events: [] };
   const times = { nextAttemptAt: isoTime(dueAt), expiresAt: isoTime(expiresAt) };
   const delay = { diagnostic: report.text, attempt, ...times };
-  return { patch, events: [{ type: 'email.delivery_delayed', details: { delay } }] };
+  // The first notice counts the recipient as delayed.
+  const counters: Counter[] = delayNoticeAt === null ? ['delayed'] : [];
+  return { patch, events: [{ type: 'email.delivery_delayed', details: { delay }, counters }] };
 }
 
 /** Held mail is not due. Mail that is held because of crashes keeps their number, for its trial after a release. */
@@ -191,7 +201,7 @@ function hold({ reason, diagnostic }: Of<'held'>, { interruptedAttempts }: Recip
     interruptedAttempts: reason === 'interrupted' ? interruptedAttempts + 1 : 0,
     ...lastResponse({ ...NO_REPORT, text: diagnostic }),
   } as const;
-  return { patch, events: [{ type: 'email.held', details: { hold: { reason, diagnostic } } }] };
+  return { patch, events: [{ type: 'email.held', details: { hold: { reason, diagnostic } }, counters: [] }] };
 }
 
 type Response = Pick<Report, 'smtpCode' | 'enhancedCode' | 'mx' | 'tls' | 'text'>;

@@ -113,6 +113,7 @@ const unjudged = statement((db, param: Param<ById>) =>
     .leftJoin('messages', 'messages.id', 'engagements.emailId')
     .select(['engagements.emailId', 'engagements.kind', 'engagements.url', 'engagements.at'])
     .select(['engagements.ip', 'engagements.userAgent', 'messages.tenantId', 'messages.mode'])
+    .select(['messages.kind as mailKind', 'messages.domainId', 'messages.broadcastId'])
     .select((select) =>
       select
         .selectFrom('recipients')
