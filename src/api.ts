@@ -24,6 +24,7 @@ import { shedWrites } from './http/transport/shed.ts';
 import { registerImportsApi } from './imports/api.ts';
 import { registerInboundRoutesApi } from './inbound/routes/api.ts';
 import { createPreferencesApp } from './preferences/app.tsx';
+import { registerStatisticsApi } from './statistics/api.ts';
 import { registerSuppressionsApi } from './suppressions/api.ts';
 import { registerSuppressionFiles } from './suppressions/csv-api.ts';
 import type { Listener } from './system/listen.ts';
@@ -91,6 +92,7 @@ export async function createApiServer(
       registerContactsApi(v1, app);
       registerContactFiles(v1, app);
       registerSegmentsApi(v1, app, scans);
+      registerStatisticsApi(v1, app);
       registerWebhookApi(v1, app, webhooks);
       registerInboundRoutesApi(v1, app);
       registerApiKeysApi(v1, app);
@@ -178,6 +180,7 @@ const TAGS: readonly { name: string; description: string }[] = [
     name: 'Exports',
     description: 'Jobs that write CSV files. The routes of contacts and suppressions start them.',
   },
+  { name: 'Metrics', description: 'What became of your mail, by hour or by day.' },
   { name: 'API keys', description: 'Keys for programs, each with its permissions and limits.' },
   { name: 'Plan', description: 'The limits of the tenant, and how much of them is used.' },
 ];

@@ -6,7 +6,6 @@ import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
 import { addBlobCommands } from './blobs.ts';
-import { addBroadcastCommands } from './broadcast.ts';
 import { addConfigCommands } from './config.ts';
 import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
@@ -30,7 +29,6 @@ const COMMANDS: readonly AddCommands[] = [
   addKeyCommands,
   addDomainCommands,
   addQueueCommands,
-  addBroadcastCommands,
   addBlobCommands,
   addDbCommands,
   addConfigCommands,

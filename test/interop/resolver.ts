@@ -1,10 +1,12 @@
-/** Answers the lookups of mailauth from a `Dns`, in the way of `node:dns`, which the library expects. */
-import type { Dns, DnsAnswer } from '../../src/system/dns.ts';
+/** The resolver mailauth asks, answered from zone text in the way of `node:dns`. */
 
-/** Returns the records of a name, or rejects with an error that has a code of `node:dns`. */
-export type NodeResolver = (name: string, type: string) => Promise<string[][] | string[]>;
+import type { DnsAnswer } from '../../src/system/dns.ts';
+import { zoneDns } from '../support/zone-dns.ts';
 
-export function nodeResolver(dns: Dns): NodeResolver {
+export type Resolver = (name: string, type: string) => Promise<string[][] | string[]>;
+
+export function zoneResolver(zoneText: string): Resolver {
+  const dns = zoneDns(zoneText);
   return async (name, type) => {
     if (type === 'TXT') return records(await dns.txt(name)).map((text) => [text]);
     if (type === 'A') return records(await dns.a(name));
