@@ -34,6 +34,7 @@ import './exports/store.ts';
 import './imports/store.ts';
 import './jobs/store.ts';
 import './inbound/routes/store.ts';
+import './ledger/expire.ts';
 import './queue/attempts/store.ts';
 import './queue/claim.ts';
 import './queue/due/store.ts';

@@ -194,3 +194,68 @@ export async function recordOutcome(
   }
   await addCounts(tx, broadcastId, countChanges(change));
 }
+
+type Ended = {
+  /** Broadcast after which the search begins; '' for the first. */
+  after: string;
+  /** First broadcast that is too young. */
+  before: string;
+  endedBy: number;
+};
+
+const endedWithRows = statement((db, param: Param<Ended>) =>
+  db
+    .selectFrom('broadcastRuns as run')
+    .select('run.broadcastId')
+    .where('run.broadcastId', '>', constant(param('after') as BroadcastId))
+    .where('run.broadcastId', '<', constant(param('before') as BroadcastId))
+    .where('run.endedAt', '<=', constant(param('endedBy')))
+    .where((where) =>
+      where.exists(
+        where
+          .selectFrom('broadcastRecipients as entry')
+          .select('entry.state')
+          .whereRef('entry.broadcastId', '=', 'run.broadcastId'),
+      ),
+    )
+    .orderBy('run.broadcastId')
+    .limit(sql.lit(1)),
+);
+
+/** Returns the next broadcast that ended at `endedBy` or before and whose ledger still has rows. */
+export async function findEndedWithRows(tx: Tx, query: Ended): Promise<BroadcastId | undefined> {
+  return (await endedWithRows.first(tx, query))?.broadcastId;
+}
+
+type After = Pick<BroadcastRecipientRow, 'broadcastId'> & { after: string; limit: number };
+
+const rowsAfter = statement((db, param: Param<After>) =>
+  db
+    .selectFrom('broadcastRecipients')
+    .select(['contactId', 'state', 'changedAt'])
+    .where('broadcastId', '=', constant(param('broadcastId')))
+    .where('contactId', '>', constant(param('after') as BroadcastRecipientRow['contactId']))
+    .orderBy('contactId')
+    .limit(constant(param('limit'))),
+);
+
+/** Returns the next contacts of a broadcast, whatever their states, in the order of their ids. */
+export function listRowsAfter(
+  tx: Tx,
+  query: After,
+): Promise<Pick<BroadcastRecipientRow, 'contactId' | 'state' | 'changedAt'>[]> {
+  return rowsAfter.all(tx, query);
+}
+
+/** Deletes contacts from the ledger of a broadcast. Its counts stay as they are. */
+export async function deleteRows(
+  tx: Tx,
+  broadcastId: BroadcastId,
+  contactIds: readonly BroadcastRecipientRow['contactId'][],
+): Promise<void> {
+  await tx
+    .deleteFrom('broadcastRecipients')
+    .where('broadcastId', '=', broadcastId)
+    .where('contactId', 'in', contactIds)
+    .execute();
+}

@@ -6,6 +6,7 @@ import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
 import { releasePages } from '../db/free-pages.ts';
 import { expireContent, expireEmails } from '../emails/store.ts';
 import { expireEvents } from '../events/store.ts';
+import { expireLedger } from '../ledger/expire.ts';
 import { expireAttempts } from '../queue/attempts/store.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
@@ -14,7 +15,16 @@ import { expireDeliveries } from '../webhooks/deliveries/store.ts';
 import { SliceSize } from './slice-size.ts';
 
 export type Step = {
-  kind: 'contents' | 'engagements' | 'deliveries' | 'attempts' | 'events' | 'emails' | 'counts' | 'pages';
+  kind:
+    | 'contents'
+    | 'engagements'
+    | 'deliveries'
+    | 'attempts'
+    | 'events'
+    | 'emails'
+    | 'counts'
+    | 'ledger'
+    | 'pages';
   size: SliceSize;
   /**
    * Deletes the next slice of the rows that had expired at `now`: at most `rows` rows, beginning after the id `after`.
@@ -86,6 +96,16 @@ export function createSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoi
       kind: 'counts',
       size: new SliceSize(ROWS),
       expire: (now, { rows }) => db.commit(expireCounts, { before: now - MAX_COUNTED_DAYS * DAY_MS, rows }),
+    },
+    {
+      kind: 'ledger',
+      size: new SliceSize(ROWS),
+      expire: (now, slice) =>
+        db.commit(expireLedger, {
+          before: firstKeptId('brd', now, emailDays),
+          endedBy: now - emailDays * DAY_MS,
+          ...slice,
+        }),
     },
     {
       kind: 'pages',

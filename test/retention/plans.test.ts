@@ -6,6 +6,8 @@ import { expireCounts } from '../../src/counts/store.ts';
 import type { Tx } from '../../src/db/operation.ts';
 import { expireContent, expireEmails } from '../../src/emails/store.ts';
 import { expireEvents } from '../../src/events/store.ts';
+import { expireLedger } from '../../src/ledger/expire.ts';
+import { listRowsAfter } from '../../src/ledger/store.ts';
 import { expireAttempts } from '../../src/queue/attempts/store.ts';
 import { expireEngagements } from '../../src/tracking/engagements/store.ts';
 import { expireDeliveries } from '../../src/webhooks/deliveries/store.ts';
@@ -44,6 +46,16 @@ for (const [name, expire, walk] of [
     'counters',
     (tx: Tx) => expireCounts.run(tx, { before: 0, rows: 50 }),
     /^SEARCH counts USING (COVERING )?INDEX countsByStart \(start<\?\)$/,
+  ],
+  [
+    'ledgers',
+    (tx: Tx) => expireLedger.run(tx, expiry),
+    /^SEARCH run USING INDEX sqlite_autoindex_broadcastRuns_1 \(broadcastId>\? AND broadcastId<\?\)$/,
+  ],
+  [
+    'contacts of a ledger',
+    (tx: Tx) => listRowsAfter(tx, { broadcastId: 'brd_1', after: '', limit: 50 }),
+    /^SEARCH broadcastRecipients USING PRIMARY KEY \(broadcastId=\? AND contactId>\?\)$/,
   ],
   [
     'deliveries',

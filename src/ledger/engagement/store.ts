@@ -128,3 +128,16 @@ const linksOf = statement((db, param: Param<{ broadcastId: BroadcastId }>) =>
 export function listLinkClicks(tx: Tx, broadcastId: BroadcastId): Promise<BroadcastLinkRow[]> {
   return linksOf.all(tx, { broadcastId });
 }
+
+/** Deletes what these contacts did with their copies of a broadcast. The counts of the broadcast and of its links stay. */
+export async function deleteEngagements(
+  tx: Tx,
+  broadcastId: BroadcastId,
+  contactIds: readonly Copy['contactId'][],
+): Promise<void> {
+  await tx
+    .deleteFrom('broadcastEngagements')
+    .where('broadcastId', '=', broadcastId)
+    .where('contactId', 'in', contactIds)
+    .execute();
+}
