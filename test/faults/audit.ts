@@ -31,7 +31,8 @@ const HALVES: Record<string, string> = {
   'a blob that nothing names': `SELECT id FROM blobs WHERE sizeBytes > 0 AND id NOT IN (SELECT blobId FROM messages
      WHERE blobId IS NOT NULL UNION SELECT blobId FROM jobs WHERE blobId IS NOT NULL)`,
   'texts that nothing names': `SELECT id FROM contents
-     WHERE id NOT IN (SELECT contentId FROM messages WHERE contentId IS NOT NULL)`,
+     WHERE id NOT IN (SELECT contentId FROM messages WHERE contentId IS NOT NULL)
+     AND id NOT IN (SELECT contentId FROM broadcastRuns WHERE contentId IS NOT NULL AND endedAt IS NULL)`,
   'a key that answers with an email that is not there': `SELECT key FROM idempotency
      WHERE json_extract(response, '$.id') NOT IN (SELECT id FROM emails)`,
   'an email without its first event': `SELECT id FROM emails

@@ -3,10 +3,15 @@
  * done, with its seed, and ends with 1 on any loss. Parts this machine cannot run are named and left out.
  *
  *     --full           the long run (about 15 minutes)
- *     --only PART      one part of those below; may be given several times
+ *     --only PART      one part of those below, with those whose names begin with it, such as broadcast-cut for
+ *                      broadcast; may be given several times
  *     --seed NUMBER    repeats a run, as far as the machine's timing lets it
  */
 import { parseArgs } from 'node:util';
+import type { BroadcastVerdict } from './broadcast/audit.ts';
+import { runBroadcastFullDisks } from './broadcast/full-disk.ts';
+import { runBroadcastKills } from './broadcast/kill.ts';
+import { runBroadcastCuts } from './broadcast/power-cut.ts';
 import { runClockJumps } from './clock-jump.ts';
 import { runCutDeliveries } from './cut-delivery.ts';
 import { runCutMigrations } from './cut-migration.ts';
@@ -23,6 +28,7 @@ import { runMigrations } from './migration.ts';
 import { runPowerCuts } from './power-cut.ts';
 import { runReadOnly } from './read-only.ts';
 import {
+  describeBroadcasts,
   describeCuts,
   describeDeaths,
   describeKills,
@@ -57,6 +63,7 @@ const SHORT = {
   controlRuns: 2,
   kills: 22,
   cycles: 2,
+  broadcast: { contacts: 1_000, kills: { named: 1, random: 6 }, cuts: 2, cutContacts: 1_000 },
   limitMinutes: 11,
 };
 const FULL = {
@@ -66,6 +73,7 @@ const FULL = {
   controlRuns: 4,
   kills: 200,
   cycles: 20,
+  broadcast: { contacts: 20_000, kills: { named: 3, random: 200 }, cuts: 10, cutContacts: 5_000 },
   limitMinutes: 60,
 };
 /** One of each jump. */
@@ -93,6 +101,11 @@ const TRACKS: Record<string, Part>[] = [
     terminate: { lacking: lackingForKills, run: terminateAgainAndAgain },
     'data-directory': { lacking: lackingForKills, run: tamperWithData },
     retention: { lacking: lackingForKills, run: killRetention },
+  },
+  {
+    broadcast: { lacking: lackingForKills, run: killBroadcasts },
+    'broadcast-cut': { lacking: lackingForPowerCuts, run: cutBroadcasts },
+    'broadcast-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfBroadcasts },
   },
   {
     'full-disk': { lacking: lackingForFullDisks, run: fillDisk },
@@ -131,7 +144,8 @@ async function main(settings: Settings, only: readonly string[]): Promise<boolea
   stopWhenLate(settings.limitMinutes);
   console.log(`Seed ${settings.seed}`);
   const place = { ...settings, directory: workingDirectory() };
-  const wanted = (name: string) => only.length === 0 || only.includes(name);
+  const wanted = (name: string) =>
+    only.length === 0 || only.some((one) => name === one || name.startsWith(`${one}-`));
   await Promise.all(TRACKS.map((track) => runTrack(track, wanted, place)));
   summarize();
   return counts.fail === 0;
@@ -260,6 +274,28 @@ async function killRetention({ cycles }: Place): Promise<Result> {
   const { kills, expired, kept, faults } = await runRetentionKills({ cycles });
   const done = `${kills} kills; ${expired} emails expired, ${kept} that have not ended kept everything`;
   return { ok: faults.length === 0, lines: [done, ...faults] };
+}
+
+async function killBroadcasts({ seed, broadcast: { contacts, kills } }: Place): Promise<Result> {
+  const verdict = await runBroadcastKills({ seed, contacts, kills });
+  const places = Object.entries(verdict.kills).map(([at, count]) => `${at} ${count}`);
+  return endedWell([verdict], `kills: ${places.join(', ')}`);
+}
+
+async function cutBroadcasts(place: Place): Promise<Result> {
+  const { cuts, cutContacts: contacts } = place.broadcast;
+  return endedWell(await runBroadcastCuts({ ...(await withDisk(place)), cuts, contacts }), `${cuts} cuts`);
+}
+
+async function fillDiskOfBroadcasts({ directory, seed, cycles, broadcast }: Place): Promise<Result> {
+  const { cutContacts: contacts } = broadcast;
+  const verdict = await runBroadcastFullDisks({ directory, seed, cycles, contacts });
+  return endedWell([verdict], `${cycles} times`);
+}
+
+function endedWell(verdicts: readonly BroadcastVerdict[], done: string): Result {
+  const ok = verdicts.every(({ faults }) => faults.length === 0);
+  return { ok, lines: [done, ...describeBroadcasts(verdicts)] };
 }
 
 async function cutMigrationsShort({ directory, cycles, seed }: Place): Promise<Result> {

@@ -1,4 +1,5 @@
 /** The verdicts of the fault tests in figures a person reads. */
+import type { BroadcastVerdict } from './broadcast/audit.ts';
 import type { CutVerdict } from './cut-judge.ts';
 import type { DeadlyVerdict } from './deaths.ts';
 import type { Reckoning } from './finish.ts';
@@ -57,6 +58,16 @@ export function describeSiege(verdict: SiegeVerdict): string[] {
     `${verdict.cycles} times; slowest recovery: ${Math.round(verdict.slowestRecoveryMs)} ms`,
     `while it lasted: accepted ${accepted}, refused ${refused}, without an answer ${gone}, arrived ${arrived}`,
     ...describeReckoning(verdict),
+  ];
+}
+
+export function describeBroadcasts(verdicts: readonly BroadcastVerdict[]): string[] {
+  const sum = (figure: (verdict: BroadcastVerdict) => number) =>
+    verdicts.reduce((total, verdict) => total + figure(verdict), 0);
+  return [
+    `${sum((one) => one.broadcasts)} broadcasts to ${sum((one) => one.contacts)} contacts; received: ${sum((one) => one.received)}, ` +
+      `of which again after an end: ${sum((one) => one.duplicates)}, at most ${Math.max(...verdicts.map((one) => one.maxDuplicatesOfAnEnd))} after one`,
+    ...describeFaults(verdicts.flatMap(({ faults }) => faults)),
   ];
 }
 

@@ -24,6 +24,8 @@ export type WorldOptions = {
   /** Added to the daemon's environment. */
   env?: Record<string, string>;
   mix?: Mix;
+  /** Whether a webhook endpoint is told of deliveries, by default true. */
+  isSubscribed?: boolean;
 };
 
 export type World = {
@@ -52,7 +54,7 @@ export type World = {
 
 const HOSTNAME = 'mail.test';
 const SENDER_DOMAIN = 'sender.test';
-const RECIPIENT_DOMAIN = 'dest.test';
+export const RECIPIENT_DOMAIN = 'dest.test';
 /** Its host refuses every connection: the sink listens on another address. */
 export const DOWN_DOMAIN = 'down.test';
 const RECIPIENT_ZONE = `${RECIPIENT_DOMAIN} MX 10 mx.${RECIPIENT_DOMAIN}
@@ -132,7 +134,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
 
   const daemon = await world.start();
   const sender = await createLiveSender(daemon, dns, { domain: SENDER_DOMAIN, otherZone: RECIPIENT_ZONE });
-  await subscribe(daemon, sender.key, webhooks.url);
+  if (options.isSubscribed !== false) await subscribe(daemon, sender.key, webhooks.url);
   await daemon.stop();
   await world.endLife(Date.now());
   return { ...world, key: sender.key };
