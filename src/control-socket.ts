@@ -6,6 +6,7 @@ import { chmodSync, closeSync, existsSync, lstatSync, openSync, unlinkSync } fro
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { App } from './app.ts';
+import { registerBroadcastAdmin } from './broadcasts/admin-api.ts';
 import { registerDomainAdmin } from './domains/admin-api.ts';
 import { createHttpServer } from './http/json/server.ts';
 import { listenHttp } from './http/transport/listen.ts';
@@ -19,7 +20,7 @@ import { VERSION } from './version.ts';
 
 type ControlApp = Pick<
   App,
-  'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'wakeups' | 'metrics' | 'guards'
+  'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'htmlText' | 'wakeups' | 'metrics' | 'guards'
 >;
 
 /** Reports why the socket cannot be opened, in a message for the operator. */
@@ -48,6 +49,7 @@ export async function createControlServer(app: ControlApp): Promise<HttpServer> 
   registerTenantAdmin(server, app);
   registerDomainAdmin(server, app);
   registerQueueAdmin(server, app);
+  registerBroadcastAdmin(server, app);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;
 }

@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { TO_COME } from './specification/table.ts';
 import { SECTIONS, splitProof } from './specification/unproven.ts';
 
-/** Broadcast sending and its pages, inbound deliveries, opens and clicks, complaints, mailboxes, the dashboard. May only shrink. */
-const TO_COME_NOW = 14;
+/** Inbound deliveries, opens and clicks, complaints, mailboxes, the dashboard. May only shrink. */
+const TO_COME_NOW = 9;
 
 const proofs = SECTIONS.flatMap(({ statements }) => Object.values(statements).flat());
 

@@ -1,8 +1,8 @@
 /** `postrider key`: manages API keys. The token of a key is printed only when the key is made. */
 import { type Command, Option } from 'commander';
 import type { showKey, showListedKey } from '../tenants/admin-schemas.ts';
+import { confirm } from './confirm.ts';
 import { withControl } from './context.ts';
-import { UsageError } from './errors.ts';
 import { formatList } from './table.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -111,10 +111,4 @@ function toRow(key: ListedKey): string[] {
     key.lastUsedAt ?? 'never',
     state,
   ];
-}
-
-async function confirm(terminal: Terminal, question: string): Promise<void> {
-  if (!terminal.interactive) throw new UsageError('this cannot be undone: add --yes');
-  const answer = await terminal.ask(`${question} [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('nothing was changed');
 }

@@ -6,6 +6,7 @@ import { inspect } from 'node:util';
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
 import { addBlobCommands } from './blobs.ts';
+import { addBroadcastCommands } from './broadcast.ts';
 import { addConfigCommands } from './config.ts';
 import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
@@ -29,6 +30,7 @@ const COMMANDS: readonly AddCommands[] = [
   addKeyCommands,
   addDomainCommands,
   addQueueCommands,
+  addBroadcastCommands,
   addBlobCommands,
   addDbCommands,
   addConfigCommands,

@@ -3,9 +3,10 @@ import { after, before, test } from 'node:test';
 import { authenticate } from 'mailauth';
 import { createTransport } from 'nodemailer';
 import { startDnsServer } from '../support/dns-server.ts';
+import { nodeResolver } from '../support/node-resolver.ts';
+import { zoneDns } from '../support/zone-dns.ts';
 import { type Opendkim, startOpendkim } from './opendkim.ts';
 import { type Postfix, startPostfix } from './postfix.ts';
-import { zoneResolver } from './resolver.ts';
 import { RECEIVER_DOMAIN, SENDER_DOMAIN, SENDER_HOSTNAME, type Sender, startSender } from './sender.ts';
 import { until } from './until.ts';
 
@@ -93,7 +94,7 @@ async function verdicts(message: string, peer: { mailFrom: string; ip: string })
     helo: SENDER_HOSTNAME,
     sender: peer.mailFrom,
     mta: `mx.${RECEIVER_DOMAIN}`,
-    resolver: zoneResolver(sender.zone),
+    resolver: nodeResolver(zoneDns(sender.zone)),
   });
   return [
     ...dkim.results.map((result) => `dkim ${result.signingDomain} ${result.status.result}`),

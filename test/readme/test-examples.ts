@@ -52,6 +52,34 @@ docs/api.md: API keys and plans
   GET /plan 200
 docs/api.md: Errors
   POST /emails 400
+docs/broadcasts.md: Prepare
+  POST /audiences 201
+  POST /audiences/aud_/contacts/imports 202
+  GET /imports/imp_ 200
+  POST /topics 201
+  POST /segments 201
+  POST /templates 201
+docs/broadcasts.md: Create a draft
+  POST /broadcasts 201
+docs/broadcasts.md: Check it before it leaves
+  GET /broadcasts/brd_/preflight 200
+  POST /broadcasts/brd_/test 200
+docs/broadcasts.md: Schedule and send
+  PATCH /broadcasts/brd_ 200
+  POST /broadcasts/brd_/send 200
+docs/broadcasts.md: Pause, resume and pace
+  POST /broadcasts/brd_/pause 200
+  PATCH /broadcasts/brd_ 200
+  POST /broadcasts/brd_/resume 200
+  GET /broadcasts/brd_ 200
+docs/broadcasts.md: Who got it
+  GET /broadcasts/brd_/recipients 200
+  POST /broadcasts/brd_/recipients/exports 202
+  GET /exports/exp_ 200
+  GET /exports/exp_/file 200
+docs/broadcasts.md: Send again to those who missed it
+  POST /segments 201
+  GET /segments/seg_ 200
 docs/dns.md: Add a sending domain
   POST /domains 201
   POST /domains/dom_/verify 200
@@ -88,8 +116,6 @@ docs/templates-and-contacts.md: Segments
   POST /segments 201
   GET /segments/seg_/contacts 200
   GET /segments/seg_ 200
-docs/templates-and-contacts.md: Broadcasts
-  POST /broadcasts 201
 docs/webhooks.md: Create an endpoint
   POST /webhooks 201
   POST /webhooks/wh_/test 200
@@ -203,6 +229,19 @@ export function testExamples(curl: 'real' | 'stand-in'): void {
     assert.deepEqual(
       members?.body.data.map(({ email }: { email: string }) => email),
       ['ann@example.com'],
+    );
+  });
+
+  test('a broadcast reaches its segment, and its ledger says who got it', () => {
+    const [, , , file] = under('docs/broadcasts.md: Who got it');
+    assert.match(file?.body, /^email,status,reason,changedAt,openedAt,clickedAt,contactId,emailId\r\n/);
+    assert.match(file?.body, /^bounced@simulator\.localhost,bounced,/m);
+    assert.match(file?.body, /^delivered\+ann@simulator\.localhost,delivered,/m);
+    assert.doesNotMatch(file?.body, /bob/);
+    const { output = '' } = ran.find(({ block }) => block.text.includes('broadcast list')) ?? {};
+    assert.match(
+      output,
+      /^brd_\w+ +ten_\w+ +test +sent +3 +0 +0 +2 +1 +For you, \{\{firstName\|friend\}\}$/m,
     );
   });
 

@@ -54,6 +54,7 @@ export const OPERATIONS: Readonly<Record<string, SpecifiedOperation>> = {
   }),
   'GET /v1/broadcasts': listed(),
   'GET /v1/broadcasts/{id}': shown,
+  'POST /v1/broadcasts/{id}/send': shown,
   'POST /v1/segments': created({ name: true, audienceId: true, filter: true }),
   'GET /v1/segments': listed(),
   'GET /v1/segments/{id}': shown,
@@ -88,9 +89,6 @@ export const OPERATIONS: Readonly<Record<string, SpecifiedOperation>> = {
   'DELETE /v1/webhooks/{id}': deleted,
   'POST /v1/webhooks/{id}/test': shown,
 };
-
-/** Broadcast sending; the path is not served until it does what it says. */
-export const OPERATIONS_TO_COME: readonly string[] = [];
 
 /** Every value that the specification names, and no other, by the place in the document. */
 export const ENUMERATIONS: readonly [operation: string, field: string, values: readonly string[]][] = [

@@ -76,7 +76,14 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
         'changes.test.ts: PATCH /v1/topics/{id} changes all fields at once or each alone, and leaves the others',
       delete:
         "tenancy.test.ts: deleteTopic tells nothing of what is not its caller's, and works with what is",
-      'description is shown on preference pages': TO_COME,
+      'description is shown on preference pages':
+        'preferences/app.test.ts: after the button come the topics, leaving everything, and coming back',
+      'a topic handles unsubscribing': [
+        'preferences/app.test.ts: a one-click request leaves the topic, at once and once, in both kinds of form',
+        'broadcasts/bulk-senders.test.ts: a one-click POST takes effect at once: the next claim does not mail',
+      ],
+      'defaultOptIn decides about readers without a choice':
+        'broadcasts/preflight.test.ts: everybody is counted once: who gets the broadcast, and the others by the first reason',
       'a topic id is passed on sends of type broadcast':
         'emails/content.test.ts: a broadcast needs a topic of the tenant; a transactional email may have one',
       'a topic id is passed on broadcasts':
@@ -101,6 +108,7 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
         'suppressions/sending.test.ts: an address suppressed as complaint gets no mail until it is removed',
         'suppressions/sending.test.ts: an address suppressed as unsubscribe gets no mail until it is removed',
         'queue/deliver.test.ts: an address suppressed after the mail was accepted is not delivered to',
+        'broadcasts/sending/sending.test.ts: a contact who unsubscribes, is suppressed or is deleted while waiting gets no copy',
       ],
       'hard bounces are added by themselves': [
         'queue/deliver.test.ts: a refused recipient bounces and is suppressed; the others are delivered',

@@ -1,7 +1,20 @@
-/** Section 2: the fields of the resources. */
+/** Section 2: the fields of the resources; and the marketing email of section 1. */
 import { EVERY_LIST, type Section } from './table.ts';
 
 export const RESOURCES: readonly Section[] = [
+  {
+    title: '1 Marketing email',
+    statements: {
+      'a broadcast is sent to an audience':
+        'broadcasts/sending/sending.test.ts: each contact gets the broadcast once, with values of its own',
+      'a broadcast is sent to a saved segment':
+        'broadcasts/sending/resend.test.ts: a second broadcast goes to those who got the first one and did not open it',
+      'preference topics handle unsubscribing': [
+        'preferences/app.test.ts: after the button come the topics, leaving everything, and coming back',
+        'preferences/app.test.ts: a link leaves the mail of its own tenant alone',
+      ],
+    },
+  },
   {
     title: '2 All resources',
     statements: {
@@ -104,6 +117,8 @@ export const RESOURCES: readonly Section[] = [
       'unsubscribed is a global flag: no marketing mail of any topic': [
         'audiences/contacts/api.test.ts: a contact may be created unsubscribed',
         'emails/opt-out.test.ts: a reader who opted out of the topic, or of all, is left out as a suppressed one is',
+        'broadcasts/sending/sending.test.ts: each contact gets the broadcast once, with values of its own',
+        'preferences/app.test.ts: a link without a topic leaves all marketing mail',
       ],
       'properties is an object of custom properties':
         'audiences/contacts/fields.test.ts: legal properties come back as they were, whatever their keys and values',

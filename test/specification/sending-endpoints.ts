@@ -1,5 +1,5 @@
 /** Section 4, up to 4.5: the endpoints of what is sent. */
-import { type Section, TO_COME } from './table.ts';
+import type { Section } from './table.ts';
 
 export const SENDING_ENDPOINTS: readonly Section[] = [
   {
@@ -220,20 +220,27 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
     statements: {
       'audienceId is required when segmentId is absent':
         'broadcasts/api.test.ts: a broadcast for nobody is refused',
-      'segmentId targets a saved segment instead of the audience':
+      'segmentId targets a saved segment instead of the audience': [
         'broadcasts/api.test.ts: a segment brings its audience, which may be named too',
+        'broadcasts/sending/resend.test.ts: a second broadcast goes to those who got the first one and did not open it',
+      ],
       'from is required': 'broadcasts/api.test.ts: refused with 400: no sender',
       'from is a verified address':
         'broadcasts/api.test.ts: an email is sent only from a verified domain of the tenant, in the mode of the key',
       'subject is required': 'broadcasts/api.test.ts: refused with 400: no subject',
       'subject may hold merge tags':
         'broadcasts/api.test.ts: HTML allows only the unsubscribe tag in three braces; subjects and texts are not escaped',
-      'the merge tags are filled in for each contact': TO_COME,
+      'the merge tags are filled in for each contact': [
+        'broadcasts/sending/sending.test.ts: each contact gets the broadcast once, with values of its own',
+        'broadcasts/test-sending.test.ts: without a contact, the fallbacks of the merge tags apply',
+      ],
       'html or templateId': [
         'broadcasts/api.test.ts: refused with 400: neither HTML nor template',
         'broadcasts/api.test.ts: HTML and a template cannot be combined',
         'broadcasts/api.test.ts: the HTML and the text of a template must contain the tag, unless the broadcast has its own text',
       ],
+      'a topic should be supplied':
+        'broadcasts/preflight.test.ts: warned of: HTML that Gmail clips, and no topic',
       'topicId is optional, and one of the tenant': [
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
         "tenancy.test.ts: createBroadcast tells nothing of what is not its caller's, and works with what is",
@@ -242,12 +249,18 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
         'broadcasts/api.test.ts: a field that is left out is stored as null, and null is treated as absent',
       ],
-      'the body must contain {{{unsubscribe_url}}}':
+      'the body must contain {{{unsubscribe_url}}}': [
         'broadcasts/api.test.ts: the body must hold the merge tag unsubscribe_url in three braces',
+        'broadcasts/bulk-senders.test.ts: the body has the same link, in HTML and in the text',
+      ],
       'scheduleAt omitted means a draft':
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
-      'scheduleAt schedules it': TO_COME,
-      'POST /v1/broadcasts/{id}/send moves a draft to sending': TO_COME,
+      'scheduleAt schedules it': [
+        'broadcasts/plan.test.ts: a broadcast with a time is scheduled, and shows time and pace',
+        'broadcasts/sending/scheduled.test.ts: nothing happens before the time, and the broadcast starts at it',
+      ],
+      'POST /v1/broadcasts/{id}/send moves a draft to sending':
+        'broadcasts/sending/sending.test.ts: each contact gets the broadcast once, with values of its own',
       list: 'specification/lists.test.ts: GET /v1/broadcasts pages as every list does',
       retrieve:
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',

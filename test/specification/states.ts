@@ -1,5 +1,5 @@
 /** Section 3: states and transitions. */
-import { type Section, TO_COME } from './table.ts';
+import type { Section } from './table.ts';
 
 export const STATES: readonly Section[] = [
   {
@@ -15,7 +15,12 @@ export const STATES: readonly Section[] = [
       ],
       'a broadcast made without scheduleAt is a draft':
         'broadcasts/api.test.ts: a broadcast is created as a draft with its whole record, and retrieved the same',
-      'a draft that is sent becomes sending, and is answered so': TO_COME,
+      'a draft that is sent becomes sending, and is answered so':
+        'broadcasts/sending/sending.test.ts: each contact gets the broadcast once, with values of its own',
+      'a broadcast that is no draft any more is not sent': [
+        'broadcasts/sending/sending.test.ts: of two requests to send, one starts the broadcast',
+        'broadcasts/sending/races.test.ts: a broadcast that was started once is never started again, nor one that was never started resumed',
+      ],
       'a created domain is pending, and so are its three records':
         'domains/api.test.ts: a domain is created with its three records, all pending',
       'verifying a pending domain asks DNS again and updates the statuses of its records': [

@@ -107,3 +107,30 @@ test('a contact who unsubscribes, is suppressed or is deleted while waiting gets
   assert.equal(counts.optedOut, 2);
   assert.equal(counts.suppressed, 1);
 });
+
+test('the end of a broadcast is one event, with its counts', async () => {
+  const id = await campaign.draft();
+  const ends = async () => {
+    const { read } = campaign.spool.app.db;
+    const rows = await read.selectFrom('events').selectAll().where('type', '=', 'broadcast.sent').execute();
+    return rows.flatMap(({ data, mode, emailId }) => {
+      const shown = JSON.parse(data);
+      return shown.id === id ? [{ shown, mode, emailId }] : [];
+    });
+  };
+  await campaign.act(id, 'send');
+  await campaign.work();
+  assert.deepEqual(await ends(), [], 'copies are in the queue');
+  await deliverAll(id);
+  for (let rounds = 0; rounds < 3; rounds++) {
+    await campaign.spool.clock.advance(60_000);
+    await campaign.work();
+    await campaign.spool.deliverDue();
+  }
+  const [end, ...others] = await ends();
+  assert.deepEqual(others, []);
+  assert.deepEqual([end?.mode, end?.emailId, end?.shown.status], ['live', null, 'sent']);
+  const { html: _, text: __, ...summary } = await campaign.show(id);
+  assert.deepEqual(end?.shown.counts.recipients, summary.counts.recipients);
+  assert.equal(end?.shown.sentAt, summary.sentAt);
+});

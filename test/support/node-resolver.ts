@@ -1,12 +1,10 @@
-/** The resolver mailauth asks, answered from zone text in the way of `node:dns`. */
+/** Answers the lookups of mailauth from a `Dns`, in the way of `node:dns`, which the library expects. */
+import type { Dns, DnsAnswer } from '../../src/system/dns.ts';
 
-import type { DnsAnswer } from '../../src/system/dns.ts';
-import { zoneDns } from '../support/zone-dns.ts';
+/** Returns the records of a name, or rejects with an error that has a code of `node:dns`. */
+export type NodeResolver = (name: string, type: string) => Promise<string[][] | string[]>;
 
-export type Resolver = (name: string, type: string) => Promise<string[][] | string[]>;
-
-export function zoneResolver(zoneText: string): Resolver {
-  const dns = zoneDns(zoneText);
+export function nodeResolver(dns: Dns): NodeResolver {
   return async (name, type) => {
     if (type === 'TXT') return records(await dns.txt(name)).map((text) => [text]);
     if (type === 'A') return records(await dns.a(name));
