@@ -8,6 +8,7 @@ import { asLine } from '../emails/request/line.ts';
 import { addressKey } from '../mail/address.ts';
 import { COMPOSER_VERSION } from '../mail/message/compose.ts';
 import { writeMessageFields } from '../mail/message/message-fields.ts';
+import { CONTACT_DELETED } from '../queue/exclusions.ts';
 import type { NewRecipient } from '../queue/store.ts';
 import { AppError, errorMessage } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
@@ -48,7 +49,7 @@ export function buildCopy(run: BroadcastRunRow, building: Building): Copy | Fail
 }
 
 function build(run: BroadcastRunRow, { frozen, contact, row, now, maxAgeMs }: Building): Copy | Failure {
-  if (!contact) return { state: 'failed', reason: 'The contact was deleted' };
+  if (!contact) return { state: 'failed', reason: CONTACT_DELETED };
   const values = JSON.parse(row.mergeValues ?? '{}') as Values;
   if (longestTexts(frozen, values) > MAX_RENDERED_CHARACTERS)
     return { state: 'failed', reason: 'The values of the contact make the message too long' };

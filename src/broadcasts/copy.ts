@@ -21,7 +21,7 @@ import {
 } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
 import { queueKeyOf } from '../queue/dispatch/delivery-queue.ts';
-import { findExclusions } from '../queue/exclusions.ts';
+import { CONTACT_DELETED, findExclusions } from '../queue/exclusions.ts';
 import { enqueue, recordRecipientEvent } from '../queue/store.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { chargeQuota, remainingQuota } from '../tenants/quota.ts';
@@ -143,7 +143,7 @@ async function copyEach(
       audienceId: frozen.audienceId,
       idOrAddress: row.contactId,
     });
-    const refused = await findRefusal(tx, run, { contact, topicId: frozen.topicId });
+    const refused = await findRefusal(tx, run, { contact, topicId: frozen.topicId, now });
     const copy = refused ?? buildCopy(run, { frozen, contact, row, now, maxAgeMs });
     if ('email' in copy) {
       await storeCopy(tx, copy, tally);
@@ -168,9 +168,9 @@ type Refusal = { state: Exclude<LedgerDecision['state'], 'queued'>; reason: stri
 async function findRefusal(
   tx: Tx,
   { broadcastId, tenantId, mode, startedAt }: BroadcastRunRow,
-  { contact, topicId }: { contact: ContactRow | undefined; topicId: Frozen['topicId'] },
+  { contact, topicId, now }: { contact: ContactRow | undefined; topicId: Frozen['topicId']; now: number },
 ): Promise<Refusal | undefined> {
-  if (!contact) return { state: 'canceled', reason: 'The contact was deleted' };
+  if (!contact) return { state: 'canceled', reason: CONTACT_DELETED };
   const { address } = contact;
   const question = { kind: 'broadcast', topicId, addresses: [address] } as const;
   const exclusion = (await findExclusions(tx, tenantId, question)).get(addressKey(address));
@@ -180,7 +180,8 @@ async function findRefusal(
     tenantId,
     mode,
     address,
-    since: (startedAt ?? 0) - DAY_MS,
+    // The clock may have been set back since the start.
+    since: Math.min(startedAt ?? 0, now) - DAY_MS,
   });
   return isTaken
     ? { state: 'canceled', reason: 'Another contact with this address got the broadcast' }

@@ -1,8 +1,8 @@
 /** Resumes broadcasts. */
 import type { App } from '../app.ts';
 import type { BroadcastRow } from '../db/marketing-tables.ts';
-import type { Caller } from '../tenants/authenticate.ts';
 import { control } from './control.ts';
+import type { Author } from './draft.ts';
 import { findRun } from './runs/store.ts';
 import { startBroadcast } from './start.ts';
 import { getBroadcast } from './store.ts';
@@ -14,7 +14,7 @@ type ResumeApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'wakeups' | 
  * @throws AppError not_found, invalid_state; for one that is started, also validation_error, restricted_api_key and
  * domain_not_verified
  */
-export async function resumeBroadcast(app: ResumeApp, caller: Caller, id: string): Promise<BroadcastRow> {
+export async function resumeBroadcast(app: ResumeApp, caller: Author, id: string): Promise<BroadcastRow> {
   const broadcast = await getBroadcast(app.db.read, caller, id);
   const run = await findRun(app.db.read, broadcast.id);
   if (broadcast.status === 'paused' && run?.startedAt === null)

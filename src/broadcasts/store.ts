@@ -43,7 +43,7 @@ type BroadcastList = PageRequest & {
 };
 
 /** A broadcast without its texts. */
-type Listed = Omit<BroadcastRow, 'html' | 'text'>;
+export type Listed = Omit<BroadcastRow, 'html' | 'text'>;
 const LISTED = [
   'id',
   'tenantId',
@@ -77,7 +77,20 @@ export function listBroadcasts(
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
-/** Returns a broadcast without its texts. The id comes from a run, never from a caller. */
+type NewestList = { tenantId: BroadcastRow['tenantId'] | undefined } & Pick<
+  BroadcastList,
+  'status' | 'limit'
+>;
+
+/** Returns the newest broadcasts of both modes, of one tenant or of all, without their bodies. Only the operator may see them. */
+export function listNewestBroadcasts(tx: Tx, { tenantId, status, limit }: NewestList): Promise<Page<Listed>> {
+  const all = tx.selectFrom('broadcasts').select(LISTED);
+  const ofTenant = tenantId === undefined ? all : all.where('tenantId', '=', tenantId);
+  const wanted = status === undefined ? ofTenant : ofTenant.where('status', '=', status);
+  return readPage({ limit }, (slice) => inSlice(wanted, 'id', slice).execute());
+}
+
+/** Returns a broadcast without its texts. The id comes from a row or from the operator, never from a caller of the API. */
 export function findListed(tx: Tx, id: BroadcastRow['id']): Promise<Listed | undefined> {
   return tx.selectFrom('broadcasts').select(LISTED).where('id', '=', id).executeTakeFirst();
 }

@@ -30,8 +30,11 @@ type Memory = {
   tenantId: BroadcastRunRow['tenantId'];
   /** Earliest time of the next step, on the monotonic clock in milliseconds. */
   nextAt: number;
-  /** Status at the last step. A change begins a new pass through the copies. */
-  status: DueRun['status'];
+  /**
+   * Time of the last change that was seen. A later one begins a new pass through the copies, also when the status is as
+   * before: a broadcast may have been paused and resumed since.
+   */
+  updatedAt: DueRun['updatedAt'];
   /** Contact after which the pass through the copies in the queue goes on; undefined when the pass is over. */
   passAfter: string | undefined;
 };
@@ -45,10 +48,10 @@ export function createBroadcastWork(app: BroadcastApp): Work<DueRun> {
   /** Time of the last step of each tenant with due runs. Those that waited longest come first. */
   let servedAt = new Map<DueRun['tenantId'], number>();
 
-  function memoryOf({ broadcastId, tenantId, status }: DueRun): Memory {
+  function memoryOf({ broadcastId, tenantId, updatedAt }: DueRun): Memory {
     const known = memories.get(broadcastId);
-    if (known?.status === status) return known;
-    const memory = { tenantId, status, nextAt: 0, passAfter: '' };
+    if (known?.updatedAt === updatedAt) return known;
+    const memory = { tenantId, updatedAt, nextAt: 0, passAfter: '' };
     memories.set(broadcastId, memory);
     return memory;
   }
@@ -126,6 +129,7 @@ function createStep(app: BroadcastApp) {
     if (memory.passAfter === undefined) return;
     memory.passAfter = await db.commit(pass, { broadcastId, after: memory.passAfter, now: clock.now() });
     wakeups.notify('queue');
+    wakeups.notify('suspects');
     wakeups.notify('events');
   }
 

@@ -28,7 +28,7 @@ export type BroadcastRunRow = {
   contentId: number | null;
   /** JSON of everything else that was frozen at the start. */
   frozen: string | null;
-  /** Newest contact at the start. Contacts that were created later receive nothing. */
+  /** Id right after the newest contact at the start. Contacts that were created later receive nothing. */
   walkUntil: Id<'ct'> | null;
   /** Last contact that the walk through the audience has written to the ledger. */
   walkAfter: Id<'ct'> | null;

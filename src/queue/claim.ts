@@ -2,11 +2,12 @@
  * Claims mail for delivery. A claim counts the attempt and is durable before anything is sent, so that after a crash
  * the daemon knows all mail that may have been sent.
  */
+import { findAddressOf } from '../audiences/contacts/store.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { findBroadcastStatus } from '../ledger/store.ts';
 import { addressKey } from '../mail/address.ts';
-import { type Exclusion, findExclusions } from './exclusions.ts';
+import { CONTACT_DELETED, type Exclusion, findExclusions } from './exclusions.ts';
 import type { Outcome } from './outcome/outcome.ts';
 import { withPart } from './parts/store.ts';
 import type { Transition } from './state/transition.ts';
@@ -91,10 +92,13 @@ async function claimMessage(
     .filter((recipient) => isDue(recipient, now))
     .slice(0, message.kind === 'broadcast' ? READERS_PER_TRANSACTION : RECIPIENTS_PER_TRANSACTION);
   if (due.length === 0) return undefined;
-  const stop = await findStop(tx, message);
-  const excluded = stop ? new Map<string, Exclusion>() : await findExcluded(tx, message, due);
+  const contactAddress = message.contactId === null ? undefined : await findAddressOf(tx, message.contactId);
+  const stop = await findStop(tx, message, contactAddress);
+  const excluded = stop
+    ? new Map<string, Exclusion>()
+    : await findExcluded(tx, message, { due, contactAddress });
   const changes = due.map((recipient): Change => {
-    const exclusion = excluded.get(addressKey(recipient.address));
+    const exclusion = excluded.get(addressKey(recipient.address)) ?? excluded.get(contactAddress ?? '');
     const claimed = { cause: 'claimed', runId, leasedUntil } as const;
     return { recipient, transition: stop ?? (exclusion ? { cause: 'suppressed', ...exclusion } : claimed) };
   });
@@ -106,13 +110,19 @@ async function claimMessage(
 /**
  * Returns the change that a copy gets instead of a claim when its broadcast is not being sent: it is parked while the
  * broadcast is paused, and canceled with it. A broadcast whose copies were all tried is sent, and they may be tried again.
+ * The copy of a contact that was deleted is canceled, because its choices were deleted with it.
  */
-async function findStop(tx: Tx, { broadcastId }: SpooledMessage): Promise<Transition | undefined> {
+async function findStop(
+  tx: Tx,
+  { broadcastId, contactId }: SpooledMessage,
+  contactAddress: string | undefined,
+): Promise<Transition | undefined> {
   if (broadcastId === null) return undefined;
   switch (await findBroadcastStatus(tx, broadcastId)) {
     case 'sending':
     case 'sent':
-      return undefined;
+      if (contactId === null || contactAddress !== undefined) return undefined;
+      return { cause: 'canceled', diagnostic: CONTACT_DELETED };
     case 'paused':
       return { cause: 'parked' };
     default:
@@ -120,15 +130,19 @@ async function findStop(tx: Tx, { broadcastId }: SpooledMessage): Promise<Transi
   }
 }
 
-/** Returns the excluded addresses of the recipients. Test mail has none, because it is never sent to anybody. */
+/**
+ * Returns the excluded addresses of the recipients, and of the contact that a copy is for: its address may have changed
+ * since, and its choices with it. Test mail has none, because it is never sent to anybody.
+ */
 function findExcluded(
   tx: Tx,
-  message: SpooledMessage,
-  recipients: readonly RecipientRow[],
+  { tenantId, kind, topicId, mode }: SpooledMessage,
+  { due, contactAddress }: { due: readonly RecipientRow[]; contactAddress: string | undefined },
 ): Promise<ReadonlyMap<string, Exclusion>> {
-  const addresses = message.mode === 'live' ? recipients.map((recipient) => recipient.address) : [];
-  const { kind, topicId } = message;
-  return findExclusions(tx, message.tenantId, { kind, topicId, addresses });
+  const readers = due.map((recipient) => recipient.address);
+  const isMoved = contactAddress !== undefined && !readers.some((one) => addressKey(one) === contactAddress);
+  const addresses = mode === 'live' ? [...readers, ...(isMoved ? [contactAddress] : [])] : [];
+  return findExclusions(tx, tenantId, { kind, topicId, addresses });
 }
 
 function isDue({ state, dueAt }: RecipientRow, now: number): boolean {

@@ -14,6 +14,8 @@ export const SUPPRESSED = 'The address is on the suppression list';
 export const OPTED_OUT = 'The reader has unsubscribed';
 /** Diagnostic of a recipient without a choice, or with an opt-out, for a topic whose default is opt-out. */
 export const NOT_OPTED_IN = 'The reader has not opted in to the topic, or has unsubscribed';
+/** Why the copy of a broadcast is canceled whose contact no longer exists. */
+export const CONTACT_DELETED = 'The contact was deleted';
 
 type Question = Pick<MessageRow, 'kind' | 'topicId'> & { addresses: readonly string[] };
 

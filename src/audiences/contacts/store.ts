@@ -76,6 +76,32 @@ export async function findContact(
   return address === undefined ? undefined : byAddress.first(tx, { tenantId, audienceId, address });
 }
 
+const newestId = statement((db, param: Param<Pick<ContactRow, 'audienceId'>>) =>
+  db
+    .selectFrom('contacts')
+    .select('id')
+    .where('audienceId', '=', param('audienceId'))
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1)),
+);
+
+/** Returns the id of the newest contact of an audience, or undefined when it has none. */
+export async function findNewestContact(
+  tx: Tx,
+  audienceId: AudienceId,
+): Promise<ContactRow['id'] | undefined> {
+  return (await newestId.first(tx, { audienceId }))?.id;
+}
+
+const addressById = statement((db, param: Param<Pick<ContactRow, 'id'>>) =>
+  db.selectFrom('contacts').select('address').where('id', '=', param('id')),
+);
+
+/** Returns the address of a contact, or undefined when it was deleted. The id comes from a row, never from a caller. */
+export async function findAddressOf(tx: Tx, id: ContactRow['id']): Promise<string | undefined> {
+  return (await addressById.first(tx, { id }))?.address;
+}
+
 /**
  * Returns a contact.
  * @throws AppError not_found

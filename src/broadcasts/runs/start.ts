@@ -1,7 +1,8 @@
 /** The write that starts a broadcast: its run, its content, its counts and its status at once. */
+import { findNewestContact } from '../../audiences/contacts/store.ts';
 import type { BroadcastRunRow } from '../../db/broadcast-tables.ts';
 import type { BroadcastRow } from '../../db/marketing-tables.ts';
-import { defineWrite } from '../../db/operation.ts';
+import { defineWrite, type Tx } from '../../db/operation.ts';
 import { insertCounts } from '../../ledger/store.ts';
 import type { NewSource } from '../../queue/contents/source.ts';
 import { insertContent } from '../../queue/contents/store.ts';
@@ -25,6 +26,19 @@ export function requireStartable({ status }: Pick<BroadcastRow, 'status'>, from:
     'invalid_state',
     `The broadcast is ${status}; only a draft or a scheduled one can be sent`,
   );
+}
+
+/**
+ * Returns the id before which the walk ends. The newest contact may have an id from a time when the clock was ahead; with
+ * one more character, the bound comes right after it.
+ */
+async function findWalkEnd(
+  tx: Tx,
+  audienceId: Frozen['audienceId'],
+  now: number,
+): Promise<BroadcastRunRow['walkUntil']> {
+  const [next, newest] = [newId('ct', now + 1), await findNewestContact(tx, audienceId)];
+  return newest !== undefined && newest > next ? `${newest}0` : next;
 }
 
 type Start = { broadcast: BroadcastRow; from: StartedFrom; frozen: Frozen; source: NewSource; now: number };
@@ -57,7 +71,7 @@ export const storeStart = defineWrite(
       nextCopyAt: null,
       contentId: await insertContent(tx, tenantId, source),
       frozen: JSON.stringify(frozen),
-      walkUntil: newId('ct', now + 1),
+      walkUntil: await findWalkEnd(tx, frozen.audienceId, now),
       walkAfter: null,
       walkedAt: null,
       domainId: frozen.domainId,

@@ -96,6 +96,8 @@ export const moveDueRuns = defineWrite('broadcasts.moveDue', async (tx, { now }:
 /** A run with work that is due. */
 export type DueRun = Pick<BroadcastRunRow, 'broadcastId' | 'tenantId'> & {
   status: BroadcastStatus;
+  /** Time of the last change of the broadcast. It grows with every change of its status. */
+  updatedAt: number;
   dueAt: number;
 };
 
@@ -106,7 +108,8 @@ const dueRuns = statement((db, param: Param<{ now: number }>) =>
   db
     .selectFrom('broadcastRuns')
     .innerJoin('broadcasts', 'broadcasts.id', 'broadcastRuns.broadcastId')
-    .select(['broadcastRuns.broadcastId', 'broadcastRuns.tenantId', 'broadcasts.status'])
+    .select(['broadcastRuns.broadcastId', 'broadcastRuns.tenantId'])
+    .select(['broadcasts.status', 'broadcasts.updatedAt'])
     .select(sql<number>`"dueAt"`.as('dueAt'))
     .where(isDue)
     .where('dueAt', '<=', constant(param('now')))

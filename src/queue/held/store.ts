@@ -18,12 +18,27 @@ const waitingSuspect = statement((db) =>
     .select(['messageId', 'queue', 'interruptedAttempts'])
     .where(isSuspect)
     .where('dueAt', 'is', null)
+    // The claim would park it again, and the trials of others would wait for it.
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('messages')
+            .innerJoin('broadcasts', 'broadcasts.id', 'messages.broadcastId')
+            .select('messages.id')
+            .whereRef('messages.id', '=', 'recipients.messageId')
+            .where('broadcasts.status', '=', sql.lit('paused')),
+        ),
+      ),
+    )
     .orderBy('interruptedAttempts')
     .orderBy('id')
     .limit(1),
 );
 
-/** Returns the suspect whose trial is next: the oldest of those with the fewest interrupted attempts. */
+/**
+ * Returns the suspect whose trial is next: the oldest of those with the fewest interrupted attempts. Copies of a paused
+ * broadcast wait until it is resumed.
+ */
 export function findWaitingSuspect(tx: Tx): Promise<Suspect | undefined> {
   return waitingSuspect.first(tx, {});
 }

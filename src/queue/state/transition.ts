@@ -34,7 +34,8 @@ export type Transition =
   | { cause: 'unsent'; dueAt: number }
   /** An operator released held mail. */
   | { cause: 'released'; dueAt: number }
-  | { cause: 'canceled' }
+  /** `diagnostic` says why, when it was not the sender who canceled the mail. */
+  | { cause: 'canceled'; diagnostic?: string }
   /** The broadcast of the copy is paused. */
   | { cause: 'parked' }
   /** The broadcast of the copy was resumed. */
@@ -96,7 +97,9 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
       return { patch, events: [{ type: 'email.suppressed', details: {}, counters: ['suppressed'] }] };
     }
     case 'canceled': {
-      const patch = { state: 'canceled', dueAt: null, runId: null, interruptedAttempts: 0 } as const;
+      const { diagnostic } = transition;
+      const ended = { state: 'canceled', dueAt: null, runId: null, interruptedAttempts: 0 } as const;
+      const patch = diagnostic === undefined ? ended : { ...ended, diagnostic };
       return { patch, events: [{ type: 'email.canceled', details: {}, counters: ['canceled'] }] };
     }
     case 'interrupted':
