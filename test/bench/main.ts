@@ -13,6 +13,7 @@ import { ceilings } from './ceilings.ts';
 import { csv } from './csv.ts';
 import { disk } from './disk.ts';
 import { memory } from './memory.ts';
+import { metrics } from './metrics.ts';
 import { million } from './million.ts';
 import { postfix } from './postfix.ts';
 import { postrider } from './postrider.ts';
@@ -38,6 +39,7 @@ const GROUPS: readonly Group[] = [
   scheduled,
   attachments,
   million,
+  metrics,
   retention,
   csv,
   disk,
