@@ -116,11 +116,16 @@ function valuesOf({ start, kind, domainId, broadcastId, provider }: Position): R
 export const readCounts = defineRead(
   'counts.read',
   async (tx, slice: CountSlice): Promise<{ spans: CountedSpan[]; next: Position | null }> => {
-    const { groupBy } = slice;
+    const { groupBy, until } = slice;
     const next = await findEnd(tx, slice);
-    const wanted = rowsOf(tx, slice).where((every) => every.and(conditionsOf(slice.filter)));
+    const rest = rowsOf(tx, slice);
+    // SQLite stops at the bound of `start`. It checks the other condition for each row up to there.
+    const wanted = next
+      ? rest.where('start', '<=', next.start).where(sql<boolean>`${POSITION} <= ${valuesOf(next)}`)
+      : rest.where('start', '<', until);
     const group = groupBy === null ? sql<string | null>`NULL` : sql<string | null>`${sql.ref(groupBy)}`;
-    const spans = await (next ? wanted.where(sql<boolean>`${POSITION} <= ${valuesOf(next)}`) : wanted)
+    const spans = await wanted
+      .where((every) => every.and(conditionsOf(slice.filter)))
       .select(['start', group.as('group')])
       .select(COUNTERS.map((counter) => sql<number>`sum(${sql.ref(counter)})`.as(counter)))
       .groupBy(groupBy === null ? ['start'] : ['start', groupBy])
@@ -129,13 +134,12 @@ export const readCounts = defineRead(
   },
 );
 
-function rowsOf(tx: Tx, { tenantId, mode, span, from, until, after }: CountSlice) {
+function rowsOf(tx: Tx, { tenantId, mode, span, from, after }: CountSlice) {
   const all = tx
     .selectFrom('counts')
     .where('tenantId', '=', tenantId)
     .where('mode', '=', mode)
-    .where('span', '=', span)
-    .where('start', '<', until);
+    .where('span', '=', span);
   return after === null
     ? all.where('start', '>=', from)
     : all.where(sql<boolean>`${POSITION} > ${valuesOf(after)}`);
@@ -144,6 +148,7 @@ function rowsOf(tx: Tx, { tenantId, mode, span, from, until, after }: CountSlice
 /** Returns the last row of a full slice. */
 function findEnd(tx: Tx, slice: CountSlice): Promise<Position | undefined> {
   return rowsOf(tx, slice)
+    .where('start', '<', slice.until)
     .select(['start', 'kind', 'domainId', 'broadcastId', 'provider'])
     .orderBy('start')
     .orderBy('kind')

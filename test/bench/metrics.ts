@@ -1,6 +1,6 @@
 /**
- * `GET /v1/metrics` of 90 days with a million emails: its p99 by day and by hour, with every group and filter, and whether its
- * sums are those of the events. `BENCH_EMAILS` makes the row smaller for a first look.
+ * `GET /v1/metrics` of 90 days with a million emails: its p99 with every group and filter, and whether its sums are those of
+ * the events. Reports of a month by hour, which read more rows, stand below it. `BENCH_EMAILS` makes the row smaller for a first look.
  */
 import { DAY_MS } from '../../src/system/clock.ts';
 import { type DaemonProcess, startDaemonProcess } from '../support/daemon.ts';
@@ -136,11 +136,14 @@ async function measureKinds(daemon: DaemonProcess, store: Store): Promise<Measur
     all.push(...times);
     slowest[`p99 of ${name}`] = percentile(times, 0.99);
   }
+  const ofQuarter = Object.entries(slowest).flatMap(([name, ms]) =>
+    name.includes(`${DAYS} days`) ? [ms] : [],
+  );
   const byTag: number[] = [];
   const tagged = `${rangeOf(store, 31)}&tag=campaign:c0`;
   for (let report = 0; report < REPORTS_BY_TAG; report++) byTag.push(await timed(tagged));
   return {
-    figure: Math.max(...Object.values(slowest)),
+    figure: Math.max(...ofQuarter),
     p50Ms: median(all),
     p99Ms: percentile(all, 0.99),
     memory: treeMemory([daemon.pid]),

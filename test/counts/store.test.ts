@@ -89,7 +89,10 @@ test('a report walks the primary key and sorts nothing', async () => {
   });
   const walks = plan.filter((line) => line.includes('counts'));
   for (const line of walks)
-    assert.match(line, /^SEARCH counts USING PRIMARY KEY \(tenantId=\? AND mode=\? AND span=\? AND /);
+    assert.match(
+      line,
+      /^SEARCH counts USING PRIMARY KEY \(tenantId=\? AND mode=\? AND span=\? AND .*start<\?\)$/,
+    );
   assert.ok(walks.length >= 4);
   assert.deepEqual(
     plan.filter((line) => line.includes('TEMP B-TREE')),

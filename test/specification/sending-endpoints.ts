@@ -74,6 +74,8 @@ export const SENDING_ENDPOINTS: readonly Section[] = [
       'tags: up to 10 pairs of strings':
         'emails/content.test.ts: tags are up to 10 pairs of strings, and are shown',
       'tags are for filtering': 'emails/list.test.ts: filters: a tag, by its key and its value',
+      'tags are for analytics':
+        'statistics/metrics.test.ts: mail with a tag is counted again from its events, and agrees with the counters',
       'scheduledAt is a future time, at which it is sent': [
         'emails/change.test.ts: a scheduled email is queued, and leaves when it is due and not before',
         'queue/dispatch/dispatcher.test.ts: scheduled mail leaves when it is due, dated then, and not before',
