@@ -3,6 +3,7 @@ import { installPackages } from '../support/debian.ts';
 
 /** A package, and the program that shows it is there. */
 const PACKAGES = {
+  chromium: '/usr/bin/chromium',
   curl: '/usr/bin/curl',
   postfix: '/usr/lib/postfix/sbin/master',
   python3: '/usr/bin/python3',

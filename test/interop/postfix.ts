@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '../support/daemon.ts';
 import { freePort } from '../support/loopback.ts';
+import { writeCertificate } from './certificate.ts';
 import { until } from './until.ts';
 
 export type PostfixOptions = {
@@ -100,14 +101,6 @@ function start(configuration: string): ChildProcess {
   process.on('exit', atExit);
   child.once('exit', () => process.off('exit', atExit));
   return child;
-}
-
-async function writeCertificate(home: string, hostname: string): Promise<void> {
-  await promisify(execFile)('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-    ...['-days', '2', '-subj', `/CN=${hostname}`, '-addext', `subjectAltName=DNS:${hostname}`],
-    ...['-keyout', join(home, 'key.pem'), '-out', join(home, 'certificate.pem')],
-  ]);
 }
 
 function mainCf(options: PostfixOptions & { home: string; hostname: string }): string {

@@ -34,6 +34,7 @@ export type Sender = {
   key: string;
   /** All the zone text the fake DNS answers from. */
   zone: string;
+  get(path: string): Promise<DaemonResponse>;
   post(path: string, body: unknown): Promise<DaemonResponse>;
   /** Posts an email from the verified domain and resolves with its id. */
   send(to: string, fields?: Record<string, unknown>): Promise<string>;
@@ -75,6 +76,7 @@ export async function startSender(options: {
     daemon,
     key,
     zone,
+    get: (path) => request('GET', path),
     post,
     email,
     async send(to, fields = {}) {

@@ -1,0 +1,30 @@
+/** Headless Chromium of Debian, which reaches one host name on this machine and nothing else. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const PROGRAM = '/usr/bin/chromium';
+const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+/** Starts the browser. `https://<hostname>` leads to the port of this machine, and no other name leads anywhere. */
+export function startBrowser({ hostname, port }: { hostname: string; port: number }): Promise<Browser> {
+  const rules = `MAP ${hostname}:443 127.0.0.1:${port}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`;
+  return chromium.launch({
+    executablePath: PROGRAM,
+    // The sandbox of Chromium does not work for root, which these tests run as.
+    args: ['--no-sandbox', `--host-resolver-rules=${rules}`],
+  });
+}
+
+/**
+ * Returns what axe finds wrong with the page, one line for each rule, such as `color-contrast: <button>…`. The page must
+ * allow scripts.
+ */
+export async function findViolations(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResult;
+  if (passes.length === 0) return ['axe has checked nothing'];
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+type AxeResult = Record<'violations' | 'passes', { id: string; nodes: { html: string }[] }[]>;
