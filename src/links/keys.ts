@@ -3,6 +3,7 @@
  * database and its key keeps every link valid.
  */
 import { createHash, hkdfSync } from 'node:crypto';
+import type { SealingKeys } from './sealed-token.ts';
 
 /** A key of public links. Each purpose has a key of its own. */
 type LinkKey = {
@@ -12,6 +13,8 @@ type LinkKey = {
   encryption: Buffer;
   /** Makes the nonce of a token from its content, with 32 bytes. */
   nonce: Buffer;
+  /** Seals the tokens of confirmation mail. */
+  confirmation: SealingKeys;
 };
 
 export type LinkKeys = {
@@ -37,5 +40,6 @@ function derive(masterKey: Buffer): LinkKey {
   const of = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', masterKey, '', `links: ${purpose}`, KEY_BYTES));
   const id = createHash('sha256').update(of('id')).digest().subarray(0, ID_BYTES);
-  return { id, encryption: of('encryption'), nonce: of('nonce') };
+  const confirmation = { encryption: of('confirmation encryption'), nonce: of('confirmation nonce') };
+  return { id, encryption: of('encryption'), nonce: of('nonce'), confirmation };
 }
