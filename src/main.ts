@@ -7,6 +7,7 @@ import { openApi } from './api.ts';
 import { type App, type OpenOptions, openApp } from './app.ts';
 import { contactExport } from './audiences/contacts/export.ts';
 import { contactImport } from './audiences/contacts/import.ts';
+import { moveDueRequests } from './audiences/opt-in/store.ts';
 import { createAudienceSweep } from './audiences/worker.ts';
 import { requireWritableFolders } from './blobs/files.ts';
 import { blobFolder } from './blobs/owner.ts';
@@ -15,6 +16,7 @@ import { recipientExport } from './broadcasts/recipients/export.ts';
 import { moveDueRuns } from './broadcasts/runs/store.ts';
 import { createBroadcastWork } from './broadcasts/worker.ts';
 import type { Config } from './config.ts';
+import { createConfirmationWork } from './confirmations/worker.ts';
 import { openControlSocket } from './control-socket.ts';
 import { type DueWork, followClock, startInstallationWork } from './db/installation/worker.ts';
 import { adviseOnStorage } from './db/storage-advice.ts';
@@ -59,6 +61,7 @@ export const DUE_WORKS: readonly DueWork[] = [
   { move: (db, setBack) => db.commit(moveDueChecks, setBack) },
   { move: moveEngagements },
   { move: (db, setBack) => db.commit(moveDueRuns, setBack), wakeup: 'broadcasts' },
+  { move: (db, setBack) => db.commit(moveDueRequests, setBack), wakeup: 'confirmations' },
 ];
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
@@ -151,6 +154,7 @@ function startWorkers(app: App): Stoppable[] {
     startWork(app, createJobSweep(app)),
     startWork(app, createAudienceSweep(app)),
     startWork(app, createBroadcastWork(app)),
+    startWork(app, createConfirmationWork(app)),
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
     startWork(app, createJudgingWork(app)),

@@ -22,6 +22,7 @@ async function ask(method: TestMethod, path: string, body?: object) {
 
 const audienceId = (await ask('POST', '/audiences', { name: 'Readers' })).id;
 const topicId = (await ask('POST', '/topics', { name: 'News' })).id;
+const SENDER = `Ada <ada@${SANDBOX}>`;
 const TAG = '{{{unsubscribe_url}}}';
 const filterBy = (field: string) => ({ op: 'and', rules: [{ field, cmp: 'exists' }] });
 
@@ -46,7 +47,14 @@ const SUBJECTS: readonly Subject[] = [
     body: { name: 'Welcome', subject: 'Hello {{a}}', html: '<p>Hi {{b|you}}</p>', text: 'Hi' },
     change: { name: 'Goodbye', subject: 'Bye {{a}}', html: '<p>Bye {{b|you}}</p>', text: null },
   },
-  { path: '/audiences', body: { name: 'Readers' }, change: { name: '😀'.repeat(200) } },
+  {
+    path: '/audiences',
+    body: { name: 'Readers' },
+    change: {
+      name: '😀'.repeat(200),
+      optIn: { from: SENDER, replyTo: 'a@b.example', subject: 'Hi', templateId: null, language: 'fr' },
+    },
+  },
   {
     path: '/segments',
     body: { name: 'Some', audienceId, filter: filterBy('firstName') },

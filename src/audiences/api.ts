@@ -6,10 +6,14 @@ import { resourceRoutes } from '../http/json/resource.ts';
 import { newId } from '../system/ids.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { deleteAudience } from './delete.ts';
+import { readOptIn } from './opt-in/settings.ts';
 import { audienceChangeSchema, audienceSchema, newAudienceSchema, showAudience } from './schemas.ts';
 import { changeAudience, getAudience, insertAudience, listAudiences } from './store.ts';
 
-type AudiencesApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
+type AudiencesApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
+
+/** Setting the sender of confirmation mail is checked as sending from it is. */
+const refuses = ['domain_not_verified', 'restricted_api_key'] as const;
 
 /** Adds the routes of audiences to the server. */
 export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp): void {
@@ -21,17 +25,26 @@ export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp)
     schema: audienceSchema,
     show: showAudience,
   });
-  audiences.create({ body: newAudienceSchema }, async (request) => {
-    const audience = newAudience(callerOf(request).tenantId, request.body.name, app.clock.now());
+  audiences.create({ body: newAudienceSchema, refuses }, async (request) => {
+    const caller = callerOf(request);
+    const { name, optIn: given = null } = request.body;
+    const optIn = await readOptIn(app, caller, given);
+    const audience = newAudience({ tenantId: caller.tenantId, name, optIn }, app.clock.now());
     await app.db.commit(insertAudience, audience);
     return audience;
   });
   audiences.list({}, (request, page) => listAudiences(app.db.read, callerOf(request).tenantId, page));
   audiences.get({}, (request) => getAudience(app.db.read, callerOf(request).tenantId, request.params.id));
-  audiences.update({ body: audienceChangeSchema }, (request) => {
-    const { tenantId } = callerOf(request);
+  audiences.update({ body: audienceChangeSchema, refuses }, async (request) => {
+    const caller = callerOf(request);
+    const { name, optIn } = request.body;
+    const change = {
+      ...(name !== undefined && { name }),
+      ...(optIn !== undefined && { optIn: await readOptIn(app, caller, optIn) }),
+    };
+    const { tenantId } = caller;
     const { id } = request.params;
-    return app.db.commit(changeAudience, { tenantId, id, change: request.body, now: app.clock.now() });
+    return app.db.commit(changeAudience, { tenantId, id, change, now: app.clock.now() });
   });
   audiences.delete(
     {
@@ -47,7 +60,7 @@ export function registerAudiencesApi(server: FastifyInstance, app: AudiencesApp)
   );
 }
 
-function newAudience(tenantId: AudienceRow['tenantId'], name: string, now: number): AudienceRow {
+function newAudience(given: Pick<AudienceRow, 'tenantId' | 'name' | 'optIn'>, now: number): AudienceRow {
   const id = newId('aud', now);
-  return { id, tenantId, name, contactCount: 0, createdAt: now, updatedAt: now, deletedAt: null };
+  return { ...given, id, contactCount: 0, createdAt: now, updatedAt: now, deletedAt: null };
 }

@@ -77,10 +77,14 @@ export const changeAudience = defineWrite(
   'audiences.change',
   async (tx, { tenantId, id, change, now }: ById & { change: AudienceChange; now: number }) => {
     const before = await getAudience(tx, tenantId, id);
-    const { name = before.name } = change;
-    if (name === before.name) return before;
-    await tx.updateTable('audiences').set({ name, updatedAt: now }).where('id', '=', before.id).execute();
-    return { ...before, name, updatedAt: now };
+    const { name = before.name, optIn = before.optIn } = change;
+    if (name === before.name && optIn === before.optIn) return before;
+    await tx
+      .updateTable('audiences')
+      .set({ name, optIn, updatedAt: now })
+      .where('id', '=', before.id)
+      .execute();
+    return { ...before, name, optIn, updatedAt: now };
   },
 );
 

@@ -15,6 +15,7 @@ import { jobs } from './migrations/0018-jobs.ts';
 import { messageTopic } from './migrations/0019-message-topic.ts';
 import { broadcastRuns } from './migrations/0020-broadcast-runs.ts';
 import { tracking } from './migrations/0021-tracking.ts';
+import { optIn } from './migrations/0023-opt-in.ts';
 import { broadcastActivity } from './migrations/0025-broadcast-activity.ts';
 import { broadcastControl } from './migrations/0026-broadcast-control.ts';
 import { counts } from './migrations/0028-counts.ts';
@@ -35,6 +36,7 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   messageTopic,
   broadcastRuns,
   tracking,
+  optIn,
   broadcastActivity,
   broadcastControl,
   counts,

@@ -93,6 +93,8 @@ export type AudienceRow = {
   updatedAt: number;
   /** Time of deletion. A deleted audience is visible only to the worker that removes its contacts. */
   deletedAt: number | null;
+  /** JSON of the settings of double opt-in; null when contacts cannot be pending. */
+  optIn: string | null;
 };
 
 /** Written by audiences/contacts/store.ts. Live and test keys share contacts. The long columns come last. */
@@ -115,6 +117,10 @@ export type ContactRow = {
   topics: string;
   /** JSON object of strings, numbers and booleans. */
   properties: string;
+  /** 1 until the reader has confirmed the subscription. No marketing mail is sent before. */
+  pending: 0 | 1;
+  /** JSON of the proof of consent. Null for a contact that was never pending. */
+  consent: string | null;
 };
 
 /** Written by audiences/contacts/choices/store.ts with each contact, and when a reader decides: a choice by address. */

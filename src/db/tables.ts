@@ -5,6 +5,7 @@
 import type { Id } from '../system/ids.ts';
 import type { BroadcastEngagementRow, BroadcastLinkRow, ContactActivityRow } from './activity-tables.ts';
 import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from './broadcast-tables.ts';
+import type { ConfirmationRequestRow, ConfirmationRow } from './confirmation-tables.ts';
 import type { ContentRow } from './content-tables.ts';
 import type { CountRow } from './counts-tables.ts';
 import type { InboundRouteRow } from './inbound-tables.ts';
@@ -312,6 +313,8 @@ export type Tables = {
   audiences: AudienceRow;
   contacts: ContactRow;
   contactChoices: ContactChoiceRow;
+  confirmations: ConfirmationRow;
+  confirmationRequests: ConfirmationRequestRow;
   segments: SegmentRow;
   blobs: BlobRow;
   messages: MessageRow;

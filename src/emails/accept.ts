@@ -66,15 +66,21 @@ export const acceptEmail = defineWrite(
   'emails.accept',
   (tx, { rows, idempotency }: Accepting): Promise<Answer<Sent>> => {
     const { tenantId, mode, createdAt: now } = rows.message;
-    return acceptOnce(tx, { owner: { tenantId, mode, now }, claim: idempotency }, async () => {
-      const tally = new Tally();
-      const sent = await accept(tx, rows, tally);
-      await storeTally(tx, tally);
-      return sent;
-    });
+    return acceptOnce(tx, { owner: { tenantId, mode, now }, claim: idempotency }, () => acceptOne(tx, rows));
   },
   ACCEPTING,
 );
+
+/**
+ * Accepts one email and counts it, as part of a write.
+ * @throws AppError suppressed_recipient, quota_exceeded
+ */
+export async function acceptOne(tx: Tx, rows: EmailRows): Promise<Sent> {
+  const tally = new Tally();
+  const sent = await accept(tx, rows, tally);
+  await storeTally(tx, tally);
+  return sent;
+}
 
 type AcceptingBatch = {
   owner: IdempotencyOwner;

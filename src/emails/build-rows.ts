@@ -6,7 +6,7 @@ import type { EmailRow, MessageRow } from '../db/tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import { addressKey } from '../mail/address.ts';
 import type { Attachment } from '../mail/message/file-part.ts';
-import type { Caller } from '../tenants/authenticate.ts';
+import type { Caller as AnyCaller } from '../tenants/authenticate.ts';
 import type { EmailRows, SendPolicy } from './accept.ts';
 import { describeAttachment } from './load-attachments.ts';
 import type { StoredMessage } from './message.ts';
@@ -14,6 +14,9 @@ import type { Content } from './render.ts';
 import type { EnvelopeRecipient } from './request/addresses.ts';
 import { maxAgeMs } from './request/schedule.ts';
 import type { EmailRequest } from './request.ts';
+
+/** The owner of the email. The daemon itself sends some mail without a key. */
+type Caller = Omit<AnyCaller, 'keyId'>;
 
 type Prepared = {
   id: EmailRow['id'];

@@ -44,7 +44,7 @@ export type Share = {
  */
 export async function prepareEmail(
   app: PrepareApp,
-  caller: Caller,
+  caller: Omit<Caller, 'keyId'>,
   { request, holdText, files: allowance, pack }: Share & { request: EmailRequest },
 ): Promise<EmailRows> {
   const { addresses, headers } = request;

@@ -10,12 +10,13 @@ import type { Form } from '../http/pages/form-body.ts';
 import { renderPage } from '../http/pages/render.ts';
 import { createPagesServer } from '../http/pages/server.tsx';
 import type { HostedApp } from '../http/transport/host-names.ts';
-import { asTransportRefusal } from '../http/transport/refusal.ts';
 import { sendStatic, staticContent } from '../http/transport/static-content.ts';
 import { createLinks, type Links, UNSUBSCRIBE_PATH } from '../links/links.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
-import { AppError, notFound } from '../system/errors.ts';
+import { notFound } from '../system/errors.ts';
 import { findTopic } from '../topics/store.ts';
+import { serveConfirmation } from './confirmation.tsx';
+import { FORM_ROUTE, PAGE_HEADERS, unreadableForm } from './form-route.ts';
 import { chooseLanguage } from './language.ts';
 import { maskAddress } from './mask-address.ts';
 import { ACTION, type Outcome, PreferencesPage, TOPIC } from './preferences-page.tsx';
@@ -25,17 +26,8 @@ import { STYLESHEET } from './stylesheet.ts';
 type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
 
 const STYLESHEET_PATH = '/preferences.css';
-/** Maximum size of a form. A form with all topics of a tenant is smaller. Our own limit. */
-const MAX_FORM_BYTES = 16 * 1024;
 /** Time for which a browser keeps the stylesheet. Our own limit. */
 const STYLESHEET_SECONDS = 86_400;
-
-const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-store',
-};
 
 /** Creates the app, which is served for the host name of the links. */
 export function createPreferencesApp(
@@ -48,19 +40,19 @@ export function createPreferencesApp(
     unauthenticated: { limit: app.guards.visitors, isAuthenticated: () => false },
   });
   serveStylesheet(server);
-  const options = { bodyLimit: MAX_FORM_BYTES, errorHandler: refuseForm };
   type Route = { Params: { token: string } };
   const path = `${UNSUBSCRIBE_PATH}/:token`;
   server.get<Route>(path, async (request, reply) => {
     const subscription = requireSubscription(app, request.params.token);
     return show(app, { request, reply }, { subscription, outcome: 'asked' });
   });
-  server.post<Route & { Body?: Form }>(path, options, async (request, reply) => {
+  server.post<Route & { Body?: Form }>(path, FORM_ROUTE, async (request, reply) => {
     const subscription = requireSubscription(app, request.params.token);
     const { outcome, choices } = readForm(request.body, subscription);
     await decide(app, { ...subscription, choices: await choices(app) });
     return show(app, { request, reply }, { subscription, outcome });
   });
+  serveConfirmation(server, app, STYLESHEET_PATH);
   return { app: server, serves: (hostName) => app.links.hostNames.has(hostName) };
 }
 
@@ -115,7 +107,7 @@ function readForm(form: Form | undefined, subscription: Subscription): Wanted {
       return { outcome: 'saved', choices: (app) => chosenTopics(app, subscription, wanted) };
     }
     default:
-      throw unreadable();
+      throw unreadableForm();
   }
 }
 
@@ -151,16 +143,5 @@ async function show(
       topics={topics}
     />
   );
-  return reply.headers(HEADERS).send(renderPage(page));
-}
-
-/** Refuses a form that is too large or of another type as one that cannot be read: mail programs know no other reason. */
-function refuseForm(error: unknown): never {
-  const refusal = asTransportRefusal(error, 'a form');
-  const isOfForm = refusal?.code === 'payload_too_large' || refusal?.code === 'unsupported_media_type';
-  throw isOfForm ? unreadable() : error;
-}
-
-function unreadable(): AppError {
-  return new AppError('validation_error', 'The form cannot be read');
+  return reply.headers(PAGE_HEADERS).send(renderPage(page));
 }

@@ -1,8 +1,9 @@
 /**
  * Finds the recipients that a message must not be sent to: suppressed addresses, and for marketing mail the readers who
- * have opted out of its topic. Accepting mail and every attempt to deliver it ask here.
+ * have opted out of its topic or have not confirmed. Accepting mail and every attempt to deliver it ask here.
  */
 import { findOptedOut } from '../audiences/contacts/choices/store.ts';
+import { findUnconfirmed } from '../audiences/opt-in/unconfirmed/store.ts';
 import type { Tx } from '../db/operation.ts';
 import type { MessageRow } from '../db/tables.ts';
 import { findSuppressed } from '../suppressions/store.ts';
@@ -16,6 +17,8 @@ export const OPTED_OUT = 'The reader has unsubscribed';
 export const NOT_OPTED_IN = 'The reader has not opted in to the topic, or has unsubscribed';
 /** Why the copy of a broadcast is canceled whose contact no longer exists. */
 export const CONTACT_DELETED = 'The contact was deleted';
+/** Diagnostic of a recipient who was asked to confirm the subscription and has not done so. */
+const NOT_CONFIRMED = 'The reader has not confirmed the subscription';
 
 type Question = Pick<MessageRow, 'kind' | 'topicId'> & { addresses: readonly string[] };
 
@@ -42,5 +45,7 @@ export async function findExclusions(
   const reason = defaultOptIn ? OPTED_OUT : NOT_OPTED_IN;
   for (const address of await findOptedOut(tx, tenantId, { topicId, defaultOptIn, addresses }))
     if (!excluded.has(address)) excluded.set(address, { state: 'optedOut', reason });
+  for (const address of await findUnconfirmed(tx, tenantId, addresses))
+    if (!excluded.has(address)) excluded.set(address, { state: 'optedOut', reason: NOT_CONFIRMED });
   return excluded;
 }

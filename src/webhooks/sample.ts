@@ -47,6 +47,8 @@ function sampleContact(unsubscribed: boolean, nowMs: number): object {
     properties: { plan: 'sample' },
     topics: [{ id: `top_${UNUSED_ID}`, subscription: 'opt_in' }],
     status: unsubscribed ? 'unsubscribed' : 'subscribed',
+    consent: null,
+    confirmation: null,
     createdAt: isoTime(nowMs - MINUTE_MS),
     updatedAt: isoTime(nowMs),
   };

@@ -21,6 +21,7 @@ const FEATURES = [
   'emails',
   'broadcasts',
   'statistics',
+  'confirmations',
   'preferences',
   'webhooks',
   'retention',

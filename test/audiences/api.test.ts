@@ -18,7 +18,14 @@ test('an audience is created with its whole record, and retrieved the same with 
   const { id } = created.body;
   assert.match(id, /^aud_[0-9a-z]{26}$/);
   const createdAt = new Date(clock.now()).toISOString();
-  assert.deepEqual(created.body, { id, name: 'Readers', contactCount: 0, createdAt, updatedAt: createdAt });
+  assert.deepEqual(created.body, {
+    id,
+    name: 'Readers',
+    contactCount: 0,
+    optIn: null,
+    createdAt,
+    updatedAt: createdAt,
+  });
   for (const key of [world.testKey, world.liveKey]) {
     const got = await item('GET', id, undefined, key);
     assert.deepEqual([got.status, got.body], [200, created.body]);

@@ -54,7 +54,14 @@ test('opted-out addresses are found in the choices alone, and contacts are read 
 
 test('choices that a contact no longer has are removed row by row', async () => {
   const plan = await explain(async (tx) => {
-    const contact = { id, tenantId, address: 'a@b.example', unsubscribed: 1, topics: '{}' } as const;
+    const contact = {
+      id,
+      tenantId,
+      address: 'a@b.example',
+      unsubscribed: 1,
+      topics: '{}',
+      pending: 0,
+    } as const;
     await moveChoices(tx, contact, undefined);
   });
   const searches = plan.filter((line) => /SEARCH|SCAN (?!json_each)|B-TREE/.test(line));

@@ -66,7 +66,7 @@ export function failDomain(world: TestApp, name: string): void {
 export function addAudience(world: TestApp, fields: Partial<AudienceRow> = {}): AudienceRow {
   const audience: AudienceRow = {
     ...{ id: newId('aud', 0), tenantId: world.tenantId, name: 'Readers', contactCount: 0 },
-    ...{ createdAt: 0, updatedAt: 0, deletedAt: null, ...fields },
+    ...{ createdAt: 0, updatedAt: 0, deletedAt: null, optIn: null, ...fields },
   };
   insertRow(world, 'audiences', audience);
   return audience;

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Sqlite from 'better-sqlite3';
+import { listContacts } from '../../src/audiences/contacts/store.ts';
+import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed/store.ts';
 import { findDeletedAudience, insertAudience, listAudiences } from '../../src/audiences/store.ts';
 import { isFileInUse } from '../../src/blobs/store.ts';
 import { findNextDueRun, listDueRuns } from '../../src/broadcasts/runs/store.ts';
@@ -68,6 +70,7 @@ const audience = {
   createdAt: 0,
   updatedAt: 0,
   deletedAt: null,
+  optIn: null,
 } as const;
 
 /** Each index with the queries it was made for. Those of `recipients` are tested beside the queue that reads them. */
@@ -99,6 +102,10 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     (tx) => insertAudience.run(tx, audience),
   ],
   audiencesDeleted: [findDeletedAudience],
+  contactsPending: [(tx) => findUnconfirmed(tx, tenantId, ['a@b.example'])],
+  contactsPendingByAudience: [
+    (tx) => listContacts(tx, tenantId, { audienceId: 'aud_1', status: 'pending', limit: 10 }),
+  ],
   jobsDue: [
     (tx) => listWaiting(tx, 'import'),
     (tx) => requireFewWaiting(tx, tenantId, 'import'),

@@ -85,6 +85,10 @@ docs/dns.md: Add a sending domain
   POST /domains/dom_/verify 200
   PATCH /domains/dom_ 200
   DELETE /domains/dom_ 204
+docs/double-opt-in.md: Set the sender
+  POST /audiences 201
+docs/double-opt-in.md: Add a pending contact
+  POST /audiences/aud_/contacts 201
 docs/metrics.md: Metrics of your mail
   GET /metrics 200
 docs/metrics.md: Time, filters and groups
@@ -223,9 +227,9 @@ export function testExamples(curl: 'real' | 'stand-in'): void {
     assert.match(errors?.body, /^line,email,error\r\n3,carl@example,/);
     assert.match(
       file?.body,
-      /^email,firstName,lastName,unsubscribed,topics\.top_\w+,properties\.plan,properties\.seats\r\n/,
+      /^email,firstName,lastName,unsubscribed,pending,topics\.top_\w+,properties\.plan,properties\.seats\r\n/,
     );
-    assert.match(file?.body, /^bob@example\.com,Bob,,false,,free,\r$/m);
+    assert.match(file?.body, /^bob@example\.com,Bob,,false,false,,free,\r$/m);
     assert.deepEqual(
       members?.body.data.map(({ email }: { email: string }) => email),
       ['ann@example.com'],

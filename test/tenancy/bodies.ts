@@ -2,6 +2,8 @@
  * Bodies that hold ids where the example of their operation holds none: what is put over the example, or left out of it as
  * undefined. Ids are of the right kind, as they are in examples, and are replaced like those.
  */
+import { SANDBOX } from '../emails/fixtures.ts';
+
 const exampleId = (prefix: string) => `${prefix}_${'0'.repeat(26)}`;
 
 const EMAIL = {
@@ -13,6 +15,7 @@ const EMAIL = {
 const OF_TEMPLATE = { ...EMAIL, templateId: exampleId('tpl') };
 const OF_TOPIC = { ...EMAIL, text: 'Hello', type: 'broadcast', topicId: exampleId('top') };
 const WITH_CHOICE = { topics: [{ id: exampleId('top'), subscription: 'opt_out' }] };
+const OPT_IN = { from: `ada@${SANDBOX}`, templateId: exampleId('tpl') };
 const filter = {
   op: 'or',
   rules: [
@@ -34,6 +37,8 @@ export const MORE_BODIES: Readonly<Record<string, readonly object[]>> = {
     { segmentId: null, html: null, templateId: exampleId('tpl') },
   ],
   testBroadcast: [{ contactId: exampleId('ct') }],
+  createAudience: [{ optIn: OPT_IN }],
+  updateAudience: [{ optIn: OPT_IN }],
   createContact: [{ email: 'chooser@rcpt.example', ...WITH_CHOICE }],
   updateContact: [WITH_CHOICE],
   createSegment: [{ filter }],

@@ -2,19 +2,30 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app.ts';
-import type { ContactRow } from '../../db/marketing-tables.ts';
 import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { addressKey } from '../../mail/address.ts';
+import { readAll } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
-import { callerOf } from '../../tenants/authenticate.ts';
+import { type Caller, callerOf } from '../../tenants/authenticate.ts';
+import { readConsentRequest } from '../opt-in/consent.ts';
+import type { WithConfirmation } from '../opt-in/request.ts';
+import { optInOf, requireConfirmationSender } from '../opt-in/settings.ts';
 import { getAudience } from '../store.ts';
 import { changeContact, createContact, deleteContact } from './change.ts';
 import { findAddress, readContactFields } from './fields.ts';
-import { contactChangeSchema, contactSchema, type NewContact, newContactSchema } from './schemas.ts';
+import { forShowing } from './for-showing.ts';
+import {
+  CONTACT_STATUSES,
+  type ContactStatus,
+  contactChangeSchema,
+  contactSchema,
+  type NewContact,
+  newContactSchema,
+} from './schemas.ts';
 import { showContact } from './show.ts';
-import { type ContactFilter, getContact, listContacts, withLiveTopics } from './store.ts';
+import { type ContactFilter, getContact, listContacts } from './store.ts';
 
-type ContactsApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
+type ContactsApp = Pick<App, 'db' | 'clock' | 'config' | 'wakeups'>;
 
 const PATH = '/audiences/:audienceId/contacts';
 /** Routes that take a contact accept any key in the body, because the names of properties are the caller's own. */
@@ -26,12 +37,13 @@ const query = {
   unsubscribed: Type.Optional(
     Type.Boolean({ description: 'True for contacts that are unsubscribed from all marketing mail.' }),
   ),
+  status: Type.Optional(Type.Enum(CONTACT_STATUSES, { description: 'Only contacts in this status.' })),
 };
 
 /** Adds the routes of contacts to the server. */
 export function registerContactsApi(server: FastifyInstance, app: ContactsApp): void {
   registerCreate(server, app);
-  const contacts = resourceRoutes<ContactRow>(server, {
+  const contacts = resourceRoutes<WithConfirmation>(server, {
     name: 'contact',
     tag: 'Contacts',
     path: PATH,
@@ -40,30 +52,34 @@ export function registerContactsApi(server: FastifyInstance, app: ContactsApp): 
     show: showContact,
   });
   contacts.list({ query }, async (request, page) => {
-    const { tenantId } = callerOf(request);
+    const caller = callerOf(request);
+    const { tenantId } = caller;
     const audience = await getAudience(app.db.read, tenantId, request.params.audienceId);
     const filter = readFilter(request.query);
     const found = await listContacts(app.db.read, tenantId, { audienceId: audience.id, ...page, ...filter });
-    return { ...found, items: await withLiveTopics(app.db.read, tenantId, found.items) };
+    return { ...found, items: await forShowing(app.db.read, caller, found.items) };
   });
   contacts.get({ description: BY_ADDRESS }, async (request) => {
-    const { tenantId } = callerOf(request);
+    const caller = callerOf(request);
+    const { tenantId } = caller;
     const audience = await getAudience(app.db.read, tenantId, request.params.audienceId);
     const key = { audienceId: audience.id, idOrAddress: request.params.id };
     const stored = await getContact(app.db.read, tenantId, key);
-    const [contact = stored] = await withLiveTopics(app.db.read, tenantId, [stored]);
+    const [contact = stored] = await forShowing(app.db.read, caller, [stored]);
     return contact;
   });
   contacts.update(
     {
       body: contactChangeSchema,
-      description: `${BY_ADDRESS} Fields that are left out stay as they are; null empties a name. \`unsubscribed: false\` subscribes a contact again.`,
+      description: `${BY_ADDRESS} Fields that are left out stay as they are; null empties a name. \`unsubscribed: false\` subscribes a contact again. A pending contact stays pending, and gets a confirmation mail at a new address.`,
       ...config,
+      refuses: [...config.refuses, 'quota_exceeded'],
     },
     async (request) => {
       const fields = readContactFields(request.body);
       const contact = await app.db.commit(changeContact, { ...readTarget(app, request), fields });
       app.wakeups.notify('events');
+      app.wakeups.notify('confirmations');
       return contact;
     },
   );
@@ -80,7 +96,7 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
     operationId: 'createContact',
     summary: 'Create a contact',
     description:
-      'Returns the contact. An address can be in an audience only once; `?upsert=true` updates the contact that has it.',
+      'Returns the contact. An address can be in an audience only once; `?upsert=true` updates the contact that has it. With the status `pending`, its reader gets a confirmation mail, unless the address got one within a day or 3 in all; `confirmation` shows it.',
     tags: ['Contacts'],
     ...paramsOf(PATH),
     querystring: Type.Object({
@@ -95,31 +111,52 @@ function registerCreate(server: FastifyInstance, app: ContactsApp): void {
     body: newContactSchema,
     response: { 200: contactSchema, 201: contactSchema },
   };
-  server.post<CreateRequest>(PATH, { config, schema }, async (request, reply) => {
-    const { tenantId, mode } = callerOf(request);
+  const refuses = [...config.refuses, 'domain_not_verified', 'restricted_api_key', 'quota_exceeded'] as const;
+  server.post<CreateRequest>(PATH, { config: { ...config, refuses }, schema }, async (request, reply) => {
+    const caller = callerOf(request);
+    const { tenantId, mode, domainId: keyDomainId } = caller;
     const now = app.clock.now();
-    const fields = readContactFields(request.body);
-    const wanted = { ...fields, id: newId('ct', now), tenantId, now };
+    const { fields, pending } = readAll({
+      fields: () => readContactFields(request.body),
+      pending: () => readConsentRequest(request.body, 'api'),
+    });
     const { audienceId } = request.params;
+    if (pending) await requireMail(app, caller, audienceId);
+    const wanted = { ...fields, id: newId('ct', now), tenantId, now, ...(pending && { pending }) };
     const upsert = request.query.upsert === true;
-    const { contact, isNew } = await app.db.commit(createContact, { wanted, audienceId, mode, upsert });
+    const requester = { mode, keyDomainId, now };
+    const created = await app.db.commit(createContact, { wanted, audienceId, requester, upsert });
+    const { contact, isNew, isMailed } = created;
     app.wakeups.notify('events');
+    if (isMailed) app.wakeups.notify('confirmations');
     return reply.code(isNew ? 201 : 200).send(showContact(contact));
   });
+}
+
+/**
+ * Checks that the sender of confirmation mail can be used. An audience without one is refused by the write.
+ * @throws AppError not_found, restricted_api_key, domain_not_verified
+ */
+async function requireMail(app: ContactsApp, caller: Caller, audienceId: string): Promise<void> {
+  const settings = optInOf(await getAudience(app.db.read, caller.tenantId, audienceId));
+  if (settings) await requireConfirmationSender(app, caller, settings);
 }
 
 type ItemRequest = FastifyRequest<{ Params: { audienceId: string; id: string } }>;
 
 function readTarget({ clock }: Pick<App, 'clock'>, request: ItemRequest) {
-  const { tenantId, mode } = callerOf(request);
+  const { tenantId, mode, domainId: keyDomainId } = callerOf(request);
   const { audienceId, id: idOrAddress } = request.params;
-  return { tenantId, mode, audienceId, idOrAddress, now: clock.now() };
+  return { tenantId, mode, keyDomainId, audienceId, idOrAddress, now: clock.now() };
 }
 
+type GivenFilter = { email?: string; unsubscribed?: boolean; status?: ContactStatus };
+
 /** Reads the filter of a list. Text that is not an address matches no contact. */
-function readFilter({ email, unsubscribed }: { email?: string; unsubscribed?: boolean }): ContactFilter {
+function readFilter({ email, unsubscribed, status }: GivenFilter): ContactFilter {
   return {
     ...(email !== undefined && { address: findAddress(email) ?? addressKey(email) }),
     ...(unsubscribed !== undefined && { unsubscribed }),
+    ...(status !== undefined && { status }),
   };
 }

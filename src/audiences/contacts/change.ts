@@ -7,8 +7,15 @@ import type { Mode } from '../../db/tables.ts';
 import { type EventType, recordEvent } from '../../events/store.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
+import {
+  type Requester,
+  requestConfirmation,
+  requireOptIn,
+  type WithConfirmation,
+} from '../opt-in/request.ts';
 import { getAudience } from '../store.ts';
 import { type ContactFields, unknownTopic } from './fields.ts';
+import { forShowing } from './for-showing.ts';
 import { mergeContact, readChoices } from './merge.ts';
 import { showContact } from './show.ts';
 import {
@@ -19,56 +26,66 @@ import {
   putContact,
   updateContact,
   type WantedContact,
-  withLiveTopics,
 } from './store.ts';
 
 /** The endpoints of the key's mode receive the events. `now` is in Unix milliseconds. */
 type EventContext = { mode: Mode; now: number };
 
+/** A key that changes contacts, and with it the domain that it may send from. */
+type KeyContext = EventContext & Pick<Requester, 'keyDomainId'>;
+
 type NewContactInput = {
   wanted: Omit<WantedContact, 'audienceId'>;
   audienceId: string;
-  mode: Mode;
+  requester: Requester;
   upsert: boolean;
 };
-type StoredContact = { contact: ContactRow; isNew: boolean };
+type StoredContact = { contact: WithConfirmation; isNew: boolean; isMailed: boolean };
 
 /**
- * Creates a contact, or with `upsert` updates the one that has its address already.
- * @throws AppError not_found for the audience, validation_error, already_exists with `details.id` unless `upsert`
+ * Creates a contact, or with `upsert` updates the one that has its address already. A pending one gets a confirmation mail.
+ * @throws AppError not_found for the audience, validation_error, quota_exceeded, already_exists with `details.id` unless
+ * `upsert`
  */
 export const createContact = defineWrite(
   'contacts.create',
-  async (tx, { mode, upsert, ...input }: NewContactInput): Promise<StoredContact> => {
-    const { tenantId, now, topics } = input.wanted;
-    const { id: audienceId } = await getAudience(tx, tenantId, input.audienceId);
+  async (tx, { requester, upsert, ...input }: NewContactInput): Promise<StoredContact> => {
+    const { tenantId, topics, pending } = input.wanted;
+    const { mode, now } = requester;
+    const { id: audienceId, optIn } = await getAudience(tx, tenantId, input.audienceId);
+    if (pending) requireOptIn({ optIn }, 'status');
     await requireTopics(tx, tenantId, topics);
     const wanted = { ...input.wanted, audienceId };
     const { outcome, contact: stored, before } = await putContact(tx, wanted, upsert ? 'update' : 'skip');
     if (outcome === 'skipped') throw addressTaken(stored, '; `?upsert=true` updates it');
-    const [contact = stored] = await withLiveTopics(tx, tenantId, [stored]);
+    const isMailed =
+      pending !== undefined && (await requestConfirmation(tx, stored, { requester, isChecked: true }));
+    const [contact = stored] = await forShowing(tx, { tenantId, mode }, [stored]);
     if (outcome === 'created') await recordContactEvent(tx, 'contact.created', { contact, mode, now });
     if (outcome === 'updated') await recordChange(tx, before, { contact, mode, now });
-    return { contact, isNew: outcome === 'created' };
+    return { contact, isNew: outcome === 'created', isMailed };
   },
 );
 
-type ContactById = EventContext & Pick<ContactRow, 'tenantId'> & { audienceId: string; idOrAddress: string };
+type ContactById = KeyContext & Pick<ContactRow, 'tenantId'> & { audienceId: string; idOrAddress: string };
 
 /**
- * Changes a contact and returns it. Fields that the change does not name stay.
- * @throws AppError not_found, validation_error, already_exists with `details.id`
+ * Changes a contact and returns it. Fields that the change does not name stay. A pending contact gets a confirmation mail at
+ * its new address.
+ * @throws AppError not_found, validation_error, quota_exceeded, already_exists with `details.id`
  */
 export const changeContact = defineWrite(
   'contacts.change',
-  async (tx, { fields, ...target }: ContactById & { fields: ContactFields }): Promise<ContactRow> => {
+  async (tx, { fields, ...target }: ContactById & { fields: ContactFields }): Promise<WithConfirmation> => {
     const { tenantId, mode, now } = target;
     const before = await getTarget(tx, target);
     const topicIds = await requireTopics(tx, tenantId, fields.topics);
     const stored = mergeContact(before, { fields, now, topicIds });
     if (stored.address !== before.address) await requireFree(tx, stored);
     if (stored !== before) await updateContact(tx, before, stored);
-    const [contact = stored] = await withLiveTopics(tx, tenantId, [stored]);
+    if (stored.address !== before.address)
+      await requestConfirmation(tx, stored, { requester: target, isChecked: true });
+    const [contact = stored] = await forShowing(tx, { tenantId, mode }, [stored]);
     if (stored !== before) await recordChange(tx, before, { contact, mode, now });
     return contact;
   },
@@ -80,16 +97,18 @@ export const changeContact = defineWrite(
  */
 export const deleteContact = defineWrite(
   'contacts.delete',
-  async (tx, target: ContactById): Promise<void> => {
+  async (tx, target: EventContext & Target): Promise<void> => {
     const { tenantId, mode, now } = target;
     const stored = await getTarget(tx, target);
-    const [contact = stored] = await withLiveTopics(tx, tenantId, [stored]);
+    const [contact = stored] = await forShowing(tx, { tenantId, mode }, [stored]);
     await deleteContactRow(tx, stored);
     await recordContactEvent(tx, 'contact.deleted', { contact, mode, now });
   },
 );
 
-async function getTarget(tx: Tx, { tenantId, audienceId, idOrAddress }: ContactById): Promise<ContactRow> {
+type Target = Pick<ContactById, 'tenantId' | 'audienceId' | 'idOrAddress'>;
+
+async function getTarget(tx: Tx, { tenantId, audienceId, idOrAddress }: Target): Promise<ContactRow> {
   const audience = await getAudience(tx, tenantId, audienceId);
   return getContact(tx, tenantId, { audienceId: audience.id, idOrAddress });
 }
@@ -120,7 +139,7 @@ function addressTaken({ id }: ContactRow, remedy = ''): AppError {
   return new AppError('already_exists', message, { details: { id } });
 }
 
-type ContactEvent = EventContext & { contact: ContactRow };
+type ContactEvent = EventContext & { contact: WithConfirmation };
 
 /**
  * Records the events of a contact whose reader has decided. Leaving one topic is an unsubscribe too. A reader belongs to no
@@ -131,7 +150,7 @@ export async function recordDecision(
   before: ContactRow,
   { contact: stored, now }: { contact: ContactRow; now: number },
 ): Promise<void> {
-  const [contact = stored] = await withLiveTopics(tx, stored.tenantId, [stored]);
+  const [contact = stored] = await forShowing(tx, { tenantId: stored.tenantId, mode: 'live' }, [stored]);
   const event = { contact, mode: 'live', now } as const;
   await recordContactEvent(tx, 'contact.updated', event);
   if (hasLeft(before, stored)) await recordContactEvent(tx, 'contact.unsubscribed', event);

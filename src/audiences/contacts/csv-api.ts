@@ -47,7 +47,7 @@ const exportRequestSchema = Type.Object(
 
 const FILE = `At most 50 MiB of UTF-8 (or UTF-16 with a byte order mark), with commas, semicolons or tabs, and a heading \
 line. Headings are read without regard to case, spaces, \`_\` and \`-\`: \`email\`, \`first name\`, \`last name\`, \
-\`unsubscribed\` (true, false, 1, 0, yes, no), \`topics.<id>\` (the same), \`properties.<key>\`; any other is a property of \
+\`unsubscribed\` (true, false, 1, 0, yes, no), \`pending\` (the same; true sends a confirmation mail, as the status of a new contact does), \`topics.<id>\` (the same), \`properties.<key>\`; any other is a property of \
 exactly that name: \`Plan\` and \`plan\` are two. A property that is exactly true or false is a boolean, else text. An empty cell leaves its field out.`;
 
 /** Adds the routes for files of contacts to the server. */
@@ -79,10 +79,10 @@ function registerImport(server: FastifyInstance, app: CsvApp): void {
     IMPORTS_PATH,
     { bodyLimit: MAX_CSV_BODY_BYTES, config, schema },
     async (request, reply) => {
-      const { tenantId } = callerOf(request);
+      const { tenantId, mode, domainId: keyDomainId } = callerOf(request);
       const { id: audienceId } = await getAudience(app.db.read, tenantId, request.params.audienceId);
       const { onConflict = 'update' } = request.query;
-      const options: ContactImportOptions = { onConflict };
+      const options: ContactImportOptions = { onConflict, requester: { mode, keyDomainId } };
       const wanted = { tenantId, kind: 'contacts', audienceId, options, file: request.body } as const;
       return reply.code(202).send(showImport(await createImport(app, contactImport, wanted)));
     },

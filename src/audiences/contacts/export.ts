@@ -10,6 +10,7 @@ import type { ExportHandler, ExportSlice } from '../../exports/handler.ts';
 import { guardText, guardValue } from '../../imports/cells.ts';
 import { csvLine } from '../../imports/write-csv.ts';
 import { AppError } from '../../system/errors.ts';
+import { isPending } from '../opt-in/consent.ts';
 import type { Filter } from '../segments/filter.ts';
 import { readSegmentSlice } from '../segments/store.ts';
 import { findAudience } from '../store.ts';
@@ -35,7 +36,7 @@ const MAX_SLICE_SCAN = 100;
 /** Maximum number of columns for properties: five times what one contact can have. An import accepts as many. Our own limit. */
 export const MAX_PROPERTY_COLUMNS = 5 * MAX_PROPERTIES;
 
-const FIELD_HEADINGS = ['email', 'firstName', 'lastName', 'unsubscribed'];
+const FIELD_HEADINGS = ['email', 'firstName', 'lastName', 'unsubscribed', 'pending'];
 
 type Slice = {
   tenantId: AudienceRow['tenantId'];
@@ -112,6 +113,7 @@ function toLine(contact: ContactRow, columns: Columns): string {
     firstName === null ? '' : guardText(firstName),
     lastName === null ? '' : guardText(lastName),
     String(unsubscribed === 1),
+    String(isPending(contact)),
     ...columns.topics.map((id) => String(choices.get(id) ?? '')),
     ...columns.properties.map((key) => {
       const value = properties.get(key);

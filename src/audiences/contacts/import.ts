@@ -14,23 +14,35 @@ import {
   requireEmailColumn,
 } from '../../imports/headings.ts';
 import { newId } from '../../system/ids.ts';
+import { readConsentRequest } from '../opt-in/consent.ts';
+import { type Requester, requestConfirmation, requireOptIn } from '../opt-in/request.ts';
 import { findAudience } from '../store.ts';
 import { PROPERTY_KEY, readContactFields } from './fields.ts';
 import { listTopicIds, putContact, type WantedContact } from './store.ts';
 
 /** Options of an import, as its job stores them. */
-export type ContactImportOptions = { onConflict: 'update' | 'skip' };
+export type ContactImportOptions = {
+  onConflict: 'update' | 'skip';
+  /** The key that requested the import; confirmation mail is sent for it. Absent in jobs of earlier versions. */
+  requester?: Omit<Requester, 'now'>;
+};
 
 type ContactImport = Omit<WantedContact, 'tenantId' | 'audienceId'>;
 
 const importContacts = defineWrite('contacts.import', (tx, batch: ImportBatch<ContactImport>) =>
   importRows(tx, batch, async ({ tenantId, audienceId, options }) => {
-    if (audienceId === null || !(await findAudience(tx, tenantId, audienceId))) {
-      return { error: 'The audience was deleted' };
-    }
-    const { onConflict } = JSON.parse(options) as ContactImportOptions;
+    const audience = audienceId === null ? undefined : await findAudience(tx, tenantId, audienceId);
+    if (!audience) return { error: 'The audience was deleted' };
+    const { onConflict, requester } = JSON.parse(options) as ContactImportOptions;
     return async (row) => {
-      const { outcome } = await putContact(tx, { ...row, tenantId, audienceId }, onConflict);
+      if (row.pending) requireOptIn(audience, 'pending');
+      const wanted = { ...row, tenantId, audienceId: audience.id };
+      const { outcome, contact } = await putContact(tx, wanted, onConflict);
+      if (row.pending && requester && outcome !== 'skipped')
+        await requestConfirmation(tx, contact, {
+          requester: { ...requester, now: row.now },
+          isChecked: false,
+        });
       return outcome === 'unchanged' ? 'skipped' : outcome;
     };
   }),
@@ -64,6 +76,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   firstname: 'firstName',
   lastname: 'lastName',
   unsubscribed: 'unsubscribed',
+  pending: 'pending',
 };
 const PREFIXES = ['properties', 'topics'] as const;
 const KEY = new RegExp(PROPERTY_KEY);
@@ -93,6 +106,7 @@ type Columns = {
   firstName: number | undefined;
   lastName: number | undefined;
   unsubscribed: number | undefined;
+  pending: number | undefined;
   properties: readonly KeyedColumn[];
   topics: readonly KeyedColumn[];
 };
@@ -106,6 +120,7 @@ function readColumns(places: ReadonlyMap<string, number>): Columns {
     firstName: places.get('firstName'),
     lastName: places.get('lastName'),
     unsubscribed: places.get('unsubscribed'),
+    pending: places.get('pending'),
     properties: keyed('properties'),
     topics: keyed('topics'),
   };
@@ -120,11 +135,12 @@ function readRow(columns: Columns, emailColumn: number, cells: readonly string[]
   const firstName = readTextCell(cellAt(columns.firstName));
   const lastName = readTextCell(cellAt(columns.lastName));
   const unsubscribed = readYesNoCell('unsubscribed', cellAt(columns.unsubscribed));
+  const isPending = readYesNoCell('pending', cellAt(columns.pending)) === true;
   const topics = readKeyed(columns.topics, ({ key, column }) =>
     readYesNoCell(`topics.${key}`, cellAt(column)),
   );
   const properties = readKeyed(columns.properties, ({ column }) => readValueCell(cellAt(column)));
-  return readContactFields({
+  const fields = readContactFields({
     email: readTextCell(cellAt(emailColumn).trim()) ?? '',
     ...(firstName !== undefined && { firstName }),
     ...(lastName !== undefined && { lastName }),
@@ -132,6 +148,8 @@ function readRow(columns: Columns, emailColumn: number, cells: readonly string[]
     ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
     ...(topics.length > 0 && { topics: topics.map(asSubscription) }),
   });
+  const pending = isPending ? readConsentRequest({ ...fields, status: 'pending' }, 'import') : undefined;
+  return { ...fields, ...(pending && { pending }) };
 }
 
 /** Reads the cells of such columns, and leaves the empty ones out. */

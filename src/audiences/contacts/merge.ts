@@ -40,6 +40,8 @@ export function newContact(
     updatedAt: update.now,
     topics: '{}',
     properties: '{}',
+    pending: 0,
+    consent: null,
   };
   return withFields(blank, update);
 }

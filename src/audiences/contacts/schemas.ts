@@ -5,6 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { PLAIN_TEXT } from '../../http/json/plain-text.ts';
 import { MAX_TOPICS } from '../../topics/store.ts';
+import { MAX_IP_CHARACTERS } from '../opt-in/consent.ts';
 import { MAX_NAME_CHARACTERS, MAX_VALUE_CHARACTERS, PROPERTY_KEY, type PropertyValue } from './fields.ts';
 import { MAX_PROPERTIES, MAX_PROPERTIES_BYTES } from './merge.ts';
 
@@ -56,8 +57,23 @@ const EXAMPLE = {
   properties: { plan: 'pro', seats: 12, trial: false },
 };
 
+const newStatus = Type.Enum(['subscribed', 'pending'], {
+  description:
+    'With `pending`, the contact gets a confirmation mail from the sender in `optIn` of its audience, and no marketing mail before its reader has confirmed. Default `subscribed`. It applies to new contacts: nobody who has confirmed or left is changed by it, and a pending contact stays pending.',
+});
+const newConsent = Type.Object(
+  {
+    requestedIp: Type.String({
+      maxLength: MAX_IP_CHARACTERS,
+      description: 'IP address of the person who asked for the subscription, as the proof of it.',
+    }),
+  },
+  { description: 'Only with the status `pending`.' },
+);
+const newFields = { ...fields, properties: newProperties, status: newStatus, consent: newConsent };
+
 export const newContactSchema = Type.Object(
-  { ...Type.Partial(Type.Object({ ...fields, properties: newProperties })).properties, email: fields.email },
+  { ...Type.Partial(Type.Object(newFields)).properties, email: fields.email },
   { examples: [EXAMPLE] },
 );
 export type NewContact = Static<typeof newContactSchema>;
@@ -65,6 +81,39 @@ export type NewContact = Static<typeof newContactSchema>;
 export const contactChangeSchema = Type.Partial(Type.Object({ ...fields, properties: changedProperties }), {
   examples: [{ unsubscribed: true, properties: { plan: 'free', trial: null } }],
 });
+
+const textOrNull = Type.Union([Type.String(), Type.Null()]);
+
+const consent = Type.Object(
+  {
+    requestedAt: Type.String(),
+    source: Type.Enum(['api', 'import']),
+    requestedIp: textOrNull,
+    confirmedAt: textOrNull,
+    confirmedIp: textOrNull,
+    confirmedUserAgent: textOrNull,
+    confirmedEmail: textOrNull,
+  },
+  { description: 'Proof of the consent of a contact that was created as pending; null for others.' },
+);
+
+const confirmation = Type.Object(
+  {
+    sentAt: Type.Union([Type.String(), Type.Null()], {
+      description: 'Time at which the latest confirmation mail was requested.',
+    }),
+    count: Type.Integer({ description: 'Number of confirmation mails to the address, of all audiences.' }),
+    nextAt: Type.Union([Type.String(), Type.Null()], {
+      description:
+        'From this time on, creating the contact again with `?upsert=true` sends another mail; null when there will be none, because the address got 3 of them, is suppressed or has left.',
+    }),
+  },
+  { description: 'The confirmation mails of a pending contact; null for others.' },
+);
+
+export const CONTACT_STATUSES = ['subscribed', 'unsubscribed', 'pending'] as const;
+export type ContactStatus = (typeof CONTACT_STATUSES)[number];
+const STATUS = '`pending` until the reader has confirmed the subscription; no marketing mail is sent before.';
 
 export const contactSchema = Type.Object(
   {
@@ -83,7 +132,9 @@ export const contactSchema = Type.Object(
       description:
         'The topics for which a choice was made. For other topics, the default of the topic applies.',
     }),
-    status: Type.Enum(['subscribed', 'unsubscribed']),
+    status: Type.Enum(CONTACT_STATUSES, { description: STATUS }),
+    consent: Type.Union([consent, Type.Null()]),
+    confirmation: Type.Union([confirmation, Type.Null()]),
     createdAt: Type.String(),
     updatedAt: Type.String(),
   },
@@ -97,6 +148,8 @@ export const contactSchema = Type.Object(
         unsubscribedAt: null,
         topics: EXAMPLE_TOPICS,
         status: 'subscribed',
+        consent: null,
+        confirmation: null,
         createdAt: '2026-03-01T09:00:00.000Z',
         updatedAt: '2026-03-01T09:00:00.000Z',
       },

@@ -10,11 +10,13 @@ import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts
 import { constant, type Param, statement } from '../../db/statement.ts';
 import { notFound } from '../../system/errors.ts';
 import { isId } from '../../system/ids.ts';
+import { type ConsentRequest, isPending, requestedConsent } from '../opt-in/consent.ts';
 import { countContacts } from '../store.ts';
 import { forgetActivity, forgetActivityUpTo } from './activity/store.ts';
 import { countChoices, findDecision, moveChoices } from './choices/store.ts';
 import { type ContactFields, contactAddress, findAddress } from './fields.ts';
 import { mergeContact, newContact, onlyOf, readChoices, withDecision, withoutReturning } from './merge.ts';
+import type { ContactStatus } from './schemas.ts';
 
 type TenantId = ContactRow['tenantId'];
 type AudienceId = ContactRow['audienceId'];
@@ -112,17 +114,27 @@ export async function getContact(tx: Tx, tenantId: TenantId, key: ContactKey): P
   return contact;
 }
 
+/** The condition is literal, because SQLite uses a partial index of pending contacts only when it can see it. */
+const isPendingColumn = sql<boolean>`pending = 1`;
+
 export type ContactFilter = {
   /** The address to find, as its `addressKey`. */
   address?: string;
   unsubscribed?: boolean;
+  status?: ContactStatus;
 };
 
 /** Returns a page of the contacts of an audience, newest first. */
 export function listContacts(
   tx: Tx,
   tenantId: TenantId,
-  { audienceId, address, unsubscribed, ...page }: ContactFilter & PageRequest & { audienceId: AudienceId },
+  {
+    audienceId,
+    address,
+    unsubscribed,
+    status,
+    ...page
+  }: ContactFilter & PageRequest & { audienceId: AudienceId },
 ): Promise<Page<ContactRow>> {
   let wanted = tx
     .selectFrom('contacts')
@@ -131,6 +143,9 @@ export function listContacts(
     .where('audienceId', '=', audienceId);
   if (address !== undefined) wanted = wanted.where('address', '=', address);
   if (unsubscribed !== undefined) wanted = wanted.where('unsubscribed', '=', unsubscribed ? 1 : 0);
+  if (status !== undefined) wanted = wanted.where('unsubscribed', '=', status === 'unsubscribed' ? 1 : 0);
+  if (status === 'pending') wanted = wanted.where(isPendingColumn);
+  if (status === 'subscribed') wanted = wanted.where('pending', '=', 0);
   return readPage(page, (slice) => inSlice(wanted, 'id', slice).execute());
 }
 
@@ -159,7 +174,12 @@ export async function withLiveTopics(
 
 /** A contact to be added. Fields that are left out get their default, or stay when the contact exists. */
 export type WantedContact = Pick<ContactRow, 'id' | 'tenantId' | 'audienceId'> &
-  ContactFields & { email: string; now: number };
+  ContactFields & {
+    email: string;
+    now: number;
+    /** Present when the reader of the address must confirm first. */
+    pending?: ConsentRequest;
+  };
 
 /** The outcome of `putContact`. `before` is the contact that had the address already. */
 type PutResult =
@@ -169,7 +189,8 @@ type PutResult =
 /**
  * Adds a contact to an audience that the caller has found, or updates the contact that has the address already. That one
  * keeps its id and its spelling of the address. Neither `unsubscribed: false` nor an opt-in subscribes it again. With
- * `skip` it stays as it is. Choices of topics that do not exist are dropped.
+ * `skip` it stays as it is, and so does any contact but a pending one that is to be pending: what a form asks for never
+ * changes somebody who has confirmed or left. Choices of topics that do not exist are dropped.
  * @throws AppError validation_error, before anything is written, when the contact would have too many properties
  */
 export async function putContact(
@@ -177,9 +198,10 @@ export async function putContact(
   wanted: WantedContact,
   onConflict: 'update' | 'skip',
 ): Promise<PutResult> {
-  const { id, tenantId, audienceId, now, ...fields } = wanted;
+  const { id, tenantId, audienceId, now, pending, ...fields } = wanted;
   const before = await byAddress.first(tx, { tenantId, audienceId, address: contactAddress(fields.email) });
   if (before && onConflict === 'skip') return { outcome: 'skipped', contact: before, before };
+  if (before && pending && !isPending(before)) return { outcome: 'unchanged', contact: before, before };
   const topicIds = fields.topics ? await listTopicIds(tx, tenantId) : new Set<string>();
   if (before) {
     const contact = mergeContact(before, { fields: withoutReturning(before, fields), now, topicIds });
@@ -189,11 +211,17 @@ export async function putContact(
   }
   const { email } = fields;
   const wantedContact = newContact({ id, tenantId, audienceId, email }, { fields, now, topicIds });
-  const contact = withDecision(wantedContact, await findDecision(tx, wantedContact));
+  const contact = withRequest(withDecision(wantedContact, await findDecision(tx, wantedContact)), pending);
   await insert.all(tx, contact);
   await moveChoices(tx, undefined, contact);
   await countContacts(tx, audienceId, 1);
   return { outcome: 'created', contact };
+}
+
+/** Returns a new contact that waits for the confirmation of its reader, unless the reader has left before. */
+function withRequest(contact: ContactRow, request: ConsentRequest | undefined): ContactRow {
+  if (!request || contact.unsubscribed === 1) return contact;
+  return { ...contact, pending: 1, consent: requestedConsent(request, contact.createdAt) };
 }
 
 const insert = statement((db, param: Param<ContactRow>) =>
@@ -222,6 +250,8 @@ function columnsOf(param: Param<ContactRow>) {
     updatedAt: param('updatedAt'),
     topics: param('topics'),
     properties: param('properties'),
+    pending: param('pending'),
+    consent: param('consent'),
   };
 }
 
@@ -246,7 +276,7 @@ export async function deleteContactRow(tx: Tx, contact: ContactRow): Promise<voi
 const oldest = statement((db, param: Param<{ audienceId: AudienceId; limit: number }>) =>
   db
     .selectFrom('contacts')
-    .select(['id', 'tenantId', 'address', 'unsubscribed', 'topics'])
+    .select(['id', 'tenantId', 'address', 'unsubscribed', 'topics', 'pending'])
     .where('audienceId', '=', constant(param('audienceId')))
     .orderBy('id')
     .limit(constant(param('limit'))),

@@ -34,9 +34,14 @@ export type ReachedContact = Pick<
   'id' | 'email' | 'address' | 'firstName' | 'lastName' | 'properties'
 > & { reach: Reach };
 
-/** Returns the contacts in a range of ids with what the mail would mean for each, oldest first. */
+/** Selects the contacts in a range of ids that are judged. Nobody counts pending contacts, because they cannot get the mail yet. */
+async function selectConfirmed(tx: Tx, query: ReachQuery, idRange: IdRange) {
+  return (await selectMatching(tx, query, idRange)).where('contacts.pending', '=', 0);
+}
+
+/** Returns the contacts in a range of ids with what the mail would mean for each, oldest first, without pending ones. */
 export async function readReached(tx: Tx, query: ReachQuery, idRange: IdRange): Promise<ReachedContact[]> {
-  const contacts = await selectMatching(tx, query, idRange);
+  const contacts = await selectConfirmed(tx, query, idRange);
   return contacts
     .select(['contacts.id', 'contacts.email', 'contacts.address', 'contacts.firstName'])
     .select(['contacts.lastName', 'contacts.properties', reachOf(query.topic).as('reach')])
@@ -45,7 +50,7 @@ export async function readReached(tx: Tx, query: ReachQuery, idRange: IdRange): 
 }
 
 async function judge(tx: Tx, query: ReachQuery, idRange: IdRange): Promise<ReachCount[]> {
-  const contacts = await selectMatching(tx, query, idRange);
+  const contacts = await selectConfirmed(tx, query, idRange);
   return tx
     .selectFrom(contacts.select(['contacts.id', reachOf(query.topic).as('reach')]).as('judged'))
     .select(({ fn }) => ['judged.reach', fn.countAll<number>().as('count'), fn.max('judged.id').as('newest')])

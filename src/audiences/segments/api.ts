@@ -7,8 +7,8 @@ import { type Ask, paramsOf, resourceRoutes } from '../../http/json/resource.ts'
 import { whileAwaited } from '../../http/transport/client-disconnect.ts';
 import { newId } from '../../system/ids.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
+import { forShowing } from '../contacts/for-showing.ts';
 import { showContact } from '../contacts/show.ts';
-import { withLiveTopics } from '../contacts/store.ts';
 import { readFilter } from './filter.ts';
 import { filterOf, type Scans, type SegmentPage } from './scan.ts';
 import {
@@ -103,12 +103,13 @@ function registerContacts(server: FastifyInstance, app: SegmentsApp, scans: Scan
   };
   server.get(CONTACTS_PATH, { schema }, async (request) => {
     const { params, query: asked } = request as Ask<unknown, PageQuery>;
-    const { tenantId } = callerOf(request);
+    const caller = callerOf(request);
+    const { tenantId } = caller;
     const segment = await getSegment(app.db.read, tenantId, params.id);
     const { audienceId } = segment;
     const query = { tenantId, audienceId, filter: filterOf(segment), now: app.clock.now() };
     const page = await scans.page(query, pageRequest(asked, 'ct'));
-    const contacts = await withLiveTopics(app.db.read, tenantId, page.items);
+    const contacts = await forShowing(app.db.read, caller, page.items);
     return { data: contacts.map(showContact), hasMore: page.hasMore, ...cursors(asked, page) };
   });
 }

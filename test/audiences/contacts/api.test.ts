@@ -50,6 +50,7 @@ test('a contact is created with its whole record, and retrieved the same with ei
   assert.match(id, /^ct_[0-9a-z]{26}$/);
   const record = {
     ...{ id, audienceId, ...body, unsubscribedAt: null, status: 'subscribed' },
+    ...{ consent: null, confirmation: null },
     ...{ createdAt: iso(), updatedAt: iso() },
   };
   assert.deepEqual([created.status, created.body], [201, record]);

@@ -18,7 +18,7 @@ test('a decision reaches every contact with the address, in writes of a hundred 
   await insertTenant.run(tx, { id: tenantId, name: 't', plan: 'unlimited', createdAt: NOW });
   for (let index = 0; index < 230; index++) {
     const audienceId = newId('aud', NOW);
-    const times = { createdAt: NOW, updatedAt: NOW, deletedAt: null };
+    const times = { createdAt: NOW, updatedAt: NOW, deletedAt: null, optIn: null };
     await insertAudience.run(tx, { id: audienceId, tenantId, name: 'a', contactCount: 0, ...times });
     const contact = { id: newId('ct', NOW), tenantId, audienceId, email: 'Ada@rcpt.example', now: NOW };
     await putContact(tx, contact, 'update');

@@ -43,14 +43,14 @@ test('an export has a column for each property and each topic that a contact has
   const [headings, ...lines] = file.split('\r\n');
   assert.equal(
     headings,
-    `email,firstName,lastName,unsubscribed,topics.${topic.id},` +
+    `email,firstName,lastName,unsubscribed,pending,topics.${topic.id},` +
       'properties.plan,properties.score,properties.seats,properties.text,properties.trial',
   );
   assert.deepEqual(lines.sort(), [
     '',
-    "'+b@b.example,,'=1+1,true,false,,,,,",
-    'a@b.example,"A, ""B""",,false,,pro,,3,,',
-    "c@b.example,,,false,,,-5,,'true,false",
+    "'+b@b.example,,'=1+1,true,false,false,,,,,",
+    'a@b.example,"A, ""B""",,false,false,,pro,,3,,',
+    "c@b.example,,,false,false,,,-5,,'true,false",
   ]);
   assert.deepEqual([job.status, job.rows, job.sizeBytes], ['completed', 3, Buffer.byteLength(file)]);
 });

@@ -30,7 +30,7 @@ async function addTenant(): Promise<Id<'ten'>> {
 
 async function addAudience(tenantId: Id<'ten'>): Promise<Id<'aud'>> {
   const id = newId('aud', NOW);
-  const times = { createdAt: NOW, updatedAt: NOW, deletedAt: null };
+  const times = { createdAt: NOW, updatedAt: NOW, deletedAt: null, optIn: null };
   await insertAudience.run(tx, { id, tenantId, name: 'a', contactCount: 0, ...times });
   return id;
 }
@@ -80,6 +80,8 @@ test('a new contact is created as said, and counted', async () => {
     updatedAt: NOW,
     topics: '{}',
     properties: '{"plan":"pro"}',
+    pending: 0,
+    consent: null,
   };
   assert.deepEqual(contact, expected);
   assert.deepEqual(await getContact(tx, tenantId, { audienceId, idOrAddress: asked.id }), expected);

@@ -34,7 +34,7 @@ function openWorld(names: readonly string[]) {
   const contacts = names.map((name) => ({
     ...{ id: idOf(name), tenantId, audienceId, email: name, address: name, firstName: null, lastName: null },
     ...{ unsubscribed: 0 as const, unsubscribedAt: null, createdAt: 0, updatedAt: 0 },
-    ...{ topics: '{}', properties: '{}' },
+    ...{ topics: '{}', properties: '{}', pending: 0 as const, consent: null },
   }));
   return {
     tx,

@@ -20,7 +20,15 @@ test('a slice looks ahead by the index alone, and then at no contact beyond', as
   const slice = { tenantId, audienceId, now: 0, after: newId('ct', 0), scan: 10 };
   const addContact = async (tx: Parameters<Parameters<typeof explain>[0]>[0]) => {
     const id = newId('ct', 1);
-    const blank = { firstName: null, lastName: null, unsubscribedAt: null, topics: '{}', properties: '{}' };
+    const blank = {
+      firstName: null,
+      lastName: null,
+      unsubscribedAt: null,
+      topics: '{}',
+      properties: '{}',
+      pending: 0 as const,
+      consent: null,
+    };
     const contact = {
       id,
       tenantId,

@@ -254,7 +254,7 @@ test('a clock that is set back while the daemon runs is noticed within a minute;
     works.map(() => setBack),
   );
   assert.deepEqual(lines, [`{"setBackMs":${HOUR_MS}}`]);
-  assert.deepEqual(wakeups, ['queue', 'webhooks', 'jobs', 'broadcasts']);
+  assert.deepEqual(wakeups, ['queue', 'webhooks', 'jobs', 'broadcasts', 'confirmations']);
   offsetMs += 1_000;
   await work.stop(1_000);
   assert.equal(await stored(), NOW + 2 * MINUTE_MS + 1_000);

@@ -28,7 +28,7 @@ export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>>
     post('/v1/templates', {
       name: 'Letter',
       subject: 'Hello {{name|you}}',
-      html: '<p>Hello {{name|you}}</p><a href="{{{unsubscribe_url}}}">Unsubscribe</a>',
+      html: '<p>Hello {{name|you}}</p>{{confirm_url}}<a href="{{{unsubscribe_url}}}">Unsubscribe</a>',
     }),
   aud: ({ post }) => post('/v1/audiences', { name: 'Readers' }),
   ct: ({ post, ids, count }) =>

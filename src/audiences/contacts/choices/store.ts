@@ -16,7 +16,7 @@ import { ALL_TOPICS, type Choices, readChoices } from '../merge.ts';
 const NO_CONTACT = '';
 
 /** Columns of a contact that its choices are derived from. */
-type Chooser = Pick<ContactRow, 'id' | 'tenantId' | 'address' | 'unsubscribed' | 'topics'>;
+type Chooser = Pick<ContactRow, 'id' | 'tenantId' | 'address' | 'unsubscribed' | 'topics' | 'pending'>;
 
 /**
  * Updates the choices when a contact changes from `before` to `after`. `before` is undefined for a new contact, `after` for
@@ -29,12 +29,15 @@ export async function moveChoices(
 ): Promise<void> {
   if (hasNoChoices(before) && hasNoChoices(after)) return;
   const isMoved = before?.address !== after?.address;
-  if (!isMoved && before?.unsubscribed === after?.unsubscribed && before?.topics === after?.topics) return;
+  const isEqual = CHOICE_COLUMNS.every((column) => before?.[column] === after?.[column]);
+  if (isEqual && !isMoved) return;
   const [left, taken] = [choicesOf(before), choicesOf(after)];
   if (before) await write(tx, forget, rowsOf(before, isMoved ? left : without(left, taken)));
   if (after) await write(tx, remember, rowsOf(after, isMoved ? taken : without(taken, left)));
   if (before && after && !isMoved) await write(tx, forget, ownRows(after, returnedTo(left, taken)));
 }
+
+const CHOICE_COLUMNS = ['unsubscribed', 'topics', 'pending'] as const;
 
 /** Returns the choices against mail that a changed contact no longer has: its owner or its reader has subscribed it again. */
 function returnedTo(before: Choices, after: Choices): Choices {
@@ -67,9 +70,16 @@ export function countChoices(contact: Chooser): number {
   return Object.keys(choicesOf(contact)).length;
 }
 
+/**
+ * Returns the choices that hold for the address of a contact. Anybody can fill in a form with the address of another person,
+ * so the opt-ins of a pending contact do not hold before its reader has confirmed.
+ */
 function choicesOf(contact: Chooser | undefined): Choices {
   if (!contact) return {};
-  return { ...(contact.unsubscribed === 1 && { [ALL_TOPICS]: false }), ...readChoices(contact.topics) };
+  const topics = Object.entries(readChoices(contact.topics)).filter(
+    ([, optedIn]) => !optedIn || contact.pending === 0,
+  );
+  return { ...(contact.unsubscribed === 1 && { [ALL_TOPICS]: false }), ...Object.fromEntries(topics) };
 }
 
 function without(choices: Choices, others: Choices): Choices {

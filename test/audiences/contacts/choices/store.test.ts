@@ -32,7 +32,7 @@ async function addTenant(db = tx): Promise<TenantId> {
 
 async function addAudience(tenant: TenantId, db = tx): Promise<Id<'aud'>> {
   const id = newId('aud', NOW);
-  const times = { createdAt: NOW, updatedAt: NOW, deletedAt: null };
+  const times = { createdAt: NOW, updatedAt: NOW, deletedAt: null, optIn: null };
   await insertAudience.run(db, { id, tenantId: tenant, name: 'a', contactCount: 0, ...times });
   return id;
 }
@@ -223,7 +223,9 @@ async function take(world: World, step: Step): Promise<void> {
     }
     case 'change': {
       const fields = { ...fieldsOf(world, step), ...(step.to !== undefined && { email: step.to }) };
-      await changeContact.run(tx, { ...moment, idOrAddress: step.email, fields }).catch(refused);
+      await changeContact
+        .run(tx, { ...moment, keyDomainId: null, idOrAddress: step.email, fields })
+        .catch(refused);
       return;
     }
     case 'delete':

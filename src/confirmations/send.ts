@@ -1,0 +1,119 @@
+/** Makes the confirmation mail of a request and sends it as any other transactional email of the tenant. */
+import type { App } from '../app.ts';
+import { CONFIRM_URL, hasConfirmLink, optInOf } from '../audiences/opt-in/settings.ts';
+import { dropRequest, postponeRequest } from '../audiences/opt-in/store.ts';
+import { mergeValuesOf } from '../broadcasts/merge-values.ts';
+import type { ConfirmationRequestRow } from '../db/confirmation-tables.ts';
+import type { AudienceRow, ContactRow } from '../db/marketing-tables.ts';
+import { type CommitApp, commitStored } from '../emails/commit.ts';
+import { type PrepareApp, prepareEmail } from '../emails/prepare.ts';
+import { readAddresses } from '../emails/request/addresses.ts';
+import type { EmailRequest } from '../emails/request.ts';
+import type { Links } from '../links/links.ts';
+import { parseMailbox } from '../mail/address.ts';
+import { createPacking } from '../queue/contents/source.ts';
+import { DAY_MS } from '../system/clock.ts';
+import { AppError, type ErrorCode } from '../system/errors.ts';
+import { findTemplate } from '../templates/store.ts';
+import { acceptConfirmation, findRecipient } from './accept.ts';
+import { defaultMail } from './mail.ts';
+
+type ConfirmationApp = PrepareApp & CommitApp & Pick<App, 'clock'> & { links: Links };
+
+/** Time after which a mail that cannot be sent at the moment is tried again, in milliseconds. Our own limit. */
+const RETRY_MS = { soon: 60_000, later: 60 * 60_000 };
+/** Maximum time for which a mail is tried: a later one would surprise its reader. Our own limit. */
+const MAX_AGE_MS = DAY_MS;
+/** Refusals that time may end. Any other one drops the mail. */
+const PASSING: Partial<Record<ErrorCode, number>> = {
+  unavailable: RETRY_MS.soon,
+  quota_exceeded: RETRY_MS.later,
+  domain_not_verified: RETRY_MS.later,
+};
+
+/** Sends the mail of a request, or settles the request otherwise. */
+export async function sendConfirmation(app: ConfirmationApp, request: ConfirmationRequestRow): Promise<void> {
+  try {
+    if (!(await send(app, request))) await app.db.commit(dropRequest, request);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    await settleRefused(app, request, error);
+  }
+}
+
+async function settleRefused(
+  app: ConfirmationApp,
+  request: ConfirmationRequestRow,
+  error: AppError,
+): Promise<void> {
+  const { id, tenantId, contactId, requestedAt } = request;
+  const waitMs = PASSING[error.code];
+  const now = app.clock.now();
+  if (waitMs !== undefined && now + waitMs < requestedAt + MAX_AGE_MS) {
+    await app.db.commit(postponeRequest, { id, dueAt: now + waitMs });
+    return;
+  }
+  app.log.warn({ tenantId, contactId, code: error.code }, 'a confirmation mail was not sent');
+  await app.db.commit(dropRequest, { id });
+}
+
+/** Sends the mail of a request. Returns false when nobody waits for it any more. */
+async function send(app: ConfirmationApp, request: ConfirmationRequestRow): Promise<boolean> {
+  const recipient = await findRecipient(app.db.read, request);
+  const email = recipient && (await emailRequest(app, recipient));
+  if (!email) return false;
+  const { tenantId, mode, keyDomainId: domainId } = request;
+  const holdText = () => () => {};
+  const rows = await prepareEmail(
+    app,
+    { tenantId, mode, domainId },
+    { request: email, holdText, pack: createPacking() },
+  );
+  const { response: isSent } = await commitStored(
+    app,
+    { write: acceptConfirmation, input: { request, rows } },
+    { rows: [rows], takenBy: (response) => (response ? [rows] : []), requireValidKey: async () => {} },
+  );
+  return isSent;
+}
+
+type Recipient = { audience: AudienceRow; contact: ContactRow };
+
+async function emailRequest(
+  app: ConfirmationApp,
+  { audience, contact }: Recipient,
+): Promise<EmailRequest | undefined> {
+  const settings = optInOf(audience);
+  const from = settings && parseMailbox(settings.from);
+  if (!settings || !from) return undefined;
+  const now = app.clock.now();
+  const { id: contactId, tenantId, audienceId, email } = contact;
+  const url = app.links.confirmUrl({ tenantId, audienceId, contactId, address: email, issuedAt: now });
+  const { replyTo = null, subject = null, language = 'en' } = settings;
+  const template = await findUsableTemplate(app, audience);
+  const plain = defaultMail({ language, from, address: email, url });
+  const content = template
+    ? { subject: subject ?? template.subject, html: undefined, text: undefined, templateId: template.id }
+    : { ...plain, subject: subject ?? plain.subject, templateId: undefined };
+  return {
+    type: 'transactional',
+    addresses: readAddresses({ from: settings.from, to: [email], ...(replyTo !== null && { replyTo }) }),
+    content: {
+      ...content,
+      variables: template ? { ...mergeValuesOf(contact), [CONFIRM_URL]: url } : undefined,
+    },
+    // Automatic answers to the mail are not wanted (RFC 3834 section 5).
+    headers: [{ name: 'Auto-Submitted', value: 'auto-generated' }],
+    attachments: [],
+    tags: [],
+    schedule: { scheduledAt: null, datedAt: now },
+    topicId: undefined,
+  };
+}
+
+/** Returns the template of an audience while it exists and has the link. Without it, the default mail is sent. */
+async function findUsableTemplate({ db }: Pick<App, 'db'>, audience: AudienceRow) {
+  const id = optInOf(audience)?.templateId ?? null;
+  const template = id === null ? undefined : await findTemplate(db.read, audience.tenantId, id);
+  return template && hasConfirmLink(template) ? template : undefined;
+}
