@@ -26,7 +26,7 @@ export type Settings = {
   webhooks?: boolean;
 };
 
-const RECIPIENT_ZONE = `
+export const RECIPIENT_ZONE = `
 ${RECIPIENT_DOMAIN} 300 MX 10 mx.${RECIPIENT_DOMAIN}
 mx.${RECIPIENT_DOMAIN} 300 A 127.0.0.1`;
 

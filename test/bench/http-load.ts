@@ -17,6 +17,8 @@ export type HttpLoad = {
   counter: string;
   connections: number;
   requests: number;
+  /** Goes on when a request is refused with 503, and counts it, until the program is stopped. */
+  isFlood?: boolean;
 };
 
 export type HttpLoadResult = {
@@ -29,8 +31,12 @@ export type HttpLoadResult = {
   refusal: string | undefined;
   /** Of this process, from the first request to the last answer. */
   cpuMs: number;
+  /** Requests of a flood that were refused with 503. */
+  refused: number;
 };
 
+/** The daemon asks for this pause when it refuses a request under load. */
+const RETRY_AFTER_MS = 2_000;
 /** `HTTP/1.1 200 OK` */
 const STATUS_AT = 9;
 
@@ -40,6 +46,7 @@ const latencies = new Float64Array(load.requests);
 let sent = 0;
 let answered = 0;
 let refusal: string | undefined;
+let refused = 0;
 
 const sockets = await Promise.all(Array.from({ length: load.connections }, open));
 const startedAtMs = Date.now();
@@ -53,6 +60,7 @@ const result: HttpLoadResult = {
   p99Ms: percentile(latencies.subarray(0, answered), 0.99),
   refusal,
   cpuMs: (user + system) / 1000,
+  refused,
 };
 console.log(JSON.stringify(result));
 process.exit(0);
@@ -84,6 +92,11 @@ function run(socket: Socket): Promise<void> {
     readAnswers(socket, (status, text) => {
       latencies[answered] = performance.now() - sentAt;
       answered += 1;
+      if (status === 503 && load.isFlood === true) {
+        refused += 1;
+        setTimeout(next, RETRY_AFTER_MS);
+        return;
+      }
       if (status !== 200) refusal ??= text;
       next();
     });

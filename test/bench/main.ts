@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --only GROUP] [-- --json] [-- --seconds N]`: what this machine can do, what the least program would do, what
+ * `npm run bench [-- --only GROUP] [-- --json] [-- --seconds N] [-- --contacts N]`: what this machine can do, what the least program would do, what
  * Postrider does, and what its peer does, in one table. Each row is the median of three runs, which alternate, because
  * a shared machine changes its mood by the minute: compare within one table only. What a row is to reach stands beside it;
  * nothing fails that does not.
@@ -12,6 +12,7 @@ import { batch } from './batch.ts';
 import { ceilings } from './ceilings.ts';
 import { csv } from './csv.ts';
 import { disk } from './disk.ts';
+import { marketing } from './marketing.ts';
 import { memory } from './memory.ts';
 import { metrics } from './metrics.ts';
 import { million } from './million.ts';
@@ -26,9 +27,16 @@ import { machineFacts, openWorkspace, type Workspace } from './workspace.ts';
 
 /** Length of the steady load of the row `memory`, unless `--seconds` says otherwise. */
 const MEMORY_SECONDS = 600;
+/** Size of the audience of the row `marketing`, unless `--contacts` says otherwise. */
+const MARKETING_CONTACTS = 1_000_000;
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, json: { type: 'boolean' }, seconds: { type: 'string' } },
+  options: {
+    only: { type: 'string' },
+    json: { type: 'boolean' },
+    seconds: { type: 'string' },
+    contacts: { type: 'string' },
+  },
 });
 const GROUPS: readonly Group[] = [
   ceilings,
@@ -44,6 +52,7 @@ const GROUPS: readonly Group[] = [
   csv,
   disk,
   memory(Number(values.seconds ?? MEMORY_SECONDS)),
+  marketing(Number(values.contacts ?? MARKETING_CONTACTS)),
 ];
 const ROUNDS = 3;
 /** More than this taken by other programs, and a table is of little use. */

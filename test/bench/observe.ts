@@ -5,7 +5,7 @@ import { startModule, until } from './program.ts';
 import type { Measure } from './row.ts';
 import type { Sink } from './sink.ts';
 
-export type LoadResult = Omit<HttpLoadResult, 'refusal'>;
+export type LoadResult = Omit<HttpLoadResult, 'refusal' | 'refused'>;
 
 /** Nothing here takes longer unless it has stopped. */
 const DELIVERY_TIMEOUT_MS = 60_000;

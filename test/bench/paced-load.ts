@@ -7,8 +7,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { percentile } from './percentile.ts';
 
 export type PacedLoad = {
-  url: URL;
+  /** Where the request with this number goes, when they do not all go to one place. */
+  url: URL | ((index: number) => URL);
+  /** Content-Type is JSON unless it is among them. */
   headers: Readonly<Record<string, string>>;
+  /** Header fields of the request with this number alone. */
+  headersOf?: (index: number) => Readonly<Record<string, string>>;
   /** Body of the request with this number. */
   bodyOf: (index: number) => string;
   perSecond: number;
@@ -45,15 +49,16 @@ export async function runPaced(load: PacedLoad, isOver: () => boolean): Promise<
   };
 }
 
-function post({ url, headers, bodyOf }: PacedLoad, index: number): Promise<number> {
+function post({ url, headers, headersOf, bodyOf }: PacedLoad, index: number): Promise<number> {
   const body = bodyOf(index);
   return new Promise((resolve, reject) => {
-    const sent = request(url, {
+    const sent = request(typeof url === 'function' ? url(index) : url, {
       method: 'POST',
       agent,
       headers: {
-        ...headers,
         'content-type': 'application/json',
+        ...headers,
+        ...headersOf?.(index),
         'content-length': Buffer.byteLength(body),
       },
     });

@@ -30,12 +30,12 @@ export type Measure = {
 };
 
 /** Rows that do the same job are compared: with the bare path, and with the peer. */
-export type Job = 'accept' | 'send';
+export type Job = 'accept' | 'send' | 'broadcast';
 export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {
   name: string;
-  unit: 'fdatasync/s' | 'commits/s' | 'signatures/s' | 'msg/s' | 'ms' | 'MiB' | 'bytes';
+  unit: 'fdatasync/s' | 'commits/s' | 'signatures/s' | 'msg/s' | 'ms' | 'MiB' | 'bytes' | '%';
   comparison?: { job: Job; role: Role };
   /** What it is to reach, for the reader. */
   aim?: string;
