@@ -9,6 +9,7 @@ import { MAX_DEPTH, MAX_RULES } from '../../src/audiences/segments/filter.ts';
 import { MAX_SEGMENTS } from '../../src/audiences/segments/store.ts';
 import { MAX_AUDIENCES } from '../../src/audiences/store.ts';
 import { runProgram } from '../../src/cli/program.ts';
+import { MAX_COUNTED_DAYS } from '../../src/counts/store.ts';
 import { MAX_DOMAINS } from '../../src/domains/store.ts';
 import { MAX_BATCH_BODY_BYTES } from '../../src/emails/schemas.ts';
 import { MAX_KEPT as MAX_EXPORTS_KEPT, MAX_KEPT_GIB } from '../../src/exports/store.ts';
@@ -20,6 +21,8 @@ import { MAX_COLUMNS } from '../../src/imports/run.ts';
 import { MAX_ROUTES } from '../../src/inbound/routes/store.ts';
 import { MAX_ERRORS } from '../../src/jobs/errors/store.ts';
 import { MAX_WAITING_JOBS } from '../../src/jobs/store.ts';
+import { MAX_ROWS } from '../../src/statistics/report.ts';
+import { MAX_HOURLY_DAYS } from '../../src/statistics/schemas.ts';
 import { MAX_SOURCE_BYTES, MAX_VARIABLES } from '../../src/templates/schemas.ts';
 import { MAX_TEMPLATES } from '../../src/templates/store.ts';
 import { MAX_ALLOWED_IPS } from '../../src/tenants/allowed-ips.ts';
@@ -88,6 +91,7 @@ test('the table of limits holds those that are kept to', () => {
     'A template': [MAX_SOURCE_BYTES / MIB, MAX_SOURCE_BYTES / MIB, MAX_VARIABLES],
     'A CSV file': [MAX_COLUMNS, MAX_RECORD_BYTES / KIB, MAX_ERRORS],
     Jobs: [MAX_WAITING_JOBS, MAX_WAITING_JOBS, MAX_EXPORTS_KEPT, MAX_KEPT_GIB],
+    Metrics: [MAX_COUNTED_DAYS, MAX_HOURLY_DAYS, MAX_ROWS, MAX_COUNTED_DAYS],
     'A key': [MAX_ALLOWED_IPS],
   };
   const documented = new Map(
