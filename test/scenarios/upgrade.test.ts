@@ -52,12 +52,17 @@ function withoutUse(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body, (name, value) => (name === 'lastUsedAt' ? undefined : value)));
 }
 
-/** Fields of broadcasts that the previous version did not show. */
-const ADDED = ['counts', 'failure', 'pace', 'pausedReason', 'scheduleAt', 'startedAt', 'sentAt'];
+const OPT_IN = ['optIn', 'consent', 'confirmation'];
+/** Fields that the previous version did not show, by the resource of the path. */
+const ADDED: Readonly<Record<string, readonly string[]>> = {
+  broadcasts: ['counts', 'failure', 'pace', 'pausedReason', 'scheduleAt', 'startedAt', 'sentAt'],
+  audiences: OPT_IN,
+  segments: OPT_IN,
+};
 
 function withoutAdded(path: string, body: unknown): unknown {
-  if (!path.startsWith('/v1/broadcasts')) return body;
-  return JSON.parse(JSON.stringify(body, (name, value) => (ADDED.includes(name) ? undefined : value)));
+  const added = ADDED[/^\/v1\/(\w+)/.exec(path)?.[1] ?? ''] ?? [];
+  return JSON.parse(JSON.stringify(body, (name, value) => (added.includes(name) ? undefined : value)));
 }
 
 test('every resource of the previous version is shown as that version showed it', async () => {
