@@ -42,5 +42,4 @@ export const acceptConfirmation = defineWrite(
     await deleteRequest(tx, request);
     return { response: true, replayed: false };
   },
-  { crashPoints: { beforeCommit: 'accept-before-commit', afterCommit: 'accept-after-commit' } },
 );

@@ -13,7 +13,7 @@ import type { Links } from '../links/links.ts';
 import { parseMailbox } from '../mail/address.ts';
 import { createPacking } from '../queue/contents/source.ts';
 import { DAY_MS } from '../system/clock.ts';
-import { AppError, type ErrorCode } from '../system/errors.ts';
+import { AppError, type ErrorCode, errorMessage } from '../system/errors.ts';
 import { findTemplate } from '../templates/store.ts';
 import { acceptConfirmation, findRecipient } from './accept.ts';
 import { defaultMail } from './mail.ts';
@@ -36,24 +36,29 @@ export async function sendConfirmation(app: ConfirmationApp, request: Confirmati
   try {
     if (!(await send(app, request))) await app.db.commit(dropRequest, request);
   } catch (error) {
-    if (!(error instanceof AppError)) throw error;
     await settleRefused(app, request, error);
   }
 }
 
+/**
+ * Postpones a request whose mail could not be made, or drops it. An error that is no refusal is a bug: it is logged, and the
+ * request is tried again like others, so that it does not keep those behind it from their turn.
+ */
 async function settleRefused(
   app: ConfirmationApp,
   request: ConfirmationRequestRow,
-  error: AppError,
+  error: unknown,
 ): Promise<void> {
   const { id, tenantId, contactId, requestedAt } = request;
-  const waitMs = PASSING[error.code];
+  const isRefusal = error instanceof AppError;
+  if (!isRefusal) app.log.error({ tenantId, contactId, err: error }, 'a confirmation mail could not be made');
+  const waitMs = isRefusal ? PASSING[error.code] : RETRY_MS.soon;
   const now = app.clock.now();
   if (waitMs !== undefined && now + waitMs < requestedAt + MAX_AGE_MS) {
     await app.db.commit(postponeRequest, { id, dueAt: now + waitMs });
     return;
   }
-  app.log.warn({ tenantId, contactId, code: error.code }, 'a confirmation mail was not sent');
+  app.log.warn({ tenantId, contactId, reason: errorMessage(error) }, 'a confirmation mail was not sent');
   await app.db.commit(dropRequest, { id });
 }
 

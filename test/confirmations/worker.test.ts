@@ -4,7 +4,6 @@ import { after, before, test } from 'node:test';
 import Sqlite from 'better-sqlite3';
 import type { App } from '../../src/app.ts';
 import { listDueRequests, moveDueRequests, postponeRequest } from '../../src/audiences/opt-in/store.ts';
-import { acceptConfirmation } from '../../src/confirmations/accept.ts';
 import { createConfirmationWork } from '../../src/confirmations/worker.ts';
 import { upsertPlan } from '../../src/tenants/store.ts';
 import { failDomain } from '../broadcasts/fixtures.ts';
@@ -87,9 +86,8 @@ test('a crash at any step loses no mail and sends none twice', async () => {
     ...app,
     db: {
       ...app.db,
-      commit: async (write: { name: string }, input: never) => {
-        if (write.name === acceptConfirmation.name) throw new Error('the daemon was killed');
-        return app.db.commit(write as never, input);
+      commit: async () => {
+        throw new Error('the daemon was killed');
       },
     },
   } as unknown as App;
@@ -179,6 +177,30 @@ function setDomain(name: string, status: string) {
   database.prepare('UPDATE domains SET status = ? WHERE name = ?').run(status, name);
   database.close();
 }
+
+test('a mail that cannot be made because of a bug is tried again, and keeps no other from its turn', async () => {
+  const [bad, good] = [newAddress(), newAddress()];
+  await world.signUp(bad);
+  await world.signUp(good);
+  const [request] = await requestsOf(bad);
+  assert.ok(request);
+  const faulty = {
+    ...app,
+    db: {
+      ...app.db,
+      commit: async (write: unknown, input: { request?: { id: number } }) => {
+        if (input.request?.id === request.id) throw new Error('a bug');
+        return app.db.commit(write as never, input as never);
+      },
+    },
+  } as unknown as App;
+  const work = createConfirmationWork(faulty);
+  for (const tenant of (await work.lease(1)).items) await work.run(tenant);
+  assert.deepEqual([(await world.mailsTo(bad)).length, (await world.mailsTo(good)).length], [0, 1]);
+  await world.spool.clock.advance(60_000);
+  await world.work();
+  assert.equal((await world.mailsTo(bad)).length, 1);
+});
 
 test('a clock that is set back does not delay a mail that waits', async () => {
   const email = newAddress();
