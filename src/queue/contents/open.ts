@@ -6,10 +6,10 @@ import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
 import { storedFileParts } from '../../mail/message/file-part.ts';
 import type { SpooledMessage } from '../store.ts';
-import { contentOf, fillTexts, type MessageContent } from './content.ts';
-import { readSource } from './generated.ts';
+import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
+import { type ReadSource, readSource } from './generated.ts';
 import { fieldsFor, type Reader, textsFor } from './reader.ts';
-import type { PackedSource, Source } from './source.ts';
+import type { PackedSource } from './source.ts';
 import { findContent } from './store.ts';
 
 /** The bytes of a message in ASCII or as they were stored, without the fields that are added when it is sent. */
@@ -31,10 +31,19 @@ type ContentApp = Pick<App, 'blobs' | 'db' | 'htmlText' | 'crashPoint'>;
  * Messages with large texts that were composed a moment ago. A message with recipients at many sites is opened for each
  * of them, and composing it takes several milliseconds of the main thread.
  */
-export type ComposedMessages = LRUCache<string, Promise<OpenMessage>>;
+export type ComposedMessages = {
+  messages: LRUCache<string, Promise<OpenMessage>>;
+  /** Sources that copies were composed from a moment ago, by the hash of their bytes. All copies of a broadcast share one. */
+  sources: LRUCache<string, Promise<SharedSource>>;
+};
+
+type SharedSource = { source: ReadSource; templates: TextTemplates | undefined };
 
 /** Maximum number of composed messages that are remembered, of at most about a megabyte each. Our own limit. */
 const MAX_COMPOSED = 16;
+/** Maximum number of sources that are remembered, and of their bytes together. Our own limits. */
+const MAX_SOURCES = 64;
+const MAX_SOURCE_BYTES = 16 * 1024 * 1024;
 /** Size of the texts from which a composed message is remembered. Smaller ones take a fraction of a millisecond. */
 const MIN_REMEMBERED_BYTES = 16 * 1024;
 
@@ -44,9 +53,12 @@ const MIN_REMEMBERED_BYTES = 16 * 1024;
  */
 const WAIT_TIMEOUT_MS = 60_000;
 
-/** Returns a memory without messages. */
+/** Returns an empty memory. */
 export function rememberComposed(): ComposedMessages {
-  return new LRUCache({ max: MAX_COMPOSED });
+  return {
+    messages: new LRUCache({ max: MAX_COMPOSED }),
+    sources: new LRUCache({ max: MAX_SOURCES, maxSize: MAX_SOURCE_BYTES }),
+  };
 }
 
 /** A message, and its reader when it is marketing mail. */
@@ -86,24 +98,52 @@ async function openRendered(
   app.crashPoint('content-after-read');
   // Each reader has other bytes, which nobody asks for twice.
   if (packed.sizeBytes < MIN_REMEMBERED_BYTES || opening.reader)
-    return composeMessage(app, content, { opening, packed });
+    return composeMessage(app, content, {
+      opening,
+      shared: await readShared(app, content, { opening, packed, composed }),
+    });
   const { id } = opening.message;
-  const known = composed.get(id);
+  const known = composed.messages.get(id);
   if (known !== undefined) return known;
-  const composing = composeMessage(app, content, { opening, packed });
-  composed.set(id, composing);
-  composing.catch(() => composed.delete(id));
+  const composing = readShared(app, content, { opening, packed, composed }).then((shared) =>
+    composeMessage(app, content, { opening, shared }),
+  );
+  composed.messages.set(id, composing);
+  composing.catch(() => composed.messages.delete(id));
   return composing;
+}
+
+type Reading = { opening: Opening; packed: PackedSource; composed: ComposedMessages };
+
+/** Reads the source of a message. That of a broadcast is unpacked and parsed once for its copies. */
+function readShared(
+  app: ContentApp,
+  { values }: Rendered,
+  { opening: { message }, packed, composed }: Reading,
+): Promise<SharedSource> {
+  const { tenantId } = message;
+  const read = async (): Promise<SharedSource> => {
+    const source = await readSource(app, packed, { tenantId, waitTimeoutMs: WAIT_TIMEOUT_MS });
+    return { source, templates: values && parseTexts(source) };
+  };
+  if (values === undefined) return read();
+  const key = Buffer.from(packed.sha256).toString('base64');
+  const known = composed.sources.get(key);
+  if (known !== undefined) return known;
+  const reading = read();
+  composed.sources.set(key, reading, { size: packed.sizeBytes });
+  reading.catch(() => composed.sources.delete(key));
+  return reading;
 }
 
 async function composeMessage(
   app: ContentApp,
   content: Rendered,
-  { opening: { message, reader }, packed }: { opening: Opening; packed: PackedSource },
+  { opening: { message, reader }, shared }: { opening: Opening; shared: SharedSource },
 ): Promise<OpenMessage> {
-  const { id, tenantId } = message;
-  const source = await readSource(app, packed, { tenantId, waitTimeoutMs: WAIT_TIMEOUT_MS });
-  const { header, texts, end } = compose(content, source, { boundarySeed: id, reader });
+  const { id } = message;
+  const { source } = shared;
+  const { header, texts, end } = compose(content, shared, { boundarySeed: id, reader });
   const files = content.blobId === undefined ? undefined : await app.blobs.open(content.blobId);
   const bytes = files
     ? joined(Buffer.concat([header, ...texts]), files)
@@ -133,10 +173,10 @@ type Composed = {
 
 function compose(
   content: Rendered,
-  source: Source,
+  { source, templates }: SharedSource,
   { boundarySeed, reader }: { boundarySeed: string; reader: Reader | undefined },
 ): Composed {
-  const filled = fillTexts(source, content.values);
+  const filled = fillTexts(source, content.values, templates);
   const { html, text } = reader ? textsFor(filled, reader) : filled;
   const body = composeBody({ html, text, boundarySeed }, storedFileParts(source.files ?? []));
   const pieces = [...body.pieces];

@@ -108,6 +108,34 @@ test('copies of a shared content are composed with their own fields and values, 
   assert.equal(await isStored(), false);
 });
 
+test('copies that are prepared one after the other have the bytes that each has alone', async () => {
+  const model = await spool.accept('model2@rcpt.example', { html: '<p>Model</p>' });
+  const html = `<p>Hello {{name|you}} and {{{name}}}</p>\n${'<p>News</p>\n'.repeat(2_000)}`;
+  const contentId = await insertContent(side, spool.tenantId, { html, text: 'Hello {{name|you}}' });
+  const shared = deliveryAppOf(spool.app);
+  const bytesBy = async ({ prepare }: typeof shared, id: string) => {
+    const message = await findMessage(side, id);
+    assert.ok(message);
+    const { signature, content } = await prepare({ message, recipients: [] });
+    return signature + (await bytesOf(content));
+  };
+  const copies: string[] = [];
+  for (const name of ['Ada', 'Zoë', '{{name}}', 'x'.repeat(2_000), null])
+    copies.push(await addCopy(model, { to: 'reader@rcpt.example', contentId, values: { name } }));
+  for (const id of copies)
+    assert.equal(await bytesBy(shared, id), await bytesBy(deliveryAppOf(spool.app), id));
+
+  // SQLite may give the id of a content that was deleted to another one.
+  await side
+    .updateTable('contents')
+    .set(packSmall({ html: '<p>Other</p>' }))
+    .where('id', '=', contentId)
+    .execute();
+  const last = await addCopy(model, { to: 'reader@rcpt.example', contentId, values: {} });
+  assert.match(await bytesBy(shared, last), /<p>Other<\/p>/);
+  for (const id of [...copies, last, model]) await spool.cancel(id);
+});
+
 test('html and text are shown exactly as they were given, whatever composing does to them', async () => {
   const html = '<p>Zürich 🚀</p>\r\n<pre>tab\t \n lone\rcr  </pre>\n\n';
   const text = ' From me\r\n\n.\r\nends with spaces   ';
