@@ -186,6 +186,11 @@ test('copies of a broadcast are counted under it, and readers who leave are coun
     key: spool.liveKey,
     body: { unsubscribed: true },
   });
+  const other = await spool.request('PATCH', `/v1/audiences/${campaign.audienceId}/contacts/${ids[1]}`, {
+    key: spool.liveKey,
+    body: { firstName: 'Yara' },
+  });
+  assert.equal(other.status, 200, 'a change that leaves nothing counts nothing');
   await recounted(COUNTERS);
 });
 
