@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findOptedOut, moveChoices } from '../../src/audiences/contacts/choices/store.ts';
 import { deleteContactsOf, findContact, putContact } from '../../src/audiences/contacts/store.ts';
+import { listDueRequests, listRequestingTenants } from '../../src/audiences/opt-in/store.ts';
+import { findUnconfirmed } from '../../src/audiences/opt-in/unconfirmed/store.ts';
 import { findAudience } from '../../src/audiences/store.ts';
 import { explain } from '../support/explain.ts';
 
@@ -48,6 +50,31 @@ test('opted-out addresses are found in the choices alone, and contacts are read 
       `SEARCH ${BY_CHOICE})`,
       'SEARCH contacts USING INDEX sqlite_autoindex_contacts_1 (id=?) LEFT-JOIN',
       'SEARCH audiences USING INDEX sqlite_autoindex_audiences_1 (id=?) LEFT-JOIN',
+    ],
+  );
+});
+
+test('an address that is not confirmed is found in the pending contacts, and most addresses by that one search', async () => {
+  const plan = await explain((tx) => findUnconfirmed(tx, tenantId, ['a@b.example']));
+  assert.deepEqual(
+    plan.filter((line) => /SEARCH|SCAN (?!CONSTANT)|B-TREE/.test(line)),
+    [
+      'SEARCH contacts USING INDEX contactsPending (tenantId=? AND address=?)',
+      'SEARCH audiences USING INDEX sqlite_autoindex_audiences_1 (id=?)',
+    ],
+  );
+});
+
+test('the confirmation mails that are due are read by their index, without sorting a long import', async () => {
+  const plan = await explain(async (tx) => {
+    await listRequestingTenants(tx);
+    await listDueRequests(tx, { tenantId, now: 1, limit: 20 });
+  });
+  assert.deepEqual(
+    plan.filter((line) => /SEARCH|SCAN (?!CONSTANT)|B-TREE/.test(line)),
+    [
+      'SEARCH confirmationRequests USING COVERING INDEX confirmationRequestsDue (tenantId>?)',
+      'SEARCH confirmationRequests USING INDEX confirmationRequestsDue (tenantId=? AND dueAt<?)',
     ],
   );
 });

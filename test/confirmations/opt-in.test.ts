@@ -140,6 +140,17 @@ test('an address gets one mail a day and three in all, over deletion, audiences 
   assert.equal(await sentTo(), 3);
 });
 
+test('of many forms at once, one sends the mail', async () => {
+  const email = newAddress();
+  const other = await world.addAudience();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => world.signUp(email, {}, index % 2 ? other : world.audienceId)),
+  );
+  assert.ok(answers.every(({ body }) => body.confirmation.count === 1));
+  await world.work();
+  assert.equal((await world.mailsTo(email)).length, 1);
+});
+
 test('the limits of two tenants, and those of live and test mail, are apart', async () => {
   const email = newAddress();
   const { testKey } = world.spool;

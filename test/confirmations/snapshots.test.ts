@@ -96,6 +96,18 @@ test('a single marketing email is refused to a pending address, and not to one t
   assert.equal(await statusOfMail(elsewhere), 422, 'a deleted audience subscribes nobody');
 });
 
+test('a single marketing email that waits is not sent to an address that became pending', async () => {
+  const email = 'late@readers.example';
+  const body = { from: FROM, to: email, subject: 's', text: 't', type: 'broadcast', topicId };
+  const { id } = await ask('POST', '/emails', body);
+  await pend(email);
+  await campaign.spool.deliverDue();
+  const { recipients } = await ask('GET', `/emails/${id}`);
+  assert.equal(recipients[0].status, 'suppressed', JSON.stringify(recipients));
+  const mailed = campaign.sink.messages.flatMap((message) => message.recipients);
+  assert.ok(!mailed.includes(email), mailed.join());
+});
+
 test('the opt-ins of a pending contact hold only once it has confirmed', async () => {
   const { id: rare } = await ask('POST', '/topics', { name: 'Rare', defaultOptIn: false });
   const other = await ask('POST', '/audiences', { name: 'Reliable' });

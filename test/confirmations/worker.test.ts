@@ -127,6 +127,9 @@ test('an account without quota cannot sign anybody up, and mail that finds the q
   }
   assert.equal(await mailed(), 1);
   setPlan(tenantId, 'unlimited');
+  await world.spool.clock.advance(HOUR_MS);
+  await world.work();
+  assert.equal(await mailed(), 1, 'a mail that is a day old is dropped');
   const shown = await world.ask('GET', contacts, undefined, liveKey);
   const counts = shown.body.data.map(
     ({ confirmation }: { confirmation: { count: number } }) => confirmation.count,
@@ -142,6 +145,23 @@ test('an account without quota cannot sign anybody up, and mail that finds the q
   assert.equal(again.body.confirmation.count, 1);
   await world.work();
   assert.equal(await mailed(), 3);
+});
+
+test('a mail that finds the quota used up is sent once there is more', async () => {
+  const { liveKey, tenantId } = await world.spool.addTenant('growing');
+  await world.spool.addDomain(liveKey, 'growing.example');
+  const optIn = { from: 'news@growing.example' };
+  const { body: audience } = await world.ask('POST', '/audiences', { name: 'Theirs', optIn }, liveKey);
+  const email = newAddress();
+  await world.ask('POST', `/audiences/${audience.id}/contacts`, { email, status: 'pending' }, liveKey);
+  await app.db.commit(upsertPlan, { name: 'none', monthlyEmails: 0, requestsPerSecond: null, createdAt: 0 });
+  setPlan(tenantId, 'none');
+  await world.work();
+  assert.deepEqual(await world.mailsTo(email, liveKey), []);
+  setPlan(tenantId, 'unlimited');
+  await world.spool.clock.advance(HOUR_MS);
+  await world.work();
+  assert.equal((await world.mailsTo(email, liveKey)).length, 1);
 });
 
 function setPlan(tenantId: string, plan: string) {
@@ -200,6 +220,14 @@ test('a mail that cannot be made because of a bug is tried again, and keeps no o
   await world.spool.clock.advance(60_000);
   await world.work();
   assert.equal((await world.mailsTo(bad)).length, 1);
+});
+
+test('a reader who leaves before the mail is made gets none', async () => {
+  const email = newAddress();
+  await world.signUp(email);
+  await world.ask('PATCH', `/audiences/${world.audienceId}/contacts/${email}`, { unsubscribed: true });
+  await world.work();
+  assert.deepEqual([await world.mailsTo(email), await requestsOf(email)], [[], []]);
 });
 
 test('a clock that is set back does not delay a mail that waits', async () => {
