@@ -11,6 +11,7 @@ import { openSealer } from './db/installation/master-key.ts';
 import { type MainDatabaseOptions, openMainDatabase } from './db/main-database.ts';
 import { READER_THREADS } from './db/reader-pool.ts';
 import { MAX_PENDING, MAX_PENDING_BYTES } from './db/thread-database.ts';
+import { createLinkFinder, type LinkFinder } from './mail/links/find-links.ts';
 import { createHtmlText, type HtmlText } from './mail/message/html-text.ts';
 import { ClockWatch } from './system/clock-watch.ts';
 import { DiskSpace } from './system/disk-space.ts';
@@ -24,6 +25,7 @@ export type App = System & {
   blobs: Blobs;
   sealer: Sealer;
   htmlText: HtmlText;
+  linkFinder: LinkFinder;
   /** Random id of this run of the daemon. Whatever an earlier run left leased is recovered. */
   runId: string;
   /** Reports how far the wall clock is behind the latest time the daemon has seen. */
@@ -63,6 +65,7 @@ export async function openApp(
   try {
     const sealer = await openSealer(db, config.dataDir);
     const htmlText = createHtmlText(system);
+    const linkFinder = createLinkFinder(system);
     await disk.check();
     return {
       ...system,
@@ -81,10 +84,12 @@ export async function openApp(
       blobs: openBlobs({ ...system, disk }, mainOwner(db, config.dataDir)),
       sealer,
       htmlText,
+      linkFinder,
       runId: randomUUID(),
       clockWatch: new ClockWatch(system.clock, db.installation.wallAt),
       [Symbol.asyncDispose]: async () => {
         await htmlText.close();
+        await linkFinder.close();
         await db.close();
       },
     };

@@ -20,7 +20,17 @@ import { VERSION } from './version.ts';
 
 type ControlApp = Pick<
   App,
-  'db' | 'blobs' | 'clock' | 'config' | 'log' | 'dns' | 'htmlText' | 'wakeups' | 'metrics' | 'guards'
+  | 'db'
+  | 'blobs'
+  | 'clock'
+  | 'config'
+  | 'log'
+  | 'dns'
+  | 'htmlText'
+  | 'linkFinder'
+  | 'wakeups'
+  | 'metrics'
+  | 'guards'
 >;
 
 /** Reports why the socket cannot be opened, in a message for the operator. */

@@ -12,6 +12,7 @@ import { createAudienceSweep } from './audiences/worker.ts';
 import { requireWritableFolders } from './blobs/files.ts';
 import { blobFolder } from './blobs/owner.ts';
 import { createBlobSweep } from './blobs/worker.ts';
+import { linkExport } from './broadcasts/clicked-links/export.ts';
 import { recipientExport } from './broadcasts/recipients/export.ts';
 import { moveDueRuns } from './broadcasts/runs/store.ts';
 import { createBroadcastWork } from './broadcasts/worker.ts';
@@ -137,7 +138,12 @@ async function startWebhookPart(app: App, inThread: boolean): Promise<PartThread
   return inThread ? startPartThread<WebhookCalls>(app, WEBHOOK_THREAD) : inThisThread(startWebhooks(app));
 }
 
-const EXPORTS = { contacts: contactExport, suppressions: suppressionExport, recipients: recipientExport };
+const EXPORTS = {
+  contacts: contactExport,
+  suppressions: suppressionExport,
+  recipients: recipientExport,
+  links: linkExport,
+};
 
 function startWorkers(app: App): Stoppable[] {
   return [

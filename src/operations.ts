@@ -14,6 +14,7 @@ import './audiences/segments/store.ts';
 import './audiences/store.ts';
 import './broadcasts/preflight/store.ts';
 import './broadcasts/change-pace.ts';
+import './broadcasts/clicked-links/export.ts';
 import './broadcasts/recipients/export.ts';
 import './broadcasts/control.ts';
 import './broadcasts/copies-in-queue.ts';

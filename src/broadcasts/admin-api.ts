@@ -15,7 +15,7 @@ import { broadcastFilter } from './schemas.ts';
 import { showBroadcastSummary } from './show.ts';
 import { findListed, type Listed, listNewestBroadcasts } from './store.ts';
 
-type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'wakeups' | 'log'>;
+type AdminApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
 
 /** Maximum number of broadcasts in one answer. */
 const MAX_LISTED = 100;

@@ -4,6 +4,7 @@ import { resourceRoutes } from '../http/json/resource.ts';
 import { MAX_SOURCE_BYTES } from '../templates/schemas.ts';
 import { callerOf } from '../tenants/authenticate.ts';
 import { createBroadcast, updateBroadcast } from './change.ts';
+import { registerClickedLinksApi } from './clicked-links/api.ts';
 import { registerControlApi } from './control-api.ts';
 import { type PreviewApp, registerPreviewApi } from './preview-api.ts';
 import { withProgress } from './progress.ts';
@@ -23,6 +24,7 @@ export function registerBroadcastsApi(server: FastifyInstance, app: PreviewApp):
   registerPreviewApi(server, app);
   registerControlApi(server, app);
   registerRecipientsApi(server, app);
+  registerClickedLinksApi(server, app);
   const { read } = app.db;
   const broadcasts = resourceRoutes<BroadcastView>(server, {
     name: 'broadcast',

@@ -12,7 +12,7 @@ import { broadcastSchema } from './schemas.ts';
 import { showBroadcast } from './show.ts';
 import { startBroadcast } from './start.ts';
 
-type ControlApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'wakeups' | 'log'>;
+type ControlApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
 
 type Action = {
   name: 'send' | 'pause' | 'resume' | 'cancel';

@@ -3,25 +3,29 @@ import type { App } from '../app.ts';
 import { filterOf } from '../audiences/segments/scan.ts';
 import { findSegment } from '../audiences/segments/store.ts';
 import type { BroadcastRow, TemplateRow } from '../db/marketing-tables.ts';
+import type { SenderDomain } from '../domains/sender.ts';
 import { broadcastFields, requireMarketingSize } from '../emails/marketing-fields.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
 import { requireSender } from '../emails/sender.ts';
 import { UNSUBSCRIBE_URL } from '../queue/contents/reader.ts';
 import { createPacking, type NewSource } from '../queue/contents/source.ts';
+import { AppError } from '../system/errors.ts';
 import { placeholdersIn } from '../templates/render.ts';
 import { findTemplate } from '../templates/store.ts';
 import { findTopic } from '../topics/store.ts';
+import { maxGrowth } from '../tracking/links/instrument.ts';
+import { type TrackedHtml, trackHtml } from '../tracking/links/track.ts';
 import type { Author } from './draft.ts';
 import type { Frozen } from './runs/frozen.ts';
 
-type FrozenContent = { frozen: Frozen; source: NewSource };
+type FrozenContent = { frozen: Frozen; source: NewSource; targets: readonly string[] };
 
 /**
  * Returns the frozen broadcast. The caller has checked its fields.
  * @throws AppError validation_error, restricted_api_key, domain_not_verified, unavailable
  */
 export async function freezeBroadcast(
-  app: Pick<App, 'db' | 'clock' | 'config' | 'htmlText'>,
+  app: Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder'>,
   caller: Author,
   broadcast: BroadcastRow,
 ): Promise<FrozenContent> {
@@ -30,14 +34,16 @@ export async function freezeBroadcast(
   const topic = topicId === null ? undefined : await findTopic(read, tenantId, topicId);
   const template = templateId === null ? undefined : await findTemplate(read, tenantId, templateId);
   const { domain } = readMailbox('from', fromHeader);
-  const { domainId } = await requireSender(app, caller, { domain, simulatorOnly: false });
+  const { domainId, tracking: settings } = await requireSender(app, caller, { domain, simulatorOnly: false });
   const texts = await textsOf(app, broadcast, template);
   requireMarketingSize(texts);
+  const { tracking, targets } = await requireTracking(app, tenantId, { html: texts.html, settings });
   const placeholders = [subject, texts.html, texts.text ?? ''].flatMap((text) => [
     ...placeholdersIn([undefined, text]),
   ]);
   return {
-    source: await createPacking()(texts),
+    targets,
+    source: await createPacking()({ ...texts, ...(tracking && { tracking }) }),
     frozen: {
       audienceId,
       fromHeader,
@@ -49,7 +55,7 @@ export async function freezeBroadcast(
       filter: await filterOfBroadcast(app, broadcast),
       headers: broadcastFields(app, { ...broadcast, topicName: topic?.name }),
       uses: countUses(placeholders.map(({ name }) => name)),
-      characters: texts.html.length + (texts.text?.length ?? 0),
+      characters: texts.html.length + (texts.text?.length ?? 0) + (tracking ? maxGrowth(tracking) : 0),
     },
   };
 }
@@ -67,6 +73,21 @@ async function textsOf(
   if (given !== undefined) return { html, text: given };
   const { text } = await htmlText.convert(html, broadcast.tenantId);
   return text === '' ? { html } : { html, text };
+}
+
+/**
+ * Returns how the copies are tracked. A broadcast never starts without the tracking that its domain asks for.
+ * @throws AppError unavailable when the links cannot be found at the moment
+ */
+async function requireTracking(
+  app: Pick<App, 'clock' | 'config' | 'linkFinder'>,
+  tenantId: BroadcastRow['tenantId'],
+  { html, settings }: { html: string; settings: SenderDomain['tracking'] },
+): Promise<TrackedHtml> {
+  const tracked = await trackHtml(app, tenantId, { html, settings, isTemplate: true });
+  if (tracked) return tracked;
+  const retryAfterSeconds = 5;
+  throw new AppError('unavailable', 'The links cannot be found at the moment', { retryAfterSeconds });
 }
 
 async function filterOfBroadcast(

@@ -21,7 +21,7 @@ import {
 } from './preview-schemas.ts';
 import { sendTest } from './test-sending.ts';
 
-export type PreviewApp = Omit<SendApp, 'downloads' | 'inFlight'> &
+export type PreviewApp = Omit<SendApp, 'downloads' | 'inFlight' | 'links'> &
   DownloadsApp &
   Pick<App, 'config' | 'dns' | 'sealer'> & { scans: Scans };
 
@@ -67,7 +67,7 @@ function registerPreflight(server: FastifyInstance, app: PreviewApp): void {
 }
 
 function registerTest(server: FastifyInstance, app: PreviewApp): void {
-  const sending = { ...app, downloads: createDownloads(app) };
+  const sending = { ...app, downloads: createDownloads(app), links: createLinks(app) };
   server.post<{ Params: { id: string }; Body: TestBody }>(
     TEST,
     {

@@ -7,7 +7,7 @@ import { findRun } from './runs/store.ts';
 import { startBroadcast } from './start.ts';
 import { getBroadcast } from './store.ts';
 
-type ResumeApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'wakeups' | 'log'>;
+type ResumeApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
 
 /**
  * Resumes a paused broadcast, or starts the one that was paused because its start was late. Returns it.

@@ -7,7 +7,7 @@ import { findRun } from './runs/store.ts';
 import { startBroadcast } from './start.ts';
 import { findListed } from './store.ts';
 
-type ScheduleApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'wakeups' | 'log'>;
+type ScheduleApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
 
 /**
  * Maximum time by which a start may be late, in milliseconds. A later one pauses the broadcast: after a long stop, or after

@@ -6,7 +6,7 @@ import { freezeBroadcast } from './freeze.ts';
 import { requireStartable, type StartedFrom, storeStart } from './runs/start.ts';
 import { getBroadcast } from './store.ts';
 
-type StartApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'wakeups' | 'log'>;
+type StartApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'wakeups' | 'log'>;
 
 /**
  * Starts a broadcast and returns it as `sending`. One that is paused must never have been started.

@@ -139,6 +139,7 @@ function emailRequest(
   return {
     listFields,
     type: 'broadcast',
+    isUntracked: true,
     addresses: readAddresses({ from, to: [to], ...(replyTo !== null && { replyTo }) }),
     content: {
       subject,

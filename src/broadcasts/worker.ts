@@ -14,7 +14,7 @@ import { type DueRun, findNextDueRun, getRun, listDueRuns } from './runs/store.t
 import { startScheduled } from './scheduled.ts';
 import { createWalk } from './walk.ts';
 
-type BroadcastApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'log' | 'wakeups'>;
+type BroadcastApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFinder' | 'log' | 'wakeups'>;
 
 /** Maximum number of runs whose steps are taken at the same time. More would only wait for the writer. Our own limit. */
 const MAX_RUNNING = 2;

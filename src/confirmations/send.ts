@@ -102,6 +102,7 @@ async function emailRequest(
     : { ...plain, subject: subject ?? plain.subject, templateId: undefined };
   return {
     type: 'transactional',
+    isUntracked: true,
     addresses: readAddresses({ from: settings.from, to: [email], ...(replyTo !== null && { replyTo }) }),
     content: {
       ...content,

@@ -28,6 +28,7 @@ type WorkApp = Pick<
   | 'fetch'
   | 'guards'
   | 'htmlText'
+  | 'linkFinder'
   | 'log'
   | 'metrics'
   | 'sealer'

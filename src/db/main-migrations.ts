@@ -18,6 +18,7 @@ import { tracking } from './migrations/0021-tracking.ts';
 import { optIn } from './migrations/0023-opt-in.ts';
 import { broadcastActivity } from './migrations/0025-broadcast-activity.ts';
 import { broadcastControl } from './migrations/0026-broadcast-control.ts';
+import { trackedLinks } from './migrations/0027-tracked-links.ts';
 import { counts } from './migrations/0028-counts.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
@@ -39,5 +40,6 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   optIn,
   broadcastActivity,
   broadcastControl,
+  trackedLinks,
   counts,
 ];

@@ -25,7 +25,7 @@ export type JobRow = {
   tenantId: Id<'ten'>;
   type: 'import' | 'export';
   /** List that the rows of the file belong to. Recipients are those of a broadcast, and are only exported. */
-  kind: 'contacts' | 'suppressions' | 'recipients';
+  kind: 'contacts' | 'suppressions' | 'recipients' | 'links';
   /** Audience of the contacts; null for other kinds. */
   audienceId: Id<'aud'> | null;
   /** JSON object. Its fields depend on the type and the kind. */

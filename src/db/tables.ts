@@ -22,7 +22,12 @@ import type {
   TopicRow,
 } from './marketing-tables.ts';
 import type { InstallationRow, MigrationRow, StartRow } from './own-tables.ts';
-import type { EngagementRow, FirstEngagementRow } from './tracking-tables.ts';
+import type {
+  EngagementRow,
+  FirstEngagementRow,
+  TrackedLinkRow,
+  TrackingHostRow,
+} from './tracking-tables.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from './webhook-tables.ts';
 
 export type Mode = 'live' | 'test';
@@ -101,6 +106,10 @@ export type DomainRow = {
   nextCheckAt: number | null;
   /** Domain of the return paths while the optional RETURN_PATH record is right; null means the installation's. */
   returnPathHost: string | null;
+  /** Host of tracked links while the last check found it right; null means the installation's. */
+  trackingHost: string | null;
+  /** Time of the last check that found the tracking host right; null when none did. */
+  trackingCheckedAt: number | null;
   /** Time of deletion. Only the signer still sees the domain, because mail that is retried needs its key. */
   deletedAt: number | null;
 };
@@ -328,6 +337,8 @@ export type Tables = {
   broadcasts: BroadcastRow;
   engagements: EngagementRow;
   firstEngagements: FirstEngagementRow;
+  trackedLinks: TrackedLinkRow;
+  trackingHosts: TrackingHostRow;
   broadcastRuns: BroadcastRunRow;
   broadcastRecipients: BroadcastRecipientRow;
   broadcastCounts: BroadcastCountsRow;

@@ -39,3 +39,16 @@ export type FirstEngagementRow = {
   kind: 'open' | 'click';
   at: number;
 };
+
+/** Written by tracking/links/store.ts: the addresses of tracked links. They are kept as long as their owner. */
+export type TrackedLinkRow = {
+  /** The broadcast whose copies share the links, or a single email. */
+  ownerId: Id<'brd'> | Id<'em'>;
+  /** Position of the link among those that are tracked. */
+  number: number;
+  /** The address, without character references. Placeholders in that of a broadcast are filled in at the click. */
+  url: string;
+};
+
+/** Written by domains/store.ts: the hosts that a domain's tracked links have led to. Mail that was sent still names them. */
+export type TrackingHostRow = { host: string; tenantId: Id<'ten'> };

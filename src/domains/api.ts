@@ -11,7 +11,10 @@ import { type Domain, getDomain, listDomains } from './store.ts';
 import { updateDomain } from './update.ts';
 import { createVerify } from './verify-on-demand.ts';
 
-type DomainApp = Pick<App, 'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'sealer' | 'log'>;
+type DomainApp = Pick<
+  App,
+  'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'sealer' | 'log' | 'probeTls'
+>;
 
 /** Registers the routes of the domains resource. */
 export function registerDomainsApi(server: FastifyInstance, app: DomainApp): void {

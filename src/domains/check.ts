@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
 import type { DnsAnswer, DnsLookups } from '../system/dns.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
+import type { TlsProbe } from '../system/tls-probe.ts';
 import {
   bounceDomain,
   dkimName,
@@ -24,7 +25,7 @@ export type Verdict =
   | { kind: 'absent'; found: string[]; error: string }
   /** A record is published, but with another value. */
   | { kind: 'wrong'; found: string[]; error: string }
-  /** DNS gave no answer. */
+  /** There was no answer. */
   | { kind: 'unknown'; error: string };
 
 export type Verdicts = Record<RecordKind, Verdict> & {
@@ -39,12 +40,21 @@ const MAX_SPF_LOOKUP = 10;
 /** Maximum number of records of one answer that are stored and shown. Our own limit. */
 const MAX_FOUND = 10;
 
+type CheckApp = {
+  dns: Pick<DnsLookups, 'txt' | 'cname'>;
+  config: Pick<Config, 'hostname'>;
+  probeTls: TlsProbe;
+};
+
+/** Port of HTTPS (RFC 9110 section 4.2.2). */
+const HTTPS_PORT = 443;
+
 /**
  * Checks all records of a domain, nearly all of them concurrently. `dns` must not cache, because a check expects
  * changes.
  */
 export async function checkRecords(
-  { dns, config }: { dns: Pick<DnsLookups, 'txt' | 'cname'>; config: Pick<Config, 'hostname'> },
+  { dns, config, probeTls }: CheckApp,
   domain: PublishingDomain,
 ): Promise<Verdicts> {
   const host = domain.trackingSubdomain;
@@ -54,7 +64,7 @@ export async function checkRecords(
     dns.cname(dkimName(domain)),
     dns.txt(dkimName(domain)),
     dns.txt(dmarcName(domain)),
-    host === null ? null : dns.cname(host),
+    host === null ? null : checkTracking({ dns, probeTls }, host, trackingTarget(config)),
     returnHost === null ? null : checkReturnPath(dns, returnHost, bounceDomain(config)),
   ]);
   return {
@@ -64,10 +74,7 @@ export async function checkRecords(
       publicKey: domain.publicKey,
     }),
     DMARC: judgeDmarc(dmarc),
-    tracking:
-      host === null || tracking === null
-        ? null
-        : { host, verdict: judgeTracking(tracking, trackingTarget(config)) },
+    tracking: host === null || tracking === null ? null : { host, verdict: tracking },
     returnPath,
   };
 }
@@ -155,6 +162,34 @@ export function judgeTracking(answer: DnsAnswer<string>, target: string): Verdic
   if (aliases.length === 0) return absent('No CNAME is published here');
   if (aliases.some((name) => isSameName(name, target))) return { kind: 'verified', found: shown(aliases) };
   return wrong(aliases, `This must be a CNAME to ${target}`);
+}
+
+/**
+ * Checks the tracking host. The certificate is looked at only when the CNAME is right, and at the addresses of our own tracking
+ * host, so that nobody can make the daemon connect to others.
+ */
+async function checkTracking(
+  { dns, probeTls }: Pick<CheckApp, 'dns' | 'probeTls'>,
+  host: string,
+  target: string,
+): Promise<Verdict> {
+  const verdict = judgeTracking(await dns.cname(host), target);
+  if (verdict.kind !== 'verified') return verdict;
+  const state = await probeTls({ name: host, server: target, port: HTTPS_PORT });
+  switch (state.kind) {
+    case 'valid':
+      return verdict;
+    case 'invalid':
+      return wrong(
+        verdict.found,
+        `The CNAME is right, but the certificate for ${host} is not (${state.reason}): the operator of this installation must obtain one`,
+      );
+    case 'unreachable':
+      return {
+        kind: 'unknown',
+        error: `The CNAME is right, but the certificate of ${host} could not be seen (${state.reason}); the last known state is kept`,
+      };
+  }
 }
 
 /**

@@ -105,7 +105,8 @@ const optionalRecordSchema = Type.Object({
 
 const RETURN_PATH_NOTE =
   'While this record is verified, MAIL FROM is below your own domain, so SPF is aligned for DMARC. Without it, mail is sent with a return path of this installation.';
-const TRACKING_NOTE = 'Nothing is tracked until this record is verified and the host has a TLS certificate.';
+const TRACKING_NOTE =
+  'Tracked links lead to the host of this installation until this record is verified and the host has a TLS certificate.';
 
 export const domainSchema = Type.Object(
   {

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { Mode } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import { sandboxDomain, simulatorDomain } from './name.ts';
-import { findDomainByName, findSendingDomain } from './sending/store.ts';
+import { findDomainByName, findSendingDomain, type TrackingSettings } from './sending/store.ts';
 import { maySend } from './states.ts';
 import type { Domain } from './store.ts';
 
@@ -30,23 +30,29 @@ export function isSimulatorDomain(config: Pick<Config, 'hostname'>, domain: stri
   return domain.toLowerCase() === simulatorDomain(config);
 }
 
+/** The domain of a sender. Both are null for the sandbox domain, which has no key and whose mail is not tracked. */
+export type SenderDomain = { domainId: Domain['id'] | null; tracking: TrackingSettings | null };
+
 /**
- * Returns the domain whose key signs the mail; null for the sandbox, which has no key. A verified parent domain is
+ * Returns the domain whose key signs the mail. A verified parent domain is
  * not enough.
  * @throws AppError domain_not_verified
  */
 export async function getSendingDomain(
   app: Pick<App, 'db' | 'clock' | 'config'>,
   { tenantId, mode, domain, simulatorOnly }: Sender,
-): Promise<{ domainId: Domain['id'] | null }> {
+): Promise<SenderDomain> {
   if (isSandboxDomain(app.config, domain)) {
-    if (mode === 'test' || simulatorOnly) return { domainId: null };
+    if (mode === 'test' || simulatorOnly) return { domainId: null, tracking: null };
     throw refusal(
       `${domain} sends with test keys, or to addresses at ${simulatorDomain(app.config)} alone; use a verified domain`,
     );
   }
   const found = await findDomainByName(app.db.read, tenantId, domain);
-  if (found && maySend(found, app.clock.now())) return { domainId: found.id };
+  if (found && maySend(found, app.clock.now())) {
+    const { id: domainId, openTracking, clickTracking, trackingHost, trackingCheckedAt } = found;
+    return { domainId, tracking: { openTracking, clickTracking, trackingHost, trackingCheckedAt } };
+  }
   throw refusal(
     found
       ? `The domain ${domain} is not verified; publish its DNS records, then POST /v1/domains/${found.id}/verify`

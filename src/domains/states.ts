@@ -19,6 +19,8 @@ export type Finding = {
   lastCheckedAt: number | null;
   found: string[];
   error: string | null;
+  /** Time of the last check that found an optional record right, while it is believed to be. */
+  goodAt?: number;
 };
 
 /**
@@ -56,6 +58,11 @@ const EAGER_INTERVAL_MS = 5 * MINUTE_MS;
 const SEARCH_INTERVAL_MS = 30 * MINUTE_MS;
 /** Interval of checks while a record of a verified domain is missing. */
 const LAPSE_INTERVAL_MS = HOUR_MS;
+/**
+ * Interval of checks of a tracking host that was found, half of the time for which a result holds, so that one check without an
+ * answer does no harm.
+ */
+const HOST_INTERVAL_MS = DAY_MS / 2;
 /** Intervals are shortened by up to this share, never lengthened. */
 const SPREAD_SHARE = 0.1;
 
@@ -107,6 +114,23 @@ export function maySend(domain: Pick<DomainRow, 'status' | 'failingSince'>, now:
  */
 export function usesReturnPath({ status, findings }: Pick<DomainState, 'status' | 'findings'>): boolean {
   return status !== 'failed' && findings.RETURN_PATH.status === 'verified';
+}
+
+/**
+ * Returns the tracking host that was found, with the time of the last check that found it; both null when none was. The host of a
+ * failed domain is not checked.
+ */
+export function trackingHostOf({
+  status,
+  trackingSubdomain,
+  findings: { TRACKING },
+}: Pick<DomainState, 'status' | 'findings' | 'trackingSubdomain'>): Pick<
+  DomainRow,
+  'trackingHost' | 'trackingCheckedAt'
+> {
+  if (status === 'failed' || TRACKING?.status !== 'verified' || TRACKING.goodAt === undefined)
+    return { trackingHost: null, trackingCheckedAt: null };
+  return { trackingHost: trackingSubdomain, trackingCheckedAt: TRACKING.goodAt };
 }
 
 /** Returns the state after a check. */
@@ -208,7 +232,9 @@ function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: 
 function withoutGrace(known: Finding, verdict: Verdict | null, now: number): Finding {
   if (verdict === null) return known;
   const status = { verified: 'verified', absent: 'pending', wrong: 'failed', unknown: known.status } as const;
-  return { status: status[verdict.kind], lastCheckedAt: now, ...evidence(verdict) };
+  const goodAt = { verified: now, absent: undefined, wrong: undefined, unknown: known.goodAt }[verdict.kind];
+  const good = goodAt === undefined ? {} : { goodAt };
+  return { status: status[verdict.kind], lastCheckedAt: now, ...evidence(verdict), ...good };
 }
 
 /**
@@ -227,8 +253,10 @@ function pace(state: DomainState, now: number): { intervalMs: number | null; dea
     case 'pending':
       return { intervalMs: searchInterval(state, now), deadline: state.checksSince + SEARCH_MS };
     case 'verified': {
-      const isTrackingFound = (state.findings.TRACKING?.status ?? 'verified') === 'verified';
-      return { intervalMs: isTrackingFound ? DAY_MS : searchInterval(state, now), deadline: null };
+      const { TRACKING: host } = state.findings;
+      if (host === null) return { intervalMs: DAY_MS, deadline: null };
+      const isFound = host.status === 'verified';
+      return { intervalMs: isFound ? HOST_INTERVAL_MS : searchInterval(state, now), deadline: null };
     }
     case 'temporary_failure': {
       const intervalMs = isGraceOver(state, now) ? DAY_MS : LAPSE_INTERVAL_MS;

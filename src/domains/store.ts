@@ -8,6 +8,7 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { DomainRow, DomainStatus } from '../db/tables.ts';
+import type { TrackingHostRow } from '../db/tracking-tables.ts';
 import { type EventType, recordEvent } from '../events/store.ts';
 import { AppError, limitReached, notFound } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
@@ -20,11 +21,14 @@ import {
   type CheckMoment,
   type DomainState,
   type Findings,
+  trackingHostOf,
   usesReturnPath,
   withTracking,
 } from './states.ts';
 
-export type Domain = Omit<DomainRow, 'records' | 'returnPathHost' | 'deletedAt'> & { findings: Findings };
+/** Columns that are derived from others. */
+type Derived = 'returnPathHost' | 'trackingHost' | 'trackingCheckedAt';
+export type Domain = Omit<DomainRow, Derived | 'records' | 'deletedAt'> & { findings: Findings };
 
 /** Maximum number of domains per tenant, each checked in DNS every day. Our own limit. */
 export const MAX_DOMAINS = 1_000;
@@ -165,8 +169,22 @@ async function recordTransition(
   return type;
 }
 
+const insertHost = statement((db, param: Param<TrackingHostRow>) =>
+  db
+    .insertInto('trackingHosts')
+    .values({ host: param('host'), tenantId: param('tenantId') })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Returns all hosts that tracked links have led to, with the tenants that they belonged to. */
+export function listTrackingHosts(tx: Tx): Promise<TrackingHostRow[]> {
+  return tx.selectFrom('trackingHosts').selectAll().execute();
+}
+
 async function writeDomain(tx: Tx, domain: Domain): Promise<Domain> {
   const { id, tenantId, findings, ...columns } = domain;
+  const { trackingHost: host } = trackingHostOf(domain);
+  if (host !== null) await insertHost.all(tx, { host, tenantId });
   await tx
     .updateTable('domains')
     .set({ ...columns, ...derivedFrom(domain), records: JSON.stringify(findings) })
@@ -177,8 +195,9 @@ async function writeDomain(tx: Tx, domain: Domain): Promise<Domain> {
 }
 
 /** Returns the columns that are derived from others, for statements that cannot afford to read the findings. */
-function derivedFrom(domain: Domain): Pick<DomainRow, 'returnPathHost'> {
-  return { returnPathHost: usesReturnPath(domain) ? returnPathName(domain) : null };
+function derivedFrom(domain: Domain): Pick<DomainRow, Derived> {
+  const returnPathHost = usesReturnPath(domain) ? returnPathName(domain) : null;
+  return { returnPathHost, ...trackingHostOf(domain) };
 }
 
 function stateOf(domain: Domain): DomainState {
@@ -255,7 +274,7 @@ export const endDomain = defineWrite(
       return { kind: 'in-use', domainId, hasScheduledMail: hasScheduled, scheduledBroadcasts };
     await tx
       .updateTable('domains')
-      .set({ deletedAt: now, updatedAt: now, nextCheckAt: null, returnPathHost: null })
+      .set({ deletedAt: now, updatedAt: now, nextCheckAt: null, returnPathHost: null, trackingHost: null })
       .where('id', '=', domainId)
       .execute();
     return { kind: 'ended' };
@@ -276,6 +295,13 @@ function liveDomains(tx: Tx, tenantId: DomainRow['tenantId']) {
   return tx.selectFrom('domains').selectAll().where('tenantId', '=', tenantId).where('deletedAt', 'is', null);
 }
 
-function toDomain({ records, returnPathHost: _host, deletedAt: _at, ...row }: DomainRow): Domain {
+function toDomain({
+  records,
+  returnPathHost: _returnHost,
+  trackingHost: _trackingHost,
+  trackingCheckedAt: _checkedAt,
+  deletedAt: _deletedAt,
+  ...row
+}: DomainRow): Domain {
   return { ...row, findings: JSON.parse(records) as Findings };
 }

@@ -6,7 +6,10 @@ import { checkRecords } from './check.ts';
 import type { PublishingDomain } from './records.ts';
 import { type Checked, type Domain, getDomain, recordCheck } from './store.ts';
 
-export type CheckingApp = Pick<App, 'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'log'>;
+export type CheckingApp = Pick<
+  App,
+  'db' | 'clock' | 'random' | 'wakeups' | 'config' | 'dns' | 'log' | 'probeTls'
+>;
 
 /**
  * Checks a domain on demand, which starts the search for records again. Returns the domain after the check.
@@ -29,7 +32,10 @@ export async function checkDomain(
   domain: PublishingDomain & Pick<Domain, 'tenantId'>,
   { isAsked }: { isAsked: boolean },
 ): Promise<Checked | undefined> {
-  const verdicts = await checkRecords({ dns: app.dns.fresh, config: app.config }, domain);
+  const verdicts = await checkRecords(
+    { dns: app.dns.fresh, config: app.config, probeTls: app.probeTls },
+    domain,
+  );
   const now = app.clock.now();
   const checked = await app.db.commit(recordCheck, {
     id: domain.id,
@@ -40,6 +46,7 @@ export async function checkDomain(
     spread: app.random(),
   });
   if (checked?.event) app.wakeups.notify('events');
+  if (checked?.domain.findings.TRACKING?.status === 'verified') app.wakeups.notify('trackingHosts');
   if (checked) logChange(app, checked, now);
   return checked;
 }

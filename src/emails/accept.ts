@@ -15,6 +15,7 @@ import type { RecipientEvent } from '../queue/state/recipient-event.ts';
 import { enqueue, type NewRecipient, recordRecipientEvent } from '../queue/store.ts';
 import { AppError, type ErrorCode } from '../system/errors.ts';
 import { chargeQuota, requireQuota } from '../tenants/quota.ts';
+import { insertTargets } from '../tracking/links/store.ts';
 import {
   type Answer,
   acceptOnce,
@@ -46,6 +47,8 @@ export type EmailRows = SendPolicy & {
   /** Size of the texts in bytes. */
   textBytes: number;
   tags: readonly Tag[];
+  /** Addresses of the tracked links. */
+  targets: readonly string[];
 };
 
 export type Sent = { id: EmailRow['id']; status: 'queued' };
@@ -144,6 +147,7 @@ async function accept(tx: Tx, rows: EmailRows, tally: Tally): Promise<Sent> {
   if (rows.blob) await insertBlob(tx, rows.blob);
   const contentId = await insertContent(tx, email.tenantId, rows.source);
   await enqueue(tx, { ...message, contentId }, recipients);
+  await insertTargets(tx, email.id, rows.targets);
   await insertEmail(tx, email, { tags: rows.tags, addresses: recipients.map(({ key }) => key) });
   for (const { address, suppressed } of recipients) {
     const event = suppressed === null ? QUEUED : SUPPRESSED_AT_ONCE;

@@ -10,6 +10,7 @@ import { listEnvelope, pageRequest } from '../http/json/page.ts';
 import { paramsOf } from '../http/json/resource.ts';
 import { whileAwaited } from '../http/transport/client-disconnect.ts';
 import { reserveResponse } from '../http/transport/response-budget.ts';
+import { createLinks } from '../links/links.ts';
 import { readTexts, type Texts } from '../queue/contents/read.ts';
 import { listRecipients } from '../queue/store.ts';
 import { notFound } from '../system/errors.ts';
@@ -37,7 +38,9 @@ import { type SendApp, sendEmail } from './send.ts';
 import { emailPageSchema, emailSchema, sentBatchSchema, sentSchema, showEmail, showSummary } from './show.ts';
 import { type EmailHead, type EmailWithContent, findEmail } from './store.ts';
 
-type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight'> & DownloadsApp & Pick<App, 'crashPoint'>;
+type EmailsApp = Omit<SendApp, 'downloads' | 'inFlight' | 'links'> &
+  DownloadsApp &
+  Pick<App, 'crashPoint' | 'sealer'>;
 type ShowApp = Pick<App, 'db' | 'log' | 'htmlText' | 'crashPoint'>;
 
 const tags = ['Emails'];
@@ -47,7 +50,12 @@ const REPEATED = ['idempotency_conflict', 'idempotency_in_progress'] as const;
 
 /** Registers the routes of the emails resource. */
 export function registerEmailsApi(server: FastifyInstance, app: EmailsApp): void {
-  const sending = { ...app, downloads: createDownloads(app), inFlight: createInFlight(app.clock) };
+  const sending = {
+    ...app,
+    downloads: createDownloads(app),
+    inFlight: createInFlight(app.clock),
+    links: createLinks(app),
+  };
   registerSend(server, sending);
   registerBatch(server, sending);
   registerRetrieve(server, app);

@@ -29,6 +29,7 @@ type Prepared = {
   content: Content;
   attachments: readonly Attachment[];
   stored: StoredMessage;
+  targets: EmailRows['targets'];
 };
 
 /** Returns the rows of an email: its message, its content and the data of the API. */
@@ -40,6 +41,7 @@ export function buildRows(config: Pick<Config, 'delivery'>, caller: Caller, prep
     source: stored.source,
     textBytes: stored.textBytes,
     tags: request.tags,
+    targets: prepared.targets,
     message: messageRow(config, caller, prepared),
     email: emailRow(caller, prepared),
   };

@@ -12,6 +12,7 @@ import { type Attachment, type FilePart, fileParts } from '../mail/message/file-
 import type { TextOrigin } from '../mail/message/html-text.ts';
 import { type MessageFields, writeMessageFields } from '../mail/message/message-fields.ts';
 import { type NewSource, type Pack, textBytes } from '../queue/contents/source.ts';
+import { instrument, type Tracked } from '../tracking/links/instrument.ts';
 
 type Composition = MessageFields & {
   text: string | undefined;
@@ -20,6 +21,8 @@ type Composition = MessageFields & {
   html: string | undefined;
   attachments: readonly Attachment[];
   boundarySeed: string;
+  /** How the HTML is tracked, with the tokens of this email; undefined when it is not. */
+  tracked: Tracked | undefined;
   /** Packs the texts, or leaves them to the write that stores them. */
   pack: Pack;
   /** True when the texts differ for each reader, so that the body is known only when it is sent. */
@@ -38,19 +41,18 @@ export type StoredMessage = {
  * Packs the texts of the message and stores its files durably. The limits of a request keep the message below 40 MiB.
  * @throws AppError unavailable when the disk is full
  */
-export async function storeMessage(
-  app: Pick<App, 'blobs'>,
-  composition: Composition,
-): Promise<StoredMessage> {
-  const { html, text, generated, attachments, pack } = composition;
+export async function storeMessage(app: Pick<App, 'blobs'>, given: Composition): Promise<StoredMessage> {
+  const { html, text, generated, attachments, pack, tracked } = given;
   const files = fileParts(attachments, html !== undefined);
   const texts = {
     ...(html !== undefined && { html }),
     ...(generated ? { generated } : text !== undefined && { text }),
     ...(files.length > 0 && { files: files.map(({ disposition }) => disposition) }),
+    ...(tracked && { tracking: tracked.tracking }),
   };
   const sizes = { textBytes: textBytes(texts) };
   const source = await pack(texts);
+  const composition = tracked && html !== undefined ? { ...given, html: instrument(html, tracked) } : given;
   if (sizes.textBytes > INLINE_BYTES)
     return { source, ...sizes, ...(await storeWhole(app, composition, files)) };
   const fields = writeMessageFields(composition);

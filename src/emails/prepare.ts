@@ -1,17 +1,19 @@
 /**
  * Prepares an email before the transaction that accepts it. The steps in order: check the sender, find the topic,
- * render the content, check the policy of a large email, load the attachments, store the message durably, and build
+ * render the content, check the policy of a large email, choose the links to track, load the attachments, store the message durably, and build
  * the rows.
  */
 import type { App } from '../app.ts';
 import { INLINE_BYTES } from '../blobs/blobs.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
+import type { Links } from '../links/links.ts';
 import type { Pack } from '../queue/contents/source.ts';
 import { invalid } from '../system/errors.ts';
 import { isId, newId } from '../system/ids.ts';
 import type { Caller } from '../tenants/authenticate.ts';
 import { findTopic } from '../topics/store.ts';
+import { trackHtml, UNTRACKED } from '../tracking/links/track.ts';
 import { type EmailRows, requirePolicy } from './accept.ts';
 import { buildRows, policyOf } from './build-rows.ts';
 import type { Allowance, Downloads } from './download.ts';
@@ -24,8 +26,9 @@ import type { HeaderField } from './request/headers.ts';
 import type { EmailRequest } from './request.ts';
 import { requireSender } from './sender.ts';
 
-export type PrepareApp = Pick<App, 'db' | 'blobs' | 'config' | 'clock' | 'htmlText'> & {
+export type PrepareApp = Pick<App, 'db' | 'blobs' | 'config' | 'clock' | 'htmlText' | 'linkFinder'> & {
   downloads: Downloads;
+  links: Links;
 };
 
 /** Limits of the request that this email is part of. */
@@ -50,7 +53,7 @@ export async function prepareEmail(
   const { addresses, headers } = request;
   const recipients = envelopeRecipients(addresses);
   const simulatorOnly = recipients.every(({ domain }) => isSimulatorDomain(app.config, domain));
-  const { domainId } = await requireSender(app, caller, { domain: addresses.from.domain, simulatorOnly });
+  const sender = await requireSender(app, caller, { domain: addresses.from.domain, simulatorOnly });
   const topic = await requireTopic(app, caller.tenantId, request.topicId);
 
   const isMarketing = request.type === 'broadcast';
@@ -64,6 +67,10 @@ export async function prepareEmail(
   const policy = policyOf(app.config, caller, { type: request.type, topic, recipients, simulatorOnly });
   if (mayBeLarge(request, content))
     await requirePolicy(app.db.read, caller.tenantId, { ...policy, now: app.clock.now() });
+  const settings = request.isUntracked ? null : sender.tracking;
+  // An email whose links cannot be found is sent without tracking.
+  const { tracking, targets } =
+    (await trackHtml(app, caller.tenantId, { html: content.html, settings, isTemplate: false })) ?? UNTRACKED;
   using loaded = await loadAttachments(app, caller.tenantId, { requests: request.attachments, allowance });
   const { attachments } = loaded;
   // The time is read after the downloads, because the scan for due mail overlaps only by a short time.
@@ -75,6 +82,7 @@ export async function prepareEmail(
     ...content,
     headers: isMarketing ? [...headers, ...listFieldsOf(app, request, topic)] : headers,
     isForReaders: isMarketing,
+    tracked: tracking && { tracking, tokens: app.links.trackingTokens(id) },
     attachments,
     messageId,
     boundarySeed: id,
@@ -86,7 +94,8 @@ export async function prepareEmail(
     now,
     request,
     policy,
-    domainId,
+    domainId: sender.domainId,
+    targets,
     content,
     attachments,
     stored,

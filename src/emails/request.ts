@@ -23,6 +23,8 @@ export type EmailRequest = {
   topicId: string | undefined;
   /** Header fields of marketing mail when they are not those of its topic. */
   listFields?: readonly HeaderField[];
+  /** True for mail that is never tracked, such as the test of a draft. */
+  isUntracked?: true;
 };
 
 /**

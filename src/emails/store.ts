@@ -14,6 +14,7 @@ import { cancelMessage, rescheduleMessage } from '../queue/state/cancel.ts';
 import { deleteMessages, dropContent, listRecipients } from '../queue/store.ts';
 import { firstIdAt } from '../system/ids.ts';
 import { deleteEngagementsOf } from '../tracking/engagements/store.ts';
+import { deleteTargetsOf } from '../tracking/links/store.ts';
 import type { Tag } from './request/tags.ts';
 import type { EmailWithStatus } from './show.ts';
 
@@ -322,6 +323,7 @@ export const expireEmails = defineWrite(
       await tx.deleteFrom('emails').where('id', 'in', ids).execute();
       await deleteMessages(tx, ids);
       await deleteEngagementsOf(tx, ids);
+      await deleteTargetsOf(tx, ids);
       const blobIds = await withoutMessages(
         tx,
         expired.flatMap(({ blobId }) => blobId ?? []),

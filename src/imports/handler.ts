@@ -32,4 +32,4 @@ export type ImportHandler<Row = unknown> = {
 };
 
 /** Recipients of a broadcast are not imported. */
-export type ImportHandlers = Readonly<Record<Exclude<JobRow['kind'], 'recipients'>, ImportHandler>>;
+export type ImportHandlers = Readonly<Record<Exclude<JobRow['kind'], 'recipients' | 'links'>, ImportHandler>>;

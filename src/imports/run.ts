@@ -35,7 +35,8 @@ export function importJobs(app: ImportApp, handlers: ImportHandlers): Jobs {
     type: 'import',
     internalFailure: 'The server failed to process the request; what the counts say was taken',
     async run(job, isStopping) {
-      if (job.kind === 'recipients') throw new Error('recipients of a broadcast are not imported');
+      if (job.kind === 'recipients' || job.kind === 'links')
+        throw new Error(`${job.kind} of a broadcast are not imported`);
       const run: Run = { app, handler: handlers[job.kind], job, isStopping, rows: job.rows };
       const end = await readFile(run);
       return end === 'completed' ? complete(run) : end;

@@ -5,8 +5,8 @@ import { isoTime } from '../system/clock.ts';
 
 const STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 export const jobStatus = Type.Enum([...STATUSES]);
-export const jobKind = Type.Enum(['contacts', 'suppressions', 'recipients'], {
-  description: 'Kind of the rows. `recipients` are those of a broadcast, and are only exported.',
+export const jobKind = Type.Enum(['contacts', 'suppressions', 'recipients', 'links'], {
+  description: 'Kind of the rows. `recipients` and `links` are those of a broadcast, and are only exported.',
 });
 
 /** Filters of the lists of jobs. */

@@ -15,6 +15,8 @@ type LinkKey = {
   nonce: Buffer;
   /** Seals the tokens of confirmation mail. */
   confirmation: SealingKeys;
+  /** Authenticates the tokens of tracked links, with 32 bytes. */
+  tracking: Buffer;
 };
 
 export type LinkKeys = {
@@ -41,5 +43,5 @@ function derive(masterKey: Buffer): LinkKey {
     Buffer.from(hkdfSync('sha256', masterKey, '', `links: ${purpose}`, KEY_BYTES));
   const id = createHash('sha256').update(of('id')).digest().subarray(0, ID_BYTES);
   const confirmation = { encryption: of('confirmation encryption'), nonce: of('confirmation nonce') };
-  return { id, encryption: of('encryption'), nonce: of('nonce'), confirmation };
+  return { id, encryption: of('encryption'), nonce: of('nonce'), confirmation, tracking: of('tracking') };
 }

@@ -2,7 +2,13 @@
 import type { App } from '../app.ts';
 import { type ConfirmationToken, openConfirmation, sealConfirmation } from './confirm-token.ts';
 import { linkKeysOf } from './keys.ts';
-import { linksOrigin } from './origin.ts';
+import { linksOrigin, pageHosts } from './origin.ts';
+import {
+  openTrackingToken,
+  type TrackingTarget,
+  type TrackingTokens,
+  trackingTokens,
+} from './tracking-token.ts';
 import { openSubscription, type Subscription, sealSubscription } from './unsubscribe-token.ts';
 
 /** First part of the path of an unsubscribe link. */
@@ -22,6 +28,10 @@ export type Links = {
   confirmUrl(confirmation: ConfirmationToken): string;
   /** Returns what a token of such a link confirms, or undefined when it is not one of ours. */
   openConfirmToken(token: string): ConfirmationToken | undefined;
+  /** Returns the tokens of the tracked links and of the pixel of an email. */
+  trackingTokens(emailId: string): TrackingTokens;
+  /** Returns what such a token stands for, or undefined when it is not one of ours. */
+  openTrackingToken(token: string): TrackingTarget | undefined;
 };
 
 /** Returns the links of an installation. */
@@ -29,11 +39,12 @@ export function createLinks({ config, sealer }: Pick<App, 'config' | 'sealer'>):
   const keys = linkKeysOf(sealer.key.export());
   const origin = linksOrigin(config);
   return {
-    // Links that were written before `links.url` was set still lead to the standard name.
-    hostNames: new Set([new URL(origin).hostname, `track.${config.hostname.toLowerCase()}`]),
+    hostNames: pageHosts(config),
     unsubscribeUrl: (subscription) => `${origin}${UNSUBSCRIBE_PATH}/${sealSubscription(keys, subscription)}`,
     openUnsubscribeToken: (token) => openSubscription(keys, token),
     confirmUrl: (confirmation) => `${origin}${CONFIRM_PATH}/${sealConfirmation(keys, confirmation)}`,
     openConfirmToken: (token) => openConfirmation(keys, token),
+    trackingTokens: (emailId) => trackingTokens(keys, emailId),
+    openTrackingToken: (token) => openTrackingToken(keys, token),
   };
 }

@@ -9,3 +9,11 @@ export function linksOrigin({ links, hostname, http }: Pick<Config, 'links' | 'h
   if (links.url !== '') return links.url;
   return hostname === 'localhost' ? `http://track.localhost:${http.port}` : `https://track.${hostname}`;
 }
+
+/**
+ * Returns the host names of the public pages, in lower case and without a port. Links that were written before `links.url` was
+ * set still lead to the standard name.
+ */
+export function pageHosts(config: Pick<Config, 'links' | 'hostname' | 'http'>): ReadonlySet<string> {
+  return new Set([new URL(linksOrigin(config)).hostname, `track.${config.hostname.toLowerCase()}`]);
+}

@@ -15,6 +15,9 @@ import { createLinks, type Links, UNSUBSCRIBE_PATH } from '../links/links.ts';
 import type { Subscription } from '../links/unsubscribe-token.ts';
 import { notFound } from '../system/errors.ts';
 import { findTopic } from '../topics/store.ts';
+import { createRecorder } from '../tracking/engagements/recorder.ts';
+import { createTrackingHosts } from '../tracking/links/hosts.ts';
+import { isTracked, keepToTracking, registerTrackingPages } from '../tracking/pages.ts';
 import { serveConfirmation } from './confirmation.tsx';
 import { FORM_ROUTE, PAGE_HEADERS, unreadableForm } from './form-route.ts';
 import { chooseLanguage } from './language.ts';
@@ -24,6 +27,7 @@ import { listTopicChoices } from './store.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
 type PagesApp = Pick<App, 'clock' | 'db' | 'wakeups'> & { links: Links };
+type Route = { Params: { token: string } };
 
 const STYLESHEET_PATH = '/preferences.css';
 /** Time for which a browser keeps the stylesheet. Our own limit. */
@@ -31,16 +35,21 @@ const STYLESHEET_SECONDS = 86_400;
 
 /** Creates the app, which is served for the host name of the links. */
 export function createPreferencesApp(
-  base: Pick<App, 'clock' | 'config' | 'db' | 'guards' | 'log' | 'sealer' | 'wakeups'>,
+  base: Pick<App, 'clock' | 'config' | 'db' | 'guards' | 'log' | 'metrics' | 'sealer' | 'wakeups'>,
 ): HostedApp {
-  const app = { ...base, links: createLinks(base) };
+  const hosts = createTrackingHosts(base);
+  const recorder = createRecorder(base);
+  const app = { ...base, hosts, recorder, links: createLinks(base) };
   const server = createPagesServer(app, {
     bodies: app.guards.memory.pages,
     trustedProxies: app.config.http.trustedProxies,
-    unauthenticated: { limit: app.guards.visitors, isAuthenticated: () => false },
+    unauthenticated: { limit: app.guards.visitors, isAuthenticated: (request) => isTracked(app, request) },
   });
+  server.addHook('onReady', () => hosts.load());
+  server.addHook('onClose', () => recorder.flush());
+  keepToTracking(server, hosts);
+  registerTrackingPages(server, app);
   serveStylesheet(server);
-  type Route = { Params: { token: string } };
   const path = `${UNSUBSCRIBE_PATH}/:token`;
   server.get<Route>(path, async (request, reply) => {
     const subscription = requireSubscription(app, request.params.token);
@@ -53,7 +62,7 @@ export function createPreferencesApp(
     return show(app, { request, reply }, { subscription, outcome });
   });
   serveConfirmation(server, app, STYLESHEET_PATH);
-  return { app: server, serves: (hostName) => app.links.hostNames.has(hostName) };
+  return { app: server, serves: (hostName) => app.links.hostNames.has(hostName) || hosts.has(hostName) };
 }
 
 function serveStylesheet(server: FastifyInstance): void {

@@ -14,6 +14,7 @@ import { createLog, type Log, type LogLevel } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { type Random, realRandom } from './random.ts';
 import { createRefusalLog } from './refusal-log.ts';
+import { createTlsProbe, type TlsProbe } from './tls-probe.ts';
 import { createWakeups, type Wakeups } from './wakeups.ts';
 
 export type System = {
@@ -29,6 +30,8 @@ export type System = {
   metrics: Metrics;
   crashPoint: CrashPoint;
   statDisk: StatDisk;
+  /** Shows the certificate that readers see at a public name of this machine. */
+  probeTls: TlsProbe;
 };
 
 export type SystemOptions = {
@@ -61,6 +64,7 @@ export function createSystem(options: SystemOptions, overrides: Partial<System> 
     metrics: overrides.metrics ?? createMetrics(clock),
     crashPoint: createCrashPoint(options.crashAt),
     statDisk,
+    probeTls: createTlsProbe({ clock, dns }),
     ...overrides,
   };
 }

@@ -4,6 +4,7 @@ import { type Counter, Tally } from '../counts/tally.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { EngagementRow } from '../db/tracking-tables.ts';
 import { recordEvent } from '../events/store.ts';
+import { countEngagement } from '../ledger/engagement/store.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
 import { deleteEngagement, findUnjudged, storeFirst, storeVerdict } from './engagements/store.ts';
@@ -14,6 +15,7 @@ export type Judgement = Pick<EngagementRow, 'id'> & {
   reason: MachineReason | null;
 };
 
+type Unjudged = NonNullable<Awaited<ReturnType<typeof findUnjudged>>>;
 type Judgements = { now: number; judgements: readonly Judgement[] };
 
 /**
@@ -51,6 +53,7 @@ async function settleOne(
   const isFirst = reason === null && (await storeFirst(tx, { emailId, kind, at }));
   const counters = countersOf(kind, { isMachine: reason !== null, isFirst });
   tally.count({ tenantId, mode, kind: mailKind, domainId, broadcastId }, { to: to ?? '', at: now, counters });
+  await countForBroadcast(tx, engagement, reason !== null);
   return true;
 }
 
@@ -64,6 +67,17 @@ function countersOf(
       : (['clicked', 'uniqueClicked', 'machineClicked'] as const);
   if (isMachine) return [machine];
   return isFirst ? [all, first] : [all];
+}
+
+/** Counts an engagement for the broadcast whose copy it belongs to, if there is one. */
+async function countForBroadcast(
+  tx: Tx,
+  { broadcastId, contactId, kind, link, at }: Unjudged,
+  isMachine: boolean,
+): Promise<void> {
+  if (broadcastId === null || contactId === null) return;
+  if (kind === 'open') await countEngagement(tx, { broadcastId, contactId }, { kind, at, isMachine });
+  else await countEngagement(tx, { broadcastId, contactId }, { kind, link: link ?? 0, at, isMachine });
 }
 
 type Described = Pick<EngagementRow, 'kind' | 'url' | 'at' | 'ip' | 'userAgent'>;

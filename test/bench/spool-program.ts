@@ -2,11 +2,13 @@
  * Fills the spool of a daemon that is not running: emails scheduled over a year, for many domains, each accepted by the
  * daemon's own code, from the request's body to the commit. Prints a line when all are on disk.
  */
+
 import { openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createDownloads } from '../../src/emails/download.ts';
 import { createInFlight } from '../../src/emails/idempotency/in-flight.ts';
 import { type SendApp, sendEmail } from '../../src/emails/send.ts';
+import { createLinks } from '../../src/links/links.ts';
 import { createByteBudget } from '../../src/system/guards/byte-budget.ts';
 import type { Caller } from '../../src/tenants/authenticate.ts';
 
@@ -32,7 +34,12 @@ const input = JSON.parse(process.argv[2] ?? '') as SpoolInput;
 const env = { ...input.env, POSTRIDER_LOG_LEVEL: 'error', POSTRIDER_UNSAFE_SYNCHRONOUS: 'NORMAL' };
 const app = await openApp(loadConfig({ env }));
 const downloads = createDownloads({ ...app, bodies: createByteBudget() });
-const sending: SendApp = { ...app, downloads, inFlight: createInFlight(app.clock) };
+const sending: SendApp = {
+  ...app,
+  downloads,
+  inFlight: createInFlight(app.clock),
+  links: createLinks(app),
+};
 const startedAtMs = Date.now();
 let accepted = 0;
 await Promise.all(Array.from({ length: IN_FLIGHT }, acceptMany));

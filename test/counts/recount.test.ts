@@ -6,7 +6,7 @@ import { ALL_TOPICS } from '../../src/audiences/contacts/merge.ts';
 import { COUNTERS } from '../../src/counts/tally.ts';
 import { NO_REPORT, type Outcome } from '../../src/queue/outcome/outcome.ts';
 import type { Id } from '../../src/system/ids.ts';
-import { type EngagementRequest, recordEngagement } from '../../src/tracking/engagements/record.ts';
+import { type EngagementRequest, recordEngagements } from '../../src/tracking/engagements/record.ts';
 import { createJudgingWork } from '../../src/tracking/worker.ts';
 import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
 import { deliverBy, judged, type Spool } from '../support/spool.ts';
@@ -43,11 +43,12 @@ async function endAll(outcome: Outcome): Promise<void> {
 }
 
 async function engage(emailId: string, more: Partial<EngagementRequest>): Promise<void> {
-  await spool.app.db.commit(recordEngagement, {
+  const request: EngagementRequest = {
     ...{ emailId: emailId as Id<'em'>, kind: 'click', link: 0, url: 'https://shop.example/' },
     ...{ at: spool.clock.now(), ip: '192.0.2.7', userAgent: FIREFOX, method: 'GET', isPrefetch: false },
     ...more,
-  });
+  };
+  await spool.app.db.commit(recordEngagements, [request]);
 }
 
 test('accepted, suppressed and canceled mail is counted by recipient', async () => {

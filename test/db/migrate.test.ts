@@ -88,6 +88,7 @@ test('a migration that fails at any statement leaves a database of the previous 
   assert.deepEqual(changed.toSorted(), [
     'audiences',
     'contacts',
+    'domains',
     'exports',
     'importErrors',
     'imports',

@@ -8,8 +8,11 @@ import {
   judgeSpf,
   judgeTracking,
 } from '../../src/domains/check.ts';
+import type { TlsProbe } from '../../src/system/tls-probe.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 import { domainRow, HOSTNAME, PUBLIC_KEY, zoneOfDomain } from './fixtures.ts';
+
+const probeTls: TlsProbe = async () => ({ kind: 'valid' });
 
 const INCLUDE = '_spf.mx.postrider.example';
 const TARGET = 'prabcdefgh.body._domainkey.mx.postrider.example';
@@ -231,7 +234,10 @@ test('the records we ask for are the records we accept, in either form of DKIM',
   const domain = domainRow('ten_a', { trackingSubdomain: 'links.example.com' });
   const config = { hostname: HOSTNAME };
   const kinds = async (zone: string) => {
-    const { SPF, DKIM, DMARC, tracking } = await checkRecords({ dns: zoneDns(zone), config }, domain);
+    const { SPF, DKIM, DMARC, tracking } = await checkRecords(
+      { dns: zoneDns(zone), config, probeTls },
+      domain,
+    );
     assert.equal(tracking?.host, 'links.example.com');
     return [SPF, DKIM, DMARC, tracking.verdict].map(kindOf);
   };
@@ -242,6 +248,34 @@ test('the records we ask for are the records we accept, in either form of DKIM',
   assert.deepEqual(await kinds(''), ['absent', 'absent', 'absent', 'absent']);
 });
 
+test('a tracking host needs a certificate beside its CNAME, which is looked at where our own host is', async () => {
+  const domain = domainRow('ten_a', { trackingSubdomain: 'links.example.com' });
+  const probed: unknown[] = [];
+  const verdictFor = async (state: Awaited<ReturnType<TlsProbe>>, zone = zoneOfDomain(domain)) => {
+    const probe: TlsProbe = async (target) => {
+      probed.push(target);
+      return state;
+    };
+    const app = { dns: zoneDns(zone), config: { hostname: HOSTNAME }, probeTls: probe };
+    return (await checkRecords(app, domain)).tracking?.verdict;
+  };
+  assert.equal((await verdictFor({ kind: 'valid' }))?.kind, 'verified');
+  assert.deepEqual(probed, [{ name: 'links.example.com', server: `track.${HOSTNAME}`, port: 443 }]);
+  const reason = 'CERT_HAS_EXPIRED';
+  const [invalid, unseen] = [
+    await verdictFor({ kind: 'invalid', reason }),
+    await verdictFor({ kind: 'unreachable', reason }),
+  ];
+  assert.ok(
+    invalid?.kind === 'wrong' &&
+      /certificate for links\.example\.com is not \(CERT_HAS_EXPIRED\)/.test(invalid.error),
+  );
+  assert.ok(unseen?.kind === 'unknown' && /could not be seen \(CERT_HAS_EXPIRED\)/.test(unseen.error));
+  probed.length = 0;
+  assert.equal((await verdictFor({ kind: 'valid' }, 'links.example.com CNAME evil.example'))?.kind, 'wrong');
+  assert.deepEqual(probed, [], 'a name that leads elsewhere is not connected to');
+});
+
 test('a domain without a tracking host is not asked about one', async () => {
   const dns = zoneDns(zoneOfDomain(domainRow('ten_a')));
   const asked: string[] = [];
@@ -249,7 +283,7 @@ test('a domain without a tracking host is not asked about one', async () => {
     asked.push(name);
     return dns.cname(name);
   };
-  const app = { dns: { ...dns, cname }, config: { hostname: HOSTNAME } };
+  const app = { dns: { ...dns, cname }, config: { hostname: HOSTNAME }, probeTls };
   assert.equal((await checkRecords(app, domainRow('ten_a'))).tracking, null);
   assert.deepEqual(asked, ['prabcdefgh._domainkey.example.com', 'bounce.example.com']);
 });
@@ -260,7 +294,7 @@ test('the records of one tenant do not verify another that has the same domain',
     domainRow('ten_b', { id: 'dom_00000000000000000000000002', publicKey: `${PUBLIC_KEY}AA` }),
   ];
   const dns = zoneDns(zoneOfDomain(one));
-  const verdicts = await checkRecords({ dns, config: { hostname: HOSTNAME } }, other);
+  const verdicts = await checkRecords({ dns, config: { hostname: HOSTNAME }, probeTls }, other);
   assert.equal(verdicts.DKIM.kind, 'wrong');
 });
 
@@ -272,7 +306,8 @@ test('the SPF record of the return path is asked for only once its CNAME is righ
       texts.push(name);
       return dns.txt(name);
     };
-    await checkRecords({ dns: { ...dns, txt }, config: { hostname: HOSTNAME } }, domainRow('ten_a'));
+    const app = { dns: { ...dns, txt }, config: { hostname: HOSTNAME }, probeTls };
+    await checkRecords(app, domainRow('ten_a'));
     return texts.includes('bounce.example.com');
   };
   assert.equal(await asked(''), false);
@@ -282,7 +317,7 @@ test('the SPF record of the return path is asked for only once its CNAME is righ
 
 test('the return path is verified by the CNAME of the owner and the SPF record of the operator together', async () => {
   const kindIn = async (zone: string, name = 'example.com') => {
-    const app = { dns: zoneDns(zone), config: { hostname: HOSTNAME } };
+    const app = { dns: zoneDns(zone), config: { hostname: HOSTNAME }, probeTls };
     return (await checkRecords(app, domainRow('ten_a', { name }))).returnPath?.kind;
   };
   const alias = `bounce.example.com CNAME bounce.${HOSTNAME}`;

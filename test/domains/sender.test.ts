@@ -34,10 +34,12 @@ async function refused(asked: Promise<unknown>, message: RegExp): Promise<void> 
   });
 }
 
+const UNTRACKED = { openTracking: 0, clickTracking: 0, trackingHost: null, trackingCheckedAt: null };
+
 test('a verified domain of the tenant sends, in both modes', async () => {
   const { id } = await addDomain(t, { name: 'verified.example', status: 'verified' });
   for (const mode of ['live', 'test'] as const) {
-    assert.deepEqual(await ask('verified.example', { mode }), { domainId: id });
+    assert.deepEqual(await ask('verified.example', { mode }), { domainId: id, tracking: UNTRACKED });
   }
 });
 
@@ -56,7 +58,7 @@ test('a domain in temporary failure sends for 72 hours', async () => {
   const now = clock.now();
   const inTime = await addDomain(t, { name: 'in.example', status, failingSince: now - GRACE_MS + 1 });
   await addDomain(t, { name: 'out.example', status, failingSince: now - GRACE_MS });
-  assert.deepEqual(await ask('in.example'), { domainId: inTime.id });
+  assert.deepEqual(await ask('in.example'), { domainId: inTime.id, tracking: UNTRACKED });
   await refused(ask('out.example'), /out\.example is not verified/);
 });
 
@@ -79,8 +81,8 @@ test("an unknown domain, another tenant's, a deleted one, a parent and a subdoma
 
 test('the sandbox sends with test keys, and with live keys to the simulator alone', async () => {
   const sandbox = 'sandbox.mx.postrider.example';
-  assert.deepEqual(await ask(sandbox, { mode: 'test' }), { domainId: null });
-  assert.deepEqual(await ask(sandbox, { simulatorOnly: true }), { domainId: null });
+  assert.deepEqual(await ask(sandbox, { mode: 'test' }), { domainId: null, tracking: null });
+  assert.deepEqual(await ask(sandbox, { simulatorOnly: true }), { domainId: null, tracking: null });
   await refused(ask(sandbox), /test keys.*@?simulator\.mx\.postrider\.example/);
 });
 

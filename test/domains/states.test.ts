@@ -8,6 +8,7 @@ import {
   maySend,
   newState,
   SEARCH_MS,
+  trackingHostOf,
   usesReturnPath,
   withTracking,
 } from '../../src/domains/states.ts';
@@ -256,12 +257,14 @@ test('a new tracking host is pending and looked for eagerly, and the domain stay
   assert.deepEqual([given.status, given.nextCheckAt], ['verified', 5_000 + SEARCH_MS + DAY_MS]);
 });
 
+const NO_HOST = { trackingHost: null, trackingCheckedAt: null };
+
 test('a tracking host has the states of what was found, with no grace', () => {
   const found = check(withHost, tracked(HOST, right), 6_000);
   assert.deepEqual(found.findings.TRACKING, {
-    ...{ status: 'verified', lastCheckedAt: 6_000, found: ['right'], error: null },
+    ...{ status: 'verified', lastCheckedAt: 6_000, found: ['right'], error: null, goodAt: 6_000 },
   });
-  assert.equal(found.nextCheckAt, 6_000 + DAY_MS);
+  assert.equal(found.nextCheckAt, 6_000 + DAY_MS / 2);
   for (const [verdict, status] of [
     [unknown, 'verified'],
     [wrong, 'failed'],
@@ -270,6 +273,9 @@ test('a tracking host has the states of what was found, with no grace', () => {
     const next = check(found, tracked(HOST, verdict), 7_000);
     assert.deepEqual([next.findings.TRACKING?.status, next.status], [status, 'verified']);
     assert.equal(next.findings.TRACKING?.error, verdict.error);
+    // Without an answer, the host is still the one that was found before.
+    const host = status === 'verified' ? { trackingHost: HOST, trackingCheckedAt: 6_000 } : NO_HOST;
+    assert.deepEqual(trackingHostOf(next), host);
   }
 });
 

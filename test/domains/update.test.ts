@@ -47,7 +47,7 @@ test('every setting can be changed at once, and the domain is answered', async (
       lastCheckedAt: null,
       found: [],
       error: null,
-      note: 'Nothing is tracked until this record is verified and the host has a TLS certificate.',
+      note: 'Tracked links lead to the host of this installation until this record is verified and the host has a TLS certificate.',
     },
   ]);
   assert.deepEqual(await get(id), body);

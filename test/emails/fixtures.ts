@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createLinks } from '../../src/links/links.ts';
 import { type OpenMessage, openMessage } from '../../src/queue/contents/open.ts';
 import { findMessage } from '../../src/queue/store.ts';
 import type { TestApp, TestRequest, TestResponse } from '../support/test-app.ts';
@@ -26,7 +27,7 @@ export function emailBody(more: Record<string, unknown> = {}): Record<string, un
 export async function openMessageOf(app: TestApp['app'], emailId: string): Promise<OpenMessage> {
   const message = await findMessage(app.db.read, emailId);
   assert.ok(message);
-  return openMessage(app, { message });
+  return openMessage({ ...app, links: createLinks(app) }, { message });
 }
 
 /** The message as it is sent, without the fields that are added then, as text of one character for each byte. */

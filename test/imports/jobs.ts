@@ -1,6 +1,7 @@
 /** Files sent, and jobs run to their end without the worker, one after another. */
 import { contactExport } from '../../src/audiences/contacts/export.ts';
 import { contactImport } from '../../src/audiences/contacts/import.ts';
+import { linkExport } from '../../src/broadcasts/clicked-links/export.ts';
 import { recipientExport } from '../../src/broadcasts/recipients/export.ts';
 import type { JobRow } from '../../src/db/marketing-tables.ts';
 import type { ExportHandler } from '../../src/exports/handler.ts';
@@ -17,12 +18,13 @@ export const exportHandlers = {
   contacts: contactExport,
   suppressions: suppressionExport,
   recipients: recipientExport,
+  links: linkExport,
 };
 
 export const importHandlers = { contacts: contactImport, suppressions: suppressionImport };
 
 export function importHandlerOf({ kind }: JobRow): ImportHandler {
-  if (kind === 'recipients') throw new Error('recipients are not imported');
+  if (kind === 'recipients' || kind === 'links') throw new Error(`${kind} are not imported`);
   return importHandlers[kind];
 }
 
@@ -72,7 +74,7 @@ export function runExport(
   job: JobRow,
   isStopping: () => boolean = () => false,
 ): Promise<RunEnd> {
-  const handlers = { contacts: handler, suppressions: handler, recipients: handler };
+  const handlers = { contacts: handler, suppressions: handler, recipients: handler, links: handler };
   return runJob(app, exportJobs(app, handlers), { job, isStopping });
 }
 

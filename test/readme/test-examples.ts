@@ -120,6 +120,11 @@ docs/templates-and-contacts.md: Segments
   POST /segments 201
   GET /segments/seg_/contacts 200
   GET /segments/seg_ 200
+docs/tracking.md: Tracking opens and clicks
+  POST /domains 201
+  PATCH /domains/dom_ 200
+docs/tracking.md: Where the links lead
+  PATCH /domains/dom_ 200
 docs/webhooks.md: Create an endpoint
   POST /webhooks 201
   POST /webhooks/wh_/test 200

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
+import { createLinks } from '../../src/links/links.ts';
 import { createBodyHash } from '../../src/mail/dkim/body-hash.ts';
 import { openMessage } from '../../src/queue/contents/open.ts';
 import { findMessage } from '../../src/queue/store.ts';
@@ -92,7 +93,7 @@ test('every resource of the previous version is shown as that version showed it'
 async function assertSentAsComposed(opened: App, id: string): Promise<void> {
   const message = await findMessage(opened.db.read, id);
   assert.ok(message);
-  const { bytes, header } = await openMessage(opened, { message });
+  const { bytes, header } = await openMessage({ ...opened, links: createLinks(opened) }, { message });
   const head = await header();
   assert.match(head.toString(), /^From: .*\r\n\r\n$/s);
   const hash = createBodyHash();

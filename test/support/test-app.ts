@@ -78,6 +78,7 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     dial: refuseToConnect,
     fetch: refuseToConnect,
     statDisk: largeDisk,
+    probeTls: async () => ({ kind: 'valid' as const }),
     ...options.system,
   };
   const app = await openApp(config, system, { readers: 1 });

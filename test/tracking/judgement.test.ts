@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type EngagementRequest, recordEngagement } from '../../src/tracking/engagements/record.ts';
+import { type EngagementRequest, recordEngagements } from '../../src/tracking/engagements/record.ts';
 import { findBursts } from '../../src/tracking/judgement/bursts.ts';
 import { findNextJudgement, listDueEngagements } from '../../src/tracking/judgement/store.ts';
 import { explain } from '../support/explain.ts';
@@ -23,8 +23,8 @@ const click: EngagementRequest = {
 test('engagements fall due 15 s after their requests, those first that have waited longest', async () => {
   const { tx } = openMemoryDatabase();
   assert.equal(await findNextJudgement(tx), undefined);
-  await recordEngagement.run(tx, { ...click, at: 100_500, link: 1 });
-  await recordEngagement.run(tx, click);
+  await recordEngagements.run(tx, [{ ...click, at: 100_500, link: 1 }]);
+  await recordEngagements.run(tx, [click]);
   assert.equal(await findNextJudgement(tx), 115_000);
   const due = async (now: number, limit = 10) =>
     (await listDueEngagements.run(tx, { now, limit })).engagements.map(({ link }) => link);
@@ -36,11 +36,11 @@ test('engagements fall due 15 s after their requests, those first that have wait
 
 test('three links of the same email within 10 s are a burst, also when the last is not due yet', async () => {
   const { tx } = openMemoryDatabase();
-  await recordEngagement.run(tx, { ...click, kind: 'open', link: null, url: null });
+  await recordEngagements.run(tx, [{ ...click, kind: 'open', link: null, url: null }]);
   for (const [link, at] of [100_000, 105_000, 110_000].entries())
-    await recordEngagement.run(tx, { ...click, link, at });
+    await recordEngagements.run(tx, [{ ...click, link, at }]);
   for (const [link, at] of [100_000, 105_000, 110_001].entries())
-    await recordEngagement.run(tx, { ...click, emailId: 'em_2', link, at });
+    await recordEngagements.run(tx, [{ ...click, emailId: 'em_2', link, at }]);
   const { engagements, facts } = await listDueEngagements.run(tx, { now: 115_000, limit: 10 });
   assert.equal(engagements.length, 3);
   assert.deepEqual(
@@ -81,7 +81,7 @@ test('bursts are found as by counting the links around every click', () => {
 
 test('no engagement, attempt or recipient is found by a scan', async () => {
   const plan = await explain(async (tx) => {
-    await recordEngagement.run(tx, click);
+    await recordEngagements.run(tx, [click]);
     await listDueEngagements.run(tx, { now: 200_000, limit: 10 });
   });
   assert.deepEqual(

@@ -18,7 +18,7 @@ import type { Work } from '../../src/system/worker.ts';
 import {
   type EngagementRequest,
   JUDGING_DELAY_MS,
-  recordEngagement,
+  recordEngagements,
 } from '../../src/tracking/engagements/record.ts';
 import { settleEngagements } from '../../src/tracking/settle.ts';
 import { createJudgingWork, moveEngagements } from '../../src/tracking/worker.ts';
@@ -77,11 +77,12 @@ async function addAttempt(messageId: string, at: number, durationMs: number): Pr
 }
 
 async function record(emailId: Id<'em'>, more: Partial<EngagementRequest> = {}): Promise<void> {
-  await test1.app.db.commit(recordEngagement, {
+  const request: EngagementRequest = {
     ...{ emailId, kind: 'click', link: 0, url: LINK, at: clock.now(), ip: '192.0.2.7' },
     ...{ userAgent: FIREFOX, method: 'GET', isPrefetch: false },
     ...more,
-  });
+  };
+  await test1.app.db.commit(recordEngagements, [request]);
 }
 
 const open = { kind: 'open', link: null, url: null } as const;

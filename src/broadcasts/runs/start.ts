@@ -8,6 +8,7 @@ import type { NewSource } from '../../queue/contents/source.ts';
 import { insertContent } from '../../queue/contents/store.ts';
 import { AppError } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
+import { insertTargets } from '../../tracking/links/store.ts';
 import { getBroadcast } from '../store.ts';
 import type { Frozen } from './frozen.ts';
 import { changeStatus } from './state.ts';
@@ -41,7 +42,11 @@ async function findWalkEnd(
   return newest !== undefined && newest > next ? `${newest}0` : next;
 }
 
-type Start = { broadcast: BroadcastRow; from: StartedFrom; frozen: Frozen; source: NewSource; now: number };
+type Start = { broadcast: BroadcastRow; from: StartedFrom; frozen: Frozen; source: NewSource } & {
+  /** Addresses of the tracked links. */
+  targets: readonly string[];
+  now: number;
+};
 
 /**
  * Starts a broadcast, unless it was changed since it was read. Returns it as it is then.
@@ -49,7 +54,10 @@ type Start = { broadcast: BroadcastRow; from: StartedFrom; frozen: Frozen; sourc
  */
 export const storeStart = defineWrite(
   'broadcasts.start',
-  async (tx, { broadcast: read, from, frozen, source, now }: Start): Promise<BroadcastRow | undefined> => {
+  async (
+    tx,
+    { broadcast: read, from, frozen, source, targets, now }: Start,
+  ): Promise<BroadcastRow | undefined> => {
     const broadcast = await getBroadcast(tx, read, read.id);
     requireStartable(broadcast, from);
     const { id, tenantId, mode } = broadcast;
@@ -78,6 +86,7 @@ export const storeStart = defineWrite(
       judgedFrom: null,
     };
     await putRun(tx, run);
+    await insertTargets(tx, id, targets);
     await insertCounts(tx, id);
     await changeStatus(tx, broadcast, { cause: 'started', now });
     return getBroadcast(tx, read, id);

@@ -3,12 +3,19 @@ import type { Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { DomainRow } from '../../db/tables.ts';
 
+/** How mail of a domain is tracked. */
+export type TrackingSettings = Pick<
+  DomainRow,
+  'openTracking' | 'clickTracking' | 'trackingHost' | 'trackingCheckedAt'
+>;
+
 type SendingDomain = Pick<DomainRow, 'id' | 'status' | 'failingSince'>;
 
 const sendingDomain = statement((db, param: Param<Pick<DomainRow, 'tenantId' | 'name'>>) =>
   db
     .selectFrom('domains')
     .select(['id', 'status', 'failingSince'])
+    .select(['openTracking', 'clickTracking', 'trackingHost', 'trackingCheckedAt'])
     .where('tenantId', '=', param('tenantId'))
     .where('name', '=', param('name'))
     .where('deletedAt', 'is', null),
@@ -19,7 +26,7 @@ export function findDomainByName(
   tx: Tx,
   tenantId: DomainRow['tenantId'],
   name: string,
-): Promise<SendingDomain | undefined> {
+): Promise<(SendingDomain & TrackingSettings) | undefined> {
   return sendingDomain.first(tx, { tenantId, name });
 }
 

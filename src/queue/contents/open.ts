@@ -2,14 +2,16 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../app.ts';
 import type { BlobContent } from '../../blobs/blobs.ts';
+import type { Links } from '../../links/links.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
 import { storedFileParts } from '../../mail/message/file-part.ts';
+import { instrument, type Tracked, trackingValues, withTracking } from '../../tracking/links/instrument.ts';
 import type { SpooledMessage } from '../store.ts';
 import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
 import { type ReadSource, readSource } from './generated.ts';
 import { fieldsFor, type Reader, textsFor } from './reader.ts';
-import type { PackedSource } from './source.ts';
+import type { PackedSource, Source } from './source.ts';
 import { findContent } from './store.ts';
 
 /** The bytes of a message in ASCII or as they were stored, without the fields that are added when it is sent. */
@@ -25,7 +27,7 @@ export type OpenMessage = {
   bodyHash(): Promise<string>;
 };
 
-type ContentApp = Pick<App, 'blobs' | 'db' | 'htmlText' | 'crashPoint'>;
+type ContentApp = Pick<App, 'blobs' | 'db' | 'htmlText' | 'crashPoint'> & { links: Links };
 
 /**
  * Messages with large texts that were composed a moment ago. A message with recipients at many sites is opened for each
@@ -113,6 +115,13 @@ async function openRendered(
   return composing;
 }
 
+/** Finds the placeholders of the texts of a source, tracked links among them. */
+function parseTracked(source: Source): TextTemplates {
+  const { html, ...others } = parseTexts(source);
+  const { tracking } = source;
+  return { ...others, ...(html && { html: tracking ? withTracking(html, tracking) : html }) };
+}
+
 type Reading = { opening: Opening; packed: PackedSource; composed: ComposedMessages };
 
 /** Reads the source of a message. That of a broadcast is unpacked and parsed once for its copies. */
@@ -124,7 +133,7 @@ function readShared(
   const { tenantId } = message;
   const read = async (): Promise<SharedSource> => {
     const source = await readSource(app, packed, { tenantId, waitTimeoutMs: WAIT_TIMEOUT_MS });
-    return { source, templates: values && parseTexts(source) };
+    return { source, templates: values && parseTracked(source) };
   };
   if (values === undefined) return read();
   const key = Buffer.from(packed.sha256).toString('base64');
@@ -143,7 +152,11 @@ async function composeMessage(
 ): Promise<OpenMessage> {
   const { id } = message;
   const { source } = shared;
-  const { header, texts, end } = compose(content, shared, { boundarySeed: id, reader });
+  const tracked = source.tracking && {
+    tracking: source.tracking,
+    tokens: app.links.trackingTokens(id),
+  };
+  const { header, texts, end } = compose(content, shared, { boundarySeed: id, reader, tracked });
   const files = content.blobId === undefined ? undefined : await app.blobs.open(content.blobId);
   const bytes = files
     ? joined(Buffer.concat([header, ...texts]), files)
@@ -171,12 +184,21 @@ type Composed = {
   end: Buffer[];
 };
 
+type Composition = {
+  boundarySeed: string;
+  reader: Reader | undefined;
+  /** Set when the HTML is tracked. */
+  tracked: Tracked | undefined;
+};
+
 function compose(
   content: Rendered,
   { source, templates }: SharedSource,
-  { boundarySeed, reader }: { boundarySeed: string; reader: Reader | undefined },
+  { boundarySeed, reader, tracked }: Composition,
 ): Composed {
-  const filled = fillTexts(source, content.values, templates);
+  const values =
+    content.values && tracked ? { ...content.values, ...trackingValues(tracked) } : content.values;
+  const filled = fillTexts(tracked && !values ? instrumented(source, tracked) : source, values, templates);
   const { html, text } = reader ? textsFor(filled, reader) : filled;
   const body = composeBody({ html, text, boundarySeed }, storedFileParts(source.files ?? []));
   const pieces = [...body.pieces];
@@ -186,6 +208,11 @@ function compose(
     texts: pieces.slice(0, textsEnd),
     end: pieces.slice(textsEnd),
   };
+}
+
+/** Returns a source whose HTML has no placeholders, with its tracked links. */
+function instrumented(source: Source, tracked: Tracked): Source {
+  return source.html === undefined ? source : { ...source, html: instrument(source.html, tracked) };
 }
 
 function inMemory(pieces: readonly Buffer[]): MessageBytes {

@@ -3,7 +3,7 @@
  * that was generated from the HTML is not stored but generated again (generated.ts). The source is packed with Deflate.
  *
  * A packed source begins with one line of JSON, which has the lengths of the texts in bytes, the origin of a generated
- * text, and the placement of the files. The texts follow in UTF-8.
+ * text, the placement of the files, and the positions of the tracked links. The texts follow in UTF-8.
  */
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -13,6 +13,7 @@ import type { ContentRow } from '../../db/content-tables.ts';
 import type { Disposition } from '../../mail/message/file-part.ts';
 import type { TextOrigin } from '../../mail/message/html-text.ts';
 import { errorCode } from '../../system/errors.ts';
+import type { Tracking } from '../../tracking/links/instrument.ts';
 
 export type Source = {
   html?: string;
@@ -21,11 +22,13 @@ export type Source = {
   generated?: TextOrigin;
   /** Placement of the files, whose bytes are in the blob of the message. Absent when there are none. */
   files?: readonly Disposition[];
+  /** How the HTML is tracked. Absent when it is not. */
+  tracking?: Tracking;
 };
 
 export type PackedSource = Pick<ContentRow, 'sizeBytes' | 'sha256' | 'source'>;
 
-type FirstLine = Pick<Source, 'generated' | 'files'> & { html?: number; text?: number };
+type FirstLine = Pick<Source, 'generated' | 'files' | 'tracking'> & { html?: number; text?: number };
 
 /** Size from which the work moves to the thread pool. A smaller source takes 20 to 300 microseconds. */
 const POOL_BYTES = 16 * 1024;
@@ -114,13 +117,14 @@ function damaged(what: string): DamagedBlobError {
   return new DamagedBlobError('the database', `a row of contents holds ${what}`);
 }
 
-function write({ html, text, generated, files }: Source): Buffer {
+function write({ html, text, generated, files, tracking }: Source): Buffer {
   const [page, plain] = [html, text].map((one) => (one === undefined ? undefined : Buffer.from(one)));
   const line: FirstLine = {
     ...(page && { html: page.length }),
     ...(plain && { text: plain.length }),
     ...(generated && { generated }),
     ...(files && { files }),
+    ...(tracking && { tracking }),
   };
   const first = Buffer.from(`${JSON.stringify(line)}\n`);
   return Buffer.concat([first, ...[page, plain].filter((bytes) => bytes !== undefined)]);
@@ -128,13 +132,16 @@ function write({ html, text, generated, files }: Source): Buffer {
 
 function read(bytes: Buffer): Source {
   const textsAt = bytes.indexOf(LF) + 1;
-  const { html, text, generated, files } = JSON.parse(bytes.toString('utf8', 0, textsAt)) as FirstLine;
+  const { html, text, generated, files, tracking } = JSON.parse(
+    bytes.toString('utf8', 0, textsAt),
+  ) as FirstLine;
   const htmlEnd = textsAt + (html ?? 0);
   return {
     ...(html !== undefined && { html: bytes.toString('utf8', textsAt, htmlEnd) }),
     ...(text !== undefined && { text: bytes.toString('utf8', htmlEnd, htmlEnd + text) }),
     ...(generated && { generated }),
     ...(files && { files }),
+    ...(tracking && { tracking }),
   };
 }
 

@@ -16,6 +16,8 @@ export type Guards = {
   unauthenticated: AddressLimit;
   /** Requests for public pages. */
   visitors: AddressLimit;
+  /** Requests for pictures and links of mail, whose senders have received it. */
+  readers: AddressLimit;
   /** Memory for data that arrives: request bodies, and files that are fetched for them. */
   memory: Readonly<Record<AppName, ByteBudget>>;
 };
@@ -33,6 +35,11 @@ const PAGES = { largeBytes: 16 * MIB, smallBytes: 4 * MIB, share: 1 };
  * readers from a few addresses. Our own limits.
  */
 const VISITORS = { requestsPerSecond: 200, burst: 2_000 };
+/**
+ * Maximum request rate of one address for the pictures and links of mail. The image proxies of a large mailbox provider load the
+ * pictures of all its readers from a few addresses. Our own limits.
+ */
+const READERS = { requestsPerSecond: 2_000, burst: 20_000 };
 /** Maximum number of tenants whose requests are counted. When more are active at once, some may exceed their plan. */
 const MAX_TENANTS = 10_000;
 
@@ -43,6 +50,7 @@ export function createGuards(clock: Pick<Clock, 'elapsed'>, load: Load): Guards 
     tenants: createTokenBuckets(clock, MAX_TENANTS),
     unauthenticated: createAddressLimit(clock),
     visitors: createAddressLimit(clock, VISITORS),
+    readers: createAddressLimit(clock, READERS),
     memory: {
       api: createByteBudget(),
       control: createByteBudget(CONTROL),

@@ -1,6 +1,6 @@
 /**
- * Records opens and clicks. The pages answer the reader without waiting for it: `app.db.commitInBackground`. What the
- * requests of one email may occupy on the disk is bounded, because a scanner may fetch a link thousands of times.
+ * The write that records opens and clicks. What the requests of one email may occupy on the disk is bounded, because a scanner
+ * may fetch a link thousands of times.
  */
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import type { EngagementRow } from '../../db/tracking-tables.ts';
@@ -32,24 +32,28 @@ export const MAX_ROWS_PER_LINK = 10;
 export const MAX_ROWS_PER_EMAIL = 250;
 
 /**
- * Records a request. A repetition by the same client before the judgement is counted on the same row; a request beyond
+ * Records requests. A repetition by the same client before the judgement is counted on the same row; a request beyond
  * the limits is counted on the newest row.
  */
-export const recordEngagement = defineWrite(
-  'tracking.recordEngagement',
-  async (tx, { method, ...request }: EngagementRequest) => {
-    const userAgent = request.userAgent?.slice(0, MAX_USER_AGENT_CHARACTERS) || null;
-    const url = request.url?.slice(0, MAX_URL_CHARACTERS) ?? null;
-    const isHead = method === 'HEAD' ? 1 : 0;
-    const isPrefetch = request.isPrefetch ? 1 : 0;
-    const similar = await findSimilar(tx, { ...request, userAgent });
-    if (similar.unjudgedId !== null) return countRequest(tx, { id: similar.unjudgedId, isHead, isPrefetch });
-    const full = await findFull(tx, request, similar);
-    if (full !== undefined) return countRequest(tx, { id: full, isHead: 0, isPrefetch: 0 });
-    const dueAt = request.at + JUDGING_DELAY_MS;
-    return insertEngagement(tx, { ...request, url, userAgent, isHead, isPrefetch, dueAt });
+export const recordEngagements = defineWrite(
+  'tracking.record',
+  async (tx, requests: readonly EngagementRequest[]): Promise<void> => {
+    for (const request of requests) await recordOne(tx, request);
   },
 );
+
+async function recordOne(tx: Tx, { method, ...request }: EngagementRequest): Promise<void> {
+  const userAgent = request.userAgent?.slice(0, MAX_USER_AGENT_CHARACTERS) || null;
+  const url = request.url?.slice(0, MAX_URL_CHARACTERS) ?? null;
+  const isHead = method === 'HEAD' ? 1 : 0;
+  const isPrefetch = request.isPrefetch ? 1 : 0;
+  const similar = await findSimilar(tx, { ...request, userAgent });
+  if (similar.unjudgedId !== null) return countRequest(tx, { id: similar.unjudgedId, isHead, isPrefetch });
+  const full = await findFull(tx, request, similar);
+  if (full !== undefined) return countRequest(tx, { id: full, isHead: 0, isPrefetch: 0 });
+  const dueAt = request.at + JUDGING_DELAY_MS;
+  await insertEngagement(tx, { ...request, url, userAgent, isHead, isPrefetch, dueAt });
+}
 
 /** Returns the row that counts the request when a limit is reached, and undefined when the request gets its own row. */
 async function findFull(

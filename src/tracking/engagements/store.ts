@@ -114,6 +114,7 @@ const unjudged = statement((db, param: Param<ById>) =>
     .select(['engagements.emailId', 'engagements.kind', 'engagements.url', 'engagements.at'])
     .select(['engagements.ip', 'engagements.userAgent', 'messages.tenantId', 'messages.mode'])
     .select(['messages.kind as mailKind', 'messages.domainId', 'messages.broadcastId'])
+    .select(['engagements.link', 'messages.contactId'])
     .select((select) =>
       select
         .selectFrom('recipients')

@@ -1,0 +1,60 @@
+/**
+ * Finds the links of HTML in threads that are terminated after a time limit, because the document may be large and comes from a
+ * tenant.
+ */
+import { KillableThreads } from '../../system/killable-threads.ts';
+import type { System } from '../../system/system.ts';
+import { moduleBeside } from '../../system/thread.ts';
+import type { HtmlLinks } from './html-links.ts';
+
+export type LinkFinder = {
+  /**
+   * Returns the links of a document, or undefined when they cannot be found: the document is too large, or the threads are
+   * busy. `owner` is the tenant whose documents take turns with those of others.
+   */
+  find(html: string, owner: string): Promise<HtmlLinks | undefined>;
+  /** Ends the threads. No links are found afterwards. */
+  close(): Promise<void>;
+};
+
+/** Maximum length of a document, about the largest template. Our own limit. */
+const MAX_SEARCHED_CHARACTERS = 1024 * 1024;
+
+/** One thread, because a document of 1 MiB takes 30 ms. */
+const THREADS = 1;
+/** Maximum time of one document, fifty times what a large one takes. */
+const JOB_TIMEOUT_MS = 2_000;
+const WAIT_TIMEOUT_MS = 5_000;
+/** Maximum number of waiting documents of one tenant. They are bounded by the bodies of the requests that hold them. */
+const MAX_WAITING = 1_000;
+const IDLE_TIMEOUT_MS = 60_000;
+const QUICK_JOB_MS = 100;
+/** Heap limit of the thread in MB. A document of 1 MiB needs 8 MB. */
+const HEAP_MEGABYTES = 64;
+
+/** Returns the finder, with its own thread. */
+export function createLinkFinder({ clock, log }: Pick<System, 'clock' | 'log'>): LinkFinder {
+  const threads = new KillableThreads<string, HtmlLinks>(clock, {
+    module: moduleBeside(import.meta.url, 'find-links-thread'),
+    threads: THREADS,
+    maxWaiting: MAX_WAITING,
+    idleTimeoutMs: IDLE_TIMEOUT_MS,
+    quickJobMs: QUICK_JOB_MS,
+    heapMegabytes: HEAP_MEGABYTES,
+  });
+  return {
+    async find(html, owner) {
+      if (html.length > MAX_SEARCHED_CHARACTERS) return undefined;
+      const job = { owner, timeoutMs: JOB_TIMEOUT_MS, waitTimeoutMs: WAIT_TIMEOUT_MS };
+      const outcome = await threads.run(html, job);
+      if (outcome.kind === 'done') return outcome.result;
+      const { reason, message } = outcome;
+      log.warn(
+        { reason, cause: message, characters: html.length },
+        'the links of an HTML document were not found',
+      );
+      return undefined;
+    },
+    close: () => threads.close(),
+  };
+}

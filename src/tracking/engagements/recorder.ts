@@ -1,0 +1,49 @@
+/**
+ * Collects opens and clicks and records them in groups, so that the pages answer the reader without waiting, and a flood of
+ * requests takes one place among the writes and not all of them.
+ */
+import type { App } from '../../app.ts';
+import { type EngagementRequest, recordEngagements } from './record.ts';
+
+export type Recorder = {
+  /** Records a request soon. It never throws; a request that finds no place is counted and forgotten. */
+  record(request: EngagementRequest): void;
+  /** Resolves when everything that was collected is recorded or has failed. */
+  flush(): Promise<void>;
+};
+
+/** Maximum number of requests in one write, which then takes about 10 ms. Our own limit. */
+const MAX_PER_WRITE = 200;
+/** Maximum number of requests that wait, those of a second at the highest rate that was measured. Our own limit. */
+const MAX_WAITING = 5_000;
+
+/** Returns the recorder of an installation. */
+export function createRecorder({ db, log, metrics }: Pick<App, 'db' | 'log' | 'metrics'>): Recorder {
+  const lost = metrics.counter('engagements_lost_total', 'Opens and clicks that could not be recorded.', []);
+  let waiting: EngagementRequest[] = [];
+  let writing: Promise<void> | undefined;
+
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const requests = waiting.slice(0, MAX_PER_WRITE);
+      waiting = waiting.slice(MAX_PER_WRITE);
+      try {
+        await db.commit(recordEngagements, requests);
+      } catch (error) {
+        // A full disk is the usual reason. The reader has got the page, and the mail goes on.
+        lost.inc({}, requests.length);
+        log.warn({ err: error, requests: requests.length }, 'opens and clicks were not recorded');
+      }
+    }
+    writing = undefined;
+  }
+
+  return {
+    record(request) {
+      if (waiting.length >= MAX_WAITING) return void lost.inc({});
+      waiting.push(request);
+      writing ??= writeAll();
+    },
+    flush: async () => writing,
+  };
+}

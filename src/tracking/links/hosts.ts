@@ -1,0 +1,36 @@
+/** The host names of domains that tracked links lead to, by which the public pages recognise their requests. */
+import type { App } from '../../app.ts';
+import type { DomainRow } from '../../db/tables.ts';
+import { listTrackingHosts } from '../../domains/store.ts';
+
+export type TrackingHosts = {
+  /** Returns true for the tracking host of a domain of any tenant. */
+  has(hostName: string): boolean;
+  /** Returns true when a host name may show pages about mail of the tenant: it is the tenant's own, or ours. */
+  serves(hostName: string, tenantId: DomainRow['tenantId']): boolean;
+  /** Reads the hosts again. */
+  load(): Promise<void>;
+};
+
+/** Returns the hosts, without any until `load`. They are read again after each change. */
+export function createTrackingHosts({
+  db,
+  log,
+  wakeups,
+}: Pick<App, 'db' | 'log' | 'wakeups'>): TrackingHosts {
+  let tenantsOf = new Map<string, Set<string>>();
+  const load = async (): Promise<void> => {
+    const found = new Map<string, Set<string>>();
+    for (const { host, tenantId } of await listTrackingHosts(db.read))
+      found.set(host, (found.get(host) ?? new Set()).add(tenantId));
+    tenantsOf = found;
+  };
+  wakeups.listen('trackingHosts', () => {
+    load().catch((error: unknown) => log.error({ err: error }, 'the tracking hosts could not be read'));
+  });
+  return {
+    load,
+    has: (hostName) => tenantsOf.has(hostName),
+    serves: (hostName, tenantId) => tenantsOf.get(hostName)?.has(tenantId) ?? true,
+  };
+}

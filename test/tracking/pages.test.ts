@@ -1,0 +1,272 @@
+/** Tests of the pixel and the tracked links, from the acceptance of an email to the recorded open or click. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import Sqlite from 'better-sqlite3';
+import type { FastifyInstance } from 'fastify';
+import { simpleParser } from 'mailparser';
+import { expireContent, expireEmails } from '../../src/emails/store.ts';
+import { createLinks } from '../../src/links/links.ts';
+import { createPreferencesApp } from '../../src/preferences/app.tsx';
+import { AppError } from '../../src/system/errors.ts';
+import { newId } from '../../src/system/ids.ts';
+import { createJudgingWork } from '../../src/tracking/worker.ts';
+import { TAG } from '../broadcasts/fixtures.ts';
+import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
+import { rawMessage } from '../emails/fixtures.ts';
+import { exportCsv } from '../imports/jobs.ts';
+import { SENDER_DOMAIN } from '../support/spool.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const HOST = 'track.mx.postrider.example';
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+const HTML = '<body><p>ä</p><a href="https://shop.example/?a=1&amp;b=ü">Shop</a></body>';
+
+let campaign: Campaign;
+let pages: FastifyInstance;
+let domainId: string;
+before(async () => {
+  campaign = await openCampaign();
+  pages = createPreferencesApp(campaign.spool.app).app;
+  await pages.ready();
+  domainId = (await ask('GET', `/domains?name=${SENDER_DOMAIN}`)).body.data[0].id;
+});
+after(async () => {
+  await pages.close();
+  await campaign[Symbol.asyncDispose]();
+});
+
+const ask = (method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown) =>
+  campaign.spool.request(method, `/v1${path}`, {
+    key: campaign.spool.liveKey,
+    ...(body !== undefined && { body }),
+  });
+
+async function track(openTracking: boolean, clickTracking: boolean): Promise<void> {
+  const changed = await ask('PATCH', `/domains/${domainId}`, { openTracking, clickTracking });
+  assert.equal(changed.status, 200);
+}
+
+function visit(
+  url: string,
+  more: { method?: 'GET' | 'HEAD' | 'POST'; headers?: Record<string, string> } = {},
+) {
+  const { host, pathname } = new URL(url);
+  const { method = 'GET', headers = {} } = more;
+  return pages.inject({ method, url: pathname, headers: { host, 'user-agent': FIREFOX, ...headers } });
+}
+
+/** Returns the HTML and the text of a message as they are sent. */
+async function sentParts(emailId: string): Promise<{ html: string; text: string }> {
+  const raw = Buffer.from(await rawMessage(campaign.spool.app, emailId), 'latin1');
+  const { html, text = '' } = await simpleParser(raw, { skipHtmlToText: true, skipTextToHtml: true });
+  return { html: String(html), text };
+}
+
+const linksIn = (html: string): string[] =>
+  [...html.matchAll(/https?:\/\/track\.[\w.]+\/[co]\/[\w-]+/g)].map(([link]) => link);
+
+/** Returns the number of engagements that are not judged yet. */
+function countDue(): number {
+  const count = 'SELECT count(*) AS due FROM engagements WHERE dueAt IS NOT NULL';
+  return withDatabase((database) => (database.prepare(count).get() as { due: number }).due);
+}
+
+type Recorded = { kind: string; link: number | null; url: string | null; isHead: number; requests: number };
+
+async function recorded(emailId: string): Promise<Recorded[]> {
+  await waitUntil(async () => rowsOf(emailId).length > 0);
+  return rowsOf(emailId);
+}
+
+function rowsOf(emailId: string): Recorded[] {
+  return withDatabase((database) =>
+    database
+      .prepare('SELECT kind, link, url, isHead, requests FROM engagements WHERE emailId = ? ORDER BY id')
+      .all(emailId),
+  ) as Recorded[];
+}
+
+function withDatabase<Result>(run: (database: Sqlite.Database) => Result): Result {
+  const database = new Sqlite(join(campaign.spool.dataDir, 'postrider.db'));
+  try {
+    return run(database);
+  } finally {
+    database.close();
+  }
+}
+
+test('nothing is tracked until the domain asks for it, and then each part by itself', async () => {
+  const { spool } = campaign;
+  const plain = await sentParts(await spool.accept('a@readers.example', { html: HTML }));
+  assert.equal(plain.html, HTML);
+  await track(true, false);
+  const opens = await sentParts(await spool.accept('a@readers.example', { html: HTML }));
+  const [pixel = ''] = linksIn(opens.html);
+  assert.match(pixel, /^https:\/\/track\.mx\.postrider\.example\/o\/[\w-]{48}$/);
+  assert.equal(
+    opens.html,
+    HTML.replace('</body>', `<img src="${pixel}" width="1" height="1" alt=""></body>`),
+  );
+  await track(false, true);
+  const clicks = await sentParts(await spool.accept('a@readers.example', { html: HTML, text: undefined }));
+  const [click = ''] = linksIn(clicks.html);
+  assert.match(click, /^https:\/\/track\.mx\.postrider\.example\/c\/[\w-]{48}$/);
+  assert.equal(clicks.html, HTML.replace('https://shop.example/?a=1&amp;b=ü', click));
+  assert.match(clicks.text, /https:\/\/shop\.example\/\?a=1&b=/, clicks.text);
+});
+
+test('the email shows what was given, and every attempt sends the same bytes', async () => {
+  await track(true, true);
+  const { spool } = campaign;
+  const files = [{ filename: 'a.txt', content: Buffer.from('a').toString('base64') }];
+  for (const more of [{}, { attachments: files }, { html: HTML + 'x'.repeat(300_000), text: 'a' }]) {
+    const id = await spool.accept('a@readers.example', { html: HTML, ...more });
+    const raw = await rawMessage(spool.app, id);
+    assert.equal(await rawMessage(spool.app, id), raw);
+    assert.equal(linksIn((await sentParts(id)).html).length, 2);
+    const shown = await spool.email(id);
+    assert.equal(shown.html, 'html' in more ? more.html : HTML);
+    await spool.cancel(id);
+  }
+});
+
+test('the pixel and the link answer, and the open and the click are recorded', async () => {
+  await track(true, true);
+  const id = await campaign.spool.accept('a@readers.example', { html: HTML });
+  const [click = '', pixel = ''] = linksIn((await sentParts(id)).html);
+  const image = await visit(pixel);
+  assert.deepEqual([image.statusCode, image.rawPayload.length], [200, 43]);
+  assert.deepEqual(
+    [image.headers['content-type'], image.headers['cache-control']],
+    ['image/gif', 'no-store'],
+  );
+  const redirect = await visit(click);
+  assert.deepEqual(
+    [redirect.statusCode, redirect.headers.location, redirect.headers['cache-control'], redirect.body],
+    [302, 'https://shop.example/?a=1&b=%C3%BC', 'no-store', ''],
+  );
+  assert.equal(redirect.headers['set-cookie'], undefined);
+  const head = await visit(click, { method: 'HEAD' });
+  assert.deepEqual([head.statusCode, head.headers.location], [302, 'https://shop.example/?a=1&b=%C3%BC']);
+  await waitUntil(async () => rowsOf(id).some(({ isHead }) => isHead === 1));
+  assert.deepEqual(await recorded(id), [
+    { kind: 'open', link: null, url: null, isHead: 0, requests: 1 },
+    { kind: 'click', link: 0, url: 'https://shop.example/?a=1&b=%C3%BC', isHead: 1, requests: 2 },
+  ]);
+  assert.equal((await visit(click, { method: 'POST' })).statusCode, 405);
+});
+
+test('a token that is changed, of the other kind, or of an email without that link is not found', async () => {
+  await track(true, true);
+  const id = await campaign.spool.accept('a@readers.example', { html: HTML });
+  const [click = '', pixel = ''] = linksIn((await sentParts(id)).html);
+  const swapped = [click.replace('/c/', '/o/'), pixel.replace('/o/', '/c/')];
+  const { links } = { links: createLinks(campaign.spool.app) };
+  const unknown = [
+    `https://${HOST}/c/${links.trackingTokens(id).click(1)}`,
+    `https://${HOST}/c/${links.trackingTokens(newId('em', 0)).click(0)}`,
+    `https://${HOST}/o/${links.trackingTokens(newId('em', 0)).open()}`,
+  ];
+  const token = click.slice(-48);
+  const changed = [...token].map((character, index) => {
+    const other = character === 'A' ? 'B' : 'A';
+    return `https://${HOST}/c/${token.slice(0, index)}${other}${token.slice(index + 1)}`;
+  });
+  for (const url of [...swapped, ...unknown, ...changed]) {
+    const answer = await visit(url);
+    assert.deepEqual([answer.statusCode, answer.headers.location], [404, undefined], url);
+  }
+  assert.deepEqual(rowsOf(id), []);
+});
+
+test('when nothing can be recorded, the reader still gets the page', async () => {
+  await track(true, true);
+  const id = await campaign.spool.accept('a@readers.example', { html: HTML });
+  const [click = '', pixel = ''] = linksIn((await sentParts(id)).html);
+  const { app } = campaign.spool;
+  const commit = () => Promise.reject(new AppError('unavailable', 'The disk is full'));
+  const full = createPreferencesApp({ ...app, db: Object.create(app.db, { commit: { value: commit } }) }).app;
+  for (const [url, status] of [
+    [click, 302],
+    [pixel, 200],
+  ] as const) {
+    const { pathname } = new URL(url);
+    assert.equal(
+      (await full.inject({ method: 'GET', url: pathname, headers: { host: HOST } })).statusCode,
+      status,
+    );
+  }
+  await full.close();
+  assert.deepEqual(rowsOf(id), []);
+});
+
+test('retention of an email ends its links', async () => {
+  await track(true, true);
+  const id = await campaign.spool.accept('a@readers.example', { html: HTML });
+  const links = () =>
+    withDatabase((database) => database.prepare('SELECT url FROM trackedLinks WHERE ownerId = ?').all(id));
+  assert.deepEqual(links(), [{ url: 'https://shop.example/?a=1&b=ü' }]);
+  await campaign.spool.cancel(id);
+  await campaign.spool.clock.advance(1_000);
+  const now = campaign.spool.clock.now();
+  const all = { after: '', before: newId('em', now + 1), rows: 1_000, now, endedBy: now };
+  await campaign.spool.app.db.commit(expireContent, all);
+  assert.equal(links().length, 1, 'readers follow links longer than the content is kept');
+  await campaign.spool.app.db.commit(expireEmails, all);
+  assert.deepEqual(links(), []);
+});
+
+test('a broadcast is instrumented once, and each copy leads its reader to the link with their values', async () => {
+  await track(true, true);
+  const { spool, sink } = campaign;
+  await campaign.addContact('ada@readers.example', { firstName: 'Ada', properties: { id: 'a/1 &' } });
+  await campaign.addContact('bob@readers.example', { properties: { id: '"><script>' } });
+  const html = `<p>Hi {{firstName|you}}</p><a href="https://shop.example/?c={{id}}&amp;n={{firstName}}">Shop</a><a href="${TAG}">x</a>`;
+  const id = await campaign.draft({ html });
+  await campaign.act(id, 'send');
+  await campaign.work();
+  await spool.deliverDue();
+  const got = new Map<string, string>();
+  for (const { recipients, raw } of sink.messages) got.set(recipients[0] ?? '', String(raw));
+  // A click that comes sooner is a machine's.
+  await spool.clock.advance(10_000);
+  const seen: Record<string, string | undefined> = {};
+  for (const address of ['ada@readers.example', 'bob@readers.example']) {
+    const { html: shown } = await simpleParser(got.get(address) ?? '');
+    const [click = '', pixel = ''] = linksIn(String(shown));
+    assert.match(String(shown), /<a href="https:\/\/track\.mx\.postrider\.example\/u\//);
+    seen[address] = (await visit(click)).headers.location;
+    assert.equal((await visit(pixel)).statusCode, 200);
+  }
+  assert.deepEqual(seen, {
+    'ada@readers.example': 'https://shop.example/?c=a/1%20&&n=Ada',
+    'bob@readers.example': 'https://shop.example/?c=%22%3E%3Cscript%3E&n=',
+  });
+  const stored = withDatabase((database) =>
+    database.prepare('SELECT count(*) AS links FROM trackedLinks WHERE ownerId = ?').get(id),
+  );
+  assert.deepEqual(stored, { links: 1 });
+
+  await waitUntil(() => countDue() >= 4);
+  await spool.clock.advance(60_000);
+  const judging = createJudgingWork(spool.app);
+  while (countDue() > 0) await judging.lease(1);
+  const { counts } = await campaign.show(id);
+  assert.deepEqual([counts.opened, counts.uniqueOpened, counts.clicked, counts.uniqueClicked], [2, 2, 2, 2]);
+  const url = 'https://shop.example/?c={{id}}&n={{firstName}}';
+  assert.deepEqual((await ask('GET', `/broadcasts/${id}/clicked-links`)).body, {
+    data: [{ number: 0, url, clicks: 2, uniqueClicks: 2, machineClicks: 0 }],
+    hasMore: false,
+    nextCursor: null,
+  });
+  const { file, job } = await exportCsv(
+    {
+      ...spool,
+      request: (method, path, more) => spool.request(method, path, { key: spool.liveKey, ...more }),
+    },
+    `/v1/broadcasts/${id}/clicked-links/exports`,
+  );
+  assert.deepEqual([job.kind, job.rows], ['links', 1]);
+  assert.equal(file, `number,url,clicks,uniqueClicks,machineClicks\r\n0,${url},2,2,0\r\n`);
+});
