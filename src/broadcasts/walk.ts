@@ -29,11 +29,12 @@ const BEGINNING: Record<Reach, Pick<NewLedgerRow, 'state' | 'reason'>> = {
 
 /**
  * Numbers of contacts that a slice scans. The first slice is small, so that the first copies leave early; the write of the
- * largest takes the writer about 10 ms. Our own limits.
+ * largest takes the writer about 10 ms. Below the minimum, the steps between the slices take longer than the slices, and a
+ * walk through a million contacts takes minutes on a busy machine. Our own limits.
  */
-const SCAN = { first: 100, max: 1_000 };
-/** A slice that takes longer than this is followed by a smaller one, in milliseconds. Our own limit. */
-const SLOW_MS = 16;
+const SCAN = { first: 100, min: 500, max: 1_000 };
+/** A slice that occupies its reader thread for longer is followed by a smaller one, in milliseconds. Our own limit. */
+const SLOW_MS = 50;
 
 const readWalkSlice = defineRead(
   'broadcasts.walkSlice',
@@ -107,7 +108,7 @@ export function createWalk({ db, clock }: Pick<App, 'db' | 'clock'>) {
   return async ({ broadcastId, walkAfter }: BroadcastRunRow): Promise<boolean> => {
     const scan = scans.get(broadcastId) ?? SCAN.first;
     const { tookMs, ...slice } = await db.query(readWalkSlice, { broadcastId, scan });
-    scans.set(broadcastId, tookMs > SLOW_MS ? Math.max(SCAN.first, scan / 2) : Math.min(scan * 2, SCAN.max));
+    scans.set(broadcastId, tookMs > SLOW_MS ? Math.max(SCAN.min, scan / 2) : Math.min(scan * 2, SCAN.max));
     await db.commit(storeSlice, { ...slice, broadcastId, after: walkAfter, now: clock.now() });
     const isOver = slice.last === undefined;
     if (isOver) scans.delete(broadcastId);
