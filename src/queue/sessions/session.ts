@@ -14,7 +14,8 @@ import { SmtpTransport } from './smtp-transport.ts';
 import { notSent, type Transport } from './transport.ts';
 
 /**
- * Maximum number of claims of one session whose outcome is not stored yet. A crash sends no more than these twice.
+ * Maximum number of claims of one session whose outcome is not stored yet. Those of a session with a host are at most two,
+ * because a message ends only when the outcomes before it are stored.
  */
 const MAX_UNSETTLED = 8;
 
@@ -114,7 +115,7 @@ class Session {
   async #start(claim: Claim): Promise<void> {
     const ready = Promise.withResolvers<void>();
     const done = deliver(this.#app, claim, {
-      transport: this.#isGivenUp ? GIVEN_UP : this.#transport,
+      transport: this.#isGivenUp ? GIVEN_UP : this.#afterOutcomes(),
       onReady: ready.resolve,
       putBack: this.#putBack,
     })
@@ -129,5 +130,19 @@ class Session {
     this.#unsettled.add(done);
     await ready.promise;
     if (this.#unsettled.size >= MAX_UNSETTLED) await Promise.race(this.#unsettled);
+  }
+
+  /**
+   * Returns the transport for the next claim. The message ends once the outcomes of those before it are stored, so that a
+   * crash leaves one message of the session in doubt at most.
+   */
+  #afterOutcomes(): Pick<Transport, 'open' | 'transact'> {
+    const transport = this.#transport;
+    const before = [...this.#unsettled];
+    const mayEnd = () => (before.length > 0 ? Promise.all(before) : undefined);
+    return {
+      open: (claim) => transport.open(claim),
+      transact: (claim, onReady) => transport.transact(claim, onReady, mayEnd),
+    };
   }
 }

@@ -9,7 +9,7 @@ import type { Outcome } from '../outcome/outcome.ts';
 import type { Site } from '../site/site.ts';
 import { type ConnectApp, connect, type OpenSession } from './connect.ts';
 import { DELIVERY_DEADLINE_MS, type TransactApp, type Transacted, transact } from './transact.ts';
-import type { Attempt, Transport } from './transport.ts';
+import type { Attempt, MayEnd, Transport } from './transport.ts';
 
 /**
  * Time that an open connection waits for more mail. It is short, because an idle connection counts against the peer's
@@ -78,7 +78,7 @@ export class SmtpTransport implements Transport {
     return undefined;
   }
 
-  async transact(claim: Claim, onReady: () => void): Promise<Attempt> {
+  async transact(claim: Claim, onReady: () => void, mayEnd?: MayEnd): Promise<Attempt> {
     const session = this.#session;
     if (!session) throw new Error('no session is open');
     if (!this.#site.startSending(claim)) return { kind: 'released' };
@@ -89,6 +89,7 @@ export class SmtpTransport implements Transport {
       claim,
       isFirst: this.#sentMessages === 1,
       onReady,
+      mayEnd,
       isPressed: this.#isPressed,
     });
     this.#transactions.add(sending);

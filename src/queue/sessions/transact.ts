@@ -7,7 +7,7 @@ import { crashOn, judge } from '../outcome/judge.ts';
 import type { Outcome, Verdict } from '../outcome/outcome.ts';
 import type { PrepareMessage } from '../prepare.ts';
 import type { OpenSession } from './connect.ts';
-import type { Judged } from './transport.ts';
+import type { Judged, MayEnd } from './transport.ts';
 
 /**
  * Maximum time from the claim to the last reply. It is shorter than the lease (claim.ts), so that a stuck peer never
@@ -34,6 +34,8 @@ type Transacting = {
   isFirst: boolean;
   /** Is called when the session can take the next message, at the latest when this one ends. */
   onReady: () => void;
+  /** Resolves when the final dot may be sent; the dot waits for nothing when it is undefined. */
+  mayEnd?: MayEnd | undefined;
   /**
    * Returns true while connections are scarce: a delivery that a peer broke off is then not tried at once in another
    * session.
@@ -50,7 +52,7 @@ export type TransactApp = Pick<App, 'clock' | 'config' | 'crashPoint'> & { prepa
 export async function transact(
   app: TransactApp,
   { smtp, peer }: OpenSession,
-  { claim, isFirst, onReady, isPressed }: Transacting,
+  { claim, isFirst, onReady, mayEnd, isPressed }: Transacting,
 ): Promise<Transacted> {
   const { signature, content, returnPath } = await app.prepare(claim);
   const transaction: Transaction = smtp.transact({
@@ -59,6 +61,7 @@ export async function transact(
     prefix: Buffer.from(signature, 'latin1'),
     message: content,
     onPhase: crashOn(app),
+    mayEnd,
   });
   void transaction.ready.then(onReady);
   const timeLeftMs = claim.claimedAt + DELIVERY_DEADLINE_MS - app.clock.elapsed();

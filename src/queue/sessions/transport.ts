@@ -22,6 +22,9 @@ export type Attempt =
 
 export type Judged = Extract<Attempt, { kind: 'judged' }>;
 
+/** Resolves when the end of a message may be sent; undefined when it may be sent at once. */
+export type MayEnd = () => Promise<unknown> | undefined;
+
 export type Transport = {
   /** True while a message can be sent without connecting first. */
   readonly isConnected: boolean;
@@ -33,9 +36,9 @@ export type Transport = {
   open(claim: Claim): Promise<Outcome | undefined>;
   /**
    * Sends the claim. The transport has been opened for it. `onReady` is called when the session can begin the next
-   * claim before this one has ended.
+   * claim before this one has ended. `mayEnd` resolves when the end of the message may be sent.
    */
-  transact(claim: Claim, onReady: () => void): Promise<Attempt>;
+  transact(claim: Claim, onReady: () => void, mayEnd?: MayEnd): Promise<Attempt>;
   /** Ends a connection that has carried as many messages as one may. */
   closeWhenFull(): Promise<void>;
   /** Ends what is open. The session has settled all claims. */

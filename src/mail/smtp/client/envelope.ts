@@ -30,6 +30,8 @@ export type Envelope = {
    * only a caller that needs the exact moment should set it.
    */
   onPhase?: ((phase: SmtpPhase) => void) | undefined;
+  /** Resolves when the final dot may be sent. Everything before it is sent meanwhile. By default the dot waits for nothing. */
+  mayEnd?: (() => Promise<unknown> | undefined) | undefined;
 };
 
 /**

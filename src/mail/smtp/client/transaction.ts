@@ -219,6 +219,11 @@ async function exchange(
   if (progress.results.every((result) => result !== undefined)) return await endWithBareDot(state);
   const finalDot = await sendContent(connection, envelope, timeouts.blockMs);
   if (finalDot === undefined) return settleEarly(progress, await connection.read('body', timeouts.blockMs));
+  const wait = envelope.mayEnd?.();
+  if (wait !== undefined) {
+    await wait;
+    if (connection.hasReply) return settleEarly(progress, await connection.read('body', timeouts.blockMs));
+  }
   progress.dotSent = connection.isOpen;
   connection.send(finalDot, 1);
   // Any verdict ends the transaction (RFC 5321 4.1.1.4).

@@ -57,6 +57,18 @@ test('the commands of the next message share the packet of the final dot', async
   assert.equal(peer.commands.includes('RSET'), false);
 });
 
+test('a message is sent up to its dot, which waits until it may end', async (t) => {
+  const { peer, session } = await meet(t);
+  const allowed = Promise.withResolvers<void>();
+  const mayEnd = () => allowed.promise;
+  const { result } = session.transact({ ...envelope({ recipients: ['a@example.net'] }), mayEnd });
+  await settleSockets();
+  assert.ok(peer.commands.includes('DATA'));
+  assert.ok(!peer.reads.some((read) => read.endsWith('\r\n.\r\n')), peer.reads.join());
+  allowed.resolve();
+  assert.deepEqual(summary(await result), ['accepted 250']);
+});
+
 test('with PIPELINING a session is ready at the dot, without at the result', async (t) => {
   for (const pipelines of [true, false]) {
     const script: Script = pipelines ? { dot: 'hang' } : { ehlo: WITHOUT_PIPELINING, dot: 'hang' };
