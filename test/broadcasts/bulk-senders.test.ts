@@ -291,6 +291,7 @@ test('readers choose single lists or leave everything', async () => {
 test('List-Id stays when the topic is renamed', async () => {
   const before = fieldOf(ann, 'List-Id');
   assert.equal(before, `News <${topicId}.${HOST}>`);
+  assert.ok(before.length <= 255);
   await ask('PATCH', `/topics/${topicId}`, { name: 'Monthly' });
   const copies = await send(await campaign.draft({ topicId }));
   assert.equal(fieldOf(copyOf(copies, 'ann'), 'List-Id'), `Monthly <${topicId}.${HOST}>`);
