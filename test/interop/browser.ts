@@ -1,4 +1,4 @@
-/** Headless Chromium of Debian, which reaches one host name on this machine and nothing else. */
+/** Headless Chromium of Debian, which reaches some host names on this machine and nothing else. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -6,9 +6,10 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const PROGRAM = '/usr/bin/chromium';
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Starts the browser. `https://<hostname>` leads to the port of this machine, and no other name leads anywhere. */
-export function startBrowser({ hostname, port }: { hostname: string; port: number }): Promise<Browser> {
-  const rules = `MAP ${hostname}:443 127.0.0.1:${port}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`;
+/** Starts the browser. `https://<name>` leads to the port of this machine that `hosts` names, and no other name leads anywhere. */
+export function startBrowser(hosts: Readonly<Record<string, number>>): Promise<Browser> {
+  const known = Object.entries(hosts).map(([name, port]) => `MAP ${name}:443 127.0.0.1:${port}`);
+  const rules = [...known, 'MAP * ~NOTFOUND', 'EXCLUDE 127.0.0.1'].join(', ');
   return chromium.launch({
     executablePath: PROGRAM,
     // The sandbox of Chromium does not work for root, which these tests run as.

@@ -18,17 +18,26 @@ import {
   type Sender,
   startSender,
 } from './sender.ts';
-import { startTlsProxy, type TlsProxy } from './tls-proxy.ts';
+import { startTlsProxy, startTlsServer, type TlsServer } from './tls-proxy.ts';
 import { until } from './until.ts';
 
 const TRACK = `track.${SENDER_HOSTNAME}`;
-const HTML = `<h1>Hello {{firstName}}</h1><p>It is spring.</p><p><a href="{{{unsubscribe_url}}}">Unsubscribe</a></p>`;
+/** The web site that the link in the mail leads to. It shows the address that it was asked for. */
+const SHOP = 'www.shop.example';
+const HTML = `<h1>Hello {{firstName}}</h1>
+<p>It is spring: <a href="https://${SHOP}/spring?for={{firstName}}&amp;a=1">see more</a>.</p>
+<p><a href="{{{unsubscribe_url}}}">Unsubscribe</a></p>`;
+/** A browser of a person. Headless Chromium calls itself a robot. */
+const USER_AGENT =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36';
+/** Whoever is quicker after the delivery counts as a machine (src/tracking/judge.ts), with a margin. */
+const READING_MS = 5_500;
 /** Directory for screenshots of every page; without it, none are taken. */
 const SCREENSHOTS = process.env['POSTRIDER_SCREENSHOTS'];
 
 let sink: SmtpSink;
 let sender: Sender;
-let proxy: TlsProxy;
+let proxy: TlsServer;
 let browser: Browser;
 const closers: (() => Promise<void>)[] = [];
 
@@ -41,8 +50,16 @@ before(async () => {
   closers.unshift(() => sender.daemon.stop());
   proxy = await startTlsProxy(TRACK, sender.daemon.address);
   closers.unshift(() => proxy.close());
-  browser = await startBrowser({ hostname: TRACK, port: proxy.port });
+  const shop = await startTlsServer(SHOP, ({ url }, response) => {
+    response.setHeader('content-type', 'text/plain').end(`Welcome to ${url}`);
+  });
+  closers.unshift(() => shop.close());
+  browser = await startBrowser({ [TRACK]: proxy.port, [SHOP]: shop.port });
   closers.unshift(() => browser.close());
+  const [domain] = (await get('/domains')).data;
+  const tracking = { openTracking: true, clickTracking: true };
+  const changed = await sender.daemon.request('PATCH', `/v1/domains/${domain.id}`, sender.key, tracking);
+  expectStatus(changed, 200);
 });
 
 after(async () => {
@@ -120,12 +137,18 @@ function oneClick(link: string): Promise<number | undefined> {
 
 /** Opens a tab of its own, calls `use` with it, and closes it. */
 async function withPage(options: BrowserContextOptions, use: (page: Page) => Promise<void>): Promise<void> {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options });
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, userAgent: USER_AGENT, ...options });
   try {
     await use(await context.newPage());
   } finally {
     await context.close();
   }
+}
+
+/** Waits until a person could have read mail that was delivered before. */
+async function untilRead(): Promise<void> {
+  const lastAtMs = Math.max(...sink.messages.map(({ receivedAtMs }) => receivedAtMs));
+  await until('the mail is read', async () => Date.now() > lastAtMs + READING_MS);
 }
 
 async function screenshot(page: Page, name: string): Promise<void> {
@@ -152,9 +175,17 @@ for (const javaScriptEnabled of [true, false]) {
     const mail = await readMail(first.messages.get(name('ann')));
     assert.equal(mail.subject, 'News for ann');
 
+    await untilRead();
     await withPage({ javaScriptEnabled }, async (page) => {
-      await page.setContent(mail.html);
+      await page.setContent(mail.html, { waitUntil: 'networkidle' });
       assert.equal(await page.getByRole('heading').innerText(), 'Hello ann');
+      await page.getByRole('link', { name: 'see more' }).click();
+      await page.waitForURL(`https://${SHOP}/spring?for=ann&a=1`);
+    });
+    await withPage({ javaScriptEnabled }, async (page) => {
+      // Images of mail that is read again are not asked for, so that the counts stay as they are.
+      await page.route('**/o/*', (route) => route.abort());
+      await page.setContent(mail.html);
       await page.getByRole('link', { name: 'Unsubscribe' }).click();
       await page.waitForURL(mail.link);
       assert.deepEqual(await buttonsOf(page), ['Unsubscribe']);
@@ -175,6 +206,14 @@ for (const javaScriptEnabled of [true, false]) {
       assert.ok((await contact()).topics.some(({ id }: { id: string }) => id === otherId));
     });
 
+    const { counts } = await until('the open and the click are judged', async () => {
+      const seen = await get(`/broadcasts/${first.id}`);
+      return seen.counts.clicked > 0 && seen.counts.opened > 0 && seen;
+    });
+    const { opened, uniqueOpened, clicked, uniqueClicked } = counts;
+    assert.deepEqual([opened, uniqueOpened, clicked, uniqueClicked], [1, 1, 1, 1]);
+    const [clickedLink] = (await get(`/broadcasts/${first.id}/clicked-links`)).data;
+    assert.deepEqual([clickedLink.clicks, clickedLink.machineClicks], [1, 0]);
     const { link } = await readMail(first.messages.get(name('bob')));
     assert.equal(await oneClick(link), 200);
     const second = await send({ segmentId, topicId }, 1);
