@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { TO_COME } from './specification/table.ts';
 import { SECTIONS, splitProof } from './specification/unproven.ts';
 
-/** Inbound deliveries, opens and clicks, complaints, mailboxes, the dashboard. May only shrink. */
-const TO_COME_NOW = 9;
+/** Inbound deliveries, complaints, mailboxes, the dashboard. May only shrink. */
+const TO_COME_NOW = 7;
 
 const proofs = SECTIONS.flatMap(({ statements }) => Object.values(statements).flat());
 

@@ -65,8 +65,14 @@ export const RULES: readonly Section[] = [
         'queue/deliver.test.ts: a deferral is retried on schedule, reported once in four hours, and expires as a transient bounce',
       ],
       'email.complained: a spam complaint': TO_COME,
-      'email.opened: only when open tracking is enabled': TO_COME,
-      'email.clicked: only when click tracking is enabled': TO_COME,
+      'email.opened: only when open tracking is enabled': [
+        'tracking/pages.test.ts: nothing is tracked until the domain asks for it, and then each part by itself',
+        'tracking/worker.test.ts: an open by a machine is reported with the reason, and is not the first open of a person',
+      ],
+      'email.clicked: only when click tracking is enabled': [
+        'tracking/pages.test.ts: nothing is tracked until the domain asks for it, and then each part by itself',
+        'tracking/worker.test.ts: a click of a person is reported 15 s later, once, with everything that its event names',
+      ],
       'email.delivery_delayed: a temporary deferral': [
         'webhooks/email-events.test.ts: email.queued, email.sent and email.delivery_delayed are posted, with emailId, to and from',
         'queue/deliver.test.ts: a deferral is retried on schedule, reported once in four hours, and expires as a transient bounce',
