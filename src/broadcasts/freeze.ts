@@ -3,18 +3,16 @@ import type { App } from '../app.ts';
 import { filterOf } from '../audiences/segments/scan.ts';
 import { findSegment } from '../audiences/segments/store.ts';
 import type { BroadcastRow, TemplateRow } from '../db/marketing-tables.ts';
-import type { SenderDomain } from '../domains/sender.ts';
 import { broadcastFields, requireMarketingSize } from '../emails/marketing-fields.ts';
 import { readMailbox } from '../emails/request/addresses.ts';
 import { requireSender } from '../emails/sender.ts';
 import { UNSUBSCRIBE_URL } from '../queue/contents/reader.ts';
 import { createPacking, type NewSource } from '../queue/contents/source.ts';
-import { AppError } from '../system/errors.ts';
 import { placeholdersIn } from '../templates/render.ts';
 import { findTemplate } from '../templates/store.ts';
 import { findTopic } from '../topics/store.ts';
 import { maxGrowth } from '../tracking/links/instrument.ts';
-import { type TrackedHtml, trackHtml } from '../tracking/links/track.ts';
+import { requireTracking } from './content-links.ts';
 import type { Author } from './draft.ts';
 import type { Frozen } from './runs/frozen.ts';
 
@@ -73,21 +71,6 @@ async function textsOf(
   if (given !== undefined) return { html, text: given };
   const { text } = await htmlText.convert(html, broadcast.tenantId);
   return text === '' ? { html } : { html, text };
-}
-
-/**
- * Returns how the copies are tracked. A broadcast never starts without the tracking that its domain asks for.
- * @throws AppError unavailable when the links cannot be found at the moment
- */
-async function requireTracking(
-  app: Pick<App, 'clock' | 'config' | 'linkFinder'>,
-  tenantId: BroadcastRow['tenantId'],
-  { html, settings }: { html: string; settings: SenderDomain['tracking'] },
-): Promise<TrackedHtml> {
-  const tracked = await trackHtml(app, tenantId, { html, settings, isTemplate: true });
-  if (tracked) return tracked;
-  const retryAfterSeconds = 5;
-  throw new AppError('unavailable', 'The links cannot be found at the moment', { retryAfterSeconds });
 }
 
 async function filterOfBroadcast(

@@ -79,6 +79,16 @@ export const preflightSchema = Type.Object(
     recipients: count('Contacts that get the broadcast if it is sent now.'),
     excluded: excludedSchema,
     sample: sampleSchema,
+    links: Type.Array(
+      Type.Object({
+        url: Type.String({ description: 'Address as it is written, with its placeholders.' }),
+        isTracked: Type.Boolean({ description: 'True when clicks on the link are counted.' }),
+      }),
+      {
+        description:
+          'The web links of the HTML in their order, without the link to unsubscribe. At most 1,000.',
+      },
+    ),
     warnings: Type.Array(
       Type.Object({
         code: Type.Enum([...WARNING_CODES], { description: 'Name of the warning, for programs.' }),
@@ -100,6 +110,7 @@ export const preflightSchema = Type.Object(
           sizeBytes: 21_480,
           htmlBytes: 18_230,
         },
+        links: [{ url: 'https://shop.example/spring?for={{firstName}}', isTracked: true }],
         warnings: [
           {
             code: 'no_topic',
@@ -113,8 +124,8 @@ export const preflightSchema = Type.Object(
 );
 
 /** Returns a preflight as the API shows it. */
-export function showPreflight({ reach, sample, warnings }: Preflight): Static<typeof preflightSchema> {
+export function showPreflight({ reach, sample, links, warnings }: Preflight): Static<typeof preflightSchema> {
   const { receives, newest: _, ...excluded } = reach;
   const contacts = Object.values(excluded).reduce((sum, one) => sum + one, receives);
-  return { contacts, recipients: receives, excluded, sample, warnings };
+  return { contacts, recipients: receives, excluded, sample, links, warnings };
 }

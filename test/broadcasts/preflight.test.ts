@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import type { Fetch } from '../../src/system/fetch.ts';
 import { openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 import { copiesOf, SANDBOX, TAG } from './fixtures.ts';
+import { workOff } from './sending/campaign.ts';
 
 const ours: Fetch = async () => ({
   ...{ status: 404, headers: { 'x-request-id': 'req_1' }, body: Buffer.alloc(0), truncated: false },
@@ -100,6 +101,38 @@ test('the size is that of the message as it leaves, with its signature', async (
   const raw = (await copiesOf(spool)).get('newest@rcpt.example');
   assert.equal(sample.sizeBytes, raw?.length);
   assert.ok(sample.htmlBytes > 1_600 && sample.htmlBytes < sample.sizeBytes);
+});
+
+test('the links are listed as they are written, and the size has what tracking adds', async () => {
+  const audience = await idOf('/audiences', { name: 'Tracked' });
+  await contact({ email: 'tracked@rcpt.example', firstName: 'Ben' }, audience);
+  const html = `<p><a href="https://shop.example/?a=1&amp;for={{firstName}}">Shop</a>
+    <a href="https://plain.example/" clicktracking="off">Plain</a> <a href="mailto:a@b.example">Mail</a>
+    <a href="${TAG}">Leave</a></p>`;
+  const id = await draft({ html, audienceId: audience });
+  const urls = ['https://shop.example/?a=1&for={{firstName}}', 'https://plain.example/'];
+  const off = await preflight(id);
+  assert.deepEqual(
+    off.links,
+    urls.map((url) => ({ url, isTracked: false })),
+  );
+  const [domain] = (await ask('GET', '/domains')).body.data;
+  const setTracking = async (on: boolean) => {
+    const settings = { openTracking: on, clickTracking: on };
+    assert.equal((await ask('PATCH', `/domains/${domain.id}`, settings)).status, 200);
+  };
+  await setTracking(true);
+  const { links, sample } = await preflight(id);
+  assert.deepEqual(links, [
+    { url: urls[0], isTracked: true },
+    { url: urls[1], isTracked: false },
+  ]);
+  assert.ok(sample.htmlBytes > off.sample.htmlBytes + 100);
+  assert.equal((await ask('POST', `/broadcasts/${id}/send`)).status, 200);
+  await workOff(spool);
+  const raw = (await copiesOf(spool)).get('tracked@rcpt.example');
+  assert.equal(sample.sizeBytes, raw?.length);
+  await setTracking(false);
 });
 
 test('without a recipient, the fallbacks fill in the sample', async () => {

@@ -77,6 +77,7 @@ docs/broadcasts.md: Who got it
   POST /broadcasts/brd_/recipients/exports 202
   GET /exports/exp_ 200
   GET /exports/exp_/file 200
+  GET /broadcasts/brd_/clicked-links 200
 docs/broadcasts.md: Send again to those who missed it
   POST /segments 201
   GET /segments/seg_ 200

@@ -17,12 +17,13 @@ import { AppError } from '../../system/errors.ts';
 import { findTemplate } from '../../templates/store.ts';
 import type { Caller } from '../../tenants/authenticate.ts';
 import { findTopic } from '../../topics/store.ts';
+import { listLinks, requireTracking, type ShownLink } from '../content-links.ts';
 import { draftFieldsOf, readDraft } from '../draft.ts';
 import { getBroadcast } from '../store.ts';
 import { composeSample, type Sample, type Texts } from './sample.ts';
 import { findWarnings, type Warning } from './warnings.ts';
 
-type PreflightApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText'> & {
+type PreflightApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText' | 'linkFinder'> & {
   scans: Scans;
   links: Links;
   signingKeys: SigningKeys;
@@ -32,6 +33,7 @@ type PreflightApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText'> & {
 export type Preflight = {
   reach: ReachCounts;
   sample: Sample & { contactId: ContactRow['id'] | null };
+  links: ShownLink[];
   warnings: Warning[];
 };
 
@@ -57,16 +59,21 @@ export async function runPreflight(
     throw new AppError('invalid_state', `A broadcast that is ${broadcast.status} has been started or ended`);
   await readDraft(app, caller, { wanted: draftFieldsOf(broadcast), given: {} });
   const sender = readMailbox('from', broadcast.fromHeader);
-  const { domainId } = await requireSender(app, caller, { domain: sender.domain, simulatorOnly: false });
+  const { domainId, tracking: settings } = await requireSender(app, caller, {
+    domain: sender.domain,
+    simulatorOnly: false,
+  });
   const { topicId, tenantId } = broadcast;
   const topic = topicId === null ? undefined : await findTopic(app.db.read, tenantId, topicId);
   const texts = await findTexts(app, broadcast);
   holdText(texts.html.length + (texts.text?.length ?? 0));
   const reach = await countFor(app, broadcast, { topic, gone });
   const contact = await findSampleContact(app, broadcast, reach);
-  const sample = await composeSample(app, { broadcast, domainId, topic, texts, contact });
+  const { tracking } = await requireTracking(app, tenantId, { html: texts.html, settings });
+  const links = await listLinks(app, tenantId, { html: texts.html, tracking });
+  const sample = await composeSample(app, { broadcast, domainId, topic, texts, tracking, contact });
   const warnings = await findWarnings(app, { broadcast, sender, htmlBytes: sample.htmlBytes });
-  return { reach, sample: { ...sample, contactId: contact?.id ?? null }, warnings };
+  return { reach, sample: { ...sample, contactId: contact?.id ?? null }, links, warnings };
 }
 
 /** Returns the texts that would be sent: the broadcast's own, or those of its template. */

@@ -16,6 +16,7 @@ import { fillTexts } from '../../queue/contents/content.ts';
 import { fieldsFor, textsFor, UNSUBSCRIBE_TAG, UNSUBSCRIBE_URL } from '../../queue/contents/reader.ts';
 import { newId } from '../../system/ids.ts';
 import { renderTemplate } from '../../templates/render.ts';
+import { instrument, type Tracking } from '../../tracking/links/instrument.ts';
 import { mergeValuesOf } from '../merge-values.ts';
 
 type SampleApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText'> & {
@@ -32,6 +33,8 @@ type Sampled = {
   domainId: DomainRow['id'] | null;
   topic: TopicRow | undefined;
   texts: Texts;
+  /** Positions of the tracked links and the pixel in the HTML; undefined when nothing is tracked. */
+  tracking: Tracking | undefined;
   /** Contact that the message is for. Without one, the fallbacks of the placeholders apply. */
   contact: ContactRow | undefined;
 };
@@ -62,12 +65,15 @@ export async function composeSample(app: SampleApp, sampled: Sampled): Promise<S
     contactId: contact?.id,
     address,
   });
-  const filled = fillTexts(await withGenerated(app, tenantId, sampled.texts), values);
+  const now = app.clock.now();
+  const id = newId('em', now);
+  const { html: source, text: plain } = await withGenerated(app, tenantId, sampled.texts);
+  const { tracking } = sampled;
+  const tracked = tracking ? instrument(source, { tracking, tokens: app.links.trackingTokens(id) }) : source;
+  const filled = fillTexts({ html: tracked, ...(plain !== undefined && { text: plain }) }, values);
   const { html, text } = textsFor(filled, { unsubscribeUrl });
   const subject = asLine(renderTemplate(broadcast.subject, values, 'text').text);
   const from = readMailbox('from', broadcast.fromHeader);
-  const now = app.clock.now();
-  const id = newId('em', now);
   const fields = writeMessageFields({
     from,
     to: [readMailbox('to', address)],

@@ -11,6 +11,8 @@ export type HtmlLink = {
   from: number;
   to: number;
   isQuoted: boolean;
+  /** True for a link of an element with `clicktracking="off"`. */
+  isExcluded: boolean;
 };
 
 export type HtmlLinks = {
@@ -31,15 +33,12 @@ const ABSOLUTE = /^[\0-\x20]*https?:[/\\]{2}/i;
 const REMOVED = /[\t\n\r]/g;
 
 /** The open tag that is being read. */
-type Tag = { isLink: boolean; href: HtmlLink | undefined; isExcluded: boolean };
+type Tag = { isLink: boolean; href: Omit<HtmlLink, 'isExcluded'> | undefined; isExcluded: boolean };
 
 /** An attribute that is being read. */
 type Attribute = { name: string; from: number; to: number };
 
-/**
- * Returns the links of a document, without those of elements with `clicktracking="off"`. The first `href` of an element counts
- * (HTML standard, 13.2.5.33).
- */
+/** Returns the links of a document. The first `href` of an element counts (HTML standard, 13.2.5.33). */
 export function findHtmlLinks(html: string): HtmlLinks {
   const links: HtmlLink[] = [];
   let bodyEnd: number | null = null;
@@ -47,8 +46,8 @@ export function findHtmlLinks(html: string): HtmlLinks {
   let attribute: Attribute = { name: '', from: 0, to: 0 };
   const nameAt = (from: number, to: number) => html.slice(from, to).toLowerCase();
   const endTag = () => {
-    if (tag.href && !tag.isExcluded && links.length < MAX_LINKS && isAbsolute(html, tag.href))
-      links.push(tag.href);
+    const { href, isExcluded } = tag;
+    if (href && links.length < MAX_LINKS && isAbsolute(html, href)) links.push({ ...href, isExcluded });
     tag = { isLink: false, href: undefined, isExcluded: false };
   };
   const ignore = () => {};
@@ -92,7 +91,7 @@ export function findHtmlLinks(html: string): HtmlLinks {
   return { links, bodyEnd };
 }
 
-function isAbsolute(html: string, { from, to }: HtmlLink): boolean {
+function isAbsolute(html: string, { from, to }: Pick<HtmlLink, 'from' | 'to'>): boolean {
   if (to - from > MAX_LINK_CHARACTERS) return false;
   return ABSOLUTE.test(decodeHTMLAttribute(html.slice(from, to)).replace(REMOVED, ''));
 }

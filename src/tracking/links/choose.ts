@@ -53,7 +53,7 @@ export function chooseLinks({ links }: Pick<HtmlLinks, 'links'>, searched: Searc
   let next = 0;
   for (const link of links) {
     while ((searched.placeholders[next]?.to ?? Number.POSITIVE_INFINITY) <= link.from) next++;
-    const target = targetOf(link, searched, next);
+    const target = link.isExcluded ? undefined : targetOf(link, searched, next);
     if (target !== undefined && chosen.length < MAX_TRACKED_LINKS)
       chosen.push({ from: link.from, to: link.to, target });
   }
