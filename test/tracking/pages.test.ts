@@ -6,8 +6,10 @@ import Sqlite from 'better-sqlite3';
 import type { FastifyInstance } from 'fastify';
 import { simpleParser } from 'mailparser';
 import { expireContent, expireEmails } from '../../src/emails/store.ts';
+import type { HostedApp } from '../../src/http/transport/host-names.ts';
 import { createLinks } from '../../src/links/links.ts';
 import { createPreferencesApp } from '../../src/preferences/app.tsx';
+import { DAY_MS } from '../../src/system/clock.ts';
 import { AppError } from '../../src/system/errors.ts';
 import { newId } from '../../src/system/ids.ts';
 import { createJudgingWork } from '../../src/tracking/worker.ts';
@@ -23,11 +25,13 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 const HTML = '<body><p>ä</p><a href="https://shop.example/?a=1&amp;b=ü">Shop</a></body>';
 
 let campaign: Campaign;
+let hosted: HostedApp;
 let pages: FastifyInstance;
 let domainId: string;
 before(async () => {
   campaign = await openCampaign();
-  pages = createPreferencesApp(campaign.spool.app).app;
+  hosted = createPreferencesApp(campaign.spool.app);
+  pages = hosted.app;
   await pages.ready();
   domainId = (await ask('GET', `/domains?name=${SENDER_DOMAIN}`)).body.data[0].id;
 });
@@ -56,6 +60,12 @@ function visit(
   return pages.inject({ method, url: pathname, headers: { host, 'user-agent': FIREFOX, ...headers } });
 }
 
+/** Advances the clock once all writes are done: a write that waits meanwhile would look like a slow disk. */
+async function advance(ms: number): Promise<void> {
+  await waitUntil(() => campaign.spool.app.db.pendingWrites === 0);
+  await campaign.spool.clock.advance(ms);
+}
+
 /** Returns the HTML and the text of a message as they are sent. */
 async function sentParts(emailId: string): Promise<{ html: string; text: string }> {
   const raw = Buffer.from(await rawMessage(campaign.spool.app, emailId), 'latin1');
@@ -64,7 +74,7 @@ async function sentParts(emailId: string): Promise<{ html: string; text: string 
 }
 
 const linksIn = (html: string): string[] =>
-  [...html.matchAll(/https?:\/\/track\.[\w.]+\/[co]\/[\w-]+/g)].map(([link]) => link);
+  [...html.matchAll(/https?:\/\/(?:track|links)\.[\w.]+\/[co]\/[\w-]+/g)].map(([link]) => link);
 
 /** Returns the number of engagements that are not judged yet. */
 function countDue(): number {
@@ -201,6 +211,67 @@ test('when nothing can be recorded, the reader still gets the page', async () =>
   assert.deepEqual(rowsOf(id), []);
 });
 
+test('a tracking host is used while its record and its certificate are right, and served for ever', async () => {
+  await track(true, true);
+  const { spool } = campaign;
+  const host = `links.${SENDER_DOMAIN}`;
+  await ask('PATCH', `/domains/${domainId}`, { trackingSubdomain: host });
+  const originOf = async () => {
+    const id = await spool.accept('a@readers.example', { html: HTML });
+    const [click = ''] = linksIn((await sentParts(id)).html);
+    return { id, click, hostname: new URL(click).hostname };
+  };
+  assert.equal((await originOf()).hostname, HOST, 'before it is verified');
+  spool.addZone(`${host} CNAME ${HOST}`);
+  await ask('POST', `/domains/${domainId}/verify`);
+  const used = await originOf();
+  assert.equal(used.hostname, host);
+  await waitUntil(() => hosted.serves(host));
+  assert.equal((await visit(used.click)).statusCode, 302);
+
+  // Another tenant's tokens, and all other pages, are not found there.
+  const other = await spool.addTenant('other');
+  await spool.addDomain(other.liveKey, 'other.example');
+  const theirs = (await spool.request('GET', '/v1/domains', { key: other.liveKey })).body.data[0].id;
+  const body = { openTracking: true };
+  await spool.request('PATCH', `/v1/domains/${theirs}`, { key: other.liveKey, body });
+  const from = 'Eve <eve@other.example>';
+  const foreign = await spool.accept('a@readers.example', { key: other.liveKey, from, html: HTML });
+  const [pixel = ''] = linksIn((await sentParts(foreign)).html);
+  assert.equal((await visit(pixel)).statusCode, 200);
+  assert.equal((await visit(pixel.replace(HOST, host))).statusCode, 404);
+  const unsubscribe = createLinks(spool.app).unsubscribeUrl({
+    ...{ tenantId: spool.tenantId, topicId: undefined, contactId: undefined, address: 'a@readers.example' },
+  });
+  assert.equal((await visit(unsubscribe)).statusCode, 200);
+  assert.equal((await visit(unsubscribe.replace(HOST, host))).statusCode, 404);
+
+  // A day without a right check ends its use, and a removal too, but links in sent mail still lead on.
+  await advance(DAY_MS);
+  assert.equal((await originOf()).hostname, HOST);
+  await ask('POST', `/domains/${domainId}/verify`);
+  assert.equal((await originOf()).hostname, host);
+  await ask('PATCH', `/domains/${domainId}`, { trackingSubdomain: null });
+  assert.equal((await originOf()).hostname, HOST);
+  assert.equal((await visit(used.click)).statusCode, 302);
+  const restarted = createPreferencesApp(spool.app);
+  await restarted.app.ready();
+  assert.ok(restarted.serves(host), 'a later start of the daemon serves it too');
+  await restarted.app.close();
+});
+
+test('a thousand requests of a scanner change nothing but the number of requests', async () => {
+  await track(true, true);
+  const { spool } = campaign;
+  const id = await spool.accept('a@readers.example', { html: HTML });
+  const [click = ''] = linksIn((await sentParts(id)).html);
+  const before = await spool.email(id);
+  for (let index = 0; index < 1_000; index++) assert.equal((await visit(click)).statusCode, 302);
+  await waitUntil(() => rowsOf(id)[0]?.requests === 1_000);
+  assert.equal(rowsOf(id).length, 1);
+  assert.deepEqual(await spool.email(id), before);
+});
+
 test('retention of an email ends its links', async () => {
   await track(true, true);
   const id = await campaign.spool.accept('a@readers.example', { html: HTML });
@@ -208,7 +279,7 @@ test('retention of an email ends its links', async () => {
     withDatabase((database) => database.prepare('SELECT url FROM trackedLinks WHERE ownerId = ?').all(id));
   assert.deepEqual(links(), [{ url: 'https://shop.example/?a=1&b=ü' }]);
   await campaign.spool.cancel(id);
-  await campaign.spool.clock.advance(1_000);
+  await advance(1_000);
   const now = campaign.spool.clock.now();
   const all = { after: '', before: newId('em', now + 1), rows: 1_000, now, endedBy: now };
   await campaign.spool.app.db.commit(expireContent, all);
@@ -230,7 +301,7 @@ test('a broadcast is instrumented once, and each copy leads its reader to the li
   const got = new Map<string, string>();
   for (const { recipients, raw } of sink.messages) got.set(recipients[0] ?? '', String(raw));
   // A click that comes sooner is a machine's.
-  await spool.clock.advance(10_000);
+  await advance(10_000);
   const seen: Record<string, string | undefined> = {};
   for (const address of ['ada@readers.example', 'bob@readers.example']) {
     const { html: shown } = await simpleParser(got.get(address) ?? '');
@@ -249,7 +320,7 @@ test('a broadcast is instrumented once, and each copy leads its reader to the li
   assert.deepEqual(stored, { links: 1 });
 
   await waitUntil(() => countDue() >= 4);
-  await spool.clock.advance(60_000);
+  await advance(60_000);
   const judging = createJudgingWork(spool.app);
   while (countDue() > 0) await judging.lease(1);
   const { counts } = await campaign.show(id);
