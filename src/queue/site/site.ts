@@ -244,8 +244,18 @@ export class Site {
     const claimedAt = this.#app.clock.elapsed();
     for (const delivery of deliveries) {
       const id = ++this.#lastClaimId;
-      this.#claimed.push({ ...delivery, id, site: this.key, claimedAt, tries: 0, brokenOff: undefined });
+      this.#insert({ ...delivery, id, site: this.key, claimedAt, tries: 0, brokenOff: undefined });
     }
     return deliveries.length > 0 || !this.#claimer.isEmpty;
+  }
+
+  /**
+   * Adds a claim. Transactional mail does not wait for the copies of broadcasts that are claimed already. Those cannot wait
+   * for ever, because what is claimed ahead is bounded: once they fill it, nothing else is claimed before them.
+   */
+  #insert(claim: Claim): void {
+    const isUrgent = claim.message.kind === 'transactional';
+    const before = isUrgent ? this.#claimed.findIndex(({ message }) => message.kind === 'broadcast') : -1;
+    this.#claimed.splice(before < 0 ? this.#claimed.length : before, 0, claim);
   }
 }

@@ -26,7 +26,10 @@ function openSite(events: Partial<SiteEvents> = {}, recipients: { id: string }[]
   const commit = async (_write: unknown, claim: ClaimRequest) => {
     claims.push(claim);
     await disk.ready;
-    return claim.messageIds.map((id) => ({ message: { id, tenantId: 'ten_1' }, recipients }));
+    return claim.messageIds.map((id) => {
+      const kind = id.startsWith('news') ? 'broadcast' : 'transactional';
+      return { message: { id, kind, tenantId: 'ten_1' }, recipients };
+    });
   };
   const log = { error() {} } as unknown as App['log'];
   const wakeups = { notify() {}, listen: () => () => {} };
@@ -46,8 +49,18 @@ function openSite(events: Partial<SiteEvents> = {}, recipients: { id: string }[]
 const slots = new Slots(1_000);
 const slot = () => slots.open('ten_1', true);
 
-function queue(domain: string, read: ReadQueue, { routedUntil = Infinity, tenantId = 'ten_1' } = {}) {
-  const key = queueKeyOf({ mode: 'live', kind: 'transactional', tenantId }, domain);
+type QueueOptions = {
+  routedUntil?: number;
+  tenantId?: `ten_${string}`;
+  kind?: 'transactional' | 'broadcast';
+};
+
+function queue(
+  domain: string,
+  read: ReadQueue,
+  { routedUntil = Infinity, tenantId = 'ten_1', kind = 'transactional' }: QueueOptions = {},
+) {
+  const key = queueKeyOf({ mode: 'live', kind, tenantId }, domain);
   return Object.assign(new DeliveryQueue(key, read), { routedUntil });
 }
 
@@ -66,6 +79,19 @@ test('a queue in which nothing is due any more does not hide the mail of the nex
   site.add(queue('empty.example', nothing));
   site.add(queue('full.example', holding('msg_1')));
   assert.equal(await takeFrom(site), 'msg_1');
+});
+
+test('transactional mail leaves before the copies of broadcasts that were claimed earlier', async () => {
+  const { site } = openSite();
+  site.sessions = 3;
+  const news = Array.from({ length: 12 }, (_, index) => `news_${index}`);
+  site.add(queue('a.example', holding(...news), { kind: 'broadcast' }));
+  const taken = [await takeFrom(site), await takeFrom(site), await takeFrom(site)];
+  site.add(queue('b.example', holding('msg_1', 'msg_2')));
+  taken.push(await takeFrom(site));
+  await turn();
+  for (let count = 0; count < 4; count++) taken.push(await takeFrom(site));
+  assert.deepEqual(taken, [...news.slice(0, 4), 'msg_1', 'msg_2', 'news_4', 'news_5']);
 });
 
 test('mail that comes the moment the queues were found empty does not wait for an idle session to end', async () => {
