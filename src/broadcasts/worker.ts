@@ -133,7 +133,7 @@ function createStep(app: BroadcastApp) {
     wakeups.notify('events');
   }
 
-  async function send(run: BroadcastRunRow): Promise<number> {
+  async function send(run: BroadcastRunRow, { updatedAt, passAfter }: Memory): Promise<number> {
     const { broadcastId } = run;
     const isWalked = run.walkedAt !== null || (await walk(run));
     const age = maxAgeMs(app.config, 'broadcast');
@@ -151,11 +151,12 @@ function createStep(app: BroadcastApp) {
       wakeups.notify('events');
       return POLL_MS;
     }
-    if (!isWalked || hasMore) return 0;
+    // Copies that are still parked have no time of their next attempt, and after the end nobody gives them one.
+    if (!isWalked || hasMore || passAfter !== undefined) return 0;
     const counts = await findCounts(db.read, broadcastId);
     if (counts && counts.waiting > 0 && nextCopyAt !== null) return pacedWait(nextCopyAt - clock.now());
     if (!counts || counts.waiting > 0 || counts.untried > 0) return POLL_MS;
-    if (await db.commit(endBroadcast, { broadcastId, now: clock.now() }))
+    if (await db.commit(endBroadcast, { broadcastId, updatedAt, now: clock.now() }))
       log.info(
         { broadcastId, tenantId: run.tenantId, recipients: counts.recipients },
         'a broadcast was sent',
@@ -173,6 +174,6 @@ function createStep(app: BroadcastApp) {
     }
     if (status !== 'sending') return POLL_MS;
     await passOn(memory, unparkCopies, broadcastId);
-    return send(await getRun(db.read, broadcastId));
+    return send(await getRun(db.read, broadcastId), memory);
   };
 }
