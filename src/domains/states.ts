@@ -118,7 +118,8 @@ export function usesReturnPath({ status, findings }: Pick<DomainState, 'status' 
 
 /**
  * Returns the tracking host that was found, with the time of the last check that found it; both null when none was. The host of a
- * failed domain is not checked.
+ * failed domain is not checked, and that of a domain that is not verified may belong to somebody else: its CNAME leads to us
+ * already when another tenant uses it.
  */
 export function trackingHostOf({
   status,
@@ -128,7 +129,8 @@ export function trackingHostOf({
   DomainRow,
   'trackingHost' | 'trackingCheckedAt'
 > {
-  if (status === 'failed' || TRACKING?.status !== 'verified' || TRACKING.goodAt === undefined)
+  const isOwned = status === 'verified' || status === 'temporary_failure';
+  if (!isOwned || TRACKING?.status !== 'verified' || TRACKING.goodAt === undefined)
     return { trackingHost: null, trackingCheckedAt: null };
   return { trackingHost: trackingSubdomain, trackingCheckedAt: TRACKING.goodAt };
 }

@@ -7,7 +7,8 @@ import type { FastifyInstance } from 'fastify';
 import { createLinks } from '../../src/links/links.ts';
 import type { Subscription } from '../../src/links/unsubscribe-token.ts';
 import { createPreferencesApp } from '../../src/preferences/app.tsx';
-import type { Id } from '../../src/system/ids.ts';
+import { type Id, newId } from '../../src/system/ids.ts';
+import { insertTopic, MAX_TOPICS } from '../../src/topics/store.ts';
 import { openSpool, type Spool } from '../support/spool.ts';
 
 let spool: Spool;
@@ -251,4 +252,19 @@ test('the host name chooses between the pages and the API', async () => {
     [await ask('mx.postrider.example', path), await ask('mx.postrider.example', '/healthz')],
     [404, 200],
   );
+});
+
+test('a reader can choose all topics that a tenant may have', async () => {
+  const { tenantId } = await spool.addTenant('Many topics');
+  const topicIds = Array.from({ length: MAX_TOPICS }, () => newId('top', 0));
+  for (const id of topicIds) {
+    const topic = { id, tenantId, name: id, description: null, createdAt: 0, updatedAt: 0 };
+    await spool.app.db.commit(insertTopic, { ...topic, defaultOptIn: 0 });
+  }
+  const reader = { tenantId, topicId: undefined, contactId: undefined, address: 'all@rcpt.example' };
+  const { pathname } = new URL(createLinks(spool.app).unsubscribeUrl(reader));
+  const form = [...topicIds.map((id) => `topic=${id}`), 'action=save'].join('&');
+  const saved = await post(pathname, form);
+  assert.equal(saved.status, 200, saved.body);
+  assert.equal(saved.body.match(/checked/g)?.length, MAX_TOPICS);
 });

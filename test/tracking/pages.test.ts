@@ -341,3 +341,48 @@ test('a broadcast is instrumented once, and each copy leads its reader to the li
   assert.deepEqual([job.kind, job.rows], ['links', 1]);
   assert.equal(file, `number,url,clicks,uniqueClicks,machineClicks\r\n0,${url},2,2,0\r\n`);
 });
+
+test('whoever names a domain without having verified it shows nothing at its tracking host', async () => {
+  const { spool } = campaign;
+  await track(true, true);
+  const host = `brand.${SENDER_DOMAIN}`;
+  spool.addZone(`${host} CNAME ${HOST}`);
+  await ask('PATCH', `/domains/${domainId}`, { trackingSubdomain: host });
+  await ask('POST', `/domains/${domainId}/verify`);
+  const eve = await spool.addTenant('eve');
+  const asEve = (method: 'GET' | 'POST' | 'PATCH', path: string, body?: object) =>
+    spool.request(method, `/v1${path}`, { key: eve.liveKey, ...(body && { body }) });
+  await spool.addDomain(eve.liveKey, 'eve.example');
+  const own = (await asEve('GET', '/domains?name=eve.example')).body.data[0].id;
+  await asEve('PATCH', `/domains/${own}`, { openTracking: true });
+  const { id: foreign } = (await asEve('POST', '/domains', { name: SENDER_DOMAIN })).body;
+  await asEve('PATCH', `/domains/${foreign}`, { trackingSubdomain: host });
+  const checked = await asEve('POST', `/domains/${foreign}/verify`);
+  assert.notEqual(checked.body.status, 'verified');
+  const id = await spool.accept('a@readers.example', {
+    ...{ key: eve.liveKey, from: 'Eve <eve@eve.example>', html: HTML },
+  });
+  const [pixel = ''] = linksIn((await sentParts(id)).html);
+  await waitUntil(() => hosted.serves(host));
+  assert.equal((await visit(pixel)).statusCode, 200);
+  assert.equal((await visit(pixel.replace(HOST, host))).statusCode, 404);
+});
+
+test('the host of the public pages shows all of them, also when it was stored as the tracking host of a domain', async () => {
+  const { spool } = campaign;
+  const database = new Sqlite(join(spool.dataDir, 'postrider.db'));
+  database.prepare('INSERT INTO trackingHosts (host, tenantId) VALUES (?, ?)').run(HOST, spool.tenantId);
+  const { app } = createPreferencesApp(spool.app);
+  try {
+    await app.ready();
+    const unsubscribe = createLinks(spool.app).unsubscribeUrl({
+      ...{ tenantId: spool.tenantId, topicId: undefined, contactId: undefined, address: 'a@readers.example' },
+    });
+    const { host, pathname } = new URL(unsubscribe);
+    assert.equal((await app.inject({ url: pathname, headers: { host } })).statusCode, 200);
+  } finally {
+    await app.close();
+    database.prepare('DELETE FROM trackingHosts WHERE host = ?').run(HOST);
+    database.close();
+  }
+});

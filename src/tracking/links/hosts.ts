@@ -2,6 +2,7 @@
 import type { App } from '../../app.ts';
 import type { DomainRow } from '../../db/tables.ts';
 import { listTrackingHosts } from '../../domains/store.ts';
+import { pageHosts } from '../../links/origin.ts';
 
 export type TrackingHosts = {
   /** Returns true for the tracking host of a domain of any tenant. */
@@ -12,17 +13,24 @@ export type TrackingHosts = {
   load(): Promise<void>;
 };
 
-/** Returns the hosts, without any until `load`. They are read again after each change. */
+/**
+ * Returns the hosts, without any until `load`. They are read again after each change. The hosts of the public pages are none,
+ * even when a domain names one: they show the pages of all tenants.
+ */
 export function createTrackingHosts({
+  config,
   db,
   log,
   wakeups,
-}: Pick<App, 'db' | 'log' | 'wakeups'>): TrackingHosts {
+}: Pick<App, 'config' | 'db' | 'log' | 'wakeups'>): TrackingHosts {
   let tenantsOf = new Map<string, Set<string>>();
+  const ownHosts = pageHosts(config);
   const load = async (): Promise<void> => {
     const found = new Map<string, Set<string>>();
-    for (const { host, tenantId } of await listTrackingHosts(db.read))
+    for (const { host, tenantId } of await listTrackingHosts(db.read)) {
+      if (ownHosts.has(host)) continue;
       found.set(host, (found.get(host) ?? new Set()).add(tenantId));
+    }
     tenantsOf = found;
   };
   wakeups.listen('trackingHosts', () => {
