@@ -48,6 +48,7 @@ export async function freezeBroadcast(
       subject,
       replyTo,
       topicId,
+      defaultOptIn: topic?.defaultOptIn ?? null,
       templateId,
       domainId,
       filter: await filterOfBroadcast(app, broadcast),

@@ -6,8 +6,8 @@ import type { App } from '../app.ts';
 import { type Reach, type ReachedContact, readReached } from '../audiences/reach/store.ts';
 import { readIdRange, timed } from '../audiences/segments/store.ts';
 import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
-import type { ContactRow } from '../db/marketing-tables.ts';
-import { defineRead, defineWrite } from '../db/operation.ts';
+import type { ContactRow, TopicRow } from '../db/marketing-tables.ts';
+import { defineRead, defineWrite, type Tx } from '../db/operation.ts';
 import { findBroadcastStatus, insertRows, type NewLedgerRow } from '../ledger/store.ts';
 import { NOT_OPTED_IN, OPTED_OUT, SUPPRESSED } from '../queue/exclusions.ts';
 import { findTopic } from '../topics/store.ts';
@@ -42,7 +42,8 @@ const readWalkSlice = defineRead(
     timed(async (): Promise<Slice> => {
       const run = await getRun(tx, broadcastId);
       const { tenantId, startedAt } = run;
-      const { audienceId, filter, topicId, uses } = frozenOf(run);
+      const frozen = frozenOf(run);
+      const { audienceId, filter, uses } = frozen;
       const idRange = await readIdRange(tx, {
         audienceId,
         scan,
@@ -50,7 +51,7 @@ const readWalkSlice = defineRead(
         ...(run.walkUntil !== null && { until: run.walkUntil }),
       });
       if (!idRange) return { rows: [], last: undefined };
-      const topic = topicId === null ? undefined : await findTopic(tx, tenantId, topicId);
+      const topic = await topicOf(tx, tenantId, frozen);
       const query = { tenantId, audienceId, filter: filter ?? undefined, topic, now: startedAt ?? 0 };
       const contacts = await readReached(tx, query, idRange);
       return {
@@ -59,6 +60,16 @@ const readWalkSlice = defineRead(
       };
     }),
 );
+
+/** Returns the topic as it is now, or as it was at the start when it was deleted since; undefined without one. */
+async function topicOf(
+  tx: Tx,
+  tenantId: BroadcastRunRow['tenantId'],
+  { topicId: id, defaultOptIn }: Pick<Frozen, 'topicId' | 'defaultOptIn'>,
+): Promise<Pick<TopicRow, 'id' | 'defaultOptIn'> | undefined> {
+  if (id === null) return undefined;
+  return (await findTopic(tx, tenantId, id)) ?? { id, defaultOptIn: defaultOptIn ?? 1 };
+}
 
 function ledgerRow(contact: ReachedContact, uses: Frozen['uses']): NewLedgerRow {
   const { id: contactId, address, reach } = contact;

@@ -272,3 +272,17 @@ test('a topic and a template that are deleted while a broadcast is sent do not m
   const { status, counts } = await campaign.show(id);
   assert.deepEqual([status, counts.delivered, stepper.got.size], ['sent', CONTACTS, CONTACTS]);
 });
+
+test('a reader who has not opted in to a topic gets no broadcast about it, also when it is deleted meanwhile', async () => {
+  const name = { name: 'By choice', defaultOptIn: false };
+  const topicId = (await ask('POST', '/topics', name)).body.id as string;
+  const email = 'chooser@readers.example';
+  const contact = await campaign.addContact(email, { topics: [{ id: topicId, subscription: 'opt_in' }] });
+  const id = await campaign.draft({ topicId });
+  assert.equal((await campaign.act(id, 'send')).status, 200);
+  await expectOk('DELETE', `/topics/${topicId}`);
+  await stepper.drain();
+  const { counts } = await campaign.show(id);
+  assert.deepEqual([[...stepper.got.keys()], counts.optedOut], [[email], CONTACTS]);
+  await expectOk('DELETE', `${contactsPath()}/${contact}`);
+});
