@@ -3,7 +3,7 @@
  * makes some copies, or follows up on a resume or a cancel, and then gives way to the runs of other tenants.
  */
 import type { App } from '../app.ts';
-import type { BroadcastRunRow } from '../db/broadcast-tables.ts';
+import type { BroadcastCountsRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import { maxAgeMs } from '../emails/request/schedule.ts';
 import { findCounts } from '../ledger/store.ts';
 import type { Work } from '../system/worker.ts';
@@ -18,12 +18,15 @@ type BroadcastApp = Pick<App, 'db' | 'clock' | 'config' | 'htmlText' | 'linkFind
 
 /** Maximum number of runs whose steps are taken at the same time. More would only wait for the writer. Our own limit. */
 const MAX_RUNNING = 2;
-/** Time between two looks at a run whose copies wait for delivery, in milliseconds. Our own limit. */
+/** Time between two looks at a run whose copies are being delivered, in milliseconds. Our own limit. */
 const POLL_MS = 50;
+/**
+ * Maximum time between two looks at a run that does not get on, because its pace or a slow server holds its copies up, in
+ * milliseconds. A tenant may have a thousand such runs. Our own limit.
+ */
+const MAX_POLL_MS = 5_000;
 /** Time after which a scheduled broadcast that cannot start at the moment is tried again, in milliseconds. Our own limit. */
 const RETRY_START_MS = 5_000;
-/** Maximum time between two looks at a run whose pace allows no copy at the moment, in milliseconds. Our own limit. */
-const MAX_PACED_WAIT_MS = 1_000;
 
 /** A run as this start of the daemon remembers it. */
 type Memory = {
@@ -37,6 +40,8 @@ type Memory = {
   updatedAt: DueRun['updatedAt'];
   /** Contact after which the pass through the copies in the queue goes on; undefined when the pass is over. */
   passAfter: string | undefined;
+  /** Numbers of contacts that waited and of copies without an attempt at the last look, and the wait after it. */
+  idle: { waiting: number; untried: number; waitMs: number } | undefined;
 };
 
 /** Returns the background work of all broadcasts. */
@@ -51,7 +56,7 @@ export function createBroadcastWork(app: BroadcastApp): Work<DueRun> {
   function memoryOf({ broadcastId, tenantId, updatedAt }: DueRun): Memory {
     const known = memories.get(broadcastId);
     if (known?.updatedAt === updatedAt) return known;
-    const memory = { tenantId, updatedAt, nextAt: 0, passAfter: '' };
+    const memory = { tenantId, updatedAt, nextAt: 0, passAfter: '', idle: undefined };
     memories.set(broadcastId, memory);
     return memory;
   }
@@ -75,8 +80,11 @@ export function createBroadcastWork(app: BroadcastApp): Work<DueRun> {
       keepOnly(due);
       const idle = due.filter(({ broadcastId }) => !running.has(broadcastId));
       const ready = idle.filter((run) => memoryOf(run).nextAt <= elapsed);
+      // The run of a tenant that waits longest comes first, or a few that are looked at often would keep the others waiting.
       const inTurn = ready.toSorted(
-        (a, b) => (servedAt.get(a.tenantId) ?? 0) - (servedAt.get(b.tenantId) ?? 0),
+        (a, b) =>
+          (servedAt.get(a.tenantId) ?? 0) - (servedAt.get(b.tenantId) ?? 0) ||
+          memoryOf(a).nextAt - memoryOf(b).nextAt,
       );
       const items = oneOfEachTenant(inTurn).slice(0, limit);
       for (const { broadcastId, tenantId } of items) {
@@ -106,9 +114,24 @@ export function createBroadcastWork(app: BroadcastApp): Work<DueRun> {
 /** Pause of a run after a step that failed, for example because the disk is full. */
 const PAUSE_AFTER_ERROR_MS = 1_000;
 
-/** Returns the wait for the next copy under a pace, in milliseconds. It is short enough to notice a changed pace soon. */
+/**
+ * Returns the wait for the next copy under a pace, in milliseconds. A changed pace is noticed at once, and a clock that was set
+ * soon.
+ */
 function pacedWait(untilNextMs: number): number {
-  return Math.min(Math.max(untilNextMs, POLL_MS), MAX_PACED_WAIT_MS);
+  return Math.min(Math.max(untilNextMs, POLL_MS), MAX_POLL_MS);
+}
+
+/** Returns the wait for the delivery of copies, in milliseconds. It doubles while nothing changes. */
+function idleWait(
+  memory: Memory,
+  { waiting, untried }: Pick<BroadcastCountsRow, 'waiting' | 'untried'>,
+): number {
+  const { idle } = memory;
+  const isSame = idle !== undefined && idle.waiting === waiting && idle.untried === untried;
+  const waitMs = isSame ? Math.min(2 * idle.waitMs, MAX_POLL_MS) : POLL_MS;
+  memory.idle = { waiting, untried, waitMs };
+  return waitMs;
 }
 
 function oneOfEachTenant(runs: readonly DueRun[]): DueRun[] {
@@ -133,8 +156,9 @@ function createStep(app: BroadcastApp) {
     wakeups.notify('events');
   }
 
-  async function send(run: BroadcastRunRow, { updatedAt, passAfter }: Memory): Promise<number> {
+  async function send(run: BroadcastRunRow, memory: Memory): Promise<number> {
     const { broadcastId } = run;
+    const { updatedAt, passAfter } = memory;
     const isWalked = run.walkedAt !== null || (await walk(run));
     const age = maxAgeMs(app.config, 'broadcast');
     const { queues, hasMore, nextCopyAt, pausedReason } = await db.commit(makeCopies, {
@@ -155,7 +179,8 @@ function createStep(app: BroadcastApp) {
     if (!isWalked || hasMore || passAfter !== undefined) return 0;
     const counts = await findCounts(db.read, broadcastId);
     if (counts && counts.waiting > 0 && nextCopyAt !== null) return pacedWait(nextCopyAt - clock.now());
-    if (!counts || counts.waiting > 0 || counts.untried > 0) return POLL_MS;
+    if (!counts) return POLL_MS;
+    if (counts.waiting > 0 || counts.untried > 0) return idleWait(memory, counts);
     if (await db.commit(endBroadcast, { broadcastId, updatedAt, now: clock.now() }))
       log.info(
         { broadcastId, tenantId: run.tenantId, recipients: counts.recipients },
