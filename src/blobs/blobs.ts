@@ -12,9 +12,10 @@ import { AppError, errorCode, errorMessage } from '../system/errors.ts';
 import { type Id, newId } from '../system/ids.ts';
 import type { System } from '../system/system.ts';
 import { checkedChunks, checkFile, checkInline } from './check.ts';
-import { FileWriter, fileHead, removeFile } from './files.ts';
+import { FileWriter, fileHead, pathOf, removeFile } from './files.ts';
 import type { BlobOwner } from './owner.ts';
 import { PreparedBlobs } from './prepared.ts';
+import { type ScratchFile, writeScratch } from './scratch.ts';
 import type { StoredBytes } from './store.ts';
 import { SWEEP_AGE_MS, type Swept, sweepFiles } from './sweep.ts';
 
@@ -48,6 +49,11 @@ export type Blobs = {
    * @throws DamagedBlobError when its bytes are missing, incomplete, or were changed in the database
    */
   open(id: Id<'blob'>): Promise<BlobContent>;
+  /**
+   * Writes bytes that can be made again to a file that is not part of any blob. The caller removes it.
+   * @throws AppError unavailable, when the disk is full or the file cannot be written; any error of `pieces`
+   */
+  writeScratch(pieces: Iterable<Buffer>): Promise<ScratchFile>;
   /**
    * Deletes the file of a blob that was never committed, or whose row no longer names it. The file stays when another
    * row names the same bytes, or when another request has prepared them and may still commit; the sweep removes it
@@ -91,6 +97,7 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
       await checkFile(root, row);
       return inFile(row, root);
     },
+    writeScratch: (pieces) => writeScratch(root, pieces).catch(report),
     async discard({ id, sha256, data }) {
       if (data !== null) return;
       prepared.delete({ id, sha256 });
@@ -215,7 +222,7 @@ function inFile({ sha256, sizeBytes, eightBit }: Facts, root: string): BlobConte
     isEightBit: eightBit === 1,
     inline: undefined,
     head: (end) => fileHead(root, sha256, Math.min(end, sizeBytes)),
-    chunks: () => checkedChunks(root, { sha256, sizeBytes }),
+    chunks: () => checkedChunks(pathOf(root, sha256), { sha256, sizeBytes }),
   };
 }
 

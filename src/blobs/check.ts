@@ -64,14 +64,14 @@ async function findSize(root: string, sha256: string): Promise<number> {
  * Yields all bytes of the file.
  * @throws DamagedBlobError before the last chunk, when the bytes are not those that were stored
  */
-export async function* checkedChunks(root: string, { sha256, sizeBytes }: Facts): AsyncGenerator<Buffer> {
+export async function* checkedChunks(path: string, { sha256, sizeBytes }: Facts): AsyncGenerator<Buffer> {
   const seen = createHash('sha256');
   let leftBytes = sizeBytes;
-  for await (const chunk of fileChunks(root, sha256, sizeBytes)) {
+  for await (const chunk of fileChunks(path, sizeBytes)) {
     seen.update(chunk);
     leftBytes -= chunk.length;
     if (leftBytes === 0 && seen.digest('hex') !== sha256)
-      throw new DamagedBlobError(pathOf(root, sha256), 'the file holds other bytes than were stored');
+      throw new DamagedBlobError(path, 'the file holds other bytes than were stored');
     yield chunk;
   }
 }

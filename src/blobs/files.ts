@@ -14,7 +14,7 @@ import { DamagedBlobError } from './damaged.ts';
 /** Number of bytes that are collected before they are written. */
 const WRITE_BYTES = 64 * 1024;
 const READ_BYTES = 128 * 1024;
-/** Folder of files that are being written or being removed. */
+/** Folder of files that are being written or being removed, and of those that may be lost (scratch.ts). */
 export const PARTIAL = 'partial';
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -75,7 +75,14 @@ export class FileWriter {
     });
   }
 
-  /** Closes the file, and removes it when it was not finished. The caller always calls it. */
+  /** Keeps the file where it was written, without flushing it, and returns its path. */
+  async keep(): Promise<string> {
+    await refusing(this.#temporary, () => this.#writeGathered());
+    this.#isFinished = true;
+    return this.#temporary;
+  }
+
+  /** Closes the file, and removes it when it was neither finished nor kept. The caller always calls it. */
   async close(): Promise<void> {
     try {
       await this.#file.close();
@@ -140,7 +147,7 @@ export async function fileSize(root: string, sha256: string): Promise<number> {
  */
 export async function fileHead(root: string, sha256: string, end: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  for await (const piece of fileChunks(root, sha256, end)) pieces.push(piece);
+  for await (const piece of fileChunks(pathOf(root, sha256), end)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
@@ -148,15 +155,14 @@ export async function fileHead(root: string, sha256: string, end: number): Promi
  * Yields the first `end` bytes of a file in order. Each chunk has its own memory, so that a socket may hold it.
  * @throws DamagedBlobError when it has fewer
  */
-export async function* fileChunks(root: string, sha256: string, end: number): AsyncGenerator<Buffer> {
-  const file = await open(pathOf(root, sha256), 'r');
+export async function* fileChunks(path: string, end: number): AsyncGenerator<Buffer> {
+  const file = await open(path, 'r');
   try {
     let at = 0;
     while (at < end) {
       const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, end - at));
       const { bytesRead } = await file.read(buffer, 0, buffer.length, at);
-      if (bytesRead === 0)
-        throw new DamagedBlobError(pathOf(root, sha256), `the file ends at ${at} of ${end} bytes`);
+      if (bytesRead === 0) throw new DamagedBlobError(path, `the file ends at ${at} of ${end} bytes`);
       at += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

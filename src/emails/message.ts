@@ -1,14 +1,12 @@
 /**
  * Stores the message of an email. Its texts are packed, except a generated one, and the message is composed from them
- * when it is sent. Only files, and texts that are too large to be composed in memory, are encoded now and made durable as
- * a blob.
+ * when it is sent. Only files are encoded now and made durable as a blob.
  */
 import type { App } from '../app.ts';
-import { INLINE_BYTES } from '../blobs/blobs.ts';
 import type { BlobRow, MessageRow } from '../db/tables.ts';
 import { createBodyHash } from '../mail/dkim/body-hash.ts';
 import { COMPOSER_VERSION, composeBody, TEXTS_END } from '../mail/message/compose.ts';
-import { type Attachment, type FilePart, fileParts } from '../mail/message/file-part.ts';
+import { type Attachment, fileParts } from '../mail/message/file-part.ts';
 import type { TextOrigin } from '../mail/message/html-text.ts';
 import { type MessageFields, writeMessageFields } from '../mail/message/message-fields.ts';
 import { type NewSource, type Pack, textBytes } from '../queue/contents/source.ts';
@@ -52,49 +50,28 @@ export async function storeMessage(app: Pick<App, 'blobs'>, given: Composition):
   };
   const sizes = { textBytes: textBytes(texts) };
   const source = await pack(texts);
-  const composition = tracked && html !== undefined ? { ...given, html: instrument(html, tracked) } : given;
-  if (sizes.textBytes > INLINE_BYTES)
-    return { source, ...sizes, ...(await storeWhole(app, composition, files)) };
-  const fields = writeMessageFields(composition);
+  const fields = writeMessageFields(given);
   const rendered = { headerBytes: 0, composer: COMPOSER_VERSION, fields, mergeValues: null };
   if (files.length === 0)
     return { source, ...sizes, blob: undefined, columns: { ...rendered, blobId: null, bodyHash: '' } };
-  const { pieces } = composeBody(composition, files);
-  const { blob, bodyHash } = await storeBody(app, pieces);
-  const hash = composition.isForReaders ? '' : bodyHash;
+  const sent = tracked && html !== undefined ? { ...given, html: instrument(html, tracked) } : given;
+  const { blob, bodyHash } = await storeFiles(app, composeBody(sent, files).pieces);
+  const hash = given.isForReaders ? '' : bodyHash;
   return { source, ...sizes, blob, columns: { ...rendered, blobId: blob.id, bodyHash: hash } };
 }
 
-/** Stores a message with large texts as it is sent, so that its deliveries read it in pieces. */
-async function storeWhole(
-  app: Pick<App, 'blobs'>,
-  composition: Composition,
-  files: readonly FilePart[],
-): Promise<Pick<StoredMessage, 'blob' | 'columns'>> {
-  const body = composeBody(composition, files);
-  const header = Buffer.from(`${writeMessageFields(composition)}${body.fields}\r\n`, 'latin1');
-  const { blob, bodyHash } = await storeBody(app, body.pieces, header);
-  const columns = { headerBytes: header.length, bodyHash, composer: null, fields: null, mergeValues: null };
-  return { blob, columns: { ...columns, blobId: blob.id } };
-}
-
-/**
- * Stores the header and the whole body, or without a header only the files of the body. Returns the hash of the whole
- * body for DKIM.
- */
-async function storeBody(
+/** Stores the files of a body. Returns the hash of the whole body for DKIM. */
+async function storeFiles(
   app: Pick<App, 'blobs'>,
   body: Iterable<Buffer>,
-  header?: Buffer,
 ): Promise<{ blob: BlobRow; bodyHash: string }> {
   const hash = createBodyHash();
   function* stored() {
-    let isStored = header !== undefined;
-    if (header) yield header;
+    let isText = true;
     for (const piece of body) {
       hash.update(piece);
-      if (isStored) yield piece;
-      else isStored = piece === TEXTS_END;
+      if (!isText) yield piece;
+      else isText = piece !== TEXTS_END;
     }
   }
   const blob = await app.blobs.prepare(stored());

@@ -4,7 +4,6 @@
  * the rows.
  */
 import type { App } from '../app.ts';
-import { INLINE_BYTES } from '../blobs/blobs.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import { isSimulatorDomain } from '../domains/sender.ts';
 import type { Links } from '../links/links.ts';
@@ -112,10 +111,10 @@ function listFieldsOf(
 }
 
 /**
- * Number of characters of text and HTML from which an email counts as large. Encoding can make a text four times as
- * long, and a message of that size is stored in a file (blobs.ts).
+ * Number of characters of text and HTML from which an email counts as large: packing its texts then takes longer than
+ * the check of its policy.
  */
-const LARGE_CHARACTERS = INLINE_BYTES / 4;
+const LARGE_CHARACTERS = 64 * 1024;
 
 function mayBeLarge({ attachments }: EmailRequest, { html = '', text = '' }: Content): boolean {
   return attachments.length > 0 || html.length + text.length > LARGE_CHARACTERS;

@@ -20,7 +20,7 @@ import {
 import { readerOf } from './contents/reader.ts';
 import type { SpooledMessage } from './store.ts';
 
-type SigningApp = Pick<App, 'blobs' | 'config' | 'db' | 'htmlText' | 'crashPoint'> & {
+type SigningApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db' | 'htmlText' | 'crashPoint'> & {
   signingKeys: SigningKeys;
   links: Links;
 };

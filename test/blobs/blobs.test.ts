@@ -19,6 +19,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { type Blobs, INLINE_BYTES, openBlobs } from '../../src/blobs/blobs.ts';
+import { DamagedBlobError } from '../../src/blobs/damaged.ts';
 import { mainOwner } from '../../src/blobs/owner.ts';
 import type { Db } from '../../src/db/database.ts';
 import type { BlobRow } from '../../src/db/tables.ts';
@@ -557,4 +558,48 @@ test('each owner of blobs keeps files of its own: its rows decide what is in use
   assert.deepEqual(await content.head(4), kept.subarray(0, 4));
   await assert.rejects(messages.open(ofNotes.id), /does not exist/);
   assert.deepEqual(files(dataDir), [`${ofMessage.sha256.slice(0, 2)}/${ofMessage.sha256}`]);
+});
+
+test('bytes that can be made again are a file of no blob, which is removed at once or by the sweep', async () => {
+  const { blobs, dataDir } = open();
+  const first = await blobs.writeScratch([large(31), Buffer.alloc(0), large(32)]);
+  const whole = Buffer.concat([large(31), large(32)]);
+  assert.equal(first.sizeBytes, whole.length);
+  const reading = first.chunks();
+  const begun = await reading.next();
+  assert.deepEqual(Buffer.concat(await collect(first.chunks())), whole);
+  await first.remove();
+  assert.deepEqual(files(dataDir), []);
+  const rest = await collect(reading);
+  assert.deepEqual(Buffer.concat([begun.value, ...rest]), whole, 'a reader reads to the end');
+  await assert.rejects(collect(first.chunks()), { code: 'ENOENT' });
+  assert.deepEqual(openFiles(dataDir), []);
+
+  await blobs.writeScratch([large(33)]);
+  const [left = ''] = files(dataDir);
+  setAge(dataDir, left, 2 * HOUR_MS);
+  await blobs.sweep();
+  assert.deepEqual(files(dataDir), []);
+});
+
+test('bytes that can be made again are compared with what was written, and what fails leaves no file', async () => {
+  const { blobs, dataDir } = open();
+  const file = await blobs.writeScratch([large(34)]);
+  const [path = ''] = files(dataDir);
+  writeFileSync(join(dataDir, 'blobs', path), large(35));
+  const seen: Buffer[] = [];
+  const read = async () => {
+    for await (const chunk of file.chunks()) seen.push(chunk);
+  };
+  await assert.rejects(read(), (error: Error) => {
+    assert.match(error.message, /holds other bytes than were written/);
+    return !(error instanceof DamagedBlobError);
+  });
+  assert.ok(Buffer.concat(seen).length < large(35).length, 'the end is not read');
+  function* failing() {
+    yield large(36);
+    throw new Error('cannot be made');
+  }
+  await assert.rejects(blobs.writeScratch(failing()), /cannot be made/);
+  assert.deepEqual(files(dataDir), []);
 });

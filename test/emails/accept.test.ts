@@ -28,7 +28,7 @@ test('an accepted email is queued once for each recipient, with an event for eac
   );
 });
 
-test('a large email is stored as it is sent, with the hash and the length of its header', async () => {
+test('a large email is opened with its header and its hash, and read in pieces', async () => {
   const { id } = await accepted({ html: `<p>${'A large text. '.repeat(20_000)}</p>`, text: 'A large text.' });
   const { bytes, header, bodyHash } = await openMessageOf(spool.app, id);
   const head = (await header()).toString('latin1');

@@ -10,7 +10,6 @@ import { blobFiles, emailBody, SIMULATOR } from './fixtures.ts';
 const LARGE = Buffer.alloc(600 * 1024).toString('base64');
 const ATTACHED = { attachments: [{ filename: 'a.bin', content: LARGE }] };
 const SMALL_FILE = { attachments: [{ filename: 'a.txt', content: 'aGVsbG8=' }] };
-/** Small as characters, and a file once it is encoded. */
 const LONG = { text: '\u20ac'.repeat(65 * 1024) };
 
 let spool: Spool;
@@ -65,13 +64,14 @@ for (const [what, more] of [
   ['long HTML', { html: LONG.text, text: 'x' }],
 ] as const) {
   test(`an email with ${what} to suppressed addresses alone is refused before it is stored`, async (t) => {
-    const prepare = t.mock.method(spool.app.blobs, 'prepare');
     await suppress('gone@rcpt.example');
+    const prepare = t.mock.method(spool.app.blobs, 'prepare');
+    const commit = t.mock.method(spool.app.db, 'commit');
     const { status, body } = await send({ ...more, to: 'Gone@rcpt.example' });
     assert.deepEqual([status, body.error.type], [422, 'suppressed_recipient']);
     const simulated = await send({ ...more, to: `suppressed@${SIMULATOR}` });
     assert.equal(simulated.status, 422);
-    assert.equal(prepare.mock.callCount(), 0);
+    assert.deepEqual([prepare.mock.callCount(), commit.mock.callCount()], [0, 0]);
   });
 }
 

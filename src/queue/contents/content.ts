@@ -1,7 +1,7 @@
 /**
- * The content of a message. A `stored` message was composed when it was accepted, and its bytes are in a blob. A
- * `rendered` message is composed each time it is sent, from its texts, which other messages may share, and from its own
- * header fields and values. The same input gives the same bytes at every attempt.
+ * The content of a message. A `stored` message was composed by an earlier version of Postrider when it was accepted, and
+ * its bytes are in a blob. A `rendered` message is composed each time it is sent, from its texts, which other messages may
+ * share, and from its own header fields and values. The same input gives the same bytes at every attempt.
  */
 import type { ContentRow } from '../../db/content-tables.ts';
 import type { BlobRow, MessageRow } from '../../db/tables.ts';

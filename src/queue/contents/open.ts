@@ -1,7 +1,7 @@
 /** Opens the bytes of a message: it reads those of a stored message, and composes those of a rendered one. */
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../app.ts';
-import type { BlobContent } from '../../blobs/blobs.ts';
+import { type BlobContent, INLINE_BYTES } from '../../blobs/blobs.ts';
 import type { Links } from '../../links/links.ts';
 import { createBodyHash } from '../../mail/dkim/body-hash.ts';
 import { composeBody, TEXTS_END } from '../../mail/message/compose.ts';
@@ -10,6 +10,7 @@ import { instrument, type Tracked, trackingValues, withTracking } from '../../tr
 import type { SpooledMessage } from '../store.ts';
 import { contentOf, fillTexts, type MessageContent, parseTexts, type TextTemplates } from './content.ts';
 import { type ReadSource, readSource } from './generated.ts';
+import { type Composed, type Large, LargeMessages } from './large.ts';
 import { fieldsFor, type Reader, textsFor } from './reader.ts';
 import type { PackedSource, Source } from './source.ts';
 import { findContent } from './store.ts';
@@ -27,27 +28,35 @@ export type OpenMessage = {
   bodyHash(): Promise<string>;
 };
 
-type ContentApp = Pick<App, 'blobs' | 'db' | 'htmlText' | 'crashPoint'> & { links: Links };
+type ContentApp = Pick<App, 'blobs' | 'clock' | 'db' | 'htmlText' | 'crashPoint'> & { links: Links };
 
 /**
- * Messages with large texts that were composed a moment ago. A message with recipients at many sites is opened for each
- * of them, and composing it takes several milliseconds of the main thread.
+ * Messages that were composed a moment ago. A message with recipients at many sites is opened for each of them, and
+ * composing it takes several milliseconds of the main thread.
  */
 export type ComposedMessages = {
+  /** Messages with texts of some size, in memory. */
   messages: LRUCache<string, Promise<OpenMessage>>;
+  /** Messages with large texts, in files. */
+  large: LargeMessages;
   /** Sources that copies were composed from a moment ago, by the hash of their bytes. All copies of a broadcast share one. */
   sources: LRUCache<string, Promise<SharedSource>>;
 };
 
 type SharedSource = { source: ReadSource; templates: TextTemplates | undefined };
 
-/** Maximum number of composed messages that are remembered, of at most about a megabyte each. Our own limit. */
+/** Maximum number of composed messages that are remembered in memory, of at most half a megabyte each. Our own limit. */
 const MAX_COMPOSED = 16;
 /** Maximum number of sources that are remembered, and of their bytes together. Our own limits. */
 const MAX_SOURCES = 64;
 const MAX_SOURCE_BYTES = 16 * 1024 * 1024;
 /** Size of the texts from which a composed message is remembered. Smaller ones take a fraction of a millisecond. */
 const MIN_REMEMBERED_BYTES = 16 * 1024;
+/**
+ * Size of the stored texts from which a message is composed into a file. Its generated text, which is not stored, is
+ * seldom as long as its HTML. Our own limit.
+ */
+const LARGE_BYTES = INLINE_BYTES / 2;
 
 /**
  * Maximum time that a delivery waits for a thread that generates text, in milliseconds. It is much longer than that of
@@ -59,6 +68,7 @@ const WAIT_TIMEOUT_MS = 60_000;
 export function rememberComposed(): ComposedMessages {
   return {
     messages: new LRUCache({ max: MAX_COMPOSED }),
+    large: new LargeMessages(),
     sources: new LRUCache({ max: MAX_SOURCES, maxSize: MAX_SOURCE_BYTES }),
   };
 }
@@ -95,24 +105,31 @@ async function openRendered(
   content: Rendered,
   { opening, composed }: { opening: Opening; composed: ComposedMessages },
 ): Promise<OpenMessage> {
-  const packed = await findContent(app.db.read, content.contentId);
-  if (!packed) throw new Error(`content ${content.contentId} does not exist`);
-  app.crashPoint('content-after-read');
+  const packed = await readPacked(app, content);
   // Each reader has other bytes, which nobody asks for twice.
   if (packed.sizeBytes < MIN_REMEMBERED_BYTES || opening.reader)
-    return composeMessage(app, content, {
+    return openInMemory(app, content, {
       opening,
       shared: await readShared(app, content, { opening, packed, composed }),
     });
+  if (packed.sizeBytes > LARGE_BYTES)
+    return openInFile(app, content, { opening, sizeBytes: packed.sizeBytes, composed });
   const { id } = opening.message;
   const known = composed.messages.get(id);
   if (known !== undefined) return known;
   const composing = readShared(app, content, { opening, packed, composed }).then((shared) =>
-    composeMessage(app, content, { opening, shared }),
+    openInMemory(app, content, { opening, shared }),
   );
   composed.messages.set(id, composing);
   composing.catch(() => composed.messages.delete(id));
   return composing;
+}
+
+async function readPacked(app: ContentApp, { contentId }: Rendered): Promise<PackedSource> {
+  const packed = await findContent(app.db.read, contentId);
+  if (!packed) throw new Error(`content ${contentId} does not exist`);
+  app.crashPoint('content-after-read');
+  return packed;
 }
 
 /** Finds the placeholders of the texts of a source, tracked links among them. */
@@ -145,30 +162,25 @@ function readShared(
   return reading;
 }
 
-async function composeMessage(
+type WithSource = { opening: Opening; shared: SharedSource };
+
+async function openInMemory(
   app: ContentApp,
   content: Rendered,
-  { opening: { message, reader }, shared }: { opening: Opening; shared: SharedSource },
+  { opening, shared }: WithSource,
 ): Promise<OpenMessage> {
-  const { id } = message;
-  const { source } = shared;
-  const tracked = source.tracking && {
-    tracking: source.tracking,
-    tokens: app.links.trackingTokens(id),
-  };
-  const { header, texts, end } = compose(content, shared, { boundarySeed: id, reader, tracked });
+  const { header, pieces, isUnchanged } = compose(app, content, { opening, shared });
+  const head = [header, ...pieces];
   const files = content.blobId === undefined ? undefined : await app.blobs.open(content.blobId);
-  const bytes = files
-    ? joined(Buffer.concat([header, ...texts]), files)
-    : inMemory([header, ...texts, ...end]);
+  const bytes = files ? joined(inMemory(head), files) : inMemory(head);
   app.crashPoint('content-after-compose');
   let hash: Promise<string> | undefined;
   return {
     bytes,
-    isUnchanged: content.isCurrent && source.isUnchanged,
+    isUnchanged,
     header: async () => header,
     async bodyHash() {
-      if (content.bodyHash !== undefined && source.isUnchanged) return content.bodyHash;
+      if (content.bodyHash !== undefined && shared.source.isUnchanged) return content.bodyHash;
       // Only bytes in memory can always be read, so that no failure is remembered.
       if (bytes.inline === undefined) return hashBody(bytes, header.length);
       hash ??= hashBody(bytes, header.length);
@@ -177,37 +189,73 @@ async function composeMessage(
   };
 }
 
-type Composed = {
-  header: Buffer;
-  texts: Buffer[];
-  /** The boundaries after the texts of a message without files. */
-  end: Buffer[];
-};
-
-type Composition = {
-  boundarySeed: string;
-  reader: Reader | undefined;
-  /** Set when the HTML is tracked. */
-  tracked: Tracked | undefined;
-};
-
-function compose(
+/** Opens a message whose texts are composed into a file. Nothing in memory is as large as its texts. */
+async function openInFile(
+  app: ContentApp,
   content: Rendered,
-  { source, templates }: SharedSource,
-  { boundarySeed, reader, tracked }: Composition,
+  { opening, sizeBytes, composed }: { opening: Opening; sizeBytes: number; composed: ComposedMessages },
+): Promise<OpenMessage> {
+  const { id, tenantId } = opening.message;
+  const large: Large = {
+    id,
+    tenantId,
+    sizeBytes,
+    async compose() {
+      // The texts are read when their turn comes, so that those of waiting messages are not in memory.
+      const packed = await readPacked(app, content);
+      const shared = await readShared(app, content, { opening, packed, composed });
+      return compose(app, content, { opening, shared });
+    },
+  };
+  const { file, header, isUnchanged, bodyHash } = await composed.large.open(app, large);
+  const files = content.blobId === undefined ? undefined : await app.blobs.open(content.blobId);
+  const head: MessageBytes = {
+    sizeBytes: file.sizeBytes,
+    isEightBit: false,
+    inline: undefined,
+    chunks: () => composed.large.read(app, large),
+  };
+  const bytes = files ? joined(head, files) : head;
+  app.crashPoint('content-after-compose');
+  return {
+    bytes,
+    isUnchanged,
+    header: async () => header,
+    async bodyHash() {
+      if (content.bodyHash !== undefined && isUnchanged) return content.bodyHash;
+      return files ? hashBody(bytes, header.length) : bodyHash;
+    },
+  };
+}
+
+/** Composes a message up to its stored files, or whole when it has none. */
+function compose(
+  app: ContentApp,
+  content: Rendered,
+  { opening: { message, reader }, shared: { source, templates } }: WithSource,
 ): Composed {
+  const { id } = message;
+  const tracked = source.tracking && {
+    tracking: source.tracking,
+    tokens: app.links.trackingTokens(id),
+  };
   const values =
     content.values && tracked ? { ...content.values, ...trackingValues(tracked) } : content.values;
   const filled = fillTexts(tracked && !values ? instrumented(source, tracked) : source, values, templates);
   const { html, text } = reader ? textsFor(filled, reader) : filled;
-  const body = composeBody({ html, text, boundarySeed }, storedFileParts(source.files ?? []));
-  const pieces = [...body.pieces];
-  const textsEnd = pieces.indexOf(TEXTS_END);
+  const body = composeBody({ html, text, boundarySeed: id }, storedFileParts(source.files ?? []));
   return {
     header: Buffer.from(`${content.fields}${reader ? fieldsFor(reader) : ''}${body.fields}\r\n`, 'latin1'),
-    texts: pieces.slice(0, textsEnd),
-    end: pieces.slice(textsEnd),
+    pieces: content.blobId === undefined ? body.pieces : untilTextsEnd(body.pieces),
+    isUnchanged: content.isCurrent && source.isUnchanged,
   };
+}
+
+function* untilTextsEnd(pieces: Iterable<Buffer>): Generator<Buffer> {
+  for (const piece of pieces) {
+    if (piece === TEXTS_END) return;
+    yield piece;
+  }
 }
 
 /** Returns a source whose HTML has no placeholders, with its tracked links. */
@@ -221,14 +269,14 @@ function inMemory(pieces: readonly Buffer[]): MessageBytes {
 }
 
 /** Returns the bytes of a message that begins with `head` and ends with its stored files. */
-function joined(head: Buffer, files: BlobContent): MessageBytes {
-  if (files.inline) return inMemory([head, files.inline]);
+function joined(head: MessageBytes, files: BlobContent): MessageBytes {
+  if (head.inline && files.inline) return inMemory([head.inline, files.inline]);
   return {
-    sizeBytes: head.length + files.sizeBytes,
+    sizeBytes: head.sizeBytes + files.sizeBytes,
     isEightBit: files.isEightBit,
     inline: undefined,
     async *chunks() {
-      yield head;
+      yield* head.chunks();
       yield* files.chunks();
     },
   };
