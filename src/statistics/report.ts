@@ -5,7 +5,7 @@
 import type { App } from '../app.ts';
 import { type CountedSpan, readCounts } from '../counts/store.ts';
 import { COUNTERS } from '../counts/tally.ts';
-import type { Tag } from '../emails/request/tags.ts';
+import { READER_THREADS } from '../db/reader-pool.ts';
 import { ConcurrencyLimiter } from '../system/concurrency-limiter.ts';
 import { AppError, invalid } from '../system/errors.ts';
 import type { ReportQuery } from './query.ts';
@@ -29,12 +29,18 @@ type Reports = {
 
 /** Creates the reports of the daemon, which share their limits. */
 export function createReports({ db }: Pick<App, 'db'>): Reports {
+  // Other long reads, such as the search for mail that is due, then wait for one slice at most.
+  const slices = new ConcurrencyLimiter({ maxRunning: READER_THREADS });
   const recounts = new ConcurrencyLimiter({ maxRunning: MAX_RECOUNTS, perFree: 0, maxWaiting: 0 });
   return {
     read: async ({ tags, ...query }, gone) => {
+      const inTurn: InTurn = (read) => slices.run(read, { owner: query.tenantId });
       if (tags === undefined)
-        return readSlices(gone, (after) => db.query(readCounts, { ...query, after, rows: ROWS_PER_SLICE }));
-      const read = (): Promise<CountedSpan[]> => readByTag(db, { ...query, tags }, gone);
+        return readSlices(gone, (after) =>
+          inTurn(() => db.query(readCounts, { ...query, after, rows: ROWS_PER_SLICE })),
+        );
+      const read = () =>
+        readSlices(gone, (after) => inTurn(() => db.query(recount, { ...query, tags, after })));
       const running = recounts.tryRun(read, { owner: query.tenantId });
       if (running !== undefined) return running;
       throw new AppError('unavailable', 'Another report by tag is being made', { retryAfterSeconds: 1 });
@@ -42,13 +48,8 @@ export function createReports({ db }: Pick<App, 'db'>): Reports {
   };
 }
 
-function readByTag(
-  db: App['db'],
-  query: ReportQuery & { tags: readonly Tag[] },
-  gone: AbortSignal,
-): Promise<CountedSpan[]> {
-  return readSlices(gone, (after) => db.query(recount, { ...query, after }));
-}
+/** Runs the read of a slice when it is the turn of its tenant. */
+type InTurn = <Result>(read: () => Promise<Result>) => Promise<Result>;
 
 type Part<Position> = { spans: readonly CountedSpan[]; next: Position | null };
 

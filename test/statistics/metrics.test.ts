@@ -288,6 +288,27 @@ test('a tenant gets one report by tag at a time, and others get theirs meanwhile
   assert.deepEqual(await read('ten_a'), []);
 });
 
+test('many long reports of a tenant leave the reader threads to others, who get theirs in turn', async () => {
+  const ended: string[] = [];
+  let [running, most] = [0, 0];
+  const query = async (_: unknown, { tenantId, after }: { tenantId: string; after: number | null }) => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running--;
+    const slice = (after ?? 0) + 1;
+    return { spans: [], next: tenantId === 'ten_a' && slice < 5 ? slice : null };
+  };
+  const reports = createReports({ db: { query } as never });
+  const read = async (tenantId: 'ten_a' | 'ten_b') => {
+    const caller = { tenantId, mode: 'live', domainId: null } as const;
+    await reports.read(readQuery({}, caller, spool.clock.now()), AbortSignal.any([]));
+    ended.push(tenantId);
+  };
+  const long = Array.from({ length: 20 }, () => read('ten_a'));
+  await Promise.all([...long, read('ten_b')]);
+  assert.deepEqual([most, ended[0]], [2, 'ten_b']);
+});
+
 test('a report ends when its caller leaves', async () => {
   const gone = new AbortController();
   let slices = 0;
