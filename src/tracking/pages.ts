@@ -27,8 +27,8 @@ type Route = { Params: { token: string } };
 /** Registers the routes. Both answer HEAD as they answer GET. */
 export function registerTrackingPages(server: FastifyInstance, app: PagesApp): void {
   server.get<Route>(`${OPEN_PATH}/:token`, async (request, reply) => {
-    const { emailId } = await requireTarget(app, request, 'open');
-    record(app, request, { kind: 'open', emailId, link: null, url: null });
+    const { emailId, email } = await requireTarget(app, request, 'open');
+    record(app, { request, email }, { kind: 'open', emailId, link: null, url: null });
     return withoutStore(reply).header('content-type', 'image/gif').send(PIXEL);
   });
   server.get<Route>(`${CLICK_PATH}/:token`, async (request, reply) => {
@@ -36,7 +36,7 @@ export function registerTrackingPages(server: FastifyInstance, app: PagesApp): v
     const url = await findTarget(app.db.read, email.broadcastId ?? emailId, link);
     const location = url === undefined ? undefined : locationOf({ url, values: valuesOf(email) });
     if (location === undefined) throw notFound('Page');
-    record(app, request, { kind: 'click', emailId, link, url: location });
+    record(app, { request, email }, { kind: 'click', emailId, link, url: location });
     return withoutStore(reply).code(302).header('location', location).send();
   });
 }
@@ -85,10 +85,14 @@ function valuesOf({ broadcastId, mergeValues }: Email): Record<string, VariableV
   return broadcastId === null ? null : (JSON.parse(mergeValues ?? '{}') as Record<string, VariableValue>);
 }
 
-type Engagement = Pick<Parameters<Recorder['record']>[0], 'emailId' | 'kind' | 'link' | 'url'>;
+type Engagement = Pick<Parameters<Recorder['record']>[1], 'emailId' | 'kind' | 'link' | 'url'>;
 
-function record({ clock, recorder }: PagesApp, request: FastifyRequest, engagement: Engagement): void {
-  recorder.record({
+function record(
+  { clock, recorder }: PagesApp,
+  { request, email }: { request: FastifyRequest; email: Email },
+  engagement: Engagement,
+): void {
+  recorder.record(email.tenantId, {
     ...engagement,
     at: clock.now(),
     ip: request.clientAddress,

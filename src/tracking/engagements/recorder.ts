@@ -3,11 +3,17 @@
  * requests takes one place among the writes and not all of them.
  */
 import type { App } from '../../app.ts';
+import type { TenantRow } from '../../db/tables.ts';
+import { Shares } from '../../system/shares.ts';
 import { type EngagementRequest, recordEngagements } from './record.ts';
 
+type TenantId = TenantRow['id'];
+
 export type Recorder = {
-  /** Records a request soon. It never throws; a request that finds no place is counted and forgotten. */
-  record(request: EngagementRequest): void;
+  /**
+   * Records a request about mail of a tenant soon. It never throws; a request that finds no place is counted and forgotten.
+   */
+  record(tenantId: TenantId, request: EngagementRequest): void;
   /** Resolves when everything that was collected is recorded or has failed. */
   flush(): Promise<void>;
 };
@@ -16,17 +22,22 @@ export type Recorder = {
 const MAX_PER_WRITE = 200;
 /** Maximum number of requests that wait, those of a second at the highest rate that was measured. Our own limit. */
 const MAX_WAITING = 5_000;
+/** A tenant has at most three quarters of the places, so that a flood of requests for its mail costs no other an open or a click. */
+const WAITING_PER_FREE = 3;
 
 /** Returns the recorder of an installation. */
 export function createRecorder({ db, log, metrics }: Pick<App, 'db' | 'log' | 'metrics'>): Recorder {
   const lost = metrics.counter('engagements_lost_total', 'Opens and clicks that could not be recorded.', []);
-  let waiting: EngagementRequest[] = [];
+  const places = new Shares<TenantId>(MAX_WAITING, { perFree: WAITING_PER_FREE });
+  let waiting: { tenantId: TenantId; request: EngagementRequest }[] = [];
   let writing: Promise<void> | undefined;
 
   async function writeAll(): Promise<void> {
     while (waiting.length > 0) {
-      const requests = waiting.slice(0, MAX_PER_WRITE);
+      const next = waiting.slice(0, MAX_PER_WRITE);
       waiting = waiting.slice(MAX_PER_WRITE);
+      for (const { tenantId } of next) places.release(tenantId);
+      const requests = next.map(({ request }) => request);
       try {
         await db.commit(recordEngagements, requests);
       } catch (error) {
@@ -39,9 +50,9 @@ export function createRecorder({ db, log, metrics }: Pick<App, 'db' | 'log' | 'm
   }
 
   return {
-    record(request) {
-      if (waiting.length >= MAX_WAITING) return void lost.inc({});
-      waiting.push(request);
+    record(tenantId, request) {
+      if (!places.take(tenantId)) return void lost.inc({});
+      waiting.push({ tenantId, request });
       writing ??= writeAll();
     },
     flush: async () => writing,
