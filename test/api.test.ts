@@ -103,10 +103,11 @@ test('content that variables make of a small body is reserved until it is stored
   const world = await openTestApp();
   context.after(() => world.close());
   let heldBytes = 0;
-  const { prepare } = world.app.blobs;
-  world.app.blobs.prepare = async (...message) => {
-    heldBytes = await bytesHeld(world);
-    return prepare(...message);
+  const { db } = world.app;
+  const { commit } = db;
+  db.commit = async (write, input) => {
+    heldBytes = Math.max(heldBytes, await bytesHeld(world));
+    return commit(write, input);
   };
   const filled = { text: undefined, html: '{{x}}'.repeat(200), variables: { x: 'x'.repeat(10_000) } };
   for (const [path, body] of [

@@ -1,9 +1,10 @@
 /** Answers the lookups of mailauth from a `Dns`, in the way of `node:dns`, which the library expects. */
 import type { Dns, DnsAnswer } from '../../src/system/dns.ts';
 
-/** Returns the records of a name, or rejects with an error that has a code of `node:dns`. */
+/** Resolves to the records of a name, or rejects with an error that has a code of `node:dns`. */
 export type NodeResolver = (name: string, type: string) => Promise<string[][] | string[]>;
 
+/** Returns a resolver that answers from the names of `dns`. */
 export function nodeResolver(dns: Dns): NodeResolver {
   return async (name, type) => {
     if (type === 'TXT') return records(await dns.txt(name)).map((text) => [text]);
