@@ -32,15 +32,22 @@ if (compiled !== null && !isMainThread && workerData?.operationsModule === opera
   }
 }
 
-/** Modules that replace `node:worker_threads`, by the end of the importing module's URL. */
+/** Modules that replace a module of Node, by the end of the importing module's URL. */
 const KEPT = [
-  { importer: /\/src\/db\/thread\.ts$/, module: './kept-worker.ts' },
-  { importer: /-thread\.[jt]s(\?start=\d+)$/, module: './kept-port.ts' },
+  { builtin: 'node:worker_threads', importer: /\/src\/db\/thread\.ts$/, module: './kept-worker.ts' },
+  { builtin: 'node:worker_threads', importer: /-thread\.[jt]s(\?start=\d+)$/, module: './kept-port.ts' },
+  {
+    builtin: 'node:worker_threads',
+    importer: /\/src\/system\/killable-threads\.ts$/,
+    module: './kept-job-thread.ts',
+  },
+  { builtin: 'node:crypto', importer: /\/src\/mail\/dkim\/key\.ts$/, module: './kept-keys.ts' },
 ];
 
 registerHooks({
   resolve(specifier, context, next) {
-    if (specifier === 'node:worker_threads') return next(keptModule(context.parentURL) ?? specifier, context);
+    if (specifier.startsWith('node:'))
+      return next(keptModule(specifier, context.parentURL) ?? specifier, context);
     const [name = '', query] = specifier.split('?');
     const url = bundled.get(name);
     if (url === undefined) return next(specifier, context);
@@ -48,10 +55,11 @@ registerHooks({
   },
 });
 
-function keptModule(importer = ''): string | undefined {
-  for (const { importer: pattern, module } of KEPT) {
+function keptModule(specifier: string, importer = ''): string | undefined {
+  for (const { builtin, importer: pattern, module } of KEPT) {
     const [found, start = ''] = pattern.exec(importer) ?? [];
-    if (found !== undefined) return new URL(`${module}${start}`, import.meta.url).href;
+    if (builtin === specifier && found !== undefined)
+      return new URL(`${module}${start}`, import.meta.url).href;
   }
   return undefined;
 }
