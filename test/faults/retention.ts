@@ -30,8 +30,8 @@ const POINTS: readonly CrashPointName[] = ['retention-before-files', 'retention-
 const EMAILS = 40;
 /** Every fourth email is held, and so has not ended. */
 const HELD_EVERY = 4;
-/** Its text is too large for a row, so that its bytes are a file. */
-const LARGE_TEXT = 'Many words. '.repeat(40_000);
+/** An attachment that is too large for a row, so that its bytes are a file. */
+const LARGE_FILE = Buffer.from('Many words. '.repeat(40_000)).toString('base64');
 /** Sweeps move a file to the trash at first, and remove it from there a week later. */
 const SWEEPS = 2;
 
@@ -61,10 +61,8 @@ async function fill(): Promise<Filled> {
   const test = await openTestApp({ env, system: { clock: createFakeClock(START) } });
   const mail: Mail[] = [];
   for (let index = 0; index < EMAILS; index++) {
-    const body = emailBody({
-      subject: `Email ${index}`,
-      text: `${index} ${index % 2 ? LARGE_TEXT : 'words'}`,
-    });
+    const attachments = index % 2 === 1 ? [{ filename: `${index}.txt`, content: LARGE_FILE }] : undefined;
+    const body = emailBody({ subject: `Email ${index}`, text: `${index} words`, attachments });
     const { body: sent } = await test.request('POST', '/v1/emails', { body });
     mail.push({ id: sent.id, isHeld: index % HELD_EVERY < 2 && index % (HELD_EVERY * 2) < 2 });
   }

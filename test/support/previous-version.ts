@@ -45,6 +45,23 @@ export function writePreviousVersion(dataDir: string, name: FixtureName = 'previ
   }
 }
 
+const OPT_IN = ['optIn', 'consent', 'confirmation'];
+/** Fields that the previous version did not show, by the resource of the path. */
+const ADDED: Readonly<Record<string, readonly string[]>> = {
+  broadcasts: ['counts', 'failure', 'pace', 'pausedReason', 'scheduleAt', 'startedAt', 'sentAt'],
+  audiences: OPT_IN,
+  segments: OPT_IN,
+};
+
+/**
+ * Returns an answer to a request for `path` without the fields that the previous version did not show, and without the time at
+ * which a key was last used: a request with a key changes it.
+ */
+export function comparable(path: string, body: unknown): unknown {
+  const left = ['lastUsedAt', ...(ADDED[/^\/v1\/(\w+)/.exec(path)?.[1] ?? ''] ?? [])];
+  return JSON.parse(JSON.stringify(body, (name, value) => (left.includes(name) ? undefined : value)));
+}
+
 function read(name: FixtureName): { line: FirstLine; bytes: Buffer } {
   const whole = brotliDecompressSync(
     readFileSync(new URL(`../fixtures/${name}-version.br`, import.meta.url)),
