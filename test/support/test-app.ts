@@ -2,9 +2,7 @@
  * Opens the application in this process, as src/main.ts does, but without its workers. It has its own data directory, a
  * tenant with a test key and a live key, and a DNS without names, and it refuses every connection to another machine.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
@@ -16,6 +14,7 @@ import { createApiKey, type NewKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { ANY_TARGET } from './any-target.ts';
 import { conforming } from './conformance.ts';
+import { newDataDirectory } from './new-data-directory.ts';
 import { zoneDns } from './zone-dns.ts';
 
 export type TestAppOptions = {
@@ -63,7 +62,7 @@ export type TestApp = AsyncDisposable & {
 
 /** Opens the application. The caller closes it. */
 export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const dataDir = options.env?.['POSTRIDER_DATA_DIR'] ?? mkdtempSync(join(tmpdir(), 'postrider-test-'));
+  const dataDir = options.env?.['POSTRIDER_DATA_DIR'] ?? newDataDirectory();
   const config = loadConfig({
     env: {
       POSTRIDER_HOSTNAME: 'mx.postrider.example',
