@@ -11,7 +11,7 @@ import { Addresses } from '../../src/queue/site/addresses.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { createTargetGuard } from '../../src/system/blocklist.ts';
 import { AppError } from '../../src/system/errors.ts';
-import { closeAfterTests } from '../support/close-after.ts';
+import { closeAfterEach, closeAfterTests } from '../support/close-after.ts';
 import { oblige, startCommandServer } from '../support/command-server.ts';
 import { dialLoopback, type Hosts } from '../support/loopback.ts';
 import { startSmtpSink } from '../support/smtp-sink.ts';
@@ -19,13 +19,14 @@ import { deliverBy, deliveryAppOf, eventTypes, judged, openSpool, type Spool } f
 import { openRoutedSpool, type RoutedSpool } from './routed-spool.ts';
 
 const HOUR_MS = 3_600_000;
-const closing = closeAfterTests();
+const closing = closeAfterEach();
+const closingLast = closeAfterTests();
 
 const hosts: Hosts = {};
 /** The application of all tests in which the dispatcher delivers. Each test has a domain of its own. */
 let shared: RoutedSpool;
 before(async () => {
-  shared = closing(await openRoutedSpool(hosts));
+  shared = closingLast(await openRoutedSpool(hosts));
 });
 
 let domains = 0;

@@ -6,7 +6,7 @@ import type { Db } from '../../../src/db/database.ts';
 import { listDueQueues } from '../../../src/queue/due/store.ts';
 import { recoverQueue, startDelivering } from '../../../src/queue/worker.ts';
 import type { DnsLookups } from '../../../src/system/dns.ts';
-import { closeAfterTests } from '../../support/close-after.ts';
+import { closeAfterEach } from '../../support/close-after.ts';
 import { oblige, startCommandServer } from '../../support/command-server.ts';
 import type { Hosts } from '../../support/loopback.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
@@ -16,7 +16,7 @@ import { openRoutedSpool } from '../routed-spool.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const closing = closeAfterTests();
+const closing = closeAfterEach();
 
 const openWorld = async (hosts: Hosts, connections?: number) =>
   closing(await openRoutedSpool(hosts, connections));

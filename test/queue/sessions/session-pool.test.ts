@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { startDelivering } from '../../../src/queue/worker.ts';
-import { closeAfterTests } from '../../support/close-after.ts';
+import { closeAfterEach } from '../../support/close-after.ts';
 import { oblige, startCommandServer } from '../../support/command-server.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
 import type { Spool } from '../../support/spool.ts';
@@ -11,7 +11,7 @@ import { waitUntil } from '../../support/wait-until.ts';
 import { openRoutedSpool } from '../routed-spool.ts';
 
 const SECOND_MS = 1_000;
-const closing = closeAfterTests();
+const closing = closeAfterEach();
 const openSink = async () => closing(await startSmtpSink());
 
 /** Starts a mail server that answers every command except `silentAt`; `.` is the final dot. */

@@ -8,14 +8,14 @@ import { Addresses } from '../../../src/queue/site/addresses.ts';
 import { Pace } from '../../../src/queue/site/pace.ts';
 import type { Site } from '../../../src/queue/site/site.ts';
 import type { Dial } from '../../../src/system/dial.ts';
-import { closeAfterTests } from '../../support/close-after.ts';
+import { closeAfterEach } from '../../support/close-after.ts';
 import { oblige, startCommandServer } from '../../support/command-server.ts';
 import { dialLoopback } from '../../support/loopback.ts';
 import { pause } from '../../support/pause.ts';
 import { deliveryAppOf, openSpool, type Spool } from '../../support/spool.ts';
 
 const MINUTE_MS = 60_000;
-const closing = closeAfterTests();
+const closing = closeAfterEach();
 
 async function startServer(answer: (line: string) => string | undefined) {
   return closing(await startCommandServer(answer));
