@@ -5,15 +5,27 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { blamable, fieldsOf, spoiled, takesList } from './bad-input/fields.ts';
-import { WRONG, WRONG_BELOW, WRONG_LISTS } from './bad-input/hostile.ts';
-import { type Answer, mayRefuse, openBadInput, run } from './bad-input/world.ts';
+import { blamable, fieldsOf, type Steps, spoiled, takesList } from './bad-input/fields.ts';
+import { HOSTILE, WRONG_BELOW, WRONG_LISTS, WRONG_TYPES } from './bad-input/hostile.ts';
+import { turn } from './bad-input/turns.ts';
+import { type Answer, mayRefuse, openBadInput, type Route, run } from './bad-input/world.ts';
 
 const ROUNDS = 10;
 
 const world = await openBadInput();
 const { ask } = world;
 after(() => world.close());
+
+/**
+ * What a field is tried with. One validator judges the types of all fields, and a PATCH reads its fields as the POST
+ * does: there, the fields take turns with the values.
+ */
+function wrongFor(route: Route, steps: Steps, place: number): unknown[] {
+  if (steps.length > 1 || !Object.hasOwn(route.valid, steps[0])) return turn(WRONG_BELOW, place, 2);
+  const texts = route.method === 'PATCH' ? turn(HOSTILE, place, 3) : HOSTILE;
+  const lists = takesList(route, steps[0]) ? turn(WRONG_LISTS, place, 3) : [];
+  return [...turn(WRONG_TYPES, place, 2), ...texts, ...lists];
+}
 
 /** The field of the first level that a refusal blames. */
 function blamed({ body }: Answer): string {
@@ -41,10 +53,8 @@ for (const route of world.routes) {
   });
 
   test(`${name} bears anything in any field, and names the field`, async () => {
-    for (const steps of fieldsOf(route)) {
-      const isOfExample = steps.length === 1 && Object.hasOwn(valid, steps[0]);
-      const wrong = takesList(route, steps[0]) ? [...WRONG, ...WRONG_LISTS] : WRONG;
-      for (const value of isOfExample ? wrong : WRONG_BELOW) {
+    for (const [place, steps] of fieldsOf(route).entries()) {
+      for (const value of wrongFor(route, steps, place)) {
         const payload = JSON.stringify(spoiled(valid, steps, value));
         const answer = await ask(api, { method, url, payload });
         const about = `${steps.join('.')}: ${payload.slice(0, 200)} ${answer.text}`;

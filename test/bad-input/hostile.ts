@@ -58,7 +58,8 @@ export const WRONG_BELOW: readonly unknown[] = [
   'x'.repeat(20_000),
 ];
 
-export const WRONG: readonly unknown[] = [
+/** What is no text. */
+export const WRONG_TYPES: readonly unknown[] = [
   null,
   true,
   false,
@@ -77,8 +78,9 @@ export const WRONG: readonly unknown[] = [
   [{}],
   { length: 1 },
   { toString: 1 },
-  ...HOSTILE,
 ];
+
+export const WRONG: readonly unknown[] = [...WRONG_TYPES, ...HOSTILE];
 
 /** Besides them, for a field that may be a list. Any other field refuses every list alike. */
 export const WRONG_LISTS: readonly unknown[] = HOSTILE.map((text) => [text]);

@@ -53,6 +53,8 @@ export type ItemRoute = {
   method: TestMethod;
   before: string;
   after: string;
+  /** That of the ids which are found there. */
+  prefix: (typeof PREFIXES)[number];
   payload?: string;
   type?: string;
 };
@@ -194,9 +196,9 @@ function itemRoutesOf(operation: ApiOperation, { owner }: Populated): ItemRoute[
   const { method, body } = operation;
   const example = body && fill(body.example, owner);
   const payload = typeof example === 'string' ? example : JSON.stringify(example);
-  return operation.ids.map(({ name }) => {
+  return operation.ids.map(({ name, prefix }) => {
     const [before = '', after = ''] = pathOf(operation, owner, { [name]: '{}' }).split('{}');
-    return { api: 'public', method, before, after, ...(body && { payload, type: body.type }) };
+    return { api: 'public', method, before, after, prefix, ...(body && { payload, type: body.type }) };
   });
 }
 
@@ -221,7 +223,7 @@ const ADMIN_ROUTES: readonly Route[] = [
   },
 ];
 
-const ADMIN_ITEM: ItemRoute = { api: 'admin', method: 'DELETE', before: '/keys/', after: '' };
+const ADMIN_ITEM: ItemRoute = { api: 'admin', method: 'DELETE', before: '/keys/', after: '', prefix: 'key' };
 
 const OTHER_GETS = [
   { api: 'public', url: '/v1/openapi.json', parameters: [] },
