@@ -23,7 +23,7 @@ const controlBroadcast = defineWrite(
     if (cause === 'resumed') await forgive(tx, broadcast.id);
     return getBroadcast(tx, owner, id);
   },
-  { crashPoints: { afterCommit: 'broadcast-pause-after-commit' } },
+  { priority: 'urgent', crashPoints: { afterCommit: 'broadcast-pause-after-commit' } },
 );
 
 /**

@@ -32,6 +32,7 @@ export const unparkCopies = defineWrite(
       isWaiting(recipient) && recipient.dueAt === null ? { cause: 'unparked', dueAt: now } : undefined,
     );
   },
+  { priority: 'bulk' },
 );
 
 /**
@@ -59,6 +60,7 @@ export const cancelCopies = defineWrite(
     if (next === undefined) await endRun(tx, broadcastId);
     return next;
   },
+  { priority: 'bulk' },
 );
 
 async function endRun(tx: Tx, broadcastId: BroadcastId): Promise<void> {

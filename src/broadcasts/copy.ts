@@ -98,6 +98,7 @@ export const makeCopies = defineWrite(
     };
   },
   {
+    priority: 'bulk',
     crashPoints: { beforeCommit: 'broadcast-copy-before-commit', afterCommit: 'broadcast-copy-after-commit' },
   },
 );

@@ -105,6 +105,7 @@ const storeSlice = defineWrite(
     await patchRun(tx, broadcastId, last === undefined ? { walkedAt: now } : { walkAfter: last });
   },
   {
+    priority: 'bulk',
     crashPoints: {
       beforeCommit: 'broadcast-slice-before-commit',
       afterCommit: 'broadcast-slice-after-commit',

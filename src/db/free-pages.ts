@@ -29,6 +29,7 @@ export const releasePages = defineWrite(
     if (released > 0) database.exec(`PRAGMA incremental_vacuum(${released})`);
     return { released, left: spare - released };
   },
+  { priority: 'bulk' },
 );
 
 function readPragma(database: Database, name: string): number {

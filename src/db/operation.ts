@@ -36,7 +36,15 @@ export type Read<Input, Result, Schema = Tables> = Operation<Input, Result, Sche
 /** Right before and right after the COMMIT of the group that a write is part of. */
 export type CommitMoment = 'beforeCommit' | 'afterCommit';
 
+/**
+ * When a waiting write runs. `urgent` is for a small write that somebody waits for and that must not wait for the load of
+ * others: an unsubscribe, a pause. `bulk` is for a long write of background work: the others run before it.
+ */
+export type WritePriority = 'urgent' | 'ordinary' | 'bulk';
+
 export type WriteOptions = {
+  /** `ordinary` by default. */
+  priority?: WritePriority;
   /** Points at which a fault test ends the process (system/crash-point.ts). */
   crashPoints?: Partial<Record<CommitMoment, string>>;
 };
@@ -85,6 +93,11 @@ export function findOperation(name: string): Registered {
 /** Returns the name of the crash point that the operation has at this moment; undefined when it has none. */
 export function crashPointOf(name: string, moment: CommitMoment): string | undefined {
   return operations.get(name)?.crashPoints?.[moment];
+}
+
+/** Returns the priority of a write. */
+export function priorityOf(name: string): WritePriority {
+  return operations.get(name)?.priority ?? 'ordinary';
 }
 
 function register(name: string, operation: Registered): void {

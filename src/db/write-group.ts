@@ -4,6 +4,7 @@
  * write may therefore run twice: it depends on `tx` and its input only, and stores nothing elsewhere.
  */
 import type { Database } from 'better-sqlite3';
+import type { Clock } from '../system/clock.ts';
 import { encodeError } from '../system/encoded-error.ts';
 import { errorCode } from '../system/errors.ts';
 import { type CommitMoment, findOperation, type Tx } from './operation.ts';
@@ -17,35 +18,24 @@ import {
 import type { Answer, Request } from './thread-messages.ts';
 
 /**
- * Maximum number of writes in one transaction: enough to amortise the flush, few enough that the first caller does not
- * wait long.
+ * Time after which a group takes no further write, in milliseconds: enough to amortise the flush, and an urgent write that
+ * arrives meanwhile is on disk within 50 ms (the one-click target of broadcasts). Our own limit.
  */
-export const GROUP_SIZE = 256;
-/** Maximum size of the inputs in one transaction, a thousand pages of WAL. A larger write is a group of its own. */
-export const GROUP_BYTES = 4 * 1024 * 1024;
-
-/** Returns the first writes of `waiting` that form a group, in their order; at least one unless there are none. */
-export function nextGroup<Waiting extends Pick<Request, 'sizeBytes'>>(
-  waiting: readonly Waiting[],
-): Waiting[] {
-  let size = 0;
-  let bytes = 0;
-  for (const { sizeBytes } of waiting) {
-    bytes += sizeBytes;
-    if (size === GROUP_SIZE || (size > 0 && bytes > GROUP_BYTES)) break;
-    size++;
-  }
-  return waiting.slice(0, size);
-}
+export const GROUP_MS = 20;
 
 /** Receives the group right before and right after COMMIT. */
 export type Reach = (group: readonly Request[], moment: CommitMoment) => void;
 
-/** Returns the function that runs a group. It returns the answers once everything that was written is on disk. */
+type GroupCommitOptions = { reach: Reach; clock: Pick<Clock, 'elapsed'> };
+
+/**
+ * Returns the function that runs a group. It returns the answers once everything that was written is on disk. There are
+ * fewer answers than writes, but at least one, when the time of the group was over; the further writes have not run.
+ */
 export function createGroupCommit(
   database: Database,
   tx: Tx<unknown>,
-  reach: Reach,
+  { reach, clock }: GroupCommitOptions,
 ): (group: readonly Request[]) => Promise<Answer[]> {
   /**
    * True after a group with a refusal. Refusals come in series, because refused callers retry; savepoints are then
@@ -53,13 +43,20 @@ export function createGroupCommit(
    */
   let expectsRefusal = false;
   return async (group) => {
+    const until = clock.elapsed() + GROUP_MS;
+    const inTime = function* () {
+      for (const [position, request] of group.entries())
+        if (position === 0 || clock.elapsed() < until) yield request;
+        else return;
+    };
     try {
-      const together = expectsRefusal ? undefined : await runTogether(database, tx, group);
-      const answers = together ?? (await runApart(database, tx, group));
+      const together = expectsRefusal ? undefined : await runTogether(database, tx, inTime());
+      const answers = together ?? (await runApart(database, tx, inTime()));
       expectsRefusal = answers.some((answer) => 'error' in answer);
-      reach(group, 'beforeCommit');
+      const ran = group.slice(0, answers.length);
+      reach(ran, 'beforeCommit');
       commit(database);
-      reach(group, 'afterCommit');
+      reach(ran, 'afterCommit');
       return answers;
     } catch (error) {
       const failure = survivable(database, error);
@@ -102,7 +99,7 @@ function survivable(database: Database, error: unknown): unknown {
 async function runTogether(
   database: Database,
   tx: Tx<unknown>,
-  group: readonly Request[],
+  group: Iterable<Request>,
 ): Promise<Answer[] | undefined> {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -125,7 +122,7 @@ async function runTogether(
  * Runs the group with a savepoint for each write and leaves the transaction open.
  * @throws when SQLite has rolled back the whole group
  */
-async function runApart(database: Database, tx: Tx<unknown>, group: readonly Request[]): Promise<Answer[]> {
+async function runApart(database: Database, tx: Tx<unknown>, group: Iterable<Request>): Promise<Answer[]> {
   database.exec('BEGIN IMMEDIATE');
   const answers: Answer[] = [];
   for (const request of group) answers.push(await runInSavepoint(database, tx, request));

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import type { Database } from 'better-sqlite3';
+import { realClock } from '../system/clock.ts';
 import type { CrashPoint } from '../system/crash-point.ts';
 import { groupByPort } from './answers.ts';
 import { CHECKPOINT_PAGES, checkpointWhenLong, openWriting } from './connection.ts';
@@ -14,10 +15,11 @@ import {
 } from './installation/session.ts';
 import { advanceInstallation } from './installation/store.ts';
 import { migrate } from './migrate.ts';
-import { crashPointOf } from './operation.ts';
+import { crashPointOf, priorityOf } from './operation.ts';
 import { endOnBrokenStorage } from './storage-failure.ts';
 import type { Answer, Request, WritingOptions } from './thread-messages.ts';
-import { createGroupCommit, nextGroup, type Reach } from './write-group.ts';
+import { WaitingWrites } from './waiting-writes.ts';
+import { createGroupCommit, type Reach } from './write-group.ts';
 
 /** A request, and the port that its answer goes to. */
 type WaitingRequest = Request & { port: MessagePort };
@@ -29,7 +31,7 @@ export class WriterDatabase {
   readonly #connection: Database;
   readonly #installation: InstallationSession | undefined;
   readonly #commitGroup: (group: readonly Request[]) => Promise<Answer[]>;
-  #waiting: WaitingRequest[] = [];
+  readonly #waiting = new WaitingWrites<WaitingRequest>(priorityOf);
 
   /**
    * Opens the database, creates it when it does not exist, and migrates it.
@@ -49,20 +51,19 @@ export class WriterDatabase {
       this.#connection.close();
       throw error;
     }
-    this.#commitGroup = createGroupCommit(
-      this.#connection,
-      kyselyOn<unknown>(this.#connection),
-      this.#createReach(crashPoint),
-    );
+    this.#commitGroup = createGroupCommit(this.#connection, kyselyOn<unknown>(this.#connection), {
+      reach: this.#createReach(crashPoint),
+      clock: realClock,
+    });
   }
 
   get hasWaiting(): boolean {
-    return this.#waiting.length > 0;
+    return this.#waiting.size > 0;
   }
 
   /** Queues requests that came from this port. */
   add(requests: readonly Request[], port: MessagePort): void {
-    for (const request of requests) this.#waiting.push({ ...request, port });
+    for (const request of requests) this.#waiting.add({ ...request, port });
   }
 
   /**
@@ -71,9 +72,11 @@ export class WriterDatabase {
    * @throws when the database cannot be used any more
    */
   async runNextGroup(): Promise<Map<MessagePort, Answer[]>> {
-    const group = nextGroup(this.#waiting);
-    this.#waiting = this.#waiting.slice(group.length);
-    return groupByPort(group, await this.#commitGroup(group));
+    const group = this.#waiting.nextGroup();
+    const answers = await this.#commitGroup(group);
+    const ran = group.slice(0, answers.length);
+    this.#waiting.remove(ran);
+    return groupByPort(ran, answers);
   }
 
   /**

@@ -267,6 +267,7 @@ export const expireContent = defineWrite(
     }
     return { next: rows[expiry.rows - 1]?.id, deleted, files };
   },
+  { priority: 'bulk' },
 );
 
 const nextEmails = statement((db, param: Param<EmailExpiry>) =>
@@ -333,6 +334,7 @@ export const expireEmails = defineWrite(
     const wasCutShort = recipients >= MAX_DELETED_RECIPIENTS;
     return { next: wasCutShort ? ids.at(-1) : rows[expiry.rows - 1]?.id, deleted: ids.length };
   },
+  { priority: 'bulk' },
 );
 
 /** Returns those of the blobs that no message names. */

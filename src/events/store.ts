@@ -122,6 +122,7 @@ export const expireEvents = defineWrite(
       .executeTakeFirst();
     return { next, deleted: Number(numDeletedRows) };
   },
+  { priority: 'bulk' },
 );
 
 /** Removes the address and the user agent of the reader from these events of opens and clicks. */

@@ -41,4 +41,5 @@ export const expireLedger = defineWrite(
       deleted: expired.length,
     };
   },
+  { priority: 'bulk' },
 );

@@ -16,14 +16,17 @@ export type SuppressionImportOptions = { reason: SuppressionReason };
 
 type SuppressionImport = Pick<SuppressionRow, 'id' | 'email' | 'reason' | 'createdAt'>;
 
-const importSuppressions = defineWrite('suppressions.import', (tx, batch: ImportBatch<SuppressionImport>) =>
-  importRows(
-    tx,
-    batch,
-    async ({ tenantId }) =>
-      (row) =>
-        putSuppression(tx, { ...row, tenantId, sourceEmailId: null, diagnostic: null }),
-  ),
+const importSuppressions = defineWrite(
+  'suppressions.import',
+  (tx, batch: ImportBatch<SuppressionImport>) =>
+    importRows(
+      tx,
+      batch,
+      async ({ tenantId }) =>
+        (row) =>
+          putSuppression(tx, { ...row, tenantId, sourceEmailId: null, diagnostic: null }),
+    ),
+  { priority: 'bulk' },
 );
 
 /** Suppresses an address without an event, because the owner of the file knows its content. */

@@ -12,6 +12,11 @@ export const addPlan = defineWrite('test.addPlan', async (tx, name: string) => {
   return countRows(tx);
 });
 
+export const addTwoPlans = defineWrite('test.addTwoPlans', async (tx, name: string) => {
+  await addPlan.run(tx, name);
+  await addPlan.run(tx, `${name}, again`);
+});
+
 /** Writes, and then refuses. */
 export const refuse = defineWrite(
   'test.refuse',

@@ -6,7 +6,7 @@ import { kyselyOn } from '../../src/db/dialect.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { defineWrite } from '../../src/db/operation.ts';
 import type { Request } from '../../src/db/thread-messages.ts';
-import { createGroupCommit, GROUP_BYTES, GROUP_SIZE, nextGroup } from '../../src/db/write-group.ts';
+import { createGroupCommit, GROUP_MS } from '../../src/db/write-group.ts';
 import { addPlan, refuse } from './operations.ts';
 
 /** As a write that takes an error of SQLite for nothing, after which the transaction is gone. */
@@ -18,6 +18,12 @@ const endTransaction = defineWrite('test.endTransaction', async (tx, _input: nul
 const overflow = defineWrite('test.overflow', async (tx, _input: null) => {
   await sql`ROLLBACK`.execute(tx);
   throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+});
+
+/** A write that takes as many milliseconds of the time of its group as its input says. */
+let elapsedMs = 0;
+const takeTime = defineWrite('test.takeTime', async (_tx, tookMs: number) => {
+  elapsedMs += tookMs;
 });
 
 /** A fatal error that no write can be blamed for, without a disk that fails. */
@@ -39,8 +45,9 @@ function open() {
     if (error) throw error;
     return exec(source);
   };
-  const commit = createGroupCommit(database, kyselyOn(database), (group, moment) => {
-    executed.push(`${moment} ${group.length}`);
+  const commit = createGroupCommit(database, kyselyOn(database), {
+    reach: (group, moment) => executed.push(`${moment} ${group.length}`),
+    clock: { elapsed: () => elapsedMs },
   });
   let lastId = 0;
   return {
@@ -55,7 +62,7 @@ function open() {
       const answers = await commit(group);
       assert.deepEqual(
         answers.map(({ id }) => id),
-        group.map(({ id }) => id),
+        group.slice(0, answers.length).map(({ id }) => id),
       );
       const ends = answers.map((answer) => ('error' in answer ? answer.error.message : 'done'));
       return { answers, ends, executed: [...executed] };
@@ -198,21 +205,9 @@ test('a damaged database ends the writer thread with its error, which the proces
   assert.equal(caught.kills, 0);
 });
 
-function waiting(...sizes: readonly number[]): Request[] {
-  return sizes.map((sizeBytes, id) => ({ id, operation: 'x', input: null, sizeBytes }));
-}
-
-test('a group takes as many writes as it may, in their order', () => {
-  const all = waiting(...Array<number>(GROUP_SIZE + 10).fill(1));
-  assert.deepEqual(nextGroup(all), all.slice(0, GROUP_SIZE));
-  assert.deepEqual(nextGroup(all.slice(0, 3)), all.slice(0, 3));
-  assert.deepEqual(nextGroup([]), []);
-});
-
-test('a group takes as many bytes as it may, and a larger write is one of its own', () => {
-  const half = GROUP_BYTES / 2;
-  assert.equal(nextGroup(waiting(half, half, 0)).length, 3);
-  assert.equal(nextGroup(waiting(half, half, 1)).length, 2);
-  assert.equal(nextGroup(waiting(half, half + 1, 1)).length, 1);
-  assert.equal(nextGroup(waiting(GROUP_BYTES + 1, 1)).length, 1);
+test('a group ends when its time is over, and its first write runs however long it takes', async () => {
+  const { run } = open();
+  const half = { name: takeTime.name, input: GROUP_MS / 2 };
+  assert.equal((await run(half, half, half)).answers.length, 2);
+  assert.equal((await run({ name: takeTime.name, input: GROUP_MS }, half)).answers.length, 1);
 });

@@ -45,6 +45,7 @@ export const applyDecision = defineWrite(
     }
     return hasMore ? contacts.at(-1)?.audienceId : undefined;
   },
+  { priority: 'urgent' },
 );
 
 /** Carries out a decision. It holds when the first write has committed; the others bring further contacts up to date. */

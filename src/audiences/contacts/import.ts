@@ -29,23 +29,26 @@ export type ContactImportOptions = {
 
 type ContactImport = Omit<WantedContact, 'tenantId' | 'audienceId'>;
 
-const importContacts = defineWrite('contacts.import', (tx, batch: ImportBatch<ContactImport>) =>
-  importRows(tx, batch, async ({ tenantId, audienceId, options }) => {
-    const audience = audienceId === null ? undefined : await findAudience(tx, tenantId, audienceId);
-    if (!audience) return { error: 'The audience was deleted' };
-    const { onConflict, requester } = JSON.parse(options) as ContactImportOptions;
-    return async (row) => {
-      if (row.pending) requireOptIn(audience, 'pending');
-      const wanted = { ...row, tenantId, audienceId: audience.id };
-      const { outcome, contact } = await putContact(tx, wanted, onConflict);
-      if (row.pending && requester && outcome !== 'skipped')
-        await requestConfirmation(tx, contact, {
-          requester: { ...requester, now: row.now },
-          isChecked: false,
-        });
-      return outcome === 'unchanged' ? 'skipped' : outcome;
-    };
-  }),
+const importContacts = defineWrite(
+  'contacts.import',
+  (tx, batch: ImportBatch<ContactImport>) =>
+    importRows(tx, batch, async ({ tenantId, audienceId, options }) => {
+      const audience = audienceId === null ? undefined : await findAudience(tx, tenantId, audienceId);
+      if (!audience) return { error: 'The audience was deleted' };
+      const { onConflict, requester } = JSON.parse(options) as ContactImportOptions;
+      return async (row) => {
+        if (row.pending) requireOptIn(audience, 'pending');
+        const wanted = { ...row, tenantId, audienceId: audience.id };
+        const { outcome, contact } = await putContact(tx, wanted, onConflict);
+        if (row.pending && requester && outcome !== 'skipped')
+          await requestConfirmation(tx, contact, {
+            requester: { ...requester, now: row.now },
+            isChecked: false,
+          });
+        return outcome === 'unchanged' ? 'skipped' : outcome;
+      };
+    }),
+  { priority: 'bulk' },
 );
 
 /** Import of the files of contacts, for the table of imports. */

@@ -65,4 +65,5 @@ export const confirmContact = defineWrite(
     await recordDecision(tx, before, { contact, now });
     return 'confirmed';
   },
+  { priority: 'urgent' },
 );

@@ -99,4 +99,5 @@ export const sweepIdempotency = defineWrite(
       .executeTakeFirst();
     return Number(numDeletedRows);
   },
+  { priority: 'bulk' },
 );

@@ -40,6 +40,7 @@ export const expireAttempts = defineWrite(
       .executeTakeFirst();
     return { next, deleted: Number(numDeletedRows) };
   },
+  { priority: 'bulk' },
 );
 
 type NewAttempt = Omit<AttemptRow, 'id' | 'recipientId' | 'messageId' | 'tenantId'>;

@@ -222,6 +222,7 @@ export const expireEngagements = defineWrite(
     const last = visited[rows - 1];
     return { next: last && String(last.id), deleted: ids.length };
   },
+  { priority: 'bulk' },
 );
 
 /**

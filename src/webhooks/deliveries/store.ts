@@ -370,6 +370,7 @@ export const expireDeliveries = defineWrite(
       .executeTakeFirst();
     return { next, deleted: Number(numDeletedRows) };
   },
+  { priority: 'bulk' },
 );
 
 /** Returns the event of a delivery. The log shows only deliveries whose event exists. */
