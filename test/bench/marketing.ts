@@ -4,6 +4,7 @@
  * so that a run ends.
  */
 import { loadavg } from 'node:os';
+import { measureClicks } from './marketing/clicks.ts';
 import { measureFairness } from './marketing/fairness.ts';
 import { type Filled, fill, type Sizes } from './marketing/newsroom.ts';
 import { measureOneClick } from './marketing/one-click.ts';
@@ -104,6 +105,14 @@ export function marketing(contacts: number): Group {
               aim: '5 s, nothing claimed after it',
             },
             (filled) => measurePause(workspace, filled),
+          ),
+          row(
+            {
+              name: 'Postrider: clicks on links, answered and recorded',
+              unit: 'msg/s',
+              aim: '3,000/s recorded; redirect p99 20 ms, <= 2 x during a broadcast',
+            },
+            (filled) => measureClicks(workspace, filled, sizes),
           ),
           row(
             { name: 'Postrider: one-click while the API refuses writes, p99', unit: 'ms', aim: '50 ms' },

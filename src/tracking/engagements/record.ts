@@ -40,7 +40,6 @@ export const recordEngagements = defineWrite(
   async (tx, requests: readonly EngagementRequest[]): Promise<void> => {
     for (const request of requests) await recordOne(tx, request);
   },
-  { priority: 'urgent' },
 );
 
 async function recordOne(tx: Tx, { method, ...request }: EngagementRequest): Promise<void> {
