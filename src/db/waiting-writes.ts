@@ -1,7 +1,7 @@
 /**
  * The writes that wait for a database, by priority, and the choice of those that share the next transaction. Within a
- * priority they keep their order. Urgent writes run before all others, so that a reader who unsubscribes does not wait
- * for a thousand emails. Bulk writes, such as copies of a broadcast, give way to all others, one in a group at most
+ * priority they keep their order. Urgent writes run before all others and have a group of their own, every second one at
+ * most, so that a reader who unsubscribes does not wait for a thousand emails. Bulk writes, such as copies of a broadcast, give way to all others, one in a group at most
  * while others wait; a group that ran none is followed by one that begins with one, so they are never shut out.
  */
 import type { WritePriority } from './operation.ts';
@@ -20,6 +20,8 @@ export class WaitingWrites<Waiting extends Pick<Request, 'operation' | 'sizeByte
   readonly #waiting: Record<WritePriority, Waiting[]> = { urgent: [], ordinary: [], bulk: [] };
   /** True when the last group ran no bulk write although one waited. */
   #bulkIsOverdue = false;
+  /** True when the last group was of urgent writes alone although others waited. */
+  #othersAreOverdue = false;
 
   constructor(priorityOf: (operation: string) => WritePriority) {
     this.#priorityOf = priorityOf;
@@ -37,6 +39,7 @@ export class WaitingWrites<Waiting extends Pick<Request, 'operation' | 'sizeByte
   /** Returns the writes of the next group, in the order in which they run; at least one unless none waits. */
   nextGroup(): Waiting[] {
     const { urgent, ordinary, bulk } = this.#waiting;
+    if (urgent.length > 0 && !this.#othersAreOverdue) return fitting(urgent);
     const someBulk = urgent.length + ordinary.length > 0 ? bulk.slice(0, 1) : bulk;
     return fitting(
       this.#bulkIsOverdue ? [...urgent, ...someBulk, ...ordinary] : [...urgent, ...ordinary, ...someBulk],
@@ -48,7 +51,9 @@ export class WaitingWrites<Waiting extends Pick<Request, 'operation' | 'sizeByte
     const gone = new Set(run);
     const { urgent, ordinary, bulk } = this.#waiting;
     const ranBulk = bulk.some((write) => gone.has(write));
-    this.#bulkIsOverdue = bulk.length > 0 && !ranBulk;
+    const ranUrgentAlone = run.length > 0 && run.every((write) => urgent.includes(write));
+    this.#othersAreOverdue = ranUrgentAlone && ordinary.length + bulk.length > 0;
+    if (!ranUrgentAlone) this.#bulkIsOverdue = bulk.length > 0 && !ranBulk;
     this.#waiting.urgent = urgent.filter((write) => !gone.has(write));
     this.#waiting.ordinary = ordinary.filter((write) => !gone.has(write));
     this.#waiting.bulk = bulk.filter((write) => !gone.has(write));

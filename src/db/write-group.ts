@@ -19,9 +19,9 @@ import type { Answer, Request } from './thread-messages.ts';
 
 /**
  * Time after which a group takes no further write, in milliseconds: enough to amortise the flush, and an urgent write that
- * arrives meanwhile is on disk within 50 ms (the one-click target of broadcasts). Our own limit.
+ * arrives meanwhile is on disk soon. Our own limit.
  */
-export const GROUP_MS = 20;
+export const GROUP_MS = 10;
 
 /** Receives the group right before and right after COMMIT. */
 export type Reach = (group: readonly Request[], moment: CommitMoment) => void;

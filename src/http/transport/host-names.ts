@@ -1,6 +1,7 @@
 /** Chooses among the apps of one server by the host name of a request (RFC 9110 section 7.2). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { limitPerTurn } from './turns.ts';
 
 /** An app that is served for host names of its own. It must not listen by itself. */
 export type HostedApp = {
@@ -11,15 +12,16 @@ export type HostedApp = {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Returns the handler of a server; `standard` handles what no hosted app serves. */
+/** Returns the handler of a server; `standard` handles what no hosted app serves, with a limit per turn (turns.ts). */
 export function byHostName(hosted: readonly HostedApp[], standard: Handler): Handler {
   // A server with one app pays nothing for the choice.
   if (hosted.length === 0) return standard;
+  const limited = limitPerTurn(standard);
   return (request, response) => {
     const hostName = hostNameOf(request.headers.host ?? '');
     const found = hosted.find(({ serves }) => serves(hostName));
     if (found) found.app.routing(request, response);
-    else standard(request, response);
+    else limited(request, response);
   };
 }
 

@@ -7,12 +7,12 @@ import { linkKeysOf } from '../../../src/links/keys.ts';
 import { trackingTokens } from '../../../src/links/tracking-token.ts';
 import { loadMasterKey } from '../../../src/system/seal.ts';
 import { withLoopDelay } from '../event-loop.ts';
-import { startModule, until } from '../program.ts';
+import { startModule } from '../program.ts';
 import type { Measure } from '../row.ts';
 import { startSink } from '../sink.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ClickInput, ClickResult } from './click-program.ts';
-import { type Filled, type Newsroom, withNewsroom } from './newsroom.ts';
+import { type Filled, type Newsroom, untilCounts, withNewsroom } from './newsroom.ts';
 
 /** Copies whose links are followed: enough that most clicks are the first of their link. */
 const COPIES = 5_000;
@@ -38,8 +38,8 @@ export async function measureClicks(
       const { daemon, send } = newsroom;
       await track(newsroom, filled);
       const id = await send(filled.others);
-      await until('readers have their links', TIMEOUT_MS, () => sink.messages() >= COPIES);
-      await newsroom.ask('POST', `/broadcasts/${id}/pause`, filled.others);
+      const sent = { tenant: filled.others, id, timeoutMs: TIMEOUT_MS };
+      await untilCounts(newsroom, sent, (_counts, status) => status === 'sent');
       const paths = join(daemon.dataDir, 'paths');
       writeFileSync(paths, pathsOf(daemon.dataDir, id).join('\n'));
       const follow = (perSecond: number | null) =>
