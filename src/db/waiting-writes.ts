@@ -1,8 +1,9 @@
 /**
  * The writes that wait for a database, by priority, and the choice of those that share the next transaction. Within a
  * priority they keep their order. Urgent writes run before all others and have a group of their own, every second one at
- * most, so that a reader who unsubscribes does not wait for a thousand emails. Bulk writes, such as copies of a broadcast, give way to all others, one in a group at most
- * while others wait; a group that ran none is followed by one that begins with one, so they are never shut out.
+ * most, so that a reader who unsubscribes does not wait for a thousand emails. Bulk writes, such as copies of a broadcast,
+ * give way to all others, one in a group at most while others wait; a group that ran none is followed by one that begins
+ * with one, so they are never shut out.
  */
 import type { WritePriority } from './operation.ts';
 import type { Request } from './thread-messages.ts';

@@ -34,11 +34,18 @@ test('a group takes as many bytes as it may, and a larger write is one of its ow
   assert.equal(ofSizes(GROUP_BYTES + 1, 1), 1);
 });
 
-test('urgent writes run first, and one bulk write runs last', () => {
-  assert.deepEqual(
-    waiting('bulk', 'ordinary', 'bulk', 'urgent', 'ordinary', 'urgent').ids(),
-    [3, 5, 1, 4, 0],
-  );
+test('urgent writes have the first group, then ordinary ones run with one bulk write at the end', () => {
+  const { writes, all, ids } = waiting('bulk', 'ordinary', 'bulk', 'urgent', 'ordinary', 'urgent');
+  assert.deepEqual(ids(), [3, 5]);
+  writes.remove(all.filter(({ operation }) => operation === 'urgent'));
+  assert.deepEqual(ids(), [1, 4, 0]);
+});
+
+test('urgent writes that arrive all the time leave every second group to the others', () => {
+  const { writes, all, ids } = waiting('ordinary', 'urgent');
+  writes.remove(all.filter(({ operation }) => operation === 'urgent'));
+  writes.add({ operation: 'urgent', id: 2, sizeBytes: 1 });
+  assert.deepEqual(ids(), [2, 0]);
 });
 
 test('bulk writes share a group when no other write waits', () => {
