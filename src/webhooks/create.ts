@@ -2,9 +2,9 @@
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { newId } from '../system/ids.ts';
-import { checkDestination } from './destination.ts';
+import { checkDestination } from './posting/destination.ts';
+import { newSecret } from './posting/signature.ts';
 import type { NewEndpoint } from './schemas.ts';
-import { newSecret } from './signature.ts';
 import { insertEndpoint, type Owner } from './store.ts';
 import { eventList } from './update.ts';
 

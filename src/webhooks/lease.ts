@@ -3,14 +3,14 @@ import { defineWrite, type Tx } from '../db/operation.ts';
 import type { EventRow } from '../db/tables.ts';
 import { findEvent } from '../events/store.ts';
 import {
-  type EndpointId,
   endPending,
   endWithoutEvent,
   giveUpUnsettled,
   type LeaseToken,
   leaseDue,
 } from './deliveries/store.ts';
-import { MAX_ATTEMPTS } from './schedule.ts';
+import { MAX_ATTEMPTS } from './posting/schedule.ts';
+import type { Claim } from './posting/slots.ts';
 import { findEndpoint, type Receiver } from './store.ts';
 
 /** A leased delivery with everything that its post needs. */
@@ -19,8 +19,6 @@ export type LeasedDelivery = {
   endpoint: Receiver;
   event: Pick<EventRow, 'id' | 'type' | 'mode' | 'createdAt' | 'data'>;
 };
-
-export type Claim = { endpointId: EndpointId; limit: number };
 
 type Lease = {
   now: number;

@@ -8,9 +8,10 @@ import type { Part, ThreadOptions } from '../system/thread/part.ts';
 import { moduleBeside } from '../system/thread.ts';
 import { startWork } from '../system/worker.ts';
 import type { PartApp } from '../thread-app.ts';
-import { type Post, type PostingApp, type PostOutcome, post } from './deliver.ts';
+import { type Post, type PostingApp, post } from './deliver.ts';
 import { createReplayWork } from './deliveries/replay.ts';
 import { createFanOutWork } from './fan-out.ts';
+import type { PostOutcome } from './posting/post.ts';
 import { createSecretSweep, createWebhookWork } from './worker.ts';
 
 export type WebhookCalls = {

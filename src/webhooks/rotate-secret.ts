@@ -1,7 +1,7 @@
 /** Rotates the secret of an endpoint, only on request. */
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
-import { newSecret } from './signature.ts';
+import { newSecret } from './posting/signature.ts';
 import { type Owner, replaceSecret } from './store.ts';
 
 /**

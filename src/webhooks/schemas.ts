@@ -4,7 +4,7 @@ import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { EVENT_TYPES } from '../events/store.ts';
 import { PLAIN_TEXT } from '../http/json/plain-text.ts';
 import { isoTime } from '../system/clock.ts';
-import { MAX_URL_CHARACTERS } from './destination.ts';
+import { MAX_URL_CHARACTERS } from './posting/destination.ts';
 
 /** Maximum length of the list of events in a request. It bounds the work, because duplicates are dropped. */
 const MAX_EVENTS = 100;

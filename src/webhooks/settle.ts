@@ -12,31 +12,9 @@ import {
   type LeaseToken,
   settleLeased,
 } from './deliveries/store.ts';
-import { MAX_ATTEMPTS, suspensionMs } from './schedule.ts';
-import {
-  disableEndpoint,
-  type EndpointById,
-  type Failing,
-  findEndpoint,
-  noteFailing,
-  noteSuccess,
-} from './store.ts';
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
-/** Age of the failures at which the operator is warned. */
-const WARN_AFTER_MS = DAY_MS;
-/** Time without a success after which an endpoint is disabled. */
-const DISABLE_AFTER_MS = 5 * DAY_MS;
-/**
- * Number of failing deliveries that an endpoint must also have to be disabled, so that a short outage does not
- * disable it.
- */
-const FAILING_DELIVERIES = 10;
-const FAILING_FOR_MS = DAY_MS;
-/** Time by which the first failing delivery may be older than its failed post. */
-const FIRST_POST_MS = 60_000;
+import { MAX_ATTEMPTS } from './posting/schedule.ts';
+import { failedAgain, hasFailedTooLong } from './posting/suspension.ts';
+import { disableEndpoint, type EndpointById, findEndpoint, noteFailing, noteSuccess } from './store.ts';
 
 export type Settlement = LeaseToken &
   Ended & {
@@ -84,42 +62,19 @@ function nextReceiver({ attempts, now }: Settlement): Partial<Ended> {
 }
 
 async function settleFailure(tx: Tx, endpoint: EndpointById, now: number): Promise<EndpointEffect> {
-  const failingSince = endpoint.failingSince ?? now;
-  if (await hasFailedTooLong(tx, endpoint.id, { since: failingSince, now })) {
+  const { failing, warns } = failedAgain(endpoint, now);
+  const isHopeless = await hasFailedTooLong(failing, now, ({ after, before, limit }) =>
+    countFailing(tx, {
+      endpointId: endpoint.id,
+      after: firstIdAt('whd', after),
+      before: firstIdAt('whd', before),
+      limit,
+    }),
+  );
+  if (isHopeless) {
     await disableEndpoint(tx, { id: endpoint.id, reason: 'failures', now });
     return 'disabled';
   }
-  const warns = endpoint.warnedAt === null && now - failingSince >= WARN_AFTER_MS;
-  await noteFailing(tx, {
-    id: endpoint.id,
-    failingSince,
-    warnedAt: warns ? now : endpoint.warnedAt,
-    ...suspend(endpoint, now),
-  });
+  await noteFailing(tx, { id: endpoint.id, ...failing });
   return warns ? 'warned' : 'none';
-}
-
-/** Suspends the endpoint. Posts that were made at the same time and fail together count as one failure. */
-function suspend(
-  { consecutiveFailures, suspendedUntil }: EndpointById,
-  now: number,
-): Pick<Failing, 'consecutiveFailures' | 'suspendedUntil'> {
-  if (suspendedUntil !== null && suspendedUntil > now) return { consecutiveFailures, suspendedUntil };
-  const failures = consecutiveFailures + 1;
-  return { consecutiveFailures: failures, suspendedUntil: now + suspensionMs(failures) };
-}
-
-async function hasFailedTooLong(
-  tx: Tx,
-  endpointId: EndpointId,
-  { since, now }: { since: number; now: number },
-): Promise<boolean> {
-  if (now - since < DISABLE_AFTER_MS) return false;
-  const failing = await countFailing(tx, {
-    endpointId,
-    after: firstIdAt('whd', since - FIRST_POST_MS),
-    before: firstIdAt('whd', now - FAILING_FOR_MS),
-    limit: FAILING_DELIVERIES,
-  });
-  return failing >= FAILING_DELIVERIES;
 }

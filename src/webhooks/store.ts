@@ -8,6 +8,7 @@ import { type Param, statement } from '../db/statement.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { limitReached, notFound } from '../system/errors.ts';
 import { type EndpointId, endPending } from './deliveries/store.ts';
+import { type Failing, NOT_FAILING } from './posting/suspension.ts';
 
 /** Maximum number of endpoints per tenant, live and test together. Our own limit. */
 export const MAX_ENDPOINTS = 50;
@@ -80,19 +81,6 @@ export const changeEndpoint = defineWrite(
 );
 
 type Standing = Pick<WebhookEndpointRow, 'status' | 'disabledReason' | 'disabledAt' | keyof Failing>;
-
-/** The stored fields about the failures since the last success. */
-export type Failing = Pick<
-  WebhookEndpointRow,
-  'failingSince' | 'warnedAt' | 'consecutiveFailures' | 'suspendedUntil'
->;
-
-const NOT_FAILING: Failing = {
-  failingSince: null,
-  warnedAt: null,
-  consecutiveFailures: 0,
-  suspendedUntil: null,
-};
 
 const IN_GOOD_STANDING = {
   status: 'enabled',

@@ -2,7 +2,7 @@
 import type { App } from '../app.ts';
 import type { WebhookEndpointRow } from '../db/webhook-tables.ts';
 import { invalid } from '../system/errors.ts';
-import { checkDestination } from './destination.ts';
+import { checkDestination } from './posting/destination.ts';
 import type { EndpointChange } from './schemas.ts';
 import { changeEndpoint, type Owner } from './store.ts';
 

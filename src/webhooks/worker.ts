@@ -3,25 +3,18 @@
 import type { Random } from '../system/random.ts';
 import { periodic, type Work } from '../system/worker.ts';
 import type { PartApp } from '../thread-app.ts';
-import { errorOf, eventPayload, type PostOutcome, post } from './deliver.ts';
-import {
-  type Ended,
-  type EndpointId,
-  listWaitingEndpoints,
-  releaseAbandoned,
-  type WaitingEndpoint,
-} from './deliveries/store.ts';
-import { type Claim, type LeasedDelivery, leaseDeliveries } from './lease.ts';
-import { retryDelayMs } from './schedule.ts';
+import { eventPayload, post } from './deliver.ts';
+import { type EndpointId, listWaitingEndpoints, releaseAbandoned } from './deliveries/store.ts';
+import { type LeasedDelivery, leaseDeliveries } from './lease.ts';
+import { Claims } from './posting/claims.ts';
+import { type PostOutcome, resultOf } from './posting/post.ts';
+import { nextAttempt } from './posting/schedule.ts';
+import { IN_FLIGHT } from './posting/slots.ts';
 import { type EndpointEffect, type Settlement, settleDelivery } from './settle.ts';
-import { IN_FLIGHT, Slots } from './slots.ts';
 import { endSuspensions, forgetPreviousSecrets } from './store.ts';
 
 /** Length of a lease. It is longer than a post may take, so that nothing is posted twice at the same time. */
 const LEASE_MS = 60_000;
-
-/** Maximum number of leases in a row that take nothing, before the worker pauses. */
-const MAX_LEASE_TRIES = 3;
 
 type WebhookApp = Pick<
   PartApp,
@@ -31,25 +24,8 @@ type WebhookApp = Pick<
 /** Returns the work that posts deliveries. */
 export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
   const posts = app.metrics.counter('webhook_posts_total', 'Posts to webhook endpoints.', ['outcome']);
-  const slots = new Slots();
-  let waiting: WaitingEndpoint[] = [];
-  /**
-   * Endpoints that were given a slot since the list was read. The list is reused, because reading a thousand
-   * endpoints takes milliseconds of this thread.
-   */
-  const given = new Set<EndpointId>();
+  const claims = new Claims<EndpointId>(() => listWaitingEndpoints(app.db.read));
   let released = false;
-
-  async function nextClaims(now: number, limit: number): Promise<Claim[]> {
-    let claims = slots.shareRest(waiting, { now, limit, given });
-    if (claims.length === 0) {
-      waiting = await listWaitingEndpoints(app.db.read);
-      given.clear();
-      claims = slots.share(waiting, { now, limit });
-    }
-    for (const { endpointId } of claims) given.add(endpointId);
-    return claims;
-  }
 
   return {
     name: 'webhooks',
@@ -59,25 +35,17 @@ export function createWebhookWork(app: WebhookApp): Work<LeasedDelivery> {
       const now = app.clock.now();
       if (!released) await releaseAll(app, now);
       released = true;
-      for (let tries = 0; tries < MAX_LEASE_TRIES; tries += 1) {
-        const claims = await nextClaims(now, limit);
-        if (claims.length === 0) break;
-        const lease = { now, until: now + LEASE_MS, runId: app.runId, claims };
-        const leased = await app.db.commit(leaseDeliveries, lease);
-        for (const { endpoint } of leased) slots.take(endpoint);
-        // The list may hold more endpoints that are due, so the worker leases again at once.
-        if (leased.length > 0) return { items: leased, nextDueAt: now };
-        // When nothing was leased, the list of waiting endpoints is out of date: endpoints were suspended, disabled or
-        // deleted since.
-      }
-      return { items: [], nextDueAt: slots.next(waiting)?.dueAt };
+      const lease = { now, until: now + LEASE_MS, runId: app.runId };
+      return claims.lease({ now, limit }, (claimed) =>
+        app.db.commit(leaseDeliveries, { ...lease, claims: claimed }),
+      );
     },
     async run(delivery) {
       try {
         const outcome = await deliver(app, delivery);
         posts.inc({ outcome: outcome.kind });
       } finally {
-        slots.free(delivery.endpoint);
+        claims.free(delivery.endpoint);
       }
     },
   };
@@ -115,32 +83,8 @@ function settle(
     url: endpoint.url,
     now,
     gone: outcome.kind === 'gone',
-    ...whatNext(lease.attempts, outcome, { now, random }),
-    ...responseOf(outcome),
-  };
-}
-
-function whatNext(
-  attempts: number,
-  outcome: PostOutcome,
-  { now, random }: { now: number; random: Random },
-): Pick<Ended, 'state' | 'dueAt'> {
-  if (outcome.kind === 'delivered') return { state: 'delivered', dueAt: null };
-  if (outcome.kind === 'gone') return { state: 'failed', dueAt: null };
-  const retryAfterMs = outcome.kind === 'refused' ? outcome.retryAfterMs : undefined;
-  const delayMs = retryDelayMs({ attempts, retryAfterMs }, random);
-  return delayMs === undefined
-    ? { state: 'failed', dueAt: null }
-    : { state: 'pending', dueAt: now + delayMs };
-}
-
-function responseOf(outcome: PostOutcome): Omit<Ended, 'state' | 'dueAt'> {
-  const response = outcome.kind === 'unreachable' ? null : outcome.response;
-  return {
-    responseStatus: response?.status ?? null,
-    responseTimeMs: response?.timeMs ?? null,
-    responseBody: response?.body ?? null,
-    error: errorOf(outcome),
+    ...nextAttempt(lease.attempts, outcome, { now, random }),
+    ...resultOf(outcome),
   };
 }
 

@@ -86,22 +86,22 @@ export const RULES: readonly Section[] = [
         'webhooks/sample.test.ts: a sample of each type has the fields of the real event, which are those of its schema',
       ],
       'X-Service-Signature is t=<unix>,v1=<hex>': [
-        'webhooks/signature.test.ts: the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown',
+        'webhooks/posting/signature.test.ts: the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown',
         'scenarios/send-to-webhook.test.ts: an accepted email arrives, and each step of its way is told to the webhook, signed',
       ],
       'v1 is HMAC-SHA256 of t.body with the secret of the endpoint, in lower-case hex': [
-        'webhooks/signature.test.ts: the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown',
-        'webhooks/signature.test.ts: an independent receiver of the same scheme accepts it',
+        'webhooks/posting/signature.test.ts: the header is t and v1 of specification 6: HMAC-SHA256 of "<t>.<body>" under the secret as it is shown',
+        'webhooks/posting/signature.test.ts: an independent receiver of the same scheme accepts it',
       ],
       'a receiver that allows 300 s accepts every attempt, late ones too':
         'webhooks/worker.test.ts: a failing post is made eight times on the schedule, each signed anew over the same bytes, then given up',
       'who verifies as section 6 says accepts what is genuine and refuses the rest': [
-        'webhooks/signature.test.ts: every signed body verifies',
-        'webhooks/signature.test.ts: a receiver refuses no t',
-        'webhooks/signature.test.ts: a receiver refuses no v1',
-        'webhooks/signature.test.ts: a receiver refuses another body',
-        'webhooks/signature.test.ts: a receiver refuses another secret',
-        'webhooks/signature.test.ts: a receiver refuses a v1 in capitals',
+        'webhooks/posting/signature.test.ts: every signed body verifies',
+        'webhooks/posting/signature.test.ts: a receiver refuses no t',
+        'webhooks/posting/signature.test.ts: a receiver refuses no v1',
+        'webhooks/posting/signature.test.ts: a receiver refuses another body',
+        'webhooks/posting/signature.test.ts: a receiver refuses another secret',
+        'webhooks/posting/signature.test.ts: a receiver refuses a v1 in capitals',
         'scenarios/send-to-webhook.test.ts: an accepted email arrives, and each step of its way is told to the webhook, signed',
       ],
       'the test endpoint sends a sample event':
@@ -174,9 +174,9 @@ export const RULES: readonly Section[] = [
         'http/json/page.test.ts: a limit that is none is a bad request that names it',
       ],
       'a webhook signature is good for 5 minutes': [
-        'webhooks/signature.test.ts: a difference of 300 seconds is accepted, and so is the second of two signatures',
-        'webhooks/signature.test.ts: a receiver refuses 301 seconds late',
-        'webhooks/signature.test.ts: a receiver refuses 301 seconds early',
+        'webhooks/posting/signature.test.ts: a difference of 300 seconds is accepted, and so is the second of two signatures',
+        'webhooks/posting/signature.test.ts: a receiver refuses 301 seconds late',
+        'webhooks/posting/signature.test.ts: a receiver refuses 301 seconds early',
       ],
       'the free plan has 3,000 emails a month': [
         'tenants/quota.test.ts: the free plan accepts exactly 3,000 of 3,100 concurrent emails',

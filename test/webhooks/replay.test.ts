@@ -4,7 +4,7 @@ import type { Tx } from '../../src/db/operation.ts';
 import type { Id } from '../../src/system/ids.ts';
 import { createReplayWork } from '../../src/webhooks/deliveries/replay.ts';
 import { countReplayable, makeSliceDueAgain } from '../../src/webhooks/deliveries/store.ts';
-import { verifySignature } from '../../src/webhooks/signature.ts';
+import { verifySignature } from '../../src/webhooks/posting/signature.ts';
 import { explain } from '../support/explain.ts';
 import { ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 

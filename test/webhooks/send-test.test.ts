@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EVENT_TYPES } from '../../src/events/store.ts';
-import { verifySignature } from '../../src/webhooks/signature.ts';
+import { verifySignature } from '../../src/webhooks/posting/signature.ts';
 import { shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 
 const inWorld = shareWorld();

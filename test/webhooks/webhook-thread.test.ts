@@ -6,7 +6,7 @@ import { createApiServer } from '../../src/api.ts';
 import { createLog } from '../../src/system/log.ts';
 import { startPartThread } from '../../src/thread-app.ts';
 import { WEBHOOK_THREAD, type WebhookCalls } from '../../src/webhooks/part.ts';
-import { verifySignature } from '../../src/webhooks/signature.ts';
+import { verifySignature } from '../../src/webhooks/posting/signature.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import type { HttpRequest } from '../../src/system/fetch.ts';
 import { newId } from '../../src/system/ids.ts';
 import { releaseAbandoned } from '../../src/webhooks/deliveries/store.ts';
-import { suspensionMs } from '../../src/webhooks/schedule.ts';
+import { suspensionMs } from '../../src/webhooks/posting/schedule.ts';
+import { verifySignature } from '../../src/webhooks/posting/signature.ts';
 import { moveWebhooks } from '../../src/webhooks/set-back.ts';
-import { verifySignature } from '../../src/webhooks/signature.ts';
 import { createWebhookWork } from '../../src/webhooks/worker.ts';
 import { DATA, ended, only, shareWorld, until, type WebhookWorld } from './webhook-world.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { realClock } from '../../system/clock.ts';
-import { verifySignature } from '../../webhooks/signature.ts';
+import { verifySignature } from '../../webhooks/posting/signature.ts';
 import { type Arrivals, createArrivals } from './arrivals.ts';
 
 export type ReceivedEvent = {

@@ -8,8 +8,8 @@ import { resourceRoutes } from '../../http/json/resource.ts';
 import { AppError, invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
-import { checkDestination } from '../../webhooks/destination.ts';
-import { newSecret } from '../../webhooks/signature.ts';
+import { checkDestination } from '../../webhooks/posting/destination.ts';
+import { newSecret } from '../../webhooks/posting/signature.ts';
 import { type RouteAddress, readRouteAddress, readRouteDomain } from './address.ts';
 import {
   type NewRoute,

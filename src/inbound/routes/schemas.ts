@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { isoTime } from '../../system/clock.ts';
-import { MAX_URL_CHARACTERS } from '../../webhooks/destination.ts';
+import { MAX_URL_CHARACTERS } from '../../webhooks/posting/destination.ts';
 import { EXAMPLE_SECRET, secretField } from '../../webhooks/schemas.ts';
 
 const fields = {

@@ -11,6 +11,7 @@ import { constant, type Param, statement } from '../../db/statement.ts';
 import type { WebhookDeliveryRow, WebhookEndpointRow, WebhookReplayRow } from '../../db/webhook-tables.ts';
 import { type EventToFanOut, findEvent } from '../../events/store.ts';
 import { newId } from '../../system/ids.ts';
+import type { WaitingEndpoint } from '../posting/slots.ts';
 import { endReplays } from './replays/store.ts';
 
 export type EndpointId = WebhookEndpointRow['id'];
@@ -93,17 +94,6 @@ export async function endPending(
   await endReplays(tx, endpointId);
   await endPendingStatement.all(tx, { ...(why === 'disabled' ? DISABLED : DELETED), endpointId, now });
 }
-
-/** An endpoint with deliveries that are still pending. */
-export type WaitingEndpoint = {
-  endpointId: EndpointId;
-  /** Tenant of the endpoint; null when the endpoint was deleted. */
-  tenantId: WebhookEndpointRow['tenantId'] | null;
-  /** Time at which the first delivery falls due or its lease ends, but not before the endpoint's suspension ends. */
-  dueAt: number;
-  /** 1 when the last post of the endpoint failed. */
-  failing: 0 | 1;
-};
 
 /** Skips from endpoint to endpoint in the index, so that the cost does not depend on the number of deliveries. */
 const waitingEndpoints = statement((db) => ({

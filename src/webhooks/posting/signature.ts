@@ -1,5 +1,5 @@
 /**
- * Signs webhook posts, and verifies signatures as a receiver does (specification 6). The key is the secret in the
+ * Signs the posts of webhooks and inbound routes, and verifies signatures as a receiver does (specification 6). The key is the secret in the
  * form that the customer sees, with `whsec_`.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -21,7 +21,11 @@ export function newSecret(): string {
  * Returns the signature header `t=<unix>,v1=<hex>`: HMAC-SHA256 over `<t>.<body>` (specification 6 step 3), with
  * another `v1=` for each further secret.
  */
-export function signPayload(secrets: readonly string[], timestampSeconds: number, body: string): string {
+export function signPayload(
+  secrets: readonly string[],
+  timestampSeconds: number,
+  body: string | Uint8Array,
+): string {
   const signatures = secrets.map((secret) => `v1=${hmacHex(secret, String(timestampSeconds), body)}`);
   return [`t=${timestampSeconds}`, ...signatures].join(',');
 }
@@ -33,11 +37,11 @@ export function signPayload(secrets: readonly string[], timestampSeconds: number
  */
 export function signStandard(
   secrets: readonly string[],
-  { id, timestampSeconds, body }: { id: string; timestampSeconds: number; body: string },
+  { id, timestampSeconds, body }: { id: string; timestampSeconds: number; body: string | Uint8Array },
 ): string {
   const sign = (secret: string) => {
     const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64')}`;
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.`).update(body).digest('base64')}`;
   };
   return secrets.map(sign).join(' ');
 }
@@ -65,8 +69,8 @@ export function verifySignature({ secret, header, body, nowSeconds }: SignedPost
   return candidates.some((candidate) => equal(Buffer.from(candidate.slice(3)), expected));
 }
 
-function hmacHex(secret: string, t: string, body: string): string {
-  return createHmac('sha256', secret).update(`${t}.${body}`).digest('hex');
+function hmacHex(secret: string, t: string, body: string | Uint8Array): string {
+  return createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex');
 }
 
 function equal(left: Buffer, right: Buffer): boolean {

@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import Stripe from 'stripe';
-import { newSecret, signPayload, signStandard, verifySignature } from '../../src/webhooks/signature.ts';
+import {
+  newSecret,
+  signPayload,
+  signStandard,
+  verifySignature,
+} from '../../../src/webhooks/posting/signature.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const T = 1_800_000_000;

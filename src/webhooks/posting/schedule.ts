@@ -1,6 +1,10 @@
-/** Computes when a failed post is retried, and for how long its endpoint is suspended. */
-import { jitter } from '../system/backoff.ts';
-import type { Random } from '../system/random.ts';
+/**
+ * Computes when a failed post is retried, and for how long its endpoint is suspended. An endpoint is what is posted to:
+ * a webhook endpoint, or an inbound route.
+ */
+import { jitter } from '../../system/backoff.ts';
+import type { Random } from '../../system/random.ts';
+import type { PostOutcome } from './post.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -24,13 +28,34 @@ const JITTER_SHARE = 0.1;
 const MAX_RETRY_AFTER_MS = 10 * HOUR_MS;
 
 /** Returns the delay after the attempt with this number, in milliseconds; undefined when it was the last one. */
-export function retryDelayMs(
+function retryDelayMs(
   { attempts, retryAfterMs = 0 }: { attempts: number; retryAfterMs: number | undefined },
   random: Random,
 ): number | undefined {
   const delayMs = RETRY_DELAYS_MS[attempts - 1];
   if (delayMs === undefined) return undefined;
   return Math.max(jitter(random, delayMs, JITTER_SHARE), Math.min(retryAfterMs, MAX_RETRY_AFTER_MS));
+}
+
+/** The state of a delivery after a post: it has ended, or is due again. */
+type NextAttempt =
+  | { state: 'delivered' | 'failed'; dueAt: null }
+  /** `dueAt` is the time of the next post in Unix milliseconds. */
+  | { state: 'pending'; dueAt: number };
+
+/** Returns the state of a delivery after its attempt with this number. */
+export function nextAttempt(
+  attempts: number,
+  outcome: PostOutcome,
+  { now, random }: { now: number; random: Random },
+): NextAttempt {
+  if (outcome.kind === 'delivered') return { state: 'delivered', dueAt: null };
+  if (outcome.kind === 'gone') return { state: 'failed', dueAt: null };
+  const retryAfterMs = outcome.kind === 'refused' ? outcome.retryAfterMs : undefined;
+  const delayMs = retryDelayMs({ attempts, retryAfterMs }, random);
+  return delayMs === undefined
+    ? { state: 'failed', dueAt: null }
+    : { state: 'pending', dueAt: now + delayMs };
 }
 
 /**

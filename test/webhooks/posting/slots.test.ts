@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EndpointId, WaitingEndpoint } from '../../src/webhooks/deliveries/store.ts';
-import { IN_FLIGHT, Slots } from '../../src/webhooks/slots.ts';
+import type { EndpointId } from '../../../src/webhooks/deliveries/store.ts';
+import { IN_FLIGHT, Slots, type WaitingEndpoint } from '../../../src/webhooks/posting/slots.ts';
 
 const NOW = 1_000;
 /** Each endpoint has its own tenant, unless the call names one. */

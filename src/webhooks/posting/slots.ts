@@ -5,10 +5,8 @@
  * failed has one slot, and all such endpoints together never take the last quarter. However many receivers are dead, of
  * one tenant or of many, the others are served.
  */
-import { mayTakeAnother, Shares } from '../system/shares.ts';
-import type { EndpointId, WaitingEndpoint } from './deliveries/store.ts';
-import type { Claim } from './lease.ts';
-import type { Receiver } from './store.ts';
+import type { Id } from '../../system/ids.ts';
+import { mayTakeAnother, Shares } from '../../system/shares.ts';
 
 /** Maximum number of concurrent posts. */
 export const IN_FLIGHT = 256;
@@ -18,25 +16,40 @@ const IN_FLIGHT_PER_FAILING_ENDPOINT = 1;
 /** Maximum number of concurrent posts to all endpoints together whose last post failed. */
 const IN_FLIGHT_FAILING = 192;
 
+/** A webhook endpoint, or an inbound route, with deliveries that are still pending. */
+export type WaitingEndpoint<EndpointId = Id<'wh'>> = {
+  endpointId: EndpointId;
+  /** Tenant of the endpoint; null when the endpoint was deleted. */
+  tenantId: Id<'ten'> | null;
+  /** Time at which the first delivery falls due or its lease ends, but not before the endpoint's suspension ends. */
+  dueAt: number;
+  /** 1 when the last post of the endpoint failed. */
+  failing: 0 | 1;
+};
+
+/** Number of due deliveries of an endpoint that may be leased. */
+export type Claim<EndpointId = Id<'wh'>> = { endpointId: EndpointId; limit: number };
+
 type TenantId = WaitingEndpoint['tenantId'];
+type Holder<EndpointId> = { id: EndpointId; tenantId: TenantId };
 type Limits = { limit: number; perEndpoint: number };
 /**
  * A tenant while slots are given out: the number of slots it holds, new ones included, and its endpoints with due
  * posts.
  */
-type Candidate = { held: number; endpoints: WaitingEndpoint[] };
+type Candidate<EndpointId> = { held: number; endpoints: WaitingEndpoint<EndpointId>[] };
 
 /** Counts the posts in flight by endpoint and by tenant. */
-export class Slots {
+export class Slots<EndpointId extends string = Id<'wh'>> {
   readonly #byEndpoint = new Counts<EndpointId>();
   readonly #shares = new Shares<TenantId>(IN_FLIGHT);
 
-  take({ id, tenantId }: Pick<Receiver, 'id' | 'tenantId'>): void {
+  take({ id, tenantId }: Holder<EndpointId>): void {
     this.#byEndpoint.add(id, 1);
     this.#shares.count(tenantId);
   }
 
-  free({ id, tenantId }: Pick<Receiver, 'id' | 'tenantId'>): void {
+  free({ id, tenantId }: Holder<EndpointId>): void {
     this.#byEndpoint.add(id, -1);
     this.#shares.release(tenantId);
   }
@@ -46,7 +59,10 @@ export class Slots {
    *
    * @param waiting all waiting endpoints, also those with posts in flight
    */
-  share(waiting: readonly WaitingEndpoint[], { now, limit }: { now: number; limit: number }): Claim[] {
+  share(
+    waiting: readonly WaitingEndpoint<EndpointId>[],
+    { now, limit }: { now: number; limit: number },
+  ): Claim<EndpointId>[] {
     const due = waiting.filter(({ dueAt }) => dueAt <= now);
     return this.#assign(waiting, due, { limit, perEndpoint: IN_FLIGHT_PER_ENDPOINT });
   }
@@ -56,19 +72,19 @@ export class Slots {
    * and were given none since. The due posts of the others may be settled already.
    */
   shareRest(
-    waiting: readonly WaitingEndpoint[],
+    waiting: readonly WaitingEndpoint<EndpointId>[],
     { now, limit, given }: { now: number; limit: number; given: ReadonlySet<EndpointId> },
-  ): Claim[] {
+  ): Claim<EndpointId>[] {
     const rest = waiting.filter(({ endpointId, dueAt }) => dueAt <= now && !given.has(endpointId));
     return this.#assign(waiting, rest, { limit, perEndpoint: 1 });
   }
 
   /** Gives out slots in rounds: each round gives one slot to every tenant that holds the fewest. */
   #assign(
-    waiting: readonly WaitingEndpoint[],
-    due: readonly WaitingEndpoint[],
+    waiting: readonly WaitingEndpoint<EndpointId>[],
+    due: readonly WaitingEndpoint<EndpointId>[],
     { limit, perEndpoint }: Limits,
-  ): Claim[] {
+  ): Claim<EndpointId>[] {
     const granted = new Counts<EndpointId>();
     let left = limit;
     let { free } = this.#shares;
@@ -76,7 +92,7 @@ export class Slots {
     let candidates = this.#candidates(due);
     while (left > 0 && candidates.length > 0) {
       const fewest = candidates.reduce((least, { held }) => Math.min(least, held), IN_FLIGHT);
-      const served = new Set<Candidate>();
+      const served = new Set<Candidate<EndpointId>>();
       for (const tenant of candidates) {
         if (left <= 0) break;
         if (tenant.held > fewest || !mayTakeAnother({ held: tenant.held, free })) continue;
@@ -95,18 +111,18 @@ export class Slots {
   }
 
   /** Groups due endpoints by tenant, those that waited longest first. */
-  #candidates(due: readonly WaitingEndpoint[]): Candidate[] {
+  #candidates(due: readonly WaitingEndpoint<EndpointId>[]): Candidate<EndpointId>[] {
     const byTenant = Map.groupBy(due, ({ tenantId }) => tenantId);
     return [...byTenant].map(([tenantId, endpoints]) => ({ held: this.#shares.heldBy(tenantId), endpoints }));
   }
 
   /** Returns the tenant's endpoint that holds the fewest slots, and among equals the one that waited longest. */
   #pick(
-    { endpoints }: Candidate,
+    { endpoints }: Candidate<EndpointId>,
     granted: Counts<EndpointId>,
     { perEndpoint, leftFailing }: { perEndpoint: number; leftFailing: number },
-  ): WaitingEndpoint | undefined {
-    let best: WaitingEndpoint | undefined;
+  ): WaitingEndpoint<EndpointId> | undefined {
+    let best: WaitingEndpoint<EndpointId> | undefined;
     let fewest = perEndpoint;
     for (const endpoint of endpoints) {
       const held = this.#byEndpoint.of(endpoint.endpointId) + granted.of(endpoint.endpointId);
@@ -119,7 +135,7 @@ export class Slots {
   }
 
   /** Returns the endpoint that can get a slot first when it falls due. The others get one when a post ends. */
-  next(waiting: readonly WaitingEndpoint[]): WaitingEndpoint | undefined {
+  next(waiting: readonly WaitingEndpoint<EndpointId>[]): WaitingEndpoint<EndpointId> | undefined {
     const freeForFailing = this.#freeForFailing(waiting) > 0;
     return waiting.find(
       ({ endpointId, tenantId, failing }) =>
@@ -129,7 +145,7 @@ export class Slots {
     );
   }
 
-  #freeForFailing(waiting: readonly WaitingEndpoint[]): number {
+  #freeForFailing(waiting: readonly WaitingEndpoint<EndpointId>[]): number {
     let free = IN_FLIGHT_FAILING;
     for (const { endpointId, failing } of waiting) if (failing) free -= this.#byEndpoint.of(endpointId);
     return free;

@@ -1,5 +1,5 @@
 /** Checks URLs that are posted to on behalf of a tenant: webhook endpoints, and the destinations of inbound routes. */
-import { invalid } from '../system/errors.ts';
+import { invalid } from '../../system/errors.ts';
 
 /**
  * Maximum length of a URL that browsers and proxies commonly support (RFC 9110 4.1 recommends at least 8000 octets).

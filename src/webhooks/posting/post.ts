@@ -1,0 +1,131 @@
+/**
+ * Makes one signed post to a URL of a tenant, and interprets the answer. Webhooks and inbound routes post in the same
+ * way: through the guard against internal targets, without redirects, within a time limit, and with the same signatures.
+ */
+
+import { errorCode, errorMessage } from '../../system/errors.ts';
+import type { HttpResponse } from '../../system/fetch/answer.ts';
+import { cleanForeignText } from '../../system/foreign-text.ts';
+import type { PartApp } from '../../thread-app.ts';
+import { VERSION } from '../../version.ts';
+import { signPayload, signStandard } from './signature.ts';
+
+/** Time limit of a post, from the first packet to the last byte. */
+const POST_TIMEOUT_MS = 15_000;
+/** Maximum number of bytes of an answer that the log of posts keeps. Our own limit. */
+const MAX_RESPONSE_BYTES = 4_096;
+const MAX_ERROR_CHARACTERS = 500;
+
+export type PostOutcome =
+  | { kind: 'delivered'; response: ReceivedResponse }
+  /** A 410 means that the receiver wants no more posts (Standard Webhooks). */
+  | { kind: 'gone'; response: ReceivedResponse }
+  /** Any other answer, redirects included. `retryAfterMs` is the delay that the receiver asked for. */
+  | { kind: 'refused'; response: ReceivedResponse; retryAfterMs: number | undefined }
+  /** There was no answer: a refused target, an error of DNS, TCP or TLS, or a timeout. */
+  | { kind: 'unreachable'; error: string };
+
+type ReceivedResponse = { status: number; timeMs: number; body: string };
+
+type SignedPost = {
+  url: string;
+  /** The secrets that sign the post, the current one first. */
+  secrets: readonly string[];
+  /** Id of the delivery, which all attempts share. */
+  deliveryId: string;
+  /** Id of the message in the sense of Standard Webhooks, which all attempts share. */
+  messageId: string;
+  /** Further header fields, in lower case. */
+  headers: Readonly<Record<string, string>>;
+  /** JSON in UTF-8. */
+  body: string | Uint8Array;
+};
+
+export type SigningApp = Pick<PartApp, 'fetch' | 'clock' | 'config'>;
+
+/** Posts the body, signed at the current time. It never throws for an error of the receiver. */
+export async function postSigned(
+  app: SigningApp,
+  { url, secrets, deliveryId, messageId, headers, body }: SignedPost,
+): Promise<PostOutcome> {
+  const timestampSeconds = Math.floor(app.clock.now() / 1_000);
+  const startedAt = app.clock.elapsed();
+  try {
+    const response = await app.fetch({
+      method: 'POST',
+      url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': `Postrider/${VERSION}`,
+        [app.config.webhooks.signatureHeader]: signPayload(secrets, timestampSeconds, body),
+        ...headers,
+        'x-service-delivery': deliveryId,
+        'webhook-id': messageId,
+        'webhook-timestamp': String(timestampSeconds),
+        'webhook-signature': signStandard(secrets, { id: messageId, timestampSeconds, body }),
+      },
+      body,
+      timeoutMs: POST_TIMEOUT_MS,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+    });
+    return judge(response, app.clock.elapsed() - startedAt, app.clock.now());
+  } catch (error) {
+    return { kind: 'unreachable', error: describe(error) };
+  }
+}
+
+/** Returns the error of a post as text for the owner of the URL; null when there was none. */
+export function errorOf(outcome: PostOutcome): string | null {
+  if (outcome.kind === 'delivered') return null;
+  return outcome.kind === 'unreachable' ? outcome.error : `The receiver answered ${outcome.response.status}`;
+}
+
+/** The fields that the log of posts keeps about the last answer. */
+type PostResult = {
+  responseStatus: number | null;
+  responseTimeMs: number | null;
+  responseBody: string | null;
+  error: string | null;
+};
+
+/** Returns the fields that the log of posts keeps about the answer. */
+export function resultOf(outcome: PostOutcome): PostResult {
+  const response = outcome.kind === 'unreachable' ? null : outcome.response;
+  return {
+    responseStatus: response?.status ?? null,
+    responseTimeMs: response?.timeMs ?? null,
+    responseBody: response?.body ?? null,
+    error: errorOf(outcome),
+  };
+}
+
+function judge(
+  { status, headers, body, truncated }: HttpResponse,
+  elapsedMs: number,
+  nowMs: number,
+): PostOutcome {
+  const response = { status, timeMs: Math.round(elapsedMs), body: readText(body, truncated) };
+  if (status >= 200 && status < 300) return { kind: 'delivered', response };
+  if (status === 410) return { kind: 'gone', response };
+  return { kind: 'refused', response, retryAfterMs: readRetryAfter(headers['retry-after'], nowMs) };
+}
+
+/** Returns the body as UTF-8, whatever its declared charset is. A character that was cut at the end is left out. */
+function readText(body: Buffer, truncated: boolean): string {
+  return cleanForeignText(new TextDecoder().decode(body, { stream: truncated }), MAX_RESPONSE_BYTES);
+}
+
+/** Returns the requested delay, which is in seconds or a date (RFC 9110 10.2.3). Any other value is ignored. */
+function readRetryAfter(header: string | string[] | undefined, nowMs: number): number | undefined {
+  const [text] = [header].flat();
+  if (text === undefined) return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * 1_000;
+  const dateMs = Date.parse(text);
+  return Number.isNaN(dateMs) ? undefined : Math.max(dateMs - nowMs, 0);
+}
+
+/** Returns the text of an error. The error of several failed addresses has no message of its own. */
+function describe(error: unknown): string {
+  const text = errorMessage(error) || errorCode(error) || 'unknown';
+  return cleanForeignText(text, MAX_ERROR_CHARACTERS);
+}
