@@ -8,12 +8,14 @@ import { createApiServer } from '../../src/api.ts';
 import { type App, openApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
 import type { Mode } from '../../src/db/tables.ts';
+import { createOverload } from '../../src/system/guards/overload.ts';
 import { type Id, newId } from '../../src/system/ids.ts';
 import type { System } from '../../src/system/system.ts';
 import { createApiKey, type NewKey } from '../../src/tenants/keys.ts';
 import { insertTenant } from '../../src/tenants/store.ts';
 import { ANY_TARGET } from './any-target.ts';
 import { conforming } from './conformance.ts';
+import { IDLE_LOAD } from './idle-guards.ts';
 import { newDataDirectory } from './new-data-directory.ts';
 import { zoneDns } from './zone-dns.ts';
 
@@ -80,7 +82,8 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     probeTls: async () => ({ kind: 'valid' as const }),
     ...options.system,
   };
-  const app = await openApp(config, system, { readers: 1 });
+  const opened = await openApp(config, system, { readers: 1 });
+  const app = { ...opened, guards: withoutLoad(opened) };
   const server = conforming(await createApiServer(app));
   const first = await addTenant(app, 'default');
   async function close() {
@@ -100,6 +103,14 @@ export async function openTestApp(options: TestAppOptions = {}): Promise<TestApp
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/**
+ * Returns the guards of an app that never sheds requests because of load: a fake clock may jump while a write is pending,
+ * which would count as a writer that is late by that much.
+ */
+function withoutLoad({ guards, disk }: App): App['guards'] {
+  return { ...guards, overload: createOverload({ ...IDLE_LOAD, isDiskLow: () => disk.isBelowReserve }) };
 }
 
 /** Reports a disk with free space, since the disk of the test machine may be full. */
