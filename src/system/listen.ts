@@ -4,9 +4,9 @@
  */
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { type AcceptTlsOptions, acceptTls } from './accept-tls.ts';
-import { addressBlock } from './address-block.ts';
 import type { Clock, Timer } from './clock.ts';
 import { errorCode } from './errors.ts';
+import { createConnectionCounts } from './guards/connection-counts.ts';
 import type { Metrics } from './metrics.ts';
 
 export type ListenOptions = {
@@ -139,39 +139,34 @@ function guardConnections(
   const deliver = (socket: Socket): void => {
     for (const handle of handlers) handle.call(server, socket);
   };
-  const countByClient = new Map<string, number>();
+  const counts = createConnectionCounts(limits.perAddress);
 
-  function reasonToRefuse(address: string, client: string): RefusalReason | undefined {
+  /** Counts a connection within the limits. Returns the reason to refuse any other. */
+  function count(socket: Socket): RefusalReason | undefined {
     if (open.size >= limits.total) return 'total';
+    const address = socket.remoteAddress ?? '';
     // A UNIX socket has no address.
-    if (address === '' || limits.isExempt?.(address)) return undefined;
-    return (countByClient.get(client) ?? 0) >= limits.perAddress ? 'address' : undefined;
-  }
-
-  function count(socket: Socket, client: string): void {
+    const isLimited = address !== '' && !limits.isExempt?.(address);
+    const release = isLimited ? counts.take(address) : () => {};
+    if (!release) return 'address';
     open.add(socket);
-    countByClient.set(client, (countByClient.get(client) ?? 0) + 1);
     socket.once('close', () => {
       open.delete(socket);
-      const left = (countByClient.get(client) ?? 0) - 1;
-      if (left > 0) countByClient.set(client, left);
-      else countByClient.delete(client);
+      release();
     });
+    return undefined;
   }
 
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     // An error without a listener would end the process.
     socket.on('error', () => {});
-    const address = socket.remoteAddress ?? '';
-    const client = addressBlock(address);
-    const reason = reasonToRefuse(address, client);
+    const reason = count(socket);
     if (reason !== undefined) {
       metrics?.refusedConnections.inc({ listener: section, reason });
       socket.end(tls ? '' : refusal(), () => socket.destroy());
       return;
     }
-    count(socket, client);
     if (!tls) return deliver(socket);
     // A failed handshake has closed the connection, and there is nobody to tell.
     acceptTls(clock, socket, tls).then(deliver, () => {});

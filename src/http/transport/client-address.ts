@@ -5,7 +5,7 @@
  */
 import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import ipaddr from 'ipaddr.js';
+import { hasZone, plainAddress } from '../../system/address-block.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -47,17 +47,4 @@ function readForwardedFor(
     if (!trusted.has(address)) return address;
   }
   return address;
-}
-
-/**
- * Returns one spelling for all forms of an address: `::ffff:192.0.2.1` becomes `192.0.2.1`. Other text is returned
- * unchanged.
- */
-export function plainAddress(text: string): string {
-  return isIP(text) === 0 || hasZone(text) ? text : ipaddr.process(text).toString();
-}
-
-/** An address with a zone, such as `fe80::1%eth0`, means nothing outside the link of the machine that named it. */
-function hasZone(address: string): boolean {
-  return address.includes('%');
 }

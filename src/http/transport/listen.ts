@@ -1,7 +1,7 @@
 /** Makes an HTTP server listen. It stops in the order that lets every request in progress be answered. */
+import { plainAddress } from '../../system/address-block.ts';
 import { type Endpoint, type Listener, listen } from '../../system/listen.ts';
 import type { System } from '../../system/system.ts';
-import { plainAddress } from './client-address.ts';
 import { refuseConnection } from './malformed.ts';
 import type { HttpServer } from './server.ts';
 

@@ -48,22 +48,12 @@ const NO_STORAGE: ReplyCode = { code: 452, status: '4.3.1' };
 /** A bug of ours. The client keeps the message and tries again later. */
 const INTERNAL: ReplyCode = { code: 451, status: '4.3.0' };
 
-/** Maximum length of a reply line with its CRLF (RFC 5321 section 4.5.3.1.5). */
-const MAX_LINE_OCTETS = 512;
-
 /**
- * Returns the reply to any error, without its CRLF. An error that is not a refusal says nothing about itself; the
- * caller logs it.
+ * Returns the reply to any error. An error that is not a refusal says nothing about itself; the caller logs it.
  */
-export function smtpReplyTo(error: unknown): string {
+export function refusalReply(error: unknown): ReplyCode & { text: string } {
   if (!(error instanceof AppError))
-    return lineOf(INTERNAL, 'The server failed to process the request; try again later');
+    return { ...INTERNAL, text: 'The server failed to process the request; try again later' };
   const isFull = error.code === 'unavailable' && error.options.shortage === 'disk';
-  return lineOf(isFull ? NO_STORAGE : REPLIES[error.code], error.message);
-}
-
-/** The text of a reply is printable ASCII (RFC 5321 section 4.2). */
-function lineOf({ code, status }: ReplyCode, text: string): string {
-  const line = `${code} ${status} ${text.replace(/[^ -~]+/g, '?')}`;
-  return line.slice(0, MAX_LINE_OCTETS - 2);
+  return { ...(isFull ? NO_STORAGE : REPLIES[error.code]), text: error.message };
 }

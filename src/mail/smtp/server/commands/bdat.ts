@@ -1,0 +1,101 @@
+/** BDAT (RFC 3030 section 2): brings a message in chunks of announced size, which the session reads as one body. */
+import { type BodySource, MessageAbandoned } from '../body.ts';
+import { OctetCheck } from '../octet-check.ts';
+import { Patience } from '../patience.ts';
+import { BAD_SEQUENCE, type Command, type Connection, endless, fault, splitLine } from './command.ts';
+import { NO_RECIPIENTS, receive } from './receive.ts';
+
+type Chunk = { sizeBytes: number; isLast: boolean };
+
+const ARGUMENT = /^([0-9]{1,15})( +LAST)?$/i;
+/** Commands that give up a message between two chunks. Any other command is answered, and the message goes on. */
+const ABANDONING = new Set(['RSET', 'HELO', 'EHLO', 'LHLO', 'STARTTLS', 'QUIT']);
+
+export const bdat: Command = {
+  group: 'within',
+  async run(connection, argument) {
+    const { transaction } = connection;
+    const source = new ChunkSource(connection, parseChunk(connection, argument));
+    if (!transaction || transaction.recipients === 0) {
+      // The chunk follows without waiting for a reply, so it is always read.
+      await source.discard();
+      return transaction ? NO_RECIPIENTS : BAD_SEQUENCE;
+    }
+    transaction.isChunked = true;
+    await receive(connection, source, transaction);
+    return undefined;
+  },
+};
+
+/** Returns the size of a chunk. Without it nobody knows where the next command begins, so the connection ends. */
+function parseChunk({ context }: Connection, argument: string): Chunk {
+  const [, digits, last] = ARGUMENT.exec(argument) ?? [];
+  if (digits === undefined)
+    fault('chunk_size', { code: 501, status: '5.5.4', text: 'The argument of BDAT must be a size' });
+  const sizeBytes = Number(digits);
+  if (sizeBytes > context.limits.messageBytes) throw endless();
+  return { sizeBytes, isLast: last !== undefined };
+}
+
+class ChunkSource implements BodySource {
+  readonly #connection: Connection;
+  readonly #patience: Patience;
+  readonly #check = new OctetCheck();
+  #chunk: Chunk;
+  #leftBytes: number;
+
+  constructor(connection: Connection, chunk: Chunk) {
+    this.#connection = connection;
+    this.#patience = new Patience(connection.context.clock, connection.context.limits);
+    this.#chunk = chunk;
+    this.#leftBytes = chunk.sizeBytes;
+  }
+
+  get fault() {
+    return this.#check.fault;
+  }
+
+  async read(): Promise<Buffer | undefined> {
+    while (this.#leftBytes === 0) {
+      if (this.#chunk.isLast) {
+        this.#check.end();
+        return undefined;
+      }
+      await this.#readNextChunk();
+    }
+    const bytes = await this.#readBytes();
+    this.#check.next(bytes);
+    return bytes;
+  }
+
+  async discard(): Promise<void> {
+    while (this.#leftBytes > 0) await this.#readBytes();
+  }
+
+  async #readBytes(): Promise<Buffer> {
+    const { wire } = this.#connection;
+    const bytes = await this.#patience.read((timeoutMs) => wire.readBytes(timeoutMs, this.#leftBytes));
+    this.#leftBytes -= bytes.length;
+    return bytes;
+  }
+
+  /** Accepts a chunk and reads commands until the next one. */
+  async #readNextChunk(): Promise<void> {
+    const { context, wire } = this.#connection;
+    wire.send(`250 2.0.0 ${this.#chunk.sizeBytes} octets received\r\n`);
+    for (;;) {
+      const line = await wire.readLine(context.commandMs());
+      const { verb, argument } = splitLine(line);
+      if (verb === 'BDAT') {
+        this.#chunk = parseChunk(this.#connection, argument);
+        this.#leftBytes = this.#chunk.sizeBytes;
+        return;
+      }
+      if (ABANDONING.has(verb)) {
+        wire.unreadLine(line);
+        throw new MessageAbandoned();
+      }
+      await this.#connection.runLine(line);
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/** Types that every command uses: the connection that it runs on, and the command itself. */
+import type { Socket } from 'node:net';
+import type { Clock } from '../../../../system/clock.ts';
+import { AppError } from '../../../../system/errors.ts';
+import type { Log } from '../../../../system/log.ts';
+import { refusalReply } from '../../refusal.ts';
+import { ConnectionFault, type FaultReason } from '../fault.ts';
+import { formatReply } from '../format-reply.ts';
+import type { SmtpMetrics } from '../metrics.ts';
+import type { SmtpLimits, SmtpServerOptions } from '../options.ts';
+import type { Reply, Sender, Session, SmtpClient } from '../session.ts';
+import type { Wire } from '../wire.ts';
+
+/** State and settings that all connections of a listener share. */
+export type SmtpContext = {
+  clock: Clock;
+  log: Pick<Log, 'error'>;
+  metrics: SmtpMetrics;
+  options: SmtpServerOptions;
+  limits: SmtpLimits;
+  /** Connections that are open. */
+  connections: Set<Connection>;
+  /** Ends every connection before its next command, once the listener closes. */
+  shutdown: ConnectionFault | undefined;
+  /** Returns the time for the next command, which is short while connections are scarce. */
+  commandMs(): number;
+  /**
+   * Counts a connection of this address, which a proxy may have named.
+   * @throws ConnectionFault beyond the limits
+   */
+  limitAddress(socket: Socket, address: string, isProxied: boolean): void;
+};
+
+export type Connection = {
+  readonly context: SmtpContext;
+  readonly session: Session;
+  wire: Wire;
+  client: SmtpClient;
+  transaction: Transaction | undefined;
+  /** Counts since the beginning or the last accepted message. */
+  readonly counts: {
+    errors: number;
+    idleCommands: number;
+    refusedRecipients: number;
+    deferredRecipients: number;
+  };
+  isOpen: boolean;
+  /** Runs one command line and sends its reply. */
+  runLine(line: string): Promise<void>;
+};
+
+export type Transaction = {
+  sender: Sender;
+  /** Number of accepted recipients. */
+  recipients: number;
+  /** True once the first BDAT has come. */
+  isChunked: boolean;
+};
+
+export type Command = {
+  /** Returns the reply; undefined when it was sent already. */
+  run(connection: Connection, argument: string): Reply | Promise<Reply | undefined> | undefined;
+  /** The command leads to no message. */
+  isIdle?: true;
+  /**
+   * `within`: the reply may wait for those of later commands, and leaves with them (RFC 2920 section 3.2). `last`: the
+   * client must wait for the reply before it sends more (RFC 2920 section 3.1), and the connection of one that does not
+   * is ended, so that nothing of it is read in another sense than the client meant. Other replies are sent at once.
+   */
+  group?: 'within' | 'last';
+};
+
+export const BAD_SEQUENCE: Reply = { code: 503, status: '5.5.1', text: 'This command is out of sequence' };
+export const BAD_ARGUMENT: Reply = {
+  code: 501,
+  status: '5.5.4',
+  text: 'The argument of the command is malformed',
+};
+
+/** Asks the session. An error that it throws is a refusal. */
+export async function ask(
+  { context, session, client }: Connection,
+  hook: 'connect' | 'ehlo' | 'mail' | 'rcpt',
+  question: (session: Session, client: SmtpClient) => Promise<Reply | undefined>,
+): Promise<Reply | undefined> {
+  try {
+    const refusal = await question(session, client);
+    if (refusal) context.metrics.refused(hook);
+    return refusal;
+  } catch (error) {
+    context.metrics.refused(hook);
+    return replyToError(context, error);
+  }
+}
+
+/** Returns the reply to an error of a session, and logs one that is no refusal. */
+export function replyToError({ log }: Pick<SmtpContext, 'log'>, error: unknown): Reply {
+  if (!(error instanceof AppError)) log.error({ err: error }, 'SMTP session failed');
+  return refusalReply(error);
+}
+
+/** Sends a reply, after which a 421 ends the connection. Refusals are counted as errors unless they are counted elsewhere. */
+export function sendReply(connection: Connection, reply: Reply, isCounted = reply.code >= 400): void {
+  connection.wire.send(formatReply(reply));
+  if (isCounted) connection.counts.errors++;
+  if (reply.code === 421) connection.isOpen = false;
+}
+
+/** Forgets the transaction. */
+export function endTransaction(connection: Connection): void {
+  if (!connection.transaction) return;
+  connection.transaction = undefined;
+  connection.session.reset();
+}
+
+/** Ends the connection, after a last reply, because of what the client did. */
+export function fault(reason: FaultReason, reply: Reply): never {
+  throw new ConnectionFault(reason, reply);
+}
+
+/** Ends the connection of a client that sends more of a message than the server drops for it. */
+export function endless(): ConnectionFault {
+  return new ConnectionFault('message_size', {
+    code: 552,
+    status: '5.3.4',
+    text: 'The message is too large',
+  });
+}
+
+/** Returns the verb of a line in upper case. Spaces at the end are ignored (RFC 5321 section 4.1.1). */
+export function splitLine(line: string): { verb: string; argument: string } {
+  const trimmed = line.trimEnd();
+  const space = trimmed.indexOf(' ');
+  if (space < 0) return { verb: trimmed.toUpperCase(), argument: '' };
+  return { verb: trimmed.slice(0, space).toUpperCase(), argument: trimmed.slice(space + 1).trimStart() };
+}

@@ -1,0 +1,60 @@
+/** HELO, EHLO and LHLO (RFC 5321 section 4.1.1.1, RFC 2033 section 4.1). */
+import { formatBareReply } from '../format-reply.ts';
+import type { Reply, SmtpProtocol } from '../session.ts';
+import { ask, BAD_ARGUMENT, type Command, type Connection, endTransaction } from './command.ts';
+
+/**
+ * Matches what domains and address literals consist of. Underscores are common in names of Windows hosts. The name goes
+ * into header fields, so it has no other characters.
+ */
+const NAME = /^[A-Za-z0-9._:[\]-]{1,255}$/;
+
+export const helo: Command = {
+  run: (connection, argument) => greet(connection, argument, 'SMTP'),
+  isIdle: true,
+  group: 'last',
+};
+
+export const ehlo: Command = { ...helo, run: (connection, argument) => greet(connection, argument, 'ESMTP') };
+export const lhlo: Command = { ...helo, run: (connection, argument) => greet(connection, argument, 'LMTP') };
+
+async function greet(
+  connection: Connection,
+  argument: string,
+  protocol: 'SMTP' | 'ESMTP' | 'LMTP',
+): Promise<Reply | undefined> {
+  if (!NAME.test(argument)) return BAD_ARGUMENT;
+  // A greeting ends a transaction (RFC 5321 section 4.1.4).
+  endTransaction(connection);
+  const { context, client, wire } = connection;
+  connection.client = { ...client, helo: argument, protocol: withTls(protocol, client.tls !== undefined) };
+  const refusal = await ask(connection, 'ehlo', (session, greeted) => session.ehlo(greeted));
+  if (refusal) {
+    connection.client = client;
+    return refusal;
+  }
+  const { hostname } = context.options;
+  wire.send(formatBareReply(250, protocol === 'SMTP' ? [hostname] : [hostname, ...extensions(connection)]));
+  return undefined;
+}
+
+function withTls(protocol: 'SMTP' | 'ESMTP' | 'LMTP', isEncrypted: boolean): SmtpProtocol {
+  return protocol === 'SMTP' || !isEncrypted ? protocol : `${protocol}S`;
+}
+
+function extensions({ context: { options, limits }, client }: Connection): string[] {
+  return [
+    // A size without a number would mean that there is no maximum (RFC 1870 section 4).
+    `SIZE ${limits.messageBytes}`,
+    // These are defined in RFC 2920, RFC 6152, RFC 6531, RFC 3030 and RFC 2034.
+    'PIPELINING',
+    '8BITMIME',
+    'SMTPUTF8',
+    'CHUNKING',
+    'ENHANCEDSTATUSCODES',
+    // Clients that know this limit (RFC 9422 section 4) do not run into it.
+    `LIMITS RCPTMAX=${limits.recipients}`,
+    // STARTTLS is not offered once TLS has begun (RFC 3207 section 4.2), and REQUIRETLS only then (RFC 8689 section 2).
+    ...(client.tls ? ['REQUIRETLS'] : options.tls ? ['STARTTLS'] : []),
+  ];
+}

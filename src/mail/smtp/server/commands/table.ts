@@ -1,0 +1,34 @@
+/** The commands of each protocol by their verbs. AUTH joins here. */
+import { bdat } from './bdat.ts';
+import type { Command } from './command.ts';
+import { data } from './data.ts';
+import { expn } from './expn.ts';
+import { ehlo, helo, lhlo } from './greet.ts';
+import { help } from './help.ts';
+import { mail } from './mail.ts';
+import { noop } from './noop.ts';
+import { quit } from './quit.ts';
+import { rcpt } from './rcpt.ts';
+import { rset } from './rset.ts';
+import { starttls } from './starttls.ts';
+import { vrfy } from './vrfy.ts';
+
+const COMMON: Readonly<Record<string, Command>> = {
+  MAIL: mail,
+  RCPT: rcpt,
+  DATA: data,
+  BDAT: bdat,
+  RSET: rset,
+  NOOP: noop,
+  HELP: help,
+  VRFY: vrfy,
+  EXPN: expn,
+  STARTTLS: starttls,
+  QUIT: quit,
+};
+
+export const COMMANDS: Readonly<Record<'smtp' | 'lmtp', ReadonlyMap<string, Command>>> = {
+  smtp: new Map(Object.entries({ ...COMMON, HELO: helo, EHLO: ehlo })),
+  // LMTP has a greeting of its own (RFC 2033 section 4.1).
+  lmtp: new Map(Object.entries({ ...COMMON, LHLO: lhlo })),
+};

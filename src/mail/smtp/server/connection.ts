@@ -1,0 +1,149 @@
+/**
+ * One connection from its first byte to its last: proxy header, TLS, banner, commands. Each command has a file in
+ * `commands/`.
+ */
+import type { Socket } from 'node:net';
+import { plainAddress } from '../../../system/address-block.ts';
+import { nextTurn } from '../../../system/next-turn.ts';
+import { refusalReply } from '../refusal.ts';
+import { ask, type Connection, fault, type SmtpContext, sendReply, splitLine } from './commands/command.ts';
+import { COMMANDS } from './commands/table.ts';
+import { encrypt } from './encrypt.ts';
+import { ClientGone, ConnectionFault } from './fault.ts';
+import { formatBareReply, formatReply } from './format-reply.ts';
+import { type ProxiedAddresses, readProxyHeader } from './proxy.ts';
+import type { Reply } from './session.ts';
+import { Wire } from './wire.ts';
+
+/** Matches lines of characters that commands may have. U+FFFD stands for bytes that are not UTF-8. */
+const CLEAN_LINE = /^[^\p{Cc}\ufffd]*$/u;
+const NOT_CLEAN: Reply = {
+  code: 500,
+  status: '5.5.2',
+  text: 'The command has characters that are not allowed',
+};
+const UNKNOWN: Reply = { code: 500, status: '5.5.1', text: 'The command is unknown' };
+const EARLY: Reply = { code: 554, text: 'The client must wait for the banner' };
+const OUT_OF_STEP: Reply = {
+  code: 503,
+  status: '5.5.0',
+  text: 'The client must wait for the reply to this command',
+};
+const TOO_MANY_ERRORS: Reply = { code: 421, status: '4.7.0', text: 'Too many errors; the connection ends' };
+const TOO_MANY_COMMANDS: Reply = {
+  code: 421,
+  status: '4.7.0',
+  text: 'Too many commands without a message; the connection ends',
+};
+
+/** Serves one connection until it has ended. Never rejects. */
+export async function serveConnection(context: SmtpContext, socket: Socket): Promise<void> {
+  const connection = openConnection(context, socket);
+  context.connections.add(connection);
+  try {
+    await admit(connection, socket);
+    await sendBanner(connection);
+    while (connection.isOpen) {
+      if (context.shutdown) throw context.shutdown;
+      await connection.runLine(await connection.wire.readLine(context.commandMs()));
+    }
+  } catch (error) {
+    reportEnd(connection, error);
+  } finally {
+    context.connections.delete(connection);
+    connection.session.close();
+    connection.wire.end();
+  }
+}
+
+function openConnection(context: SmtpContext, socket: Socket): Connection {
+  const connection: Connection = {
+    context,
+    session: context.options.openSession(),
+    wire: new Wire(context.clock, socket),
+    client: {
+      address: plainAddress(socket.remoteAddress ?? ''),
+      port: socket.remotePort ?? 0,
+      localAddress: plainAddress(socket.localAddress ?? ''),
+      localPort: socket.localPort ?? 0,
+      tls: undefined,
+      helo: undefined,
+      protocol: 'SMTP',
+    },
+    transaction: undefined,
+    counts: { errors: 0, idleCommands: 0, refusedRecipients: 0, deferredRecipients: 0 },
+    isOpen: true,
+    runLine: (line) => runLine(connection, line),
+  };
+  return connection;
+}
+
+/** Learns who the client is, applies the limits of its address, and begins TLS where a listener does so at once. */
+async function admit(connection: Connection, socket: Socket): Promise<void> {
+  const { context, client } = connection;
+  const { isProxy, tls } = context.options;
+  const proxied = isProxy?.(client.address) ? await readProxiedAddresses(connection) : undefined;
+  connection.client = { ...client, ...proxied };
+  context.limitAddress(socket, connection.client.address, proxied !== undefined);
+  if (tls?.mode === 'immediate') await encrypt(connection, tls.certificates);
+}
+
+/** Reads the header of a proxy within the time for it. */
+async function readProxiedAddresses({
+  wire,
+  context: { clock, limits },
+}: Connection): Promise<ProxiedAddresses | undefined> {
+  const until = clock.elapsed() + limits.proxyHeaderMs;
+  let bytes = Buffer.alloc(0);
+  for (;;) {
+    bytes = Buffer.concat([bytes, await wire.readBytes(until - clock.elapsed())]);
+    const header = readProxyHeader(bytes);
+    if (header.kind === 'malformed') throw new ConnectionFault('proxy_header', undefined);
+    if (header.kind === 'incomplete') continue;
+    wire.unreadBytes(bytes.subarray(header.sizeBytes));
+    return header.addresses;
+  }
+}
+
+/** Greets the client (RFC 5321 section 3.1), unless the session refuses it or it has not waited. */
+async function sendBanner(connection: Connection): Promise<void> {
+  const { context, wire } = connection;
+  context.metrics.sessionBegan();
+  const refusal = await ask(connection, 'connect', (session, client) => session.connect(client));
+  // A client waits for the banner (RFC 5321 section 4.3.1). Bytes that it sent at once arrive by the next turn.
+  await nextTurn();
+  if (wire.hasInput) fault('early_talker', EARLY);
+  if (refusal) {
+    wire.send(formatBareReply(refusal.code, [refusal.text].flat()));
+    connection.isOpen = false;
+    return;
+  }
+  const { hostname, protocol } = context.options;
+  wire.send(formatBareReply(220, [`${hostname} ${protocol === 'lmtp' ? 'LMTP' : 'ESMTP'}`]));
+}
+
+async function runLine(connection: Connection, line: string): Promise<void> {
+  const { context, counts } = connection;
+  const { verb, argument } = splitLine(line);
+  const isClean = CLEAN_LINE.test(line);
+  const command = isClean ? COMMANDS[context.options.protocol].get(verb) : undefined;
+  if (command?.group === 'last' && connection.wire.hasInput) fault('pipelining', OUT_OF_STEP);
+  const refusal = isClean ? UNKNOWN : NOT_CLEAN;
+  const reply = command ? await command.run(connection, argument) : refusal;
+  if (reply) sendReply(connection, reply);
+  if (command?.isIdle) counts.idleCommands++;
+  if (counts.errors > context.limits.errors) fault('errors', TOO_MANY_ERRORS);
+  if (counts.idleCommands > context.limits.idleCommands) fault('commands', TOO_MANY_COMMANDS);
+  if (command?.group !== 'within') connection.wire.flush();
+}
+
+/** Tells the client why the connection ends, where it does not know. */
+function reportEnd({ context, wire }: Connection, error: unknown): void {
+  if (error instanceof ConnectionFault) {
+    context.metrics.refused(error.reason);
+    if (error.reply) wire.send(formatReply(error.reply));
+  } else if (!(error instanceof ClientGone)) {
+    context.log.error({ err: error }, 'SMTP connection failed');
+    wire.send(formatReply(refusalReply(error)));
+  }
+}

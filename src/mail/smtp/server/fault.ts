@@ -1,0 +1,45 @@
+/** The two ways in which a connection ends before QUIT. Both pass through a session that reads a body. */
+import type { Reply } from './session.ts';
+
+/** Reasons for which the server refuses or ends something by itself, as the metrics name them. */
+export type FaultReason =
+  | 'early_talker'
+  | 'pipelining'
+  | 'line_length'
+  | 'bare_line_feed'
+  | 'bare_carriage_return'
+  | 'null_octet'
+  | 'message_size'
+  | 'chunk_size'
+  | 'errors'
+  | 'commands'
+  | 'refused_recipients'
+  | 'connection_rate'
+  | 'connections'
+  | 'proxy_header'
+  | 'tls_handshake'
+  | 'idle'
+  | 'slow_data'
+  | 'shutdown';
+
+/** Ends the connection. The client is told why, unless it could not read the reply. */
+export class ConnectionFault extends Error {
+  override readonly name = 'ConnectionFault';
+  readonly reason: FaultReason;
+  readonly reply: Reply | undefined;
+
+  constructor(reason: FaultReason, reply: Reply | undefined) {
+    super(`the SMTP connection ended: ${reason}`);
+    this.reason = reason;
+    this.reply = reply;
+  }
+}
+
+/** Reports that the client has closed the connection. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+
+  constructor() {
+    super('the SMTP client closed the connection');
+  }
+}

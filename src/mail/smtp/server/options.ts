@@ -1,0 +1,85 @@
+/** Settings of one SMTP listener, and its limits. */
+import type { CertificateStore } from '../../../system/certificates.ts';
+import type { Endpoint } from '../../../system/listen.ts';
+import type { OpenSession } from './session.ts';
+
+export type SmtpServerOptions = {
+  /** Section of the configuration that the address and the port come from; also names the listener in the metrics. */
+  section: string;
+  at: Endpoint;
+  /** Name of this server in the banner and in the answer to EHLO. */
+  hostname: string;
+  protocol: 'smtp' | 'lmtp';
+  /** `starttls` offers TLS; `immediate` begins every connection with it (RFC 8314 section 3.3). */
+  tls: { mode: 'starttls' | 'immediate'; certificates: CertificateStore } | undefined;
+  openSession: OpenSession;
+  limits?: Partial<SmtpLimits>;
+  /** Returns true for the address of a proxy, which must name its client first (PROXY protocol). */
+  isProxy?: (address: string) => boolean;
+  /** Returns true for a client to which the limits for each address do not apply. */
+  isExempt?: (address: string) => boolean;
+};
+
+/** The limits for an address count an IPv4 address, or an IPv6 network of 64 bits. */
+export type SmtpLimits = {
+  /** Maximum size of a message. */
+  messageBytes: number;
+  /** Maximum number of recipients of a message. */
+  recipients: number;
+  /** Maximum number of open connections, and of those of one address. */
+  connections: number;
+  connectionsPerAddress: number;
+  /** Number of new connections of one address within a minute. */
+  connectionsPerMinute: number;
+  /** Number of refused commands beyond which a connection ends. An accepted message sets it back. */
+  errors: number;
+  /** Number of commands that lead to no message, beyond which a connection ends. An accepted message sets it back. */
+  idleCommands: number;
+  /** Number of recipients that are refused for good, beyond which a connection ends. An accepted message sets it back. */
+  refusedRecipients: number;
+  /** Maximum number of recipients that are refused for now, counted in the same way. */
+  deferredRecipients: number;
+  /** Time for the next command. */
+  commandMs: number;
+  /** Time for the next command while more than half of all connections are open. */
+  pressedCommandMs: number;
+  handshakeMs: number;
+  proxyHeaderMs: number;
+  /** Time for the next piece of a message. */
+  dataBlockMs: number;
+  /** Time that a client may take for a message in all: `dataMs`, and longer at the rate of `minBytesPerSecond`. */
+  dataMs: number;
+  minBytesPerSecond: number;
+  maxDataMs: number;
+};
+
+const MINUTE_MS = 60_000;
+
+export const DEFAULT_LIMITS: SmtpLimits = {
+  // Providers accept 25 to 50 MB, counted after base64, which adds a third. Our own limit.
+  messageBytes: 40 * 1024 * 1024,
+  // A server must accept at least 100 (RFC 5321 section 4.5.3.1.8).
+  recipients: 100,
+  // 20,000 connections without input hold 15 KB each. Our own limits, the same for each address as mox has.
+  connections: 20_000,
+  connectionsPerAddress: 50,
+  connectionsPerMinute: 300,
+  // Postfix: smtpd_hard_error_limit and smtpd_junk_command_limit.
+  errors: 20,
+  idleCommands: 100,
+  // Addresses are guessed in series; a mailing list has only some that no longer exist. Our own limit.
+  refusedRecipients: 10,
+  // A client may announce many more recipients than a message may have. Our own limit.
+  deferredRecipients: 1_000,
+  // A server should wait at least 5 minutes (RFC 5321 section 4.5.3.2.7).
+  commandMs: 5 * MINUTE_MS,
+  pressedCommandMs: MINUTE_MS / 2,
+  handshakeMs: MINUTE_MS / 2,
+  proxyHeaderMs: 5_000,
+  // A client has 3 minutes for a block (RFC 5321 section 4.5.3.2.5).
+  dataBlockMs: 3 * MINUTE_MS,
+  dataMs: 3 * MINUTE_MS,
+  // Postfix: smtpd_min_data_rate. A message of the maximum size then takes less than a day, which `maxDataMs` bounds.
+  minBytesPerSecond: 500,
+  maxDataMs: 60 * MINUTE_MS,
+};

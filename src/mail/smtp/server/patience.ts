@@ -1,0 +1,35 @@
+/**
+ * The time that a client may take to send one message. Only the time in which the server waits for the client counts,
+ * not that in which a session is busy. A client that sends one byte before each deadline comes to an end too.
+ */
+import type { Clock } from '../../../system/clock.ts';
+import type { SmtpLimits } from './options.ts';
+
+type PatienceLimits = Pick<SmtpLimits, 'dataBlockMs' | 'dataMs' | 'minBytesPerSecond' | 'maxDataMs'>;
+
+export class Patience {
+  readonly #clock: Pick<Clock, 'elapsed'>;
+  readonly #limits: PatienceLimits;
+  #waitedMs = 0;
+  #receivedBytes = 0;
+
+  constructor(clock: Pick<Clock, 'elapsed'>, limits: PatienceLimits) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** Runs one wait with the time that is left for it, and returns the bytes that it brings. */
+  async read(wait: (timeoutMs: number) => Promise<Buffer>): Promise<Buffer> {
+    const since = this.#clock.elapsed();
+    const bytes = await wait(this.#leftMs());
+    this.#waitedMs += this.#clock.elapsed() - since;
+    this.#receivedBytes += bytes.length;
+    return bytes;
+  }
+
+  #leftMs(): number {
+    const { dataBlockMs, dataMs, minBytesPerSecond, maxDataMs } = this.#limits;
+    const earnedMs = dataMs + (this.#receivedBytes / minBytesPerSecond) * 1_000;
+    return Math.min(dataBlockMs, Math.min(earnedMs, maxDataMs) - this.#waitedMs);
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Accepts SMTP or LMTP connections. The wire protocol and its state are here; what is accepted is decided by the session
+ * that each connection opens (session.ts).
+ */
+import { createServer, type Socket } from 'node:net';
+import { plainAddress } from '../../../system/address-block.ts';
+import { createAddressLimit } from '../../../system/guards/address-limit.ts';
+import { createConnectionCounts } from '../../../system/guards/connection-counts.ts';
+import { type Listener, listen } from '../../../system/listen.ts';
+import type { System } from '../../../system/system.ts';
+import { fault, type SmtpContext } from './commands/command.ts';
+import { serveConnection } from './connection.ts';
+import { ConnectionFault } from './fault.ts';
+import { formatBareReply } from './format-reply.ts';
+import { createSmtpMetrics } from './metrics.ts';
+import { DEFAULT_LIMITS, type SmtpLimits, type SmtpServerOptions } from './options.ts';
+
+const SECONDS_PER_MINUTE = 60;
+/** Share of all connections beyond which idle ones have little time left. Our own limit. */
+const PRESSED_SHARE = 1 / 2;
+
+/**
+ * Starts to listen. Closing the listener ends idle connections with 421, and others after the command that they run; a
+ * message that is being received is finished first, as far as `graceMs` allows.
+ * @throws ListenError
+ */
+export async function listenSmtp(
+  system: Pick<System, 'clock' | 'log'> & Partial<Pick<System, 'metrics'>>,
+  options: SmtpServerOptions,
+): Promise<Listener> {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const context = createContext(system, options, limits);
+  // A client may close its side after its last command; the replies still reach it.
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    serveConnection(context, socket).catch((error: unknown) => {
+      system.log.error({ err: error }, 'SMTP session could not be opened');
+      socket.destroy();
+    });
+  });
+  const { section, at, hostname } = options;
+  const listener = await listen(system, server, {
+    section,
+    at,
+    limits: {
+      total: limits.connections,
+      perAddress: limits.connectionsPerAddress,
+      isExempt: (address) => isExempt(options, address),
+    },
+    refusal: () =>
+      options.tls?.mode === 'immediate' ? '' : formatBareReply(421, [`${hostname} has too many connections`]),
+  });
+  return {
+    address: listener.address,
+    async close(graceMs) {
+      context.shutdown = new ConnectionFault('shutdown', {
+        code: 421,
+        status: '4.3.2',
+        text: `${hostname} is shutting down`,
+      });
+      for (const { wire } of context.connections) wire.interrupt(context.shutdown);
+      await listener.close(graceMs);
+    },
+  };
+}
+
+/** The limits for each address do not apply to the address of a proxy, but to those of its clients. */
+function isExempt({ isProxy, isExempt }: SmtpServerOptions, address: string): boolean {
+  const plain = plainAddress(address);
+  return isProxy?.(plain) === true || isExempt?.(plain) === true;
+}
+
+function createContext(
+  { clock, log, metrics }: Pick<System, 'clock' | 'log'> & Partial<Pick<System, 'metrics'>>,
+  options: SmtpServerOptions,
+  limits: SmtpLimits,
+): SmtpContext {
+  const newConnections = createAddressLimit(clock, {
+    requestsPerSecond: limits.connectionsPerMinute / SECONDS_PER_MINUTE,
+    burst: limits.connectionsPerMinute,
+  });
+  const proxiedConnections = createConnectionCounts(limits.connectionsPerAddress);
+  const connections: SmtpContext['connections'] = new Set();
+  return {
+    clock,
+    log,
+    metrics: createSmtpMetrics(metrics, options.section),
+    options,
+    limits,
+    connections,
+    shutdown: undefined,
+    commandMs: () =>
+      connections.size > limits.connections * PRESSED_SHARE ? limits.pressedCommandMs : limits.commandMs,
+    limitAddress(socket: Socket, address: string, isProxied: boolean) {
+      if (address === '' || options.isExempt?.(address)) return;
+      if (!newConnections.take(address).allowed) refuse('connection_rate', 'too many new connections');
+      // The listener has counted the connections that came without a proxy.
+      if (!isProxied) return;
+      const release = proxiedConnections.take(address);
+      if (!release) refuse('connections', 'too many connections');
+      socket.once('close', release);
+    },
+  };
+}
+
+function refuse(reason: 'connection_rate' | 'connections', what: string): never {
+  fault(reason, { code: 421, status: '4.7.0', text: `Your address has ${what}; try again later` });
+}

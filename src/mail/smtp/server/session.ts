@@ -1,0 +1,79 @@
+/**
+ * The seam between the SMTP server and the product. The server owns the wire and the order of commands; a session
+ * decides who may send what to whom, and keeps the messages. The server calls one method of a session at a time; only
+ * `close` may come while `data` runs.
+ */
+
+/** Client of a connection. A new value replaces it at EHLO, at STARTTLS and at MAIL. */
+export type SmtpClient = {
+  /** IP address of the client, which a trusted proxy may have named. IPv4 addresses are in their plain form. */
+  address: string;
+  port: number;
+  localAddress: string;
+  localPort: number;
+  /** `serverName` is the name that the client asked for (SNI), in the client's spelling. */
+  tls: { version: string; cipher: string; serverName: string | undefined } | undefined;
+  /** Name given in HELO, EHLO or LHLO: at most 255 letters, digits and `.-_:[]`. It is not verified. */
+  helo: string | undefined;
+  protocol: SmtpProtocol;
+};
+
+/** Keyword for the `with` clause of a Received field (RFC 3848, RFC 6531 section 4.3). */
+export type SmtpProtocol = 'SMTP' | `${'ESMTP' | 'LMTP' | 'UTF8SMTP' | 'UTF8LMTP'}${'' | 'S'}`;
+
+/** `status` is an enhanced status code (RFC 3463), by default `X.0.0` of the code's class. Each text is one line. */
+export type Reply = { code: number; status?: string; text: string | readonly string[] };
+
+/** Arguments of MAIL. */
+export type Sender = {
+  /** Address in the form of `Recipient`; empty for the null sender. */
+  address: string;
+  /** Size that the client declared (RFC 1870). It is not verified. */
+  sizeBytes: number | undefined;
+  body: '7BIT' | '8BITMIME';
+  /** True when addresses and header fields of the message may be UTF-8 (RFC 6531). */
+  utf8: boolean;
+  /** True when the message must not be relayed without TLS (RFC 8689). */
+  requireTls: boolean;
+};
+
+/** Argument of RCPT. */
+export type Recipient = {
+  /**
+   * `localPart@domain`, or `postmaster` in any case without a domain (RFC 5321 section 4.1.1.3). The local part is
+   * quoted only where it must be. The domain is in lower case and has A-labels; it may have one label, or be an
+   * address literal such as `[192.0.2.1]`. A source route is left out.
+   */
+  address: string;
+};
+
+/**
+ * The answers of one connection. An undefined answer accepts; a reply refuses, and one with the code 421 also ends the
+ * connection. A thrown AppError becomes its reply (refusal.ts); any other error is logged and answered with 451.
+ */
+export type Session = {
+  /** Decides before the banner. A refusal becomes the banner, and the connection ends. */
+  connect(client: SmtpClient): Promise<Reply | undefined>;
+  /** Decides on HELO, EHLO or LHLO; `client.helo` is the name. */
+  ehlo(client: SmtpClient): Promise<Reply | undefined>;
+  mail(sender: Sender, client: SmtpClient): Promise<Reply | undefined>;
+  rcpt(recipient: Recipient, client: SmtpClient): Promise<Reply | undefined>;
+  /**
+   * Takes the message. The client is asked for it (354) when the body is first read, so a reply without reading refuses
+   * the message before it is sent. A reply that accepts must come after the whole body was read.
+   *
+   * The body yields the bytes of the message without dot-stuffing. CRLF ends its lines, and a bare LF stays as it came.
+   * Reading throws when the client goes away or is too slow, when the message is too large, or when it has a bare CR or
+   * a NUL; the session drops what it has, and the server answers by itself. Each buffer belongs to the session.
+   *
+   * LMTP answers once for each recipient (RFC 2033 section 4.2), in the order of RCPT: a list has one reply for each,
+   * and a single reply is repeated.
+   */
+  data(body: AsyncIterable<Buffer>, client: SmtpClient): Promise<Reply | readonly Reply[]>;
+  /** The transaction has ended: after data, or by RSET, HELO, EHLO, LHLO or STARTTLS. */
+  reset(): void;
+  /** The connection has ended. No other call follows. */
+  close(): void;
+};
+
+export type OpenSession = () => Session;

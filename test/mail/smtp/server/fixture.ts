@@ -1,0 +1,133 @@
+/** An SMTP server with memory sessions on loopback, and a client that sends bytes and reads replies. */
+import { connect, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import type { SmtpServerOptions } from '../../../../src/mail/smtp/server/options.ts';
+import { listenSmtp } from '../../../../src/mail/smtp/server/server.ts';
+import type { Session } from '../../../../src/mail/smtp/server/session.ts';
+import { createCertificateStore } from '../../../../src/system/certificates.ts';
+import type { Clock } from '../../../../src/system/clock.ts';
+import { createMetrics } from '../../../../src/system/metrics.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+import { createMemorySessions } from '../../../support/memory-smtp-session.ts';
+import { recordLog } from '../../../support/record-log.ts';
+import { EC_PAIR } from '../../../system/certificate-pairs.ts';
+
+type Options = Partial<Omit<SmtpServerOptions, 'openSession' | 'at' | 'section'>> & {
+  hooks?: Partial<Session>;
+  clock?: Clock;
+};
+
+export const STARTTLS = { mode: 'starttls', certificates: createCertificateStore([EC_PAIR]) } as const;
+
+export type TestServer = Awaited<ReturnType<typeof startServer>>;
+
+/** Starts a server whose clock stands still. */
+export async function startServer(
+  t: TestContext,
+  { hooks, clock = createFakeClock(0), ...options }: Options = {},
+) {
+  const sessions = createMemorySessions(hooks);
+  const { log, lines } = recordLog();
+  const metrics = createMetrics(clock);
+  const listener = await listenSmtp(
+    { clock, log, metrics },
+    {
+      section: 'smtp',
+      at: { address: '127.0.0.1', port: 0 },
+      hostname: 'mx.test',
+      protocol: 'smtp',
+      tls: undefined,
+      openSession: sessions.openSession,
+      ...options,
+    },
+  );
+  const port = Number(listener.address.split(':').at(-1));
+  const clients = new Set<TestClient>();
+  t.after(async () => {
+    for (const client of clients) client.socket.destroy();
+    await listener.close();
+  });
+  return {
+    port,
+    sessions,
+    lines,
+    listener,
+    metrics: async () => (await metrics.show()).text,
+    /** Connects without waiting for the banner. */
+    dial(localAddress = '127.0.0.1'): TestClient {
+      const client = createClient(connect({ host: '127.0.0.1', port, localAddress, noDelay: true }));
+      clients.add(client);
+      return client;
+    },
+  };
+}
+
+export type TestClient = ReturnType<typeof createClient>;
+
+/** Wraps a socket of an SMTP client. */
+export function createClient(socket: Socket) {
+  let input = '';
+  let isClosed = false;
+  let wake = () => {};
+  const packets: string[] = [];
+  socket.on('error', () => {});
+  socket.on('data', (chunk: Buffer) => {
+    packets.push(chunk.toString());
+    input += chunk.toString();
+    wake();
+  });
+  const close = () => {
+    isClosed = true;
+    wake();
+  };
+  socket.on('end', close).on('close', close);
+
+  async function reply(): Promise<string> {
+    for (;;) {
+      const match = /^(?:\d{3}-.*\r\n)*\d{3}(?: .*)?\r\n/.exec(input);
+      if (match) {
+        input = input.slice(match[0].length);
+        return match[0];
+      }
+      if (isClosed) return input === '' ? 'closed' : `closed after ${JSON.stringify(input)}`;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  }
+
+  return {
+    socket,
+    /** What each read brought. */
+    packets,
+    send(bytes: string | Uint8Array): void {
+      if (!socket.destroyed) socket.write(bytes);
+    },
+    /** Returns the next reply with its line ends, or `closed`. */
+    reply,
+    /** Returns the next reply to these bytes. */
+    ask(bytes: string | Uint8Array): Promise<string> {
+      if (!socket.destroyed) socket.write(bytes);
+      return reply();
+    },
+    /** Returns the codes of everything up to the end of the connection. */
+    async rest(): Promise<string[]> {
+      const codes: string[] = [];
+      for (let next = await reply(); ; next = await reply()) {
+        codes.push(next.startsWith('closed') ? next : next.slice(0, 3));
+        if (next.startsWith('closed')) return codes;
+      }
+    },
+    /** Begins TLS on this connection. */
+    encrypt(): Promise<TestClient> {
+      socket.removeAllListeners('data').removeAllListeners('end');
+      return new Promise((resolve, reject) => {
+        const secure = connectTls({ socket, servername: 'mx.test', rejectUnauthorized: false }, () =>
+          resolve(createClient(secure)),
+        );
+        secure.once('error', reject);
+      });
+    },
+  };
+}
