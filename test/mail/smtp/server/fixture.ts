@@ -63,10 +63,23 @@ export async function startServer(
   };
 }
 
-export type TestClient = ReturnType<typeof createClient>;
+export type TestClient = {
+  socket: Socket;
+  /** Text of each read. */
+  packets: string[];
+  send(bytes: string | Uint8Array): void;
+  /** Returns the next reply with its line ends, or `closed`. */
+  reply(): Promise<string>;
+  /** Sends these bytes and returns the next reply. */
+  ask(bytes: string | Uint8Array): Promise<string>;
+  /** Returns the codes of everything up to the end of the connection. */
+  rest(): Promise<string[]>;
+  /** Begins TLS on this connection. */
+  encrypt(): Promise<TestClient>;
+};
 
 /** Wraps a socket of an SMTP client. */
-export function createClient(socket: Socket) {
+export function createClient(socket: Socket): TestClient {
   let input = '';
   let isClosed = false;
   let wake = () => {};
@@ -99,19 +112,15 @@ export function createClient(socket: Socket) {
 
   return {
     socket,
-    /** What each read brought. */
     packets,
     send(bytes: string | Uint8Array): void {
       if (!socket.destroyed) socket.write(bytes);
     },
-    /** Returns the next reply with its line ends, or `closed`. */
     reply,
-    /** Returns the next reply to these bytes. */
     ask(bytes: string | Uint8Array): Promise<string> {
       if (!socket.destroyed) socket.write(bytes);
       return reply();
     },
-    /** Returns the codes of everything up to the end of the connection. */
     async rest(): Promise<string[]> {
       const codes: string[] = [];
       for (let next = await reply(); ; next = await reply()) {
@@ -119,7 +128,6 @@ export function createClient(socket: Socket) {
         if (next.startsWith('closed')) return codes;
       }
     },
-    /** Begins TLS on this connection. */
     encrypt(): Promise<TestClient> {
       socket.removeAllListeners('data').removeAllListeners('end');
       return new Promise((resolve, reject) => {
