@@ -36,6 +36,8 @@ export type JobOptions = {
   timeoutMs: number;
   /** Maximum time that the job waits for a thread, in milliseconds. */
   waitTimeoutMs: number;
+  /** Memory of the input that moves to the thread instead of being copied. The caller can no longer use it. */
+  transfer?: readonly ArrayBuffer[];
 };
 
 /**
@@ -62,6 +64,7 @@ export type ThreadOutcome<Result> =
 
 type Job<Input, Result> = Pick<JobOptions, 'owner' | 'timeoutMs'> & {
   input: Input;
+  transfer: readonly ArrayBuffer[];
   settle(outcome: ThreadOutcome<Result>): void;
   timer: Timer;
 };
@@ -100,7 +103,10 @@ export class KillableThreads<Input, Result> {
   }
 
   /** Runs a job in a thread. It never rejects because of the job. */
-  run(input: Input, { owner, timeoutMs, waitTimeoutMs }: JobOptions): Promise<ThreadOutcome<Result>> {
+  run(
+    input: Input,
+    { owner, timeoutMs, waitTimeoutMs, transfer = [] }: JobOptions,
+  ): Promise<ThreadOutcome<Result>> {
     if (this.#closed) return Promise.resolve(failed('closed', 'the threads are closed'));
     const waiting = this.#waiting.count(owner);
     if (waiting >= this.#options.maxWaiting)
@@ -110,7 +116,7 @@ export class KillableThreads<Input, Result> {
         this.#waiting.remove(owner, job);
         settle(failed('crowded', `no thread was free for ${waitTimeoutMs} ms`));
       });
-      const job = { owner, timeoutMs, input, settle, timer };
+      const job = { owner, timeoutMs, input, transfer, settle, timer };
       this.#waiting.add(owner, job);
       this.#dispatch();
     });
@@ -170,7 +176,7 @@ export class KillableThreads<Input, Result> {
     thread.jobStartedAt = this.#clock.elapsed();
     thread.state = 'busy';
     thread.worker.ref();
-    thread.worker.postMessage(job.input);
+    thread.worker.postMessage(job.input, job.transfer);
   }
 
   #start(): void {
@@ -268,16 +274,19 @@ function failed(reason: 'overran' | 'died' | 'crowded' | 'closed', message: stri
  * Serves the jobs of a pool. The module of a worker thread calls it once, at its end.
  * @throws Error when it runs in the main thread
  */
-export function serveJobs<Input, Result>(run: (input: Input) => Result): void {
+export function serveJobs<Input, Result>(run: (input: Input) => Result | Promise<Result>): void {
   const port = parentPort;
   if (!port) throw new Error('serveJobs is called in a worker thread');
-  port.on('message', (input: Input) => port.postMessage(attempt(run, input)));
+  port.on('message', async (input: Input) => port.postMessage(await attempt(run, input)));
   port.postMessage({ kind: 'ready' } satisfies Message<Result>);
 }
 
-function attempt<Input, Result>(run: (input: Input) => Result, input: Input): ThreadOutcome<Result> {
+async function attempt<Input, Result>(
+  run: (input: Input) => Result | Promise<Result>,
+  input: Input,
+): Promise<ThreadOutcome<Result>> {
   try {
-    return { kind: 'done', result: run(input) };
+    return { kind: 'done', result: await run(input) };
   } catch (error) {
     return { kind: 'failed', reason: 'threw', message: errorMessage(error) };
   }

@@ -10,7 +10,7 @@ import { Worker as NodeWorker, parentPort as portOfThread, type WorkerOptions } 
 export const parentPort = portOfThread;
 
 /** Modules whose threads are kept. The threads of tests of `KillableThreads` itself are not. */
-const KEPT = /\/(?:html-text|find-links)-thread\.ts$/;
+const KEPT = /\/(?:html-text|find-links|parse)-thread\.ts$/;
 
 /** Threads that no application uses, by their module. */
 const idle = new Map<string, NodeWorker[]>();
@@ -52,9 +52,9 @@ export class Worker extends EventEmitter {
     this.#thread.unref();
   }
 
-  postMessage(job: unknown): void {
+  postMessage(job: unknown, transfer: readonly ArrayBuffer[] = []): void {
     this.#isBusy = true;
-    this.#thread.postMessage(job);
+    this.#thread.postMessage(job, transfer);
   }
 
   async terminate(): Promise<void> {

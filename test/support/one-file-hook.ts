@@ -4,6 +4,7 @@
  */
 import { globSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, workerData } from 'node:worker_threads';
 
@@ -18,8 +19,10 @@ const bundled = new Map(
 );
 
 if (compiled !== null && !isMainThread) {
-  const source = new URL('../../src/webhooks/webhook-thread.ts', import.meta.url).href;
-  bundled.set(source, new URL('webhook-thread.js', compiled).href);
+  for (const thread of ['webhooks/webhook-thread', 'mail/message/parse/parse-thread']) {
+    const source = new URL(`../../src/${thread}.ts`, import.meta.url).href;
+    bundled.set(source, new URL(`${basename(thread)}.js`, compiled).href);
+  }
 }
 // Threads with operations that a test defines run the sources, because the compiled program does not contain those
 // operations.

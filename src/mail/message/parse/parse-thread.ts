@@ -1,0 +1,5 @@
+/** The worker thread that takes messages apart. */
+import { serveJobs } from '../../../system/killable-threads.ts';
+import { readMessage } from './read-message.ts';
+
+serveJobs(readMessage);

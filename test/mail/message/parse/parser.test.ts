@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { after, test } from 'node:test';
+import { createHtmlText } from '../../../../src/mail/message/html-text.ts';
+import {
+  createMessageParser,
+  JOB_TIMEOUT_MS,
+  type MessageContent,
+  type MessageParser,
+  MessagesWaitError,
+} from '../../../../src/mail/message/parse/parser.ts';
+import { MAX_TEXT_CHARACTERS, type WantedContent } from '../../../../src/mail/message/parse/read-message.ts';
+import { realClock } from '../../../../src/system/clock.ts';
+import { createFakeClock } from '../../../support/fake-clock.ts';
+import { recordLog } from '../../../support/record-log.ts';
+import { BOMBS } from './bombs.ts';
+
+const { log, lines: logged } = recordLog();
+const htmlText = createHtmlText({ clock: realClock, log });
+const parser = createMessageParser({ clock: realClock, log }, htmlText);
+after(async () => {
+  await parser.close();
+  await htmlText.close();
+});
+
+const ALL: WantedContent = { upToBytes: 10_000_000 };
+
+function bytesOf(message: string | Buffer) {
+  const bytes = Buffer.from(message);
+  return {
+    sizeBytes: bytes.length,
+    async *chunks() {
+      for (let start = 0; start < bytes.length; start += 50_000) yield bytes.subarray(start, start + 50_000);
+    },
+  };
+}
+
+function parse(message: string | Buffer, content = ALL, by: MessageParser = parser): Promise<MessageContent> {
+  return by.parse(bytesOf(message), { owner: 'ten_1', content });
+}
+
+async function parsed(message: string | Buffer, content = ALL) {
+  const result = await parse(message, content);
+  assert.ok(result.kind === 'parsed');
+  return result;
+}
+
+/** Returns a message of these lines. */
+const lines = (...all: string[]) => all.join('\r\n');
+const multipart = (kind: string, ...parts: string[]) =>
+  lines(
+    `Content-Type: multipart/${kind}; boundary=${kind}`,
+    '',
+    ...parts.flatMap((part) => [`--${kind}`, part]),
+    `--${kind}--`,
+    '',
+  );
+const plain = (text: string) => lines('Content-Type: text/plain; charset=utf-8', '', text);
+const html = (text: string) => lines('Content-Type: text/html; charset=utf-8', '', text);
+
+test('a message is taken apart into addresses, texts, fields and files', async () => {
+  const content = await parsed(
+    lines(
+      'Received: from a by b;',
+      '\tMon, 2 Mar 2026 09:00:00 +0000',
+      'From: =?utf-8?q?M=C3=BCller=2C_Ann?= <ann@EXAMPLE.org>',
+      'To: sales@shop.example, Team: "B, Bob" <bob@shop.example>, carl@shop.example;',
+      'Cc: dora@xn--bcher-kva.example',
+      'Reply-To: Ann <reply@example.org>',
+      'Subject: =?iso-8859-1?Q?Gr=FC=DFe?=',
+      ' =?iso-8859-1?Q?_aus?= Bern',
+      'Date: Mon, 2 Mar 2026 10:00:00 +0100',
+      'Message-ID: <1@example.org>',
+      'In-Reply-To: <em_1@shop.example>',
+      'References: <0@shop.example>',
+      ' <em_1@shop.example>',
+      multipart(
+        'mixed',
+        multipart('alternative', plain('Grüße'), html('<p>Grüße</p>')),
+        lines(
+          'Content-Type: application/pdf; name="../../etc/invoice.pdf"',
+          'Content-Disposition: attachment',
+          'Content-Transfer-Encoding: base64',
+          '',
+          Buffer.from('%PDF').toString('base64'),
+        ),
+        lines(
+          'Content-Type: image/png',
+          'Content-Disposition: inline',
+          'Content-ID: <logo@example.org>',
+          '',
+          'png',
+        ),
+        lines('Content-Type: message/rfc822', '', 'From: x@example.org', 'Subject: inner', '', 'inner text'),
+      ),
+    ),
+  );
+  const { fields, files, ...rest } = content;
+  assert.deepEqual(rest, {
+    kind: 'parsed',
+    from: ['"Müller, Ann" <ann@example.org>'],
+    to: ['sales@shop.example', '"B, Bob" <bob@shop.example>', 'carl@shop.example'],
+    cc: ['dora@xn--bcher-kva.example'],
+    replyTo: ['Ann <reply@example.org>'],
+    subject: 'Grüße aus Bern',
+    date: Date.parse('2026-03-02T09:00:00Z'),
+    messageId: '<1@example.org>',
+    inReplyTo: '<em_1@shop.example>',
+    references: ['<0@shop.example>', '<em_1@shop.example>'],
+    text: 'Grüße',
+    html: '<p>Grüße</p>',
+    isCut: false,
+  });
+  assert.deepEqual(fields[0], {
+    name: 'Received',
+    value: 'from a by b;\tMon, 2 Mar 2026 09:00:00 +0000',
+    text: 'from a by b;\tMon, 2 Mar 2026 09:00:00 +0000',
+  });
+  assert.deepEqual(
+    files.map(({ content: bytes, ...file }) => ({ ...file, text: Buffer.from(bytes ?? []).toString() })),
+    [
+      {
+        filename: 'invoice.pdf',
+        contentType: 'application/pdf',
+        sizeBytes: 4,
+        contentId: null,
+        disposition: 'attachment',
+        text: '%PDF',
+      },
+      {
+        filename: 'attachment-2',
+        contentType: 'image/png',
+        sizeBytes: 3,
+        contentId: 'logo@example.org',
+        disposition: 'inline',
+        text: 'png',
+      },
+      {
+        filename: 'attachment-3',
+        contentType: 'message/rfc822',
+        sizeBytes: 49,
+        contentId: null,
+        disposition: 'attachment',
+        text: 'From: x@example.org\r\nSubject: inner\r\n\r\ninner text',
+      },
+    ],
+  );
+});
+
+for (const [what, message, text, ofHtml] of [
+  ['plain text alone', plain('one'), 'one', ''],
+  ['HTML alone gets a text', html('<p>one</p><p>two</p>'), 'one\n\ntwo', '<p>one</p><p>two</p>'],
+  [
+    'HTML with a footer of plain text',
+    multipart('mixed', html('<p>one</p>'), plain('the <list>')),
+    'one\n\nthe <list>',
+    '<p>one</p>\n<p>the &lt;list&gt;</p>',
+  ],
+  ['two parts of text', multipart('mixed', plain('one'), plain('two')), 'one\ntwo', ''],
+  [
+    'an alternative whose HTML has images',
+    multipart('alternative', plain('one'), multipart('related', html('<b>one</b>'))),
+    'one',
+    '<b>one</b>',
+  ],
+  ['an alternative without plain text', multipart('alternative', html('<p>one</p>')), 'one', '<p>one</p>'],
+  ['nothing', 'Subject: empty\r\n\r\n', '', ''],
+] as const) {
+  test(`the texts of a message: ${what}`, async () => {
+    const content = await parsed(`From: a@example.org\r\n${message}`);
+    assert.deepEqual([content.text, content.html], [text, ofHtml]);
+  });
+}
+
+test('a text in another charset is read, and a message without a header is all text', async () => {
+  const latin = Buffer.from('Content-Type: text/plain; charset=iso-8859-1\r\n\r\nGr\xfc\xdfe', 'latin1');
+  assert.equal((await parsed(latin)).text, 'Grüße');
+  assert.equal((await parsed('\r\nhello')).text, 'hello');
+});
+
+test('a text is cut at its limit, and says so', async () => {
+  const { text, isCut } = await parsed(plain('y'.repeat(MAX_TEXT_CHARACTERS + 1)));
+  assert.deepEqual([text.length, isCut], [MAX_TEXT_CHARACTERS, true]);
+});
+
+test('only the bytes of wanted files come back', async () => {
+  const file = (text: string) => lines('Content-Type: application/x-test', '', text);
+  const message = multipart('mixed', file('aaaa'), file('bbbbbbbb'), file('cccc'));
+  const wanted = async (content: WantedContent) =>
+    (await parsed(message, content)).files.map(
+      ({ content: bytes }) => bytes && Buffer.from(bytes).toString(),
+    );
+  assert.deepEqual(await wanted({ upToBytes: 0 }), [null, null, null]);
+  assert.deepEqual(await wanted({ upToBytes: 8 }), ['aaaa', null, 'cccc']);
+  assert.deepEqual(await wanted({ file: 2 }), [null, 'bbbbbbbb', null]);
+  const { files } = await parsed(message, { upToBytes: 0 });
+  assert.deepEqual(
+    files.map(({ sizeBytes }) => sizeBytes),
+    [4, 8, 4],
+  );
+});
+
+test('the name of a file is its last part, short and without what deceives a reader', async () => {
+  const named = async (...parameters: string[]) => {
+    const { files } = await parsed(
+      multipart('mixed', lines(`Content-Type: application/x-test;${parameters.join(';\r\n ')}`, '', 'x')),
+    );
+    return files[0]?.filename;
+  };
+  assert.equal(await named('name="C:\\\\temp\\\\a.txt"'), 'a.txt');
+  assert.equal(await named('name="..\\/..\\/.."'), 'attachment');
+  assert.equal(await named("name*0*=utf-8''f\u202e%E2%80%AEfdp", 'name*1=.exe'), 'ffdp.exe');
+  const long = await named(`name="${'y'.repeat(400)}.pdf"`);
+  assert.ok(long?.endsWith('.pdf') && Buffer.byteLength(long) === 255);
+});
+
+test('fields that are named like parts of every object keep their names', async () => {
+  const { fields } = await parsed('__proto__: a\r\nconstructor: b\r\nList-__proto__: <c>\r\n\r\nhi');
+  assert.deepEqual(
+    fields.map(({ name, value }) => [name, value]),
+    [
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+      ['List-__proto__', '<c>'],
+    ],
+  );
+  assert.equal(({} as Record<string, unknown>)['a'], undefined);
+});
+
+for (const { name, message, kind } of BOMBS) {
+  test(`a bomb is over within its time, and does not stall the loop: ${name}`, async () => {
+    // The first message starts a thread, which is not part of what a bomb costs.
+    await parse('\r\nhi');
+    const bytes = Buffer.from(message);
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    const content = await parse(bytes);
+    delay.disable();
+    assert.equal(content.kind, kind);
+    // The machine may stop the whole process for a while, so most turns are judged here, and all of them by the bench.
+    assert.ok(delay.percentile(90) < 50e6, `${delay.percentile(90) / 1e6} ms`);
+  });
+}
+
+test('a message that takes too long is opaque, and the fields of its header are still known', async () => {
+  const clock = createFakeClock(0);
+  const slow = createMessageParser({ clock, log }, htmlText);
+  after(() => slow.close());
+  await parse('\r\nhi', ALL, slow);
+  logged.length = 0;
+  const result = parse(`Subject: slow\r\n\r\n${'\r\n'.repeat(1_000_000)}`, ALL, slow);
+  // The bytes are read in many turns, before a thread gets them.
+  for (let turn = 0; turn < 100; turn += 1) await clock.advance(0);
+  for (let turn = 0; turn < 2_000 && logged.length === 0; turn += 1) await clock.advance(JOB_TIMEOUT_MS);
+  const content = await result;
+  assert.equal(content.kind, 'opaque');
+  assert.deepEqual(content.fields, [{ name: 'Subject', value: 'slow', text: 'slow' }]);
+  assert.deepEqual(
+    [logged[0]?.['reason'], logged[0]?.msg],
+    ['overran', 'a message could not be taken apart'],
+  );
+});
+
+test('a parser that is closed says so, and does not call the message opaque', async () => {
+  const closed = createMessageParser({ clock: realClock, log }, htmlText);
+  await closed.close();
+  await assert.rejects(parse('\r\nhi', ALL, closed), MessagesWaitError);
+});
