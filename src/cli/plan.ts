@@ -1,4 +1,4 @@
-/** `postrider plan`: manages plans, which limit what tenants may send. */
+/** `postrider plan`: manages plans, which limit what tenants may send and store. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Plan } from '../tenants/admin-schemas.ts';
 import { withControl } from './context.ts';
@@ -8,11 +8,13 @@ import type { Terminal } from './terminal.ts';
 
 /** A limit on the command line. `none` means no limit, because commander would turn a null into an empty string. */
 type Limit = number | 'none';
-type Limits = { monthlyEmails?: Limit; requestsPerSecond?: Limit };
+type Limits = { monthlyEmails?: Limit; requestsPerSecond?: Limit; storedMegabytes?: Limit };
 
 /** Adds the commands to the program. */
 export function addPlanCommands(program: Command, terminal: Terminal): void {
-  const plan = program.command('plan').description('Manage plans, which limit how much a tenant may send.');
+  const plan = program
+    .command('plan')
+    .description('Manage plans, which limit how much a tenant may send and store.');
   plan
     .command('list')
     .description('List all plans.')
@@ -28,6 +30,11 @@ export function addPlanCommands(program: Command, terminal: Terminal): void {
     .argument('<name>')
     .option('--monthly-emails <number|none>', 'maximum number of emails per calendar month', readLimit)
     .option('--requests-per-second <number|none>', 'maximum number of API requests per second', readLimit)
+    .option(
+      '--stored-megabytes <number|none>',
+      'maximum size of received mail that is stored (default none)',
+      readLimit,
+    )
     .action((name: string, limits: Limits, command: Command) =>
       withControl(command, terminal, async (control, { show }) => {
         const plans = await control.request<Plan[]>('GET', '/plans');
@@ -54,7 +61,8 @@ function merge(name: string, known: Plan | undefined, limits: Limits): Plan {
   if (monthlyEmails === undefined || requestsPerSecond === undefined) {
     throw new UsageError(`"${name}" is a new plan: give both --monthly-emails and --requests-per-second`);
   }
-  return { name, monthlyEmails, requestsPerSecond };
+  const storedMegabytes = choose(limits.storedMegabytes, known?.storedMegabytes) ?? null;
+  return { name, monthlyEmails, requestsPerSecond, storedMegabytes };
 }
 
 function choose(given: Limit | undefined, known: number | null | undefined): number | null | undefined {
@@ -65,7 +73,12 @@ function choose(given: Limit | undefined, known: number | null | undefined): num
 function formatPlans(plans: readonly Plan[]): string {
   const limit = (value: number | null) => (value === null ? 'none' : String(value));
   return formatTable(
-    ['name', 'monthly emails', 'requests per second'],
-    plans.map((plan) => [plan.name, limit(plan.monthlyEmails), limit(plan.requestsPerSecond)]),
+    ['name', 'monthly emails', 'requests per second', 'stored megabytes'],
+    plans.map((plan) => [
+      plan.name,
+      limit(plan.monthlyEmails),
+      limit(plan.requestsPerSecond),
+      limit(plan.storedMegabytes),
+    ]),
   );
 }

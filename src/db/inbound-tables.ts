@@ -14,3 +14,10 @@ export type InboundRouteRow = {
   createdAt: number;
   updatedAt: number;
 };
+
+/** Written by tenants/stored-mail/store.ts, within each write that stores or removes received mail. */
+export type StoredMailRow = {
+  tenantId: Id<'ten'>;
+  /** Size of the received mail that the tenant stores. A tenant without a row stores none. */
+  bytes: number;
+};

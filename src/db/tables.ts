@@ -8,7 +8,7 @@ import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from 
 import type { ConfirmationRequestRow, ConfirmationRow } from './confirmation-tables.ts';
 import type { ContentRow } from './content-tables.ts';
 import type { CountRow } from './counts-tables.ts';
-import type { InboundRouteRow } from './inbound-tables.ts';
+import type { InboundRouteRow, StoredMailRow } from './inbound-tables.ts';
 import type {
   AudienceRow,
   BroadcastRow,
@@ -39,6 +39,8 @@ export type PlanRow = {
   monthlyEmails: number | null;
   /** Maximum number of requests per second; null means no limit. */
   requestsPerSecond: number | null;
+  /** Maximum size of the received mail that a tenant stores, in units of 1024 * 1024 bytes; null means no limit. */
+  storedMegabytes: number | null;
   createdAt: number;
 };
 
@@ -98,6 +100,11 @@ export type DomainRow = {
   updatedAt: number;
   /** Time at which all three records were last found correct; null when they never were. */
   verifiedAt: number | null;
+  /**
+   * Time since which the verification has stood without a lapse; null while it does not stand. A grace period that runs out is
+   * a lapse even before the next check. The longest standing verification decides which tenant receives mail for a name.
+   */
+  verifiedSince: number | null;
   /** Time since which a record of a verified domain is missing; null when all records are there. */
   failingSince: number | null;
   /** Start of the current series of checks: the creation of the domain, or the last request to verify. */
@@ -351,6 +358,7 @@ export type Tables = {
   webhookDeliveries: WebhookDeliveryRow;
   webhookReplays: WebhookReplayRow;
   inboundRoutes: InboundRouteRow;
+  storedMail: StoredMailRow;
   migrations: MigrationRow;
   starts: StartRow;
   installation: InstallationRow;

@@ -58,9 +58,9 @@ export function registerTenantAdmin(server: FastifyInstance, app: TenantApp): vo
     },
   );
   server.put<{ Body: Plan }>('/plans', { schema: { body: planSchema } }, async ({ body }) => {
-    const { name, monthlyEmails, requestsPerSecond } = body;
-    const plan = { name, monthlyEmails, requestsPerSecond, createdAt: app.clock.now() };
-    const row = await app.db.commit(upsertPlan, plan);
+    const { name, monthlyEmails, requestsPerSecond, storedMegabytes } = body;
+    const limits = { monthlyEmails, requestsPerSecond, storedMegabytes };
+    const row = await app.db.commit(upsertPlan, { name, ...limits, createdAt: app.clock.now() });
     app.wakeups.notify('tenants');
     return showPlan(row);
   });

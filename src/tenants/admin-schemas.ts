@@ -13,6 +13,9 @@ export type NewTenant = Static<typeof newTenantSchema>;
 export const tenantChangeSchema = Type.Object({ plan: Type.String() });
 export type TenantChange = Static<typeof tenantChangeSchema>;
 
+/** Maximum limit of stored mail. Its number of bytes is an exact integer in JavaScript. Our own limit. */
+const MAX_STORED_MEGABYTES = 1_000_000_000;
+
 export const planSchema = Type.Object({
   name: Type.String({ pattern: '^[a-z0-9_-]{1,64}$' }),
   monthlyEmails: Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
@@ -20,6 +23,7 @@ export const planSchema = Type.Object({
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     Type.Null(),
   ]),
+  storedMegabytes: Type.Union([Type.Integer({ minimum: 0, maximum: MAX_STORED_MEGABYTES }), Type.Null()]),
 });
 export type Plan = Static<typeof planSchema>;
 
@@ -46,8 +50,8 @@ export function showTenant(row: TenantRow) {
 }
 
 /** Returns a plan as the admin API shows it. */
-export function showPlan({ name, monthlyEmails, requestsPerSecond }: PlanRow): Plan {
-  return { name, monthlyEmails, requestsPerSecond };
+export function showPlan({ name, monthlyEmails, requestsPerSecond, storedMegabytes }: PlanRow): Plan {
+  return { name, monthlyEmails, requestsPerSecond, storedMegabytes };
 }
 
 /** Returns a key without its token as the admin API shows it. */

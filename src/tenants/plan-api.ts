@@ -16,7 +16,8 @@ export function registerPlanApi(server: FastifyInstance, app: Pick<App, 'db' | '
       schema: {
         operationId: 'getPlan',
         summary: 'Retrieve the plan and its use',
-        description: 'Returns the limits of the plan and the emails counted in this calendar month (UTC).',
+        description:
+          'Returns the limits of the plan, the emails counted in this calendar month (UTC), and the size of the received mail that is stored.',
         tags: ['Plan'],
         response: { 200: planUsageSchema },
       },
@@ -33,17 +34,19 @@ export function registerPlanApi(server: FastifyInstance, app: Pick<App, 'db' | '
  * shown.
  */
 function showPlanUsage(plan: PlanUsage, now: number): Static<typeof planUsageSchema> {
-  const { name, monthlyEmails, requestsPerSecond, emails } = plan;
+  const { name, monthlyEmails, requestsPerSecond, storedMegabytes, emails, storedBytes } = plan;
   const limited = monthlyEmails !== null;
   return {
     name,
     monthlyEmails,
     requestsPerSecond,
+    storedMegabytes,
     usage: {
       month: monthOf(now),
       emails: limited ? emails : null,
       remaining: limited ? Math.max(0, monthlyEmails - emails) : null,
       resetsAt: isoTime(endOfMonth(now)),
+      storedBytes,
     },
   };
 }

@@ -121,6 +121,9 @@ export const planUsageSchema = Type.Object(
     name: Type.String(),
     monthlyEmails: countOrNull('Maximum number of emails per calendar month; null for no limit.'),
     requestsPerSecond: countOrNull('Null: no limit.'),
+    storedMegabytes: countOrNull(
+      'Maximum size of the received mail that is stored, in units of 1,048,576 bytes; null for no limit.',
+    ),
     usage: Type.Object({
       month: Type.String({ description: 'Calendar month in UTC.' }),
       emails: countOrNull(
@@ -128,6 +131,7 @@ export const planUsageSchema = Type.Object(
       ),
       remaining: countOrNull('Null: no limit.'),
       resetsAt: Type.String({ description: 'Time at which the next month begins.' }),
+      storedBytes: Type.Integer({ minimum: 0, description: 'Size of the received mail that is stored.' }),
     }),
   },
   {
@@ -137,7 +141,14 @@ export const planUsageSchema = Type.Object(
         name: 'free',
         monthlyEmails: 3000,
         requestsPerSecond: 5,
-        usage: { month: '2026-03', emails: 120, remaining: 2880, resetsAt: '2026-04-01T00:00:00.000Z' },
+        storedMegabytes: 1000,
+        usage: {
+          month: '2026-03',
+          emails: 120,
+          remaining: 2880,
+          resetsAt: '2026-04-01T00:00:00.000Z',
+          storedBytes: 73400320,
+        },
       },
     ],
   },

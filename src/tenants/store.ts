@@ -77,11 +77,12 @@ export function listPlans(tx: Tx): Promise<PlanRow[]> {
 
 /** Adds a plan or changes its limits. */
 export const upsertPlan = defineWrite('tenants.upsertPlan', async (tx, plan: PlanRow) => {
-  const { monthlyEmails, requestsPerSecond } = plan;
+  const { monthlyEmails, requestsPerSecond, storedMegabytes } = plan;
+  const limits = { monthlyEmails, requestsPerSecond, storedMegabytes };
   await tx
     .insertInto('plans')
     .values(plan)
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ monthlyEmails, requestsPerSecond }))
+    .onConflict((conflict) => conflict.column('name').doUpdateSet(limits))
     .execute();
   return plan;
 });
@@ -274,8 +275,8 @@ export async function getQuota(tx: Tx, tenantId: TenantRow['id'], month: string)
   return { monthlyEmails: row.monthlyEmails, emails: row.emails ?? 0 };
 }
 
-/** A plan with the emails that were counted against it in a month. */
-export type PlanUsage = Omit<PlanRow, 'createdAt'> & { emails: number };
+/** A plan with the emails that were counted against it in a month, and the size of the received mail that is stored. */
+export type PlanUsage = Omit<PlanRow, 'createdAt'> & { emails: number; storedBytes: number };
 
 /**
  * Returns the plan of a tenant and its use in the month.
@@ -288,11 +289,14 @@ export async function getPlanUsage(tx: Tx, tenantId: TenantRow['id'], month: str
     .leftJoin('usage', (join) =>
       join.onRef('usage.tenantId', '=', 'tenants.id').on('usage.month', '=', month),
     )
-    .select(['plans.name', 'plans.monthlyEmails', 'plans.requestsPerSecond', 'usage.emails'])
+    .leftJoin('storedMail', 'storedMail.tenantId', 'tenants.id')
+    .select(['plans.name', 'plans.monthlyEmails', 'plans.requestsPerSecond', 'plans.storedMegabytes'])
+    .select(['usage.emails', 'storedMail.bytes'])
     .where('tenants.id', '=', tenantId)
     .executeTakeFirst();
   if (!row) throw notFound('Tenant');
-  return { ...row, emails: row.emails ?? 0 };
+  const { emails, bytes, ...plan } = row;
+  return { ...plan, emails: emails ?? 0, storedBytes: bytes ?? 0 };
 }
 
 const upsertUsage = statement((db, param: Param<UsageRow>) =>

@@ -157,7 +157,13 @@ test('an address that is named twice gets one test, and one that is suppressed i
 
 test('each address counts towards the quota, and those beyond it are refused alone', async () => {
   const limit = async (monthlyEmails: number | null) => {
-    const plan = { name: 'unlimited', monthlyEmails, requestsPerSecond: null, createdAt: 0 };
+    const plan = {
+      name: 'unlimited',
+      monthlyEmails,
+      requestsPerSecond: null,
+      storedMegabytes: null,
+      createdAt: 0,
+    };
     await spool.app.db.commit(upsertPlan, plan);
     spool.app.wakeups.notify('tenants');
   };

@@ -8,6 +8,7 @@ import { MAIN_MIGRATIONS } from '../../src/db/main-migrations.ts';
 import { migrate, NewerSchemaError } from '../../src/db/migrate.ts';
 import { initial } from '../../src/db/migrations/0001-initial.ts';
 import { returnPath } from '../../src/db/migrations/0008-return-path.ts';
+import { receiving } from '../../src/db/migrations/0033-receiving.ts';
 import { readRows } from '../support/database-rows.ts';
 import { writePreviousVersion } from '../support/previous-version.ts';
 import { openTestDatabase, temporaryDirectory } from './open.ts';
@@ -92,7 +93,9 @@ test('a migration that fails at any statement leaves a database of the previous 
     'exports',
     'importErrors',
     'imports',
+    'inboundRoutes',
     'messages',
+    'plans',
   ]);
   migrated.close();
 });
@@ -142,5 +145,40 @@ test('domains from before return paths have an unchecked one, and keep their fin
     TRACKING: null,
     RETURN_PATH: { status: 'pending', lastCheckedAt: null, found: [], error: null },
   });
+  database.close();
+});
+
+test('a domain that is verified before there is a record of its standing has stood since it was last found correct', () => {
+  const database = openEmpty();
+  const before = MAIN_MIGRATIONS.filter(({ id }) => id < receiving.id);
+  migrate(database, NOW, before);
+  database.exec("INSERT INTO tenants VALUES ('ten_a', 'a', 'free', 0)");
+  const insert = database.prepare(
+    `INSERT INTO domains (id, tenantId, name, status, productType, region, openTracking, clickTracking, selector, publicKey,
+      privateKeySealed, records, createdAt, updatedAt, verifiedAt, failingSince, checksSince, deletedAt)
+     VALUES (?, 'ten_a', 'a.example', ?, 'api', 'sg', 0, 0, 'pr', '', '', '{"TRACKING":null}', 0, 0, 7, NULL, 0, ?)`,
+  );
+  for (const status of ['verified', 'temporary_failure', 'failed', 'pending']) {
+    insert.run(`dom_deleted_${status}`, status, 9);
+    database.exec("UPDATE domains SET name = id WHERE name = 'a.example'");
+    insert.run(`dom_${status}`, status, null);
+    database.exec("UPDATE domains SET name = id WHERE name = 'a.example'");
+  }
+  migrate(database, NOW);
+  const rows = database.prepare('SELECT id, verifiedSince, records FROM domains').all() as Record<
+    string,
+    unknown
+  >[];
+  const standing = rows.filter(({ verifiedSince }) => verifiedSince !== null);
+  assert.deepEqual(
+    standing.map(({ id, verifiedSince }) => [id, verifiedSince]),
+    [
+      ['dom_verified', 7],
+      ['dom_temporary_failure', 7],
+    ],
+  );
+  const unchecked = { status: 'pending', lastCheckedAt: null, found: [], error: null };
+  for (const { records } of rows)
+    assert.deepEqual(JSON.parse(String(records)), { TRACKING: null, MX: unchecked });
   database.close();
 });

@@ -23,13 +23,18 @@ const insert = statement((db, param: Param<PlanRow>) =>
     name: param('name'),
     monthlyEmails: param('monthlyEmails'),
     requestsPerSecond: param('requestsPerSecond'),
+    storedMegabytes: param('storedMegabytes'),
     createdAt: param('createdAt'),
   }),
 );
 const all = statement((db, _param: Param<object>) => db.selectFrom('plans').selectAll().orderBy('name'));
 
-const a: PlanRow = { name: 'a', monthlyEmails: 10, requestsPerSecond: null, createdAt: 5 };
-const b: PlanRow = { name: 'b', monthlyEmails: null, requestsPerSecond: 3, createdAt: 6 };
+const a: PlanRow = {
+  ...{ name: 'a', monthlyEmails: 10, requestsPerSecond: null, storedMegabytes: null, createdAt: 5 },
+};
+const b: PlanRow = {
+  ...{ name: 'b', monthlyEmails: null, requestsPerSecond: 3, storedMegabytes: 4, createdAt: 6 },
+};
 
 test('values are written to the columns of their names, also null', async () => {
   const db = open();
@@ -40,7 +45,9 @@ test('values are written to the columns of their names, also null', async () => 
 
 test('the order in which parameters are given means nothing', async () => {
   const db = open();
-  await insert.all(db, { createdAt: 5, requestsPerSecond: null, monthlyEmails: 10, name: 'a' });
+  await insert.all(db, {
+    ...{ createdAt: 5, storedMegabytes: null, requestsPerSecond: null, monthlyEmails: 10, name: 'a' },
+  });
   assert.deepEqual(await all.all(db, {}), [a]);
 });
 

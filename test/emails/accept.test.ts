@@ -16,7 +16,13 @@ const { send, accepted } = senderOf(() => spool);
 const live = (more: Record<string, unknown> = {}) => ({ from: `a@${SENDER_DOMAIN}`, ...more });
 
 async function limitEmails(monthlyEmails: number | null): Promise<void> {
-  const plan = { name: 'unlimited', monthlyEmails, requestsPerSecond: null, createdAt: 0 };
+  const plan = {
+    name: 'unlimited',
+    monthlyEmails,
+    requestsPerSecond: null,
+    storedMegabytes: null,
+    createdAt: 0,
+  };
   await spool.app.db.commit(upsertPlan, plan);
 }
 

@@ -42,7 +42,14 @@ const withFile = (more: Record<string, unknown> = {}) =>
   live({ attachments: [{ filename: 'a.bin', content: LARGE }], ...more });
 
 async function limitPlan(limits: { monthlyEmails?: number; requestsPerSecond?: number }): Promise<void> {
-  const plan = { name: 'unlimited', monthlyEmails: null, requestsPerSecond: null, createdAt: 0, ...limits };
+  const plan = {
+    name: 'unlimited',
+    monthlyEmails: null,
+    requestsPerSecond: null,
+    storedMegabytes: null,
+    createdAt: 0,
+    ...limits,
+  };
   await spool.app.db.commit(upsertPlan, plan);
   spool.app.wakeups.notify('tenants');
 }

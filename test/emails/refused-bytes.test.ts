@@ -31,7 +31,13 @@ function suppress(email: string): Promise<unknown> {
 }
 
 function allow(monthlyEmails: number | null): Promise<unknown> {
-  const plan = { name: 'unlimited', monthlyEmails, requestsPerSecond: null, createdAt: 0 };
+  const plan = {
+    name: 'unlimited',
+    monthlyEmails,
+    requestsPerSecond: null,
+    storedMegabytes: null,
+    createdAt: 0,
+  };
   return spool.app.db.commit(upsertPlan, plan);
 }
 

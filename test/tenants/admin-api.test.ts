@@ -64,9 +64,9 @@ test('an unknown plan, a missing name and one of control characters are bad requ
 });
 
 test('a plan is added, changed by its name, and then taken by tenants', async () => {
-  const plan = { name: 'team', monthlyEmails: 50_000, requestsPerSecond: 20 };
+  const plan = { name: 'team', monthlyEmails: 50_000, requestsPerSecond: 20, storedMegabytes: 1_000 };
   assert.deepEqual((await ask('PUT', '/plans', plan)).body, plan);
-  const changed = { ...plan, monthlyEmails: null };
+  const changed = { ...plan, monthlyEmails: null, storedMegabytes: null };
   assert.deepEqual((await ask('PUT', '/plans', changed)).body, changed);
   const plans = (await ask('GET', '/plans')).body;
   assert.deepEqual(
@@ -77,7 +77,7 @@ test('a plan is added, changed by its name, and then taken by tenants', async ()
 });
 
 test('a plan with limits that are none is a bad request', async () => {
-  const plan = { name: 'p', monthlyEmails: 1, requestsPerSecond: 1 };
+  const plan = { name: 'p', monthlyEmails: 1, requestsPerSecond: 1, storedMegabytes: 1 };
   for (const [changes, param] of [
     [{ name: 'Not Good' }, 'name'],
     [{ monthlyEmails: -1 }, 'monthlyEmails'],
@@ -85,6 +85,9 @@ test('a plan with limits that are none is a bad request', async () => {
     [{ monthlyEmails: '10' }, 'monthlyEmails'],
     [{ requestsPerSecond: 0 }, 'requestsPerSecond'],
     [{ requestsPerSecond: undefined }, 'requestsPerSecond'],
+    [{ storedMegabytes: -1 }, 'storedMegabytes'],
+    [{ storedMegabytes: 1e9 + 1 }, 'storedMegabytes'],
+    [{ storedMegabytes: undefined }, 'storedMegabytes'],
   ] as const) {
     await assertRefused(ask('PUT', '/plans', { ...plan, ...changes }), 400, 'validation_error', param);
   }

@@ -11,7 +11,7 @@ const plan = async ({ request, liveKey }: Spool, key = liveKey) => {
   assert.equal(status, 200);
   return body;
 };
-const MARCH = { month: '2026-03', resetsAt: '2026-04-01T00:00:00.000Z' };
+const MARCH = { month: '2026-03', resetsAt: '2026-04-01T00:00:00.000Z', storedBytes: 0 };
 
 test('a plan without limits counts nothing and says so', async () => {
   await world.accept('a@rcpt.example');
@@ -19,6 +19,7 @@ test('a plan without limits counts nothing and says so', async () => {
     name: 'unlimited',
     monthlyEmails: null,
     requestsPerSecond: null,
+    storedMegabytes: null,
     usage: { ...MARCH, emails: null, remaining: null },
   });
 });
@@ -28,7 +29,7 @@ async function openOnPlan(t: TestContext, monthlyEmails: number | null) {
   const spool = await openSpool();
   t.after(() => spool.close());
   const set = async (limit: number | null) => {
-    const limits = { monthlyEmails: limit, requestsPerSecond: 50 };
+    const limits = { monthlyEmails: limit, requestsPerSecond: 50, storedMegabytes: 7 };
     await spool.app.db.commit(upsertPlan, { name: 'team', ...limits, createdAt: 0 });
   };
   await set(monthlyEmails);
@@ -38,7 +39,7 @@ async function openOnPlan(t: TestContext, monthlyEmails: number | null) {
 
 test('a plan with limits tells what is used and what is left, to keys of either mode', async (t) => {
   const { spool } = await openOnPlan(t, 10);
-  const team = { name: 'team', monthlyEmails: 10, requestsPerSecond: 50 };
+  const team = { name: 'team', monthlyEmails: 10, requestsPerSecond: 50, storedMegabytes: 7 };
   assert.deepEqual(await plan(spool), { ...team, usage: { ...MARCH, emails: 0, remaining: 10 } });
   await spool.accept('a@rcpt.example');
   await spool.accept('b@rcpt.example');
@@ -54,7 +55,7 @@ test('a new month begins with nothing used', async (t) => {
   assert.deepEqual((await plan(spool)).usage, {
     month: '2026-04',
     resetsAt: '2026-05-01T00:00:00.000Z',
-    ...{ emails: 0, remaining: 10 },
+    ...{ emails: 0, remaining: 10, storedBytes: 0 },
   });
 });
 

@@ -43,7 +43,13 @@ async function newTenant(plan: string): Promise<Id<'ten'>> {
 }
 
 function newPlan(name: string, monthlyEmails: number | null) {
-  return db.commit(upsertPlan, { name, monthlyEmails, requestsPerSecond: null, createdAt: START });
+  return db.commit(upsertPlan, {
+    name,
+    monthlyEmails,
+    requestsPerSecond: null,
+    storedMegabytes: null,
+    createdAt: START,
+  });
 }
 
 async function usedBy(tenantId: Id<'ten'>, now = START): Promise<number> {

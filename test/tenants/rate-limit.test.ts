@@ -136,7 +136,7 @@ test('a plan that the operator changes applies at once', async () => {
     admin.inject({
       method: 'PUT',
       url: '/plans',
-      payload: { name: 'team', monthlyEmails: null, requestsPerSecond },
+      payload: { name: 'team', monthlyEmails: null, requestsPerSecond, storedMegabytes: null },
     });
   await put(1);
   const { token } = await newTenant('team');

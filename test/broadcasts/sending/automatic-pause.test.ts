@@ -99,7 +99,13 @@ test('rates are still judged when every copy is made', async () => {
 
 test('a quota that runs out pauses the broadcast, and with more quota it goes on', async () => {
   const limit = async (monthlyEmails: number | null) => {
-    const plan = { name: 'unlimited', monthlyEmails, requestsPerSecond: null, createdAt: 0 };
+    const plan = {
+      name: 'unlimited',
+      monthlyEmails,
+      requestsPerSecond: null,
+      storedMegabytes: null,
+      createdAt: 0,
+    };
     await campaign.spool.app.db.commit(upsertPlan, plan);
     campaign.spool.app.wakeups.notify('tenants');
   };

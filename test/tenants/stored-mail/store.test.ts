@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Db } from '../../../src/db/database.ts';
+import { type Id, newId } from '../../../src/system/ids.ts';
+import { getPlanUsage, insertTenant, upsertPlan } from '../../../src/tenants/store.ts';
+import { BYTES_PER_MEGABYTE, hasRoomFor } from '../../../src/tenants/stored-mail/store.ts';
+import { openTestDatabase } from '../../db/open.ts';
+import { removeBytes, storeBytes, storeThenFail } from './operations.ts';
+
+let db: Db;
+const endings: (() => Promise<void>)[] = [];
+before(async () => {
+  const t = { after: (run: () => Promise<void>) => void endings.push(run) };
+  db = await openTestDatabase(t, { operationsModule: new URL('./operations.ts', import.meta.url) });
+});
+after(async () => {
+  for (const end of endings) await end();
+});
+
+async function newTenant(storedMegabytes: number | null): Promise<Id<'ten'>> {
+  const id = newId('ten', 0);
+  const limits = { monthlyEmails: null, requestsPerSecond: null, storedMegabytes };
+  await db.commit(upsertPlan, { name: id, ...limits, createdAt: 0 });
+  await db.commit(insertTenant, { id, name: id, plan: id, createdAt: 0 });
+  return id;
+}
+
+const store = (tenantId: Id<'ten'>, bytes: number) => db.commit(storeBytes, { tenantId, bytes });
+const remove = (tenantId: Id<'ten'>, bytes: number) => db.commit(removeBytes, { tenantId, bytes });
+const storedBy = async (tenantId: Id<'ten'>) =>
+  (await getPlanUsage(db.read, tenantId, '2030-01')).storedBytes;
+const hasRoom = (tenantId: Id<'ten'>, sizeBytes?: number) => hasRoomFor(db.read, tenantId, sizeBytes);
+
+test('bytes are counted for each tenant, and removed bytes are subtracted', async () => {
+  const [one, other] = [await newTenant(null), await newTenant(null)];
+  assert.equal(await storedBy(one), 0);
+  await store(one, 100);
+  await store(one, 23);
+  await store(other, 7);
+  await remove(one, 100);
+  assert.deepEqual([await storedBy(one), await storedBy(other)], [23, 7]);
+});
+
+test('writes that run at the same time lose no byte, and a write that fails counts none', async () => {
+  const tenantId = await newTenant(null);
+  await Promise.all([
+    ...Array.from({ length: 50 }, () => store(tenantId, 3)),
+    ...Array.from({ length: 20 }, () => remove(tenantId, 3)),
+    assert.rejects(db.commit(storeThenFail, { tenantId, bytes: 1_000 }), /refused after all/),
+  ]);
+  assert.equal(await storedBy(tenantId), 90);
+});
+
+test('a tenant has room until its plan is used up, and only for messages that fit', async () => {
+  const tenantId = await newTenant(2);
+  const limit = 2 * BYTES_PER_MEGABYTE;
+  for (const [stored, sizeBytes, expected] of [
+    [0, undefined, true],
+    [0, limit, true],
+    [0, limit + 1, false],
+    [limit - 1, undefined, true],
+    [limit - 1, 1, true],
+    [limit - 1, 2, false],
+    [limit, undefined, false],
+    [limit, 0, false],
+    [limit + 5, undefined, false],
+  ] as const) {
+    await store(tenantId, stored);
+    assert.equal(await hasRoom(tenantId, sizeBytes), expected, `${stored} and ${sizeBytes}`);
+    await remove(tenantId, stored);
+  }
+  assert.equal(await hasRoom(tenantId), true, 'removed mail makes room');
+});
+
+test('a plan without a limit always has room, a plan of nothing has none, and neither has an unknown tenant', async () => {
+  const unlimited = await newTenant(null);
+  await store(unlimited, Number.MAX_SAFE_INTEGER);
+  assert.equal(await hasRoom(unlimited, Number.MAX_SAFE_INTEGER), true);
+  assert.equal(await hasRoom(await newTenant(0)), false);
+  assert.equal(await hasRoom('ten_unknown'), false);
+});
