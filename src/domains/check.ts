@@ -4,7 +4,7 @@
  */
 import type { Config } from '../config.ts';
 import { parseDkimKeyRecord } from '../mail/dkim/key.ts';
-import type { DnsAnswer, DnsLookups } from '../system/dns.ts';
+import type { DnsAnswer, DnsLookups, MxRecord } from '../system/dns.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
 import type { TlsProbe } from '../system/tls-probe.ts';
 import {
@@ -12,6 +12,7 @@ import {
   dkimName,
   dkimTarget,
   dmarcName,
+  mxTarget,
   type PublishingDomain,
   type RecordKind,
   returnPathName,
@@ -33,6 +34,8 @@ export type Verdicts = Record<RecordKind, Verdict> & {
   tracking: { host: string; verdict: Verdict } | null;
   /** Verdict on the return path; null when the domain cannot have a return path of its own. */
   returnPath: Verdict | null;
+  /** Verdict on the MX records, which bring the domain's mail to this machine. */
+  mx: Verdict;
 };
 
 /** Maximum number of DNS lookups of an SPF record (RFC 7208 4.6.4). */
@@ -41,7 +44,7 @@ const MAX_SPF_LOOKUP = 10;
 const MAX_FOUND = 10;
 
 type CheckApp = {
-  dns: Pick<DnsLookups, 'txt' | 'cname'>;
+  dns: Pick<DnsLookups, 'txt' | 'cname' | 'mx'>;
   config: Pick<Config, 'hostname'>;
   probeTls: TlsProbe;
 };
@@ -59,13 +62,14 @@ export async function checkRecords(
 ): Promise<Verdicts> {
   const host = domain.trackingSubdomain;
   const returnHost = returnPathName(domain);
-  const [spf, dkimAlias, dkimText, dmarc, tracking, returnPath] = await Promise.all([
+  const [spf, dkimAlias, dkimText, dmarc, tracking, returnPath, mx] = await Promise.all([
     dns.txt(domain.name),
     dns.cname(dkimName(domain)),
     dns.txt(dkimName(domain)),
     dns.txt(dmarcName(domain)),
     host === null ? null : checkTracking({ dns, probeTls }, host, trackingTarget(config)),
     returnHost === null ? null : checkReturnPath(dns, returnHost, bounceDomain(config)),
+    dns.mx(domain.name),
   ]);
   return {
     SPF: judgeSpf(spf, spfName(config)),
@@ -76,6 +80,7 @@ export async function checkRecords(
     DMARC: judgeDmarc(dmarc),
     tracking: host === null || tracking === null ? null : { host, verdict: tracking },
     returnPath,
+    mx: judgeMx(mx, mxTarget(config)),
   };
 }
 
@@ -219,6 +224,33 @@ async function checkReturnPath(
   const alias = await dns.cname(host);
   const verdict = judgeTracking(alias, target);
   return verdict.kind === 'verified' ? judgeReturnPath(alias, await dns.txt(host), target) : verdict;
+}
+
+/**
+ * Judges the MX records. One that names this machine is enough, whatever its preference: a domain may name others too. MX
+ * records that lead elsewhere are not wrong, since a domain may send from here and receive elsewhere.
+ */
+export function judgeMx(answer: DnsAnswer<MxRecord>, target: string): Verdict {
+  if (answer.kind === 'failed') return unknown(answer.reason);
+  const records = answer.kind === 'found' ? answer.records : [];
+  const found = records.map(
+    ({ preference, exchange }) => `${preference} ${exchange === '' ? '.' : exchange}`,
+  );
+  if (records.some(({ exchange }) => isSameName(exchange, target))) {
+    return { kind: 'verified', found: shown(found) };
+  }
+  if (records.length === 0) return absent('No MX record is published here');
+  // A null MX stands alone (RFC 7505 3).
+  const isNull = records.every(({ exchange }) => isSameName(exchange, ''));
+  return isNull
+    ? absent(
+        'The null MX says that this domain takes no mail (RFC 7505); replace it to receive mail here',
+        found,
+      )
+    : absent(
+        `Mail for this domain goes to other hosts; it arrives here once an MX record names ${target}`,
+        found,
+      );
 }
 
 /** Judges the DMARC record: exactly one must exist, with a known policy. */

@@ -7,6 +7,7 @@ import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
 import type { DnsLookups } from '../system/dns.ts';
+import { sandboxDomain } from './name.ts';
 import { bounceDomain, dkimTarget, spfName, trackingTarget } from './records.ts';
 import { listPublishedKeys, type PublishedKey } from './spool/store.ts';
 
@@ -62,6 +63,12 @@ export function operatorRecords(
       name: bounceDomain(config),
       value: `10 ${host}`,
       purpose: 'bounces come back to this machine; the return paths of domains point to this name',
+    },
+    {
+      type: 'MX',
+      name: sandboxDomain(config),
+      value: `10 ${host}`,
+      purpose: 'mail to inbound routes at the sandbox domain, which needs no domain of a tenant',
     },
     {
       type: 'CNAME',

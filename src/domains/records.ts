@@ -15,6 +15,9 @@ export const SELECTOR_CHARACTERS = 10;
 
 type DnsRecord = { type: 'TXT' | 'CNAME'; name: string; value: string };
 
+/** `priority` is the preference of the record, lowest first (RFC 5321 5.1). */
+type MxToPublish = { type: 'MX'; name: string; value: string; priority: number };
+
 export type RecordToPublish = DnsRecord & {
   record: RecordKind | 'TRACKING';
   /** A record that serves the same purpose, for providers of DNS that cannot publish this one. */
@@ -22,7 +25,12 @@ export type RecordToPublish = DnsRecord & {
 };
 
 /** An optional record: the domain works without it. It is never part of `records`, which are all required. */
-export type OptionalRecordToPublish = DnsRecord & { record: 'RETURN_PATH'; purpose: 'return_path' };
+export type OptionalRecordToPublish =
+  | (DnsRecord & { record: 'RETURN_PATH'; purpose: 'return_path' })
+  | (MxToPublish & { record: 'MX'; purpose: 'inbound' });
+
+/** Preference of the suggested MX record. It leaves preferences below it free for hosts that come first. */
+const MX_PRIORITY = 10;
 
 /** Maximum length of an address. RFC 5321 4.5.3.1.3: a path holds at most 256 octets, its angle brackets included. */
 const MAX_ADDRESS_CHARACTERS = 254;
@@ -61,15 +69,31 @@ export function recordsToPublish(
   ];
 }
 
-/** Returns the optional records: for now only the return path, for a domain whose name is short enough to have one. */
+/**
+ * Returns the optional records: the return path, for a domain whose name is short enough to have one, and the MX record that
+ * brings the domain's mail to this machine.
+ */
 export function optionalRecordsToPublish(
   config: Pick<Config, 'hostname'>,
   domain: Pick<DomainRow, 'name'>,
 ): OptionalRecordToPublish[] {
-  const name = returnPathName(domain);
-  if (name === null) return [];
+  const returnPath = returnPathName(domain);
+  const optional: OptionalRecordToPublish[] = [
+    {
+      record: 'MX',
+      purpose: 'inbound',
+      type: 'MX',
+      name: domain.name,
+      value: mxTarget(config),
+      priority: MX_PRIORITY,
+    },
+  ];
+  if (returnPath === null) return optional;
   const value = bounceDomain(config);
-  return [{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME', name, value }];
+  return [
+    { record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME', name: returnPath, value },
+    ...optional,
+  ];
 }
 
 /**
@@ -94,6 +118,11 @@ export function returnPathName({ name }: Pick<DomainRow, 'name'>): string | null
   const host = `bounce.${name}`;
   const isTooLong = RETURN_LOCAL_PART_CHARACTERS + '@'.length + host.length > MAX_ADDRESS_CHARACTERS;
   return isTooLong ? null : host;
+}
+
+/** Returns the host that the MX records of domains name: this machine. */
+export function mxTarget(config: Pick<Config, 'hostname'>): string {
+  return config.hostname.toLowerCase();
 }
 
 /** Returns the target of the CNAMEs of all tracking hosts. */

@@ -75,8 +75,7 @@ const dnsRecord = {
   value: Type.String({ description: 'Value to publish.' }),
 };
 
-const checkedRecord = {
-  ...dnsRecord,
+const checked = {
   ttl: Type.String(),
   required: Type.Boolean({ description: 'True when the domain cannot be verified without the record.' }),
   status,
@@ -89,7 +88,8 @@ const checkedRecord = {
 
 const recordSchema = Type.Object({
   record: Type.Enum([...RECORD_KINDS, 'TRACKING']),
-  ...checkedRecord,
+  ...dnsRecord,
+  ...checked,
   alternative: Type.Optional(
     Type.Object(dnsRecord, { description: 'Record that can be published instead.' }),
   ),
@@ -97,14 +97,19 @@ const recordSchema = Type.Object({
 });
 
 const optionalRecordSchema = Type.Object({
-  record: Type.Enum(['RETURN_PATH']),
-  purpose: Type.Enum(['return_path'], { description: 'Purpose of the record.' }),
-  ...checkedRecord,
+  record: Type.Enum(['RETURN_PATH', 'MX']),
+  purpose: Type.Enum(['return_path', 'inbound'], { description: 'Purpose of the record.' }),
+  ...dnsRecord,
+  type: Type.Enum(['CNAME', 'MX']),
+  priority: Type.Optional(Type.Integer({ description: 'Preference of an MX record, lowest first.' })),
+  ...checked,
   note: Type.String({ description: 'Description of the purpose, for people.' }),
 });
 
 const RETURN_PATH_NOTE =
   'While this record is verified, MAIL FROM is below your own domain, so SPF is aligned for DMARC. Without it, mail is sent with a return path of this installation.';
+const INBOUND_NOTE =
+  'Publish this record to receive mail of the domain here. Without it, the domain sends, and its mail arrives wherever its MX records lead.';
 const TRACKING_NOTE =
   'Tracked links lead to the host of this installation until this record is verified and the host has a TLS certificate.';
 
@@ -168,7 +173,8 @@ function showRecord({ alternative, ...record }: RecordToPublish, finding: Findin
 }
 
 function showOptionalRecord(record: OptionalRecordToPublish, finding: Finding) {
-  return { ...record, ttl: 'Auto', required: false, ...showFinding(finding), note: RETURN_PATH_NOTE };
+  const note = { return_path: RETURN_PATH_NOTE, inbound: INBOUND_NOTE }[record.purpose];
+  return { ...record, ttl: 'Auto', required: false, ...showFinding(finding), note };
 }
 
 function showFinding({ status, lastCheckedAt, found, error }: Finding) {
@@ -225,6 +231,17 @@ function exampleDomain() {
         ...unchecked,
         required: false,
         note: RETURN_PATH_NOTE,
+      },
+      {
+        record: 'MX',
+        purpose: 'inbound',
+        type: 'MX',
+        name,
+        value: 'mx.example.net',
+        priority: 10,
+        ...unchecked,
+        required: false,
+        note: INBOUND_NOTE,
       },
     ],
     trackingSubdomain: null,

@@ -24,14 +24,24 @@ export type Finding = {
 };
 
 /**
- * `TRACKING` is null while no tracking host is set. Neither `TRACKING` nor `RETURN_PATH` affects the status of the
+ * `TRACKING` is null while no tracking host is set. `TRACKING`, `RETURN_PATH` and `MX` do not affect the status of the
  * domain.
  */
-export type Findings = Record<RecordKind, Finding> & { TRACKING: Finding | null; RETURN_PATH: Finding };
+export type Findings = Record<RecordKind, Finding> & {
+  TRACKING: Finding | null;
+  RETURN_PATH: Finding;
+  MX: Finding;
+};
 
 export type DomainState = Pick<
   DomainRow,
-  'status' | 'verifiedAt' | 'failingSince' | 'checksSince' | 'nextCheckAt' | 'trackingSubdomain'
+  | 'status'
+  | 'verifiedAt'
+  | 'verifiedSince'
+  | 'failingSince'
+  | 'checksSince'
+  | 'nextCheckAt'
+  | 'trackingSubdomain'
 > & { findings: Findings };
 
 export type CheckMoment = {
@@ -71,6 +81,7 @@ export function newState(now: number, spread: number): DomainState {
   const state: DomainState = {
     status: 'pending',
     verifiedAt: null,
+    verifiedSince: null,
     failingSince: null,
     checksSince: now,
     nextCheckAt: null,
@@ -81,6 +92,7 @@ export function newState(now: number, spread: number): DomainState {
       DMARC: newFinding(),
       TRACKING: null,
       RETURN_PATH: newFinding(),
+      MX: newFinding(),
     },
   };
   return { ...state, nextCheckAt: nextCheckAt(state, now, spread) };
@@ -106,6 +118,14 @@ export function withTracking(
 export function maySend(domain: Pick<DomainRow, 'status' | 'failingSince'>, now: number): boolean {
   if (domain.status === 'verified') return true;
   return domain.status === 'temporary_failure' && !isGraceOver(domain, now);
+}
+
+/**
+ * Returns the earliest start of a failure, in Unix milliseconds, that is still within its grace period at `now`. With the
+ * condition `failingSince >= earliestGrace(now)`, a statement decides as `maySend` does.
+ */
+export function earliestGrace(now: number): number {
+  return now - GRACE_MS + 1;
 }
 
 /**
@@ -150,9 +170,12 @@ export function afterCheck(domain: DomainState, verdicts: Verdicts, moment: Chec
     DMARC: find('DMARC'),
     TRACKING: findTracking(before, verdicts.tracking, now),
     RETURN_PATH: withoutGrace(before.findings.RETURN_PATH, verdicts.returnPath, now),
+    MX: withoutGrace(before.findings.MX, verdicts.mx, now),
   };
+  const status = domainStatus({ before, now }, findings, verdicts);
   const state: DomainState = {
-    ...domainStatus({ before, now }, findings, verdicts),
+    ...status,
+    verifiedSince: verifiedSince({ before, now }, status),
     checksSince: before.checksSince,
     nextCheckAt: null,
     trackingSubdomain: before.trackingSubdomain,
@@ -170,6 +193,7 @@ function searchedAnew(domain: DomainState, now: number): DomainState {
     DKIM: newFinding(),
     DMARC: newFinding(),
     RETURN_PATH: newFinding(),
+    MX: newFinding(),
   };
   return { ...domain, checksSince: now, status: 'pending', failingSince: null, findings };
 }
@@ -220,6 +244,18 @@ function domainStatus(
   }
 }
 
+/**
+ * Returns the time since which the verification has stood. A verification whose grace period was over has lapsed, so it starts
+ * anew even when its records are found again before the domain has failed.
+ */
+function verifiedSince(
+  { before, now }: CheckStart,
+  after: Pick<DomainState, 'status' | 'failingSince'>,
+): number | null {
+  if (!maySend(after, now)) return null;
+  return (maySend(before, now) ? before.verifiedSince : null) ?? now;
+}
+
 function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: number): Finding | null {
   const known = before.findings.TRACKING;
   // The tracking host was changed while DNS was asked about the earlier one.
@@ -229,7 +265,8 @@ function findTracking(before: DomainState, tracking: Verdicts['tracking'], now: 
 
 /**
  * Returns the finding about an optional record. It has no grace period: a tracking host that leads elsewhere cannot
- * track, and receivers refuse a return path whose domain does not exist, while mail needs neither of the two.
+ * track, receivers refuse a return path whose domain does not exist, and MX records that lead elsewhere bring no mail,
+ * while sending needs none of the three.
  */
 function withoutGrace(known: Finding, verdict: Verdict | null, now: number): Finding {
   if (verdict === null) return known;

@@ -141,8 +141,8 @@ export const recordCheck = defineWrite(
 
 /** Returns true when the check changed more than its time. */
 function isChanged(before: Domain, after: DomainState): boolean {
-  const statuses = ({ status, findings: { SPF, DKIM, DMARC, TRACKING, RETURN_PATH } }: DomainState) =>
-    [status, SPF.status, DKIM.status, DMARC.status, TRACKING?.status, RETURN_PATH.status].join();
+  const statuses = ({ status, findings: { SPF, DKIM, DMARC, TRACKING, RETURN_PATH, MX } }: DomainState) =>
+    [status, SPF.status, DKIM.status, DMARC.status, TRACKING?.status, RETURN_PATH.status, MX.status].join();
   return statuses(before) !== statuses(after);
 }
 
@@ -201,8 +201,18 @@ function derivedFrom(domain: Domain): Pick<DomainRow, Derived> {
 }
 
 function stateOf(domain: Domain): DomainState {
-  const { status, verifiedAt, failingSince, checksSince, nextCheckAt, trackingSubdomain, findings } = domain;
-  return { status, verifiedAt, failingSince, checksSince, nextCheckAt, trackingSubdomain, findings };
+  const { status, verifiedAt, verifiedSince, failingSince, checksSince, nextCheckAt } = domain;
+  const { trackingSubdomain, findings } = domain;
+  return {
+    status,
+    verifiedAt,
+    verifiedSince,
+    failingSince,
+    checksSince,
+    nextCheckAt,
+    trackingSubdomain,
+    findings,
+  };
 }
 
 /** The columns that a check needs. They are sent to another thread. */
@@ -274,7 +284,8 @@ export const endDomain = defineWrite(
       return { kind: 'in-use', domainId, hasScheduledMail: hasScheduled, scheduledBroadcasts };
     await tx
       .updateTable('domains')
-      .set({ deletedAt: now, updatedAt: now, nextCheckAt: null, returnPathHost: null, trackingHost: null })
+      .set({ deletedAt: now, updatedAt: now, verifiedSince: null })
+      .set({ nextCheckAt: null, returnPathHost: null, trackingHost: null })
       .where('id', '=', domainId)
       .execute();
     return { kind: 'ended' };

@@ -9,7 +9,7 @@ import { findNextCheck, type LeasedDomain, leaseChecks, purgeDomains } from './s
 import { type CheckingApp, checkDomain } from './verify.ts';
 
 /**
- * Maximum number of concurrent checks. Each check asks up to seven questions, so this limit protects the resolver
+ * Maximum number of concurrent checks. Each check asks up to eight questions, so this limit protects the resolver
  * after a long stop.
  */
 const CONCURRENCY = 8;

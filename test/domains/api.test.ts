@@ -47,6 +47,11 @@ test('a domain is created with its three records, all pending', async () => {
         ...{ value: 'bounce.mx.postrider.example', ttl: 'Auto', required: false, status: 'pending' },
         ...{ lastCheckedAt: null, found: [], error: null, note: rest.optionalRecords[0].note },
       },
+      {
+        ...{ record: 'MX', purpose: 'inbound', type: 'MX', name: 'create.example' },
+        ...{ value: 'mx.postrider.example', priority: 10, ttl: 'Auto', required: false, status: 'pending' },
+        ...{ lastCheckedAt: null, found: [], error: null, note: rest.optionalRecords[1].note },
+      },
     ],
     createdAt: '2026-05-01T10:00:00.000Z',
     updatedAt: '2026-05-01T10:00:00.000Z',
@@ -212,7 +217,7 @@ test('a return path that is published is verified beside the records, and its ab
   dns.setZone(`${zoneOf(records)}\n${name} ${type} ${value}\n${operator}`);
   await clock.advance(1_000);
   const full = await verify();
-  assert.deepEqual([full.status, full.records.length, full.optionalRecords.length], ['verified', 3, 1]);
+  assert.deepEqual([full.status, full.records.length, full.optionalRecords.length], ['verified', 3, 2]);
   assert.deepEqual(
     { ...full.optionalRecords[0], note: '' },
     {
@@ -238,6 +243,29 @@ test('a return path that is published is verified beside the records, and its ab
   await verify();
   assert.equal((await t.request('DELETE', url)).status, 204);
   assert.equal(await host(), null, 'nobody checks the records of a deleted domain');
+});
+
+test('the MX record is shown with what DNS has, for each tenant, and is never required', async () => {
+  const domain = await addDomain(t, { name: 'receives.example' });
+  const url = `/v1/domains/${domain.id}`;
+  const verify = async () => (await t.request('POST', `${url}/verify`)).body;
+  const { records, optionalRecords } = (await t.request('GET', url)).body;
+  const [, { name, type, value, priority }] = optionalRecords;
+  dns.setZone(`${zoneOf(records)}\n${name} ${type} 5 mx.elsewhere.example`);
+  const elsewhere = await verify();
+  assert.deepEqual([elsewhere.status, elsewhere.optionalRecords[1].status], ['verified', 'pending']);
+  assert.deepEqual(elsewhere.optionalRecords[1].found, ['5 mx.elsewhere.example']);
+  dns.setZone(`${zoneOf(records)}\n${name} ${type} ${priority} ${value}`);
+  await clock.advance(1_000);
+  const here = await verify();
+  assert.deepEqual(
+    [here.optionalRecords[1].status, here.optionalRecords[1].found, here.updatedAt],
+    ['verified', [`${priority} ${value}`], new Date(clock.now()).toISOString()],
+  );
+  const other = await t.addTenant('receives');
+  const theirs = await addDomain(t, { name: 'receives.example', tenantId: other.tenantId });
+  const shown = (await t.request('GET', `/v1/domains/${theirs.id}`, { key: other.testKey })).body;
+  assert.equal(shown.optionalRecords[1].status, 'pending', 'each tenant is checked for itself');
 });
 
 test('two of three records are not enough, whichever is missing', async () => {

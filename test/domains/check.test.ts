@@ -4,6 +4,7 @@ import {
   checkRecords,
   judgeDkim,
   judgeDmarc,
+  judgeMx,
   judgeReturnPath,
   judgeSpf,
   judgeTracking,
@@ -214,6 +215,37 @@ test('RETURN_PATH: a CNAME whose target holds no SPF record is not verified, and
   }
 });
 
+test('MX: one record that names this machine is enough, whatever its preference, its case and its neighbours', () => {
+  const mx = (...hosts: [preference: number, exchange: string][]) => ({
+    ...{ kind: 'found' as const, ttlMs: 0 },
+    records: hosts.map(([preference, exchange]) => ({ preference, exchange })),
+  });
+  assert.deepEqual(judgeMx(mx([10, HOSTNAME]), HOSTNAME), { kind: 'verified', found: [`10 ${HOSTNAME}`] });
+  const others = judgeMx(mx([0, 'mx.other.example'], [99, `${HOSTNAME.toUpperCase()}.`]), HOSTNAME);
+  assert.deepEqual(others, {
+    kind: 'verified',
+    found: ['0 mx.other.example', `99 ${HOSTNAME.toUpperCase()}.`],
+  });
+  for (const [answer, error] of [
+    [absent, /No MX record/],
+    [noData, /No MX record/],
+    [mx([0, '']), /null MX/],
+    [
+      mx([10, 'mx.other.example'], [20, `x.${HOSTNAME}`]),
+      /goes to other hosts; .* once an MX record names mx\.postrider/,
+    ],
+  ] as const) {
+    const verdict = judgeMx(answer, HOSTNAME);
+    assert.ok(verdict.kind === 'absent', 'a domain may receive elsewhere: that is no fault');
+    assert.match(verdict.error, error);
+  }
+  assert.deepEqual(judgeMx(mx([0, '']), HOSTNAME), {
+    ...judgeMx(mx([0, '']), HOSTNAME),
+    found: ['0 .'],
+  });
+  assert.equal(judgeMx(failed, HOSTNAME).kind, 'unknown');
+});
+
 test('records found in DNS lose the characters that hide or reorder text before they are stored', () => {
   const verdict = judgeSpf(found('v=spf1 \u202einclude:evil.example\x1b[2J \u200b-all\0'), INCLUDE);
   assert.ok('found' in verdict);
@@ -325,4 +357,13 @@ test('the return path is verified by the CNAME of the owner and the SPF record o
   assert.equal(await kindIn(alias), 'absent');
   assert.equal(await kindIn(''), 'absent');
   assert.equal(await kindIn('', `${'a.'.repeat(110)}com`), undefined, 'a name too long to have one');
+});
+
+test('the MX records are those of the domain itself', async () => {
+  const kindIn = async (zone: string) => {
+    const app = { dns: zoneDns(zone), config: { hostname: HOSTNAME.toUpperCase() }, probeTls };
+    return (await checkRecords(app, domainRow('ten_a'))).mx.kind;
+  };
+  assert.equal(await kindIn(`example.com MX 10 ${HOSTNAME}`), 'verified');
+  assert.equal(await kindIn(`www.example.com MX 10 ${HOSTNAME}`), 'absent');
 });

@@ -11,8 +11,11 @@ export const HOSTNAME = 'mx.postrider.example';
 export const PUBLIC_KEY = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A';
 
 export function domainRow(tenantId: Domain['tenantId'], fields: Partial<Domain> = {}): Domain {
+  // A domain that may send has been verified at some time.
+  const isVerified = fields.status === 'verified' || fields.status === 'temporary_failure';
   return {
     ...newState(0, 0),
+    verifiedSince: isVerified ? 0 : null,
     id: newId('dom', 0),
     tenantId,
     name: 'example.com',

@@ -51,6 +51,7 @@ test('the zone of the hostname holds its addresses, SPF, the way back for bounce
       ['TXT', `bounce.${HOST}`, `v=spf1 include:_spf.${HOST} -all`],
       ['TXT', HOST, `v=spf1 include:_spf.${HOST} -all`],
       ['MX', `bounce.${HOST}`, `10 ${HOST}`],
+      ['MX', `sandbox.${HOST}`, `10 ${HOST}`],
       ['CNAME', `track.${HOST}`, HOST],
       ['TXT', target, key],
       ['TXT', target, key],
@@ -64,7 +65,7 @@ test('the zone of the hostname holds its addresses, SPF, the way back for bounce
 
 test('without addresses there is no SPF record that would allow nobody', () => {
   const types = operatorRecords({ hostname: HOST }, [], []).map(({ type }) => type);
-  assert.deepEqual(types, ['MX', 'CNAME']);
+  assert.deepEqual(types, ['MX', 'MX', 'CNAME']);
 });
 
 test('the addresses are those that DNS has for the hostname, and a warning says when it has none', async () => {

@@ -55,13 +55,19 @@ test('every name in the records, the longest too, can be asked for', () => {
   assert.ok(isHostName(records[1]?.value ?? ''));
 });
 
-test('a domain may publish its own return path, a CNAME to the one of this installation', () => {
+const MX = {
+  ...{ record: 'MX', purpose: 'inbound', type: 'MX' },
+  ...{ name: 'example.com', value: 'mx.postrider.example', priority: 10 },
+};
+
+test('a domain may publish its own return path, a CNAME to that of this installation, and an MX record to receive here', () => {
   const records = optionalRecordsToPublish({ hostname: 'MX.Postrider.example' }, { name: 'example.com' });
   assert.deepEqual(records, [
     {
       ...{ record: 'RETURN_PATH', purpose: 'return_path', type: 'CNAME' },
       ...{ name: 'bounce.example.com', value: 'bounce.mx.postrider.example' },
     },
+    MX,
   ]);
 });
 
@@ -72,5 +78,7 @@ test('a return path longer than SMTP allows is not offered', () => {
   const atLimit = returnPathName({ name: `a${longest}` });
   assert.equal(`<b+${token}@${atLimit}>`.length, 256);
   assert.equal(returnPathName({ name: `aa${longest}` }), null);
-  assert.deepEqual(optionalRecordsToPublish({ hostname: 'mx.example' }, { name: `aa${longest}` }), []);
+  const name = `aa${longest}`;
+  const optional = optionalRecordsToPublish({ hostname: 'mx.postrider.example' }, { name });
+  assert.deepEqual(optional, [{ ...MX, name }]);
 });

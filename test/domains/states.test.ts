@@ -4,6 +4,7 @@ import type { Verdict, Verdicts } from '../../src/domains/check.ts';
 import {
   afterCheck,
   type DomainState,
+  earliestGrace,
   GRACE_MS,
   maySend,
   newState,
@@ -25,7 +26,7 @@ const unknown: Verdict = { kind: 'unknown', error: 'unknown' };
 
 const verdicts = (SPF: Verdict, DKIM: Verdict = right, DMARC: Verdict = right): Verdicts => ({
   ...{ SPF, DKIM, DMARC },
-  ...{ tracking: null, returnPath: absent },
+  ...{ tracking: null, returnPath: absent, mx: absent },
 });
 const silence = verdicts(unknown, unknown, unknown);
 /** A check of the daemon's own accord. */
@@ -330,4 +331,54 @@ test('the return path is used while another record has lapsed, but not for a dom
     [again.status, again.findings.RETURN_PATH.status, usesReturnPath(again)],
     ['pending', 'pending', false],
   );
+});
+
+const since = (state: DomainState) => state.verifiedSince;
+
+test('a verification stands from its first check, through each later one and a lapse within its grace period', () => {
+  assert.deepEqual([since(newState(0, 0)), since(verified)], [null, 1_000]);
+  assert.equal(since(check(newState(0, 0), verdicts(absent), 1_000)), null);
+  const later = ask(check(verified, verdicts(right), 5_000), verdicts(right), 6_000);
+  assert.deepEqual([since(later), later.verifiedAt], [1_000, 6_000]);
+  const lapsed = check(later, verdicts(absent), 7_000);
+  assert.equal(since(lapsed), 1_000);
+  assert.equal(since(check(lapsed, silence, 7_000 + GRACE_MS - 1)), 1_000);
+  assert.equal(since(check(lapsed, verdicts(right), 7_000 + GRACE_MS - 1)), 1_000);
+  assert.equal(since(withTracking(later, HOST, { now: 8_000, spread: 0 })), 1_000);
+});
+
+test('a verification ends with its grace period, and one that returns stands anew', () => {
+  const lapsed = check(verified, verdicts(absent), 2_000);
+  const end = 2_000 + GRACE_MS;
+  assert.equal(since(check(lapsed, silence, end)), null);
+  assert.equal(since(check(lapsed, verdicts(right), end)), end);
+  const failed = check(lapsed, verdicts(absent), end);
+  assert.deepEqual([failed.status, since(failed)], ['failed', null]);
+  assert.equal(since(ask(failed, verdicts(absent), end + 1)), null);
+  assert.equal(since(ask(failed, verdicts(right), end + 1)), end + 1);
+});
+
+test('a failure is within its grace period exactly while the domain may send', () => {
+  const now = 9_000_000_000;
+  for (const failingSince of [now - GRACE_MS - 1, now - GRACE_MS, now - GRACE_MS + 1, now]) {
+    const state = { status: 'temporary_failure', failingSince } as const;
+    assert.equal(failingSince >= earliestGrace(now), maySend(state, now), String(failingSince - now));
+  }
+});
+
+test('MX records follow each finding without a grace period, and affect neither the status nor the next check', () => {
+  const bringing = (mx: Verdict): Verdicts => ({ ...verdicts(right), mx });
+  assert.equal(verified.findings.MX.status, 'pending');
+  const found = check(verified, bringing(right), 6_000);
+  for (const [verdict, status] of [
+    [right, 'verified'],
+    [unknown, 'verified'],
+    [absent, 'pending'],
+  ] as const) {
+    const next = check(found, bringing(verdict), 7_000);
+    assert.deepEqual([next.findings.MX.status, next.status], [status, 'verified']);
+    assert.equal(next.nextCheckAt, 7_000 + DAY_MS);
+  }
+  const failed = check(check(found, verdicts(absent), 2_000), verdicts(absent), 2_000 + GRACE_MS);
+  assert.equal(ask(failed, { ...silence, mx: unknown }, 3_000 + GRACE_MS).findings.MX.status, 'pending');
 });

@@ -85,7 +85,7 @@ async function makeDomainEvents(): Promise<void> {
       ...{
         isAsked: false,
         spread: 0,
-        verdicts: { SPF: absent, DKIM: absent, DMARC: absent, tracking: null, returnPath: null },
+        verdicts: { SPF: absent, DKIM: absent, DMARC: absent, tracking: null, returnPath: null, mx: absent },
       },
     });
   }

@@ -1,0 +1,38 @@
+/**
+ * Reads which tenant receives the mail of a domain. Several tenants may verify the same name; its mail goes to the one whose
+ * verification has stood longest. When that one lapses or the domain is deleted, the next in this order takes over. This module
+ * writes nothing.
+ */
+import type { Tx } from '../../db/operation.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import type { DomainRow } from '../../db/tables.ts';
+import { earliestGrace } from '../states.ts';
+
+/** The domain of the tenant that receives the mail of a name. */
+type ReceivingDomain = Pick<DomainRow, 'id' | 'tenantId' | 'name'>;
+
+/**
+ * The verification of a row in the index stands, except where its grace period has ended since the last check. Rows that began
+ * in the same millisecond are ordered by id, so every caller gets the same one.
+ */
+const receivingDomain = statement((db, param: Param<{ name: string; earliest: number }>) =>
+  db
+    .selectFrom('domains')
+    .select(['id', 'tenantId', 'name'])
+    .where('name', '=', param('name'))
+    .where('verifiedSince', 'is not', null)
+    .where((where) =>
+      where.or([where('failingSince', 'is', null), where('failingSince', '>=', param('earliest'))]),
+    )
+    .orderBy('verifiedSince')
+    .orderBy('id')
+    .limit(1),
+);
+
+/**
+ * Returns the domain that receives mail for the name, or undefined when no tenant receives it. `name` is in lower case and
+ * A-labels; `now` is in Unix milliseconds.
+ */
+export function findReceiver(tx: Tx, name: string, now: number): Promise<ReceivingDomain | undefined> {
+  return receivingDomain.first(tx, { name, earliest: earliestGrace(now) });
+}
