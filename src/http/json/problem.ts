@@ -31,7 +31,7 @@ export const problemSchema = Type.Object(
         Type.Object(
           {
             id: Type.Optional(
-              Type.String({ description: '`already_exists`: the id of the existing record.' }),
+              Type.String({ description: '`already_exists`: the id of the existing record if it is yours.' }),
             ),
             scheduledEmails: Type.Optional(
               Type.Integer({ description: '`domain_in_use`: emails that are scheduled from the domain.' }),

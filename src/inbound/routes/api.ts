@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import type { App } from '../../app.ts';
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
+import { sandboxDomain } from '../../domains/name.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
 import { resourceRoutes } from '../../http/json/resource.ts';
 import { AppError, invalid } from '../../system/errors.ts';
@@ -25,7 +26,7 @@ import { changeRoute, deleteRoute, getRoute, insertRoute, listRoutes, type Route
 type RoutesApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
 type NewRow = InboundRouteRow & { secret: string };
 
-const refuses = ['domain_not_verified', 'already_exists'] as const;
+const refuses = ['domain_not_verified', 'domain_in_use', 'already_exists'] as const;
 
 /** Registers the routes of the inbound routes resource. */
 export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp): void {
@@ -62,7 +63,8 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
     const change = readChange(app, request.body);
     const { id } = request.params;
     const { tenantId } = callerOf(request);
-    return app.db.commit(changeRoute, { tenantId, id, change, now: app.clock.now() });
+    const moment = { sandbox: sandboxDomain(app.config), now: app.clock.now() };
+    return app.db.commit(changeRoute, { tenantId, id, change, ...moment });
   });
   routes.delete({}, (request) =>
     app.db.commit(deleteRoute, { tenantId: callerOf(request).tenantId, id: request.params.id }),
@@ -71,7 +73,7 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
 
 /**
  * Creates a route and returns it.
- * @throws AppError validation_error, domain_not_verified, already_exists
+ * @throws AppError validation_error, domain_not_verified, domain_in_use, already_exists
  */
 async function createRoute(
   app: RoutesApp,
@@ -92,22 +94,45 @@ async function createRoute(
     createdAt: now,
     updatedAt: now,
   };
-  await app.db.commit(insertRoute, row);
+  await app.db.commit(insertRoute, { route: row, sandbox: sandboxDomain(app.config) });
   return { ...row, secret };
 }
 
 /**
+ * Local parts of the sandbox domain that no tenant gets. Certification authorities send the mail that proves control of a
+ * domain to the first five (Baseline Requirements 3.2.2.4.4), and the others are for its operator (RFC 2142 2 and 4).
+ */
+const OPERATOR_NAMES: ReadonlySet<string> = new Set([
+  ...['admin', 'administrator', 'hostmaster', 'postmaster', 'webmaster'],
+  ...['abuse', 'noc', 'security', 'mailer-daemon'],
+]);
+
+/**
  * Returns the address of a route that this installation accepts.
- * @throws AppError validation_error; domain_not_verified for the sandbox and the simulator, which cannot be verified
+ * @throws AppError validation_error; domain_not_verified for the simulator, which takes no mail from outside
  */
 function readNewAddress({ config }: Pick<App, 'config'>, text: string): RouteAddress {
   const read = readRouteAddress('address', text);
-  if (!isSandboxDomain(config, read.domain) && !isSimulatorDomain(config, read.domain)) return read;
-  throw new AppError(
-    'domain_not_verified',
-    `${read.domain} is the sandbox domain, which receives no inbound mail; use one of your verified domains`,
-    { param: 'address' },
-  );
+  const { address, domain } = read;
+  if (isSimulatorDomain(config, domain)) {
+    throw new AppError(
+      'domain_not_verified',
+      `${domain} is the domain of the simulator, which receives no inbound mail; use the sandbox domain or one of your verified domains`,
+      { param: 'address' },
+    );
+  }
+  if (!isSandboxDomain(config, domain)) return read;
+  const localPart = address.slice(0, -`@${domain}`.length);
+  if (localPart === '*') {
+    throw invalid(
+      'address',
+      `\`address\`: all accounts share ${domain}, so a route there names one address, such as my-test@${domain}`,
+    );
+  }
+  if (OPERATOR_NAMES.has(localPart)) {
+    throw invalid('address', `\`address\`: ${address} belongs to the operator of this installation`);
+  }
+  return read;
 }
 
 /**

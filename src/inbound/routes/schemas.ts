@@ -8,7 +8,8 @@ import { EXAMPLE_SECRET, secretField } from '../../webhooks/schemas.ts';
 const fields = {
   address: Type.String({
     description:
-      'Address at a verified domain, or `*@<domain>` for every address that no other route names. Letters are compared without case.',
+      'Address at a verified domain, or `*@<domain>` for every address that no other route names. Letters are compared without case. ' +
+      'Without a domain, use an address at the sandbox domain `sandbox.<hostname>`, which all accounts share.',
   }),
   destination: Type.String({
     maxLength: MAX_URL_CHARACTERS,

@@ -4,12 +4,17 @@
  * A route needs a verified domain when it is created or moved to another address. It then stays, whatever happens to
  * the domain: mail is accepted only for verified domains, so without one the route has nothing to forward. A domain
  * that is deleted and added again, or that is verified again, finds its routes unchanged, with the secrets that their
- * receivers know.
+ * receivers know. The same holds when another tenant comes to receive the mail of the name: the routes get no mail, and get it
+ * again once their tenant receives it.
+ *
+ * The sandbox domain is shared by all tenants and needs no verification. An address there belongs to the first tenant that has a
+ * route for it.
  */
 
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
+import { findReceiver } from '../../domains/receiving/store.ts';
 import { findDomainByName } from '../../domains/sending/store.ts';
 import { maySend } from '../../domains/states.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
@@ -20,17 +25,22 @@ export const MAX_ROUTES = 1_000;
 
 type TenantId = InboundRouteRow['tenantId'];
 
+/** `sandbox` is the sandbox domain, and `now` is in Unix milliseconds. */
+type Moment = { sandbox: string; now: number };
+
 /**
  * Stores a new route.
- * @throws AppError domain_not_verified; already_exists with `details.id`; validation_error when the tenant has the
- * maximum number of routes
+ * @throws AppError domain_not_verified; domain_in_use when another tenant receives the mail of the domain; already_exists, with
+ * `details.id` when the tenant owns the existing route; validation_error when the tenant has the maximum number of routes
  */
-export const insertRoute = defineWrite('inbound.insertRoute', async (tx, route: InboundRouteRow) => {
-  await requireVerified(tx, route, route.createdAt);
-  await requireFree(tx, route.tenantId, route.address);
-  await requireRouteLimit(tx, route.tenantId);
-  await tx.insertInto('inboundRoutes').values(route).execute();
-});
+export const insertRoute = defineWrite(
+  'inbound.insertRoute',
+  async (tx, { route, sandbox }: { route: InboundRouteRow } & Pick<Moment, 'sandbox'>) => {
+    await requireAddress(tx, route, { sandbox, now: route.createdAt });
+    await requireRouteLimit(tx, route.tenantId);
+    await tx.insertInto('inboundRoutes').values(route).execute();
+  },
+);
 
 /**
  * Returns a route.
@@ -60,26 +70,24 @@ export function listRoutes(
 
 export type RouteChange = Partial<RouteAddress & Pick<InboundRouteRow, 'destination' | 'enabled'>>;
 
+type Change = Moment & { tenantId: TenantId; id: string; change: RouteChange };
+
 /**
  * Changes the named fields of a route, and returns it. Equal values are not a change.
- * @throws AppError not_found; the errors of `insertRoute` when the address changes
+ * @throws AppError not_found; the errors of `insertRoute` when the address changes; domain_in_use when a route is enabled whose
+ * mail another tenant receives
  */
 export const changeRoute = defineWrite(
   'inbound.changeRoute',
-  async (
-    tx,
-    { tenantId, id, change, now }: { tenantId: TenantId; id: string; change: RouteChange; now: number },
-  ): Promise<InboundRouteRow> => {
+  async (tx, { tenantId, id, change, ...moment }: Change): Promise<InboundRouteRow> => {
     const before = await getRoute(tx, tenantId, id);
     const isSame = (Object.keys(change) as (keyof RouteChange)[]).every(
       (field) => change[field] === before[field],
     );
     if (isSame) return before;
-    const after = { ...before, ...change, updatedAt: now };
-    if (after.address !== before.address) {
-      await requireVerified(tx, after, now);
-      await requireFree(tx, tenantId, after.address);
-    }
+    const after = { ...before, ...change, updatedAt: moment.now };
+    if (after.address !== before.address) await requireAddress(tx, after, moment);
+    else if (after.enabled === 1 && before.enabled === 0) await requireNoOtherReceiver(tx, after, moment.now);
     const { id: _, ...columns } = after;
     await tx.updateTable('inboundRoutes').set(columns).where('id', '=', before.id).execute();
     return after;
@@ -98,15 +106,39 @@ export const deleteRoute = defineWrite(
   },
 );
 
+type Place = Pick<InboundRouteRow, 'tenantId' | 'domain' | 'address'>;
+
+/**
+ * Checks that the tenant may have a route for the address.
+ * @throws AppError domain_not_verified, domain_in_use, already_exists
+ */
+async function requireAddress(tx: Tx, place: Place, { sandbox, now }: Moment): Promise<void> {
+  if (place.domain === sandbox) return requireFreeInSandbox(tx, place);
+  await requireVerified(tx, place, now);
+  await requireNoOtherReceiver(tx, place, now);
+  await requireFree(tx, place);
+}
+
+/**
+ * Checks that no other tenant receives the mail of the domain. No tenant receives mail at the sandbox domain as a whole, since no
+ * tenant can verify it.
+ * @throws AppError domain_in_use
+ */
+async function requireNoOtherReceiver(tx: Tx, { tenantId, domain }: Place, now: number): Promise<void> {
+  const receiver = await findReceiver(tx, domain, now);
+  if (receiver === undefined || receiver.tenantId === tenantId) return;
+  throw new AppError(
+    'domain_in_use',
+    `The mail of ${domain} goes to another account, which verified the domain before you; a route here would get no mail until that account's verification has lapsed or its domain is deleted`,
+    { param: 'address' },
+  );
+}
+
 /**
  * Checks that exactly this domain is verified. A verified parent domain is not enough.
  * @throws AppError domain_not_verified
  */
-async function requireVerified(
-  tx: Tx,
-  { tenantId, domain }: Pick<InboundRouteRow, 'tenantId' | 'domain'>,
-  now: number,
-): Promise<void> {
+async function requireVerified(tx: Tx, { tenantId, domain }: Place, now: number): Promise<void> {
   const found = await findDomainByName(tx, tenantId, domain);
   if (found && maySend(found, now)) return;
   throw new AppError(
@@ -118,12 +150,27 @@ async function requireVerified(
   );
 }
 
-async function requireFree(tx: Tx, tenantId: TenantId, address: string): Promise<void> {
+async function requireFree(tx: Tx, { tenantId, address }: Place): Promise<void> {
   const existing = await routesOf(tx, tenantId).where('address', '=', address).executeTakeFirst();
-  if (!existing) return;
-  throw new AppError('already_exists', `An inbound route for ${address} exists already`, {
+  if (existing) throw alreadyExists(address, { id: existing.id });
+}
+
+/** Checks that no tenant has a route for the address. The id of the route of another tenant is not shown. */
+async function requireFreeInSandbox(tx: Tx, place: Place): Promise<void> {
+  await requireFree(tx, place);
+  const { address } = place;
+  const foreign = await tx
+    .selectFrom('inboundRoutes')
+    .select('id')
+    .where('address', '=', address)
+    .executeTakeFirst();
+  if (foreign) throw alreadyExists(address);
+}
+
+function alreadyExists(address: string, details?: { id: InboundRouteRow['id'] }): AppError {
+  return new AppError('already_exists', `An inbound route for ${address} exists already`, {
     param: 'address',
-    details: { id: existing.id },
+    ...(details && { details }),
   });
 }
 

@@ -12,15 +12,29 @@ after(() => world.close());
 type Tenant = Awaited<ReturnType<TestApp['addTenant']>>;
 let tenants = 0;
 
-/** A tenant of its own, with a verified domain of that name. */
+let verifications = 0;
+
+/**
+ * A tenant of its own, with a verified domain of that name. Each verification stands longer than those before it, so that the
+ * newest tenant receives the mail of the name.
+ */
 async function tenantWith(name = 'shop.example'): Promise<Tenant> {
   tenants += 1;
   const tenant = await world.addTenant(`tenant ${tenants}`);
   await addVerified(tenant, name);
   return tenant;
 }
-const addVerified = ({ tenantId }: Tenant, name: string, id = `dom_${`${tenants}${name}`.padEnd(26, '0')}`) =>
-  addDomain({ ...world, tenantId }, { id: id as `dom_${string}`, name, status: 'verified' });
+const addVerified = (
+  { tenantId }: Tenant,
+  name: string,
+  id = `dom_${`${tenants}${name}`.padEnd(26, '0')}`,
+) => {
+  const verifiedSince = 1_000_000 - ++verifications;
+  return addDomain(
+    { ...world, tenantId },
+    { id: id as `dom_${string}`, name, status: 'verified', verifiedSince },
+  );
+};
 
 const DESTINATION = 'https://shop.example/inbound';
 const PATH = '/v1/inbound/routes';
@@ -170,7 +184,6 @@ test('the very domain must be a verified one of the tenant', async () => {
     ['news.shop.example', /not one of yours/],
     ['example', /./],
     ['stranger.example', /not one of yours/],
-    ['sandbox.mx.postrider.example', /receives no inbound mail/],
     ['simulator.mx.postrider.example', /receives no inbound mail/],
   ];
   for (const [domain, message] of refused.filter(([name]) => name.includes('.'))) {
@@ -201,7 +214,7 @@ test('an address has one route, whatever its spelling, and other tenants their o
   }
   assert.equal((await routesIn(tenant)).length, 2);
   const other = await tenantWith();
-  assert.equal((await create(other, { address: 'a@shop.example' })).status, 201);
+  assert.equal((await create(other, { address: 'a@shop.example' })).status, 201, 'it receives now');
   const same = await ask(tenant, 'PATCH', `/${first.id}`, { body: { address: 'A@SHOP.EXAMPLE' } });
   assert.deepEqual([same.status, same.body.address], [200, 'a@shop.example']);
 });
@@ -272,4 +285,95 @@ test('routes outlive their domain, and can still be changed, but not moved to wh
   await addVerified(tenant, 'shop.example', 'dom_again');
   const again = await create(tenant, { address: 'a@shop.example' });
   assert.deepEqual([again.status, again.body.error.details], [409, { id: created.id }]);
+});
+
+const SANDBOX = 'sandbox.mx.postrider.example';
+
+test('a route on a domain that another tenant receives for is refused when it is created, moved or enabled, and names nobody', async () => {
+  const tenant = await tenantWith('ours.example');
+  await addVerified(tenant, 'shared.example');
+  const old = (await create(tenant, { address: 'old@shared.example' })).body;
+  const disabled = (await create(tenant, { address: 'off@shared.example', enabled: false })).body;
+  const elsewhere = (await create(tenant, { address: 'a@ours.example' })).body;
+  const receiver = await tenantWith('shared.example');
+  const before = await routesIn(tenant);
+  for (const { status, body } of [
+    await create(tenant, { address: 'new@shared.example' }),
+    await create(tenant, { address: '*@shared.example', enabled: false }),
+    await ask(tenant, 'PATCH', `/${elsewhere.id}`, { body: { address: 'b@shared.example' } }),
+    await ask(tenant, 'PATCH', `/${old.id}`, { body: { address: 'b@shared.example' } }),
+    await ask(tenant, 'PATCH', `/${disabled.id}`, { body: { enabled: true } }),
+  ]) {
+    const { type, param, message, details } = body.error;
+    assert.deepEqual([status, type, param, details], [409, 'domain_in_use', 'address', undefined]);
+    assert.match(message, /mail of shared\.example goes to another account/);
+    assert.ok(!JSON.stringify(body).includes(receiver.tenantId));
+  }
+  assert.deepEqual(await routesIn(tenant), before);
+  const changes = { destination: 'https://ours.example/', enabled: false };
+  assert.equal((await ask(tenant, 'PATCH', `/${old.id}`, { body: changes })).status, 200);
+  const moved = await ask(tenant, 'PATCH', `/${old.id}`, {
+    body: { address: 'c@ours.example', enabled: true },
+  });
+  assert.equal(moved.status, 200, 'it leaves the domain');
+  assert.equal((await create(receiver, { address: 'old@shared.example' })).status, 201);
+});
+
+test('the next tenant may create and enable routes once the receiving domain is deleted', async () => {
+  const next = await tenantWith('handed.example');
+  const waiting = (await create(next, { address: 'off@handed.example', enabled: false })).body;
+  const receiver = await tenantWith('handed.example');
+  const enable = () => ask(next, 'PATCH', `/${waiting.id}`, { body: { enabled: true } });
+  assert.equal((await enable()).status, 409);
+  const [domain] = (await world.request('GET', '/v1/domains', { key: receiver.testKey })).body.data;
+  await world.request('DELETE', `/v1/domains/${domain.id}`, { key: receiver.testKey });
+  assert.deepEqual((await enable()).body.enabled, true);
+  assert.equal((await create(next, { address: 'new@handed.example' })).status, 201);
+});
+
+test('an address at the sandbox domain belongs to the first tenant with a route for it, which needs no domain', async () => {
+  const [one, other] = [await world.addTenant('sandbox one'), await world.addTenant('sandbox other')];
+  const first = await create(one, { address: `Mine@${SANDBOX.toUpperCase()}` });
+  assert.deepEqual([first.status, first.body.address], [201, `mine@${SANDBOX}`]);
+  const own = await create(one, { address: `mine@${SANDBOX}` });
+  assert.deepEqual([own.status, own.body.error.details], [409, { id: first.body.id }]);
+  const theirs = (await create(other, { address: `theirs@${SANDBOX}` })).body;
+  for (const { status, body } of [
+    await create(other, { address: `mine@${SANDBOX}` }),
+    await ask(other, 'PATCH', `/${theirs.id}`, { body: { address: `mine@${SANDBOX}` } }),
+  ]) {
+    const { type, param, details } = body.error;
+    assert.deepEqual([status, type, param, details], [409, 'already_exists', 'address', undefined]);
+    assert.ok(!JSON.stringify(body).includes(first.body.id));
+  }
+  assert.equal((await ask(other, 'GET', `/${first.body.id}`)).status, 404);
+  for (const enabled of [false, true]) {
+    assert.equal((await ask(one, 'PATCH', `/${first.body.id}`, { body: { enabled } })).status, 200);
+  }
+  const listed = (await ask(one, 'GET', `?domain=${SANDBOX}`)).body.data;
+  assert.deepEqual(
+    listed.map(({ id }: { id: string }) => id),
+    [first.body.id],
+  );
+  await ask(one, 'DELETE', `/${first.body.id}`);
+  assert.equal((await create(other, { address: `mine@${SANDBOX}` })).status, 201, 'it is free again');
+});
+
+test('no tenant takes every address of the sandbox domain, or one that proves control of it', async () => {
+  const tenant = await world.addTenant('sandbox names');
+  const { id } = (await create(tenant, { address: `kept@${SANDBOX}` })).body;
+  for (const [localPart, message] of [
+    ['*', /all accounts share/],
+    ...['Postmaster', '"admin"', 'administrator', 'hostmaster', 'webmaster', 'abuse', 'security', 'noc'].map(
+      (name) => [name, /belongs to the operator/] as const,
+    ),
+  ] as const) {
+    for (const { status, body } of [
+      await create(tenant, { address: `${localPart}@${SANDBOX}` }),
+      await ask(tenant, 'PATCH', `/${id}`, { body: { address: `${localPart}@${SANDBOX}` } }),
+    ]) {
+      assert.deepEqual([status, body.error.type, body.error.param], [400, 'validation_error', 'address']);
+      assert.match(body.error.message, message);
+    }
+  }
 });

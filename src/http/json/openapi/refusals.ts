@@ -47,7 +47,7 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
     message: 'The first request with this Idempotency-Key is still in progress',
   },
   already_exists: {
-    when: 'the resource exists already; `details.id` names it.',
+    when: 'the resource exists already; `details.id` names it if it is yours.',
     message: 'The domain example.com exists already',
     details: { id: 'dom_01khq3z5vgxw1r8t6n2m4c9b7d' },
   },
@@ -56,7 +56,7 @@ export const REFUSALS: Readonly<Record<AnyCode, Refusal>> = {
     message: 'Only scheduled emails can be canceled',
   },
   domain_in_use: {
-    when: 'scheduled mail still needs the domain.',
+    when: 'scheduled mail still needs the domain, or another account receives its mail.',
     message: 'Domain has 3 scheduled emails; cancel them or wait until they are sent',
     details: { scheduledEmails: 3, scheduledBroadcasts: 0 },
   },
