@@ -9,6 +9,7 @@ import { isFileInUse } from '../../src/blobs/store.ts';
 import { findNextDueRun, listDueRuns } from '../../src/broadcasts/runs/store.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Tx } from '../../src/db/operation.ts';
+import { findReceiver } from '../../src/domains/receiving/store.ts';
 import { findDomainByName } from '../../src/domains/sending/store.ts';
 import { countBroadcasts, countScheduled, listUnneeded } from '../../src/domains/spool/store.ts';
 import { findNextCheck, leaseChecks, listDomains, requireNewDomain } from '../../src/domains/store.ts';
@@ -94,6 +95,7 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
     },
   ],
   domainsToCheck: [findNextCheck, (tx) => leaseChecks.run(tx, { now: 1, until: 2, limit: 3 })],
+  domainsReceiving: [(tx) => findReceiver(tx, 'a.example', 1)],
   domainsDeleted: [(tx) => listUnneeded.run(tx, { deletedBefore: 1 })],
   audiencesByTenant: [
     (tx) => listAudiences(tx, tenantId, { limit: 10 }),
