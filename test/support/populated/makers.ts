@@ -18,6 +18,8 @@ export type Wanted = {
 
 /** Domain that each tenant has and has verified. */
 export const DOMAIN = 'post.example';
+/** Routes are at the sandbox domain, because only one of the tenants receives the mail of `DOMAIN`. */
+const SANDBOX = 'sandbox.mx.postrider.example';
 const DAY_MS = 24 * 3_600_000;
 
 /** Functions that create the resources, in an order in which each finds the resources that it belongs to. */
@@ -45,7 +47,7 @@ export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>>
   sup: ({ post, count }) => post('/v1/suppressions', { email: `suppressed${count}@rcpt.example` }),
   rt: ({ post, count }) =>
     post('/v1/inbound/routes', {
-      ...{ address: `route${count}@${DOMAIN}`, destination: 'https://receiver.example/in' },
+      ...{ address: `route${count}@${SANDBOX}`, destination: 'https://receiver.example/in' },
     }),
   wh: ({ post }) => post('/v1/webhooks', { url: 'https://receiver.example/hook', events: ['email.queued'] }),
   em: ({ post }) =>
