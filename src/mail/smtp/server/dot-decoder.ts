@@ -20,12 +20,13 @@ export class DotDecoder {
   /** Returns the next bytes of the message. They are decoded in place: the memory of `chunk` is used and changed. */
   next(chunk: Buffer): Buffer {
     const { length } = chunk;
-    if (this.fault === undefined && chunk.includes(0)) this.fault = 'null_octet';
     let state = this.#state;
     let to = 0;
     for (let at = 0; at < length; at++) {
-      const byte = chunk[at] as number;
+      let byte = chunk[at] as number;
       if (state === 'middle') {
+        // Most bytes of most messages pass through this loop.
+        for (; byte !== CR && at + 1 < length; byte = chunk[++at] as number) chunk[to++] = byte;
         if (byte === CR) state = 'cr';
       } else if (state === 'cr') {
         state = this.#afterCr(byte);
@@ -51,7 +52,9 @@ export class DotDecoder {
       chunk[to++] = byte;
     }
     this.#state = state;
-    return chunk.subarray(0, to);
+    const piece = chunk.subarray(0, to);
+    if (this.fault === undefined && piece.includes(0)) this.fault = 'null_octet';
+    return piece;
   }
 
   #afterCr(byte: number): State {
