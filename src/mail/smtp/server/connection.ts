@@ -132,8 +132,8 @@ async function runLine(connection: Connection, line: string): Promise<void> {
   const reply = command ? await command.run(connection, argument) : refusal;
   if (reply) sendReply(connection, reply);
   if (command?.isIdle) counts.idleCommands++;
-  if (counts.errors > context.limits.errors) fault('errors', TOO_MANY_ERRORS);
-  if (counts.idleCommands > context.limits.idleCommands) fault('commands', TOO_MANY_COMMANDS);
+  if (counts.errors >= context.limits.errors) fault('errors', TOO_MANY_ERRORS);
+  if (counts.idleCommands >= context.limits.idleCommands) fault('commands', TOO_MANY_COMMANDS);
   if (command?.group !== 'within') connection.wire.flush();
 }
 

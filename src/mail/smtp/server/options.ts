@@ -31,11 +31,11 @@ export type SmtpLimits = {
   connectionsPerAddress: number;
   /** Number of new connections of one address within a minute. */
   connectionsPerMinute: number;
-  /** Number of refused commands beyond which a connection ends. An accepted message sets it back. */
+  /** Number of refused commands after which a connection ends. An accepted message sets it back. */
   errors: number;
-  /** Number of commands that lead to no message, beyond which a connection ends. An accepted message sets it back. */
+  /** Number of commands that lead to no message, after which a connection ends. An accepted message sets it back. */
   idleCommands: number;
-  /** Number of recipients that are refused for good, beyond which a connection ends. An accepted message sets it back. */
+  /** Number of recipients that are refused for good, after which a connection ends. An accepted message sets it back. */
   refusedRecipients: number;
   /** Maximum number of recipients that are refused for now, counted in the same way. */
   deferredRecipients: number;

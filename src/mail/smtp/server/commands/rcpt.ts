@@ -56,8 +56,8 @@ function refuse(connection: Connection, refusal: Reply): void {
   if (refusal.code >= 500) counts.refusedRecipients++;
   else counts.deferredRecipients++;
   if (
-    counts.refusedRecipients > context.limits.refusedRecipients ||
-    counts.deferredRecipients > context.limits.deferredRecipients
+    counts.refusedRecipients >= context.limits.refusedRecipients ||
+    counts.deferredRecipients >= context.limits.deferredRecipients
   )
     fault('refused_recipients', TOO_MANY_REFUSED);
 }
