@@ -2,7 +2,7 @@
  * The certificates of the TLS listeners, chosen by the server name that a client asks for (SNI, RFC 6066 section 3).
  * They can be replaced while connections are open; a connection keeps the one it began with.
  */
-import { constants, createPrivateKey, X509Certificate } from 'node:crypto';
+import { constants, createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { errorMessage } from './errors.ts';
 
@@ -15,11 +15,20 @@ export type CertificateStore = {
    * the first certificate.
    */
   find(serverName: string): SecureContext;
+  /** Returns the pairs that a client of this server name may be shown, one for each type of key. */
+  pairsFor(serverName: string): readonly CertificatePair[];
   /**
-   * Replaces all certificates. When one of them is not usable, the earlier ones stay.
+   * Replaces all certificates. When one of them is not usable, the earlier ones stay. Sessions of earlier connections
+   * can still be resumed.
    * @throws CertificateError
    */
   replace(pairs: readonly CertificatePair[]): void;
+  /**
+   * Replaces the key that encrypts session tickets. Whoever steals such a key can read the TLS 1.2 sessions that were
+   * begun with it (RFC 5077 section 5.5), so it is used for a limited time. Sessions of earlier connections can no longer
+   * be resumed, and their clients make a full handshake.
+   */
+  renewTicketKey(): void;
 };
 
 /** Reports a certificate that cannot be used, in a message for the operator. */
@@ -43,25 +52,41 @@ const CIPHERS = [
   'ECDHE-RSA-CHACHA20-POLY1305',
 ].join(':');
 
+/** Length of the key of session tickets: its name, a key for HMAC and a key for AES, of 16 bytes each. Given by Node. */
+const TICKET_KEY_BYTES = 48;
+/** Time for which a session can be resumed, as Postfix has it (`smtpd_tls_session_cache_timeout`). */
+const SESSION_SECONDS = 3_600;
+
 /** `keyType` is Node's name for it, such as `ec` or `rsa`. */
 type Entry = CertificatePair & { names: readonly string[]; keyType: string };
-type Contexts = { standard: SecureContext; byName: ReadonlyMap<string, SecureContext> };
+type Choice = { context: SecureContext; pairs: readonly CertificatePair[] };
+type Choices = { standard: Choice; byName: ReadonlyMap<string, Choice> };
 
 /**
  * Returns a store of these certificates. For each name it offers one certificate for each type of key, such as elliptic
  * and RSA, and the client chooses. Of several with the same type, the first is used, and one with the name itself comes
- * before a wildcard.
+ * before a wildcard. A session that was begun with any of them can be resumed with a ticket (RFC 5077, RFC 8446 section
+ * 2.2), also after they were replaced, but not in another process.
  * @throws CertificateError
  */
 export function createCertificateStore(pairs: readonly CertificatePair[]): CertificateStore {
-  let contexts = makeContexts(pairs);
+  let current = pairs;
+  let ticketKey = randomBytes(TICKET_KEY_BYTES);
+  let choices = makeChoices(current, ticketKey);
+  function choose(serverName: string): Choice {
+    const name = serverName.toLowerCase().replace(/\.$/, '');
+    return choices.byName.get(name) ?? choices.byName.get(wildcardOf(name)) ?? choices.standard;
+  }
   return {
-    find(serverName) {
-      const name = serverName.toLowerCase().replace(/\.$/, '');
-      return contexts.byName.get(name) ?? contexts.byName.get(wildcardOf(name)) ?? contexts.standard;
-    },
+    find: (serverName) => choose(serverName).context,
+    pairsFor: (serverName) => choose(serverName).pairs,
     replace(replacements) {
-      contexts = makeContexts(replacements);
+      choices = makeChoices(replacements, ticketKey);
+      current = replacements;
+    },
+    renewTicketKey() {
+      ticketKey = randomBytes(TICKET_KEY_BYTES);
+      choices = makeChoices(current, ticketKey);
     },
   };
 }
@@ -71,24 +96,24 @@ function wildcardOf(name: string): string {
   return name.replace(/^[^.]+/, '*');
 }
 
-function makeContexts(pairs: readonly CertificatePair[]): Contexts {
+function makeChoices(pairs: readonly CertificatePair[], ticketKey: Buffer): Choices {
   const entries = pairs.map(readEntry);
   const [first] = entries;
   if (!first) throw new CertificateError('there is no certificate');
   const named = (name: string) => entries.filter(({ names }) => names.includes(name));
-  /** Contexts by the numbers of their entries, since many names have the same certificates. */
-  const made = new Map<string, SecureContext>();
-  const contextOf = (candidates: readonly Entry[]): SecureContext => {
+  /** Choices by the numbers of their entries, since many names have the same certificates. */
+  const made = new Map<string, Choice>();
+  const choiceOf = (candidates: readonly Entry[]): Choice => {
     const chosen = firstOfEachType(candidates);
     const numbers = chosen.map((entry) => entries.indexOf(entry)).join();
-    const context = made.get(numbers) ?? makeContext(chosen);
-    made.set(numbers, context);
-    return context;
+    const choice = made.get(numbers) ?? { context: makeContext(chosen, ticketKey), pairs: chosen };
+    made.set(numbers, choice);
+    return choice;
   };
-  const byName = new Map<string, SecureContext>();
+  const byName = new Map<string, Choice>();
   for (const name of new Set(entries.flatMap(({ names }) => names)))
-    byName.set(name, contextOf([...named(name), ...named(wildcardOf(name))]));
-  return { standard: contextOf([first, ...first.names.flatMap(named)]), byName };
+    byName.set(name, choiceOf([...named(name), ...named(wildcardOf(name))]));
+  return { standard: choiceOf([first, ...first.names.flatMap(named)]), byName };
 }
 
 function firstOfEachType(entries: readonly Entry[]): Entry[] {
@@ -97,15 +122,21 @@ function firstOfEachType(entries: readonly Entry[]): Entry[] {
   return [...byType.values()];
 }
 
-function makeContext(entries: readonly Entry[]): SecureContext {
-  return createSecureContext({
-    cert: entries.map(({ chain }) => chain),
-    key: entries.map(({ key }) => key),
-    ciphers: CIPHERS,
-    minVersion: 'TLSv1.2',
-    // A client that negotiates again and again costs the server far more than itself (CVE-2011-1473).
-    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
-  });
+function makeContext(entries: readonly Entry[], ticketKeys: Buffer): SecureContext {
+  try {
+    return createSecureContext({
+      cert: entries.map(({ chain }) => chain),
+      key: entries.map(({ key }) => key),
+      ciphers: CIPHERS,
+      minVersion: 'TLSv1.2',
+      ticketKeys,
+      sessionTimeout: SESSION_SECONDS,
+      // A client that negotiates again and again costs the server far more than itself (CVE-2011-1473).
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    });
+  } catch (error) {
+    throw unreadable(error);
+  }
 }
 
 function readEntry({ chain, key }: CertificatePair): Entry {
@@ -119,13 +150,17 @@ function readEntry({ chain, key }: CertificatePair): Entry {
     return { chain, key, names, keyType: privateKey.asymmetricKeyType ?? '' };
   } catch (error) {
     if (error instanceof CertificateError) throw error;
-    throw new CertificateError(`a certificate or its key cannot be read: ${errorMessage(error)}`, {
-      cause: error,
-    });
+    throw unreadable(error);
   }
 }
 
-/** Returns the DNS names of a certificate. The common name is not one of them (RFC 9525 section 2). */
-function dnsNames({ subjectAltName = '' }: X509Certificate): string[] {
+function unreadable(error: unknown): CertificateError {
+  return new CertificateError(`a certificate or its key cannot be read: ${errorMessage(error)}`, {
+    cause: error,
+  });
+}
+
+/** Returns the DNS names of a certificate in lower case. The common name is not one of them (RFC 9525 section 2). */
+export function dnsNames({ subjectAltName = '' }: X509Certificate): string[] {
   return [...subjectAltName.matchAll(/(?:^|, )DNS:([^",]+)/g)].map(([, name = '']) => name.toLowerCase());
 }

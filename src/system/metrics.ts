@@ -1,7 +1,7 @@
 /**
  * Metrics in the text format of Prometheus: one registry for each thread, and the delay of its event loop. The main
  * thread shows the sums of all threads. Names begin with `postrider_` and end with their base unit. Labels have few,
- * bounded values, never an address or a domain.
+ * bounded values, never an address or a domain of mail.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { AggregatorRegistry, Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -36,6 +36,8 @@ export type Metrics = {
    * Registers a value that is read whenever the metrics are. A later gauge of the same name replaces the earlier one.
    */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
+  /** Registers values with labels, as `gauge` does. A later value with the same labels replaces an earlier one. */
+  gauges<Label extends string>(name: string, help: string, options: LabelledGauge<Label>): void;
   /** Event-loop delay of the last whole second. All zeros while the loop is not watched. */
   readonly loopDelay: LoopDelay;
   /** Starts measuring the event loop. The returned `stop` ends it. */
@@ -46,6 +48,11 @@ export type Metrics = {
   snapshot(): Promise<MetricSnapshot>;
   /** Returns all metrics as text, and its media type. */
   show(): Promise<{ contentType: string; text: string }>;
+};
+
+type LabelledGauge<Label extends string> = {
+  labels: readonly Label[];
+  read: () => readonly { labels: Record<Label, string>; value: number }[];
 };
 
 /** The metrics of a thread at one moment. They are plain data, which crosses between threads. */
@@ -92,21 +99,28 @@ export function createMetrics(clock: Clock, thread?: string): Metrics {
         collect: async () => gauge.set(await read()),
       });
     },
+    gauges<Label extends string>(
+      name: string,
+      help: string,
+      { labels: labelNames, read }: LabelledGauge<Label>,
+    ): void {
+      registry.removeSingleMetric(PREFIX + name);
+      const gauge: Gauge<Label> = new Gauge({
+        name: PREFIX + name,
+        help,
+        registers,
+        labelNames,
+        collect() {
+          gauge.reset();
+          for (const { labels, value } of read()) gauge.set(labels, value);
+        },
+      });
+    },
   };
   if (thread === undefined)
     metrics.gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss());
   else metrics.gauge('thread_heap_used_bytes', 'Used heap.', () => process.memoryUsage().heapUsed);
-  metrics.gauge(
-    'event_loop_delay_p50_seconds',
-    'Median delay of the event loop.',
-    () => loop.recent.p50Ms / 1_000,
-  );
-  metrics.gauge('event_loop_delay_p99_seconds', 'Delay of the event loop.', () => loop.recent.p99Ms / 1_000);
-  metrics.gauge(
-    'event_loop_delay_max_seconds',
-    'Longest delay since the last time it was asked for.',
-    () => loop.takeMax() / 1_000,
-  );
+  showLoopDelay(metrics, loop);
   return {
     ...metrics,
     httpRequests: metrics.counter('http_requests_total', 'HTTP requests answered.', [
@@ -154,6 +168,16 @@ function labelGauge(metric: MetricSnapshot[number], thread: string): MetricSnaps
     ...metric,
     values: metric.values.map((value) => ({ ...value, labels: { ...value.labels, thread } })),
   };
+}
+
+function showLoopDelay({ gauge }: Pick<Metrics, 'gauge'>, loop: ReturnType<typeof createLoopWatch>): void {
+  gauge('event_loop_delay_p50_seconds', 'Median delay of the event loop.', () => loop.recent.p50Ms / 1_000);
+  gauge('event_loop_delay_p99_seconds', 'Delay of the event loop.', () => loop.recent.p99Ms / 1_000);
+  gauge(
+    'event_loop_delay_max_seconds',
+    'Longest delay since the last time it was asked for.',
+    () => loop.takeMax() / 1_000,
+  );
 }
 
 function createLoopWatch(clock: Clock) {

@@ -14,6 +14,23 @@ test('the name that the client asks for decides, and an unknown one gets the fir
   for (const name of others) assert.equal(store.find(name), standard, name);
 });
 
+test('the pairs for a name are those that its clients may be shown', () => {
+  const other = { ...EC_PAIR };
+  const store = createCertificateStore([RSA_PAIR, EC_PAIR, other, WILDCARD_PAIR]);
+  const keysFor = (name: string) => store.pairsFor(name).map(({ key }) => key);
+  assert.deepEqual(keysFor('mx.example'), [RSA_PAIR.key, EC_PAIR.key]);
+  assert.deepEqual(keysFor('unknown.example'), [RSA_PAIR.key, EC_PAIR.key]);
+  assert.deepEqual(keysFor('mail.example'), [WILDCARD_PAIR.key]);
+});
+
+test('a chain whose end is missing is refused', () => {
+  const chain = `${EC_PAIR.chain}\n${RSA_PAIR.chain.slice(0, 200)}`;
+  assert.throws(
+    () => createCertificateStore([{ ...EC_PAIR, chain }]),
+    /a certificate or its key cannot be read: .*bad end line/,
+  );
+});
+
 test('a bad replacement leaves the earlier certificates in place', () => {
   const store = createCertificateStore([EC_PAIR]);
   const before = store.find('');

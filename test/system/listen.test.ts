@@ -217,3 +217,38 @@ test('TLS: a handshake that does not come ends with its deadline and frees the c
   await cutOff;
   assert.equal(await firstBytes(dialTls(port)), 'hello ');
 });
+
+/** Returns a session for later connections. */
+async function newSession(port: number, options: ConnectionOptions): Promise<Buffer> {
+  const socket = dialTls(port, options);
+  const [[session]] = await Promise.all([once(socket, 'session'), firstBytes(socket)]);
+  assert.equal(socket.isSessionReused(), false);
+  socket.destroy();
+  return session;
+}
+
+async function isResumed(port: number, options: ConnectionOptions): Promise<boolean> {
+  const socket = dialTls(port, options);
+  assert.equal(await firstBytes(socket), 'hello ');
+  const isReused = socket.isSessionReused();
+  socket.destroy();
+  return isReused;
+}
+
+for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+  test(`${maxVersion}: a session is resumed, also after the certificates were replaced, until the key of tickets is renewed`, async (t) => {
+    const certificates = createCertificateStore([EC_PAIR, WILDCARD_PAIR]);
+    const { port } = await echo(t, { tls: { certificates, timeoutMs: 30_000 } });
+    const options = { maxVersion, servername: 'mx.example' };
+    const session = await newSession(port, options);
+    assert.equal(await isResumed(port, { ...options, session }), true);
+    certificates.replace([RSA_PAIR, EC_PAIR]);
+    assert.equal(await isResumed(port, { ...options, session }), true);
+    certificates.renewTicketKey();
+    assert.equal(await isResumed(port, { ...options, session }), false);
+    // A daemon that has started again has another key.
+    const again = createCertificateStore([EC_PAIR]);
+    const restarted = await echo(t, { tls: { certificates: again, timeoutMs: 30_000 } });
+    assert.equal(await isResumed(restarted.port, { ...options, session }), false);
+  });
+}

@@ -20,6 +20,16 @@ test('memory is that of the process, and a gauge is asked whenever it is shown',
   assert.equal(await gaugeOf(metrics, 'postrider_queue_depth'), 9);
 });
 
+test('gauges with labels show what there is now', async () => {
+  const metrics = createMetrics(createFakeClock(0));
+  let values = [{ labels: { name: 'a' }, value: 1 }];
+  metrics.gauges('depth', 'Depth.', { labels: ['name'], read: () => values });
+  assert.match((await metrics.show()).text, /^postrider_depth\{name="a"\} 1$/m);
+  values = [{ labels: { name: 'b' }, value: 2 }];
+  const { text } = await metrics.show();
+  assert.deepEqual(text.match(/^postrider_depth.*$/gm), ['postrider_depth{name="b"} 2']);
+});
+
 test('counters and histograms of other threads are added, and each name occurs once', async () => {
   const metrics = createMetrics(createFakeClock(0));
   metrics.counter('tries_total', 'Tries.', ['outcome']).inc({ outcome: 'delivered' });
