@@ -25,6 +25,9 @@ const listener = <Properties extends Record<string, TSchema>>(
     ...properties,
   });
 
+/** Maximum number of certificates. The files of each are looked at every few seconds. Our own limit. */
+const MAX_CERTIFICATES = 100;
+
 /** Schema of the configuration, with its documentation: config/postrider.example.yaml is generated from it. */
 export const configSchema = section('Postrider configuration', {
   hostname: Type.String({
@@ -62,6 +65,22 @@ export const configSchema = section('Postrider configuration', {
       }),
     },
   ),
+  tls: section('TLS of the listeners for mail.', {
+    certificates: Type.Array(
+      Type.Object(
+        { certificate: Type.String({ minLength: 1 }), key: Type.String({ minLength: 1 }) },
+        { additionalProperties: false },
+      ),
+      {
+        maxItems: MAX_CERTIFICATES,
+        default: [],
+        description:
+          'Certificates with their chains, and their keys, in PEM: [{ certificate: fullchain.pem, key: privkey.pem }]. ' +
+          'A relative path starts at the folder of this file. The name that a client asks for chooses one; the first serves all other clients. ' +
+          'Changed files are read again. Without any, self-signed certificates for the hostname are made, which are kept in the data directory.',
+      },
+    ),
+  }),
   links: section('Links in mail, such as those by which readers unsubscribe.', {
     url: Type.String({
       // An origin (RFC 6454 section 6.2), without a path.

@@ -55,9 +55,14 @@ export function loadConfig(source: ConfigSource): Config {
   const faults = faultSettings(source.env);
   // A path in the file is relative to the file's folder, because the daemon and its commands may run in different
   // folders.
-  const folder = file !== undefined && origins.get('dataDir') === file ? dirname(file) : '';
-  const dataDir = resolve(folder, complete.dataDir);
-  return deepFreeze({ ...complete, dataDir, faults, development: file === undefined, dataDirIsDefault });
+  const folderOf = (key: string) => (file !== undefined && origins.get(key) === file ? dirname(file) : '');
+  const dataDir = resolve(folderOf('dataDir'), complete.dataDir);
+  const certificates = complete.tls.certificates.map(({ certificate, key }) => ({
+    certificate: resolve(folderOf('tls.certificates'), certificate),
+    key: resolve(folderOf('tls.certificates'), key),
+  }));
+  const paths = { dataDir, tls: { ...complete.tls, certificates } };
+  return deepFreeze({ ...complete, ...paths, faults, development: file === undefined, dataDirIsDefault });
 }
 
 function readFile(file: string): Record<string, unknown> {
@@ -83,6 +88,11 @@ export function leaves(schema: TObject, path: string[] = []): Leaf[] {
   );
 }
 
+/** Returns true for a list of objects. It has no variable that sets it, because a variable holds only a list of texts. */
+export function isListOfObjects(schema: TSchema): boolean {
+  return Type.IsArray(schema) && Type.IsObject(schema.items);
+}
+
 /** Returns the variable of a setting: `http.port` is `POSTRIDER_HTTP_PORT`, `dataDir` is `POSTRIDER_DATA_DIR`. */
 export function environmentName(path: readonly string[]): string {
   return (
@@ -100,6 +110,8 @@ function applyEnvironment(
     if (!name.startsWith(ENV_PREFIX) || ENV_ONLY.includes(name) || text === undefined) continue;
     const leaf = known.get(name);
     if (!leaf) throw new ConfigError(`${name}: there is no such setting`);
+    if (isListOfObjects(leaf.schema))
+      throw new ConfigError(`${name}: "${leaf.path.join('.')}" can be set in a configuration file only`);
     origins.set(leaf.path.join('.'), name);
     setPath(values, leaf.path, parseText(leaf.schema, text));
   }
@@ -153,7 +165,10 @@ function check(
   // An unknown key causes a second error about the key itself, whose message does not help the operator.
   const error = errors.find(({ keyword }) => keyword === 'additionalProperties') ?? errors[0];
   if (error) {
-    const key = error.instancePath.slice(1).replaceAll('/', '.');
+    const key = error.instancePath
+      .slice(1)
+      .replaceAll(/\/(\d+)/g, '[$1]')
+      .replaceAll('/', '.');
     const origin = origins.get(key) ?? file ?? 'configuration';
     if (error.keyword === 'additionalProperties') {
       const unknown = error.params.additionalProperties

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { test } from 'node:test';
-import { ConfigError, environmentName, leaves, loadConfig } from '../src/config.ts';
+import { ConfigError, environmentName, isListOfObjects, leaves, loadConfig } from '../src/config.ts';
 import { configSchema } from '../src/config-schema.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
 
@@ -95,8 +95,15 @@ test('the result cannot be changed', () => {
   assert.throws(() => Object.assign(config, { hostname: 'x' }), TypeError);
 });
 
-test('every key has a variable of its own', () => {
-  const names = leaves(configSchema).map(({ path }) => environmentName(path));
+test('every key but a list of objects has a variable of its own', () => {
+  const settings = leaves(configSchema);
+  const lists = settings.filter(({ schema }) => isListOfObjects(schema)).map(({ path }) => path.join('.'));
+  assert.deepEqual(lists, ['tls.certificates']);
+  refused(
+    () => loadConfig({ env: { POSTRIDER_TLS_CERTIFICATES: 'a.pem' } }),
+    'POSTRIDER_TLS_CERTIFICATES: "tls.certificates" can be set in a configuration file only',
+  );
+  const names = settings.map(({ path }) => environmentName(path));
   assert.equal(new Set(names).size, names.length);
   assert.ok(names.includes('POSTRIDER_DELIVERY_TRANSACTIONAL_MAX_AGE_HOURS'));
 });
@@ -122,6 +129,21 @@ test('a relative data directory starts at the folder of the file that names it',
   assert.equal(loadConfig({ file, env: {} }).dataDir, join(directory, 'mail'));
   const env = { POSTRIDER_DATA_DIR: 'here' };
   assert.equal(loadConfig({ file, env }).dataDir, join(process.cwd(), 'here'));
+});
+
+test('files of certificates start at the folder of the configuration file', () => {
+  const text = 'hostname: mail.example.com\ntls:\n  certificates:\n';
+  const file = writeFile(`${text}    - certificate: tls/chain.pem\n      key: /etc/tls/key.pem\n`);
+  assert.deepEqual(loadConfig({ file, env: {} }).tls.certificates, [
+    { certificate: join(directory, 'tls/chain.pem'), key: '/etc/tls/key.pem' },
+  ]);
+  assert.deepEqual(loadConfig({ env: {} }).tls.certificates, []);
+  const withoutKey = writeFile(`${text}    - certificate: a.pem\n`);
+  refused(() => loadConfig({ file: withoutKey, env: {} }), withoutKey, '"tls.certificates[0]"', 'key');
+  const misspelt = writeFile(`${text}    - { certificate: a.pem, key: a.pem, name: a }\n`);
+  refused(() => loadConfig({ file: misspelt, env: {} }), '"tls.certificates[0].name" is not a setting');
+  const noList = writeFile('hostname: mail.example.com\ntls:\n  certificates: a.pem\n');
+  refused(() => loadConfig({ file: noList, env: {} }), noList, '"tls.certificates"');
 });
 
 test('a value that does not fit is refused with its key and where it came from', () => {

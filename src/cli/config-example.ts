@@ -1,10 +1,11 @@
 /** Writes the example configuration file from the schema, so that it is always correct and complete. */
 import { type TObject, type TSchema, Type } from 'typebox';
 import { stringify } from 'yaml';
-import { environmentName, leaves } from '../config.ts';
+import { environmentName, isListOfObjects, leaves } from '../config.ts';
 import { configSchema } from '../config-schema.ts';
 
-type Setting = { key: string; environment: string; description: string; default: unknown };
+/** `environment` is null for a setting without a variable. */
+type Setting = { key: string; environment: string | null; description: string; default: unknown };
 
 /** Defaults that depend on the location of the program. They are shown as a packaged installation has them. */
 const SHOWN_INSTEAD = new Map<string, string>([
@@ -16,13 +17,13 @@ const LINE_WIDTH = 100;
 
 const HEADER = `# Configuration of Postrider: postrider serve --config FILE, or POSTRIDER_CONFIG=FILE.
 # A line that begins with # and no space shows a default. To change it, remove its # and the # of its section.
-# Each setting also has an environment variable, named in brackets, which wins over this file. Lists are separated by commas.`;
+# An environment variable that is named in brackets wins over this file. Lists in variables are separated by commas.`;
 
 /** Returns all settings in the order of the schema. */
 export function listSettings(): Setting[] {
   return leaves(configSchema).map(({ path, schema }) => ({
     key: path.join('.'),
-    environment: environmentName(path),
+    environment: isListOfObjects(schema) ? null : environmentName(path),
     description: descriptionOf(schema),
     default: SHOWN_INSTEAD.get(path.join('.')) ?? ('default' in schema ? schema.default : undefined),
   }));
@@ -55,7 +56,8 @@ function describe(key: string, setting: Setting | undefined): string {
     .trim()
     .replace(/^\{(.*)\}$/, '$1');
   const value = setting.key === 'hostname' ? line : `#${line}`;
-  return [comment(`${setting.description} (${setting.environment})`), value].join('\n');
+  const environment = setting.environment === null ? '' : ` (${setting.environment})`;
+  return [comment(setting.description + environment), value].join('\n');
 }
 
 function comment(text: string): string {
