@@ -7,6 +7,8 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import type { App } from './app.ts';
 import { registerBroadcastAdmin } from './broadcasts/admin-api.ts';
+import { registerCertificateAdmin } from './certificates/admin-api.ts';
+import { type CertificateAdmin, inspectCertificates } from './certificates/certificates.ts';
 import { registerDomainAdmin } from './domains/admin-api.ts';
 import { createHttpServer } from './http/json/server.ts';
 import { listenHttp } from './http/transport/listen.ts';
@@ -44,8 +46,14 @@ class ControlSocketError extends Error {
  */
 const MAX_PATH_BYTES = 103;
 
+/** Parts of the running daemon. Without a daemon, certificates are read from their files whenever they are shown. */
+type ControlParts = { certificates: CertificateAdmin };
+
 /** Creates the server of the admin API, which does not listen yet. */
-export async function createControlServer(app: ControlApp): Promise<HttpServer> {
+export async function createControlServer(
+  app: ControlApp,
+  { certificates }: ControlParts = { certificates: inspectCertificates(app) },
+): Promise<HttpServer> {
   const server = await createHttpServer(
     app,
     {
@@ -57,7 +65,8 @@ export async function createControlServer(app: ControlApp): Promise<HttpServer> 
   );
   serveMetrics(server, app.metrics, 'all');
   registerTenantAdmin(server, app);
-  registerDomainAdmin(server, app);
+  registerDomainAdmin(server, app, [certificates.records]);
+  registerCertificateAdmin(server, certificates);
   registerQueueAdmin(server, app);
   registerBroadcastAdmin(server, app);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
@@ -68,8 +77,8 @@ export async function createControlServer(app: ControlApp): Promise<HttpServer> 
  * Serves the admin API on the socket of `config.dataDir`, mode 0600. The caller holds the lock on that directory.
  * @throws ControlSocketError when a process answers on the path already, or the path is not a socket
  */
-export async function openControlSocket(app: ControlApp): Promise<Listener> {
-  const server = await createControlServer(app);
+export async function openControlSocket(app: ControlApp, parts?: ControlParts): Promise<Listener> {
+  const server = await createControlServer(app, parts);
   await using opened = new AsyncDisposableStack();
   const socket = opened.adopt(controlSocketPath(app.config.dataDir), ({ release }) => release());
   await removeStale(socket.path);

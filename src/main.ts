@@ -16,6 +16,7 @@ import { linkExport } from './broadcasts/clicked-links/export.ts';
 import { recipientExport } from './broadcasts/recipients/export.ts';
 import { moveDueRuns } from './broadcasts/runs/store.ts';
 import { createBroadcastWork } from './broadcasts/worker.ts';
+import { type Certificates, openCertificates } from './certificates/certificates.ts';
 import type { Config } from './config.ts';
 import { createConfirmationWork } from './confirmations/worker.ts';
 import { openControlSocket } from './control-socket.ts';
@@ -93,9 +94,11 @@ export async function startDaemon(
   await Promise.all([recoverQueue(app), app.db.startReaders()]);
   const webhooks = await startWebhookPart(app, Object.keys(overrides).length === 0);
   opened.defer(() => webhooks.stop(0));
+  const certificates = opened.use(await openCertificates(app));
+  const parts: Parts = { webhooks, certificates };
   const listeners: Listener[] = [];
   for (const open of LISTENERS) {
-    listeners.push(opened.adopt(await open(app, { webhooks }), (listener) => listener.close()));
+    listeners.push(opened.adopt(await open(app, parts), (listener) => listener.close()));
   }
   const workers = opened.adopt(startWorkers(app), async (started) => {
     await Promise.all(started.map((worker) => worker.stop(0)));
@@ -105,7 +108,8 @@ export async function startDaemon(
   const { hostname, dataDir } = config;
   app.log.info({ address, hostname, dataDir, version: VERSION }, 'serving');
   opened.move();
-  return { address, app, stop: () => drain(app, listeners, [webhooks, ...workers]) };
+  const stoppable = [webhooks, { stop: () => certificates[Symbol.asyncDispose]() }, ...workers];
+  return { address, app, stop: () => drain(app, listeners, stoppable) };
 }
 
 /**
@@ -127,8 +131,8 @@ function endOnFailure(app: App, partFailed: Promise<Error>): void {
 
 type Stoppable = { stop(graceMs: number): unknown };
 
-/** Parts of the daemon that may run in threads of their own. */
-type Parts = { webhooks: PartThread<WebhookCalls> };
+/** Parts of the daemon that listeners need. */
+type Parts = { webhooks: PartThread<WebhookCalls>; certificates: Certificates };
 
 /**
  * Starts the part that posts webhooks, in a thread of its own unless the caller has replaced a part of the system: what

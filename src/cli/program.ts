@@ -7,6 +7,7 @@ import { Command, CommanderError } from 'commander';
 import { VERSION } from '../version.ts';
 import { addBlobCommands } from './blobs.ts';
 import { addBroadcastCommands } from './broadcast.ts';
+import { addCertificateCommands } from './certificates.ts';
 import { addConfigCommands } from './config.ts';
 import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
@@ -31,6 +32,7 @@ const COMMANDS: readonly AddCommands[] = [
   addDomainCommands,
   addQueueCommands,
   addBroadcastCommands,
+  addCertificateCommands,
   addBlobCommands,
   addDbCommands,
   addConfigCommands,

@@ -3,9 +3,13 @@
  */
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../app.ts';
-import { listOperatorRecords } from './operator-records.ts';
+import { listOperatorRecords, type MoreRecords } from './operator-records.ts';
 
-/** Registers `GET /dns-records` on the server of the control socket. */
-export function registerDomainAdmin(server: FastifyInstance, app: Pick<App, 'db' | 'config' | 'dns'>): void {
-  server.get('/dns-records', () => listOperatorRecords(app));
+/** Registers `GET /dns-records` on the server of the control socket. The answer ends with `more` records. */
+export function registerDomainAdmin(
+  server: FastifyInstance,
+  app: Pick<App, 'db' | 'config' | 'dns'>,
+  more: readonly MoreRecords[],
+): void {
+  server.get('/dns-records', () => listOperatorRecords(app, more));
 }

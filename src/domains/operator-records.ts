@@ -12,8 +12,8 @@ import { bounceDomain, dkimTarget, spfName, trackingTarget } from './records.ts'
 import { listPublishedKeys, type PublishedKey } from './spool/store.ts';
 
 /** A record to publish. Names have no final dot. The value of an MX record is `<preference> <host>`. */
-type OperatorRecord = {
-  type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME';
+export type OperatorRecord = {
+  type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'TLSA';
   name: string;
   value: string;
   purpose: string;
@@ -25,15 +25,22 @@ export type OperatorRecords = {
   warnings: string[];
 };
 
-/** Returns the records to publish, with the addresses that DNS has for the host names. */
-export async function listOperatorRecords(app: Pick<App, 'db' | 'config' | 'dns'>): Promise<OperatorRecords> {
+/** Returns records that a later feature adds to those of the domains. */
+export type MoreRecords = () => Promise<readonly OperatorRecord[]>;
+
+/** Returns the records to publish, with the addresses that DNS has for the host names, and then `more`. */
+export async function listOperatorRecords(
+  app: Pick<App, 'db' | 'config' | 'dns'>,
+  more: readonly MoreRecords[],
+): Promise<OperatorRecords> {
   const { config } = app;
-  const [addresses, keys] = await Promise.all([
+  const [addresses, keys, others] = await Promise.all([
     findAddresses(app.dns.fresh, config),
     app.db.query(listPublishedKeys, {}),
+    Promise.all(more.map((list) => list())),
   ]);
   return {
-    records: operatorRecords(config, addresses, keys),
+    records: [...operatorRecords(config, addresses, keys), ...others.flat()],
     warnings: addresses.length > 0 ? [] : [unknownAddresses(config.hostname)],
   };
 }

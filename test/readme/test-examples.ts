@@ -14,6 +14,8 @@ const NOT_RUN = [
   'README.md: Development',
   'docs/backup.md: Back up',
   'docs/backup.md: Restore',
+  'docs/certificates.md: certbot',
+  'docs/certificates.md: acme.sh',
   'docs/systemd.md: Run Postrider with systemd',
   'docs/upgrade.md: Install a new version',
 ];

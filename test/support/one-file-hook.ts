@@ -45,6 +45,7 @@ const KEPT = [
     module: './kept-job-thread.ts',
   },
   { builtin: 'node:crypto', importer: /\/src\/mail\/dkim\/key\.ts$/, module: './kept-keys.ts' },
+  { builtin: 'node:crypto', importer: /\/src\/certificates\/new-key\.ts$/, module: './kept-keys.ts' },
 ];
 
 registerHooks({

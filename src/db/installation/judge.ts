@@ -83,6 +83,8 @@ function tracesOf(directory: string): string[] {
   return [
     ...['installation.json', 'master.key'].filter((name) => existsSync(join(directory, name))),
     ...(existsSync(blobs) && readdirSync(blobs).length > 0 ? ['blobs'] : []),
+    // The operator may keep files of their own in `tls`.
+    ...(existsSync(join(directory, 'tls', 'self-signed')) ? ['tls/self-signed'] : []),
   ];
 }
 

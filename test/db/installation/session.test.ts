@@ -342,8 +342,8 @@ test('a directory in use without its database, or with an emptied one, is refuse
   }
 });
 
-test('blobs alone, or a master key alone, show that a directory is in use', async (t) => {
-  for (const trace of ['blobs/ab', 'master.key']) {
+test('blobs, a master key or self-signed certificates alone show that a directory is in use', async (t) => {
+  for (const trace of ['blobs/ab', 'master.key', 'tls/self-signed']) {
     const directory = temporaryDirectory();
     mkdirSync(join(directory, trace), { recursive: true });
     await assert.rejects(open(t, directory), /postrider\.db is missing/);
@@ -356,6 +356,7 @@ test('a directory that an interrupted first start leaves is not in use', async (
     const directory = temporaryDirectory();
     writeFileSync(join(directory, 'lock.db'), '');
     mkdirSync(join(directory, 'blobs'));
+    mkdirSync(join(directory, 'tls'));
     if (contents === undefined) edit(directory, 'PRAGMA journal_mode = WAL');
     else writeFileSync(databaseOf(directory), contents);
     assert.deepEqual(await findings(t, directory), []);

@@ -1,0 +1,107 @@
+/**
+ * The certificates of the daemon while it runs: read at the start, read again when their files change, and shown in
+ * metrics and in the log before they expire. Connections keep the certificate that they began with.
+ */
+import type { App } from '../app.ts';
+import type { OperatorRecord } from '../domains/operator-records.ts';
+import { type CertificateStore, createCertificateStore } from '../system/certificates.ts';
+import { type Clock, DAY_MS } from '../system/clock.ts';
+import { periodic, startWork } from '../system/worker.ts';
+import { CertificateSet } from './certificate-set.ts';
+import { logExpiry, showExpiryInMetrics } from './expiry.ts';
+import { type CertificateStatus, showCertificates } from './show.ts';
+import { tlsaRecords } from './tlsa.ts';
+
+/** Shows the certificates to the operator, with a running daemon or without one. */
+export type CertificateAdmin = {
+  list(): Promise<CertificateStatus[]>;
+  /** Reads all files now, and returns the list afterwards. */
+  reload(): Promise<CertificateStatus[]>;
+  /** Returns the records that publish the keys of the hostname. */
+  records(): Promise<OperatorRecord[]>;
+};
+
+export type Certificates = CertificateAdmin & {
+  /** Certificates for listeners. */
+  store: CertificateStore;
+};
+
+/**
+ * Time between two looks at the files, in milliseconds. Looking finds what notifications of the file system miss: links
+ * that lead elsewhere, and network file systems.
+ */
+const LOOK_PERIOD_MS = 10_000;
+
+/**
+ * Opens the certificates of the configuration, or makes self-signed ones when none of these can be used. Disposing ends
+ * the looks at the files; the store stays usable.
+ * @throws the error of the file system when self-signed certificates cannot be kept in the data directory
+ */
+export async function openCertificates(
+  app: Pick<App, 'clock' | 'config' | 'log' | 'metrics' | 'wakeups'>,
+): Promise<Certificates & AsyncDisposable> {
+  const set = new CertificateSet(app);
+  await set.read();
+  await set.keepSelfSigned();
+  const store = createCertificateStore(set.certificates);
+  const replaceIf = (hasChanged: boolean): void => {
+    if (hasChanged) store.replace(set.certificates);
+  };
+  showExpiryInMetrics(app, set);
+  const look = periodic(app.clock, {
+    name: 'certificate files',
+    periodMs: LOOK_PERIOD_MS,
+    run: async () => replaceIf(await set.readChanged()),
+  });
+  const renewTicketKey = daily(app.clock, () => store.renewTicketKey());
+  const care = periodic(app.clock, {
+    name: 'certificate expiry',
+    periodMs: DAY_MS,
+    async run() {
+      renewTicketKey();
+      replaceIf(await set.keepSelfSigned());
+      logExpiry(app, set.list());
+    },
+  });
+  const works = [startWork(app, care), ...(set.hasSources ? [startWork(app, look)] : [])];
+  return {
+    store,
+    list: async () => showCertificates(set.list()),
+    async reload() {
+      replaceIf(await set.read());
+      return showCertificates(set.list());
+    },
+    records: async () => tlsaRecords(app.config.hostname, set.certificates),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(works.map((work) => work.stop(0)));
+    },
+  };
+}
+
+/** Returns a function that runs `run` unless a day has not passed since the last time, or since now. */
+function daily(clock: Pick<Clock, 'elapsed'>, run: () => void): () => void {
+  let lastAt = clock.elapsed();
+  return () => {
+    if (clock.elapsed() - lastAt < DAY_MS) return;
+    lastAt = clock.elapsed();
+    run();
+  };
+}
+
+/** Returns what the operator sees while no daemon runs: the files as they are. Nothing is made and nothing is logged. */
+export function inspectCertificates(app: Pick<App, 'clock' | 'config'>): CertificateAdmin {
+  async function read(): Promise<CertificateSet> {
+    const set = new CertificateSet({ ...app, log: NO_LOG });
+    await set.read();
+    set.findSelfSigned();
+    return set;
+  }
+  const list = async () => showCertificates((await read()).list());
+  return {
+    list,
+    reload: list,
+    records: async () => tlsaRecords(app.config.hostname, (await read()).certificates),
+  };
+}
+
+const NO_LOG = { info() {}, warn() {}, error() {} };
