@@ -29,6 +29,9 @@ const OUT_OF_STEP: Reply = {
   status: '5.5.0',
   text: 'The client must wait for the reply to this command',
 };
+const NOT_SMTP: Reply = { code: 554, status: '5.5.1', text: 'This is an SMTP server' };
+/** Methods of HTTP. A web page can make a browser send them here, with commands of SMTP in the body of the request. */
+const FOREIGN_VERBS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 const TOO_MANY_ERRORS: Reply = { code: 421, status: '4.7.0', text: 'Too many errors; the connection ends' };
 const TOO_MANY_COMMANDS: Reply = {
   code: 421,
@@ -125,6 +128,7 @@ async function sendBanner(connection: Connection): Promise<void> {
 async function runLine(connection: Connection, line: string): Promise<void> {
   const { context, counts } = connection;
   const { verb, argument } = splitLine(line);
+  if (FOREIGN_VERBS.has(verb)) fault('foreign_protocol', NOT_SMTP);
   const isClean = CLEAN_LINE.test(line);
   const command = isClean ? COMMANDS[context.options.protocol].get(verb) : undefined;
   if (command?.group === 'last' && connection.wire.hasInput) fault('pipelining', OUT_OF_STEP);

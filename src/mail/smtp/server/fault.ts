@@ -4,6 +4,7 @@ import type { Reply } from './session.ts';
 /** Reasons for which the server refuses or ends something by itself, as the metrics name them. */
 export type FaultReason =
   | 'early_talker'
+  | 'foreign_protocol'
   | 'pipelining'
   | 'line_length'
   | 'bare_line_feed'

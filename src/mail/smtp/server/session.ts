@@ -1,7 +1,6 @@
 /**
  * The seam between the SMTP server and the product. The server owns the wire and the order of commands; a session
- * decides who may send what to whom, and keeps the messages. The server calls one method of a session at a time; only
- * `close` may come while `data` runs.
+ * decides who may send what to whom, and keeps the messages. The server calls one method of a session at a time.
  */
 
 /** Client of a connection. A new value replaces it at EHLO, at STARTTLS and at MAIL. */

@@ -89,6 +89,11 @@ for (const { what, text, codes, messages = 0 } of [
     text: `${ENVELOPE}BDAT 41943041\r\nQUIT\r\n`,
     codes: '250 250 552 closed',
   },
+  {
+    what: 'a message of ever more chunks',
+    text: `${ENVELOPE}${'BDAT 0\r\n'.repeat(10_001)}QUIT\r\n`,
+    codes: `250 250 ${'250 '.repeat(9_999)}421 closed`,
+  },
 ]) {
   test(`${what} is answered, and nothing of it is read as a command`, async (t) => {
     const { dial, sessions } = await startServer(t);

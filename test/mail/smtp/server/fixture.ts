@@ -131,10 +131,14 @@ export function createClient(socket: Socket): TestClient {
     encrypt(): Promise<TestClient> {
       socket.removeAllListeners('data').removeAllListeners('end');
       return new Promise((resolve, reject) => {
+        const fail = () => reject(new Error('the connection is closed'));
+        // TLS reports nothing on a connection that has already ended.
+        if (socket.destroyed || isClosed) return fail();
+        socket.once('close', fail);
         const secure = connectTls({ socket, servername: 'mx.test', rejectUnauthorized: false }, () =>
           resolve(createClient(secure)),
         );
-        secure.once('error', reject);
+        secure.once('error', reject).once('close', fail);
       });
     },
   };

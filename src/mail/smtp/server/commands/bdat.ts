@@ -2,12 +2,19 @@
 import { type BodySource, MessageAbandoned } from '../body.ts';
 import { OctetCheck } from '../octet-check.ts';
 import { Patience } from '../patience.ts';
+import type { Reply } from '../session.ts';
 import { BAD_SEQUENCE, type Command, type Connection, endless, fault, splitLine } from './command.ts';
 import { NO_RECIPIENTS, receive } from './receive.ts';
 
 type Chunk = { sizeBytes: number; isLast: boolean };
 
 const ARGUMENT = /^([0-9]{1,15})( +LAST)?$/i;
+/**
+ * Maximum number of chunks of a message. Clients send chunks of 64 KB and more, so that a message of the maximum size has
+ * some hundreds. Our own limit.
+ */
+const MAX_CHUNKS = 10_000;
+const TOO_MANY_CHUNKS: Reply = { code: 421, status: '4.7.0', text: 'The message has too many chunks' };
 /** Commands that give up a message between two chunks. Any other command is answered, and the message goes on. */
 const ABANDONING = new Set(['RSET', 'HELO', 'EHLO', 'LHLO', 'STARTTLS', 'QUIT']);
 
@@ -43,6 +50,7 @@ class ChunkSource implements BodySource {
   readonly #check = new OctetCheck();
   #chunk: Chunk;
   #leftBytes: number;
+  #chunks = 1;
 
   constructor(connection: Connection, chunk: Chunk) {
     this.#connection = connection;
@@ -82,6 +90,7 @@ class ChunkSource implements BodySource {
   /** Accepts a chunk and reads commands until the next one. */
   async #readNextChunk(): Promise<void> {
     const { context, wire } = this.#connection;
+    if (++this.#chunks > MAX_CHUNKS) fault('commands', TOO_MANY_CHUNKS);
     wire.send(`250 2.0.0 ${this.#chunk.sizeBytes} octets received\r\n`);
     for (;;) {
       const line = await wire.readLine(context.commandMs());

@@ -52,8 +52,10 @@ function settle(
   const accepted = replies.filter(({ code }) => code < 300).length;
   if (accepted === 0) metrics.refused('data');
   if (accepted === 0 && replies.length > 0) return replies;
-  if (!body.isComplete)
-    return [replyToError(context, new Error('a session accepted a message that it has not read'))];
+  if (accepted === 0 || !body.isComplete)
+    return [
+      replyToError(context, new Error('a session gave no reply, or accepted a message that it has not read')),
+    ];
   metrics.messageAccepted();
   Object.assign(counts, { errors: 0, idleCommands: 0, refusedRecipients: 0, deferredRecipients: 0 });
   return replies;
