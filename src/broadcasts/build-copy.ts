@@ -1,5 +1,4 @@
 /** Builds the rows of one copy of a broadcast. It writes nothing, so a copy that cannot be made leaves nothing behind. */
-import { randomUUID } from 'node:crypto';
 import type { BroadcastRecipientRow, BroadcastRunRow } from '../db/broadcast-tables.ts';
 import type { ContactRow } from '../db/marketing-tables.ts';
 import type { EmailRow, MessageRow } from '../db/tables.ts';
@@ -88,7 +87,15 @@ type MessageInput = Omit<Building, 'contact'> & { id: EmailRow['id']; fields: st
 
 function messageRow(
   { broadcastId, tenantId, mode, contentId }: BroadcastRunRow,
-  { id, frozen: { topicId, domainId }, row, fields, sender, now, maxAgeMs }: MessageInput,
+  {
+    id,
+    frozen: { topicId, domainId, complaintHost = null },
+    row,
+    fields,
+    sender,
+    now,
+    maxAgeMs,
+  }: MessageInput,
 ): MessageRow {
   return {
     id,
@@ -102,8 +109,7 @@ function messageRow(
     broadcastId,
     kind: 'broadcast',
     status: 'queued',
-    // 122 random bits in 32 hex digits, as for every message (emails/build-rows.ts).
-    returnToken: randomUUID().replaceAll('-', ''),
+    complaintHost,
     blobId: null,
     headerBytes: 0,
     bodyHash: '',

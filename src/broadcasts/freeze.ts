@@ -32,10 +32,13 @@ export async function freezeBroadcast(
   const topic = topicId === null ? undefined : await findTopic(read, tenantId, topicId);
   const template = templateId === null ? undefined : await findTemplate(read, tenantId, templateId);
   const { domain } = readMailbox('from', fromHeader);
-  const { domainId, tracking: settings } = await requireSender(app, caller, { domain, simulatorOnly: false });
+  const sender = await requireSender(app, caller, { domain, simulatorOnly: false });
   const texts = await textsOf(app, broadcast, template);
   requireMarketingSize(texts);
-  const { tracking, targets } = await requireTracking(app, tenantId, { html: texts.html, settings });
+  const { tracking, targets } = await requireTracking(app, tenantId, {
+    html: texts.html,
+    settings: sender.tracking,
+  });
   const placeholders = [subject, texts.html, texts.text ?? ''].flatMap((text) => [
     ...placeholdersIn([undefined, text]),
   ]);
@@ -50,7 +53,8 @@ export async function freezeBroadcast(
       topicId,
       defaultOptIn: topic?.defaultOptIn ?? null,
       templateId,
-      domainId,
+      domainId: sender.domainId,
+      complaintHost: sender.returnPathHost,
       filter: await filterOfBroadcast(app, broadcast),
       headers: broadcastFields(app, { ...broadcast, topicName: topic?.name }),
       uses: countUses(placeholders.map(({ name }) => name)),

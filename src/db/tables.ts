@@ -145,8 +145,6 @@ export type MessageRow = {
   status: EmailStatus;
   /** Sender address without a display name. Webhooks show it. */
   sender: string;
-  /** The local part of the return path is `b+<token>`; its domain is chosen at each attempt. */
-  returnToken: string;
   domainId: Id<'dom'> | null;
   /**
    * The bytes that are stored as they are sent: of a `stored` message all fields and the body, without the fields in
@@ -178,6 +176,11 @@ export type MessageRow = {
   /** The broadcast that this message is a copy of, and the contact that it is for; null for other mail. */
   broadcastId: Id<'brd'> | null;
   contactId: Id<'ct'> | null;
+  /**
+   * Domain of the address for complaints (RFC 9477): the return path of the sender's domain that was verified when the message
+   * was accepted. Null when there was none.
+   */
+  complaintHost: string | null;
 };
 
 export type RecipientState =

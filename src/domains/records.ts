@@ -34,8 +34,8 @@ const MX_PRIORITY = 10;
 
 /** Maximum length of an address. RFC 5321 4.5.3.1.3: a path holds at most 256 octets, its angle brackets included. */
 const MAX_ADDRESS_CHARACTERS = 254;
-/** Length of the local part: `b+` and the return token of a message, which has 32 hexadecimal digits. */
-const RETURN_LOCAL_PART_CHARACTERS = 34;
+/** Length of the local part of every return path (queue/return-path.ts). */
+const RETURN_LOCAL_PART_CHARACTERS = 56;
 
 export type PublishingDomain = Pick<
   DomainRow,

@@ -4,7 +4,7 @@
  */
 import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
-import type { Mode } from '../db/tables.ts';
+import type { DomainRow, Mode } from '../db/tables.ts';
 import { AppError } from '../system/errors.ts';
 import { sandboxDomain, simulatorDomain } from './name.ts';
 import { findDomainByName, findSendingDomain, type TrackingSettings } from './sending/store.ts';
@@ -30,8 +30,13 @@ export function isSimulatorDomain(config: Pick<Config, 'hostname'>, domain: stri
   return domain.toLowerCase() === simulatorDomain(config);
 }
 
-/** The domain of a sender. Both are null for the sandbox domain, which has no key and whose mail is not tracked. */
-export type SenderDomain = { domainId: Domain['id'] | null; tracking: TrackingSettings | null };
+/** The domain of a sender. Everything is null for the sandbox domain, which has no key and whose mail is not tracked. */
+export type SenderDomain = {
+  domainId: Domain['id'] | null;
+  tracking: TrackingSettings | null;
+  /** Domain of the return paths while its record is right; null means the installation's. */
+  returnPathHost: DomainRow['returnPathHost'];
+};
 
 /**
  * Returns the domain whose key signs the mail. A verified parent domain is
@@ -43,15 +48,17 @@ export async function getSendingDomain(
   { tenantId, mode, domain, simulatorOnly }: Sender,
 ): Promise<SenderDomain> {
   if (isSandboxDomain(app.config, domain)) {
-    if (mode === 'test' || simulatorOnly) return { domainId: null, tracking: null };
+    if (mode === 'test' || simulatorOnly) return { domainId: null, tracking: null, returnPathHost: null };
     throw refusal(
       `${domain} sends with test keys, or to addresses at ${simulatorDomain(app.config)} alone; use a verified domain`,
     );
   }
   const found = await findDomainByName(app.db.read, tenantId, domain);
   if (found && maySend(found, app.clock.now())) {
-    const { id: domainId, openTracking, clickTracking, trackingHost, trackingCheckedAt } = found;
-    return { domainId, tracking: { openTracking, clickTracking, trackingHost, trackingCheckedAt } };
+    const { id: domainId, returnPathHost } = found;
+    const { openTracking, clickTracking, trackingHost, trackingCheckedAt } = found;
+    const tracking = { openTracking, clickTracking, trackingHost, trackingCheckedAt };
+    return { domainId, tracking, returnPathHost };
   }
   throw refusal(
     found

@@ -1,5 +1,4 @@
 /** Builds the rows of an accepted email before the transaction that writes them. */
-import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { TopicRow } from '../db/marketing-tables.ts';
 import type { EmailRow, MessageRow } from '../db/tables.ts';
@@ -26,6 +25,7 @@ type Prepared = {
   request: EmailRequest;
   policy: SendPolicy;
   domainId: MessageRow['domainId'];
+  complaintHost: MessageRow['complaintHost'];
   content: Content;
   attachments: readonly Attachment[];
   stored: StoredMessage;
@@ -75,7 +75,7 @@ export function policyOf(
 function messageRow(
   config: Pick<Config, 'delivery'>,
   { tenantId, mode }: Caller,
-  { id, now, request, policy, domainId, stored }: Prepared,
+  { id, now, request, policy, domainId, complaintHost, stored }: Prepared,
 ): MessageRow {
   const datedAt = Math.max(request.schedule.datedAt, now);
   return {
@@ -86,10 +86,8 @@ function messageRow(
     topicId: policy.topicId,
     status: 'queued',
     sender: request.addresses.from.address,
-    // The token has 122 random bits in 32 hex digits. `randomUUID` draws from a pool; `randomBytes` would make a
-    // system call each time.
-    returnToken: randomUUID().replaceAll('-', ''),
     domainId,
+    complaintHost,
     ...stored.columns,
     datedAt,
     signature: null,

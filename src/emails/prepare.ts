@@ -94,6 +94,7 @@ export async function prepareEmail(
     request,
     policy,
     domainId: sender.domainId,
+    complaintHost: sender.returnPathHost,
     targets,
     content,
     attachments,

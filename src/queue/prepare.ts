@@ -10,6 +10,7 @@ import type { Links } from '../links/links.ts';
 import { signMessage } from '../mail/dkim/sign.ts';
 import { dateField } from '../mail/message/headers.ts';
 import type { Delivery } from './claim.ts';
+import { complaintFields } from './contents/complaint-fields.ts';
 import {
   type ComposedMessages,
   type MessageBytes,
@@ -18,12 +19,15 @@ import {
   rememberComposed,
 } from './contents/open.ts';
 import { readerOf } from './contents/reader.ts';
+import { bounceLocalPart, type ReturnAddressKey, returnAddressKeyOf } from './return-path.ts';
 import type { SpooledMessage } from './store.ts';
 
-type SigningApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db' | 'htmlText' | 'crashPoint'> & {
+type SigningApp = Pick<App, 'blobs' | 'clock' | 'config' | 'db' | 'htmlText' | 'crashPoint' | 'sealer'> & {
   signingKeys: SigningKeys;
   links: Links;
 };
+
+type PreparingApp = SigningApp & { returnAddressKey: ReturnAddressKey };
 
 type PreparedMessage = {
   /**
@@ -33,9 +37,8 @@ type PreparedMessage = {
   signature: string;
   content: MessageBytes;
   /**
-   * The envelope sender. Its local part is the same at every attempt, so bounces of every attempt find the message. Its
-   * domain is the one that was verified when the attempt was claimed, since receivers refuse a domain that no longer
-   * exists.
+   * The envelope sender. Its local part names the message and the day of the attempt. Its domain is the one that was verified
+   * when the attempt was claimed, since receivers refuse a domain that no longer exists.
    */
   returnPath: string;
 };
@@ -47,7 +50,8 @@ type PreparedMessage = {
 export type PrepareMessage = (delivery: Delivery) => Promise<PreparedMessage>;
 
 /** Returns the function that prepares messages. It remembers a result for as long as the message is in memory. */
-export function createPreparer(app: SigningApp): PrepareMessage {
+export function createPreparer(signingApp: SigningApp): PrepareMessage {
+  const app = { ...signingApp, returnAddressKey: returnAddressKeyOf(signingApp) };
   const prepared = new WeakMap<SpooledMessage, Promise<PreparedMessage>>();
   const composed = rememberComposed();
   return (delivery) => {
@@ -67,18 +71,28 @@ export function createPreparer(app: SigningApp): PrepareMessage {
  * at the moment
  */
 async function prepareMessage(
-  app: SigningApp,
+  app: PreparingApp,
   { message, recipients }: Delivery,
   composed: ComposedMessages,
 ): Promise<PreparedMessage> {
   const reader = readerOf(app, message, recipients);
-  const opened = await openMessage(app, { message, reader }, composed);
+  const complaints = complaintFields(app.returnAddressKey, message, recipients);
+  const opening = { message, reader, complaintFields: complaints };
+  const opened = await openMessage(app, opening, composed);
   const kept = opened.isUnchanged ? message.signature : null;
   return {
     content: opened.bytes,
     signature: kept ?? (await sign(app, message, opened)),
-    returnPath: `b+${message.returnToken}@${message.returnPathHost ?? bounceDomain(app.config)}`,
+    returnPath: returnPathOf(app, message),
   };
+}
+
+function returnPathOf(
+  { config, clock, returnAddressKey }: PreparingApp,
+  { id: emailId, returnPathHost }: SpooledMessage,
+): string {
+  const localPart = bounceLocalPart(returnAddressKey, { emailId, attemptedAt: clock.now() });
+  return `${localPart}@${returnPathHost ?? bounceDomain(config)}`;
 }
 
 async function sign(app: SigningApp, message: SpooledMessage, opened: OpenMessage): Promise<string> {

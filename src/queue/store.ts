@@ -28,7 +28,6 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
     topicId: param('topicId'),
     status: param('status'),
     sender: param('sender'),
-    returnToken: param('returnToken'),
     domainId: param('domainId'),
     blobId: param('blobId'),
     headerBytes: param('headerBytes'),
@@ -44,6 +43,7 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
     mergeValues: param('mergeValues'),
     broadcastId: param('broadcastId'),
     contactId: param('contactId'),
+    complaintHost: param('complaintHost'),
   }),
 );
 

@@ -4,6 +4,7 @@
  * unguessable (at least 74 bits).
  */
 import { randomFillSync } from 'node:crypto';
+import { BASE32_DIGITS, bytesToBase32, toBase32 } from './base32.ts';
 import { DAY_MS } from './clock.ts';
 
 export type IdPrefix =
@@ -30,7 +31,6 @@ export type IdPrefix =
   | 'req';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;
 const RANDOM_BYTES = 10;
 const RANDOM_CHARACTERS = 16;
@@ -41,7 +41,7 @@ let poolUsed = POOL_BYTES;
 
 /** Returns a new id for the time `nowMs`, in epoch milliseconds. */
 export function newId<P extends IdPrefix>(prefix: P, nowMs: number): Id<P> {
-  return `${prefix}_${encodeTime(nowMs)}${encodeRandom()}`;
+  return `${prefix}_${toBase32(nowMs, TIME_CHARACTERS)}${encodeRandom()}`;
 }
 
 /**
@@ -49,7 +49,7 @@ export function newId<P extends IdPrefix>(prefix: P, nowMs: number): Id<P> {
  * do not. A range of time is therefore a range of ids.
  */
 export function firstIdAt<P extends IdPrefix>(prefix: P, epochMs: number): Id<P> {
-  return `${prefix}_${encodeTime(Math.max(epochMs, 0))}${ALPHABET.charAt(0).repeat(RANDOM_CHARACTERS)}`;
+  return `${prefix}_${toBase32(Math.max(epochMs, 0), TIME_CHARACTERS)}${BASE32_DIGITS.charAt(0).repeat(RANDOM_CHARACTERS)}`;
 }
 
 /** Returns the first id that is kept when rows are deleted at the age of `days`: rows of exactly that age are deleted. */
@@ -70,7 +70,8 @@ const ID_BODY = /^[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** Length of an id without its prefix in its binary form. */
 export const ID_BYTES = 16;
-const ID_CHARACTERS = TIME_CHARACTERS + RANDOM_CHARACTERS;
+/** Length of an id without its prefix. */
+export const ID_CHARACTERS = TIME_CHARACTERS + RANDOM_CHARACTERS;
 
 /**
  * Returns the binary form of an id, without its prefix.
@@ -79,7 +80,7 @@ const ID_CHARACTERS = TIME_CHARACTERS + RANDOM_CHARACTERS;
 export function idToBytes(id: string): Buffer {
   let value = 0n;
   for (const character of id.slice(-ID_CHARACTERS)) {
-    const digit = ALPHABET.indexOf(character);
+    const digit = BASE32_DIGITS.indexOf(character);
     if (digit < 0) throw new RangeError('the value is not an id');
     value = value * 32n + BigInt(digit);
   }
@@ -93,20 +94,10 @@ export function bytesToId<P extends IdPrefix>(prefix: P, bytes: Buffer): Id<P> {
   let value = BigInt(`0x${bytes.toString('hex')}`);
   let text = '';
   for (let index = 0; index < ID_CHARACTERS; index++) {
-    text = ALPHABET.charAt(Number(value % 32n)) + text;
+    text = BASE32_DIGITS.charAt(Number(value % 32n)) + text;
     value /= 32n;
   }
   return `${prefix}_${text}`;
-}
-
-function encodeTime(nowMs: number): string {
-  let rest = nowMs;
-  let text = '';
-  for (let index = 0; index < TIME_CHARACTERS; index++) {
-    text = ALPHABET[rest % 32] + text;
-    rest = Math.floor(rest / 32);
-  }
-  return text;
 }
 
 /** Returns 80 random bits as 16 characters. They come from a pool: one call to the generator provides 256 ids. */
@@ -115,14 +106,7 @@ function encodeRandom(): string {
     randomFillSync(pool);
     poolUsed = 0;
   }
-  let text = '';
-  for (let half = 0; half < 2; half++) {
-    let bits = pool.readUIntBE(poolUsed, 5);
-    poolUsed += 5;
-    for (let index = 0; index < 8; index++) {
-      text += ALPHABET[bits % 32];
-      bits = Math.floor(bits / 32);
-    }
-  }
+  const text = bytesToBase32(pool.subarray(poolUsed, poolUsed + RANDOM_BYTES));
+  poolUsed += RANDOM_BYTES;
   return text;
 }

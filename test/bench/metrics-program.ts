@@ -42,9 +42,9 @@ const broadcastIds = Array.from({ length: days }, () => newId('brd', 0));
 type Happening = [type: string, afterMs: number, details: object, counters: readonly Counter[]];
 
 const insertMessage = database.prepare(
-  `INSERT INTO messages (id, tenantId, mode, kind, status, sender, returnToken, domainId, headerBytes, bodyHash, datedAt,
+  `INSERT INTO messages (id, tenantId, mode, kind, status, sender, domainId, headerBytes, bodyHash, datedAt,
      createdAt, expiresAt, lastEventAt, broadcastId)
-   VALUES (?, ?, 'live', ?, 'delivered', 'a@s.test', ?, ?, 0, '', ?, ?, ?, ?, ?)`,
+   VALUES (?, ?, 'live', ?, 'delivered', 'a@s.test', ?, 0, '', ?, ?, ?, ?, ?)`,
 );
 const insertEvent = database.prepare(
   `INSERT INTO events (id, tenantId, mode, type, emailId, data, createdAt, fannedOut) VALUES (?, ?, 'live', ?, ?, ?, ?, 1)`,
@@ -78,7 +78,7 @@ function fillEmail(index: number): void {
   const kind = broadcastId === null ? 'transactional' : 'broadcast';
   const domainId = domainIds[index % DOMAINS] ?? null;
   const to = `r${index}@${HOSTS[index % HOSTS.length]}`;
-  insertMessage.run(id, tenantId, kind, id, domainId, at, at, at, at, broadcastId);
+  insertMessage.run(id, tenantId, kind, domainId, at, at, at, at, broadcastId);
   insertTag.run(tenantId, 'campaign', `c${index % CAMPAIGNS}`, id);
   const mail: CountedMail = { tenantId, mode: 'live', kind, domainId, broadcastId };
   for (const [type, afterMs, details, counters] of happeningsOf(index)) {

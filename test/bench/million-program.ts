@@ -89,7 +89,7 @@ function fillEmails(): string[] {
     const owner = { tenantId, mode: 'live' };
     message({
       ...{ id, ...owner, kind: 'transactional', status, sender: 'b+token@bounce.postrider.test' },
-      ...{ returnToken: id, domainId: null, blobId, headerBytes: 600, bodyHash: 'x'.repeat(44) },
+      ...{ domainId: null, blobId, headerBytes: 600, bodyHash: 'x'.repeat(44) },
       ...{ datedAt: createdAt, signature: null, createdAt, expiresAt: createdAt, lastEventAt: createdAt },
     });
     email({

@@ -34,7 +34,7 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
       topicId: null,
       status: mail.status ?? 'queued',
     },
-    ...{ sender: 'a@b.example', returnToken: 'x', domainId: mail.domainId, blobId, headerBytes: 0 },
+    ...{ sender: 'a@b.example', domainId: mail.domainId, blobId, headerBytes: 0 },
     ...{ bodyHash: '', datedAt: mail.datedAt, signature: null, createdAt: now },
     ...{ expiresAt: mail.datedAt + 1, lastEventAt: now },
     ...{
@@ -44,6 +44,7 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
       mergeValues: null,
       broadcastId: null,
       contactId: null,
+      complaintHost: null,
     },
   };
   const recipient: RecipientRow = {

@@ -172,7 +172,6 @@ const message: Omit<MessageRow, 'id' | 'status'> = {
   kind: 'transactional',
   topicId: null,
   sender: '',
-  returnToken: '',
   domainId: null,
   blobId: 'blob_1',
   headerBytes: 0,
@@ -187,6 +186,7 @@ const message: Omit<MessageRow, 'id' | 'status'> = {
   mergeValues: null,
   broadcastId: null,
   contactId: null,
+  complaintHost: null,
 };
 
 test('a list with several filters walks the rarest one and looks up the others', async () => {

@@ -18,7 +18,6 @@ async function addDelivered(tx: Tx, at: number): Promise<void> {
   const origin = { scheduledAt: null, templateId: null, topicId: null, broadcastId: null };
   const message = { ...owner, id, kind: 'transactional', status: 'delivered', sender: '' } as const;
   const spooled = {
-    returnToken: '',
     domainId: null,
     blobId: 'blob_1',
     headerBytes: 0,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startTrial } from '../../src/queue/held/trial.ts';
+import { readReturnAddress, returnAddressKeyOf } from '../../src/queue/return-path.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { deliveryAppOf, openSpool, SENDER_DOMAIN, type Spool } from '../support/spool.ts';
 
@@ -15,8 +16,10 @@ before(async () => {
 });
 after(() => spool.close());
 
-/** Returns the envelope senders of all mail that is due. A new start claims each, and a crash puts it back. */
-async function returnPaths(): Promise<string[]> {
+type Prepared = { returnPath: string; raw: string };
+
+/** Returns all mail that is due as it would be sent. A new start claims each, and a crash puts it back. */
+async function prepareDue(): Promise<Prepared[]> {
   await spool.clock.advance(10_000);
   start += 1;
   // Two crashes make a suspect, which waits for its trial.
@@ -25,7 +28,17 @@ async function returnPaths(): Promise<string[]> {
   const claimed = await spool.claim(`start ${start}`);
   const prepared = await Promise.all(claimed.map((claim) => prepare(claim)));
   await recoverQueue({ ...spool.app, runId: `start ${start + 1}` });
-  return prepared.map(({ returnPath }) => returnPath);
+  return Promise.all(
+    prepared.map(async ({ returnPath, signature, content }) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of content.chunks()) pieces.push(piece);
+      return { returnPath, raw: signature + Buffer.concat(pieces).toString('latin1') };
+    }),
+  );
+}
+
+async function returnPaths(): Promise<string[]> {
+  return (await prepareDue()).map(({ returnPath }) => returnPath);
 }
 
 async function verify(): Promise<void> {
@@ -38,7 +51,7 @@ async function verify(): Promise<void> {
 test('mail is sent with the return path of its domain while that is verified, and with ours before and after', async () => {
   await spool.accept('bob@rcpt.example');
   const [plain = ''] = await returnPaths();
-  assert.match(plain, /^b\+[0-9a-f]{32}@bounce\.mx\.postrider\.example$/);
+  assert.match(plain, /^b\+[0-9a-z]{54}@bounce\.mx\.postrider\.example$/);
   const token = plain.slice(0, plain.indexOf('@'));
 
   spool.addZone(`${OPERATOR}\nbounce.${SENDER_DOMAIN} CNAME ${OURS}`);
@@ -50,4 +63,53 @@ test('mail is sent with the return path of its domain while that is verified, an
   spool.dns.setZone('');
   await verify();
   assert.deepEqual(await returnPaths(), [plain]);
+});
+
+const COMPLAINTS =
+  /^CFBL-Address: (c\+[0-9a-z]{54})@bounce\.sender\.example;\s+report=arf\r\nCFBL-Feedback-ID: \1\r\n/m;
+
+test('a domain with its own return path asks for complaints there, in signed fields that stay the same', async () => {
+  await spool.deliverDue();
+  spool.addZone('');
+  await verify();
+  const id = await spool.accept(['bob@rcpt.example', 'eve@rcpt.example']);
+  const [first] = await prepareDue();
+  assert.ok(first);
+  const [, token = ''] = COMPLAINTS.exec(first.raw) ?? [];
+  const key = returnAddressKeyOf(spool.app);
+  assert.deepEqual(readReturnAddress(key, token), { kind: 'complaint', emailId: id, position: undefined });
+  const [, signed = ''] = /^ h=([^;]*);/m.exec(first.raw) ?? [];
+  const names = signed.replace(/\s/g, '').split(':');
+  for (const name of ['CFBL-Address', 'CFBL-Feedback-ID'])
+    assert.equal(
+      names.filter((one) => one === name).length,
+      2,
+      `${name} is signed, and the absence of another`,
+    );
+
+  // The record disappears: bounces go to our own host, and the message stays as it was.
+  spool.dns.setZone('');
+  await verify();
+  const [second] = await prepareDue();
+  assert.equal(second?.raw, first.raw);
+  assert.match(second?.returnPath ?? '', /@bounce\.mx\.postrider\.example$/);
+  await spool.deliverDue();
+
+  await spool.accept('bob@rcpt.example');
+  const [without] = await prepareDue();
+  assert.doesNotMatch(without?.raw ?? '', /CFBL/);
+  await spool.deliverDue();
+});
+
+test('marketing mail has an address for complaints for each reader', async () => {
+  spool.addZone('');
+  await verify();
+  const topic = { name: 'News', defaultOptIn: true };
+  const { body } = await spool.request('POST', '/v1/topics', { key: spool.liveKey, body: topic });
+  const id = await spool.accept(['bob@a.example', 'eve@b.example'], { type: 'broadcast', topicId: body.id });
+  const mail = (await prepareDue()).find(({ raw }) => raw.includes(`<${id}@`));
+  const [, token = ''] = COMPLAINTS.exec(mail?.raw ?? '') ?? [];
+  assert.deepEqual(readReturnAddress(returnAddressKeyOf(spool.app), token), {
+    ...{ kind: 'complaint', emailId: id, position: 0 },
+  });
 });

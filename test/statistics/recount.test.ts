@@ -28,8 +28,8 @@ function openTagged() {
   const { database, tx, close } = openMemoryDatabase();
   database.pragma('foreign_keys = OFF');
   const message = database.prepare(
-    `INSERT INTO messages (id, tenantId, mode, kind, status, sender, returnToken, domainId, headerBytes, bodyHash, datedAt,
-       createdAt, expiresAt, lastEventAt) VALUES (?, ?, 'live', 'transactional', 'sent', '', ?, ?, 0, '', 0, 0, 0, 0)`,
+    `INSERT INTO messages (id, tenantId, mode, kind, status, sender, domainId, headerBytes, bodyHash, datedAt,
+       createdAt, expiresAt, lastEventAt) VALUES (?, ?, 'live', 'transactional', 'sent', '', ?, 0, '', 0, 0, 0, 0)`,
   );
   const tag = database.prepare(`INSERT INTO emailTags VALUES (?, 'live', ?, ?, ?)`);
   const event = database.prepare(
@@ -43,7 +43,7 @@ function openTagged() {
       const { at, tenantId, domainId, key, value, recipients } = { ...EMAIL, ...email };
       const { deliveredAt = at } = email;
       const id = newId('em', at);
-      message.run(id, tenantId, id, domainId);
+      message.run(id, tenantId, domainId);
       tag.run(tenantId, key, value, id);
       for (let index = 0; index < recipients; index++) {
         const data = JSON.stringify({ to: `r${index}@gmail.com` });
@@ -126,7 +126,7 @@ test('emails, messages and events are found by their keys, and nothing is sorted
     await tx
       .insertInto('messages')
       .values({
-        ...{ ...owner, id: emailId, kind: 'transactional', status: 'sent', sender: '', returnToken: '' },
+        ...{ ...owner, id: emailId, kind: 'transactional', status: 'sent', sender: '' },
         ...{ domainId: null, blobId: null, headerBytes: 0, bodyHash: '', datedAt: 0, signature: null },
         ...{ createdAt: 0, expiresAt: 0, lastEventAt: 0, topicId: null, contentId: null, composer: null },
         ...{ fields: null, mergeValues: null, broadcastId: null, contactId: null },

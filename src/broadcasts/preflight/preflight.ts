@@ -23,7 +23,7 @@ import { getBroadcast } from '../store.ts';
 import { composeSample, type Sample, type Texts } from './sample.ts';
 import { findWarnings, type Warning } from './warnings.ts';
 
-type PreflightApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText' | 'linkFinder'> & {
+type PreflightApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText' | 'linkFinder' | 'sealer'> & {
   scans: Scans;
   links: Links;
   signingKeys: SigningKeys;
@@ -59,7 +59,11 @@ export async function runPreflight(
     throw new AppError('invalid_state', `A broadcast that is ${broadcast.status} has been started or ended`);
   await readDraft(app, caller, { wanted: draftFieldsOf(broadcast), given: {} });
   const sender = readMailbox('from', broadcast.fromHeader);
-  const { domainId, tracking: settings } = await requireSender(app, caller, {
+  const {
+    domainId,
+    tracking: settings,
+    returnPathHost,
+  } = await requireSender(app, caller, {
     domain: sender.domain,
     simulatorOnly: false,
   });
@@ -71,7 +75,8 @@ export async function runPreflight(
   const contact = await findSampleContact(app, broadcast, reach);
   const { tracking } = await requireTracking(app, tenantId, { html: texts.html, settings });
   const links = await listLinks(app, tenantId, { html: texts.html, tracking });
-  const sample = await composeSample(app, { broadcast, domainId, topic, texts, tracking, contact });
+  const sampled = { broadcast, domainId, complaintHost: returnPathHost, topic, texts, tracking, contact };
+  const sample = await composeSample(app, sampled);
   const warnings = await findWarnings(app, { broadcast, sender, htmlBytes: sample.htmlBytes });
   return { reach, sample: { ...sample, contactId: contact?.id ?? null }, links, warnings };
 }

@@ -1,7 +1,7 @@
 /** Composes a broadcast for one contact, as it would leave, so that its size is known before anybody gets it. */
 import type { App } from '../../app.ts';
 import type { BroadcastRow, ContactRow, TopicRow } from '../../db/marketing-tables.ts';
-import type { DomainRow } from '../../db/tables.ts';
+import type { DomainRow, MessageRow } from '../../db/tables.ts';
 import type { SigningKeys } from '../../domains/signing-key.ts';
 import { broadcastFields } from '../../emails/marketing-fields.ts';
 import { readMailbox } from '../../emails/request/addresses.ts';
@@ -12,14 +12,16 @@ import { signMessage } from '../../mail/dkim/sign.ts';
 import { composeBody } from '../../mail/message/compose.ts';
 import { dateField } from '../../mail/message/headers.ts';
 import { writeMessageFields } from '../../mail/message/message-fields.ts';
+import { complaintFields } from '../../queue/contents/complaint-fields.ts';
 import { fillTexts } from '../../queue/contents/content.ts';
 import { fieldsFor, textsFor, UNSUBSCRIBE_TAG, UNSUBSCRIBE_URL } from '../../queue/contents/reader.ts';
+import { returnAddressKeyOf } from '../../queue/return-path.ts';
 import { newId } from '../../system/ids.ts';
 import { renderTemplate } from '../../templates/render.ts';
 import { instrument, type Tracking } from '../../tracking/links/instrument.ts';
 import { mergeValuesOf } from '../merge-values.ts';
 
-type SampleApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText'> & {
+type SampleApp = Pick<App, 'clock' | 'config' | 'db' | 'htmlText' | 'sealer'> & {
   links: Links;
   signingKeys: SigningKeys;
 };
@@ -31,6 +33,8 @@ type Sampled = {
   broadcast: BroadcastRow;
   /** Domain whose key signs the mail; null for the sandbox domain, which has no key. */
   domainId: DomainRow['id'] | null;
+  /** Domain of the address for complaints; null when there is none. */
+  complaintHost: MessageRow['complaintHost'];
   topic: TopicRow | undefined;
   texts: Texts;
   /** Positions of the tracked links and the pixel in the HTML; undefined when nothing is tracked. */
@@ -84,7 +88,10 @@ export async function composeSample(app: SampleApp, sampled: Sampled): Promise<S
     messageId: `${id}@${from.domain}`,
   });
   const body = composeBody({ html, text, boundarySeed: id }, []);
-  const head = `${dateField(now)}${fields}${fieldsFor({ unsubscribeUrl })}${body.fields}\r\n`;
+  const mail = { id, kind: 'broadcast', complaintHost: sampled.complaintHost } as const;
+  const complaints = complaintFields(returnAddressKeyOf(app), mail, [{ position: 0 }]);
+  const readerFields = fieldsFor({ unsubscribeUrl }) + complaints;
+  const head = `${dateField(now)}${fields}${readerFields}${body.fields}\r\n`;
   const sizeBytes = await measure(app, sampled, { head: Buffer.from(head, 'latin1'), body: body.pieces });
   return { subject, sizeBytes, htmlBytes: Buffer.byteLength(html ?? '') };
 }

@@ -13,6 +13,8 @@ export type Frozen = Pick<BroadcastRow, 'audienceId' | 'fromHeader' | 'subject' 
      * Runs that earlier versions started do not have it.
      */
     defaultOptIn?: TopicRow['defaultOptIn'] | null;
+    /** Runs that earlier versions started do not have it. */
+    complaintHost?: MessageRow['complaintHost'];
     /** Rules of the segment; null for a whole audience. */
     filter: Filter | null;
     /** Header fields that are the same for every reader. */

@@ -10,12 +10,13 @@ export type TrackingSettings = Pick<
 >;
 
 type SendingDomain = Pick<DomainRow, 'id' | 'status' | 'failingSince'>;
+type NamedDomain = SendingDomain & TrackingSettings & Pick<DomainRow, 'returnPathHost'>;
 
 const sendingDomain = statement((db, param: Param<Pick<DomainRow, 'tenantId' | 'name'>>) =>
   db
     .selectFrom('domains')
     .select(['id', 'status', 'failingSince'])
-    .select(['openTracking', 'clickTracking', 'trackingHost', 'trackingCheckedAt'])
+    .select(['openTracking', 'clickTracking', 'trackingHost', 'trackingCheckedAt', 'returnPathHost'])
     .where('tenantId', '=', param('tenantId'))
     .where('name', '=', param('name'))
     .where('deletedAt', 'is', null),
@@ -26,7 +27,7 @@ export function findDomainByName(
   tx: Tx,
   tenantId: DomainRow['tenantId'],
   name: string,
-): Promise<(SendingDomain & TrackingSettings) | undefined> {
+): Promise<NamedDomain | undefined> {
   return sendingDomain.first(tx, { tenantId, name });
 }
 

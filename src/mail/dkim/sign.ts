@@ -25,13 +25,16 @@ const OVERSIGNED = [
 ] as const;
 /**
  * These fields are listed once more than the message has them only when it has them: in marketing mail nobody can add a
- * second way to unsubscribe (RFC 8058 section 4), while a mailing list may still add its own to other mail.
+ * second way to unsubscribe (RFC 8058 section 4), while a mailing list may still add its own to other mail. Complaints go only to
+ * an address that the signature covers (RFC 9477 section 3.1.4), and nobody can put another one above it.
  */
 const OVERSIGNED_IF_PRESENT = [
   'List-Id',
   'List-Unsubscribe',
   'List-Unsubscribe-Post',
   'Feedback-ID',
+  'CFBL-Address',
+  'CFBL-Feedback-ID',
 ] as const;
 /**
  * These fields are signed when they are present (RFC 6376 section 5.4.1). Receivers ignore a `BIMI-Selector` that no

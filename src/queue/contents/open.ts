@@ -73,8 +73,13 @@ export function rememberComposed(): ComposedMessages {
   };
 }
 
-/** A message, and its reader when it is marketing mail. */
-type Opening = { message: OpenedRow; reader?: Reader | undefined };
+type Opening = {
+  message: OpenedRow;
+  /** The reader of marketing mail. */
+  reader?: Reader | undefined;
+  /** Fields that follow those of the message (complaint-fields.ts). */
+  complaintFields?: string;
+};
 
 /**
  * Opens a message. Marketing mail is composed for one reader.
@@ -232,8 +237,9 @@ async function openInFile(
 function compose(
   app: ContentApp,
   content: Rendered,
-  { opening: { message, reader }, shared: { source, templates } }: WithSource,
+  { opening, shared: { source, templates } }: WithSource,
 ): Composed {
+  const { message, reader, complaintFields = '' } = opening;
   const { id } = message;
   const tracked = source.tracking && {
     tracking: source.tracking,
@@ -244,8 +250,9 @@ function compose(
   const filled = fillTexts(tracked && !values ? instrumented(source, tracked) : source, values, templates);
   const { html, text } = reader ? textsFor(filled, reader) : filled;
   const body = composeBody({ html, text, boundarySeed: id }, storedFileParts(source.files ?? []));
+  const fields = `${content.fields}${reader ? fieldsFor(reader) : ''}`;
   return {
-    header: Buffer.from(`${content.fields}${reader ? fieldsFor(reader) : ''}${body.fields}\r\n`, 'latin1'),
+    header: Buffer.from(`${fields}${complaintFields}${body.fields}\r\n`, 'latin1'),
     pieces: content.blobId === undefined ? body.pieces : untilTextsEnd(body.pieces),
     isUnchanged: content.isCurrent && source.isUnchanged,
   };

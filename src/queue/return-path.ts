@@ -1,0 +1,91 @@
+/**
+ * The addresses at which the answers to our mail arrive: bounces at the return path, and complaints at the address of
+ * `CFBL-Address` (RFC 9477). Each address carries a token that names the email and is authenticated, so that an address is
+ * checked without the database, and nobody can make one for an email that they did not receive.
+ *
+ * The local part is the kind (`b+` or `c+`), the 26 characters of the email's id, 4 digits and 24 characters of an
+ * HMAC-SHA-256 of all characters before. Everything is base32 with the alphabet of ids, in lower case: some programs change
+ * the case of a return path. The digits are the day of the attempt for bounces, and the recipient for complaints.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { App } from '../app.ts';
+import type { EmailRow, RecipientRow } from '../db/tables.ts';
+import { bytesToBase32, fromBase32, toBase32 } from '../system/base32.ts';
+import { DAY_MS } from '../system/clock.ts';
+import { ID_CHARACTERS } from '../system/ids.ts';
+
+/** The meaning of an address. */
+export type ReturnAddress =
+  | {
+      kind: 'bounce';
+      emailId: EmailRow['id'];
+      /** Start of the day (UTC) of the attempt that used the address, in Unix milliseconds. */
+      attemptedOn: number;
+    }
+  | {
+      kind: 'complaint';
+      emailId: EmailRow['id'];
+      /** Position of the recipient who got the address. Undefined when all recipients of the email got the same one. */
+      position: RecipientRow['position'] | undefined;
+    };
+
+/** The key that authenticates addresses, with 32 bytes. */
+export type ReturnAddressKey = Buffer;
+
+const KEY_BYTES = 32;
+const KINDS = { bounce: 'b+', complaint: 'c+' } as const satisfies Record<ReturnAddress['kind'], string>;
+const KIND_CHARACTERS = 2;
+const NUMBER_CHARACTERS = 4;
+/** 120 bits of the HMAC, in 24 characters. Addresses can be tried over SMTP alone, so that 80 bits would do. */
+const MAC_BYTES = 15;
+const MAC_AT = KIND_CHARACTERS + ID_CHARACTERS + NUMBER_CHARACTERS;
+/** Matches the form of every local part. Its 56 octets are below the 64 of RFC 5321 section 4.5.3.1.1. */
+const LOCAL_PART = /^[bc]\+[0-9a-hjkmnp-tv-z]{54}$/;
+/** Number of a complaint address that all recipients share. Others have the position of the recipient plus one. */
+const SHARED = 0;
+
+/** Returns the key of an installation. It is derived from the master key, so that a backup keeps addresses valid. */
+export function returnAddressKeyOf({ sealer }: Pick<App, 'sealer'>): ReturnAddressKey {
+  return Buffer.from(hkdfSync('sha256', sealer.key.export(), '', 'queue: return addresses', KEY_BYTES));
+}
+
+/** Returns the local part of the return path of an attempt at `attemptedAt`, in Unix milliseconds. */
+export function bounceLocalPart(
+  key: ReturnAddressKey,
+  { emailId, attemptedAt }: { emailId: string; attemptedAt: number },
+): string {
+  return localPart(key, { kind: 'bounce', emailId, number: Math.floor(attemptedAt / DAY_MS) });
+}
+
+/** Returns the local part of the address for complaints about an email, of one recipient or of all. */
+export function complaintLocalPart(
+  key: ReturnAddressKey,
+  { emailId, position }: { emailId: string; position: RecipientRow['position'] | undefined },
+): string {
+  const number = position === undefined ? SHARED : position + 1;
+  return localPart(key, { kind: 'complaint', emailId, number });
+}
+
+type Named = { kind: ReturnAddress['kind']; emailId: string; number: number };
+
+function localPart(key: ReturnAddressKey, { kind, emailId, number }: Named): string {
+  const content = `${KINDS[kind]}${emailId.slice(-ID_CHARACTERS)}${toBase32(number, NUMBER_CHARACTERS)}`;
+  return content + macOf(key, content);
+}
+
+/** Returns what a local part stands for, or undefined when it is not one that this installation made. */
+export function readReturnAddress(key: ReturnAddressKey, text: string): ReturnAddress | undefined {
+  const local = text.toLowerCase();
+  if (!LOCAL_PART.test(local)) return undefined;
+  const content = local.slice(0, MAC_AT);
+  const mac = Buffer.from(local.slice(MAC_AT), 'latin1');
+  if (!timingSafeEqual(mac, Buffer.from(macOf(key, content), 'latin1'))) return undefined;
+  const emailId = `em_${content.slice(KIND_CHARACTERS, -NUMBER_CHARACTERS)}` as const;
+  const number = fromBase32(content.slice(-NUMBER_CHARACTERS));
+  if (content.startsWith(KINDS.bounce)) return { kind: 'bounce', emailId, attemptedOn: number * DAY_MS };
+  return { kind: 'complaint', emailId, position: number === SHARED ? undefined : number - 1 };
+}
+
+function macOf(key: ReturnAddressKey, content: string): string {
+  return bytesToBase32(createHmac('sha256', key).update(content).digest().subarray(0, MAC_BYTES));
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  bounceLocalPart,
+  complaintLocalPart,
+  readReturnAddress,
+  returnAddressKeyOf,
+} from '../../src/queue/return-path.ts';
+import { BASE32_DIGITS } from '../../src/system/base32.ts';
+import { newId } from '../../src/system/ids.ts';
+import { createSealer } from '../../src/system/seal.ts';
+import { seededRandom } from '../faults/seeded-random.ts';
+
+const DAY_MS = 86_400_000;
+const ATTEMPT = Date.UTC(2026, 10, 24, 15, 30);
+const DAY = Date.UTC(2026, 10, 24);
+const key = returnAddressKeyOf({ sealer: createSealer(Buffer.alloc(32, 1)) });
+const otherKey = returnAddressKeyOf({ sealer: createSealer(Buffer.alloc(32, 2)) });
+const emailId = newId('em', ATTEMPT);
+const bounce = bounceLocalPart(key, { emailId, attemptedAt: ATTEMPT });
+const complaint = complaintLocalPart(key, { emailId, position: 3 });
+
+test('a return path names the email and the day of the attempt, in lower-case base32 and at most 64 octets', () => {
+  assert.match(bounce, /^b\+[0-9a-hjkmnp-tv-z]+$/);
+  assert.ok(bounce.length <= 64);
+  assert.ok(bounce.includes(emailId.slice('em_'.length)), 'an operator can read the id in a log');
+  assert.deepEqual(readReturnAddress(key, bounce), { kind: 'bounce', emailId, attemptedOn: DAY });
+  assert.notEqual(bounceLocalPart(key, { emailId, attemptedAt: ATTEMPT + DAY_MS }), bounce);
+});
+
+test('an address for complaints names the email, and the recipient when each has an address of its own', () => {
+  assert.deepEqual(readReturnAddress(key, complaint), { kind: 'complaint', emailId, position: 3 });
+  const first = complaintLocalPart(key, { emailId, position: 0 });
+  assert.deepEqual(readReturnAddress(key, first), { kind: 'complaint', emailId, position: 0 });
+  const shared = complaintLocalPart(key, { emailId, position: undefined });
+  assert.deepEqual(readReturnAddress(key, shared), { kind: 'complaint', emailId, position: undefined });
+});
+
+test('letters may change their case on the way', () => {
+  assert.deepEqual(readReturnAddress(key, bounce.toUpperCase()), readReturnAddress(key, bounce));
+});
+
+test('addresses of other kinds, lengths, keys and installations are unknown', () => {
+  const unknown = [
+    ...['', 'b+', bounce.slice(0, -1), `${bounce}0`, ` ${bounce.slice(1)}`, `u${bounce.slice(1)}`],
+    ...[`c${bounce.slice(1)}`, `b${complaint.slice(1)}`, `d${bounce.slice(1)}`, `${bounce.slice(0, -1)}u`],
+    // These letters change their length in lower case.
+    ...[`b+${'İ'.repeat(27)}`, `b+${'İ'.repeat(54)}`, `${bounce.slice(0, -2)}İ`],
+  ];
+  for (const text of unknown) assert.equal(readReturnAddress(key, text), undefined, text);
+  assert.equal(readReturnAddress(otherKey, bounce), undefined);
+  assert.equal(readReturnAddress(otherKey, complaint), undefined);
+});
+
+test('no change of a character, and no part of another address, makes an address', () => {
+  const random = seededRandom(31);
+  const others = [bounceLocalPart(key, { emailId: newId('em', ATTEMPT), attemptedAt: ATTEMPT }), complaint];
+  for (let round = 0; round < 10_000; round++) {
+    const at = Math.floor(random.between(2, bounce.length));
+    const other = others[round % others.length] ?? '';
+    const changed =
+      round % 3 === 0
+        ? bounce.slice(0, at) + other.slice(at)
+        : bounce.slice(0, at) + BASE32_DIGITS[Math.floor(random.between(0, 32))] + bounce.slice(at + 1);
+    if (changed === bounce || changed === other) continue;
+    assert.equal(readReturnAddress(key, changed), undefined, changed);
+  }
+});
