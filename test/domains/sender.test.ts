@@ -35,11 +35,12 @@ async function refused(asked: Promise<unknown>, message: RegExp): Promise<void> 
 }
 
 const UNTRACKED = { openTracking: 0, clickTracking: 0, trackingHost: null, trackingCheckedAt: null };
+const UNSET = { tracking: UNTRACKED, returnPathHost: null };
 
 test('a verified domain of the tenant sends, in both modes', async () => {
   const { id } = await addDomain(t, { name: 'verified.example', status: 'verified' });
   for (const mode of ['live', 'test'] as const) {
-    assert.deepEqual(await ask('verified.example', { mode }), { domainId: id, tracking: UNTRACKED });
+    assert.deepEqual(await ask('verified.example', { mode }), { domainId: id, ...UNSET });
   }
 });
 
@@ -58,7 +59,7 @@ test('a domain in temporary failure sends for 72 hours', async () => {
   const now = clock.now();
   const inTime = await addDomain(t, { name: 'in.example', status, failingSince: now - GRACE_MS + 1 });
   await addDomain(t, { name: 'out.example', status, failingSince: now - GRACE_MS });
-  assert.deepEqual(await ask('in.example'), { domainId: inTime.id, tracking: UNTRACKED });
+  assert.deepEqual(await ask('in.example'), { domainId: inTime.id, ...UNSET });
   await refused(ask('out.example'), /out\.example is not verified/);
 });
 
@@ -81,8 +82,8 @@ test("an unknown domain, another tenant's, a deleted one, a parent and a subdoma
 
 test('the sandbox sends with test keys, and with live keys to the simulator alone', async () => {
   const sandbox = 'sandbox.mx.postrider.example';
-  assert.deepEqual(await ask(sandbox, { mode: 'test' }), { domainId: null, tracking: null });
-  assert.deepEqual(await ask(sandbox, { simulatorOnly: true }), { domainId: null, tracking: null });
+  assert.deepEqual(await ask(sandbox, { mode: 'test' }), { domainId: null, tracking: null, returnPathHost: null });
+  assert.deepEqual(await ask(sandbox, { simulatorOnly: true }), { domainId: null, tracking: null, returnPathHost: null });
   await refused(ask(sandbox), /test keys.*@?simulator\.mx\.postrider\.example/);
 });
 
