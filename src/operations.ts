@@ -42,6 +42,7 @@ import './ledger/expire.ts';
 import './queue/attempts/store.ts';
 import './queue/claim.ts';
 import './queue/due/store.ts';
+import './queue/feedback.ts';
 import './queue/held/hold.ts';
 import './queue/held/trial.ts';
 import './queue/state/recover.ts';

@@ -58,6 +58,24 @@ export function logAttempt(
   if (app.config.log.mail) app.log.info(line, MESSAGES[outcome]);
 }
 
+/** What arrived by mail after a delivery. */
+type Feedback = OfEmail & { to: string } & (
+    | { kind: 'bounced'; code: number | null; enhancedCode: string | null; diagnostic: string | null }
+    | { kind: 'delayed'; diagnostic: string }
+    | { kind: 'complained'; feedbackType: string }
+  );
+
+const FEEDBACK_MESSAGES = {
+  bounced: 'mail bounced after its delivery',
+  delayed: 'mail delayed after its delivery',
+  complained: 'a reader complained',
+} as const;
+
+/** Logs a bounce, a delay or a complaint that arrived by mail. */
+export function logFeedback(app: MailLogApp, { kind, ...line }: Feedback): void {
+  if (app.config.log.mail) app.log.info(line, FEEDBACK_MESSAGES[kind]);
+}
+
 type Held = OfEmail & { to: string; attempt: number; reason: string; diagnostic: string };
 
 /** Logs held mail regardless of `log.mail`, because somebody has to act on it. */

@@ -5,14 +5,13 @@
 
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
-import { addSuppression } from '../suppressions/change.ts';
-import { newId } from '../system/ids.ts';
 import { insertAttempt } from './attempts/store.ts';
 import { bounceSubType } from './outcome/bounce-subtype.ts';
 import { type Outcome, storable, type Verdict } from './outcome/outcome.ts';
 import { withPart } from './parts/store.ts';
 import type { Transition } from './state/transition.ts';
 import { type Change, changeRecipients, findMessage, type Mail, type SpooledMessage } from './store.ts';
+import { suppressRecipient } from './suppress.ts';
 
 export type Result = {
   recipientId: RecipientRow['id'];
@@ -128,16 +127,8 @@ async function suppressBounced(
 ): Promise<void> {
   if (transition.cause !== 'bounced' || transition.bounce !== 'permanent') return;
   if (transition.report.phase === 'simulated') return;
-  const suppression = {
-    id: newId('sup', now),
-    tenantId: message.tenantId,
-    email: recipient.address,
-    reason: 'bounce',
-    sourceEmailId: message.id,
-    diagnostic: transition.report.text,
-    createdAt: now,
-  } as const;
-  await addSuppression(tx, suppression, { mode: message.mode, now });
+  const diagnostic = transition.report.text;
+  await suppressRecipient(tx, message, { recipient, reason: 'bounce', diagnostic, now });
 }
 
 /** Returns the outcome as it is stored and logged. */

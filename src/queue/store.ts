@@ -309,7 +309,8 @@ function ledgerChange(
     after,
     diagnostic: after.diagnostic,
     exclusion: cause === 'suppressed' ? transition : undefined,
-    hasBouncedPermanently: cause === 'bounced' && transition.bounce === 'permanent',
+    hasBouncedPermanently:
+      (cause === 'bounced' || cause === 'bounced-later') && transition.bounce === 'permanent',
   };
 }
 

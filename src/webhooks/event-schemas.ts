@@ -44,8 +44,12 @@ const delay = Type.Object(
   {
     diagnostic: text('The reply of the receiving server, or the reason why none was reached.'),
     attempt: Type.Integer({ description: 'Number of the attempt, from 1.' }),
-    nextAttemptAt: time('Time of the next attempt'),
-    expiresAt: time('When the email bounces if it is still not delivered'),
+    nextAttemptAt: nullable(
+      time('Time of the next attempt; null when a later server reports the delay by mail'),
+    ),
+    expiresAt: nullable(
+      time('When the email bounces if it is still not delivered; null when a later server does not say'),
+    ),
   },
   { description: 'The attempt that was deferred.' },
 );

@@ -2,9 +2,10 @@
  * Classifies a refusal of a peer as a deferral or a bounce. The phase counts as much as the code. Only a reply about
  * the address itself suppresses the address, because a refusal for reputation or policy says nothing about the mailbox.
  */
+import type { Notice } from '../../mail/dsn/notice.ts';
 import type { SmtpPhase } from '../../mail/smtp/client/failure.ts';
 import type { SmtpReply } from '../../mail/smtp/reply.ts';
-import { type Outcome, type Peer, reportReply } from './outcome.ts';
+import { NO_REPORT, type Outcome, type Peer, reportReply } from './outcome.ts';
 
 /**
  * Enhanced codes of addresses that do not exist or do not accept mail any more (RFC 3463 3.2, 3.3 and 3.8, RFC 5248,
@@ -56,7 +57,7 @@ function isAboutThisMail(phase: SmtpPhase, reply: SmtpReply): boolean {
   return !TOO_MANY_RECIPIENTS.test(reply.lines.join(' '));
 }
 
-function neverAcceptsMail({ code, enhanced }: SmtpReply): boolean {
+function neverAcceptsMail({ code, enhanced }: Pick<SmtpReply, 'code' | 'enhanced'>): boolean {
   return NEVER_ACCEPTS_MAIL.has(code) && !ABOUT_CLIENT.test(enhanced ?? '');
 }
 
@@ -71,4 +72,29 @@ function isAboutMailbox(phase: SmtpPhase, reply: SmtpReply): boolean {
 
 function isMailboxFull(reply: SmtpReply): boolean {
   return reply.enhanced === '5.2.2' || (reply.code === 552 && reply.enhanced === undefined);
+}
+
+/** Matches the reply of a server in a diagnostic. Some programs write its code twice. */
+const REPLY = /^([245]\d\d)[ :-]+(?:\1[ -]+)?([245]\.\d{1,3}\.\d{1,3}(?![\d.]))?/;
+
+type Bounced = Extract<Outcome, { kind: 'bounced' }>;
+
+/**
+ * Returns the bounce that a report of a failure means. The code in the reply of the last server decides; the status of the report
+ * counts when the reply has none that says more, because some servers call every refusal an unknown user. Words decide nothing, and neither do
+ * reports that are written for people: what an unknown program says about a mailbox suppresses no address.
+ */
+export function classifyNotice({ form, status, diagnosticCode, remoteMta }: Notice): Bounced {
+  const [, digits, enhanced] = REPLY.exec(diagnosticCode ?? '') ?? [];
+  const code = digits === undefined ? null : Number(digits);
+  const enhancedCode =
+    enhanced === undefined || /\.0\.0$/.test(enhanced) ? (status ?? enhanced ?? null) : enhanced;
+  const text = diagnosticCode ?? status ?? 'The message could not be delivered';
+  const report = { ...NO_REPORT, phase: 'dsn', mx: remoteMta, smtpCode: code, enhancedCode, text } as const;
+  const hasNever = code !== null && neverAcceptsMail({ code, enhanced: enhancedCode ?? undefined });
+  const isBad = hasNever || (enhancedCode !== null && BAD_MAILBOX_CODES.has(enhancedCode));
+  if (isBad && form === 'status') return { kind: 'bounced', report, bounce: 'permanent' };
+  // A failure with a code of class 4 is that of a server that has given up (RFC 3463 section 2).
+  const isTransient = enhancedCode === null ? code === 552 : /^4\.|^5\.2\.2$/.test(enhancedCode);
+  return { kind: 'bounced', report, bounce: isTransient ? 'transient' : 'undetermined' };
 }

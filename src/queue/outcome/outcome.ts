@@ -6,8 +6,8 @@ import { cleanForeignText } from '../../system/foreign-text.ts';
 
 /** Everything known about an attempt, for its row, the API and the events. */
 export type Report = {
-  /** The phases `dns` and `local` come before any connection; `simulated` replaces it. */
-  phase: SmtpPhase | 'dns' | 'local' | 'simulated';
+  /** The phases `dns` and `local` come before any connection; `simulated` replaces it; `dsn` is after the delivery. */
+  phase: SmtpPhase | 'dns' | 'local' | 'simulated' | 'dsn';
   mx: string | null;
   address: string | null;
   /** TLS version, for example `TLSv1.3`; null when the connection was not encrypted. */

@@ -25,6 +25,11 @@ export type Transition =
   | ({ cause: 'suppressed' } & Exclusion)
   | { cause: 'delivered'; report: Report; durationMs: number; feedback: SimulatedFeedback | undefined }
   | { cause: 'bounced'; report: Report; bounce: Bounce; subType: BounceSubType }
+  /** A bounce arrived by mail after the delivery. */
+  | { cause: 'bounced-later'; report: Report; bounce: Bounce; subType: BounceSubType }
+  /** A delay was reported by mail after the delivery. `willRetryUntil` is in Unix milliseconds. */
+  | { cause: 'delayed-later'; diagnostic: string; willRetryUntil: number | null }
+  | { cause: 'complained'; complaint: Complaint }
   /** `dueAt` is the time of the next attempt, in Unix milliseconds, as in every cause below. */
   | { cause: 'deferred'; report: Report; dueAt: number }
   | { cause: 'held'; reason: HoldReason; diagnostic: string }
@@ -44,6 +49,9 @@ export type Transition =
   | { cause: 'trial-begun'; dueAt: number }
   | { cause: 'trial-withdrawn' };
 
+/** A complaint of a reader. `arrivedAt` is the time of its arrival, in Unix milliseconds. */
+export type Complaint = { feedbackType: string; userAgent: string | null; arrivedAt: number };
+
 type Bounce = Extract<Outcome, { kind: 'bounced' }>['bounce'];
 
 /** The states in which each cause may find a recipient. */
@@ -52,6 +60,9 @@ const FROM: Record<Transition['cause'], readonly RecipientState[]> = {
   suppressed: ['ready', 'deferred'],
   delivered: ['in_flight'],
   bounced: ['in_flight'],
+  'bounced-later': ['delivered'],
+  'delayed-later': ['delivered'],
+  complained: ['delivered'],
   deferred: ['in_flight'],
   held: ['in_flight'],
   interrupted: ['in_flight'],
@@ -88,6 +99,12 @@ export function effectOf(transition: Transition, situation: Situation): Effect {
       return deliver(transition, situation.now);
     case 'bounced':
       return bounce(transition);
+    case 'bounced-later':
+      return bounceLater(transition);
+    case 'delayed-later':
+      return delayLater(transition, situation);
+    case 'complained':
+      return complain(transition);
     case 'deferred':
       return defer(transition, situation);
     case 'held':
@@ -170,29 +187,74 @@ const BOUNCE_COUNTERS = {
   undetermined: 'bouncedUndetermined',
 } as const satisfies Record<Bounce, Counter>;
 
-function bounce({ report, bounce: type, subType }: Of<'bounced'>): Effect {
+function bounce(transition: Of<'bounced'>): Effect {
+  return finish('bounced', transition.report, [bounceEvent(transition, 'smtp')]);
+}
+
+function bounceEvent(
+  { report, bounce: type, subType }: Omit<Of<'bounced'>, 'cause'>,
+  source: 'smtp' | 'dsn',
+): RecipientEvent {
   const { smtpCode, enhancedCode, text: diagnostic } = report;
-  const details = { bounce: { type, subType, smtpCode, enhancedCode, diagnostic, source: 'smtp' } };
-  return finish('bounced', report, [{ type: 'email.bounced', details, counters: [BOUNCE_COUNTERS[type]] }]);
+  const details = { bounce: { type, subType, smtpCode, enhancedCode, diagnostic, source } };
+  return { type: 'email.bounced', details, counters: [BOUNCE_COUNTERS[type]] };
+}
+
+/** The server and TLS of the delivery stay: the bounce came from a server behind it. */
+function bounceLater(transition: Of<'bounced-later'>): Effect {
+  const { smtpCode, enhancedCode, text: diagnostic } = transition.report;
+  return {
+    patch: { state: 'bounced', smtpCode, enhancedCode, diagnostic },
+    events: [bounceEvent(transition, 'dsn')],
+  };
+}
+
+function complain({ complaint: { arrivedAt, ...rest } }: Of<'complained'>): Effect {
+  const complaint = { ...rest, arrivedAt: isoTime(arrivedAt) };
+  return {
+    patch: { state: 'complained' },
+    events: [{ type: 'email.complained', details: { complaint }, counters: ['complained'] }],
+  };
+}
+
+function isNoticeDue({ delayNoticeAt }: RecipientRow, now: number): boolean {
+  return delayNoticeAt === null || now - delayNoticeAt >= DELAY_NOTICE_EVERY_MS;
+}
+
+/** The first notice counts the recipient as delayed. */
+function delayCounters({ delayNoticeAt }: RecipientRow): readonly Counter[] {
+  return delayNoticeAt === null ? ['delayed'] : [];
 }
 
 function defer({ report, dueAt }: Of<'deferred'>, { recipient, expiresAt, now }: Situation): Effect {
   const { delayNoticeAt, attempts: attempt } = recipient;
-  const isNoticeDue = delayNoticeAt === null || now - delayNoticeAt >= DELAY_NOTICE_EVERY_MS;
+  const isDue = isNoticeDue(recipient, now);
   const patch = {
     state: 'deferred',
     dueAt,
     runId: null,
     interruptedAttempts: 0,
-    delayNoticeAt: isNoticeDue ? now : delayNoticeAt,
+    delayNoticeAt: isDue ? now : delayNoticeAt,
     ...lastResponse(report),
   } as const;
-  if (!isNoticeDue) return { patch, events: [] };
+  if (!isDue) return { patch, events: [] };
   const times = { nextAttemptAt: isoTime(dueAt), expiresAt: isoTime(expiresAt) };
   const delay = { diagnostic: report.text, attempt, ...times };
-  // The first notice counts the recipient as delayed.
-  const counters: Counter[] = delayNoticeAt === null ? ['delayed'] : [];
+  const counters = delayCounters(recipient);
   return { patch, events: [{ type: 'email.delivery_delayed', details: { delay }, counters }] };
+}
+
+/** The recipient stays delivered: another server has the message and keeps trying, nobody knows when. */
+function delayLater(
+  { diagnostic, willRetryUntil }: Of<'delayed-later'>,
+  { recipient, now }: Situation,
+): Effect {
+  if (!isNoticeDue(recipient, now)) return { patch: {}, events: [] };
+  const expiresAt = willRetryUntil === null ? null : isoTime(willRetryUntil);
+  const delay = { diagnostic, attempt: recipient.attempts, nextAttemptAt: null, expiresAt };
+  const counters = delayCounters(recipient);
+  const event: RecipientEvent = { type: 'email.delivery_delayed', details: { delay }, counters };
+  return { patch: { delayNoticeAt: now }, events: [event] };
 }
 
 /** Held mail is not due. Mail that is held because of crashes keeps their number, for its trial after a release. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SmtpPhase } from '../../../src/mail/smtp/client/failure.ts';
-import { classifyRefusal } from '../../../src/queue/outcome/classify.ts';
+import { classifyNotice, classifyRefusal } from '../../../src/queue/outcome/classify.ts';
 
 const peer = { mx: 'mx.example', address: '192.0.2.1', tls: null };
 
@@ -40,5 +40,39 @@ const table: [SmtpPhase, number, string | undefined, string, string][] = [
 for (const [phase, code, enhanced, text, expected] of table) {
   test(`${code} ${enhanced ?? '-'} "${text}" at ${phase} is ${expected}`, () => {
     assert.equal(classify(phase, code, enhanced, text), expected);
+  });
+}
+
+type NoticeCase = [status: string | null, diagnosticCode: string | null, expected: string];
+
+const notices: NoticeCase[] = [
+  ['5.1.1', '550 5.1.1 User unknown', 'permanent 550 5.1.1'],
+  ['5.1.1', 'unknown user: "bob"', 'permanent null 5.1.1'],
+  ['5.0.0', '550 5.1.1 User unknown', 'permanent 550 5.1.1'],
+  ['5.1.1', '550 5.0.0 User unknown', 'permanent 550 5.1.1'],
+  ['5.0.0', '550 550 5.2.1 Disabled', 'permanent 550 5.2.1'],
+  ['5.0.0', '556 Domain takes no mail', 'permanent 556 5.0.0'],
+  ['5.1.1', '550 5.7.1 Blocked', 'undetermined 550 5.7.1'],
+  ['5.7.1', '521 5.7.1 Blocked', 'undetermined 521 5.7.1'],
+  ['5.0.0', '550 No such user here', 'undetermined 550 5.0.0'],
+  ['5.2.2', '552 5.2.2 Full', 'transient 552 5.2.2'],
+  [null, '552 Full', 'transient 552 null'],
+  ['4.4.7', 'Expired', 'transient null 4.4.7'],
+  [null, null, 'undetermined null null'],
+];
+
+for (const [status, diagnosticCode, expected] of notices) {
+  test(`a report of ${status} with "${diagnosticCode}" is ${expected}`, () => {
+    const notice = {
+      action: 'failed',
+      status,
+      diagnosticCode,
+      remoteMta: null,
+      willRetryUntil: null,
+    } as const;
+    const addresses = { finalRecipient: null, originalRecipient: null };
+    const { bounce, report } = classifyNotice({ ...notice, ...addresses, form: 'status' });
+    assert.equal(`${bounce} ${report.smtpCode} ${report.enhancedCode}`, expected);
+    assert.notEqual(classifyNotice({ ...notice, ...addresses, form: 'qmail' }).bounce, 'permanent');
   });
 }

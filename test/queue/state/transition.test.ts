@@ -49,6 +49,12 @@ const CAUSES: readonly [Transition, readonly RecipientState[]][] = [
   [{ cause: 'unparked', dueAt: 1 }, ['ready', 'deferred']],
   [delivered(), ['in_flight']],
   [{ cause: 'bounced', report: REPORT, bounce: 'permanent', subType: 'General' }, ['in_flight']],
+  [{ cause: 'bounced-later', report: REPORT, bounce: 'permanent', subType: 'General' }, ['delivered']],
+  [{ cause: 'delayed-later', diagnostic: 'd', willRetryUntil: null }, ['delivered']],
+  [
+    { cause: 'complained', complaint: { feedbackType: 'abuse', userAgent: null, arrivedAt: NOW } },
+    ['delivered'],
+  ],
   [{ cause: 'deferred', report: REPORT, dueAt: NOW }, ['in_flight']],
   [{ cause: 'held', reason: 'damaged', diagnostic: 'd' }, ['in_flight']],
   [{ cause: 'interrupted', dueAt: NOW }, ['in_flight']],

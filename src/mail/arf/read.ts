@@ -1,0 +1,53 @@
+/** Reads a complaint that a mailbox provider sent: a feedback report (RFC 5965), also one that answers `CFBL-Address` (RFC 9477). */
+import { findValue, type HeaderField, readHeader, splitEntity, toLines } from '../mime/header.ts';
+import { type MimePart, partOctets, readMessage } from '../mime/parts.ts';
+
+export type FeedbackReport = {
+  /** Type of the report in lower case (RFC 5965 section 7.3), such as `abuse`. */
+  feedbackType: string;
+  /** The program that made the report; null when it does not say. */
+  userAgent: string | null;
+  /** Addresses of the recipients who complain. Most providers hide them. */
+  originalRecipients: readonly string[];
+  /** Fields of the report, followed by the header of the message that the reader complains about. */
+  fields: readonly HeaderField[];
+};
+
+/** Maximum length of the beginning of a message that is read, in bytes. Our own limit, as for bounces. */
+export const MAX_COMPLAINT_BYTES = 512 * 1024;
+/** Maximum number of recipients that are read. Our own limit: a report is about one reader. */
+const MAX_RECIPIENTS = 20;
+/** Maximum length of a name of a program. Our own limit. */
+const MAX_USER_AGENT_CHARACTERS = 200;
+
+/**
+ * The types of the part with the message, or with its header (RFC 5965 section 2 (d)). `text/rfc822` is in the examples of RFC 9477
+ * alone.
+ */
+const ORIGINAL_TYPES: ReadonlySet<string> = new Set([
+  ...['message/rfc822', 'text/rfc822-headers', 'text/rfc822', 'message/global', 'message/global-headers'],
+]);
+
+/** Reads the beginning of a message, in octets as they came. Returns undefined when it is not a feedback report. */
+export function readFeedbackReport(bytes: Uint8Array): FeedbackReport | undefined {
+  const { parts } = readMessage(toLines(bytes.subarray(0, MAX_COMPLAINT_BYTES)));
+  const report = parts.find(({ type }) => type === 'message/feedback-report');
+  if (!report) return undefined;
+  const fields = readHeader(partOctets(report).trimStart());
+  const type = /^[a-z0-9-]{1,40}/.exec((findValue(fields, 'feedback-type') ?? '').toLowerCase())?.[0];
+  if (type === undefined) return undefined;
+  return {
+    feedbackType: type,
+    userAgent: findValue(fields, 'user-agent')?.slice(0, MAX_USER_AGENT_CHARACTERS) ?? null,
+    originalRecipients: fields
+      .filter(({ name }) => name === 'original-rcpt-to')
+      .slice(0, MAX_RECIPIENTS)
+      .map(({ value }) => value),
+    fields: [...fields, ...originalFields(parts)],
+  };
+}
+
+function originalFields(parts: readonly MimePart[]): HeaderField[] {
+  const original = parts.find(({ type }) => ORIGINAL_TYPES.has(type));
+  return original ? readHeader(splitEntity(partOctets(original).trimStart()).header) : [];
+}

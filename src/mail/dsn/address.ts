@@ -1,0 +1,45 @@
+/** Reads the addresses in bounces. Programs write them in angle brackets, with a type, or in the encodings of ORCPT. */
+import { domainToASCII } from 'node:url';
+import { addressKey } from '../address.ts';
+
+/** Maximum length of an address field that is read. Our own limit: an address has at most 254 octets, encoded thrice as many. */
+const MAX_FIELD_CHARACTERS = 1_000;
+
+/** Returns the address of a field such as `rfc822; <bob@example.com>`; null when there is none. */
+export function typedAddress(value: string | undefined): string | null {
+  if (value === undefined || value.length > MAX_FIELD_CHARACTERS) return null;
+  const [, address = ''] = /^(?:\s*[A-Za-z0-9-]{1,40}\s*;)?(.*)$/s.exec(value) ?? [];
+  return bareAddress(address);
+}
+
+/** Returns an address without angle brackets, comments and quotes around it; null when nothing like an address is left. */
+export function bareAddress(text: string): string | null {
+  const end = text.endsWith(')') ? text.lastIndexOf('(') : text.length;
+  const inBrackets = /<([^<>]*)>/.exec(text)?.[1] ?? text.slice(0, end);
+  const address = inBrackets.trim().replace(/^"([^"]*)"$/, '$1');
+  return /^[^\s<>]+@[^\s<>@]+$/.test(address) ? address : null;
+}
+
+/**
+ * Returns the keys that an address of a report may have among those of our recipients: as it is written, and with the encodings of
+ * ORCPT undone (RFC 3461 section 4, RFC 6533 section 3), which some servers copy into the report.
+ */
+export function addressReadings(address: string): string[] {
+  const decoded = address
+    .replace(/\\x\{([0-9A-Fa-f]{2,6})\}/g, (whole, hex: string) => fromCodePoint(hex) ?? whole)
+    .replace(/\+([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return [...new Set([address, decoded].map(asciiKey))];
+}
+
+function fromCodePoint(hex: string): string | undefined {
+  const code = Number.parseInt(hex, 16);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+}
+
+/** Our recipients have their domains in A-labels. */
+function asciiKey(address: string): string {
+  const at = address.lastIndexOf('@');
+  const domain = address.slice(at + 1);
+  const ascii = domainToASCII(domain);
+  return addressKey(`${address.slice(0, at)}@${ascii === '' ? domain : ascii}`);
+}

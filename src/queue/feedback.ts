@@ -1,0 +1,253 @@
+/**
+ * Stores what comes back after a delivery: bounces that arrive by mail, and complaints of readers. Anybody can send such mail, so
+ * that each counts only under conditions: the address is one that this installation made, the recipient is one of that email and
+ * was delivered to, and has no verdict yet. A refusal that the receiving server gave at once is never overridden.
+ */
+import type { App } from '../app.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import type { RecipientRow } from '../db/tables.ts';
+import { logFeedback } from '../events/mail-log.ts';
+import { addressKey } from '../mail/address.ts';
+import { addressReadings, bareAddress } from '../mail/dsn/address.ts';
+import type { Notice } from '../mail/dsn/notice.ts';
+import { DAY_MS } from '../system/clock.ts';
+import { cleanForeignText } from '../system/foreign-text.ts';
+import { bounceSubType } from './outcome/bounce-subtype.ts';
+import { classifyNotice } from './outcome/classify.ts';
+import { storable } from './outcome/outcome.ts';
+import { type ReturnAddress, type ReturnAddressKey, readReturnAddress } from './return-path.ts';
+import type { Complaint, Transition } from './state/transition.ts';
+import { type Change, changeRecipients, findMessage, listRecipients, type SpooledMessage } from './store.ts';
+import { suppressRecipient } from './suppress.ts';
+
+/**
+ * Maximum age of a bounce in days, from the day of the attempt. Servers retry for up to 5 days (RFC 5321 section 4.5.4.1) and
+ * seldom longer; a token that leaks later is worth nothing.
+ */
+const MAX_BOUNCE_AGE_DAYS = 14;
+
+/**
+ * Types of feedback reports that are complaints (RFC 5965 section 7.3). `not-spam` is the opposite, and the others do not say that
+ * the reader wants no more mail.
+ */
+const COMPLAINT_TYPES: ReadonlySet<string> = new Set(['abuse', 'fraud', 'virus']);
+
+/** What became of feedback. `waiting`: a recipient is still in flight, so that it must be stored later, once more. */
+export type FeedbackResult =
+  | { kind: 'stored' }
+  | { kind: 'waiting' }
+  | { kind: 'ignored'; reason: 'sender' | 'address' | 'age' | 'email' | 'recipient' | 'type' | 'unsigned' };
+
+type FeedbackApp = Pick<App, 'db' | 'wakeups' | 'log' | 'config'> & { returnAddressKey: ReturnAddressKey };
+
+/** A bounce that arrived by mail. */
+export type ReturnedBounce = {
+  /** Envelope sender of the mail. */
+  sender: string;
+  /** Local part of the address that it arrived at. */
+  localPart: string;
+  /** Time of its arrival, in Unix milliseconds. */
+  arrivedAt: number;
+  notices: readonly Notice[];
+};
+
+/** Stores a bounce, unless it fails a condition. */
+export async function storeBounce(
+  app: FeedbackApp,
+  { sender, localPart, arrivedAt, notices }: ReturnedBounce,
+): Promise<FeedbackResult> {
+  // Reports of delivery have the null sender (RFC 5321 section 4.5.5). Whatever has another one may be an answer of a person.
+  if (sender !== '') return { kind: 'ignored', reason: 'sender' };
+  const address = readReturnAddress(app.returnAddressKey, localPart);
+  if (address?.kind !== 'bounce') return { kind: 'ignored', reason: 'address' };
+  if (daysBetween(address.attemptedOn, arrivedAt) > MAX_BOUNCE_AGE_DAYS)
+    return { kind: 'ignored', reason: 'age' };
+  return finish(app, await app.db.commit(recordBounce, { emailId: address.emailId, arrivedAt, notices }));
+}
+
+function daysBetween(dayStart: number, time: number): number {
+  return Math.floor((time - dayStart) / DAY_MS);
+}
+
+/** A complaint that arrived by mail. */
+export type ReturnedComplaint = {
+  localPart: string;
+  arrivedAt: number;
+  /** True when a signature of the domain in `From` covers the mail (RFC 9477 section 3.5). */
+  isSigned: boolean;
+  feedbackType: string;
+  userAgent: string | null;
+  /** Addresses of `Original-Rcpt-To`, as the report has them. */
+  originalRecipients: readonly string[];
+};
+
+/** Stores a complaint, unless it fails a condition. */
+export async function storeComplaint(
+  app: FeedbackApp,
+  { localPart, arrivedAt, isSigned, feedbackType, userAgent, originalRecipients }: ReturnedComplaint,
+): Promise<FeedbackResult> {
+  const address = readReturnAddress(app.returnAddressKey, localPart);
+  if (address?.kind !== 'complaint') return { kind: 'ignored', reason: 'address' };
+  if (!isSigned) return { kind: 'ignored', reason: 'unsigned' };
+  if (!COMPLAINT_TYPES.has(feedbackType)) return { kind: 'ignored', reason: 'type' };
+  const cleaned = userAgent === null ? null : cleanForeignText(userAgent);
+  const complaint = { feedbackType, userAgent: cleaned, arrivedAt };
+  return finish(app, await app.db.commit(recordComplaint, { address, complaint, originalRecipients }));
+}
+
+/** What a write has stored, for the mail log. */
+type Stored = FeedbackResult & { lines: readonly Parameters<typeof logFeedback>[1][] };
+
+function finish(app: FeedbackApp, { lines, ...result }: Stored): FeedbackResult {
+  if (lines.length > 0) app.wakeups.notify('events');
+  for (const line of lines) logFeedback(app, line);
+  return result;
+}
+
+type BounceInput = { emailId: string; arrivedAt: number; notices: readonly Notice[] };
+
+/** Stores the verdicts of a bounce with their events, their counters and the suppressions that follow. */
+const recordBounce = defineWrite(
+  'queue.bounce',
+  async (tx, { emailId, arrivedAt, notices }: BounceInput): Promise<Stored> => {
+    const found = await findMail(tx, emailId);
+    if (!found) return { kind: 'ignored', reason: 'email', lines: [] };
+    const named = new Map<RecipientRow, Notice>();
+    for (const notice of notices) {
+      const recipient = recipientOf(found.recipients, addressesOf(notice));
+      if (recipient && isStronger(notice, named.get(recipient))) named.set(recipient, notice);
+    }
+    const changes = [...named].flatMap(([recipient, notice]) => {
+      const transition = transitionOf(notice);
+      return transition === undefined ? [] : [{ recipient, transition }];
+    });
+    return store(tx, found, { now: arrivedAt, changes });
+  },
+);
+
+type ComplaintInput = {
+  address: Extract<ReturnAddress, { kind: 'complaint' }>;
+  complaint: Complaint;
+  originalRecipients: readonly string[];
+};
+
+/** Stores a complaint with its event, its counters and the suppression. */
+const recordComplaint = defineWrite(
+  'queue.complaint',
+  async (tx, { address, complaint, originalRecipients }: ComplaintInput): Promise<Stored> => {
+    const found = await findMail(tx, address.emailId);
+    if (!found) return { kind: 'ignored', reason: 'email', lines: [] };
+    const recipient = complainerOf(found.recipients, address.position, originalRecipients);
+    if (!recipient) return { kind: 'ignored', reason: 'recipient', lines: [] };
+    const transition = { cause: 'complained', complaint } as const;
+    return store(tx, found, { now: complaint.arrivedAt, changes: [{ recipient, transition }] });
+  },
+);
+
+type FoundMail = { message: SpooledMessage; recipients: RecipientRow[] };
+
+/** Returns an email with its recipients. Test mail is never sent, so that nothing can come back for it. */
+async function findMail(tx: Tx, emailId: string): Promise<FoundMail | undefined> {
+  const message = await findMessage(tx, emailId);
+  if (message?.mode !== 'live') return undefined;
+  return { message, recipients: await listRecipients(tx, emailId) };
+}
+
+/** The address that the sender gave comes first: mail that was forwarded fails at another address. */
+function addressesOf({ originalRecipient, finalRecipient }: Notice): string[] {
+  return [originalRecipient, finalRecipient].flatMap((address) =>
+    address === null ? [] : addressReadings(address),
+  );
+}
+
+function recipientOf(
+  recipients: readonly RecipientRow[],
+  readings: readonly string[],
+): RecipientRow | undefined {
+  const keys = new Map(recipients.map((recipient) => [addressKey(recipient.address), recipient]));
+  return readings.map((reading) => keys.get(reading)).find((recipient) => recipient !== undefined);
+}
+
+/** A failure counts more than a delay of the same recipient. */
+function isStronger(notice: Notice, than: Notice | undefined): boolean {
+  return than === undefined || (than.action !== 'failed' && notice.action === 'failed');
+}
+
+/**
+ * Returns the recipient who complains: the one that the address was made for, one that the report names, or the only recipient.
+ * Reports hide addresses, so that a complaint about mail to several recipients may name none of them.
+ */
+function complainerOf(
+  recipients: readonly RecipientRow[],
+  position: RecipientRow['position'] | undefined,
+  originalRecipients: readonly string[],
+): RecipientRow | undefined {
+  if (position !== undefined) return recipients.find((recipient) => recipient.position === position);
+  const addresses = originalRecipients.flatMap((text) => bareAddress(text) ?? []);
+  const named = recipientOf(recipients, addresses.flatMap(addressReadings));
+  return named ?? (recipients.length === 1 ? recipients[0] : undefined);
+}
+
+/** Returns what a notice changes. Reports of success change nothing: no mail asks for them. */
+function transitionOf(notice: Notice): Transition | undefined {
+  switch (notice.action) {
+    case 'failed': {
+      const { report, bounce } = storable(classifyNotice(notice));
+      return { cause: 'bounced-later', report, bounce, subType: bounceSubType(report) };
+    }
+    case 'delayed': {
+      const diagnostic = cleanForeignText(notice.diagnosticCode ?? notice.status ?? 'Delayed');
+      return { cause: 'delayed-later', diagnostic, willRetryUntil: notice.willRetryUntil };
+    }
+    case 'delivered':
+    case 'relayed':
+    case 'expanded':
+      return undefined;
+  }
+}
+
+/** Stores the changes of recipients that were delivered to. Others have a verdict, or will get one from their attempt. */
+async function store(
+  tx: Tx,
+  { message, recipients }: FoundMail,
+  { now, changes: wanted }: { now: number; changes: readonly Change[] },
+): Promise<Stored> {
+  const changes = wanted.filter(({ recipient }) => recipient.state === 'delivered');
+  const isWaiting = wanted.some(({ recipient }) => recipient.state === 'in_flight');
+  if (changes.length === 0 && !isWaiting) return { kind: 'ignored', reason: 'recipient', lines: [] };
+  if (changes.length > 0) await changeRecipients(tx, { message, recipients, others: [] }, { now, changes });
+  for (const change of changes) await suppress(tx, message, { ...change, now });
+  return { kind: isWaiting ? 'waiting' : 'stored', lines: changes.map((change) => lineOf(message, change)) };
+}
+
+async function suppress(
+  tx: Tx,
+  message: SpooledMessage,
+  { recipient, transition, now }: Change & { now: number },
+): Promise<void> {
+  if (transition.cause === 'bounced-later' && transition.bounce === 'permanent')
+    await suppressRecipient(tx, message, {
+      recipient,
+      reason: 'bounce',
+      diagnostic: transition.report.text,
+      now,
+    });
+  if (transition.cause === 'complained') {
+    const { feedbackType, userAgent } = transition.complaint;
+    const diagnostic = `Feedback report: ${feedbackType}${userAgent === null ? '' : ` (${userAgent})`}`;
+    await suppressRecipient(tx, message, { recipient, reason: 'complaint', diagnostic, now });
+  }
+}
+
+function lineOf(
+  { id: emailId, tenantId, mode }: SpooledMessage,
+  { recipient, transition }: Change,
+): Stored['lines'][number] {
+  const { address: to, smtpCode: code, enhancedCode, diagnostic } = recipient;
+  const mail = { emailId, tenantId, mode, to };
+  if (transition.cause === 'complained')
+    return { kind: 'complained', ...mail, feedbackType: transition.complaint.feedbackType };
+  if (transition.cause === 'delayed-later')
+    return { kind: 'delayed', ...mail, diagnostic: transition.diagnostic };
+  return { kind: 'bounced', ...mail, code, enhancedCode, diagnostic };
+}

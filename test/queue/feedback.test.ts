@@ -1,0 +1,425 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Notice } from '../../src/mail/dsn/notice.ts';
+import { readReturnedMail } from '../../src/mail/dsn/read.ts';
+import {
+  type FeedbackResult,
+  type ReturnedBounce,
+  type ReturnedComplaint,
+  storeBounce,
+  storeComplaint,
+} from '../../src/queue/feedback.ts';
+import { bounceLocalPart, complaintLocalPart, returnAddressKeyOf } from '../../src/queue/return-path.ts';
+import { recoverQueue } from '../../src/queue/worker.ts';
+import { BASE32_DIGITS } from '../../src/system/base32.ts';
+import { newId } from '../../src/system/ids.ts';
+import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
+import { seededRandom } from '../faults/seeded-random.ts';
+import { POSTFIX } from '../mail/dsn/bounces.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+let campaign: Campaign;
+let names = 0;
+
+before(async () => {
+  campaign = await openCampaign();
+});
+after(() => campaign[Symbol.asyncDispose]());
+
+const appOf = () => {
+  const { app } = campaign.spool;
+  return { ...app, returnAddressKey: returnAddressKeyOf(app) };
+};
+
+/** Returns an address at which mail is received. */
+const newReader = () => `reader${++names}@readers.example`;
+
+/** Sends an email to these addresses, which is delivered. */
+async function deliver(to: string[], more = {}): Promise<string> {
+  const id = await campaign.spool.accept(to, more);
+  await campaign.spool.deliverDue();
+  return id;
+}
+
+const FAILED: Notice = {
+  ...{ form: 'status', action: 'failed', status: '5.1.1', originalRecipient: null, finalRecipient: null },
+  ...{ diagnosticCode: '550 5.1.1 User unknown', remoteMta: 'mx.other.example', willRetryUntil: null },
+};
+
+type Sent = Partial<Omit<ReturnedBounce, 'notices'>> & { emailId?: string; attemptedAt?: number };
+
+/** Lets a bounce arrive at the return path of an email. */
+function bounce(sent: Sent, ...notices: Partial<Notice>[]): Promise<FeedbackResult> {
+  const app = appOf();
+  const { emailId = '', attemptedAt = campaign.spool.clock.now(), ...given } = sent;
+  return storeBounce(app, {
+    sender: '',
+    localPart: bounceLocalPart(app.returnAddressKey, { emailId, attemptedAt }),
+    arrivedAt: campaign.spool.clock.now(),
+    notices: notices.map((notice) => ({ ...FAILED, ...notice })),
+    ...given,
+  });
+}
+
+type Complained = Partial<ReturnedComplaint> & { emailId?: string; position?: number };
+
+/** Lets a complaint arrive at the address of an email. */
+function complain(sent: Complained): Promise<FeedbackResult> {
+  const app = appOf();
+  const { emailId = '', position, ...given } = sent;
+  return storeComplaint(app, {
+    localPart: complaintLocalPart(app.returnAddressKey, { emailId, position }),
+    arrivedAt: campaign.spool.clock.now(),
+    isSigned: true,
+    feedbackType: 'abuse',
+    userAgent: 'Provider FBL/1.0',
+    originalRecipients: [],
+    ...given,
+  });
+}
+
+const STORED = { kind: 'stored' };
+const ignored = (reason: string) => ({ kind: 'ignored', reason });
+
+async function eventsOf(emailId: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
+  const rows = await campaign.spool.app.db.read
+    .selectFrom('events')
+    .select(['type', 'data'])
+    .where('emailId', '=', emailId)
+    .orderBy('id')
+    .execute();
+  return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) }));
+}
+
+async function lastEventOf(emailId: string) {
+  const last = (await eventsOf(emailId)).at(-1);
+  assert.ok(last);
+  return last;
+}
+
+async function suppressionOf(address: string) {
+  const { body } = await campaign.spool.request('GET', `/v1/suppressions?email=${address}`, {
+    key: campaign.spool.liveKey,
+  });
+  return body.data[0];
+}
+
+/** Counts the rows of every table that feedback may write. */
+async function countRows(): Promise<unknown> {
+  const { read } = campaign.spool.app.db;
+  const count = (table: 'events' | 'suppressions' | 'counts') =>
+    read
+      .selectFrom(table)
+      .select(({ fn }) => fn.countAll<number>().as('rows'))
+      .executeTakeFirst();
+  const states = await read.selectFrom('recipients').select(['id', 'state', 'lastEventAt']).execute();
+  return [await count('events'), await count('suppressions'), await count('counts'), states];
+}
+
+test('a bounce of an unknown mailbox turns a delivered recipient bounced and suppresses the address', async () => {
+  const to = newReader();
+  const id = await deliver([to]);
+  assert.equal((await campaign.spool.email(id)).status, 'delivered');
+  assert.deepEqual(await bounce({ emailId: id }, { finalRecipient: to }), STORED);
+  const email = await campaign.spool.email(id);
+  assert.equal(email.status, 'bounced');
+  const { status, smtpCode, enhancedCode, diagnostic } = email.recipients[0];
+  assert.deepEqual(
+    [status, smtpCode, enhancedCode, diagnostic],
+    ['bounced', 550, '5.1.1', '550 5.1.1 User unknown'],
+  );
+  assert.deepEqual(await lastEventOf(id), {
+    type: 'email.bounced',
+    data: {
+      to,
+      bounce: {
+        ...{ type: 'permanent', subType: 'NoEmail', smtpCode: 550, enhancedCode: '5.1.1' },
+        ...{ diagnostic: '550 5.1.1 User unknown', source: 'dsn' },
+      },
+    },
+  });
+  const { reason, sourceEmailId } = await suppressionOf(to);
+  assert.deepEqual([reason, sourceEmailId], ['bounce', id]);
+});
+
+test('only what machines report about the mailbox itself suppresses', async () => {
+  const cases: [Partial<Notice>, string][] = [
+    [{ status: '5.2.2', diagnosticCode: '552 5.2.2 Over quota' }, 'transient'],
+    [{ status: '4.4.7', diagnosticCode: 'Expired' }, 'transient'],
+    [{ status: '5.7.1', diagnosticCode: '554 5.7.1 Blocked' }, 'undetermined'],
+    // Some servers call every refusal an unknown user.
+    [{ status: '5.1.1', diagnosticCode: '550 5.7.1 Blocked' }, 'undetermined'],
+    [{ status: '5.0.0', diagnosticCode: '550 No such user' }, 'undetermined'],
+    [{ form: 'qmail', diagnosticCode: '550 5.1.1 User unknown' }, 'undetermined'],
+  ];
+  for (const [notice, type] of cases) {
+    const to = newReader();
+    const id = await deliver([to]);
+    assert.deepEqual(await bounce({ emailId: id }, { finalRecipient: to, ...notice }), STORED);
+    const { bounce: shown } = (await lastEventOf(id)).data as { bounce: { type: string } };
+    assert.equal(shown.type, type, JSON.stringify(notice));
+    assert.equal(await suppressionOf(to), undefined, JSON.stringify(notice));
+  }
+});
+
+test('the address that the sender gave counts when the mail was forwarded', async () => {
+  const to = newReader();
+  const id = await deliver([to]);
+  const notice = { finalRecipient: 'other@elsewhere.example', originalRecipient: to.toUpperCase() };
+  assert.deepEqual(await bounce({ emailId: id }, notice), STORED);
+  assert.equal((await campaign.spool.email(id)).status, 'bounced');
+});
+
+test('each recipient has one verdict, and the others keep theirs', async () => {
+  const [one, two] = [newReader(), newReader()];
+  const id = await deliver([one, two]);
+  assert.deepEqual(await bounce({ emailId: id }, { finalRecipient: one }), STORED);
+  const before = await countRows();
+  const again = { finalRecipient: one, status: '5.7.1', diagnosticCode: '550 5.7.1 Blocked' };
+  assert.deepEqual(await bounce({ emailId: id }, again), ignored('recipient'));
+  assert.deepEqual(
+    await complain({ emailId: id, originalRecipients: [one] }),
+    ignored('recipient'),
+    'a bounced recipient has got nothing to complain about',
+  );
+  assert.deepEqual(await countRows(), before);
+  const { status, recipients } = await campaign.spool.email(id);
+  assert.deepEqual(
+    [status, ...recipients.map((recipient: { status: string }) => recipient.status)],
+    ['delivered', 'bounced', 'delivered'],
+  );
+});
+
+test('a bounce with a sender, an unknown token, an old attempt or a foreign recipient changes nothing', async () => {
+  const { clock } = campaign.spool;
+  const to = newReader();
+  const id = await deliver([to]);
+  const other = await deliver([newReader()]);
+  const before = await countRows();
+  const now = clock.now();
+  const notice = { finalRecipient: to };
+  const complaint = complaintLocalPart(appOf().returnAddressKey, { emailId: id, position: 0 });
+  const foreign = bounceLocalPart(Buffer.alloc(32, 7), { emailId: id, attemptedAt: now });
+  const cases: [Sent, Partial<Notice>[], string][] = [
+    [{ emailId: id, sender: 'bob@readers.example' }, [notice], 'sender'],
+    [{ localPart: complaint }, [notice], 'address'],
+    [{ localPart: foreign }, [notice], 'address'],
+    [{ localPart: '' }, [notice], 'address'],
+    [{ emailId: id, attemptedAt: now - 15 * DAY_MS }, [notice], 'age'],
+    [{ emailId: newId('em', now) }, [notice], 'email'],
+    [{ emailId: other }, [notice], 'recipient'],
+    [{ emailId: id }, [{ finalRecipient: 'eve@readers.example' }], 'recipient'],
+    [{ emailId: id }, [{ finalRecipient: null }], 'recipient'],
+    [{ emailId: id }, [{ ...notice, action: 'delivered' }], 'recipient'],
+    [{ emailId: id }, [{ ...notice, action: 'relayed' }], 'recipient'],
+    [{ emailId: id }, [{ ...notice, action: 'expanded' }], 'recipient'],
+    [{ emailId: id }, [], 'recipient'],
+  ];
+  for (const [sent, notices, reason] of cases)
+    assert.deepEqual(await bounce(sent, ...notices), ignored(reason), JSON.stringify([sent, notices]));
+  assert.deepEqual(await countRows(), before);
+  assert.deepEqual(await bounce({ emailId: id, attemptedAt: now - 14 * DAY_MS }, notice), STORED);
+});
+
+test('mail of test keys takes no feedback, since it was never sent', async () => {
+  const { testKey } = campaign.spool;
+  const to = newReader();
+  const id = await deliver([to], { key: testKey, from: 'Ada <ada@sandbox.mx.postrider.example>' });
+  const before = await countRows();
+  assert.deepEqual(await bounce({ emailId: id }, { finalRecipient: to }), ignored('email'));
+  assert.deepEqual(await complain({ emailId: id }), ignored('email'));
+  assert.deepEqual(await countRows(), before);
+});
+
+test('a refusal at once is never overridden, and mail that is still in flight waits', async () => {
+  const { spool } = campaign;
+  spool.addZone('nowhere.example MX 0 .');
+  const refused = await deliver(['bob@nowhere.example']);
+  assert.equal((await spool.email(refused)).status, 'bounced');
+  const before = await countRows();
+  const again = { finalRecipient: 'bob@nowhere.example', status: '5.7.1' };
+  assert.deepEqual(await bounce({ emailId: refused }, again), ignored('recipient'));
+  assert.deepEqual(await countRows(), before);
+
+  const to = newReader();
+  const id = await spool.accept([to]);
+  assert.deepEqual(await bounce({ emailId: id }, { finalRecipient: to }), ignored('recipient'));
+  const [claim] = await spool.claim('another run');
+  assert.equal(claim?.message.id, id);
+  assert.deepEqual(await bounce({ emailId: id }, { finalRecipient: to }), { kind: 'waiting' });
+  assert.deepEqual(await complain({ emailId: id }), { kind: 'waiting' });
+  assert.equal((await spool.recipient(id)).status, 'sent');
+  await recoverQueue(spool.app);
+  await spool.clock.advance(10_000);
+  await spool.deliverDue();
+  assert.deepEqual(await bounce({ emailId: id }, { finalRecipient: to }), STORED);
+});
+
+test('a delay that is reported later is an event, at most one in four hours, and the recipient stays delivered', async () => {
+  const { clock } = campaign.spool;
+  const to = newReader();
+  const id = await deliver([to]);
+  const willRetryUntil = clock.now() + 5 * DAY_MS;
+  const delayed = { finalRecipient: to, action: 'delayed', status: '4.4.1', willRetryUntil } as const;
+  assert.deepEqual(await bounce({ emailId: id }, delayed), STORED);
+  const { type, data } = await lastEventOf(id);
+  assert.equal(type, 'email.delivery_delayed');
+  assert.deepEqual(data['delay'], {
+    ...{ diagnostic: '550 5.1.1 User unknown', attempt: 1, nextAttemptAt: null },
+    expiresAt: new Date(willRetryUntil).toISOString(),
+  });
+  const count = (await eventsOf(id)).length;
+  await bounce({ emailId: id }, delayed);
+  assert.equal((await eventsOf(id)).length, count);
+  await clock.advance(4 * HOUR_MS);
+  await bounce({ emailId: id }, delayed);
+  assert.equal((await eventsOf(id)).length, count + 1);
+  assert.equal((await campaign.spool.email(id)).status, 'delivered');
+  assert.equal(await suppressionOf(to), undefined);
+  assert.deepEqual(await bounce({ emailId: id }, delayed, { finalRecipient: to }), STORED);
+  assert.equal((await campaign.spool.email(id)).status, 'bounced', 'the failure counts, not the delay');
+});
+
+test('a complaint turns the recipient complained and suppresses the address', async () => {
+  const to = newReader();
+  const id = await deliver([to]);
+  const arrivedAt = campaign.spool.clock.now();
+  assert.deepEqual(await complain({ emailId: id, userAgent: 'Provider\u202e FBL' }), STORED);
+  assert.equal((await campaign.spool.email(id)).status, 'complained');
+  assert.deepEqual(await lastEventOf(id), {
+    type: 'email.complained',
+    data: {
+      to,
+      complaint: {
+        ...{ feedbackType: 'abuse', userAgent: 'Provider FBL' },
+        arrivedAt: new Date(arrivedAt).toISOString(),
+      },
+    },
+  });
+  const { reason, diagnostic } = await suppressionOf(to);
+  assert.deepEqual([reason, diagnostic], ['complaint', 'Feedback report: abuse (Provider FBL)']);
+  const before = await countRows();
+  assert.deepEqual(await complain({ emailId: id }), ignored('recipient'));
+  assert.deepEqual(await bounce({ emailId: id }, { finalRecipient: to }), ignored('recipient'));
+  assert.deepEqual(await countRows(), before);
+});
+
+test('a complaint without a signature, a good address, or a type that is a complaint changes nothing', async () => {
+  const id = await deliver([newReader()]);
+  const before = await countRows();
+  const now = campaign.spool.clock.now();
+  const bounceAddress = bounceLocalPart(appOf().returnAddressKey, { emailId: id, attemptedAt: now });
+  const cases: [Complained, string][] = [
+    [{ emailId: id, isSigned: false }, 'unsigned'],
+    [{ localPart: bounceAddress }, 'address'],
+    [{ localPart: 'c+0' }, 'address'],
+    [{ emailId: id, feedbackType: 'not-spam' }, 'type'],
+    [{ emailId: id, feedbackType: 'other' }, 'type'],
+    [{ emailId: id, feedbackType: 'constructor' }, 'type'],
+    [{ emailId: newId('em', now) }, 'email'],
+    [{ emailId: id, position: 1 }, 'recipient'],
+  ];
+  for (const [sent, reason] of cases)
+    assert.deepEqual(await complain(sent), ignored(reason), JSON.stringify(sent));
+  assert.deepEqual(await countRows(), before);
+});
+
+test('a complaint about mail to several needs the name of the recipient, or an address of their own', async () => {
+  const [one, two] = [newReader(), newReader()];
+  const id = await deliver([one, two]);
+  assert.deepEqual(await complain({ emailId: id }), ignored('recipient'));
+  assert.deepEqual(
+    await complain({ emailId: id, originalRecipients: ['<x@readers.example>'] }),
+    ignored('recipient'),
+  );
+  assert.deepEqual(await complain({ emailId: id, originalRecipients: [`<${two}>`] }), STORED);
+  assert.deepEqual(await complain({ emailId: id, position: 0 }), STORED);
+  const { recipients } = await campaign.spool.email(id);
+  assert.deepEqual(
+    recipients.map((recipient: { status: string }) => recipient.status),
+    ['complained', 'complained'],
+  );
+});
+
+test('bounces and complaints count for the metrics and for the ledger of their broadcast', async () => {
+  const addresses = [newReader(), newReader(), newReader()];
+  for (const address of addresses) await campaign.addContact(address);
+  const broadcastId = await campaign.draft();
+  assert.equal((await campaign.act(broadcastId, 'send')).status, 200);
+  await campaign.work();
+  await campaign.spool.deliverDue();
+  assert.equal((await campaign.show(broadcastId)).counts.delivered, 3);
+  const copies = await campaign.spool.app.db.read
+    .selectFrom('broadcastRecipients')
+    .select(['emailId', 'address'])
+    .where('broadcastId', '=', broadcastId as `brd_${string}`)
+    .execute();
+  const copyOf = (address: string | undefined) =>
+    copies.find((copy) => copy.address === address)?.emailId ?? '';
+  const [bounced = '', complained] = addresses;
+  assert.deepEqual(await bounce({ emailId: copyOf(bounced) }, { finalRecipient: bounced }), STORED);
+  assert.deepEqual(await complain({ emailId: copyOf(complained), position: 0 }), STORED);
+  const { counts } = await campaign.show(broadcastId);
+  assert.deepEqual([counts.delivered, counts.bounced, counts.complained], [2, 1, 1]);
+  const judged = await campaign.spool.app.db.read
+    .selectFrom('broadcastCounts')
+    .select(['sent', 'bouncedPermanently', 'complained'])
+    .where('broadcastId', '=', broadcastId as `brd_${string}`)
+    .executeTakeFirst();
+  assert.deepEqual(
+    judged,
+    { sent: 3, bouncedPermanently: 1, complained: 1 },
+    'the automatic pause judges these',
+  );
+  const counters = await campaign.spool.app.db.read
+    .selectFrom('counts')
+    .select(['delivered', 'bouncedPermanent', 'complained'])
+    .where('broadcastId', '=', broadcastId)
+    .where('span', '=', 'day')
+    .executeTakeFirst();
+  assert.deepEqual(counters, { delivered: 3, bouncedPermanent: 1, complained: 1 });
+});
+
+test('no mutation of a token or a bounce stores anything', async () => {
+  const app = appOf();
+  const to = newReader();
+  const id = await deliver([to]);
+  const other = await deliver([newReader()]);
+  const before = await countRows();
+  const random = seededRandom(13);
+  const { clock } = campaign.spool;
+  const attemptedAt = clock.now();
+  const own = bounceLocalPart(app.returnAddressKey, { emailId: id, attemptedAt });
+  const foreign = bounceLocalPart(app.returnAddressKey, { emailId: other, attemptedAt });
+  const text = POSTFIX.replaceAll('bob@rcpt.example', to);
+  for (let round = 0; round < 10_000; round++) {
+    const at = Math.floor(random.between(0, own.length));
+    const digit = BASE32_DIGITS[Math.floor(random.between(0, 32))] ?? '';
+    const localPart = own.slice(0, at) + digit + own.slice(at + 1);
+    if (localPart !== own) {
+      const result = await storeBounce(app, {
+        sender: '',
+        localPart,
+        arrivedAt: attemptedAt,
+        notices: [FAILED],
+      });
+      assert.deepEqual(result, ignored('address'), localPart);
+    }
+    // A good token of another email, with a report whose octets were changed.
+    if (round % 20 !== 0) continue;
+    const bytes = Buffer.from(text);
+    for (let change = 0; change < 8; change++)
+      bytes[Math.floor(random.between(0, bytes.length))] = Math.floor(random.between(0, 256));
+    const read = readReturnedMail(bytes);
+    const notices = read.kind === 'bounce' ? read.notices : [];
+    const result = await storeBounce(app, {
+      sender: '',
+      localPart: foreign,
+      arrivedAt: attemptedAt,
+      notices,
+    });
+    assert.deepEqual(result, ignored('recipient'));
+  }
+  assert.deepEqual(await countRows(), before);
+});
