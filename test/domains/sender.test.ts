@@ -82,8 +82,16 @@ test("an unknown domain, another tenant's, a deleted one, a parent and a subdoma
 
 test('the sandbox sends with test keys, and with live keys to the simulator alone', async () => {
   const sandbox = 'sandbox.mx.postrider.example';
-  assert.deepEqual(await ask(sandbox, { mode: 'test' }), { domainId: null, tracking: null, returnPathHost: null });
-  assert.deepEqual(await ask(sandbox, { simulatorOnly: true }), { domainId: null, tracking: null, returnPathHost: null });
+  assert.deepEqual(await ask(sandbox, { mode: 'test' }), {
+    domainId: null,
+    tracking: null,
+    returnPathHost: null,
+  });
+  assert.deepEqual(await ask(sandbox, { simulatorOnly: true }), {
+    domainId: null,
+    tracking: null,
+    returnPathHost: null,
+  });
   await refused(ask(sandbox), /test keys.*@?simulator\.mx\.postrider\.example/);
 });
 
