@@ -58,7 +58,7 @@ export function logAttempt(
   if (app.config.log.mail) app.log.info(line, MESSAGES[outcome]);
 }
 
-/** What arrived by mail after a delivery. */
+/** A bounce, a delay or a complaint that arrived by mail after a delivery. */
 type Feedback = OfEmail & { to: string } & (
     | { kind: 'bounced'; code: number | null; enhancedCode: string | null; diagnostic: string | null }
     | { kind: 'delayed'; diagnostic: string }

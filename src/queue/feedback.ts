@@ -32,7 +32,7 @@ const MAX_BOUNCE_AGE_DAYS = 14;
  */
 const COMPLAINT_TYPES: ReadonlySet<string> = new Set(['abuse', 'fraud', 'virus']);
 
-/** What became of feedback. `waiting`: a recipient is still in flight, so that it must be stored later, once more. */
+/** The result for one bounce or complaint. `waiting`: a recipient is still in flight, so that it must be stored later, once more. */
 export type FeedbackResult =
   | { kind: 'stored' }
   | { kind: 'waiting' }
@@ -95,7 +95,7 @@ export async function storeComplaint(
   return finish(app, await app.db.commit(recordComplaint, { address, complaint, originalRecipients }));
 }
 
-/** What a write has stored, for the mail log. */
+/** The result of a write, with the lines that it adds to the mail log. */
 type Stored = FeedbackResult & { lines: readonly Parameters<typeof logFeedback>[1][] };
 
 function finish(app: FeedbackApp, { lines, ...result }: Stored): FeedbackResult {

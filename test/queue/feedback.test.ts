@@ -375,7 +375,7 @@ test('bounces and complaints count for the metrics and for the ledger of their b
   const counters = await campaign.spool.app.db.read
     .selectFrom('counts')
     .select(['delivered', 'bouncedPermanent', 'complained'])
-    .where('broadcastId', '=', broadcastId)
+    .where('broadcastId', '=', broadcastId as `brd_${string}`)
     .where('span', '=', 'day')
     .executeTakeFirst();
   assert.deepEqual(counters, { delivered: 3, bouncedPermanent: 1, complained: 1 });

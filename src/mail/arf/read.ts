@@ -2,7 +2,7 @@
 import { findValue, type HeaderField, readHeader, splitEntity, toLines } from '../mime/header.ts';
 import { type MimePart, partOctets, readMessage } from '../mime/parts.ts';
 
-export type FeedbackReport = {
+type FeedbackReport = {
   /** Type of the report in lower case (RFC 5965 section 7.3), such as `abuse`. */
   feedbackType: string;
   /** The program that made the report; null when it does not say. */

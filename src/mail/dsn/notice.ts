@@ -1,4 +1,4 @@
-/** What a bounce says about one recipient, whatever form it has. */
+/** A notice is the part of a bounce that is about one recipient, whatever form the bounce has. */
 
 /**
  * The forms of bounces. `status` is the machine-readable form (RFC 3464, RFC 6533); the others are text for people, whose codes

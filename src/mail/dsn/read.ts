@@ -6,8 +6,8 @@ import type { Notice } from './notice.ts';
 import { readStatusReport } from './status-report.ts';
 import { readTextReport } from './text-report.ts';
 
-/** What came back: a bounce with what it says about each recipient, an automatic reply, or anything else. */
-export type ReturnedMail = { kind: 'bounce'; notices: Notice[] } | { kind: 'auto-reply' } | { kind: 'other' };
+/** Mail that came back: a bounce with its notices about recipients, an automatic reply, or anything else. */
+type ReturnedMail = { kind: 'bounce'; notices: Notice[] } | { kind: 'auto-reply' } | { kind: 'other' };
 
 /**
  * Maximum length of the beginning of a message that is read, in bytes. Our own limit: the report stands before the copy of the

@@ -15,7 +15,7 @@ const MAX_VALUE_OCTETS = 16_384;
 const FIELD = /^([!-9;-~]{1,80})[ \t]*:/;
 
 /** The header and the body of an entity, as text of one character for each octet with LF line ends. */
-export type Entity = { header: string; body: string };
+type Entity = { header: string; body: string };
 
 /** Returns the octets as text in the form of `Entity`. */
 export function toLines(bytes: Uint8Array): string {
