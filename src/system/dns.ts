@@ -34,6 +34,11 @@ export type DnsLookups = {
   /** Returns each record with its character-strings joined (RFC 7208 section 3.3). */
   txt(name: string): Promise<DnsAnswer<string>>;
   cname(name: string): Promise<DnsAnswer<string>>;
+  /**
+   * Returns the names of an address, which is given by its name below `in-addr.arpa` or `ip6.arpa` (dns/reverse-name.ts). The
+   * names are as their owner wrote them: some are not host names.
+   */
+  ptr(name: string): Promise<DnsAnswer<string>>;
 };
 
 export type Dns = DnsLookups & {
@@ -105,5 +110,6 @@ function lookups(find: Resolve): DnsLookups {
     aaaa: (name) => lookUp('AAAA', name, (data) => (data.type === 'AAAA' ? [data.address] : [])),
     txt: (name) => lookUp('TXT', name, (data) => (data.type === 'TXT' ? [data.text] : [])),
     cname: (name) => lookUp('CNAME', name, (data) => (data.type === 'CNAME' ? [data.target] : [])),
+    ptr: (name) => lookUp('PTR', name, (data) => (data.type === 'PTR' ? [data.host] : [])),
   };
 }

@@ -1,21 +1,33 @@
 /**
- * Worker threads for work that a hostile input can make endless. Each thread runs one job at a time, with a limit on
- * its wall-clock time and on its heap; a thread that exceeds a limit is terminated and replaced. Threads start when
- * jobs first need them. Every job has an outcome within a bounded time, so one job never delays the others for long.
+ * Worker threads for work that a hostile input can make endless. Each job has a limit on its wall-clock time, and each
+ * thread has one on its heap; a thread that exceeds a limit is terminated and replaced. Threads start when jobs first
+ * need them. Every job has an outcome within a bounded time, so one job never delays the others for long.
+ *
+ * A thread runs one job at a time, or several asynchronous ones (`jobsPerThread`) that mostly wait, for instance for
+ * DNS. When such a thread stops to answer, or dies, any of its jobs may be the cause: each of them is run once more,
+ * alone in a thread.
  *
  * Jobs of different owners are served round-robin. Owners whose jobs were slow lately leave at least one thread to all
  * others, so that slow jobs of one owner do not delay the quick jobs of another one.
  */
-import { parentPort, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from './clock.ts';
 import { errorMessage } from './errors.ts';
+import type { FromJobThread, ThreadOutcome, ToJobThread } from './killable-threads/serve.ts';
 import { RoundRobin } from './round-robin.ts';
 
 export type KillableThreadsOptions = {
   /** URL of the module that the threads run. It calls `serveJobs`. */
   module: URL;
+  /** Plain data that each thread finds as `workerData`. */
+  data?: unknown;
   threads: number;
+  /**
+   * Maximum number of jobs that one thread runs at a time, 1 unless it is given. More of them need a module whose jobs
+   * return promises.
+   */
+  jobsPerThread?: number;
   /** Maximum number of waiting jobs of one owner. */
   maxWaiting: number;
   /** Idle time after which a thread is terminated, in milliseconds. */
@@ -55,51 +67,59 @@ const MAX_SLOW_OWNERS = 10_000;
 const YOUNG_MEGABYTES = 16;
 
 /**
- * The outcome of a job. `overran`: it exceeded its time. `died`: the thread ended, for instance for lack of memory,
- * or did not start. `crowded`: too many jobs were waiting, or this one waited too long.
+ * A thread with several jobs is asked this often whether its event loop still turns, and is ended after this many
+ * questions in a row without an answer. The questions are counted, because a process that was suspended finds that much
+ * time has passed and no message read. Our own limits.
  */
-export type ThreadOutcome<Result> =
-  | { kind: 'done'; result: Result }
-  | { kind: 'failed'; reason: 'threw' | 'overran' | 'died' | 'crowded' | 'closed'; message: string };
+export const PING_PERIOD_MS = 500;
+export const MAX_UNANSWERED_PINGS = 6;
 
 type Job<Input, Result> = Pick<JobOptions, 'owner' | 'timeoutMs'> & {
   input: Input;
   transfer: readonly ArrayBuffer[];
   settle(outcome: ThreadOutcome<Result>): void;
   timer: Timer;
+  /** True when a thread ended while it ran this job and others. */
+  isSuspect: boolean;
+  /** Start of the job on the monotonic clock, in milliseconds. */
+  startedAt: number;
 };
 
 type Thread<Input, Result> = {
   worker: Worker;
-  state: 'starting' | 'idle' | 'busy' | 'ending';
-  job: Job<Input, Result> | undefined;
-  /** Start of the current job on the monotonic clock, in milliseconds. */
-  jobStartedAt: number;
+  /** A `retiring` thread finishes its jobs and then ends. */
+  state: 'starting' | 'ready' | 'retiring' | 'ending';
+  jobs: Map<number, Job<Input, Result>>;
   /** True while every job of this thread was quick. */
   hadQuickJobsOnly: boolean;
   /**
    * Timer that terminates the thread. It runs while the thread is idle, unless this is the idle thread that is kept.
    */
   idleTimer: Timer | undefined;
+  pingTimer: Timer | undefined;
+  unansweredPings: number;
   /** The error with which the thread ended by itself. */
   error: unknown;
 };
-
-type Message<Result> = { kind: 'ready' } | ThreadOutcome<Result>;
 
 /** A pool of threads. `Input` and `Result` cross between threads, so they are plain data. */
 export class KillableThreads<Input, Result> {
   readonly #clock: Clock;
   readonly #options: KillableThreadsOptions;
+  readonly #jobsPerThread: number;
   readonly #threads = new Set<Thread<Input, Result>>();
   readonly #waiting = new RoundRobin<Job<Input, Result>>();
+  /** Jobs that wait to be run alone. */
+  readonly #suspects = new Set<Job<Input, Result>>();
   /** Times until which owners count as slow, in milliseconds of the monotonic clock. */
   readonly #slowUntil = new LRUCache<string, number>({ max: MAX_SLOW_OWNERS });
+  #lastId = 0;
   #closed = false;
 
   constructor(clock: Clock, options: KillableThreadsOptions) {
     this.#clock = clock;
     this.#options = options;
+    this.#jobsPerThread = options.jobsPerThread ?? 1;
   }
 
   /** Runs a job in a thread. It never rejects because of the job. */
@@ -116,7 +136,7 @@ export class KillableThreads<Input, Result> {
         this.#waiting.remove(owner, job);
         settle(failed('crowded', `no thread was free for ${waitTimeoutMs} ms`));
       });
-      const job = { owner, timeoutMs, input, transfer, settle, timer };
+      const job = { owner, timeoutMs, input, transfer, settle, timer, isSuspect: false, startedAt: 0 };
       this.#waiting.add(owner, job);
       this.#dispatch();
     });
@@ -132,86 +152,119 @@ export class KillableThreads<Input, Result> {
 
   #dispatch(): void {
     const threads = [...this.#threads];
-    for (const thread of threads.filter(({ state }) => state === 'idle')) {
-      const job = this.#takeJob();
-      if (!job) return;
-      this.#assign(thread, job);
+    // One thread is filled before the next one, since its caches then serve all jobs.
+    for (const thread of threads) {
+      while (this.#mayTake(thread)) {
+        const job = this.#takeSuspect(thread) ?? this.#takeJob();
+        if (!job) break;
+        this.#assign(thread, job);
+      }
     }
     const starting = threads.filter(({ state }) => state === 'starting').length;
+    const needed = Math.ceil(this.#waiting.size / this.#jobsPerThread) + this.#suspects.size - starting;
     const startable = this.#options.threads - threads.length;
-    for (let count = 0; count < Math.min(this.#waiting.size - starting, startable); count++) this.#start();
+    for (let count = 0; count < Math.min(needed, startable); count++) this.#start();
+  }
+
+  #mayTake({ state, jobs }: Thread<Input, Result>): boolean {
+    const hasSuspect = [...jobs.values()].some(({ isSuspect }) => isSuspect);
+    return state === 'ready' && jobs.size < this.#jobsPerThread && !hasSuspect;
+  }
+
+  #takeSuspect({ jobs }: Thread<Input, Result>): Job<Input, Result> | undefined {
+    if (jobs.size > 0) return undefined;
+    for (const job of this.#suspects) {
+      this.#suspects.delete(job);
+      return job;
+    }
+    return undefined;
   }
 
   #takeAny(): Job<Input, Result> | undefined {
-    return this.#waiting.take(() => true);
+    const [suspect] = this.#suspects;
+    if (suspect) this.#suspects.delete(suspect);
+    return suspect ?? this.#waiting.take(() => true);
   }
 
   /** Returns the next job that may run now. Slow owners together leave one thread free, unless it is the only one. */
   #takeJob(): Job<Input, Result> | undefined {
-    const running = [...this.#threads].flatMap(({ job }) => job ?? []);
+    const running = [...this.#threads].flatMap(({ jobs }) => [...jobs.values()]);
     const slowJobs = running.filter(({ owner }) => this.#isSlow(owner)).length;
-    const maySlowRun = slowJobs < Math.max(this.#options.threads - 1, 1);
-    return this.#waiting.take((owner) => maySlowRun || !this.#isSlow(owner));
+    const maxSlowJobs = Math.max((this.#options.threads - 1) * this.#jobsPerThread, 1);
+    return this.#waiting.take((owner) => slowJobs < maxSlowJobs || !this.#isSlow(owner));
   }
 
   /** Returns true when a job of the owner was slow lately, or has been running for longer than a quick one. */
   #isSlow(owner: string): boolean {
     const now = this.#clock.elapsed();
     if (now < (this.#slowUntil.get(owner) ?? 0)) return true;
-    return [...this.#threads].some(
-      ({ job, jobStartedAt }) => job?.owner === owner && now - jobStartedAt >= this.#options.quickJobMs,
-    );
+    const isOfOwner = (job: Job<Input, Result>): boolean =>
+      job.owner === owner && now - job.startedAt >= this.#options.quickJobMs;
+    return [...this.#threads].some(({ jobs }) => [...jobs.values()].some(isOfOwner));
   }
 
   #assign(thread: Thread<Input, Result>, job: Job<Input, Result>): void {
     const { timeoutMs } = job;
+    const id = ++this.#lastId;
     job.timer.cancel();
-    job.timer = this.#clock.after(
-      timeoutMs,
-      () => void this.#end(thread, 'overran', `it took longer than ${timeoutMs} ms`),
-    );
+    job.timer = this.#clock.after(timeoutMs, () => this.#overrun(thread, id));
+    job.startedAt = this.#clock.elapsed();
     thread.idleTimer?.cancel();
     thread.idleTimer = undefined;
-    thread.job = job;
-    thread.jobStartedAt = this.#clock.elapsed();
-    thread.state = 'busy';
+    thread.jobs.set(id, job);
     thread.worker.ref();
-    thread.worker.postMessage(job.input, job.transfer);
+    this.#post(thread, { kind: 'job', id, input: job.input }, job.transfer);
+    if (this.#jobsPerThread > 1 && !thread.pingTimer) this.#pingLater(thread);
+  }
+
+  #post(
+    thread: Thread<Input, Result>,
+    message: ToJobThread<Input>,
+    transfer: readonly ArrayBuffer[] = [],
+  ): void {
+    thread.worker.postMessage(message, transfer);
   }
 
   #start(): void {
-    const { module, heapMegabytes } = this.#options;
+    const { module, data, heapMegabytes } = this.#options;
     const resourceLimits = {
       maxOldGenerationSizeMb: heapMegabytes,
       maxYoungGenerationSizeMb: YOUNG_MEGABYTES,
     };
-    const worker = new Worker(module, { resourceLimits });
+    const worker = new Worker(module, { resourceLimits, workerData: data });
     const thread: Thread<Input, Result> = {
       worker,
       state: 'starting',
-      job: undefined,
-      jobStartedAt: 0,
+      jobs: new Map(),
       hadQuickJobsOnly: true,
       idleTimer: undefined,
+      pingTimer: undefined,
+      unansweredPings: 0,
       error: undefined,
     };
     this.#threads.add(thread);
-    worker.on('message', (message: Message<Result>) => this.#receive(thread, message));
+    worker.on('message', (message: FromJobThread<Result>) => this.#receive(thread, message));
     worker.on('error', (error) => {
       thread.error = error;
     });
     worker.on('exit', () => this.#remove(thread));
   }
 
-  #receive(thread: Thread<Input, Result>, message: Message<Result>): void {
-    // The job of a terminated thread is settled already, so a late message is dropped.
+  #receive(thread: Thread<Input, Result>, message: FromJobThread<Result>): void {
+    // The jobs of a terminated thread are settled already, so a late message is dropped.
     if (thread.state === 'ending') return;
-    thread.state = 'idle';
-    if (message.kind !== 'ready') {
-      this.#settleJobOf(thread, message);
+    thread.unansweredPings = 0;
+    switch (message.kind) {
+      case 'ready':
+        thread.state = 'ready';
+        break;
+      case 'pong':
+        return;
+      case 'outcome':
+        this.#settleJobOf(thread, message.id, message.outcome);
     }
     this.#dispatch();
-    if (thread.state === 'idle') this.#markIdle(thread);
+    if (thread.jobs.size === 0) this.#markIdle(thread);
   }
 
   /**
@@ -219,41 +272,102 @@ export class KillableThreads<Input, Result> {
    * kept for the next job.
    */
   #markIdle(thread: Thread<Input, Result>): void {
+    thread.pingTimer?.cancel();
+    thread.pingTimer = undefined;
+    if (thread.state === 'retiring') {
+      void this.#end(thread, 'closed', 'it has retired');
+      return;
+    }
     thread.worker.unref();
     const others = [...this.#threads].filter((other) => other !== thread);
-    const isOneKept = others.some(({ state, idleTimer }) => state === 'idle' && !idleTimer);
+    const isOneKept = others.some(
+      ({ state, jobs, idleTimer }) => state === 'ready' && jobs.size === 0 && !idleTimer,
+    );
     if (thread.hadQuickJobsOnly && !isOneKept) return;
+    thread.idleTimer?.cancel();
     thread.idleTimer = this.#clock.after(
       this.#options.idleTimeoutMs,
       () => void this.#end(thread, 'closed', 'it had nothing to do'),
     );
   }
 
+  /**
+   * Fails a job that has exceeded its time. A thread that runs nothing else is terminated. One that runs other jobs
+   * answers, or it would have been ended as blocked; it takes no new job, and ends when the others are done.
+   */
+  #overrun(thread: Thread<Input, Result>, id: number): void {
+    const message = `it took longer than ${thread.jobs.get(id)?.timeoutMs} ms`;
+    if (thread.jobs.size === 1) {
+      void this.#end(thread, 'overran', message);
+      return;
+    }
+    thread.state = 'retiring';
+    this.#settleJobOf(thread, id, failed('overran', message));
+    this.#dispatch();
+  }
+
+  #pingLater(thread: Thread<Input, Result>): void {
+    thread.pingTimer = this.#clock.after(PING_PERIOD_MS, () => {
+      if (thread.unansweredPings >= MAX_UNANSWERED_PINGS) {
+        void this.#end(thread, 'overran', 'it has blocked its thread');
+        return;
+      }
+      thread.unansweredPings += 1;
+      this.#post(thread, { kind: 'ping' });
+      this.#pingLater(thread);
+    });
+  }
+
   async #end(thread: Thread<Input, Result>, reason: 'overran' | 'closed', message: string): Promise<void> {
     thread.state = 'ending';
     thread.idleTimer?.cancel();
-    this.#settleJobOf(thread, failed(reason, message));
+    thread.pingTimer?.cancel();
+    this.#settleJobsOf(thread, failed(reason, message));
     await thread.worker.terminate();
   }
 
   #remove(thread: Thread<Input, Result>): void {
     this.#threads.delete(thread);
     thread.idleTimer?.cancel();
+    thread.pingTimer?.cancel();
     // A thread that failed to start fails one job. Otherwise it would be started again for ever.
     const unstarted = thread.state === 'starting' ? this.#takeAny() : undefined;
     const outcome = failed('died', errorMessage(thread.error ?? 'the thread has ended'));
     if (unstarted) this.#settle(unstarted, outcome);
-    this.#settleJobOf(thread, outcome);
+    this.#settleJobsOf(thread, outcome);
     this.#dispatch();
   }
 
-  #settleJobOf(thread: Thread<Input, Result>, outcome: ThreadOutcome<Result>): void {
-    const { job, jobStartedAt } = thread;
-    thread.job = undefined;
+  /**
+   * Settles the jobs of a thread that ends. One of several jobs may have ended it; they are tried alone, except those
+   * whose memory has moved to the thread.
+   */
+  #settleJobsOf(thread: Thread<Input, Result>, outcome: ThreadOutcome<Result>): void {
+    const areTriedAlone = thread.jobs.size > 1 && !this.#closed;
+    for (const [id, job] of thread.jobs) {
+      if (areTriedAlone && job.transfer.length === 0) this.#tryAlone(job);
+      else this.#settleJobOf(thread, id, outcome);
+    }
+    thread.jobs.clear();
+  }
+
+  #tryAlone(job: Job<Input, Result>): void {
+    job.isSuspect = true;
+    job.timer.cancel();
+    job.timer = this.#clock.after(job.timeoutMs, () => {
+      this.#suspects.delete(job);
+      job.settle(failed('crowded', `no thread was free for ${job.timeoutMs} ms`));
+    });
+    this.#suspects.add(job);
+  }
+
+  #settleJobOf(thread: Thread<Input, Result>, id: number, outcome: ThreadOutcome<Result>): void {
+    const job = thread.jobs.get(id);
+    thread.jobs.delete(id);
     if (!job) return;
     const endedAt = this.#clock.elapsed();
     const hasDied = outcome.kind === 'failed' && outcome.reason === 'died';
-    if (hasDied || endedAt - jobStartedAt >= this.#options.quickJobMs) {
+    if (hasDied || endedAt - job.startedAt >= this.#options.quickJobMs) {
       thread.hadQuickJobsOnly = false;
       this.#slowUntil.set(job.owner, endedAt + SLOW_OWNER_MS);
     }
@@ -268,26 +382,4 @@ export class KillableThreads<Input, Result> {
 
 function failed(reason: 'overran' | 'died' | 'crowded' | 'closed', message: string): ThreadOutcome<never> {
   return { kind: 'failed', reason, message };
-}
-
-/**
- * Serves the jobs of a pool. The module of a worker thread calls it once, at its end.
- * @throws Error when it runs in the main thread
- */
-export function serveJobs<Input, Result>(run: (input: Input) => Result | Promise<Result>): void {
-  const port = parentPort;
-  if (!port) throw new Error('serveJobs is called in a worker thread');
-  port.on('message', async (input: Input) => port.postMessage(await attempt(run, input)));
-  port.postMessage({ kind: 'ready' } satisfies Message<Result>);
-}
-
-async function attempt<Input, Result>(
-  run: (input: Input) => Result | Promise<Result>,
-  input: Input,
-): Promise<ThreadOutcome<Result>> {
-  try {
-    return { kind: 'done', result: await run(input) };
-  } catch (error) {
-    return { kind: 'failed', reason: 'threw', message: errorMessage(error) };
-  }
 }

@@ -44,6 +44,7 @@ function planFor(zone: Zone, random: () => number = () => 0.999, guard: TargetGu
     aaaa: async (name: string) => answer(zone.aaaa?.[name]),
     txt: async () => answer<string>(undefined),
     cname: async () => answer<string>(undefined),
+    ptr: async () => answer<string>(undefined),
   };
   const dns = { ...lookups, fresh: lookups };
   return planMx({ dns, random, targets: guard, clock: createFakeClock(0), config }, 'example.com').then(
@@ -273,7 +274,7 @@ test('a plan holds as long as the least of its records, and half a minute at lea
 test('a resolver that takes its time is given up after a minute, and nothing is said of the domain', async () => {
   const clock = createFakeClock(0);
   const never = () => new Promise<never>(() => {});
-  const lookups = { mx: never, a: never, aaaa: never, txt: never, cname: never };
+  const lookups = { mx: never, a: never, aaaa: never, txt: never, cname: never, ptr: never };
   const plan = planMx(
     { dns: { ...lookups, fresh: lookups }, random: () => 0, clock, config, targets },
     'slow.example',
@@ -301,7 +302,7 @@ test('an abandoned lookup asks DNS nothing more', async () => {
     exchange: `mx${index}.example`,
   }));
   const mx = async (): Promise<DnsAnswer<MxRecord>> => ({ kind: 'found', records, ttlMs: 1 });
-  const lookups = { mx, a: slow, aaaa: slow, txt: slow, cname: slow };
+  const lookups = { mx, a: slow, aaaa: slow, txt: slow, cname: slow, ptr: slow };
   const dns = { ...lookups, fresh: lookups };
   const plan = planMx({ dns, random: () => 0, clock, config, targets }, 'slow.example');
   await clock.advance(10 * 60_000);

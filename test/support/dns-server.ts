@@ -192,6 +192,8 @@ function recordData(record: ZoneRecord): unknown {
       return record.strings;
     case 'CNAME':
       return record.target;
+    case 'PTR':
+      return record.host;
   }
 }
 

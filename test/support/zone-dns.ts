@@ -55,6 +55,7 @@ export function zoneDns(zoneText: string): ZoneDns {
     aaaa: (name) => ask(name, 'AAAA', (record) => (record.type === 'AAAA' ? [record.address] : [])),
     txt: (name) => ask(name, 'TXT', (record) => (record.type === 'TXT' ? [record.strings.join('')] : [])),
     cname: (name) => ask(name, 'CNAME', (record) => (record.type === 'CNAME' ? [record.target] : [])),
+    ptr: (name) => ask(name, 'PTR', (record) => (record.type === 'PTR' ? [record.host] : [])),
   };
   return {
     ...lookups,

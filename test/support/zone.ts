@@ -1,5 +1,5 @@
 /**
- * Parses zone text. Each line is one record, `name [ttl] [IN] TYPE rdata`, of type A, AAAA, MX, TXT or CNAME. Every
+ * Parses zone text. Each line is one record, `name [ttl] [IN] TYPE rdata`, of type A, AAAA, MX, TXT, CNAME or PTR. Every
  * name is absolute, with or without its final dot, and `;` starts a comment outside quotes. The in-process DNS
  * (zone-dns.ts) and the DNS server (dns-server.ts) use it.
  */
@@ -11,7 +11,8 @@ export type RecordData =
   | { type: 'MX'; preference: number; exchange: string }
   /** Character-strings of at most 255 octets (RFC 1035 3.3); longer text is split. */
   | { type: 'TXT'; strings: string[] }
-  | { type: 'CNAME'; target: string };
+  | { type: 'CNAME'; target: string }
+  | { type: 'PTR'; host: string };
 
 export type RecordType = RecordData['type'];
 
@@ -126,6 +127,7 @@ function parseData(type: string | undefined, words: Word[]): RecordData | undefi
   if (words.length !== 1) return undefined;
   if (type === 'A' || type === 'AAAA') return { type, address: first };
   if (type === 'CNAME') return { type, target: canonicalName(first) };
+  if (type === 'PTR') return { type, host: canonicalName(first) };
   return undefined;
 }
 

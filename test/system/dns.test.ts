@@ -29,6 +29,7 @@ before(async () => {
     alias.example   CNAME a.example
     lost.example    CNAME nowhere.example
     only.example    TXT   "just text"
+    1.2.0.192.in-addr.arpa PTR Host.a.example
   `);
   dns = dnsFrom(server.address);
 });
@@ -47,6 +48,11 @@ test('records are found by type, each TXT record in one piece', async () => {
   assert.deepEqual(lasting(await dns.cname('alias.example')), {
     kind: 'found',
     records: ['a.example'],
+    ...TTL,
+  });
+  assert.deepEqual(lasting(await dns.ptr('1.2.0.192.in-addr.arpa')), {
+    kind: 'found',
+    records: ['host.a.example'],
     ...TTL,
   });
   const mx = await dns.mx('a.example');
@@ -114,6 +120,8 @@ test('our answers are those of node:dns, for every type and kind of name', async
     far.example    CNAME alias.example
     lost.example   CNAME nowhere.example
     round.example  CNAME round.example
+    back.example   PTR   many.example
+    back.example   PTR   null.example
     ${Array.from({ length: 100 }, (_, index) => `mxs.example MX ${index} h${index}.mxs.example`).join('\n')}
     ${Array.from({ length: 900 }, (_, index) => `big.example A 10.0.${index >> 8}.${index & 255}`).join('\n')}
   `);
@@ -129,13 +137,26 @@ test('our answers are those of node:dns, for every type and kind of name', async
     const { kind, records, reason } = await answer;
     return records ? sorted(records) : reason === undefined ? kind : `${kind} ${reason}`;
   };
-  for (const prefix of ['many', 'null', 'alias', 'far', 'lost', 'round', 'mxs', 'big', 'none', 'MANY']) {
+  for (const prefix of [
+    'many',
+    'null',
+    'alias',
+    'far',
+    'lost',
+    'round',
+    'mxs',
+    'big',
+    'back',
+    'none',
+    'MANY',
+  ]) {
     const name = `${prefix}.example`;
     assert.deepEqual(await mine(ours.a(name)), await oracle(theirs.resolve4(name)), `A ${name}`);
     assert.deepEqual(await mine(ours.aaaa(name)), await oracle(theirs.resolve6(name)), `AAAA ${name}`);
     const texts = () => theirs.resolveTxt(name).then((found) => found.map((parts) => parts.join('')));
     assert.deepEqual(await mine(ours.txt(name)), await oracle(texts()), `TXT ${name}`);
     assert.deepEqual(await mine(ours.cname(name)), await oracle(theirs.resolveCname(name)), `CNAME ${name}`);
+    assert.deepEqual(await mine(ours.ptr(name)), await oracle(theirs.resolvePtr(name)), `PTR ${name}`);
     const exchanges = () =>
       theirs
         .resolveMx(name)

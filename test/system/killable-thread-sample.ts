@@ -1,16 +1,27 @@
 /** A thread for the tests of killable-threads: does as it is told, so that each fate of a job can be had for the asking. */
-import { isMainThread, resourceLimits, threadId } from 'node:worker_threads';
-import { serveJobs } from '../../src/system/killable-threads.ts';
+import { isMainThread, resourceLimits, threadId, workerData } from 'node:worker_threads';
+import { serveJobs } from '../../src/system/killable-threads/serve.ts';
 
 export type Order = {
-  what: 'where' | 'room' | 'pause' | 'hold' | 'spin' | 'hoard' | 'throw' | 'exit';
+  what:
+    | 'where'
+    | 'room'
+    | 'pause'
+    | 'hold'
+    | 'spin'
+    | 'hoard'
+    | 'throw'
+    | 'exit'
+    | 'data'
+    | 'wait'
+    | 'reject';
   /** Turns 1 when the thread has the order. */
   begun?: Int32Array;
-  /** Ends `hold` when it turns 1. */
+  /** Ends `hold` and `wait` when it turns 1. */
   release?: Int32Array;
 };
 
-serveJobs(({ what, begun, release }: Order): string => {
+serveJobs(({ what, begun, release }: Order): string | Promise<string> => {
   if (begun) {
     Atomics.store(begun, 0, 1);
     Atomics.notify(begun, 0);
@@ -26,6 +37,12 @@ serveJobs(({ what, begun, release }: Order): string => {
     case 'hold':
       if (release) Atomics.wait(release, 0, 0);
       return `thread ${threadId}`;
+    case 'data':
+      return String(workerData);
+    case 'wait':
+      return wait(release);
+    case 'reject':
+      return Promise.reject(new Error('as told'));
     case 'spin':
       for (;;);
     case 'hoard': {
@@ -38,3 +55,13 @@ serveJobs(({ what, begun, release }: Order): string => {
       process.exit(3);
   }
 });
+
+/** Waits without blocking the thread; for ever without `release`. */
+async function wait(release?: Int32Array): Promise<string> {
+  // A timer keeps the thread alive, as a socket does that waits for an answer.
+  const timer = setInterval(() => {}, 60_000);
+  if (release) await Atomics.waitAsync(release, 0, 0).value;
+  else await new Promise(() => {});
+  clearInterval(timer);
+  return `thread ${threadId}`;
+}

@@ -3,11 +3,13 @@ import { execFile } from 'node:child_process';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { ThreadOutcome } from '../../src/system/killable-threads/serve.ts';
 import {
   type JobOptions,
   KillableThreads,
   type KillableThreadsOptions,
-  type ThreadOutcome,
+  MAX_UNANSWERED_PINGS,
+  PING_PERIOD_MS,
 } from '../../src/system/killable-threads.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { Order } from './killable-thread-sample.ts';
@@ -26,13 +28,17 @@ const JOB: JobOptions = { owner: 'a', timeoutMs: 2_000, waitTimeoutMs: 5_000 };
 
 function openThreads(
   context: TestContext,
-  { waitTimeoutMs = JOB.waitTimeoutMs, ...change }: Partial<KillableThreadsOptions & JobOptions> = {},
+  {
+    waitTimeoutMs = JOB.waitTimeoutMs,
+    timeoutMs = JOB.timeoutMs,
+    ...change
+  }: Partial<KillableThreadsOptions & JobOptions> = {},
 ) {
   const clock = createFakeClock(0);
   const threads = new KillableThreads<Order, string>(clock, { ...OPTIONS, ...change });
   context.after(() => threads.close());
   /** Where a job ran, or what became of it. */
-  const start = (order: Order, owner = 'a') => threads.run(order, { ...JOB, waitTimeoutMs, owner });
+  const start = (order: Order, owner = 'a') => threads.run(order, { timeoutMs, waitTimeoutMs, owner });
   const run = async (what: Order['what'], owner?: string) => summary(await start({ what }, owner));
   /** A job that never ends by itself, in its thread. */
   const spin = async (owner?: string) => {
@@ -54,12 +60,25 @@ function openThreads(
       return outcome;
     };
   };
+  /** An asynchronous job that has begun, and ends when it is told to. */
+  const wait = async (owner?: string) => {
+    const flag = () => new Int32Array(new SharedArrayBuffer(4));
+    const [begun, release] = [flag(), flag()];
+    const outcome = start({ what: 'wait', begun, release }, owner).then(summary);
+    await Atomics.waitAsync(begun, 0, 0).value;
+    const end = () => {
+      Atomics.store(release, 0, 1);
+      Atomics.notify(release, 0);
+      return outcome;
+    };
+    return { outcome, end };
+  };
   /** Where two jobs run that are under way at the same time. */
   const twoPlaces = async () => {
     const releases = await Promise.all([hold(), hold()]);
     return Promise.all(releases.map((release) => release()));
   };
-  return { clock, threads, start, run, spin, hold, twoPlaces };
+  return { clock, threads, start, run, spin, hold, wait, twoPlaces };
 }
 
 function summary(outcome: ThreadOutcome<string>): string {
@@ -313,6 +332,82 @@ test('an owner whose job has ended its thread counts as slow, however soon that 
   assert.match(await run('where', 'quick'), /^thread/);
   assert.equal(await isSettled(next), false);
   await threads.close();
+});
+
+test('a thread finds the data of its pool', async (t) => {
+  const { run } = openThreads(t, { data: 'of the pool' });
+  assert.equal(await run('data'), 'of the pool');
+});
+
+test('a promise is waited for, and one that rejects fails its job alone', async (t) => {
+  const { wait, run } = openThreads(t);
+  const waiting = await wait();
+  const next = run('where');
+  assert.equal(await isSettled(Promise.race([waiting.outcome, next])), false);
+  const where = await waiting.end();
+  assert.equal(await next, where);
+  assert.equal(await run('reject'), 'threw: as told');
+  assert.equal(await run('where'), where);
+});
+
+test('the time limit covers the promise of a job', async (t) => {
+  const { clock, wait, run } = openThreads(t);
+  const { outcome } = await wait();
+  await clock.advance(2_000);
+  assert.equal(await outcome, 'overran: it took longer than 2000 ms');
+  assert.match(await run('where'), /^thread/);
+});
+
+const SEVERAL = { jobsPerThread: 3, quickJobMs: 60_000, maxWaiting: 10 };
+
+test('a thread runs several asynchronous jobs at a time, and is filled before another one starts', async (t) => {
+  const { wait } = openThreads(t, { ...SEVERAL, threads: 2 });
+  const jobs = [await wait(), await wait(), await wait(), await wait()];
+  const places = await Promise.all(jobs.toReversed().map(({ end }) => end()));
+  const [fourth, ...others] = places;
+  assert.equal(new Set(others).size, 1);
+  assert.notEqual(fourth, others[0]);
+});
+
+test('a job that waits for too long fails alone, and its thread ends once the other jobs are done', async (t) => {
+  const { clock, wait, run } = openThreads(t, { ...SEVERAL, threads: 2 });
+  const late = await wait();
+  await clock.advance(PING_PERIOD_MS);
+  const other = await wait();
+  await clock.advance(JOB.timeoutMs - PING_PERIOD_MS);
+  assert.equal(await late.outcome, 'overran: it took longer than 2000 ms');
+  const next = await run('where');
+  const place = await other.end();
+  assert.match(place, /^thread/);
+  assert.notEqual(next, place);
+});
+
+test('a job that blocks its thread is found by running each of its jobs alone, and the others are done', async (t) => {
+  const { clock, wait, start, run } = openThreads(t, { ...SEVERAL, timeoutMs: 60_000 });
+  const innocent = await wait('a');
+  // A thread that answers is not ended, however long its jobs wait.
+  for (let count = 0; count <= MAX_UNANSWERED_PINGS; count++) {
+    await clock.advance(PING_PERIOD_MS);
+    await run('where');
+  }
+  const begun = new Int32Array(new SharedArrayBuffer(4));
+  const blocking = start({ what: 'spin', begun }, 'b').then(summary);
+  await Atomics.waitAsync(begun, 0, 0).value;
+  Atomics.store(begun, 0, 0);
+  await clock.advance((MAX_UNANSWERED_PINGS + 1) * PING_PERIOD_MS);
+  assert.match(await innocent.end(), /^thread/);
+  await Atomics.waitAsync(begun, 0, 0).value;
+  await clock.advance((MAX_UNANSWERED_PINGS + 1) * PING_PERIOD_MS);
+  assert.equal(await blocking, 'overran: it has blocked its thread');
+  assert.match(await run('where'), /^thread/);
+});
+
+test('the jobs of a thread that dies are run once more, and the cause of its death has died', async (t) => {
+  const { wait, run } = openThreads(t, SEVERAL);
+  const innocents = [await wait(), await wait()];
+  const cause = run('exit');
+  for (const { end } of innocents) assert.match(await end(), /^thread/);
+  assert.equal(await cause, 'died: the thread has ended');
 });
 
 test('closing ends what runs and what waits, and nothing is begun after it', async (t) => {

@@ -1,7 +1,7 @@
 /** Code for the test of the log: it is bundled, fails in its own thread and in a worker, and logs both errors. */
 import { once } from 'node:events';
 import { isMainThread, Worker } from 'node:worker_threads';
-import { serveJobs } from '../../src/system/killable-threads.ts';
+import { serveJobs } from '../../src/system/killable-threads/serve.ts';
 import { createLog } from '../../src/system/log.ts';
 
 if (!isMainThread) failHere();

@@ -42,10 +42,13 @@ before(async () => {
 
 test('an error that the bundle logs names the line of its source, and so does its cause', () => {
   const stack = sample.stackOfSource();
-  const thrown = lineOf('src/system/killable-threads.ts', "throw new Error('serveJobs");
+  const thrown = lineOf('src/system/killable-threads/serve.ts', "throw new Error('serveJobs");
   const called = lineOf('test/system/log-sample.ts', 'serveJobs(() =>');
   const wrapped = lineOf('test/system/log-sample.ts', "new Error('failed outside'");
-  assert.match(stack, new RegExp(`at serveJobs\\w* \\(src/system/killable-threads\\.ts:${thrown}:\\d+\\)`));
+  assert.match(
+    stack,
+    new RegExp(`at serveJobs\\w* \\(src/system/killable-threads/serve\\.ts:${thrown}:\\d+\\)`),
+  );
   assert.match(stack, new RegExp(`at Module.stackOfSource \\(test/system/log-sample\\.ts:${called}:\\d+\\)`));
   assert.match(
     stack,

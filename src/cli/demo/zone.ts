@@ -67,6 +67,7 @@ export function createZone(): Zone {
     aaaa: (name) => ask<string>(name, () => []),
     txt: (name) => ask(name, values('TXT')),
     cname: (name) => ask(name, values('CNAME'), false),
+    ptr: (name) => ask<string>(name, () => []),
   };
   return { ...lookups, fresh: lookups, publish: (added) => void records.push(...added) };
 }

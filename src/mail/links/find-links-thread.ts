@@ -1,5 +1,5 @@
 /** The worker thread that finds the links of HTML. */
-import { serveJobs } from '../../system/killable-threads.ts';
+import { serveJobs } from '../../system/killable-threads/serve.ts';
 import { findHtmlLinks } from './html-links.ts';
 
 serveJobs(findHtmlLinks);

@@ -10,7 +10,8 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../system/errors.ts';
 import { createByteBudget } from '../../system/guards/byte-budget.ts';
-import { type JobOptions, KillableThreads, type ThreadOutcome } from '../../system/killable-threads.ts';
+import type { ThreadOutcome } from '../../system/killable-threads/serve.ts';
+import { type JobOptions, KillableThreads } from '../../system/killable-threads.ts';
 import { SharedCache } from '../../system/shared-cache.ts';
 import type { System } from '../../system/system.ts';
 import { moduleBeside } from '../../system/thread.ts';

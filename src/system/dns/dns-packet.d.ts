@@ -29,5 +29,6 @@ declare module 'dns-packet' {
   export const mx: Codec<{ preference: number; exchange: string }>;
   export const txt: Codec<Buffer[]>;
   export const cname: Codec<string>;
+  export const ptr: Codec<string>;
   export const soa: Codec<{ minimum: number }>;
 }

@@ -10,13 +10,14 @@ import {
   encode,
   mx,
   name as nameCodec,
+  ptr,
   RECURSION_DESIRED,
   soa,
   TRUNCATED_RESPONSE,
   txt,
 } from 'dns-packet';
 
-export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME';
+export type QuestionType = 'A' | 'AAAA' | 'MX' | 'TXT' | 'CNAME' | 'PTR';
 
 /** A question. `name` is a host name (`isHostName`), in lower case and without its final dot. */
 export type Question = { name: string; type: QuestionType };
@@ -34,6 +35,7 @@ export type RecordData =
   /** Text record. Its character-strings are joined. */
   | { type: 'TXT'; text: string }
   | { type: 'CNAME'; target: string }
+  | { type: 'PTR'; host: string }
   | { type: 'SOA'; minimumSeconds: number }
   | { type: 'NS' };
 
@@ -85,6 +87,7 @@ const TYPES: Readonly<Record<number, RecordData['type']>> = {
   2: 'NS',
   5: 'CNAME',
   6: 'SOA',
+  12: 'PTR',
   15: 'MX',
   16: 'TXT',
   28: 'AAAA',
@@ -206,6 +209,8 @@ function readData(
       return { type, address: read(aaaa) };
     case 'CNAME':
       return { type, target: canonical(read(cname)) };
+    case 'PTR':
+      return { type, host: canonical(read(ptr)) };
     case 'MX': {
       const { preference, exchange } = read(mx);
       return { type, preference, exchange: canonical(exchange) };
