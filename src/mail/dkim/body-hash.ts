@@ -7,13 +7,15 @@
 import { createHash, type Hash } from 'node:crypto';
 import { CR, LF, SPACE, TAB } from '../octets.ts';
 
-type BodyHash = {
+export type BodyHash = {
   update(chunk: Uint8Array): void;
   /**
    * Returns the SHA-256 hash in base64, the value of `bh=` (RFC 6376 section 3.5). The caller calls it once, at the
    * end.
    */
   digest(): string;
+  /** Size of the canonical body; all of it after `digest`. */
+  readonly bytes: number;
 };
 
 /**
@@ -54,7 +56,12 @@ class RelaxedBodyHash implements BodyHash {
   #carriageReturn = false;
   #isEmpty = true;
   /** The hash before the current run of line ends, once the run is so long that most of it was hashed already. */
-  #beforeLineEnds: Hash | undefined;
+  #beforeLineEnds: { hash: Hash; bytes: number } | undefined;
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
 
   update(chunk: Uint8Array): void {
     for (let start = 0; start < chunk.length; start += WINDOW_BYTES) {
@@ -68,8 +75,11 @@ class RelaxedBodyHash implements BodyHash {
     // A CR at the very end counts as an ordinary byte. Feeding another CR makes the class write the one that it holds
     // back.
     if (this.#carriageReturn) this.update(LINE_ENDS.subarray(0, 1));
-    if (this.#beforeLineEnds) this.#hash = this.#beforeLineEnds;
-    if (!this.#isEmpty) this.#hash.update('\r\n');
+    if (this.#beforeLineEnds) {
+      this.#hash = this.#beforeLineEnds.hash;
+      this.#bytes = this.#beforeLineEnds.bytes;
+    }
+    if (!this.#isEmpty) this.#write(LINE_ENDS.subarray(0, 2));
     return this.#hash.digest('base64');
   }
 
@@ -83,7 +93,7 @@ class RelaxedBodyHash implements BodyHash {
     const canonicalTo = canonicalEnd(bytes, at, end);
     if (canonicalTo - at >= DIRECT_BYTES) {
       this.#flush();
-      this.#hash.update(bytes.subarray(at, canonicalTo));
+      this.#write(bytes.subarray(at, canonicalTo));
       this.#isEmpty = false;
       at = canonicalTo;
     }
@@ -153,10 +163,10 @@ class RelaxedBodyHash implements BodyHash {
   #trustLineEnds(): void {
     if (!this.#beforeLineEnds) {
       this.#flush();
-      this.#beforeLineEnds = this.#hash.copy();
+      this.#beforeLineEnds = { hash: this.#hash.copy(), bytes: this.#bytes };
     }
     while (this.#lineEnds >= HELD_LINE_ENDS) {
-      this.#hash.update(LINE_ENDS);
+      this.#write(LINE_ENDS);
       this.#lineEnds -= HELD_LINE_ENDS;
     }
   }
@@ -167,13 +177,18 @@ class RelaxedBodyHash implements BodyHash {
     this.#beforeLineEnds = undefined;
     this.#used = 0;
     let left = count;
-    for (; left > HELD_LINE_ENDS; left -= HELD_LINE_ENDS) this.#hash.update(LINE_ENDS);
-    this.#hash.update(LINE_ENDS.subarray(0, 2 * left));
+    for (; left > HELD_LINE_ENDS; left -= HELD_LINE_ENDS) this.#write(LINE_ENDS);
+    this.#write(LINE_ENDS.subarray(0, 2 * left));
   }
 
   #flush(): void {
-    if (this.#used > 0) this.#hash.update(output.subarray(0, this.#used));
+    if (this.#used > 0) this.#write(output.subarray(0, this.#used));
     this.#used = 0;
+  }
+
+  #write(bytes: Uint8Array): void {
+    this.#hash.update(bytes);
+    this.#bytes += bytes.length;
   }
 }
 

@@ -1,5 +1,6 @@
 /** DKIM keys and the DNS record that publishes them (RFC 6376 3.6.1). */
 import { generateKeyPair } from 'node:crypto';
+import { parseTagItems, parseTagList, withoutWhiteSpace } from './tag-list.ts';
 
 /**
  * Size of the key: at least 1024 bits are required and 2048 recommended (RFC 8301 section 3.2). Longer keys do not
@@ -37,30 +38,15 @@ export function dkimKeyRecord(publicKeyBase64: string): string {
  * revoked (`p=` is empty).
  */
 export function parseDkimKeyRecord(text: string): { publicKeyBase64: string } | undefined {
-  const tags = parseTagList(text);
+  const tags = text.length > MAX_RECORD_CHARACTERS ? undefined : parseTagList(text);
   if (!tags) return undefined;
   const isVersion1 = tags.get('v') === undefined || (tags.get('v') === 'DKIM1' && firstTag(tags) === 'v');
   const isRsa = (tags.get('k') ?? 'rsa') === 'rsa';
   const allowsSha256 = listHas(tags.get('h'), ['sha256']);
   const servesMail = listHas(tags.get('s'), ['*', 'email']);
-  const publicKeyBase64 = (tags.get('p') ?? '').replace(/[ \t\r\n]/g, '');
+  const publicKeyBase64 = withoutWhiteSpace(tags.get('p') ?? '');
   if (!isVersion1 || !isRsa || !allowsSha256 || !servesMail) return undefined;
   return /^[A-Za-z0-9+/]+={0,2}$/.test(publicKeyBase64) ? { publicKeyBase64 } : undefined;
-}
-
-/** Parses a tag list (RFC 6376 section 3.2). A tag that occurs twice makes the whole list invalid. */
-function parseTagList(text: string): Map<string, string> | undefined {
-  if (text.length > MAX_RECORD_CHARACTERS) return undefined;
-  const tags = new Map<string, string>();
-  const entries = text.split(';');
-  if (entries.at(-1)?.trim() === '') entries.pop();
-  for (const entry of entries) {
-    const equals = entry.indexOf('=');
-    const name = entry.slice(0, equals).trim();
-    if (equals < 0 || !/^[A-Za-z][A-Za-z0-9_]*$/.test(name) || tags.has(name)) return undefined;
-    tags.set(name, entry.slice(equals + 1).trim());
-  }
-  return tags;
 }
 
 function firstTag(tags: ReadonlyMap<string, string>): string | undefined {
@@ -69,5 +55,5 @@ function firstTag(tags: ReadonlyMap<string, string>): string | undefined {
 
 /** Returns true when a colon-separated list contains one of `wanted`. An absent list allows everything. */
 function listHas(list: string | undefined, wanted: readonly string[]): boolean {
-  return list === undefined || list.split(':').some((item) => wanted.includes(item.trim()));
+  return list === undefined || parseTagItems(list).some((item) => wanted.includes(item));
 }

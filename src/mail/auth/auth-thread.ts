@@ -1,0 +1,14 @@
+/**
+ * The worker thread that authenticates messages. Its DNS cache and its keys are its own, so nothing of its work reaches the
+ * main thread but the results.
+ */
+import { workerData } from 'node:worker_threads';
+import { realClock } from '../../system/clock.ts';
+import { createDns } from '../../system/dns.ts';
+import { serveJobs } from '../../system/killable-threads/serve.ts';
+import { createAuthenticate } from './authenticate.ts';
+import type { AuthThreadData } from './authenticator.ts';
+
+const { dnsServers, trustedRelays }: AuthThreadData = workerData;
+const dns = createDns({ clock: realClock, servers: dnsServers });
+serveJobs(createAuthenticate({ dns, clock: realClock, trustedRelays }));

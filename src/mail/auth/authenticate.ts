@@ -1,0 +1,134 @@
+/**
+ * Authenticates one message: its client by SPF and by its name, its author by DKIM and DMARC, its way by ARC. The work is
+ * bounded in lookups and in time, and an error in one part does not change the results of another.
+ */
+
+import ipaddr from 'ipaddr.js';
+import { blockList } from '../../system/blocklist.ts';
+import type { Clock } from '../../system/clock.ts';
+import type { DnsLookups } from '../../system/dns.ts';
+import type { BodyHashes } from '../dkim/verify/body-hashes.ts';
+import { splitFields } from '../dkim/verify/header-fields.ts';
+import { createKeyParser, type KeyParser } from '../dkim/verify/keys.ts';
+import { groupFields } from '../dkim/verify/signed-header.ts';
+import type { SignedMessage } from '../dkim/verify/verify.ts';
+import { checkArc } from './arc.ts';
+import { checkBimi } from './bimi.ts';
+import { checkDmarc } from './dmarc.ts';
+import { readFrom } from './from.ts';
+import { createMessageLookups } from './lookups.ts';
+import { type Client, findClient } from './relay-hop.ts';
+import { createResolver } from './resolver.ts';
+import type { AuthenticationResult, ReverseDnsOutcome, SpfOutcome } from './result.ts';
+import { checkReverseDns } from './reverse-dns.ts';
+import { verifySignatures } from './signatures.ts';
+import { checkSpf } from './spf.ts';
+
+/** A message whose data has arrived. It is plain data that crosses between threads. */
+export type ReceivedMessage = {
+  address: string;
+  helo: string;
+  sender: string;
+  hostname: string;
+  /** The header with CRLF line ends. */
+  header: Uint8Array;
+  bodyHashes: BodyHashes;
+};
+
+type Authenticate = (message: ReceivedMessage) => Promise<AuthenticationResult>;
+
+type AuthenticateOptions = {
+  dns: DnsLookups;
+  clock: Clock;
+  /** CIDRs of relays whose Received fields are believed. */
+  trustedRelays: readonly string[];
+};
+
+/**
+ * Returns the function that authenticates messages. It keeps the keys that it has parsed.
+ * @throws Error naming the CIDR that cannot be parsed
+ */
+export function createAuthenticate({ dns, clock, trustedRelays }: AuthenticateOptions): Authenticate {
+  const parseKey = createKeyParser();
+  const isTrusted = createMatcher(trustedRelays);
+  return async (message) => {
+    const lookups = createMessageLookups(dns, clock);
+    try {
+      return await authenticate(message, { lookups, parseKey, isTrusted, now: clock.now() });
+    } finally {
+      lookups.end();
+    }
+  };
+}
+
+type Tools = {
+  lookups: DnsLookups;
+  parseKey: KeyParser;
+  isTrusted: (address: string) => boolean;
+  now: number;
+};
+
+async function authenticate(message: ReceivedMessage, tools: Tools): Promise<AuthenticationResult> {
+  const { lookups, parseKey, isTrusted, now } = tools;
+  const fields = splitFields(latin1(message.header));
+  const client = findClient(fields, message, isTrusted);
+  const from = readFrom(fields);
+  const [author = ''] = from.addresses;
+  const resolver = createResolver(lookups);
+  const signed: SignedMessage = {
+    fields: groupFields(fields),
+    bodyHashes: message.bodyHashes,
+    dns: lookups,
+    parseKey,
+    now,
+  };
+  const [judged, dkim, arc] = await Promise.all([
+    judgeClient(client, message, lookups),
+    verifySignatures(fields, signed, author.slice(author.lastIndexOf('@') + 1)),
+    checkArc(resolver, fields, signed),
+  ]);
+  const dmarc = await checkDmarc(resolver, { from, spf: judged.spf, dkim });
+  return {
+    ...judged,
+    dkim: dkim.map((outcome) => ({
+      ...outcome,
+      isAligned: outcome.result === 'pass' && dmarc.isAligned(outcome.domain),
+    })),
+    dmarc: dmarc.outcome,
+    arc,
+    bimi: await checkBimi(resolver, fields, dmarc.details),
+    from,
+  };
+}
+
+function latin1({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
+}
+
+type JudgedClient = Pick<AuthenticationResult, 'address' | 'spf' | 'heloSpf' | 'reverseDns'>;
+
+async function judgeClient(
+  client: Client | undefined,
+  { address, sender, hostname }: ReceivedMessage,
+  lookups: DnsLookups,
+): Promise<JudgedClient> {
+  if (!client) {
+    const spf: SpfOutcome = { result: 'none', domain: '', reason: 'the relay does not tell its client' };
+    const reverseDns: ReverseDnsOutcome = { result: 'none', name: undefined };
+    return { address, spf, heloSpf: spf, reverseDns };
+  }
+  const [spf, reverseDns] = await Promise.all([
+    checkSpf(createResolver(lookups), { ...client, sender, hostname }),
+    checkReverseDns(lookups, client.address),
+  ]);
+  return { address: client.address, spf: spf.sender, heloSpf: spf.helo, reverseDns };
+}
+
+function createMatcher(cidrs: readonly string[]): (address: string) => boolean {
+  const list = blockList(cidrs);
+  return (address) => {
+    if (cidrs.length === 0 || !ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.process(address);
+    return list.check(parsed.toString(), parsed.kind());
+  };
+}

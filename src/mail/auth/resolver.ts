@@ -1,0 +1,55 @@
+/** Answers the lookups of mailauth, which expects a resolver in the way of `node:dns`. */
+import type { DNSResolver } from 'mailauth';
+import { type DnsAnswer, type DnsLookups, isHostName, type MxRecord } from '../../system/dns.ts';
+
+/**
+ * Returns a resolver that asks `dns`. A name that is not a host name cannot exist: `ENOTFOUND`, without a question. Such
+ * names come from macros of SPF and from forged signatures.
+ */
+export function createResolver(dns: DnsLookups): DNSResolver {
+  return async (name, type) => {
+    if (!isHostName(name)) throw refusal('ENOTFOUND');
+    switch (type) {
+      case 'TXT':
+        return found(await dns.txt(name)).map((text) => [text]);
+      case 'A':
+        return found(await dns.a(name));
+      case 'AAAA':
+        return found(await dns.aaaa(name));
+      case 'MX':
+        return mxRecords(found(await dns.mx(name)));
+      case 'CNAME':
+        return found(await dns.cname(name));
+      case 'PTR':
+        return found(await dns.ptr(name));
+      default:
+        throw refusal('ENOTIMP');
+    }
+  };
+}
+
+/** The types of the library do not name these records, although its SPF reads them. */
+function mxRecords(records: readonly MxRecord[]): string[] {
+  const nodeRecords: unknown[] = records.map(({ exchange, preference }) => ({
+    exchange,
+    priority: preference,
+  }));
+  return nodeRecords as string[];
+}
+
+function found<T>(answer: DnsAnswer<T>): T[] {
+  switch (answer.kind) {
+    case 'found':
+      return answer.records;
+    case 'no-data':
+      throw refusal('ENODATA');
+    case 'no-name':
+      throw refusal('ENOTFOUND');
+    case 'failed':
+      throw refusal(answer.reason === 'ETIMEOUT' ? 'ETIMEOUT' : 'ESERVFAIL');
+  }
+}
+
+function refusal(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}

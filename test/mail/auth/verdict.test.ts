@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type AuthenticationResult, undecided } from '../../../src/mail/auth/result.ts';
+import { judgeMessage } from '../../../src/mail/auth/verdict.ts';
+
+const FAILED: AuthenticationResult = {
+  ...undecided('192.0.2.1', ''),
+  spf: { result: 'fail', domain: 'evil.example', reason: '' },
+  dmarc: { result: 'fail', policy: 'reject', domain: 'bank.example', reason: 'nothing passes' },
+  from: { addresses: ['a@bank.example'], fields: 1 },
+};
+const OPTIONS = { trustedSealers: ['lists.example', 'relay.example'] };
+
+function judge(change: Partial<AuthenticationResult>): string {
+  const verdict = judgeMessage({ ...FAILED, ...change }, OPTIONS);
+  if (verdict.kind !== 'accept') return `${verdict.code} ${verdict.status}`;
+  return verdict.isFlagged ? 'flag' : 'accept';
+}
+
+const dmarc = (
+  result: AuthenticationResult['dmarc']['result'],
+  policy?: 'none' | 'quarantine' | 'reject',
+) => ({
+  dmarc: { ...FAILED.dmarc, result, policy },
+});
+const from = (fields: number, ...addresses: string[]) => ({ from: { addresses, fields } });
+
+test('the policy of the author decides about a message that fails DMARC', () => {
+  assert.equal(judge(dmarc('fail', 'reject')), '550 5.7.1');
+  assert.equal(judge(dmarc('fail', 'quarantine')), 'flag');
+  assert.equal(judge(dmarc('fail', 'none')), 'accept');
+  assert.equal(judge(dmarc('pass', 'reject')), 'accept');
+  assert.equal(judge(dmarc('none')), 'accept');
+});
+
+test('a message without exactly one author is refused, whatever passes', () => {
+  for (const change of [from(0), from(1), from(2, 'a@b.example'), from(1, 'a@b.example', 'c@d.example')]) {
+    assert.equal(judge({ ...change, ...dmarc('permerror') }), '550 5.6.0');
+    assert.equal(judge({ ...change, ...dmarc('pass') }), '550 5.6.0');
+  }
+});
+
+test('what is not known yet, or missing, is asked for again, and is never a pass', () => {
+  const spf = { ...FAILED.spf, result: 'temperror' } as const;
+  assert.equal(judge({ ...dmarc('temperror'), spf }), '451 4.7.24');
+  assert.equal(judge(dmarc('temperror', 'none')), '451 4.7.0');
+  assert.equal(judge(dmarc('permerror')), '451 4.7.0');
+  assert.equal(judge(dmarc('fail')), '451 4.7.0');
+  assert.equal(judge(undecided('192.0.2.1', 'no time')), '451 4.7.24');
+});
+
+const set = (sealer: string, dmarcResult = 'pass', authorDomain = 'bank.example') => ({
+  sealer,
+  dmarc: dmarcResult,
+  authorDomain,
+});
+
+test('a trusted sealer that has seen DMARC pass overrides the policy', () => {
+  const arc = (...sets: ReturnType<typeof set>[]) => ({ arc: { result: 'pass' as const, sets, reason: '' } });
+  assert.equal(judge(arc(set('lists.example'))), 'accept');
+  assert.equal(judge({ ...arc(set('lists.example')), ...dmarc('fail', 'quarantine') }), 'accept');
+  assert.equal(judge(arc(set('lists.example'), set('relay.example', 'fail'))), 'accept');
+  assert.equal(judge(arc(set('stranger.example', 'fail'), set('lists.example'))), 'accept');
+});
+
+test('an ARC chain overrides nothing unless all that vouch for it are trusted', () => {
+  const arc = (...sets: ReturnType<typeof set>[]) => ({ arc: { result: 'pass' as const, sets, reason: '' } });
+  const refused = '550 5.7.1';
+  assert.equal(judge(arc(set('stranger.example'))), refused);
+  assert.equal(judge(arc(set('lists.example'), set('stranger.example', 'fail'))), refused);
+  assert.equal(judge(arc(set('stranger.example'), set('lists.example', 'fail'))), refused);
+  assert.equal(judge(arc(set('lists.example', 'fail'))), refused);
+  assert.equal(judge(arc(set('lists.example', 'pass', 'evil.example'))), refused);
+  assert.equal(judge(arc()), refused);
+  assert.equal(judge({ arc: { result: 'fail', sets: [set('lists.example')], reason: '' } }), refused);
+});

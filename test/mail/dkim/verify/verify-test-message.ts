@@ -1,0 +1,28 @@
+/** Verifies all signatures of a message, in the way of the authenticator. */
+import { MessageReader } from '../../../../src/mail/auth/message-reader.ts';
+import { splitFields } from '../../../../src/mail/dkim/verify/header-fields.ts';
+import { createKeyParser } from '../../../../src/mail/dkim/verify/keys.ts';
+import { groupFields } from '../../../../src/mail/dkim/verify/signed-header.ts';
+import { verifySignature } from '../../../../src/mail/dkim/verify/verify.ts';
+import type { Clock } from '../../../../src/system/clock.ts';
+import type { DnsLookups } from '../../../../src/system/dns.ts';
+
+type Options = { dns: DnsLookups; clock: Pick<Clock, 'now'> };
+
+/** Returns the outcome of each DKIM-Signature field, from top to bottom. */
+export function verifyTestMessage(message: string, { dns, clock }: Options) {
+  const reader = new MessageReader(() => true);
+  reader.write(Buffer.from(message, 'latin1'));
+  const { header, bodyHashes } = reader.finish();
+  const fields = splitFields(header?.toString('latin1') ?? '');
+  const signed = {
+    fields: groupFields(fields),
+    bodyHashes,
+    dns,
+    parseKey: createKeyParser(),
+    now: clock.now(),
+  };
+  return Promise.all(
+    fields.filter(({ name }) => name === 'dkim-signature').map((field) => verifySignature(field, signed)),
+  );
+}
