@@ -19,7 +19,11 @@ const bundled = new Map(
 );
 
 if (compiled !== null && !isMainThread) {
-  for (const thread of ['webhooks/webhook-thread', 'mail/message/parse/parse-thread', 'mail/auth/auth-thread']) {
+  for (const thread of [
+    'webhooks/webhook-thread',
+    'mail/message/parse/parse-thread',
+    'mail/auth/auth-thread',
+  ]) {
     const source = new URL(`../../src/${thread}.ts`, import.meta.url).href;
     bundled.set(source, new URL(`${basename(thread)}.js`, compiled).href);
   }
