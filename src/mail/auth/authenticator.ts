@@ -55,8 +55,8 @@ const JOBS_PER_THREAD = 128;
 const MAX_WAITING = 1_000;
 /** Maximum time of a message in its thread: the time of its lookups, and some more for the rest. */
 const JOB_TIMEOUT_MS = 9_000;
-/** Maximum time for which a message waits for a thread. It is longer than a thread takes to start. */
-const WAIT_TIMEOUT_MS = 5_000;
+/** Maximum time for which a message waits for a thread, which takes a second to start, and longer on a busy machine. */
+const WAIT_TIMEOUT_MS = 9_000;
 /** Maximum time of `finish`, in milliseconds, after which all that is not known is `temperror`. */
 export const AUTHENTICATION_TIMEOUT_MS = 10_000;
 /** Idle time after which a thread ends. Its caches are worth keeping for a while. */
@@ -94,6 +94,7 @@ export function createBegin(
   run: RunMessage,
 ): Authenticator['begin'] {
   const budget = createByteBudget({ largeBytes: MAX_HEADERS_BYTES, smallBytes: 0 });
+  const warn = createWarning({ clock, log });
   return ({ owner, ...client }) => {
     const memory = budget.open(owner);
     let hadMemory = true;
@@ -107,7 +108,7 @@ export function createBegin(
       if (!header) return tooLong(client.address);
       const outcome = await withinTime(clock, run({ ...client, header, bodyHashes }, owner));
       if (outcome.kind === 'done') return outcome.result;
-      log.warn({ reason: outcome.reason, cause: outcome.message }, 'a message could not be authenticated');
+      warn({ reason: outcome.reason, cause: outcome.message });
       return undecided(client.address, 'the message could not be authenticated in time');
     };
     return {
@@ -115,6 +116,22 @@ export function createBegin(
       finish: () => finish().finally(() => memory.release()),
       abort: () => memory.release(),
     };
+  };
+}
+
+/** Minimum time between two warnings, so that many hostile messages do not flood the log. */
+const WARNING_PERIOD_MS = 60_000;
+
+/** Returns the function that logs a warning, unless the last one was a moment ago; the next one has the number of those. */
+function createWarning({ clock, log }: Pick<System, 'clock' | 'log'>) {
+  let nextAt = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return (fields: { reason: string; cause: string }): void => {
+    count += 1;
+    if (clock.elapsed() < nextAt) return;
+    log.warn({ ...fields, count }, 'messages could not be authenticated');
+    nextAt = clock.elapsed() + WARNING_PERIOD_MS;
+    count = 0;
   };
 }
 

@@ -105,6 +105,24 @@ test('a message whose thread ends, or has too many before it, is undecided and n
   }
 });
 
+test('many messages that cannot be authenticated are logged once a minute, with their number', async () => {
+  const clock = createFakeClock(0);
+  const { log, lines } = recordLog();
+  const begin = createBegin({ clock, log }, async () => ({
+    kind: 'failed',
+    reason: 'died',
+    message: 'as told',
+  }));
+  const fail = () => authenticate({ begin, close: async () => {} }, PLAIN);
+  for (let count = 0; count < 10; count++) await fail();
+  await clock.advance(60_000);
+  await fail();
+  assert.deepEqual(
+    lines.map(({ count }) => count),
+    [1, 10],
+  );
+});
+
 test('results that take too long are undecided', async () => {
   const clock = createFakeClock(0);
   const begin = createBegin({ clock, log: recordLog().log }, () => new Promise(() => {}));
