@@ -26,7 +26,6 @@ export function findClient(
   client: Client,
   isTrusted: (address: string) => boolean,
 ): Client | undefined {
-  if (!isTrusted(client.address)) return client;
   const received = fields.filter(({ name }) => name === 'received');
   let current = client;
   for (let hop = 0; isTrusted(current.address); hop++) {

@@ -87,6 +87,7 @@ test('a signature that is not plainly valid is not verified, and its key is not 
     ['neutral: the signature has a syntax error', { tags: 'h=From; ' }],
     ['neutral: the signature has a syntax error', { tags: 'nothing; ' }],
     ['neutral: the signature has a syntax error', { tags: '; ' }],
+    ['neutral: the signature has a syntax error', { tags: 'n=a\0b; ' }],
     ['neutral: the algorithm is unknown', { algorithm: 'rsa-sha512' }],
     ['policy: SHA-1 is too weak', { algorithm: 'rsa-sha1' }],
     ['neutral: the canonicalization is unknown', { canonicalization: 'nowsp/simple' }],
