@@ -34,6 +34,8 @@ const MX_PRIORITY = 10;
 
 /** Maximum length of an address. RFC 5321 4.5.3.1.3: a path holds at most 256 octets, its angle brackets included. */
 const MAX_ADDRESS_CHARACTERS = 254;
+/** Label that leads from a domain to the host of its return paths. */
+const RETURN_PATH_PREFIX = 'bounce.';
 /** Length of the local part of every return path (queue/return-path.ts). */
 const RETURN_LOCAL_PART_CHARACTERS = 56;
 
@@ -115,7 +117,7 @@ export function bounceDomain(config: Pick<Config, 'hostname'>): string {
  * allows.
  */
 export function returnPathName({ name }: Pick<DomainRow, 'name'>): string | null {
-  const host = `bounce.${name}`;
+  const host = `${RETURN_PATH_PREFIX}${name}`;
   const isTooLong = RETURN_LOCAL_PART_CHARACTERS + '@'.length + host.length > MAX_ADDRESS_CHARACTERS;
   return isTooLong ? null : host;
 }
@@ -123,6 +125,11 @@ export function returnPathName({ name }: Pick<DomainRow, 'name'>): string | null
 /** Returns the host that the MX records of domains name: this machine. */
 export function mxTarget(config: Pick<Config, 'hostname'>): string {
   return config.hostname.toLowerCase();
+}
+
+/** Returns the domain whose return paths would be at this host, or undefined for a host of another form. */
+export function domainOfReturnPath(host: string): string | undefined {
+  return host.startsWith(RETURN_PATH_PREFIX) ? host.slice(RETURN_PATH_PREFIX.length) : undefined;
 }
 
 /** Returns the target of the CNAMEs of all tracking hosts. */

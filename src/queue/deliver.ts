@@ -6,6 +6,7 @@ import type { App } from '../app.ts';
 import { DamagedBlobError } from '../blobs/damaged.ts';
 import { AppError, errorMessage } from '../system/errors.ts';
 import type { Claim } from './claim.ts';
+import type { LocalReceiver } from './local-receiver.ts';
 import { NO_REPORT, type Outcome } from './outcome/outcome.ts';
 import type { PrepareMessage } from './prepare.ts';
 import { judgeSender } from './sender.ts';
@@ -13,7 +14,7 @@ import { DELIVERY_DEADLINE_MS } from './sessions/transact.ts';
 import { type Attempt, notSent, type Transport } from './sessions/transport.ts';
 import { settleClaim } from './settle-claim.ts';
 
-export type DeliveryApp = App & { prepare: PrepareMessage };
+export type DeliveryApp = App & { prepare: PrepareMessage; receiveLocally: LocalReceiver | undefined };
 
 type DeliveryOptions = {
   transport: Pick<Transport, 'open' | 'transact'>;

@@ -7,20 +7,22 @@ import { periodic, type Work } from '../system/worker.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import { countHeld } from './held/store.ts';
 import { withdrawTrials } from './held/trial.ts';
+import type { LocalReceiver } from './local-receiver.ts';
 import { createPreparer } from './prepare.ts';
 import { recoverAbandoned } from './state/recover.ts';
 
 /**
  * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
- * next, and a slow site must not delay any other.
+ * next, and a slow site must not delay any other. `receiveLocally` takes the mail for domains that are received here.
  */
-export function startDelivering(app: App): Dispatcher {
+export function startDelivering(app: App, receiveLocally?: LocalReceiver): Dispatcher {
   app.metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
     countHeld(app.db.read),
   );
   const dispatcher = new Dispatcher({
     ...app,
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
+    receiveLocally,
   });
   dispatcher.start();
   return dispatcher;

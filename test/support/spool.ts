@@ -11,6 +11,7 @@ import { type DeliveryApp, deliver } from '../../src/queue/deliver.ts';
 import { listDueInQueue, listDueQueues } from '../../src/queue/due/store.ts';
 import { countHeld } from '../../src/queue/held/store.ts';
 import { createTrialWork } from '../../src/queue/held/trial.ts';
+import type { LocalReceiver } from '../../src/queue/local-receiver.ts';
 import type { Verdict } from '../../src/queue/outcome/outcome.ts';
 import { createPreparer } from '../../src/queue/prepare.ts';
 import type { Attempt } from '../../src/queue/sessions/transport.ts';
@@ -60,10 +61,17 @@ export type Spool = TestApp & {
 type Accepted = { key?: string; [field: string]: unknown };
 type Published = { type: string; name: string; value: string };
 
-/** Opens the application. `smtpPort` is the port of every mail server in the zone. */
-export async function openSpool(
-  options: { smtpPort?: number; system?: Partial<System>; env?: Record<string, string> } = {},
-): Promise<Spool> {
+type SpoolOptions = {
+  /** Port of every mail server in the zone. */
+  smtpPort?: number;
+  system?: Partial<System>;
+  env?: Record<string, string>;
+  /** Takes the mail for domains that are received here. */
+  receiveLocally?: LocalReceiver;
+};
+
+/** Opens the application. */
+export async function openSpool(options: SpoolOptions = {}): Promise<Spool> {
   const clock = createFakeClock(START_MS);
   const dns = zoneDns('');
   const testApp = await openTestApp({
@@ -108,7 +116,7 @@ export async function openSpool(
       return ids;
     },
     async deliverDue() {
-      const dispatcher = startDelivering(testApp.app);
+      const dispatcher = startDelivering(testApp.app, options.receiveLocally);
       await settled(testApp.app);
       await dispatcher.stop(STOP_MS);
     },
@@ -150,6 +158,7 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
 export function deliveryAppOf(app: App): DeliveryApp {
   return {
     ...app,
+    receiveLocally: undefined,
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
   };
 }

@@ -6,6 +6,7 @@
 import type { Tx } from '../../db/operation.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { DomainRow } from '../../db/tables.ts';
+import { domainOfReturnPath } from '../records.ts';
 import { earliestGrace } from '../states.ts';
 
 /** The domain of the tenant that receives the mail of a name. */
@@ -35,4 +36,20 @@ const receivingDomain = statement((db, param: Param<{ name: string; earliest: nu
  */
 export function findReceiver(tx: Tx, name: string, now: number): Promise<ReceivingDomain | undefined> {
   return receivingDomain.first(tx, { name, earliest: earliestGrace(now) });
+}
+
+const returnPathHost = statement((db, param: Param<{ name: string; host: string }>) =>
+  db
+    .selectFrom('domains')
+    .select('id')
+    .where('name', '=', param('name'))
+    .where('verifiedSince', 'is not', null)
+    .where('returnPathHost', '=', param('host'))
+    .limit(1),
+);
+
+/** Returns true when a verified domain of any tenant has its return paths at this host. `host` is in lower case. */
+export async function isReturnPathHost(tx: Tx, host: string): Promise<boolean> {
+  const name = domainOfReturnPath(host);
+  return name !== undefined && (await returnPathHost.first(tx, { name, host })) !== undefined;
 }

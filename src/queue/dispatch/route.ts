@@ -1,11 +1,14 @@
 /**
- * Finds the route of a queue: to the simulator, to the hosts of a domain, or to a dead end when DNS has already
- * decided the outcome.
+ * Finds the route of a queue: to the simulator, to this installation itself, to the hosts of a domain, or to a dead end when
+ * DNS has already decided the outcome.
  */
 import type { App } from '../../app.ts';
-import { isSimulatorDomain } from '../../domains/sender.ts';
+import { receivesFor } from '../../domains/receiving/receives.ts';
+import { bounceDomain } from '../../domains/records.ts';
+import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
 import { type MxPlan, planMx } from '../../mail/mx.ts';
 import type { Delivery } from '../claim.ts';
+import type { LocalReceiver } from '../local-receiver.ts';
 import { NO_REPORT, type Outcome } from '../outcome/outcome.ts';
 import type { DeliveryQueueName } from './delivery-queue.ts';
 
@@ -15,20 +18,37 @@ type DeadEnd = Exclude<MxPlan, { kind: 'hosts' }>;
 /** `site` is the key of the site: queues with the same key share its connections and their limits. */
 export type Route =
   | { kind: 'simulator'; site: string }
+  | { kind: 'local'; site: string }
   | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number }
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
-/** Looks up the route of a delivery queue. Test mail and the simulator's domain need no lookup. */
-export async function chooseRoute(
-  app: Pick<App, 'config' | 'dns' | 'random' | 'clock' | 'targets'>,
-  { mode, domain }: DeliveryQueueName,
-): Promise<Route> {
-  if (mode === 'test' || isSimulatorDomain(app.config, domain))
-    return { kind: 'simulator', site: 'simulator' };
+type RoutingApp = Pick<App, 'config' | 'db' | 'dns' | 'random' | 'clock' | 'targets'> & {
+  receiveLocally: LocalReceiver | undefined;
+};
+
+/** One site for all mail that stays here. Its key contains a space, so no host has it. */
+const LOCAL: Route = { kind: 'local', site: 'local delivery' };
+
+/**
+ * Looks up the route of a delivery queue. Test mail, the simulator's domain and the domains of this installation need no lookup.
+ * Mail of other domains stays here when their MX is this machine and it receives mail for them. Without a receiver no mail
+ * stays here.
+ */
+export async function chooseRoute(app: RoutingApp, { mode, domain }: DeliveryQueueName): Promise<Route> {
+  const { config } = app;
+  const isReceiving = app.receiveLocally !== undefined;
+  if (mode === 'test' || isSimulatorDomain(config, domain)) return { kind: 'simulator', site: 'simulator' };
+  if (isReceiving && isOwnDomain(config, domain)) return LOCAL;
   const plan = await planMx(app, domain);
+  if (isReceiving && plan.kind === 'loop' && (await receivesFor(app, domain))) return LOCAL;
   // The key contains spaces and the keys of other sites do not, so no two sites share a key.
   if (plan.kind !== 'hosts') return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
   return plan;
+}
+
+/** Returns true for the domains of this installation, which need no MX record to receive its mail. */
+function isOwnDomain(config: Pick<App['config'], 'hostname'>, domain: string): boolean {
+  return isSandboxDomain(config, domain) || domain === bounceDomain(config);
 }
 
 /** "Bad destination system address" (RFC 3463 X.1.2). */

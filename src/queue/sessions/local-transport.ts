@@ -1,26 +1,100 @@
-/** Delivers the mail of a site that needs no connection: the simulator, or a domain that DNS has ruled out. */
+/**
+ * Delivers to recipients of this installation. The message is the same, byte by byte, that a remote server would get, and each
+ * answer is judged like the reply of one.
+ */
+import type { App } from '../../app.ts';
 import type { RecipientRow } from '../../db/tables.ts';
-import type { Clock } from '../../system/clock.ts';
+import { withTimeout } from '../../system/clock.ts';
 import type { Claim } from '../claim.ts';
-import type { Verdict } from '../outcome/outcome.ts';
+import type { LocalAnswer, LocalMessage, LocalReceiver } from '../local-receiver.ts';
+import { judge } from '../outcome/judge.ts';
+import type { Peer, Verdict } from '../outcome/outcome.ts';
+import type { PrepareMessage } from '../prepare.ts';
 import type { Site } from '../site/site.ts';
-import type { Transport } from './transport.ts';
+import { DELIVERY_DEADLINE_MS } from './transact.ts';
+import type { Attempt, Transport } from './transport.ts';
 
-type Judge = (claim: Claim) => Map<RecipientRow['id'], Verdict>;
+type LocalApp = Pick<App, 'clock' | 'config'> & { prepare: PrepareMessage };
+type LocalSite = Pick<Site, 'pace' | 'startSending'>;
 
-/** Returns the transport of the site. `judge` returns the verdict for each recipient of a claim. */
-export function createLocalTransport(clock: Clock, site: Pick<Site, 'pace'>, judge: Judge): Transport {
+/**
+ * Returns the transport of the site. Answers never slow the site down, because all tenants share it and a refusal concerns one
+ * recipient.
+ */
+export function createLocalTransport(app: LocalApp, site: LocalSite, receive: LocalReceiver): Transport {
   return {
     isConnected: false,
     isLost: false,
     idleMs: 0,
     open: async () => undefined,
-    async transact(claim) {
-      const verdicts = judge(claim);
-      site.pace.delivered(clock.elapsed());
-      return { kind: 'judged', verdicts, undecided: undefined, signature: null, durationMs: 0 };
-    },
+    transact: (claim) => handOver(app, claim, { site, receive }),
     closeWhenFull: async () => {},
     close: async () => {},
   };
+}
+
+async function handOver(
+  app: LocalApp,
+  claim: Claim,
+  { site, receive }: { site: LocalSite; receive: LocalReceiver },
+): Promise<Attempt> {
+  const { clock, config } = app;
+  if (!site.startSending(claim)) return { kind: 'released' };
+  const startedAt = clock.elapsed();
+  const { message, signature } = await prepareLocal(app, claim);
+  // A receiver that hangs ends before the lease of the claim, so that the mail is not delivered twice.
+  const timeoutMs = claim.claimedAt + DELIVERY_DEADLINE_MS - startedAt;
+  const answers = await withTimeout(clock, receive(message), { timeoutMs, what: 'receiving local mail' });
+  const now = clock.elapsed();
+  site.pace.delivered(now);
+  const verdicts = judgeAnswers({ mx: config.hostname, address: null, tls: null }, claim, answers);
+  return {
+    kind: 'judged',
+    verdicts,
+    undecided: undefined,
+    signature,
+    durationMs: Math.round(now - startedAt),
+  };
+}
+
+async function prepareLocal(
+  app: LocalApp,
+  claim: Claim,
+): Promise<{ message: LocalMessage; signature: string }> {
+  const { signature, content, returnPath } = await app.prepare(claim);
+  const prefix = Buffer.from(signature, 'latin1');
+  const message: LocalMessage = {
+    sender: returnPath,
+    recipients: claim.recipients.map(({ address }) => address),
+    sizeBytes: prefix.length + content.sizeBytes,
+    isEightBit: content.isEightBit,
+    async *bytes() {
+      yield prefix;
+      if (content.inline) yield content.inline;
+      else yield* content.chunks();
+    },
+  };
+  return { message, signature };
+}
+
+function judgeAnswers(
+  peer: Peer,
+  claim: Claim,
+  answers: readonly LocalAnswer[],
+): Map<RecipientRow['id'], Verdict> {
+  return new Map(
+    claim.recipients.map(({ id }, index) => {
+      const answer = answers[index];
+      if (!answer) throw new Error('the local receiver gave fewer answers than recipients');
+      const { phase, code, status, text } = answer;
+      const reply = { code, enhanced: status, lines: [`${status} ${text}`] };
+      const isAccepted = code >= 200 && code < 300;
+      return [
+        id,
+        {
+          outcome: judge(peer, isAccepted ? { kind: 'accepted', reply } : { kind: 'refused', phase, reply }),
+        },
+      ];
+    }),
+  );
 }

@@ -5,8 +5,10 @@
 import type { Claim } from '../claim.ts';
 import { type DeliveryApp, deliver } from '../deliver.ts';
 import { judgeDeadEnd } from '../dispatch/route.ts';
+import type { LocalReceiver } from '../local-receiver.ts';
 import { NO_REPORT, type Outcome, verdictForAll } from '../outcome/outcome.ts';
 import type { Site } from '../site/site.ts';
+import { createJudgedTransport } from './judged-transport.ts';
 import { createLocalTransport } from './local-transport.ts';
 import { simulateDelivery } from './simulate.ts';
 import type { Slot } from './slots.ts';
@@ -40,14 +42,21 @@ function transportTo(app: DeliveryApp, site: Site, { isPressed }: SessionPermit)
   const { route } = site;
   switch (route.kind) {
     case 'simulator':
-      return createLocalTransport(app.clock, site, (claim) => simulateDelivery(app.config, claim));
+      return createJudgedTransport(app.clock, site, (claim) => simulateDelivery(app.config, claim));
     case 'dead-end':
-      return createLocalTransport(app.clock, site, (claim) =>
+      return createJudgedTransport(app.clock, site, (claim) =>
         verdictForAll(claim, judgeDeadEnd(route.domain, route.plan, claim)),
       );
+    case 'local':
+      return createLocalTransport(app, site, receiverOf(app));
     case 'hosts':
       return new SmtpTransport(app, site, isPressed);
   }
+}
+
+function receiverOf({ receiveLocally }: DeliveryApp): LocalReceiver {
+  if (!receiveLocally) throw new Error('there is no receiver of local mail');
+  return receiveLocally;
 }
 
 const CONNECTION_GIVEN_UP: Outcome = {

@@ -1,6 +1,6 @@
 /**
- * The way in which a session sends its claims: over SMTP (smtp-transport.ts), or without any connection
- * (local-transport.ts).
+ * The way in which a session sends its claims: over SMTP (smtp-transport.ts), to this installation itself
+ * (local-transport.ts), or nowhere, because the outcome is known (judged-transport.ts).
  */
 import type { RecipientRow } from '../../db/tables.ts';
 import type { Claim } from '../claim.ts';
