@@ -92,6 +92,8 @@ docs/double-opt-in.md: Set the sender
   POST /audiences 201
 docs/double-opt-in.md: Add a pending contact
   POST /audiences/aud_/contacts 201
+docs/inbound.md: Try it without a domain
+  POST /inbound/routes 201
 docs/metrics.md: Metrics of your mail
   GET /metrics 200
 docs/metrics.md: Time, filters and groups
