@@ -31,6 +31,7 @@ type ControlApp = Pick<
   | 'htmlText'
   | 'linkFinder'
   | 'wakeups'
+  | 'sealer'
   | 'metrics'
   | 'guards'
 >;

@@ -1,4 +1,4 @@
-/** The commands `postrider queue` list and release mail that waits for the operator. */
+/** The commands `postrider queue` list and release mail that waits for the operator, and show addresses for feedback loops. */
 import type { Command } from 'commander';
 import type { showHeld } from '../queue/admin-api.ts';
 import { withControl } from './context.ts';
@@ -35,6 +35,19 @@ export function addQueueCommands(program: Command, terminal: Terminal): void {
           throw new UsageError('give the id of one email, or --all');
         const done = await control.request<{ released: number }>('POST', '/held/release', { emailId: email });
         show(done, () => `Released ${done.released} ${done.released === 1 ? 'recipient' : 'recipients'}`);
+      }),
+    );
+  queue
+    .command('feedback-address')
+    .description(
+      'Show the address to register with a provider for its feedback loop. Complaints that arrive there are counted and suppress; keep it secret.',
+    )
+    .argument('<provider>', 'a name for the provider, such as yahoo: each has an address of its own')
+    .action((provider: string, _: object, command: Command) =>
+      withControl(command, terminal, async (control, { show }) => {
+        const path = `/feedback-loops/${encodeURIComponent(provider)}`;
+        const made = await control.request<{ address: string }>('GET', path);
+        show(made, () => made.address);
       }),
     );
 }

@@ -1,25 +1,29 @@
 /**
- * Registers the operator's routes of the queue. They are served on the control socket alone, never on a network port.
+ * Registers the operator's routes of the queue: held mail, and the addresses for feedback loops. They are served on the control socket alone, never on a network port.
  */
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { App } from '../app.ts';
+import { bounceDomain } from '../domains/records.ts';
 import { isoTime } from '../system/clock.ts';
-import { AppError } from '../system/errors.ts';
+import { AppError, invalid } from '../system/errors.ts';
 import { releaseHeld } from './held/hold.ts';
 import { countHeld, type HeldRow, listHeld, listHeldEmails } from './held/store.ts';
+import { feedbackLoopLocalPart, isProviderName, returnAddressKeyOf } from './return-path.ts';
 
 /** Maximum number of held recipients in one answer. */
 const MAX_LISTED = 1_000;
 /** Number of emails that are released before held mail is listed again. */
 const EMAILS_PER_PAGE = 100;
 
-type QueueApp = Pick<App, 'db' | 'clock' | 'wakeups'>;
+type QueueApp = Pick<App, 'db' | 'clock' | 'wakeups' | 'config' | 'sealer'>;
+
+const providerSchema = Type.Object({ provider: Type.String() });
 
 /** The request releases all held mail when it names no `emailId`. */
 const releaseSchema = Type.Object({ emailId: Type.Optional(Type.String()) });
 
-/** Registers `GET /held` and `POST /held/release` on the server of the control socket. */
+/** Registers `GET /held`, `POST /held/release` and `GET /feedback-loops/{provider}` on the server of the control socket. */
 export function registerQueueAdmin(server: FastifyInstance, app: QueueApp): void {
   server.get('/held', async () => ({
     total: await countHeld(app.db.read),
@@ -33,6 +37,16 @@ export function registerQueueAdmin(server: FastifyInstance, app: QueueApp): void
       app.wakeups.notify('queue');
       app.wakeups.notify('suspects');
       return { released };
+    },
+  );
+  server.get<{ Params: Static<typeof providerSchema> }>(
+    '/feedback-loops/:provider',
+    { schema: { params: providerSchema } },
+    async ({ params: { provider } }) => {
+      if (!isProviderName(provider))
+        throw invalid('provider', 'The name of a provider has 1 to 20 of a-z, 0-9 and `-`');
+      const localPart = feedbackLoopLocalPart(returnAddressKeyOf(app), provider);
+      return { address: `${localPart}@${bounceDomain(app.config)}` };
     },
   );
 }

@@ -7,15 +7,18 @@ import type { App } from '../app.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { logFeedback } from '../events/mail-log.ts';
+import type { Links } from '../links/links.ts';
 import { addressKey } from '../mail/address.ts';
 import { addressReadings, bareAddress } from '../mail/dsn/address.ts';
 import type { Notice } from '../mail/dsn/notice.ts';
+import type { HeaderField } from '../mail/mime/header.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { cleanForeignText } from '../system/foreign-text.ts';
+import { type ComplaintSource, findComplaintSource } from './complaint-source.ts';
 import { bounceSubType } from './outcome/bounce-subtype.ts';
 import { classifyNotice } from './outcome/classify.ts';
 import { storable } from './outcome/outcome.ts';
-import { type ReturnAddress, type ReturnAddressKey, readReturnAddress } from './return-path.ts';
+import { type ReturnAddressKey, readReturnAddress } from './return-path.ts';
 import type { Complaint, Transition } from './state/transition.ts';
 import { type Change, changeRecipients, findMessage, listRecipients, type SpooledMessage } from './store.ts';
 import { suppressRecipient } from './suppress.ts';
@@ -36,9 +39,13 @@ const COMPLAINT_TYPES: ReadonlySet<string> = new Set(['abuse', 'fraud', 'virus']
 export type FeedbackResult =
   | { kind: 'stored' }
   | { kind: 'waiting' }
-  | { kind: 'ignored'; reason: 'sender' | 'address' | 'age' | 'email' | 'recipient' | 'type' | 'unsigned' };
+  | { kind: 'ignored'; reason: IgnoredReason };
+
+/** The condition that feedback fails. */
+type IgnoredReason = 'sender' | 'address' | 'age' | 'token' | 'email' | 'recipient' | 'type' | 'unsigned';
 
 type FeedbackApp = Pick<App, 'db' | 'wakeups' | 'log' | 'config'> & { returnAddressKey: ReturnAddressKey };
+type ComplaintApp = FeedbackApp & { links: Links };
 
 /** A bounce that arrived by mail. */
 export type ReturnedBounce = {
@@ -79,20 +86,24 @@ export type ReturnedComplaint = {
   userAgent: string | null;
   /** Addresses of `Original-Rcpt-To`, as the report has them. */
   originalRecipients: readonly string[];
+  /** Fields of the report and of the message that it returns. */
+  fields: readonly HeaderField[];
 };
 
 /** Stores a complaint, unless it fails a condition. */
 export async function storeComplaint(
-  app: FeedbackApp,
-  { localPart, arrivedAt, isSigned, feedbackType, userAgent, originalRecipients }: ReturnedComplaint,
+  app: ComplaintApp,
+  { localPart, arrivedAt, isSigned, feedbackType, userAgent, originalRecipients, fields }: ReturnedComplaint,
 ): Promise<FeedbackResult> {
   const address = readReturnAddress(app.returnAddressKey, localPart);
-  if (address?.kind !== 'complaint') return { kind: 'ignored', reason: 'address' };
+  if (!address || address.kind === 'bounce') return { kind: 'ignored', reason: 'address' };
   if (!isSigned) return { kind: 'ignored', reason: 'unsigned' };
   if (!COMPLAINT_TYPES.has(feedbackType)) return { kind: 'ignored', reason: 'type' };
+  const source = findComplaintSource(app, address, fields);
+  if (!source) return { kind: 'ignored', reason: 'token' };
   const cleaned = userAgent === null ? null : cleanForeignText(userAgent);
   const complaint = { feedbackType, userAgent: cleaned, arrivedAt };
-  return finish(app, await app.db.commit(recordComplaint, { address, complaint, originalRecipients }));
+  return finish(app, await app.db.commit(recordComplaint, { source, complaint, originalRecipients }));
 }
 
 /** The result of a write, with the lines that it adds to the mail log. */
@@ -126,7 +137,7 @@ const recordBounce = defineWrite(
 );
 
 type ComplaintInput = {
-  address: Extract<ReturnAddress, { kind: 'complaint' }>;
+  source: ComplaintSource;
   complaint: Complaint;
   originalRecipients: readonly string[];
 };
@@ -134,10 +145,10 @@ type ComplaintInput = {
 /** Stores a complaint with its event, its counters and the suppression. */
 const recordComplaint = defineWrite(
   'queue.complaint',
-  async (tx, { address, complaint, originalRecipients }: ComplaintInput): Promise<Stored> => {
-    const found = await findMail(tx, address.emailId);
+  async (tx, { source, complaint, originalRecipients }: ComplaintInput): Promise<Stored> => {
+    const found = await findMail(tx, source.emailId);
     if (!found) return { kind: 'ignored', reason: 'email', lines: [] };
-    const recipient = complainerOf(found.recipients, address.position, originalRecipients);
+    const recipient = complainerOf(found, source, originalRecipients);
     if (!recipient) return { kind: 'ignored', reason: 'recipient', lines: [] };
     const transition = { cause: 'complained', complaint } as const;
     return store(tx, found, { now: complaint.arrivedAt, changes: [{ recipient, transition }] });
@@ -174,15 +185,18 @@ function isStronger(notice: Notice, than: Notice | undefined): boolean {
 }
 
 /**
- * Returns the recipient who complains: the one that the address was made for, one that the report names, or the only recipient.
- * Reports hide addresses, so that a complaint about mail to several recipients may name none of them.
+ * Returns the recipient who complains: the one that a token was made for, one that the link to unsubscribe or the report names, or
+ * the only recipient. Reports hide addresses, so that a complaint about mail to several recipients may name none of them.
  */
 function complainerOf(
-  recipients: readonly RecipientRow[],
-  position: RecipientRow['position'] | undefined,
+  { message, recipients }: FoundMail,
+  { position, reader, needsReader }: ComplaintSource,
   originalRecipients: readonly string[],
 ): RecipientRow | undefined {
   if (position !== undefined) return recipients.find((recipient) => recipient.position === position);
+  const isOfTenant = reader !== undefined && reader.tenantId === message.tenantId;
+  const linked = isOfTenant ? recipientOf(recipients, [addressKey(reader.address)]) : undefined;
+  if (linked || needsReader) return linked;
   const addresses = originalRecipients.flatMap((text) => bareAddress(text) ?? []);
   const named = recipientOf(recipients, addresses.flatMap(addressReadings));
   return named ?? (recipients.length === 1 ? recipients[0] : undefined);

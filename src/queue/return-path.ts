@@ -1,11 +1,12 @@
 /**
- * The addresses at which the answers to our mail arrive: bounces at the return path, and complaints at the address of
- * `CFBL-Address` (RFC 9477). Each address carries a token that names the email and is authenticated, so that an address is
+ * The addresses at which the answers to our mail arrive: bounces at the return path, complaints at the address of `CFBL-Address`
+ * (RFC 9477), or at one that the operator has registered with a provider. Each of the first two carries a token that names the email and is authenticated, so that an address is
  * checked without the database, and nobody can make one for an email that they did not receive.
  *
  * The local part is the kind (`b+` or `c+`), the 26 characters of the email's id, 4 digits and 24 characters of an
  * HMAC-SHA-256 of all characters before. Everything is base32 with the alphabet of ids, in lower case: some programs change
  * the case of a return path. The digits are the day of the attempt for bounces, and the recipient for complaints.
+ * A registered address is `f+`, the name of the provider, a dot and such an HMAC: it is a secret of the operator and the provider.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { App } from '../app.ts';
@@ -27,13 +28,19 @@ export type ReturnAddress =
       emailId: EmailRow['id'];
       /** Position of the recipient who got the address. Undefined when all recipients of the email got the same one. */
       position: RecipientRow['position'] | undefined;
+    }
+  | {
+      kind: 'feedback-loop';
+      /** Name that the operator gave to the provider. */
+      provider: string;
     };
 
 /** The key that authenticates addresses, with 32 bytes. */
 export type ReturnAddressKey = Buffer;
 
 const KEY_BYTES = 32;
-const KINDS = { bounce: 'b+', complaint: 'c+' } as const satisfies Record<ReturnAddress['kind'], string>;
+const KINDS = { bounce: 'b+', complaint: 'c+' } as const;
+const FEEDBACK_LOOP = 'f+';
 const KIND_CHARACTERS = 2;
 const NUMBER_CHARACTERS = 4;
 /** 120 bits of the HMAC, in 24 characters. Addresses can be tried over SMTP alone, so that 80 bits would do. */
@@ -41,12 +48,25 @@ const MAC_BYTES = 15;
 const MAC_AT = KIND_CHARACTERS + ID_CHARACTERS + NUMBER_CHARACTERS;
 /** Matches the form of every local part. Its 56 octets are below the 64 of RFC 5321 section 4.5.3.1.1. */
 const LOCAL_PART = /^[bc]\+[0-9a-hjkmnp-tv-z]{54}$/;
+/** Matches a registered address: what the HMAC covers, the name of the provider, and the HMAC. */
+const REGISTERED = /^(f\+([a-z0-9-]{1,20})\.)([0-9a-hjkmnp-tv-z]{24})$/;
+/** Matches the tokens of an email in the fields of a report. */
+const TOKENS = /[bc]\+[0-9a-hjkmnp-tv-z]{54}/gi;
+/** Maximum number of tokens that are checked in one report. Our own limit: a report has few. */
+const MAX_TOKENS = 16;
 /** Number of a complaint address that all recipients share. Others have the position of the recipient plus one. */
 const SHARED = 0;
 
-/** Returns the key of an installation. It is derived from the master key, so that a backup keeps addresses valid. */
+const keys = new WeakMap<App['sealer'], ReturnAddressKey>();
+
+/** Returns the key of an installation. It is derived from the master key once, so that a backup keeps addresses valid. */
 export function returnAddressKeyOf({ sealer }: Pick<App, 'sealer'>): ReturnAddressKey {
-  return Buffer.from(hkdfSync('sha256', sealer.key.export(), '', 'queue: return addresses', KEY_BYTES));
+  const known = keys.get(sealer);
+  if (known) return known;
+  const derived = hkdfSync('sha256', sealer.key.export(), '', 'queue: return addresses', KEY_BYTES);
+  const key = Buffer.from(derived);
+  keys.set(sealer, key);
+  return key;
 }
 
 /** Returns the local part of the return path of an attempt at `attemptedAt`, in Unix milliseconds. */
@@ -66,7 +86,18 @@ export function complaintLocalPart(
   return localPart(key, { kind: 'complaint', emailId, number });
 }
 
-type Named = { kind: ReturnAddress['kind']; emailId: string; number: number };
+/** Returns true for the name of a provider that an address can have. */
+export function isProviderName(text: string): boolean {
+  return /^[a-z0-9-]{1,20}$/.test(text);
+}
+
+/** Returns the local part of the address that is registered with a provider (`isProviderName`). */
+export function feedbackLoopLocalPart(key: ReturnAddressKey, provider: string): string {
+  const content = `${FEEDBACK_LOOP}${provider}.`;
+  return content + macOf(key, content);
+}
+
+type Named = { kind: keyof typeof KINDS; emailId: string; number: number };
 
 function localPart(key: ReturnAddressKey, { kind, emailId, number }: Named): string {
   const content = `${KINDS[kind]}${emailId.slice(-ID_CHARACTERS)}${toBase32(number, NUMBER_CHARACTERS)}`;
@@ -76,14 +107,33 @@ function localPart(key: ReturnAddressKey, { kind, emailId, number }: Named): str
 /** Returns what a local part stands for, or undefined when it is not one that this installation made. */
 export function readReturnAddress(key: ReturnAddressKey, text: string): ReturnAddress | undefined {
   const local = text.toLowerCase();
+  if (local.startsWith(FEEDBACK_LOOP)) return readRegistered(key, local);
   if (!LOCAL_PART.test(local)) return undefined;
   const content = local.slice(0, MAC_AT);
-  const mac = Buffer.from(local.slice(MAC_AT), 'latin1');
-  if (!timingSafeEqual(mac, Buffer.from(macOf(key, content), 'latin1'))) return undefined;
+  if (!isAuthentic(key, content, local.slice(MAC_AT))) return undefined;
   const emailId = `em_${content.slice(KIND_CHARACTERS, -NUMBER_CHARACTERS)}` as const;
   const number = fromBase32(content.slice(-NUMBER_CHARACTERS));
   if (content.startsWith(KINDS.bounce)) return { kind: 'bounce', emailId, attemptedOn: number * DAY_MS };
   return { kind: 'complaint', emailId, position: number === SHARED ? undefined : number - 1 };
+}
+
+function readRegistered(key: ReturnAddressKey, local: string): ReturnAddress | undefined {
+  const [, content = '', provider = '', mac = ''] = REGISTERED.exec(local) ?? [];
+  if (mac === '' || !isAuthentic(key, content, mac)) return undefined;
+  return { kind: 'feedback-loop', provider };
+}
+
+/** Returns the addresses of emails that are written anywhere in these texts. */
+export function findReturnAddresses(key: ReturnAddressKey, texts: Iterable<string>): ReturnAddress[] {
+  const tokens = new Set<string>();
+  for (const text of texts)
+    for (const [token] of text.matchAll(TOKENS)) if (tokens.size < MAX_TOKENS) tokens.add(token);
+  return [...tokens].flatMap((token) => readReturnAddress(key, token) ?? []);
+}
+
+/** Compares in constant time. Both texts have the same length. */
+function isAuthentic(key: ReturnAddressKey, content: string, mac: string): boolean {
+  return timingSafeEqual(Buffer.from(mac, 'latin1'), Buffer.from(macOf(key, content), 'latin1'));
 }
 
 function macOf(key: ReturnAddressKey, content: string): string {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { runProgram } from '../../src/cli/program.ts';
+import { openControlSocket } from '../../src/control-socket.ts';
+import { createLinks } from '../../src/links/links.ts';
 import type { Notice } from '../../src/mail/dsn/notice.ts';
 import { readReturnedMail } from '../../src/mail/dsn/read.ts';
 import {
@@ -9,13 +12,19 @@ import {
   storeBounce,
   storeComplaint,
 } from '../../src/queue/feedback.ts';
-import { bounceLocalPart, complaintLocalPart, returnAddressKeyOf } from '../../src/queue/return-path.ts';
+import {
+  bounceLocalPart,
+  complaintLocalPart,
+  feedbackLoopLocalPart,
+  returnAddressKeyOf,
+} from '../../src/queue/return-path.ts';
 import { recoverQueue } from '../../src/queue/worker.ts';
 import { BASE32_DIGITS } from '../../src/system/base32.ts';
 import { newId } from '../../src/system/ids.ts';
 import { type Campaign, openCampaign } from '../broadcasts/sending/campaign.ts';
 import { seededRandom } from '../faults/seeded-random.ts';
 import { POSTFIX } from '../mail/dsn/bounces.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -29,7 +38,7 @@ after(() => campaign[Symbol.asyncDispose]());
 
 const appOf = () => {
   const { app } = campaign.spool;
-  return { ...app, returnAddressKey: returnAddressKeyOf(app) };
+  return { ...app, returnAddressKey: returnAddressKeyOf(app), links: createLinks(app) };
 };
 
 /** Returns an address at which mail is received. */
@@ -75,6 +84,7 @@ function complain(sent: Complained): Promise<FeedbackResult> {
     feedbackType: 'abuse',
     userAgent: 'Provider FBL/1.0',
     originalRecipients: [],
+    fields: [],
     ...given,
   });
 }
@@ -339,6 +349,77 @@ test('a complaint about mail to several needs the name of the recipient, or an a
   assert.deepEqual(
     recipients.map((recipient: { status: string }) => recipient.status),
     ['complained', 'complained'],
+  );
+});
+
+/** Lets a complaint arrive at the address that is registered with a provider, with these fields of the message. */
+function complainToLoop(fields: Record<string, string>): Promise<FeedbackResult> {
+  return complain({
+    localPart: feedbackLoopLocalPart(appOf().returnAddressKey, 'yahoo'),
+    fields: Object.entries(fields).map(([name, value]) => ({ name, value })),
+  });
+}
+
+test('at a registered address, a token in the message that is returned names the email', async () => {
+  const { returnAddressKey } = appOf();
+  const attemptedAt = campaign.spool.clock.now() - 100 * DAY_MS;
+  for (const tokenIn of ['return-path', 'original-mail-from', 'x-forwarded', 'cfbl-feedback-id']) {
+    const id = await deliver([newReader()]);
+    const token =
+      tokenIn === 'cfbl-feedback-id'
+        ? complaintLocalPart(returnAddressKey, { emailId: id, position: 0 })
+        : bounceLocalPart(returnAddressKey, { emailId: id, attemptedAt });
+    assert.deepEqual(await complainToLoop({ [tokenIn]: `<${token}@bounce.example>` }), STORED, tokenIn);
+    assert.equal((await campaign.spool.email(id)).status, 'complained');
+  }
+});
+
+test('the operator is shown the address to register with a provider', async () => {
+  const { app } = campaign.spool;
+  const control = await openControlSocket(app);
+  const show = async (provider: string) => {
+    const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: campaign.spool.dataDir });
+    const code = await runProgram(['queue', 'feedback-address', provider], terminal);
+    return { code, output: terminal.output, errors: terminal.errors };
+  };
+  const { code, output } = await show('yahoo');
+  const local = feedbackLoopLocalPart(returnAddressKeyOf(app), 'yahoo');
+  assert.deepEqual([code, output.trim()], [0, `${local}@bounce.mx.postrider.example`]);
+  const refused = await show('Not a name');
+  assert.notEqual(refused.code, 0);
+  assert.match(refused.errors, /1 to 20 of a-z/);
+  await control.close();
+});
+
+test('without a token of the email, its Message-ID counts with the link to unsubscribe of the same reader', async () => {
+  const { links } = appOf();
+  const { tenantId } = campaign.spool;
+  const [to, other] = [newReader(), newReader()];
+  const id = await deliver([to, other]);
+  const before = await countRows();
+  const link = (address: string, owner: string = tenantId) => {
+    const subscription = { topicId: undefined, contactId: undefined, address };
+    return `<${links.unsubscribeUrl({ ...subscription, tenantId: owner as `ten_${string}` })}>`;
+  };
+  const messageId = `<${id}@sender.example>`;
+  const cases: [Record<string, string>, string][] = [
+    [{ 'message-id': messageId }, 'token'],
+    [{ 'list-unsubscribe': link(to) }, 'token'],
+    [{ 'message-id': messageId, 'list-unsubscribe': link(to).replace(/.{4}>$/, 'AAAA>') }, 'token'],
+    [{ 'message-id': messageId, 'list-unsubscribe': link('eve@readers.example') }, 'recipient'],
+    [{ 'message-id': messageId, 'list-unsubscribe': link(to, newId('ten', 0)) }, 'recipient'],
+  ];
+  for (const [fields, reason] of cases)
+    assert.deepEqual(await complainToLoop(fields), ignored(reason), JSON.stringify(fields));
+  assert.deepEqual(await countRows(), before);
+  assert.deepEqual(
+    await complainToLoop({ 'message-id': messageId, 'list-unsubscribe': link(other) }),
+    STORED,
+  );
+  const { recipients } = await campaign.spool.email(id);
+  assert.deepEqual(
+    recipients.map((recipient: { status: string }) => recipient.status),
+    ['delivered', 'complained'],
   );
 });
 

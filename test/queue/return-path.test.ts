@@ -3,6 +3,9 @@ import { test } from 'node:test';
 import {
   bounceLocalPart,
   complaintLocalPart,
+  feedbackLoopLocalPart,
+  findReturnAddresses,
+  isProviderName,
   readReturnAddress,
   returnAddressKeyOf,
 } from '../../src/queue/return-path.ts';
@@ -65,4 +68,32 @@ test('no change of a character, and no part of another address, makes an address
     if (changed === bounce || changed === other) continue;
     assert.equal(readReturnAddress(key, changed), undefined, changed);
   }
+});
+
+test('an address that is registered with a provider names it, and nobody can guess it', () => {
+  const yahoo = feedbackLoopLocalPart(key, 'yahoo');
+  assert.match(yahoo, /^f\+yahoo\.[0-9a-hjkmnp-tv-z]{24}$/);
+  assert.deepEqual(readReturnAddress(key, yahoo.toUpperCase()), { kind: 'feedback-loop', provider: 'yahoo' });
+  for (const text of [yahoo.replace('yahoo', 'gmail'), yahoo.slice(0, -1), 'f+yahoo.', 'f+', `${yahoo}0`])
+    assert.equal(readReturnAddress(key, text), undefined, text);
+  assert.equal(readReturnAddress(otherKey, yahoo), undefined);
+  assert.ok(feedbackLoopLocalPart(key, 'x'.repeat(20)).length <= 64);
+  assert.deepEqual(['yahoo', 'x'.repeat(20), '', 'Yahoo', 'a.b', 'x'.repeat(21)].map(isProviderName), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('the addresses of emails are found anywhere in a text, and only so many are checked', () => {
+  const texts = [`<${bounce.toUpperCase()}@bounce.example>`, 'nothing', `x;${complaint}; ${bounce}`];
+  assert.deepEqual(
+    findReturnAddresses(key, texts).map(({ kind }) => kind),
+    ['bounce', 'complaint', 'bounce'],
+  );
+  const forged = Array.from({ length: 100 }, () => `b+${newId('em', 0).slice(3)}${'0'.repeat(28)}`);
+  assert.deepEqual(findReturnAddresses(key, [...forged, bounce]), []);
 });

@@ -1,0 +1,65 @@
+/**
+ * Finds out which email a complaint is about. Reports hide the addresses of readers, so that only a token of ours in the message
+ * that they return names the email: in its return path, in the fields of RFC 9477, or in its link to unsubscribe.
+ */
+import type { EmailRow, RecipientRow } from '../db/tables.ts';
+import type { Links } from '../links/links.ts';
+import type { Subscription } from '../links/unsubscribe-token.ts';
+import { findValue, type HeaderField } from '../mail/mime/header.ts';
+import { findReturnAddresses, type ReturnAddress, type ReturnAddressKey } from './return-path.ts';
+
+/** The email that a complaint is about, and what is known about the reader. */
+export type ComplaintSource = {
+  emailId: EmailRow['id'];
+  /** Position of the recipient, when a token names one. */
+  position: RecipientRow['position'] | undefined;
+  /** The reader whom the link to unsubscribe names. */
+  reader: Pick<Subscription, 'tenantId' | 'address'> | undefined;
+  /** True when only the link of the reader is authenticated: the complaint then counts for this reader of this tenant alone. */
+  needsReader: boolean;
+};
+
+type Tokens = { returnAddressKey: ReturnAddressKey; links: Links };
+
+/** Matches a token in a link to unsubscribe (links/links.ts). */
+const UNSUBSCRIBE_TOKEN = /\/u\/([A-Za-z0-9_-]{40,600})/;
+/** Matches the Message-ID of an email (RFC 5322 section 3.6.4). */
+const MESSAGE_ID = /<(em_[0-9a-hjkmnp-tv-z]{26})@/;
+
+/**
+ * Returns the email of a complaint, or undefined when nothing authentic names one.
+ *
+ * @param address the address that the complaint came to
+ * @param fields the fields of the report and of the message that it returns
+ */
+export function findComplaintSource(
+  { returnAddressKey, links }: Tokens,
+  address: Extract<ReturnAddress, { kind: 'complaint' | 'feedback-loop' }>,
+  fields: readonly HeaderField[],
+): ComplaintSource | undefined {
+  const reader = findReader(links, fields);
+  if (address.kind === 'complaint') return sourceOf(address, reader);
+  const found = findReturnAddresses(
+    returnAddressKey,
+    fields.map(({ value }) => value),
+  );
+  const named = found.find(({ kind }) => kind === 'complaint') ?? found.find(({ kind }) => kind === 'bounce');
+  if (named && named.kind !== 'feedback-loop') return sourceOf(named, reader);
+  const emailId = MESSAGE_ID.exec(findValue(fields, 'message-id') ?? '')?.[1] as EmailRow['id'] | undefined;
+  if (emailId === undefined || !reader) return undefined;
+  return { emailId, position: undefined, reader, needsReader: true };
+}
+
+function sourceOf(
+  address: Exclude<ReturnAddress, { kind: 'feedback-loop' }>,
+  reader: ComplaintSource['reader'],
+): ComplaintSource {
+  const position = address.kind === 'complaint' ? address.position : undefined;
+  return { emailId: address.emailId, position, reader, needsReader: false };
+}
+
+function findReader(links: Links, fields: readonly HeaderField[]): ComplaintSource['reader'] {
+  const token = UNSUBSCRIBE_TOKEN.exec(findValue(fields, 'list-unsubscribe') ?? '')?.[1];
+  const subscription = token === undefined ? undefined : links.openUnsubscribeToken(token);
+  return subscription && { tenantId: subscription.tenantId, address: subscription.address };
+}
