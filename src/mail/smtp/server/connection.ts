@@ -39,7 +39,7 @@ const TOO_MANY_COMMANDS: Reply = {
   text: 'Too many commands without a message; the connection ends',
 };
 
-/** Serves one connection until it has ended. Never rejects. */
+/** Serves one connection until it has ended. Rejects only when no session can be opened. */
 export async function serveConnection(context: SmtpContext, socket: Socket): Promise<void> {
   const connection = openConnection(context, socket);
   context.connections.add(connection);
@@ -112,7 +112,7 @@ async function readProxiedAddresses({
 async function sendBanner(connection: Connection): Promise<void> {
   const { context, wire } = connection;
   context.metrics.sessionBegan();
-  const refusal = await ask(connection, 'connect', (session, client) => session.connect(client));
+  const refusal = await ask(connection, 'connect', (session) => session.connect(connection.client));
   // A client waits for the banner (RFC 5321 section 4.3.1). Bytes that it sent at once arrive by the next turn.
   await nextTurn();
   if (wire.hasInput) fault('early_talker', EARLY);

@@ -3,7 +3,7 @@
  * decides who may send what to whom, and keeps the messages. The server calls one method of a session at a time.
  */
 
-/** Client of a connection. A new value replaces it at EHLO, at STARTTLS and at MAIL. */
+/** Client of a connection. A new value replaces it at EHLO, at STARTTLS and for each transaction. */
 export type SmtpClient = {
   /** IP address of the client, which a trusted proxy may have named. IPv4 addresses are in their plain form. */
   address: string;

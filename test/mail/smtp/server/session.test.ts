@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Reply } from '../../../../src/mail/smtp/server/session.ts';
 import { AppError } from '../../../../src/system/errors.ts';
 import { readBody } from '../../../support/memory-smtp-session.ts';
-import { startServer, type TestClient } from './fixture.ts';
+import { STARTTLS, startServer, type TestClient } from './fixture.ts';
 
 const ENVELOPE = 'MAIL FROM:<a@sender.example>\r\nRCPT TO:<b@test.example>\r\n';
 const ACCEPTED: Reply = { code: 250, text: 'Kept' };
@@ -191,6 +191,34 @@ test('a listener that closes ends idle sessions at once and others after their m
   await closed;
   assert.equal(sessions.messages.length, 1);
   assert.equal(sessions.openSessions(), 0);
+});
+
+test('a listener that closes during a handshake ends the session after it', async (t) => {
+  const { dial, listener } = await startServer(t, { tls: STARTTLS });
+  const plain = dial();
+  await plain.reply();
+  assert.match(await plain.ask('STARTTLS\r\n'), /^220/);
+  const closed = listener.close();
+  const client = await plain.encrypt();
+  await expect(client, '421 4.3.2', 'closed');
+  client.socket.destroy();
+  await closed;
+});
+
+test('the reply to NOOP does not wait for that to the next command', async (t) => {
+  let accept = () => {};
+  const { dial } = await startServer(t, {
+    hooks: {
+      mail: () =>
+        new Promise((resolve) => {
+          accept = () => resolve(undefined);
+        }),
+    },
+  });
+  const client = await greet(dial());
+  assert.match(await client.ask('NOOP\r\nMAIL FROM:<>\r\n'), /^250 2\.0\.0/);
+  accept();
+  assert.match(await client.reply(), /^250 2\.1\.0/);
 });
 
 test('LMTP has its own greeting, and answers for each recipient', async (t) => {

@@ -51,6 +51,8 @@ export type Connection = {
 
 export type Transaction = {
   sender: Sender;
+  /** Client with the protocol of this transaction. */
+  client: SmtpClient;
   /** Number of accepted recipients. */
   recipients: number;
   /** True once the first BDAT has come. */
@@ -79,12 +81,12 @@ export const BAD_ARGUMENT: Reply = {
 
 /** Asks the session. An error that it throws is a refusal. */
 export async function ask(
-  { context, session, client }: Connection,
+  { context, session }: Connection,
   hook: 'connect' | 'ehlo' | 'mail' | 'rcpt',
-  question: (session: Session, client: SmtpClient) => Promise<Reply | undefined>,
+  question: (session: Session) => Promise<Reply | undefined>,
 ): Promise<Reply | undefined> {
   try {
-    const refusal = await question(session, client);
+    const refusal = await question(session);
     if (refusal) context.metrics.refused(hook);
     return refusal;
   } catch (error) {

@@ -28,7 +28,7 @@ async function greet(
   endTransaction(connection);
   const { context, client, wire } = connection;
   connection.client = { ...client, helo: argument, protocol: withTls(protocol, client.tls !== undefined) };
-  const refusal = await ask(connection, 'ehlo', (session, greeted) => session.ehlo(greeted));
+  const refusal = await ask(connection, 'ehlo', (session) => session.ehlo(connection.client));
   if (refusal) {
     connection.client = client;
     return refusal;

@@ -1,7 +1,7 @@
 /** MAIL (RFC 5321 section 4.1.1.2): begins a transaction. */
 import { parseMailParameters } from '../parameters.ts';
 import { parseReversePath } from '../path.ts';
-import type { Reply, SmtpClient } from '../session.ts';
+import type { Reply, SmtpProtocol } from '../session.ts';
 import { ask, BAD_SEQUENCE, type Command } from './command.ts';
 
 /** Spaces around the colon are not allowed, but common (RFC 5321 section 3.3). */
@@ -13,6 +13,13 @@ const NOT_UTF8: Reply = {
   code: 550,
   status: '5.6.7',
   text: 'An address that is not ASCII needs the parameter SMTPUTF8',
+};
+/** Protocols of a transaction with SMTPUTF8 (RFC 6531 section 4.3). */
+const UTF8_PROTOCOLS: Partial<Record<SmtpProtocol, SmtpProtocol>> = {
+  ESMTP: 'UTF8SMTP',
+  ESMTPS: 'UTF8SMTPS',
+  LMTP: 'UTF8LMTP',
+  LMTPS: 'UTF8LMTPS',
 };
 const TOO_LARGE: Reply = { code: 552, status: '5.3.4', text: 'The message is too large' };
 const ACCEPTED: Reply = { code: 250, status: '2.1.0', text: 'OK' };
@@ -35,17 +42,11 @@ export const mail: Command = {
       return TOO_LARGE;
     }
     const sender = { address: path.address, ...parameters };
-    connection.client = withUtf8(client, parameters.utf8);
-    const refusal = await ask(connection, 'mail', (session, sending) => session.mail(sender, sending));
+    const protocol = (parameters.utf8 && UTF8_PROTOCOLS[client.protocol]) || client.protocol;
+    const transaction = { sender, client: { ...client, protocol }, recipients: 0, isChunked: false };
+    const refusal = await ask(connection, 'mail', (session) => session.mail(sender, transaction.client));
     if (refusal) return refusal;
-    connection.transaction = { sender, recipients: 0, isChunked: false };
+    connection.transaction = transaction;
     return ACCEPTED;
   },
 };
-
-/** Returns the client with the protocol of this transaction (RFC 6531 section 4.3). */
-function withUtf8(client: SmtpClient, utf8: boolean): SmtpClient {
-  const plain = client.protocol.replace('UTF8SMTP', 'ESMTP').replace('UTF8', '');
-  const protocol = (utf8 ? `UTF8${plain.replace('ESMTP', 'SMTP')}` : plain) as SmtpClient['protocol'];
-  return protocol === client.protocol ? client : { ...client, protocol };
-}

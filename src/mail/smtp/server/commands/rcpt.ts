@@ -36,7 +36,7 @@ export const rcpt: Command = {
     const recipient = { address: path.address };
     const refusal = isFull
       ? TOO_MANY
-      : await ask(connection, 'rcpt', (session, client) => session.rcpt(recipient, client));
+      : await ask(connection, 'rcpt', (session) => session.rcpt(recipient, transaction.client));
     if (refusal) {
       refuse(connection, refusal);
       return undefined;

@@ -15,7 +15,7 @@ export async function receive(
   const { context } = connection;
   const body = new MessageBody(source, context.limits.messageBytes);
   try {
-    const answer = await takeMessage(connection, body);
+    const answer = await takeMessage(connection, body, transaction);
     if (body.failure instanceof MessageAbandoned) return;
     await body.discard();
     const replies = settle(connection, body, [answer].flat());
@@ -27,8 +27,9 @@ export async function receive(
 }
 
 async function takeMessage(
-  { context, session, client }: Connection,
+  { context, session }: Connection,
   body: MessageBody,
+  { client }: Transaction,
 ): Promise<Reply | readonly Reply[]> {
   try {
     return await session.data(body, client);
