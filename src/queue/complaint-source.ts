@@ -29,31 +29,29 @@ const MESSAGE_ID = /<(em_[0-9a-hjkmnp-tv-z]{26})@/;
 /**
  * Returns the email of a complaint, or undefined when nothing authentic names one.
  *
- * @param address the address that the complaint came to
+ * @param address the address that the complaint came to, unless it is one that is registered with a provider
  * @param fields the fields of the report and of the message that it returns
  */
 export function findComplaintSource(
   { returnAddressKey, links }: Tokens,
-  address: Extract<ReturnAddress, { kind: 'complaint' | 'feedback-loop' }>,
+  address: Extract<ReturnAddress, { kind: 'complaint' }> | undefined,
   fields: readonly HeaderField[],
 ): ComplaintSource | undefined {
   const reader = findReader(links, fields);
-  if (address.kind === 'complaint') return sourceOf(address, reader);
+  if (address) return sourceOf(address, reader);
   const found = findReturnAddresses(
     returnAddressKey,
     fields.map(({ value }) => value),
   );
-  const named = found.find(({ kind }) => kind === 'complaint') ?? found.find(({ kind }) => kind === 'bounce');
-  if (named && named.kind !== 'feedback-loop') return sourceOf(named, reader);
+  // An address for complaints may name the reader.
+  const named = found.find(({ kind }) => kind === 'complaint') ?? found[0];
+  if (named) return sourceOf(named, reader);
   const emailId = MESSAGE_ID.exec(findValue(fields, 'message-id') ?? '')?.[1] as EmailRow['id'] | undefined;
   if (emailId === undefined || !reader) return undefined;
   return { emailId, position: undefined, reader, needsReader: true };
 }
 
-function sourceOf(
-  address: Exclude<ReturnAddress, { kind: 'feedback-loop' }>,
-  reader: ComplaintSource['reader'],
-): ComplaintSource {
+function sourceOf(address: ReturnAddress, reader: ComplaintSource['reader']): ComplaintSource {
   const position = address.kind === 'complaint' ? address.position : undefined;
   return { emailId: address.emailId, position, reader, needsReader: false };
 }

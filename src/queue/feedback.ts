@@ -18,7 +18,7 @@ import { type ComplaintSource, findComplaintSource } from './complaint-source.ts
 import { bounceSubType } from './outcome/bounce-subtype.ts';
 import { classifyNotice } from './outcome/classify.ts';
 import { storable } from './outcome/outcome.ts';
-import { type ReturnAddressKey, readReturnAddress } from './return-path.ts';
+import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from './return-path.ts';
 import type { Complaint, Transition } from './state/transition.ts';
 import { type Change, changeRecipients, findMessage, listRecipients, type SpooledMessage } from './store.ts';
 import { suppressRecipient } from './suppress.ts';
@@ -96,10 +96,11 @@ export async function storeComplaint(
   { localPart, arrivedAt, isSigned, feedbackType, userAgent, originalRecipients, fields }: ReturnedComplaint,
 ): Promise<FeedbackResult> {
   const address = readReturnAddress(app.returnAddressKey, localPart);
-  if (!address || address.kind === 'bounce') return { kind: 'ignored', reason: 'address' };
+  const isRegistered = readFeedbackLoopAddress(app.returnAddressKey, localPart) !== undefined;
+  if (address?.kind !== 'complaint' && !isRegistered) return { kind: 'ignored', reason: 'address' };
   if (!isSigned) return { kind: 'ignored', reason: 'unsigned' };
   if (!COMPLAINT_TYPES.has(feedbackType)) return { kind: 'ignored', reason: 'type' };
-  const source = findComplaintSource(app, address, fields);
+  const source = findComplaintSource(app, address?.kind === 'complaint' ? address : undefined, fields);
   if (!source) return { kind: 'ignored', reason: 'token' };
   const cleaned = userAgent === null ? null : cleanForeignText(userAgent);
   const complaint = { feedbackType, userAgent: cleaned, arrivedAt };

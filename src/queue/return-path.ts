@@ -28,11 +28,6 @@ export type ReturnAddress =
       emailId: EmailRow['id'];
       /** Position of the recipient who got the address. Undefined when all recipients of the email got the same one. */
       position: RecipientRow['position'] | undefined;
-    }
-  | {
-      kind: 'feedback-loop';
-      /** Name that the operator gave to the provider. */
-      provider: string;
     };
 
 /** The key that authenticates addresses, with 32 bytes. */
@@ -107,7 +102,6 @@ function localPart(key: ReturnAddressKey, { kind, emailId, number }: Named): str
 /** Returns what a local part stands for, or undefined when it is not one that this installation made. */
 export function readReturnAddress(key: ReturnAddressKey, text: string): ReturnAddress | undefined {
   const local = text.toLowerCase();
-  if (local.startsWith(FEEDBACK_LOOP)) return readRegistered(key, local);
   if (!LOCAL_PART.test(local)) return undefined;
   const content = local.slice(0, MAC_AT);
   if (!isAuthentic(key, content, local.slice(MAC_AT))) return undefined;
@@ -117,10 +111,10 @@ export function readReturnAddress(key: ReturnAddressKey, text: string): ReturnAd
   return { kind: 'complaint', emailId, position: number === SHARED ? undefined : number - 1 };
 }
 
-function readRegistered(key: ReturnAddressKey, local: string): ReturnAddress | undefined {
-  const [, content = '', provider = '', mac = ''] = REGISTERED.exec(local) ?? [];
-  if (mac === '' || !isAuthentic(key, content, mac)) return undefined;
-  return { kind: 'feedback-loop', provider };
+/** Returns the provider that an address was registered with, or undefined when it is not one of this installation's. */
+export function readFeedbackLoopAddress(key: ReturnAddressKey, text: string): string | undefined {
+  const [, content = '', provider, mac = ''] = REGISTERED.exec(text.toLowerCase()) ?? [];
+  return provider !== undefined && isAuthentic(key, content, mac) ? provider : undefined;
 }
 
 /** Returns the addresses of emails that are written anywhere in these texts. */
