@@ -17,14 +17,17 @@ const MAX_ERROR_LINES = 40;
 
 const { channel } = process;
 if (!channel) throw new Error('test-host.ts runs as a child of run-files.ts');
-let runs = 0;
+/** Number of earlier runs of each file, by its URL. */
+const runs = new Map<string, number>();
 let file = '';
 
-// A test file is evaluated again each time it is run. The modules that it imports are shared.
+// A test file is evaluated again each time it is run. The modules that it imports are shared. The first run has the plain
+// URL, because Node keeps compiled modules by their URL.
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);
-    return resolved.url === file ? { ...resolved, url: `${resolved.url}?run=${runs}` } : resolved;
+    const run = runs.get(file) ?? 0;
+    return resolved.url === file && run > 0 ? { ...resolved, url: `${file}?run=${run}` } : resolved;
   },
 });
 
@@ -35,7 +38,6 @@ process.on('message', (request: HostRequest) => {
 });
 
 async function runFile(request: { file: string; testMs: number }): Promise<void> {
-  runs += 1;
   file = pathToFileURL(request.file).href;
   channel?.unref();
   const before = process.cpuUsage();
@@ -45,6 +47,7 @@ async function runFile(request: { file: string; testMs: number }): Promise<void>
     const { user, system } = process.cpuUsage(before);
     process.send?.({ event: sendable(event), cpuMs: (user + system) / 1000 });
   }
+  runs.set(file, (runs.get(file) ?? 0) + 1);
 }
 
 function sendable(event: TestEvent): TestEvent {
