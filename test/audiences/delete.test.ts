@@ -5,6 +5,7 @@ import { clearDeleted } from '../../src/audiences/delete.ts';
 import { createAudienceSweep } from '../../src/audiences/worker.ts';
 import { startWork } from '../../src/system/worker.ts';
 import { openTestApp } from '../support/test-app.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const world = await openTestApp();
 after(() => world.close());
@@ -100,10 +101,7 @@ test('the worker clears what is deleted before and after its start, without bein
   const later = await audienceOf(ADDRESSES);
   await request('DELETE', `/v1/audiences/${later}`);
   for (const id of [before, later]) {
-    for (let looks = 0; (await rowsOf(id)).some((count) => count > 0); looks++) {
-      assert.ok(looks < 10_000, 'the worker does not clear it');
-      await new Promise((done) => setImmediate(done));
-    }
+    await waitUntil(async () => (await rowsOf(id)).every((count) => count === 0), 'the worker clears it');
   }
   await work.stop(1_000);
   assert.deepEqual(await world.app.db.commit(clearDeleted, { limit: 1 }), false);

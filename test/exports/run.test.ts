@@ -6,10 +6,10 @@ import { exportJobs } from '../../src/exports/run.ts';
 import { releaseJobs } from '../../src/jobs/store.ts';
 import { createJobSweep, startJobs } from '../../src/jobs/worker.ts';
 import { AppError } from '../../src/system/errors.ts';
-import { nextTurn } from '../../src/system/next-turn.ts';
 import { exportCsv, exportHandlers, importCsv, leaseExportsOf, runExport } from '../imports/jobs.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 const DAY_MS = 86_400_000;
@@ -35,7 +35,8 @@ test('an export that is asked for is written by the worker, and its file is down
     const { status, body } = await open.request('POST', PATH);
     assert.deepEqual([status, body.status, body.sizeBytes], [202, 'queued', null]);
     const { request } = open;
-    while ((await request('GET', `/v1/exports/${body.id}`)).body.status !== 'completed') await nextTurn();
+    const statusNow = async () => (await request('GET', `/v1/exports/${body.id}`)).body.status;
+    await waitUntil(async () => (await statusNow()) === 'completed');
     const file = await request('GET', `/v1/exports/${body.id}/file`);
     assert.equal(file.body, 'email,reason,sourceEmailId,diagnostic,createdAt\r\n');
     assert.equal(file.headers['content-type'], 'text/csv; charset=utf-8');

@@ -8,25 +8,14 @@ import { createImport } from '../../src/imports/create.ts';
 import { type ImportApp, importJobs } from '../../src/imports/run.ts';
 import { createJobSweep, startJobs } from '../../src/jobs/worker.ts';
 import { AppError } from '../../src/system/errors.ts';
-import { nextTurn } from '../../src/system/next-turn.ts';
 import type { RunningWork } from '../../src/system/worker.ts';
 import { importCsv, importHandlers, lease, newAudience, runImport, sendCsv } from '../imports/jobs.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 const NOW = Date.UTC(2026, 10, 20);
 const DAY_MS = 86_400_000;
-
-/** Maximum number of turns of the event loop, which take a few seconds. */
-const MAX_TURNS = 20_000;
-
-async function until(what: () => Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < MAX_TURNS; turn++) {
-    if (await what()) return;
-    await nextTurn();
-  }
-  assert.fail('what was waited for has not happened');
-}
 
 function startImports(app: ImportApp & Pick<App, 'wakeups' | 'random'>): RunningWork {
   return startJobs(app, importJobs(app, importHandlers));
@@ -42,7 +31,7 @@ test('a new file wakes the worker, which imports it at once', async () => {
   try {
     const { body } = await sendCsv(open, '/v1/suppressions/imports', 'email\na@b.example\n');
     assert.equal(body.status, 'queued');
-    await until(async () => (await statusOf(open, body.id)) === 'completed');
+    await waitUntil(async () => (await statusOf(open, body.id)) === 'completed');
   } finally {
     await worker.stop(5_000);
   }
@@ -55,13 +44,13 @@ test('a job of an earlier start continues at once, and stopping the worker waits
   const { body } = await sendCsv(open, `/v1/audiences/${audienceId}/contacts/imports`, `email\n${rows}`);
   await lease(open);
   const first = startImports(open.app);
-  await until(async () => (await open.request('GET', `/v1/imports/${body.id}`)).body.rows > 0);
+  await waitUntil(async () => (await open.request('GET', `/v1/imports/${body.id}`)).body.rows > 0);
   await first.stop(5_000);
   const { body: stopped } = await open.request('GET', `/v1/imports/${body.id}`);
   assert.equal(stopped.status, 'running');
   assert.ok(stopped.rows < 20_000, String(stopped.rows));
   const second = startImports(open.app);
-  await until(async () => (await statusOf(open, body.id)) === 'completed');
+  await waitUntil(async () => (await statusOf(open, body.id)) === 'completed');
   await second.stop(5_000);
   const { body: ended } = await open.request('GET', `/v1/imports/${body.id}`);
   assert.deepEqual([ended.rows, ended.created], [20_000, 20_000]);
@@ -85,7 +74,7 @@ test('an import that cannot use its file is retried, each time after a longer de
   try {
     const { body } = await sendCsv(open, '/v1/suppressions/imports', 'email\na@b.example\n');
     for (const [index, pauseMs] of [5_000, 10_000, 20_000, 40_000].entries()) {
-      await until(async () => {
+      await waitUntil(async () => {
         const { dueAt } = await open.app.db.read.selectFrom('jobs').select('dueAt').executeTakeFirstOrThrow();
         const pause = (dueAt ?? 0) - NOW - (attemptedAt[index] ?? 0);
         return attemptedAt.length === index + 1 && pause >= pauseMs && pause < pauseMs + 1_000;
@@ -93,12 +82,12 @@ test('an import that cannot use its file is retried, each time after a longer de
       assert.equal(await statusOf(open, body.id), 'running');
       await clock.advance(pauseMs - 1_000);
       assert.equal(attemptedAt.length, index + 1);
-      await until(async () => {
+      await waitUntil(async () => {
         await clock.advance(10);
         return attemptedAt.length > index + 1;
       });
     }
-    await until(async () => (await statusOf(open, body.id)) === 'completed');
+    await waitUntil(async () => (await statusOf(open, body.id)) === 'completed');
   } finally {
     await worker.stop(5_000);
   }
@@ -118,9 +107,9 @@ test('an import whose file cannot be read for a day has failed, says why, and ca
   const worker = startImports({ ...open.app, blobs });
   try {
     const { body } = await sendCsv(open, '/v1/suppressions/imports', 'email\na@b.example\n');
-    await until(async () => runs === 1);
+    await waitUntil(async () => runs === 1);
     await clock.advance(DAY_MS);
-    await until(async () => {
+    await waitUntil(async () => {
       await clock.advance(10_000);
       return (await statusOf(open, body.id)) === 'failed';
     });
@@ -128,7 +117,7 @@ test('an import whose file cannot be read for a day has failed, says why, and ca
     const { body: ended } = await open.request('GET', `/v1/imports/${body.id}`);
     assert.match(ended.error, /24 hours \(EIO\)/);
     // A write that waited while the clock was moved counts as a slow disk.
-    await until(async () => open.app.db.pendingWrites === 0);
+    await waitUntil(async () => open.app.db.pendingWrites === 0);
     const deleted = await open.request('DELETE', `/v1/imports/${body.id}`);
     assert.equal(deleted.status, 204, JSON.stringify(deleted.body));
   } finally {
@@ -164,9 +153,9 @@ test('a tenant with many files does not delay another tenant', async () => {
   const worker = startImports(open.app);
   const ended = () =>
     open.app.db.read.selectFrom('jobs').select('id').where('finishedAt', 'is not', null).execute();
-  await until(async () => (await ended()).some(({ id }) => id === theirs.id));
+  await waitUntil(async () => (await ended()).some(({ id }) => id === theirs.id));
   assert.ok((await ended()).length <= 3);
-  await until(async () => (await ended()).length === 6);
+  await waitUntil(async () => (await ended()).length === 6);
   await worker.stop(5_000);
 });
 

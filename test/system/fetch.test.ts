@@ -9,6 +9,7 @@ import { UnresolvedHostError } from '../../src/system/fetch/addresses.ts';
 import { BudgetExhaustedError, MAX_INFORMATIONAL_RESPONSES } from '../../src/system/fetch/answer.ts';
 import { createFetch, type HttpRequest } from '../../src/system/fetch.ts';
 import { listenOnLoopback } from '../support/loopback.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { zoneDns } from '../support/zone-dns.ts';
 
 type Receiver = { port: number; requests: number; connections: number; open: Set<Socket> };
@@ -480,9 +481,9 @@ test('a connection is not kept while more than 128 are open', async (context) =>
   const fetch = open();
   const url = `http://127.0.0.1:${receiver.port}/`;
   const posts = Array.from({ length: 150 }, () => fetch(post(url, { timeoutMs: 600_000 })));
-  while (receiver.requests < 150) await new Promise((done) => setImmediate(done));
+  await waitUntil(() => receiver.requests === 150);
   gate.resolve();
   await Promise.all(posts);
-  while (receiver.open.size > 128) await new Promise((done) => setImmediate(done));
+  await waitUntil(() => receiver.open.size <= 128);
   assert.equal(receiver.open.size, 128);
 });

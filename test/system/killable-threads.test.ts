@@ -40,13 +40,13 @@ function openThreads(
   /** Where a job ran, or what became of it. */
   const start = (order: Order, owner = 'a') => threads.run(order, { timeoutMs, waitTimeoutMs, owner });
   const run = async (what: Order['what'], owner?: string) => summary(await start({ what }, owner));
-  /** A job that never ends by itself, in its thread. */
-  const spin = async (owner?: string) => {
+  /** Starts a job that never ends by itself. It blocks its thread without using the processor. */
+  const hang = async (owner?: string) => {
     const begun = new Int32Array(new SharedArrayBuffer(4));
-    const outcome = start({ what: 'spin', begun }, owner).then(summary);
+    const outcome = start({ what: 'hold', begun, release: new Int32Array(new SharedArrayBuffer(4)) }, owner);
     const wait = Atomics.waitAsync(begun, 0, 0);
     await wait.value;
-    return { outcome };
+    return { outcome: outcome.then(summary) };
   };
   /** A job that has begun, and ends when it is told to. */
   const hold = async (owner?: string) => {
@@ -78,7 +78,7 @@ function openThreads(
     const releases = await Promise.all([hold(), hold()]);
     return Promise.all(releases.map((release) => release()));
   };
-  return { clock, threads, start, run, spin, hold, wait, twoPlaces };
+  return { clock, threads, start, run, hang, hold, wait, twoPlaces };
 }
 
 function summary(outcome: ThreadOutcome<string>): string {
@@ -131,11 +131,11 @@ test('no more threads are started than jobs are waiting', async (t) => {
 });
 
 test('a job that does not end is ended by the clock, others run meanwhile, and a new thread takes its place', async (t) => {
-  const { clock, run, spin } = openThreads(t, { threads: 2, quickJobMs: 1 });
-  const first = await spin();
+  const { clock, run, hang } = openThreads(t, { threads: 2, quickJobMs: 1 });
+  const first = await hang();
   const other = await run('where');
   assert.match(other, /^thread/);
-  const second = await spin();
+  const second = await hang();
   const waiting = run('where');
   await clock.advance(1_999);
   assert.equal(await isSettled(Promise.race([first.outcome, second.outcome, waiting])), false);
@@ -171,8 +171,8 @@ test('threads start with the first job; one that cannot start costs a job each t
 });
 
 test('a job beyond the maximum of waiting jobs fails at once', async (t) => {
-  const { run, spin, threads } = openThreads(t);
-  await spin();
+  const { run, hang, threads } = openThreads(t);
+  await hang();
   const waiting = [run('where'), run('where'), run('where')];
   assert.equal(await run('where'), 'crowded: 3 jobs are waiting');
   assert.equal(await isSettled(Promise.race(waiting)), false);
@@ -180,8 +180,8 @@ test('a job beyond the maximum of waiting jobs fails at once', async (t) => {
 });
 
 test('a job waits only so long for a thread, and is not run after that', async (t) => {
-  const { clock, run, spin, start } = openThreads(t, { waitTimeoutMs: 500 });
-  await spin();
+  const { clock, run, hang, start } = openThreads(t, { waitTimeoutMs: 500 });
+  await hang();
   const begun = new Int32Array(new SharedArrayBuffer(4));
   const late = start({ what: 'where', begun });
   await clock.advance(499);
@@ -194,8 +194,8 @@ test('a job waits only so long for a thread, and is not run after that', async (
 });
 
 test('the time a job waited is not counted as its own', async (t) => {
-  const { clock, run, spin, start } = openThreads(t, { waitTimeoutMs: 3_000 });
-  await spin();
+  const { clock, run, hang, start } = openThreads(t, { waitTimeoutMs: 3_000 });
+  await hang();
   const begun = new Int32Array(new SharedArrayBuffer(4));
   const next = start({ what: 'spin', begun }).then(summary);
   const begins = Atomics.waitAsync(begun, 0, 0);
@@ -314,8 +314,8 @@ test('owners whose jobs were slow leave a thread to the others, for ten minutes'
 });
 
 test('a job that has run for longer than a quick one holds its owner to one thread before it ends', async (t) => {
-  const { clock, spin, run } = openThreads(t, { threads: 2, quickJobMs: 100 });
-  await spin('slow');
+  const { clock, hang, run } = openThreads(t, { threads: 2, quickJobMs: 100 });
+  await hang('slow');
   await clock.advance(100);
   const next = run('where', 'slow');
   assert.match(await run('where', 'quick'), /^thread/);
@@ -325,9 +325,9 @@ test('a job that has run for longer than a quick one holds its owner to one thre
 });
 
 test('an owner whose job has ended its thread counts as slow, however soon that was', async (t) => {
-  const { spin, run, threads } = openThreads(t, { threads: 2, quickJobMs: 100 });
+  const { hang, run, threads } = openThreads(t, { threads: 2, quickJobMs: 100 });
   assert.match(await run('exit', 'slow'), /^died/);
-  await spin('slow');
+  await hang('slow');
   const next = run('where', 'slow');
   assert.match(await run('where', 'quick'), /^thread/);
   assert.equal(await isSettled(next), false);
@@ -411,8 +411,8 @@ test('the jobs of a thread that dies are run once more, and the cause of its dea
 });
 
 test('closing ends what runs and what waits, and nothing is begun after it', async (t) => {
-  const { run, spin, threads } = openThreads(t);
-  const running = await spin();
+  const { run, hang, threads } = openThreads(t);
+  const running = await hang();
   const waiting = run('where');
   await threads.close();
   assert.match(await running.outcome, /^closed: /);

@@ -7,6 +7,7 @@ import { listen, open } from '../../http/connection.ts';
 import { conforming } from '../../support/conformance.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp } from '../../support/test-app.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 
 const NOW = 1_800_000_000_000;
 const clock = createFakeClock(NOW);
@@ -184,9 +185,9 @@ for (const asked of ['retrieval', 'trial'] as const) {
       waits.write(bytes);
       while ((await slices) < 1) await nextTurn();
       leaves.write(bytes);
-      while (begun < 2) await nextTurn();
+      await waitUntil(() => begun === 2);
       leaves.socket.destroy();
-      while (ended < 1) await nextTurn();
+      await waitUntil(() => ended === 1);
       goOn();
       const { status } = await waits.answer();
       assert.equal(status, 200);

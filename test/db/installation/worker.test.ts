@@ -11,9 +11,9 @@ import { advanceInstallation } from '../../../src/db/installation/store.ts';
 import { followClock, startInstallationWork } from '../../../src/db/installation/worker.ts';
 import { DUE_WORKS, startDaemon } from '../../../src/main.ts';
 import { ClockWatch } from '../../../src/system/clock-watch.ts';
-import { nextTurn } from '../../../src/system/next-turn.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../../support/test-app.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { temporaryDirectory } from '../open.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
@@ -76,7 +76,7 @@ test('after a start with the clock an hour back, mail that was due leaves at onc
     assert.equal(clockWatch.behindMs, HOUR_MS);
     const statusOf = async (id: string) =>
       (await db.read.selectFrom('messages').select('status').where('id', '=', id).executeTakeFirst())?.status;
-    while ((await statusOf(due)) !== 'delivered') await nextTurn();
+    await waitUntil(async () => (await statusOf(due)) === 'delivered');
     assert.equal(await statusOf(scheduled), 'queued');
     const { dueAt } = await db.read
       .selectFrom('recipients')
@@ -244,10 +244,10 @@ test('a clock that is set back while the daemon runs is noticed within a minute;
   assert.deepEqual([moves, lines], [[], []]);
   const work = startInstallationWork(app, works);
   await base.advance(MINUTE_MS);
-  while ((await stored()) !== NOW + HOUR_MS + MINUTE_MS) await nextTurn();
+  await waitUntil(async () => (await stored()) === NOW + HOUR_MS + MINUTE_MS);
   offsetMs = -HOUR_MS;
   await base.advance(MINUTE_MS);
-  while ((await stored()) !== NOW + 2 * MINUTE_MS) await nextTurn();
+  await waitUntil(async () => (await stored()) === NOW + 2 * MINUTE_MS);
   const setBack = { now: NOW + 2 * MINUTE_MS, setBackMs: HOUR_MS };
   assert.deepEqual(
     moves,

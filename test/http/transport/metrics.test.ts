@@ -5,6 +5,7 @@ import { serveMetrics } from '../../../src/http/transport/metrics.ts';
 import { createByteBudget } from '../../../src/system/guards/byte-budget.ts';
 import { createMetrics } from '../../../src/system/metrics.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { head, listen, open } from '../connection.ts';
 import { serve } from '../serve.ts';
 
@@ -41,7 +42,7 @@ test('answers are counted by method, route and status, and never by path', async
 test('the bytes of bodies in flight are shown, and bodies that exceeded the budget are counted', async () => {
   const peer = await open(await listen(server));
   peer.write(head('/things', 700_000));
-  while (bodies.usedBytes === 0) await new Promise(setImmediate);
+  await waitUntil(() => bodies.usedBytes > 0);
   assert.ok((await lines()).includes('postrider_http_body_bytes_in_flight 700000'));
   const refused = await send({
     method: 'POST',

@@ -7,6 +7,7 @@ import { reserveResponse } from '../../../src/http/transport/response-budget.ts'
 import { createByteBudget } from '../../../src/system/guards/byte-budget.ts';
 import { createMetrics } from '../../../src/system/metrics.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
+import { waitUntil } from '../../support/wait-until.ts';
 import { listen, open } from '../connection.ts';
 import { serve } from '../serve.ts';
 
@@ -138,7 +139,7 @@ test('a stream that exceeds the budget is closed, and no cache stores the refusa
   assert.equal(status, 503);
   for (const name of ['cache-control', 'etag', 'content-disposition']) assert.equal(headers[name], undefined);
   assert.match(String(headers['content-type']), /^application\/json/);
-  while (closed.length < 2) await new Promise(setImmediate);
+  await waitUntil(() => closed.length === 2);
   assert.equal(read, 1, 'nothing more was read');
   release();
   await held;
@@ -155,14 +156,14 @@ test('a response counts until its client has read it or disconnected', async () 
       const client = budget.usedBytes === 0 && reader.socket.bytesWritten === 0 ? reader : leaver;
       client.socket.pause();
       client.write(request);
-      while (budget.usedBytes === 0) await new Promise(setImmediate);
+      await waitUntil(() => budget.usedBytes > 0);
       const other = await open(port);
       other.write('GET /size/100000 HTTP/1.1\r\nHost: a\r\nX-Holder: a\r\n\r\n');
       assert.equal((await other.answer()).status, 503);
       other.socket.destroy();
       assert.equal(budget.usedBytes, UNREAD_BYTES);
       ends();
-      while (budget.usedBytes > 0) await new Promise(setImmediate);
+      await waitUntil(() => budget.usedBytes === 0);
     }
     reader.socket.destroy();
   } finally {
@@ -177,10 +178,10 @@ test('a connection whose client does not read is closed, and its bytes are relea
     client.socket.pause();
     client.write(`GET /size/${UNREAD_BYTES} HTTP/1.1\r\nHost: a\r\nX-Holder: a\r\n\r\n`);
     while (budget.usedBytes === 0) await new Promise(setImmediate);
-    while (budget.usedBytes > 0) await new Promise(setImmediate);
+    await waitUntil(() => budget.usedBytes === 0);
     const connections = () =>
       new Promise<number>((resolve) => server.server.getConnections((_error, count) => resolve(count)));
-    while ((await connections()) > 0) await new Promise(setImmediate);
+    await waitUntil(async () => (await connections()) === 0);
     assert.equal(budget.usedBytes, 0);
     client.socket.destroy();
   } finally {
