@@ -9,8 +9,8 @@ import { turn } from './turns.ts';
 import { openBadInput, type Route } from './world.ts';
 
 const LONG_TEXT_CHARACTERS = 10_000_000;
-/** Below the least limit there is. */
-const TEXT_CHARACTERS = 7_000_000;
+/** Below the least limit there is. Anything quadratic in it would take minutes. */
+const TEXT_CHARACTERS = 2_000_000;
 const DEEP_LEVELS = 1_000_000;
 /** They take more than the others, for attachments. */
 const LONG_BODIES = ['/v1/emails', '/v1/emails/batch'];
@@ -28,6 +28,7 @@ function numbers(): string[] {
   ];
 }
 
+/** Fields that take long texts share these out, because one reader of text serves them all. */
 const FILLERS = ['x', '\\u0000', '\\"', '{{', '<', ' '];
 const DEEP_LISTS = `${'['.repeat(DEEP_LEVELS)}${']'.repeat(DEEP_LEVELS)}`;
 const DEEP_OBJECTS = `${'{"a":'.repeat(DEEP_LEVELS)}1${'}'.repeat(DEEP_LEVELS)}`;
@@ -83,7 +84,8 @@ for (const [place, route] of world.routes.entries()) {
       await bears(route, spoiled(route, field, `"${'x'.repeat(TEXT_CHARACTERS)}"`), field);
       const [first = 'x'] = fields;
       // Elsewhere they are too large, and refused unread (unsound.test.ts).
-      for (const filler of LONG_BODIES.includes(url) ? FILLERS : []) {
+      const at = LONG_BODIES.indexOf(url);
+      for (const filler of at < 0 ? [] : turn(FILLERS, at, LONG_BODIES.length)) {
         const text = `"${filler.repeat(LONG_TEXT_CHARACTERS / filler.length)}"`;
         await bears(route, spoiled(route, first, text), `${first} of ${filler}`);
       }
@@ -92,9 +94,9 @@ for (const [place, route] of world.routes.entries()) {
   test(`${name} refuses what is nested a million deep, and what has a million parts`, () =>
     withoutStall(name, async () => {
       const [field = 'x'] = fields;
-      const inField = [DEEP_LISTS, DEEP_OBJECTS, COUNTLESS].map((text) => spoiled(route, field, text));
       // One parser measures the bodies of all routes before they are parsed.
-      for (const payload of turn([DEEP_LISTS, ...inField], place, 4)) {
+      for (const text of turn([undefined, DEEP_LISTS, DEEP_OBJECTS, COUNTLESS], place, 4)) {
+        const payload = text === undefined ? DEEP_LISTS : spoiled(route, field, text);
         assert.equal(await bears(route, payload, payload.slice(0, 100)), 400, payload.slice(0, 100));
       }
     }));
