@@ -8,8 +8,11 @@ import { registerHooks } from 'node:module';
 import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
+import fc from 'fast-check';
 import type { HostRequest, TestEvent } from './run-files.ts';
 
+/** Property tests try the same values in each run, so that a red test stays red. A date. */
+const SEED = 20_260_301;
 /** The events that the parent prints or counts. */
 const SENT = new Set(['test:start', 'test:pass', 'test:fail', 'test:diagnostic', 'test:summary']);
 /** Maximum number of lines that are shown of an error, so that it fits on one screen. */
@@ -20,6 +23,7 @@ if (!channel) throw new Error('test-host.ts runs as a child of run-files.ts');
 /** Number of earlier runs of each file, by its URL. */
 const runs = new Map<string, number>();
 let file = '';
+fc.configureGlobal({ seed: SEED });
 
 // A test file is evaluated again each time it is run. The modules that it imports are shared. The first run has the plain
 // URL, because Node keeps compiled modules by their URL.
