@@ -56,7 +56,7 @@ test('no subject and no display name adds a line to the header', async () => {
         'ASCII alone, and no bare CR or LF',
       );
     }),
-    300,
+    150,
   );
   assert.ok(accepted > 50, `${accepted} were accepted`);
 });
