@@ -74,10 +74,13 @@ type Api = (
 // biome-ignore lint/suspicious/noExplicitAny: what an API answered is what the test is about to find out.
 type ApiAnswer = { status: number; headers: Headers; body: any };
 
-/** Each answer is checked against the document that the daemon serves. */
+/**
+ * Each answer is checked against the document that the daemon serves. A daemon on a busy machine may shed a request
+ * before it begins; the client then tries again, as it should.
+ */
 function apiOf(address: string, key: string): Api {
   let conformance: Conformance | undefined;
-  return async (method, path, body, headers = {}) => {
+  const ask: Api = async (method, path, body, headers = {}) => {
     const response = await fetch(`${address}${path}`, {
       method,
       headers: {
@@ -92,6 +95,14 @@ function apiOf(address: string, key: string): Api {
     conformance ??= await conformanceAt(address);
     conformance.check({ method, url: path, status, headers: Object.fromEntries(response.headers), text });
     return { status, headers: response.headers, body: JSON.parse(text) };
+  };
+  return async (...request) => {
+    let answer = await ask(...request);
+    await until('an answer other than 503', async () => {
+      if (answer.status === 503) answer = await ask(...request);
+      return answer.status !== 503;
+    });
+    return answer;
   };
 }
 
