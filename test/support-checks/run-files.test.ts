@@ -29,7 +29,7 @@ after(() => rmSync(directory, { recursive: true }));
 /** Together: they mostly wait. */
 const runs = {
   passing: run(['passes', 'passes']),
-  late: run(['never-ends', 'passes'], { testMs: 500 }),
+  late: run(['never-ends', 'passes'], { testMs: 500, fileMs: 2 * FILE_MS }),
   still: run(['stands-still', 'passes'], { fileMs: FILE_MS }),
   staying: run(['stays', 'passes'], { fileMs: FILE_MS }),
   stillAtExit: run(['stands-still-at-exit', 'passes']),
