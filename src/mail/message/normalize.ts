@@ -1,0 +1,175 @@
+/**
+ * Prepares a message that arrives for storage, in one pass over its pieces: a bare LF becomes CRLF (RFC 5321 section 2.3.8),
+ * and Authentication-Results fields that claim to be ours are removed (RFC 8601 section 5). The size of the header block
+ * and the number of hops are limited. Signatures are verified over the original bytes, elsewhere.
+ */
+import { CR, LF, SPACE, TAB } from '../octets.ts';
+import { namesAuthservId } from './results-owner.ts';
+
+/**
+ * Maximum size and number of lines of the header block. Programs that read headers later, here and elsewhere, take long
+ * for longer ones. Our own limits.
+ */
+export const MAX_HEADER_BYTES = 256 * 1024;
+export const MAX_HEADER_LINES = 1_000;
+/** Maximum number of Received fields, the same as in Postfix. A message with more goes round in circles (RFC 5321 section 6.3). */
+export const MAX_RECEIVED_FIELDS = 50;
+/** Maximum length of a field that is kept for the caller. A longer one is cut. Our own limit. */
+const MAX_KEPT_BYTES = 8_192;
+
+/** The limit that a message has exceeded. */
+export type HeaderExcess = 'header_bytes' | 'header_lines' | 'received_fields';
+
+type NormalizerOptions = {
+  /** Name of this installation in Authentication-Results fields. */
+  authservId: string;
+  /** Names, in lower case, of the fields whose text is kept for the caller. */
+  keep: ReadonlySet<string>;
+};
+
+/**
+ * Maximum length of a name with its colon: a line has at most 998 characters (RFC 5322 section 2.1.1), and some more white
+ * space may stand before the colon.
+ */
+const MAX_NAME_CHARACTERS = 1_010;
+/** Matches the name of a field at the beginning of its line (RFC 5322 section 2.2), also with the spaces of obsolete syntax. */
+const FIELD_NAME = /^([!-9;-~]{1,998})[ \t]*:/;
+const RESULTS_FIELD = 'authentication-results';
+
+type Field = { name: string; lines: Buffer[]; isHeld: boolean };
+
+export class Normalizer {
+  readonly #options: NormalizerOptions;
+  readonly #kept = new Map<string, string>();
+  #endsWithCr = false;
+  #isInHeader = true;
+  #bytes = 0;
+  #lines = 0;
+  #receivedFields = 0;
+  /** The beginning of a line whose end has not arrived. */
+  #partial: Buffer[] = [];
+  #field: Field | undefined;
+  #excess: HeaderExcess | undefined;
+
+  constructor(options: NormalizerOptions) {
+    this.#options = options;
+  }
+
+  /** The limit that the message has exceeded. The caller then refuses the message. */
+  get excess(): HeaderExcess | undefined {
+    return this.#excess;
+  }
+
+  /** The text after the colon of the first field of each kept name, unfolded. It is complete once the header block has ended. */
+  get kept(): ReadonlyMap<string, string> {
+    return this.#kept;
+  }
+
+  /** Takes the next piece, which may be cut anywhere, and returns what is to be stored of it and of earlier pieces. */
+  next(piece: Buffer): Buffer[] {
+    const bytes = this.#withCrlf(piece);
+    return this.#isInHeader ? this.#readHeader(bytes) : [bytes];
+  }
+
+  /** Returns what is left at the end of the message. */
+  end(): Buffer[] {
+    if (!this.#isInHeader) return [];
+    const stored: Buffer[] = [];
+    if (this.#partial.length > 0) this.#readLine(Buffer.concat(this.#partial.splice(0)), stored);
+    this.#endField(stored);
+    return stored;
+  }
+
+  /** Returns the bytes with a CR before each LF that lacks one. Bytes without such an LF are not copied. */
+  #withCrlf(bytes: Buffer): Buffer {
+    if (bytes.length === 0) return bytes;
+    const bare = countBareLf(bytes, this.#endsWithCr);
+    const wasCr = this.#endsWithCr;
+    this.#endsWithCr = bytes.at(-1) === CR;
+    return bare === 0 ? bytes : addCr(bytes, wasCr, bare);
+  }
+
+  #readHeader(bytes: Buffer): Buffer[] {
+    const stored: Buffer[] = [];
+    let start = 0;
+    while (this.#isInHeader && this.#excess === undefined) {
+      const end = bytes.indexOf(LF, start);
+      const rest = bytes.subarray(start, end < 0 ? bytes.length : end + 1);
+      this.#count(rest.length, end >= 0);
+      this.#partial.push(rest);
+      if (end < 0) return stored;
+      start = end + 1;
+      const line = this.#partial.length === 1 ? rest : Buffer.concat(this.#partial);
+      this.#partial = [];
+      this.#readLine(line, stored);
+    }
+    if (start < bytes.length) stored.push(bytes.subarray(start));
+    return stored;
+  }
+
+  #count(bytes: number, isWhole: boolean): void {
+    this.#bytes += bytes;
+    if (isWhole) this.#lines += 1;
+    if (this.#bytes > MAX_HEADER_BYTES) this.#excess = 'header_bytes';
+    else if (this.#lines > MAX_HEADER_LINES) this.#excess = 'header_lines';
+  }
+
+  #readLine(line: Buffer, stored: Buffer[]): void {
+    if (this.#field && (line[0] === SPACE || line[0] === TAB)) {
+      this.#field.lines.push(line);
+      if (!this.#field.isHeld) stored.push(line);
+      return;
+    }
+    this.#endField(stored);
+    const name = FIELD_NAME.exec(line.toString('latin1', 0, MAX_NAME_CHARACTERS))?.[1]?.toLowerCase();
+    // The header block ends at an empty line, and also at a line that is no field.
+    if (name === undefined) {
+      this.#isInHeader = false;
+      stored.push(line);
+      return;
+    }
+    if (name === 'received' && ++this.#receivedFields > MAX_RECEIVED_FIELDS) this.#excess = 'received_fields';
+    this.#field = { name, lines: [line], isHeld: name === RESULTS_FIELD };
+    if (!this.#field.isHeld) stored.push(line);
+  }
+
+  #endField(stored: Buffer[]): void {
+    const field = this.#field;
+    this.#field = undefined;
+    if (!field) return;
+    if (field.isHeld && !namesAuthservId(textOf(field, MAX_HEADER_BYTES), this.#options.authservId))
+      stored.push(...field.lines);
+    if (this.#options.keep.has(field.name) && !this.#kept.has(field.name))
+      this.#kept.set(field.name, textOf(field, MAX_KEPT_BYTES).trim());
+  }
+}
+
+/** Returns the text after the colon, unfolded (RFC 5322 section 2.2.3). */
+function textOf({ lines }: Field, maxBytes: number): string {
+  const text = Buffer.concat(lines).toString('utf8', 0, maxBytes);
+  return text.slice(text.indexOf(':') + 1).replaceAll('\r\n', '');
+}
+
+function countBareLf(bytes: Buffer, followsCr: boolean): number {
+  let bare = 0;
+  let previous = followsCr ? CR : 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === LF && previous !== CR) bare++;
+    previous = byte;
+  }
+  return bare;
+}
+
+function addCr(bytes: Buffer, followsCr: boolean, bare: number): Buffer {
+  const output = Buffer.allocUnsafe(bytes.length + bare);
+  let previous = followsCr ? CR : 0;
+  let to = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === LF && previous !== CR) output[to++] = CR;
+    output[to++] = byte;
+    previous = byte;
+  }
+  return output;
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  MAX_HEADER_BYTES,
+  MAX_HEADER_LINES,
+  MAX_RECEIVED_FIELDS,
+  Normalizer,
+} from '../../../src/mail/message/normalize.ts';
+
+const KEEP = new Set(['subject', 'message-id']);
+
+function normalizer() {
+  return new Normalizer({ authservId: 'mx.example.com', keep: KEEP });
+}
+
+/** Normalizes the pieces of a text. */
+function normalize(text: string, cut: number = text.length) {
+  const bytes = Buffer.from(text);
+  const one = normalizer();
+  const stored: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += cut) stored.push(...one.next(bytes.subarray(at, at + cut)));
+  stored.push(...one.end());
+  return { text: Buffer.concat(stored).toString(), kept: Object.fromEntries(one.kept), excess: one.excess };
+}
+
+const OURS = 'Authentication-Results: mx.example.com; dmarc=pass\r\n';
+
+test('a bare LF becomes CRLF, in the header and in the body, and nothing else changes', () => {
+  for (const [before, after] of [
+    ['Subject: a\nTo: b\n\nc\nd', 'Subject: a\r\nTo: b\r\n\r\nc\r\nd'],
+    ['Subject: a\r\n\r\n\n\r\n\n.', 'Subject: a\r\n\r\n\r\n\r\n\r\n.'],
+    ['\n', '\r\n'],
+    ['', ''],
+    ['no header at all\r\n', 'no header at all\r\n'],
+    ['Subject: unfinished', 'Subject: unfinished'],
+  ] as const) {
+    for (let cut = 1; cut <= Math.max(1, before.length); cut++)
+      assert.equal(normalize(before, cut).text, after);
+  }
+});
+
+test('results that claim to be ours are removed, however they are written', () => {
+  for (const field of [
+    OURS,
+    'authentication-RESULTS: mx.example.com; spf=pass\r\n',
+    'Authentication-Results : mx.example.com; spf=pass\r\n',
+    'Authentication-Results:mx.example.com 1; none\r\n',
+    'Authentication-Results:\r\n\tMX.Example.COM;\r\n dkim=pass\r\n header.d=a.example\r\n',
+    'Authentication-Results: "mx.example.com"; spf=pass\r\n',
+    'Authentication-Results: "mx\\.example.com"; spf=pass\r\n',
+    'Authentication-Results: (a (nested \\) one) comment)\r\n (another) mx.example.com; spf=pass\r\n',
+    `Authentication-Results: (${'a'.repeat(20_000)}) mx.example.com; spf=pass\r\n`,
+    'Authentication-Results: (not closed mx.example.com; spf=pass\r\n',
+    'Authentication-Results: ;mx.example.com; spf=pass\r\n',
+  ]) {
+    for (const cut of [1, 7, field.length + 40]) {
+      const { text } = normalize(`To: a\r\n${field}Subject: b\r\n\r\n${OURS}`, cut);
+      assert.equal(text, `To: a\r\nSubject: b\r\n\r\n${OURS}`, field);
+    }
+  }
+  assert.equal(normalize(OURS).text, '');
+});
+
+test('results of others stay, and so do fields of other names', () => {
+  for (const field of [
+    'Authentication-Results: mx.example.org; comment="mx.example.com"\r\n',
+    'Authentication-Results: (mx.example.com) mx.example.org; none\r\n',
+    'Authentication-Results: other.mx.example.com;\r\n none\r\n',
+    'ARC-Authentication-Results: i=1; mx.example.com; spf=pass\r\n',
+    'X-Authentication-Results: mx.example.com; spf=pass\r\n',
+  ])
+    assert.equal(normalize(`${field}\r\n`).text, `${field}\r\n`);
+});
+
+test('the fields that the caller asks for are kept, unfolded, the first of each name', () => {
+  const { kept } = normalize(
+    'subject:  one\r\n\ttwo \r\nX: y\r\nMessage-ID: <a@b>\nSubject: second\r\n\r\nMessage-ID: <body@b>\r\n',
+    3,
+  );
+  assert.deepEqual(kept, { subject: 'one\ttwo', 'message-id': '<a@b>' });
+  assert.deepEqual(normalize('Subject: end').kept, { subject: 'end' });
+});
+
+test('a header block beyond a limit, and a message that has gone through 50 servers, are recognised', () => {
+  const hops = (count: number) => 'Received: by a.example\r\n'.repeat(count);
+  assert.equal(normalize(`${hops(MAX_RECEIVED_FIELDS)}\r\n`).excess, undefined);
+  assert.equal(normalize(`${hops(MAX_RECEIVED_FIELDS + 1)}\r\n`).excess, 'received_fields');
+  assert.equal(normalize(`\r\n${hops(100)}`).excess, undefined);
+  const lines = (count: number) => 'A: b\r\n'.repeat(count);
+  assert.equal(normalize(lines(MAX_HEADER_LINES)).excess, undefined);
+  assert.equal(normalize(`${lines(MAX_HEADER_LINES)}\r\n`, 100).excess, 'header_lines');
+  for (const cut of [500, 1 << 20]) {
+    assert.equal(normalize(`A: ${'b'.repeat(MAX_HEADER_BYTES)}`, cut).excess, 'header_bytes');
+    assert.equal(normalize(`A: b\r\n\r\n${'c'.repeat(2 * MAX_HEADER_BYTES)}`, cut).excess, undefined);
+  }
+});
+
+test('the result does not depend on where the message is cut', () => {
+  const part = fc.constantFrom(
+    '\n',
+    '\r\n',
+    ' ',
+    'A: b',
+    'Received: x',
+    OURS,
+    'Authentication-Results: x;',
+    'text',
+  );
+  fc.assert(
+    fc.property(fc.array(part), fc.integer({ min: 1, max: 20 }), (parts, cut) => {
+      const text = parts.join('');
+      assert.deepEqual(normalize(text, cut), normalize(text));
+      assert.ok(!/(?<!\r)\n/.test(normalize(text).text));
+    }),
+  );
+});
