@@ -81,6 +81,30 @@ export const configSchema = section('Postrider configuration', {
       },
     ),
   }),
+  smtp: listener(
+    'Mail that arrives.',
+    { address: '::', port: 25 },
+    {
+      connections: Type.Integer({
+        minimum: 1,
+        maximum: 100_000,
+        default: 20_000,
+        description: 'Maximum number of open connections. Each without a message takes 15 KB.',
+      }),
+      trustedProxies: Type.Array(Type.String(), {
+        default: [],
+        description:
+          'Exact addresses of proxies that name their client by the PROXY protocol, version 1 or 2. Every connection from them must begin with that.',
+      }),
+    },
+  ),
+  inbound: section('What is done with mail that arrives.', {
+    trustedRelays: Type.Array(Type.String(), {
+      default: [],
+      description:
+        'Address blocks of your own relays, such as a backup MX or a filter. They have no limits of connections and messages, and SPF judges the client that sent to them.',
+    }),
+  }),
   links: section('Links in mail, such as those by which readers unsubscribe.', {
     url: Type.String({
       // An origin (RFC 6454 section 6.2), without a path.
@@ -156,6 +180,10 @@ export const configSchema = section('Postrider configuration', {
       eventDays: days(90, 'Days until events and delivery attempts are deleted. At most emailDays.'),
       emailDays: days(400, 'Days after the last change of an email until the email itself is deleted.'),
       webhookDays: days(30, 'Days until webhook deliveries that have ended are deleted. At most eventDays.'),
+      inboundDays: days(
+        7,
+        'Days after a received message was processed until its bytes are deleted. Until then it can be posted again.',
+      ),
       engagementDays: Type.Integer({
         minimum: 1,
         maximum: MAX_ENGAGEMENT_DAYS,

@@ -43,7 +43,7 @@ const ENV_ONLY = ['POSTRIDER_CONFIG', 'POSTRIDER_CRASH_AT', 'POSTRIDER_UNSAFE_SY
  */
 export function loadConfig(source: ConfigSource): Config {
   const file = source.file ?? source.env['POSTRIDER_CONFIG'];
-  const values = file === undefined ? {} : readFile(file);
+  const values = file === undefined ? developmentDefaults() : readFile(file);
   const origins = new Map(leaves(configSchema).map(({ path }) => [path.join('.'), file ?? 'defaults']));
   applyEnvironment(values, source.env, origins);
   if (file !== undefined && values['hostname'] === undefined) {
@@ -63,6 +63,11 @@ export function loadConfig(source: ConfigSource): Config {
   }));
   const paths = { dataDir, tls: { ...complete.tls, certificates } };
   return deepFreeze({ ...complete, ...paths, faults, development: file === undefined, dataDirIsDefault });
+}
+
+/** Returns the defaults without a file, where they differ: a developer may not use the privileged port of SMTP. */
+function developmentDefaults(): Record<string, unknown> {
+  return { smtp: { address: '127.0.0.1', port: 2525 } };
 }
 
 function readFile(file: string): Record<string, unknown> {
@@ -196,12 +201,16 @@ function check(
   requireOrderedRetention(config.retention, origins);
   requireAddresses('domains.addresses', config.domains.addresses, origins);
   requireAddresses('http.trustedProxies', config.http.trustedProxies, origins);
+  requireAddresses('smtp.trustedProxies', config.smtp.trustedProxies, origins);
+  requireBlocks('inbound.trustedRelays', config.inbound.trustedRelays, origins);
+  requireBlocks('outbound.allowTargets', config.outbound.allowTargets, origins);
+}
+
+function requireBlocks(key: string, blocks: readonly string[], origins: ReadonlyMap<string, string>): void {
   try {
-    blockList(config.outbound.allowTargets);
+    blockList(blocks);
   } catch (error) {
-    throw new ConfigError(
-      `${origins.get('outbound.allowTargets')}: "outbound.allowTargets": ${errorMessage(error)}`,
-    );
+    throw new ConfigError(`${origins.get(key)}: "${key}": ${errorMessage(error)}`);
   }
 }
 

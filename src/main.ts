@@ -28,6 +28,9 @@ import { createIdempotencySweep } from './emails/worker.ts';
 import { exportJobs } from './exports/run.ts';
 import { createShedLog } from './http/transport/shed-log.ts';
 import { importJobs } from './imports/run.ts';
+import { receivedSteps } from './inbound/expire.ts';
+import { openInbound } from './inbound/listener.ts';
+import { moveTasks } from './inbound/tasks/set-back.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
 import { createTrialWork } from './queue/held/trial.ts';
@@ -50,6 +53,8 @@ import { moveWebhooks } from './webhooks/set-back.ts';
 export type Daemon = {
   /** URL that the API listens on, such as `http://127.0.0.1:8025`. */
   address: string;
+  /** Address and port that mail arrives at, such as `127.0.0.1:2525`. */
+  smtpAddress: string;
   app: App;
   /** Accepts nothing new, waits up to 30 s for running work, and closes everything. */
   stop(): Promise<void>;
@@ -64,16 +69,19 @@ export const DUE_WORKS: readonly DueWork[] = [
   { move: moveEngagements },
   { move: (db, setBack) => db.commit(moveDueRuns, setBack), wakeup: 'broadcasts' },
   { move: (db, setBack) => db.commit(moveDueRequests, setBack), wakeup: 'confirmations' },
+  { move: moveTasks, wakeup: 'inbound' },
 ];
 
 /** Maximum time of a drain, in milliseconds: running transactions are completed, all other mail stays queued. */
 const DRAIN_MS = 30_000;
 
-/** Everything that accepts connections, in the order in which it opens. The first address is the daemon's. */
+/** Everything that accepts connections, in the order in which it opens. The first two addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { webhooks }) => openApi(app, { webhooks: webhooks.calls, doThreadsRun: () => webhooks.isRunning }),
+  (app, { certificates }) => openInbound(app, certificates),
   openControlSocket,
 ];
+const NOWHERE = { address: '' };
 
 /**
  * Starts the daemon. It resolves when every listener listens and the workers run. When it fails, everything that was
@@ -104,12 +112,12 @@ export async function startDaemon(
     await Promise.all(started.map((worker) => worker.stop(0)));
   });
   endOnFailure(app, webhooks.failed);
-  const [{ address } = { address: '' }] = listeners;
+  const [{ address } = NOWHERE, { address: smtpAddress } = NOWHERE] = listeners;
   const { hostname, dataDir } = config;
-  app.log.info({ address, hostname, dataDir, version: VERSION }, 'serving');
+  app.log.info({ address, smtpAddress, hostname, dataDir, version: VERSION }, 'serving');
   opened.move();
   const stoppable = [webhooks, { stop: () => certificates[Symbol.asyncDispose]() }, ...workers];
-  return { address, app, stop: () => drain(app, listeners, stoppable) };
+  return { address, smtpAddress, app, stop: () => drain(app, listeners, stoppable) };
 }
 
 /**
@@ -168,7 +176,7 @@ function startWorkers(app: App): Stoppable[] {
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
     startWork(app, createJudgingWork(app)),
-    startWork(app, createRetentionWork(app)),
+    startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];
 }

@@ -187,7 +187,14 @@ test('rules that a schema cannot express are checked too', () => {
 });
 
 test('retention is in days, and nothing outlives what it depends on', () => {
-  const days = { contentDays: 30, eventDays: 90, emailDays: 400, webhookDays: 30, engagementDays: 30 };
+  const days = {
+    contentDays: 30,
+    eventDays: 90,
+    emailDays: 400,
+    webhookDays: 30,
+    inboundDays: 7,
+    engagementDays: 30,
+  };
   assert.deepEqual(loadConfig({ env: {} }).retention, days);
   const env = {
     POSTRIDER_RETENTION_CONTENT_DAYS: '7',
@@ -196,7 +203,14 @@ test('retention is in days, and nothing outlives what it depends on', () => {
     POSTRIDER_RETENTION_WEBHOOK_DAYS: '7',
     POSTRIDER_RETENTION_ENGAGEMENT_DAYS: '7',
   };
-  const week = { contentDays: 7, eventDays: 7, emailDays: 7, webhookDays: 7, engagementDays: 7 };
+  const week = {
+    contentDays: 7,
+    eventDays: 7,
+    emailDays: 7,
+    webhookDays: 7,
+    inboundDays: 7,
+    engagementDays: 7,
+  };
   assert.deepEqual(loadConfig({ env }).retention, week);
   for (const [name, shorter, longer] of [
     ['POSTRIDER_RETENTION_CONTENT_DAYS', 'contentDays', 'emailDays'],

@@ -40,9 +40,11 @@ export type Blobs = {
   /**
    * Makes large bytes durable and returns the row that `insertBlob` adds in the caller's transaction. The caller must
    * not change a piece after handing it over. After an error no bytes stay behind.
+   *
+   * @param mayHold asked before more bytes are held in memory; when it returns false, all bytes go to a file at once
    * @throws AppError unavailable, when the disk is full or the file cannot be written; any error of `pieces`
    */
-  prepare(pieces: Pieces): Promise<BlobRow>;
+  prepare(pieces: Pieces, mayHold?: (bytes: number) => boolean): Promise<BlobRow>;
   /**
    * Opens a stored blob. The bytes of a file are compared with their hash while they are read.
    * @throws Error when there is no such blob
@@ -80,11 +82,11 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
   const report = createFailureReport(system);
   const prepared = new PreparedBlobs();
   return {
-    async prepare(pieces) {
+    async prepare(pieces, mayHold = () => true) {
       const now = system.clock.now();
       const id = newId('blob', now);
       const onHash = (sha256: string) => prepared.add({ id, sha256 }, system.clock.elapsed());
-      const stored = await store(root, pieces, onHash).catch(report);
+      const stored = await store(root, pieces, { mayHold, onHash }).catch(report);
       return { id, createdAt: now, ...stored };
     },
     async open(id) {
@@ -145,8 +147,17 @@ function createFailureReport({ clock, log, disk }: BlobSystem): (error: unknown)
 
 type Stored = Pick<BlobRow, 'sha256' | 'sizeBytes' | 'eightBit' | 'data'>;
 
-/** Collects pieces in memory until they are too large for a row. From then on they are written to a file. */
-async function store(root: string, pieces: Pieces, onHash: (sha256: string) => void): Promise<Stored> {
+type Storing = {
+  mayHold: (bytes: number) => boolean;
+  /** Called with the hash of a file before the file gets its name. */
+  onHash: (sha256: string) => void;
+};
+
+/**
+ * Collects pieces in memory until they are too large for a row, or no more may be held. From then on they are written to
+ * a file.
+ */
+async function store(root: string, pieces: Pieces, { mayHold, onHash }: Storing): Promise<Stored> {
   const survey: Survey = { hash: createHash('sha256'), sizeBytes: 0, eightBit: 0 };
   const held: Uint8Array[] = [];
   let file: FileWriter | undefined;
@@ -154,9 +165,12 @@ async function store(root: string, pieces: Pieces, onHash: (sha256: string) => v
     for await (const piece of pieces) {
       for (const slice of slicesOf(piece)) {
         take(survey, slice);
-        if (file) await file.write(slice);
-        else held.push(slice);
-        if (file || survey.sizeBytes <= INLINE_BYTES) continue;
+        if (file) {
+          await file.write(slice);
+          continue;
+        }
+        held.push(slice);
+        if (survey.sizeBytes <= INLINE_BYTES && mayHold(slice.length)) continue;
         file = await FileWriter.open(root);
         for (const first of held.splice(0)) await file.write(first);
       }

@@ -21,3 +21,94 @@ export type StoredMailRow = {
   /** Size of the received mail that the tenant stores. A tenant without a row stores none. */
   bytes: number;
 };
+
+/**
+ * Kinds of tasks: `post` to a route, read a `bounce`, a `complaint` or a `report`, `unsubscribe` the reader of an email, or
+ * `forward`.
+ */
+export type ReceivedTaskKind = 'post' | 'bounce' | 'complaint' | 'report' | 'unsubscribe' | 'forward';
+
+/** Kinds of recipients: those with a task of the same name, and the `postmaster` of the installation. */
+export type ReceivedRecipientKind = Exclude<ReceivedTaskKind, 'forward'> | 'postmaster';
+
+/** Written by inbound/store.ts: a message that was received. A message to recipients of several tenants has one row for
+ * each of them, which all name the same blob. */
+export type ReceivedMessageRow = {
+  id: Id<'in'>;
+  /** Tenant of the recipients; null for mail of the installation itself, such as bounces. */
+  tenantId: Id<'ten'> | null;
+  /** The message as it arrived, with CRLF line ends. Null once retention has removed it. */
+  blobId: Id<'blob'> | null;
+  sizeBytes: number;
+  /** Envelope sender; empty for the null sender (RFC 5321 section 4.5.5). */
+  sender: string;
+  /** IP address of the client; empty for mail of this installation itself. */
+  remoteAddress: string;
+  /** Name that the client gave in EHLO or HELO; null when it gave none. */
+  helo: string | null;
+  /** Version of TLS, such as `TLSv1.3`; null for a connection in plain text. */
+  tls: string | null;
+  /** 1 when the message must never leave over a connection without verified TLS (RFC 8689). */
+  requireTls: 0 | 1;
+  /** 1 when the client asked for SMTPUTF8 (RFC 6531). */
+  utf8: 0 | 1;
+  /** The header fields that were added, each with its CRLF. They stand before the bytes of the blob. */
+  trace: string;
+  /** JSON of the results of authentication (mail/auth/result.ts); null when the message was not authenticated. */
+  auth: string | null;
+  /** Score of the message as spam; null when nothing judged it. */
+  spamScore: number | null;
+  /** JSON list of the reasons for the score. */
+  spamReasons: string;
+  /** 1 when the message is marked as probable spam, or its sender's policy asks for that. */
+  flagged: 0 | 1;
+  /** The one address of the From field; null when it has none or several. */
+  headerFrom: string | null;
+  /** Decoded subject; null when the message has none. */
+  subject: string | null;
+  /** Message-ID of the header, without its angle brackets; null when it has none. */
+  messageId: string | null;
+  /** Our email that the message answers; null when it answers none. */
+  emailId: Id<'em'> | null;
+  createdAt: number;
+  /** Time at which the last task ended; null while one is pending. */
+  endedAt: number | null;
+  contentDeletedAt: number | null;
+};
+
+/** Written by inbound/store.ts: the recipients of a received message, in the order of the envelope. */
+export type ReceivedRecipientRow = {
+  messageId: Id<'in'>;
+  position: number;
+  /** The address as the client wrote it. */
+  address: string;
+  kind: ReceivedRecipientKind;
+  /** Route, email or domain that the address stands for. */
+  targetId: string;
+};
+
+/** Written by inbound/tasks/store.ts: one thing that is done with a received message. */
+export type ReceivedTaskRow = {
+  id: Id<'tsk'>;
+  messageId: Id<'in'>;
+  /** Position of the first recipient that asked for the task. */
+  position: number;
+  tenantId: Id<'ten'> | null;
+  kind: ReceivedTaskKind;
+  targetId: string;
+  /** Tasks of a kind with the same queue share the workers of the queue: those of one route, otherwise of one tenant. */
+  queue: string;
+  state: 'pending' | 'done' | 'failed';
+  attempts: number;
+  /** Time of the next attempt, or the end of the lease of a running one. Null once the task has ended. */
+  dueAt: number | null;
+  /** Run of the daemon, or of its thread, that leased the task; null when it is not leased. */
+  runId: string | null;
+  /** Status of the last response. This column and the next three describe the last attempt. */
+  responseStatus: number | null;
+  responseTimeMs: number | null;
+  responseBody: string | null;
+  error: string | null;
+  createdAt: number;
+  endedAt: number | null;
+};

@@ -20,6 +20,7 @@ import { broadcastActivity } from './migrations/0025-broadcast-activity.ts';
 import { broadcastControl } from './migrations/0026-broadcast-control.ts';
 import { trackedLinks } from './migrations/0027-tracked-links.ts';
 import { counts } from './migrations/0028-counts.ts';
+import { inbound } from './migrations/0030-inbound.ts';
 import { returnPathTokens } from './migrations/0031-return-path-tokens.ts';
 import { receiving } from './migrations/0033-receiving.ts';
 
@@ -44,6 +45,7 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   broadcastControl,
   trackedLinks,
   counts,
+  inbound,
   returnPathTokens,
   receiving,
 ];

@@ -8,7 +8,13 @@ import type { BroadcastCountsRow, BroadcastRecipientRow, BroadcastRunRow } from 
 import type { ConfirmationRequestRow, ConfirmationRow } from './confirmation-tables.ts';
 import type { ContentRow } from './content-tables.ts';
 import type { CountRow } from './counts-tables.ts';
-import type { InboundRouteRow, StoredMailRow } from './inbound-tables.ts';
+import type {
+  InboundRouteRow,
+  ReceivedMessageRow,
+  ReceivedRecipientRow,
+  ReceivedTaskRow,
+  StoredMailRow,
+} from './inbound-tables.ts';
 import type {
   AudienceRow,
   BroadcastRow,
@@ -362,6 +368,9 @@ export type Tables = {
   webhookReplays: WebhookReplayRow;
   inboundRoutes: InboundRouteRow;
   storedMail: StoredMailRow;
+  receivedMessages: ReceivedMessageRow;
+  receivedRecipients: ReceivedRecipientRow;
+  receivedTasks: ReceivedTaskRow;
   migrations: MigrationRow;
   starts: StartRow;
   installation: InstallationRow;

@@ -92,3 +92,35 @@ type DomainState = { domainId: string; tenantId: string; name: string; status: s
 export function logDomain(app: MailLogApp, event: 'verified' | 'lapsed', line: DomainState): void {
   if (app.config.log.mail) app.log.info(line, event === 'verified' ? 'domain verified' : 'domain lapsed');
 }
+
+/** The client of a line about mail that arrives. */
+type Client = {
+  from: string;
+  to: readonly string[];
+  /** IP address of the client; `local` for mail of this installation itself. */
+  client: string;
+  helo: string | null;
+  tls: string | null;
+};
+
+type Received = Client & {
+  receivedId: string;
+  /** Tenant of the recipients; null for mail of the installation itself. */
+  tenantId: string | null;
+  sizeBytes: number;
+  /** True when the message is marked as probable spam. */
+  flagged: boolean;
+};
+
+/** Logs that a message was received. */
+export function logReceived(app: MailLogApp, line: Received): void {
+  if (app.config.log.mail) app.log.info(line, 'mail received');
+}
+
+/** Logs that a message, or a recipient of one, was refused. */
+export function logRefused(
+  app: MailLogApp,
+  line: Client & { code: number; enhancedCode: string; diagnostic: string },
+): void {
+  if (app.config.log.mail) app.log.info(line, 'mail refused');
+}

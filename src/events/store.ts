@@ -19,6 +19,7 @@ export const EVENT_TYPES = [
   'email.suppressed',
   'email.canceled',
   'email.held',
+  'email.received',
   'domain.verified',
   'domain.failed',
   'contact.created',

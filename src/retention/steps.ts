@@ -15,16 +15,8 @@ import { expireDeliveries } from '../webhooks/deliveries/store.ts';
 import { SliceSize } from './slice-size.ts';
 
 export type Step = {
-  kind:
-    | 'contents'
-    | 'engagements'
-    | 'deliveries'
-    | 'attempts'
-    | 'events'
-    | 'emails'
-    | 'counts'
-    | 'ledger'
-    | 'pages';
+  /** Names what the step deletes, in the log and in the metrics. */
+  kind: string;
   size: SliceSize;
   /**
    * Deletes the next slice of the rows that had expired at `now`: at most `rows` rows, beginning after the id `after`.
@@ -39,9 +31,12 @@ const PAGES = { first: 64, min: 8, max: 256 };
 
 /**
  * Returns the steps. The content of an email is deleted before the email, so that no file is left behind. Free pages
- * are given back at the end.
+ * are given back at the end, after the steps of later features.
  */
-export function createSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoint'>): readonly Step[] {
+export function createSteps(
+  app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoint'>,
+  laterSteps: readonly Step[] = [],
+): readonly Step[] {
   const { db } = app;
   const { contentDays, engagementDays, webhookDays, eventDays, emailDays } = app.config.retention;
   const emailsOlderThan = (days: number, now: number) => ({
@@ -107,6 +102,7 @@ export function createSteps(app: Pick<App, 'db' | 'blobs' | 'config' | 'crashPoi
           ...slice,
         }),
     },
+    ...laterSteps,
     {
       kind: 'pages',
       size: new SliceSize(PAGES),

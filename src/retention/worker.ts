@@ -27,15 +27,17 @@ const PAUSE_PER_SLICE = 3;
 /**
  * Returns the work of retention. Each call of `lease` runs one slice, so a stopping daemon waits for at most one slice,
  * and a failed slice is retried.
+ *
+ * @param laterSteps the steps of features that come after this one
  */
-export function createRetentionWork(app: RetentionApp): Work<never> {
+export function createRetentionWork(app: RetentionApp, laterSteps: readonly Step[] = []): Work<never> {
   const { clock, log } = app;
   const deletions = app.metrics.counter(
     'retention_deleted_total',
     'Rows deleted by retention, and pages given back.',
     ['kind'],
   );
-  const steps = createSteps(app);
+  const steps = createSteps(app, laterSteps);
   let pass: Pass | undefined;
   /** Times of both clocks at the beginning of the wait for the next pass. */
   let since = readClocks(clock);
@@ -104,7 +106,7 @@ type Pass = {
   step: number;
   /** Id after which the next slice of the step begins. */
   after: string;
-  deleted: Partial<Record<Step['kind'], number>>;
+  deleted: Record<string, number>;
 };
 
 function beginPass(now: number): Pass {

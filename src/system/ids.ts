@@ -28,6 +28,8 @@ export type IdPrefix =
   | 'imp'
   | 'exp'
   | 'rt'
+  | 'in'
+  | 'tsk'
   | 'req';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 

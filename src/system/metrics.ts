@@ -50,9 +50,10 @@ export type Metrics = {
   show(): Promise<{ contentType: string; text: string }>;
 };
 
+type LabelledValues<Label extends string> = readonly { labels: Record<Label, string>; value: number }[];
 type LabelledGauge<Label extends string> = {
   labels: readonly Label[];
-  read: () => readonly { labels: Record<Label, string>; value: number }[];
+  read: () => LabelledValues<Label> | Promise<LabelledValues<Label>>;
 };
 
 /** The metrics of a thread at one moment. They are plain data, which crosses between threads. */
@@ -110,9 +111,10 @@ export function createMetrics(clock: Clock, thread?: string): Metrics {
         help,
         registers,
         labelNames,
-        collect() {
+        async collect() {
+          const values = await read();
           gauge.reset();
-          for (const { labels, value } of read()) gauge.set(labels, value);
+          for (const { labels, value } of values) gauge.set(labels, value);
         },
       });
     },

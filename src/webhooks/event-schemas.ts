@@ -110,6 +110,21 @@ const click = Type.Object({
   ...reader,
 });
 
+/** Fields of a message that was received. They are not those of an email that was sent. */
+const received = {
+  id: text('The id of the received message.'),
+  sender: text('The sender of the envelope: one address, or empty for a bounce.'),
+  to: text('The first recipient of the envelope that is yours.'),
+  recipients: Type.Array(Type.String(), { description: 'All recipients of the envelope that are yours.' }),
+  from: text('The author: the address of the `From` field, or the sender when that field names none.'),
+  subject: nullable(text('The decoded subject. Null when the message has none.')),
+  messageId: nullable(text('The `Message-ID` field of the message, in angle brackets.')),
+  emailId: nullable(text('Your email that the message answers.')),
+  sizeBytes: Type.Integer({ description: 'Size of the message in bytes.' }),
+  flagged: Type.Boolean({ description: 'True when the message is marked as probable spam.' }),
+  createdAt: time('When the message was received'),
+};
+
 const domain = {
   domainId: Type.String(),
   name: text('The name of the domain.'),
@@ -134,6 +149,7 @@ const PROPERTIES = {
   'email.suppressed': email,
   'email.canceled': email,
   'email.held': { ...email, hold },
+  'email.received': received,
   'domain.verified': domain,
   'domain.failed': domain,
   'contact.created': contact,

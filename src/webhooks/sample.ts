@@ -10,7 +10,7 @@ const RECIPIENT = 'recipient@example.org';
 /** The part after the prefix of an id that does not exist. */
 const UNUSED_ID = '00000000000000000000000000';
 
-type EmailEventType = Extract<EventType, `email.${string}`>;
+type EmailEventType = Exclude<Extract<EventType, `email.${string}`>, 'email.received'>;
 
 /** Returns the `data` of a sample event. */
 export function sampleData(type: EventType, nowMs: number): object {
@@ -30,6 +30,8 @@ export function sampleData(type: EventType, nowMs: number): object {
     case 'broadcast.paused':
     case 'broadcast.failed':
       return sampleBroadcast(type, nowMs);
+    case 'email.received':
+      return sampleReceived(nowMs);
     default:
       return sampleEmail(type, nowMs);
   }
@@ -51,6 +53,22 @@ function sampleContact(unsubscribed: boolean, nowMs: number): object {
     confirmation: null,
     createdAt: isoTime(nowMs - MINUTE_MS),
     updatedAt: isoTime(nowMs),
+  };
+}
+
+function sampleReceived(nowMs: number): object {
+  return {
+    id: `in_${UNUSED_ID}`,
+    sender: 'reader@example.org',
+    to: 'support@example.com',
+    recipients: ['support@example.com'],
+    from: 'reader@example.org',
+    subject: 'A sample',
+    messageId: '<sample@example.org>',
+    emailId: null,
+    sizeBytes: 1_234,
+    flagged: false,
+    createdAt: isoTime(nowMs),
   };
 }
 

@@ -97,6 +97,7 @@ async function start({ dataDir, dns }: Spool, sink: SmtpSink) {
   const env = {
     ...environment(dns, { dataDir, smtpPort: sink.port }),
     POSTRIDER_HTTP_PORT: String(port),
+    POSTRIDER_SMTP_PORT: '0',
   };
   const startedAt = performance.now();
   const starting = startDaemonProcess({ dataDir, env });

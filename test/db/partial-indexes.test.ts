@@ -15,6 +15,9 @@ import { countBroadcasts, countScheduled, listUnneeded } from '../../src/domains
 import { findNextCheck, leaseChecks, listDomains, requireNewDomain } from '../../src/domains/store.ts';
 import { expireContent } from '../../src/emails/store.ts';
 import { listEventsToFanOut, markFannedOut } from '../../src/events/store.ts';
+import { expireReceivedContent } from '../../src/inbound/store.ts';
+import { leaseTasks } from '../../src/inbound/tasks/lease.ts';
+import { listWaitingQueues, releaseTasks } from '../../src/inbound/tasks/store.ts';
 import { leaseJobs, listWaiting, releaseJobs, requireFewWaiting, sweepJobs } from '../../src/jobs/store.ts';
 import { deleteUnusedContent } from '../../src/queue/contents/store.ts';
 import { insertApiKey, insertTenant, listKeysInUse } from '../../src/tenants/store.ts';
@@ -144,6 +147,19 @@ const QUERIES: Record<string, readonly ((tx: Tx) => Promise<unknown>)[]> = {
   // SQLite makes this query when a blob is deleted.
   messagesByBlob: [(tx) => tx.selectFrom('messages').select('id').where('blobId', '=', 'blob_1').execute()],
   messagesByContent: [(tx) => deleteUnusedContent(tx, 1)],
+  receivedMessagesWithContent: [(tx) => expireReceivedContent.run(tx, { now: 1, endedBy: 1, rows: 2 })],
+  // SQLite makes this query when a blob is deleted.
+  receivedMessagesByBlob: [
+    (tx) => tx.selectFrom('receivedMessages').select('id').where('blobId', '=', 'blob_1').execute(),
+  ],
+  receivedTasksPending: [
+    (tx) => listWaitingQueues(tx, 'post'),
+    (tx) => {
+      const claims = [{ queue: 'rt_1', limit: 3 }];
+      return leaseTasks.run(tx, { kind: 'post', now: 1, until: 2, runId: 'e', claims });
+    },
+  ],
+  receivedTasksLeased: [(tx) => releaseTasks.run(tx, { kind: 'post', now: 1, runId: 'e' })],
   webhookEndpointsRotating: [(tx) => forgetPreviousSecrets.run(tx, { now: 1 })],
   webhookDeliveriesLeased: [(tx) => releaseAbandoned.run(tx, { now: 1, runId: 'e' })],
 };

@@ -80,6 +80,7 @@ async function traceDaemon(): Promise<string> {
         POSTRIDER_HOSTNAME: HOSTNAME,
         POSTRIDER_DATA_DIR: join(home, 'data'),
         POSTRIDER_HTTP_PORT: '0',
+        POSTRIDER_SMTP_PORT: '0',
       },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,

@@ -49,6 +49,7 @@ export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Prom
   const env = {
     POSTRIDER_DATA_DIR: dataDir,
     POSTRIDER_HTTP_PORT: '0',
+    POSTRIDER_SMTP_PORT: '0',
     POSTRIDER_HTTP_METRICS: 'true',
     POSTRIDER_LOG_LEVEL: 'silent',
   };

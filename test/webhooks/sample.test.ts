@@ -5,6 +5,8 @@ import { Value } from 'typebox/value';
 import type { Verdict } from '../../src/domains/check.ts';
 import { recordCheck } from '../../src/domains/store.ts';
 import { EVENT_TYPES, type EventType, findEvent } from '../../src/events/store.ts';
+import { createInboundMetrics } from '../../src/inbound/metrics.ts';
+import { receiveMessage } from '../../src/inbound/receive.ts';
 import { eventDataSchema } from '../../src/webhooks/event-schemas.ts';
 import { sampleData } from '../../src/webhooks/sample.ts';
 import { workOff } from '../broadcasts/sending/campaign.ts';
@@ -100,12 +102,24 @@ function shapeOf(value: unknown, name = ''): unknown {
   return Object.fromEntries(fields.toSorted());
 }
 
+async function makeReceivedEvent(): Promise<void> {
+  const { app, tenantId } = spool;
+  const recipient = { kind: 'post', targetId: 'rt_1', tenantId, address: 'info@example.com' } as const;
+  const envelope = { client: undefined, sender: '', utf8: false, requireTls: false, recipients: [recipient] };
+  await receiveMessage({ ...app, inboundMetrics: createInboundMetrics(app) }, envelope, body());
+}
+
+async function* body(): AsyncGenerator<Buffer> {
+  yield Buffer.from('Subject: Hello\r\n\r\n');
+}
+
 test('a sample of each type has the fields of the real event, which are those of its schema', async () => {
   await makeMailEvents();
   await makeContactEvents();
   await makeSuppressionEvents();
   await makeBroadcastEvents();
   await makeDomainEvents();
+  await makeReceivedEvent();
   const events = await spool.app.db.read.selectFrom('events').select(['id', 'type']).execute();
   for (const { id } of events) {
     const { type = '', data = '' } = (await findEvent(spool.app.db.read, id)) ?? {};

@@ -56,6 +56,7 @@ function demoConfig(dataDir: string, smtpPort: number): Config {
       POSTRIDER_HOSTNAME: NAMES.hostname,
       POSTRIDER_DATA_DIR: dataDir,
       POSTRIDER_HTTP_PORT: '0',
+      POSTRIDER_SMTP_PORT: '0',
       POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
       POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
       POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',

@@ -14,6 +14,7 @@
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../../db/operation.ts';
 import { inSlice, type Page, type PageRequest, readPage } from '../../db/page.ts';
+import { type Param, statement } from '../../db/statement.ts';
 import { findReceiver } from '../../domains/receiving/store.ts';
 import { findDomainByName } from '../../domains/sending/store.ts';
 import { maySend } from '../../domains/states.ts';
@@ -181,6 +182,35 @@ async function requireRouteLimit(tx: Tx, tenantId: TenantId): Promise<void> {
     .executeTakeFirstOrThrow();
   if (count < MAX_ROUTES) return;
   throw limitReached('inbound routes', count);
+}
+
+type FoundRoute = Pick<InboundRouteRow, 'id' | 'tenantId'>;
+
+const enabledRoute = statement((db, param: Param<Pick<InboundRouteRow, 'tenantId' | 'address'>>) =>
+  db
+    .selectFrom('inboundRoutes')
+    .select(['id', 'tenantId'])
+    .where('tenantId', '=', param('tenantId'))
+    .where('address', '=', param('address'))
+    .where('enabled', '=', 1),
+);
+
+/** Returns the enabled route of the tenant for exactly this address, which is in lower case. */
+export function findRoute(tx: Tx, tenantId: TenantId, address: string): Promise<FoundRoute | undefined> {
+  return enabledRoute.first(tx, { tenantId, address });
+}
+
+const enabledSharedRoute = statement((db, param: Param<Pick<InboundRouteRow, 'address'>>) =>
+  db
+    .selectFrom('inboundRoutes')
+    .select(['id', 'tenantId'])
+    .where('address', '=', param('address'))
+    .where('enabled', '=', 1),
+);
+
+/** Returns the enabled route of any tenant for an address of the sandbox domain, where no two tenants have the same. */
+export function findSharedRoute(tx: Tx, address: string): Promise<FoundRoute | undefined> {
+  return enabledSharedRoute.first(tx, { address });
 }
 
 function routesOf(tx: Tx, tenantId: TenantId) {

@@ -18,12 +18,14 @@ export type Guards = {
   visitors: AddressLimit;
   /** Requests for pictures and links of mail, whose senders have received it. */
   readers: AddressLimit;
-  /** Memory for data that arrives: request bodies, and files that are fetched for them. */
+  /** Messages of each SMTP client. */
+  smtpClients: AddressLimit;
+  /** Memory for data that arrives: request bodies, files that are fetched for them, and messages. */
   memory: Readonly<Record<AppName, ByteBudget>>;
 };
 
 /** Apps that receive data. */
-type AppName = 'api' | 'control' | 'pages';
+type AppName = 'api' | 'control' | 'pages' | 'smtp';
 
 const MIB = 1024 * 1024;
 /** Memory of the control socket: the operator's commands are small. */
@@ -40,6 +42,13 @@ const VISITORS = { requestsPerSecond: 200, burst: 2_000 };
  * pictures of all its readers from a few addresses. Our own limits.
  */
 const READERS = { requestsPerSecond: 2_000, burst: 20_000 };
+/**
+ * Memory of messages that arrive. Beyond it they go to files at once, and each holds at most the size of a row anyway
+ * (blobs/blobs.ts).
+ */
+const SMTP = { largeBytes: 48 * MIB, smallBytes: 16 * MIB };
+/** Maximum rate of messages of one address. A large mailbox provider sends from many addresses. Our own limits. */
+const SMTP_CLIENTS = { requestsPerSecond: 50, burst: 1_000 };
 /** Maximum number of tenants whose requests are counted. When more are active at once, some may exceed their plan. */
 const MAX_TENANTS = 10_000;
 
@@ -51,10 +60,12 @@ export function createGuards(clock: Pick<Clock, 'elapsed'>, load: Load): Guards 
     unauthenticated: createAddressLimit(clock),
     visitors: createAddressLimit(clock, VISITORS),
     readers: createAddressLimit(clock, READERS),
+    smtpClients: createAddressLimit(clock, SMTP_CLIENTS),
     memory: {
       api: createByteBudget(),
       control: createByteBudget(CONTROL),
       pages: createByteBudget(PAGES),
+      smtp: createByteBudget(SMTP),
     },
   };
 }

@@ -28,7 +28,7 @@ const JITTER_SHARE = 0.1;
 const MAX_RETRY_AFTER_MS = 10 * HOUR_MS;
 
 /** Returns the delay after the attempt with this number, in milliseconds; undefined when it was the last one. */
-function retryDelayMs(
+export function retryDelayMs(
   { attempts, retryAfterMs = 0 }: { attempts: number; retryAfterMs: number | undefined },
   random: Random,
 ): number | undefined {

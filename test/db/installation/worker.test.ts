@@ -63,7 +63,7 @@ function insert(database: Sqlite.Database, table: string, row: object): void {
 
 function configOf(directory: string) {
   const env = { POSTRIDER_HOSTNAME: 'mx.postrider.example', POSTRIDER_LOG_LEVEL: 'silent' };
-  return loadConfig({ env: { ...env, POSTRIDER_DATA_DIR: directory, POSTRIDER_HTTP_PORT: '0' } });
+  return loadConfig({ env: { ...env, POSTRIDER_DATA_DIR: directory, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' } });
 }
 
 test('after a start with the clock an hour back, mail that was due leaves at once, and scheduled mail does not', async () => {
@@ -254,7 +254,7 @@ test('a clock that is set back while the daemon runs is noticed within a minute;
     works.map(() => setBack),
   );
   assert.deepEqual(lines, [`{"setBackMs":${HOUR_MS}}`]);
-  assert.deepEqual(wakeups, ['queue', 'webhooks', 'jobs', 'broadcasts', 'confirmations']);
+  assert.deepEqual(wakeups, ['queue', 'webhooks', 'jobs', 'broadcasts', 'confirmations', 'inbound']);
   offsetMs += 1_000;
   await work.stop(1_000);
   assert.equal(await stored(), NOW + 2 * MINUTE_MS + 1_000);

@@ -1,0 +1,61 @@
+/**
+ * The write that accepts a message completely or not at all: its bytes, a row for each tenant with its recipients and
+ * tasks, and `email.received`.
+ */
+import { insertBlob } from '../blobs/store.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import type { BlobRow } from '../db/tables.ts';
+import { recordEvent } from '../events/store.ts';
+import { isoTime } from '../system/clock.ts';
+import { newId } from '../system/ids.ts';
+import { addStoredBytes } from '../tenants/stored-mail/store.ts';
+import type { ReceivedRows } from './build-rows.ts';
+import { insertReceived } from './store.ts';
+import { insertTask } from './tasks/store.ts';
+
+/** Accepts a message. */
+export const acceptReceived = defineWrite(
+  'inbound.accept',
+  async (tx, { blob, groups }: { blob: BlobRow; groups: readonly ReceivedRows[] }): Promise<void> => {
+    await insertBlob(tx, blob);
+    for (const { message, recipients, tasks } of groups) {
+      await insertReceived(tx, message, recipients);
+      for (const task of tasks) await insertTask(tx, task);
+      if (message.tenantId !== null) await addStoredBytes(tx, message.tenantId, message.sizeBytes);
+      await recordReceived(tx, { message, recipients });
+    }
+  },
+  { crashPoints: { beforeCommit: 'receive-before-commit', afterCommit: 'receive-after-commit' } },
+);
+
+/** Tells the tenant of a message. Mail that arrives is live mail. */
+async function recordReceived(
+  tx: Tx,
+  { message, recipients }: Pick<ReceivedRows, 'message' | 'recipients'>,
+): Promise<void> {
+  const { tenantId, createdAt } = message;
+  if (tenantId === null) return;
+  const data = {
+    id: message.id,
+    sender: message.sender,
+    to: recipients[0]?.address,
+    recipients: recipients.map(({ address }) => address),
+    from: message.headerFrom ?? message.sender,
+    subject: message.subject,
+    messageId: message.messageId === null ? null : `<${message.messageId}>`,
+    emailId: message.emailId,
+    sizeBytes: message.sizeBytes,
+    flagged: message.flagged === 1,
+    createdAt: isoTime(createdAt),
+  };
+  const id = newId('evt', createdAt);
+  await recordEvent(tx, {
+    id,
+    tenantId,
+    mode: 'live',
+    type: 'email.received',
+    emailId: null,
+    data,
+    createdAt,
+  });
+}

@@ -1,0 +1,154 @@
+/**
+ * Builds the rows of a received message. A message to recipients of several tenants becomes one row for each of them, so
+ * that no tenant sees the recipients of another.
+ */
+import type { App } from '../app.ts';
+import type {
+  ReceivedMessageRow,
+  ReceivedRecipientKind,
+  ReceivedRecipientRow,
+  ReceivedTaskKind,
+} from '../db/inbound-tables.ts';
+import { findEmailHead } from '../emails/store.ts';
+import { decodeWords } from '../mail/message/encoded-word.ts';
+import { isId, newId } from '../system/ids.ts';
+import type { ReceivedContent } from './content.ts';
+import type { ReceivedEnvelope } from './envelope.ts';
+import type { AcceptedRecipient } from './recipient.ts';
+import type { NewTask } from './tasks/store.ts';
+import { formatTrace } from './trace.ts';
+
+/** A message for one tenant, or for the installation. */
+export type ReceivedRows = {
+  message: ReceivedMessageRow;
+  recipients: ReceivedRecipientRow[];
+  tasks: NewTask[];
+};
+
+type Build = { envelope: ReceivedEnvelope; content: ReceivedContent; now: number };
+
+/** The task of each kind of recipients. Mail to the postmaster is kept, and nothing else is done with it. */
+const TASK_KINDS: Readonly<Record<ReceivedRecipientKind, ReceivedTaskKind | undefined>> = {
+  post: 'post',
+  bounce: 'bounce',
+  complaint: 'complaint',
+  report: 'report',
+  unsubscribe: 'unsubscribe',
+  postmaster: undefined,
+};
+
+/** Maximum length of a subject and of a Message-ID that are stored. Our own limit; the message itself has all of it. */
+const MAX_FIELD_CHARACTERS = 998;
+/** Maximum number of our own Message-IDs that are looked up. The first ones are those of the latest messages. */
+const MAX_ANSWERED_EMAILS = 5;
+
+/** Returns the rows, one group for each tenant. */
+export async function buildRows(
+  app: Pick<App, 'config' | 'db'>,
+  { envelope, content, now }: Build,
+): Promise<ReceivedRows[]> {
+  const groups = Map.groupBy(envelope.recipients, ({ tenantId }) => tenantId);
+  const rows: ReceivedRows[] = [];
+  for (const [tenantId, recipients] of groups) {
+    const message = buildMessage(app, { envelope, content, now, tenantId, recipients });
+    const tasks = buildTasks(message, recipients);
+    message.emailId = await findAnswered(app, tenantId, content.fields);
+    message.endedAt = tasks.length === 0 ? now : null;
+    rows.push({
+      message,
+      tasks,
+      recipients: recipients.map((recipient, position) => rowOf(message, recipient, position)),
+    });
+  }
+  return rows;
+}
+
+type Group = Build & { tenantId: ReceivedMessageRow['tenantId']; recipients: readonly AcceptedRecipient[] };
+
+function buildMessage(
+  { config }: Pick<App, 'config'>,
+  { envelope, content: { blob, fields }, now, tenantId, recipients }: Group,
+): ReceivedMessageRow {
+  const { client, sender, requireTls, utf8 } = envelope;
+  const id = newId('in', now);
+  const [only] = recipients;
+  const trace = formatTrace({
+    client,
+    hostname: config.hostname,
+    id,
+    sender,
+    recipient: envelope.recipients.length === 1 ? only?.address : undefined,
+    results: '',
+    now,
+  });
+  return {
+    id,
+    tenantId,
+    blobId: blob.id,
+    sizeBytes: blob.sizeBytes,
+    sender,
+    remoteAddress: client?.address ?? '',
+    helo: client?.helo ?? null,
+    tls: client?.tls?.version ?? null,
+    requireTls: requireTls ? 1 : 0,
+    utf8: utf8 ? 1 : 0,
+    trace,
+    auth: null,
+    spamScore: null,
+    spamReasons: '[]',
+    flagged: 0,
+    headerFrom: null,
+    subject: textOf(decodeWords(fields.get('subject') ?? '')),
+    messageId: textOf(/<([^<>\s]+)>/.exec(fields.get('message-id') ?? '')?.[1] ?? ''),
+    emailId: null,
+    createdAt: now,
+    endedAt: null,
+    contentDeletedAt: null,
+  };
+}
+
+/** Returns the text that is stored; null when there is none. */
+function textOf(text: string): string | null {
+  // A lone surrogate cannot be stored as UTF-8.
+  const trimmed = text.trim().slice(0, MAX_FIELD_CHARACTERS).toWellFormed();
+  return trimmed === '' ? null : trimmed;
+}
+
+function rowOf(
+  { id }: ReceivedMessageRow,
+  { address, kind, targetId }: AcceptedRecipient,
+  position: number,
+): ReceivedRecipientRow {
+  return { messageId: id, position, address, kind, targetId };
+}
+
+/** Returns one task for all recipients that ask for the same one: two addresses of a route make one post. */
+function buildTasks(message: ReceivedMessageRow, recipients: readonly AcceptedRecipient[]): NewTask[] {
+  const tasks = new Map<string, NewTask>();
+  for (const [position, { kind, targetId }] of recipients.entries()) {
+    const taskKind = TASK_KINDS[kind];
+    const key = `${taskKind} ${targetId}`;
+    if (taskKind === undefined || tasks.has(key)) continue;
+    const { id: messageId, tenantId, createdAt } = message;
+    const id = newId('tsk', createdAt);
+    tasks.set(key, { id, messageId, position, tenantId, kind: taskKind, targetId, createdAt });
+  }
+  return [...tasks.values()];
+}
+
+/** Returns the tenant's email that the message answers, as its reply fields say (RFC 5322 section 3.6.4). */
+async function findAnswered(
+  { db }: Pick<App, 'db'>,
+  tenantId: ReceivedMessageRow['tenantId'],
+  fields: ReceivedContent['fields'],
+): Promise<ReceivedMessageRow['emailId']> {
+  if (tenantId === null) return null;
+  // The message that is answered is the last one in References.
+  const names = `${fields.get('references') ?? ''} ${fields.get('in-reply-to') ?? ''}`;
+  const ids = new Set([...names.matchAll(/<(em_[0-9a-z]{26})@/g)].map(([, id = '']) => id).reverse());
+  for (const id of [...ids].slice(0, MAX_ANSWERED_EMAILS)) {
+    if (!isId('em', id)) continue;
+    if (await findEmailHead(db.read, tenantId, { mode: 'live', domainId: null, id })) return id;
+  }
+  return null;
+}

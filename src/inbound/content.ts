@@ -1,0 +1,57 @@
+/**
+ * Reads the content of a message as it arrives: it is normalized and stored at the same time, and never completely in
+ * memory when it is large.
+ */
+import type { App } from '../app.ts';
+import type { BlobRow } from '../db/tables.ts';
+import { type HeaderExcess, MAX_RECEIVED_FIELDS, Normalizer } from '../mail/message/normalize.ts';
+import { asBuffer } from '../mail/smtp/body.ts';
+import type { Reply } from '../mail/smtp/server/session.ts';
+import type { Reservation } from '../system/guards/byte-budget.ts';
+import { RefusedMessage } from './envelope.ts';
+
+export type ReceivedContent = {
+  /** The bytes as they are stored. The caller commits or discards them. */
+  blob: BlobRow;
+  /** Header fields of `KEPT_FIELDS`, by name in lower case: the first of each, unfolded and not decoded. */
+  fields: ReadonlyMap<string, string>;
+};
+
+/** Header fields that the row of a message needs. */
+const KEPT_FIELDS: ReadonlySet<string> = new Set(['subject', 'message-id', 'in-reply-to', 'references']);
+
+/** Statuses: X.6.0 is a problem of the content, X.4.6 a loop (RFC 3463 sections 3.7 and 3.5). */
+const EXCESS_REPLIES: Readonly<Record<HeaderExcess, Reply & { text: string }>> = {
+  header_bytes: { code: 550, status: '5.6.0', text: 'The header of the message is too large' },
+  header_lines: { code: 550, status: '5.6.0', text: 'The header of the message has too many lines' },
+  received_fields: {
+    code: 554,
+    status: '5.4.6',
+    text: `The message loops: it has more than ${MAX_RECEIVED_FIELDS} Received fields`,
+  },
+};
+
+/**
+ * Reads and stores a message. Large bytes are durable when it resolves. After an error no bytes stay behind.
+ *
+ * @param memory counts the bytes that are held until the message is committed
+ * @throws RefusedMessage; AppError unavailable, when the message cannot be stored; any error of `body`
+ */
+export async function readContent(
+  app: Pick<App, 'blobs' | 'config'>,
+  body: AsyncIterable<Uint8Array>,
+  memory: Reservation,
+): Promise<ReceivedContent> {
+  const normalizer = new Normalizer({ authservId: app.config.hostname, keep: KEPT_FIELDS });
+  const blob = await app.blobs.prepare(normalize(body, normalizer), (bytes) => memory.take(bytes));
+  return { blob, fields: normalizer.kept };
+}
+
+async function* normalize(body: AsyncIterable<Uint8Array>, normalizer: Normalizer): AsyncGenerator<Buffer> {
+  for await (const piece of body) {
+    const stored = normalizer.next(asBuffer(piece));
+    if (normalizer.excess) throw new RefusedMessage(EXCESS_REPLIES[normalizer.excess]);
+    yield* stored;
+  }
+  yield* normalizer.end();
+}

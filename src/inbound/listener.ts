@@ -1,0 +1,59 @@
+/** Listens for mail from other servers (smtp.address and smtp.port). */
+import { isIPv6 } from 'node:net';
+import type { App } from '../app.ts';
+import type { Certificates } from '../certificates/certificates.ts';
+import { listenSmtp } from '../mail/smtp/server/server.ts';
+import { plainAddress } from '../system/address-block.ts';
+import { blockList } from '../system/blocklist.ts';
+import { createTokenBuckets } from '../system/guards/token-buckets.ts';
+import { ListenError, type Listener } from '../system/listen.ts';
+import { createInboundMetrics, watchTasks } from './metrics.ts';
+import { createInboundSession, type SessionApp } from './session.ts';
+
+/** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
+const DRAIN_MS = 25_000;
+/** Stands for all addresses of the machine, of both versions where it has both. */
+const EVERY_ADDRESS = '::';
+const EVERY_IPV4_ADDRESS = '0.0.0.0';
+/** Maximum number of clients whose lines about refused recipients are counted. Our own limit. */
+const MAX_LOGGED_CLIENTS = 10_000;
+
+/**
+ * Starts to listen for mail.
+ * @throws ListenError
+ */
+export async function openInbound(app: App, certificates: Pick<Certificates, 'store'>): Promise<Listener> {
+  const { trustedProxies, address } = app.config.smtp;
+  const proxies = new Set(trustedProxies.map(plainAddress));
+  const isTrustedRelay = createMatcher(app.config.inbound.trustedRelays);
+  const sessionApp: SessionApp = {
+    ...app,
+    isTrustedRelay,
+    inboundMetrics: createInboundMetrics(app),
+    refusalLog: createTokenBuckets(app.clock, MAX_LOGGED_CLIENTS),
+  };
+  watchTasks(app);
+  const listenAt = (host: string) =>
+    listenSmtp(app, {
+      section: 'smtp',
+      at: { address: host, port: app.config.smtp.port },
+      hostname: app.config.hostname,
+      protocol: 'smtp',
+      tls: { mode: 'starttls', certificates: certificates.store },
+      limits: { connections: app.config.smtp.connections },
+      isProxy: (peer) => proxies.has(peer),
+      isExempt: isTrustedRelay,
+      openSession: () => createInboundSession(sessionApp),
+    });
+  const listener = await listenAt(address).catch((error) => {
+    const lacksIPv6 = error instanceof ListenError && error.code === 'EAFNOSUPPORT';
+    if (lacksIPv6 && address === EVERY_ADDRESS) return listenAt(EVERY_IPV4_ADDRESS);
+    throw error;
+  });
+  return { address: listener.address, close: () => listener.close(DRAIN_MS) };
+}
+
+function createMatcher(blocks: readonly string[]): (address: string) => boolean {
+  const list = blockList(blocks);
+  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}

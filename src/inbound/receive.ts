@@ -1,0 +1,69 @@
+/**
+ * Receives a message, from the first byte to its row on disk. Whoever hands a message over, an SMTP session or the
+ * delivery engine itself, gets the reply here.
+ */
+import type { App } from '../app.ts';
+import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
+import { logReceived } from '../events/mail-log.ts';
+import type { Reply } from '../mail/smtp/server/session.ts';
+import { addressBlock } from '../system/address-block.ts';
+import { acceptReceived } from './accept.ts';
+import { buildRows, type ReceivedRows } from './build-rows.ts';
+import { readContent } from './content.ts';
+import { type ReceivedEnvelope, RefusedMessage } from './envelope.ts';
+import type { InboundMetrics } from './metrics.ts';
+
+export type ReceiveApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'guards' | 'log' | 'wakeups'> & {
+  inboundMetrics: InboundMetrics;
+};
+
+/** Stands for this installation in the log and among those who share memory. */
+const LOCAL = 'local';
+
+/**
+ * Receives a message and returns the reply. A reply that accepts means that the message is on disk.
+ * @throws AppError unavailable, when the message cannot be stored now; any error of `body`
+ */
+export async function receiveMessage(
+  app: ReceiveApp,
+  envelope: ReceivedEnvelope,
+  body: AsyncIterable<Uint8Array>,
+): Promise<Reply> {
+  const memory = app.guards.memory.smtp.open(addressBlock(envelope.client?.address ?? LOCAL));
+  try {
+    const content = await readContent(app, body, memory);
+    const readAt = app.clock.elapsed();
+    const groups = await discardOnRefusal(app.blobs, [content.blob], async () => {
+      const rows = await buildRows(app, { envelope, content, now: app.clock.now() });
+      await app.db.commit(acceptReceived, { blob: content.blob, groups: rows });
+      return rows;
+    });
+    app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
+    app.wakeups.notify('inbound');
+    app.wakeups.notify('events');
+    return acceptedReply(app, envelope, groups);
+  } catch (error) {
+    if (error instanceof RefusedMessage) return error.reply;
+    throw error;
+  } finally {
+    memory.release();
+  }
+}
+
+function acceptedReply(app: ReceiveApp, envelope: ReceivedEnvelope, groups: readonly ReceivedRows[]): Reply {
+  const { client, sender: from } = envelope;
+  for (const { message, recipients } of groups) {
+    logReceived(app, {
+      receivedId: message.id,
+      tenantId: message.tenantId,
+      from,
+      to: recipients.map(({ address }) => address),
+      client: client?.address ?? LOCAL,
+      helo: message.helo,
+      tls: message.tls,
+      sizeBytes: message.sizeBytes,
+      flagged: message.flagged === 1,
+    });
+  }
+  return { code: 250, status: '2.0.0', text: `Ok: queued as ${groups[0]?.message.id}` };
+}

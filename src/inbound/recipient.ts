@@ -1,0 +1,129 @@
+/**
+ * Decides at RCPT what a recipient stands for. Each resolver knows one kind of recipients; they are asked in the order of
+ * the list, and the first one that knows the address decides. Nothing is accepted here that is refused later.
+ */
+import type { App } from '../app.ts';
+import type { InboundRouteRow, ReceivedRecipientRow } from '../db/inbound-tables.ts';
+import type { DomainRow } from '../db/tables.ts';
+import { sandboxDomain } from '../domains/name.ts';
+import { findReceiver } from '../domains/receiving/store.ts';
+import { bounceDomain } from '../domains/records.ts';
+import { addressKey } from '../mail/address.ts';
+import { hasRoomFor } from '../tenants/stored-mail/store.ts';
+import { findRoute, findSharedRoute } from './routes/store.ts';
+
+type RecipientApp = Pick<App, 'db' | 'clock' | 'config'>;
+
+/** A recipient as the rest of the path sees it, whatever its address is. */
+type Resolved = Pick<ReceivedRecipientRow, 'kind' | 'targetId'> & {
+  /** Tenant that the recipient belongs to; null for the installation itself. */
+  tenantId: DomainRow['tenantId'] | null;
+};
+
+export type AcceptedRecipient = Resolved & { address: string };
+
+/** The decision about a recipient. */
+type RecipientDecision =
+  | { kind: 'accepted'; recipient: AcceptedRecipient }
+  | { kind: 'refused'; reply: Refusal };
+
+/** Statuses: X.1.1 is an address that does not exist, X.2.2 a mailbox that is full (RFC 3463 sections 3.2 and 3.3). */
+type Refusal = { code: 452 | 550; status: string; text: string };
+
+/** An address as resolvers see it. All of it is in lower case, since letters are compared without case. */
+type Asked = {
+  localPart: string;
+  domain: string;
+  /** Returns the domain of the tenant that receives the mail of `domain`. It is looked up once. */
+  findReceiver: () => Promise<Pick<DomainRow, 'id' | 'tenantId'> | undefined>;
+};
+
+/** Returns what the address stands for, or undefined when it is none of this resolver's kind. */
+type Resolver = (app: RecipientApp, asked: Asked) => Promise<Resolved | undefined>;
+
+/** Separates a local part from its tag, as in `sales+spring`. */
+const TAG_SEPARATOR = '+';
+/** Local parts that every domain with mail has (RFC 5321 section 4.5.1, RFC 2142 section 4). */
+const OPERATOR_NAMES: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
+
+/** The kinds of recipients, in the order of precedence. */
+const RESOLVERS: readonly Resolver[] = [
+  (app, asked) => resolveRoute(app, asked, asked.localPart),
+  resolveWithoutTag,
+  (app, asked) => resolveRoute(app, asked, '*'),
+  resolveOperator,
+];
+
+/**
+ * Accepts a recipient, or refuses it.
+ *
+ * @param address the argument of RCPT, in the form of the SMTP server (mail/smtp/server/session.ts)
+ * @param sizeBytes size of the message as far as the client has declared it
+ */
+export async function decideRecipient(
+  app: RecipientApp,
+  address: string,
+  sizeBytes: number | undefined,
+): Promise<RecipientDecision> {
+  const resolved = await resolveRecipient(app, address);
+  if (!resolved) {
+    const text = `<${address}>: there is no such recipient here`;
+    return { kind: 'refused', reply: { code: 550, status: '5.1.1', text } };
+  }
+  const { tenantId } = resolved;
+  if (tenantId === null || (await hasRoomFor(app.db.read, tenantId, sizeBytes)))
+    return { kind: 'accepted', recipient: { ...resolved, address } };
+  const text = `<${address}>: the recipient has no space for more mail`;
+  return { kind: 'refused', reply: { code: 452, status: '4.2.2', text } };
+}
+
+async function resolveRecipient(app: RecipientApp, address: string): Promise<Resolved | undefined> {
+  const key = addressKey(address);
+  const at = key.lastIndexOf('@');
+  // The postmaster may be addressed without a domain (RFC 5321 section 4.1.1.3).
+  const domain = at < 0 ? app.config.hostname.toLowerCase() : key.slice(at + 1);
+  let receiver: ReturnType<Asked['findReceiver']> | undefined;
+  const asked: Asked = {
+    localPart: at < 0 ? key : key.slice(0, at),
+    domain,
+    findReceiver: () => {
+      receiver ??= findReceiver(app.db.read, domain, app.clock.now());
+      return receiver;
+    },
+  };
+  for (const resolve of RESOLVERS) {
+    const resolved = await resolve(app, asked);
+    if (resolved) return resolved;
+  }
+  return undefined;
+}
+
+async function resolveRoute(
+  app: RecipientApp,
+  { domain, findReceiver }: Asked,
+  localPart: string,
+): Promise<Resolved | undefined> {
+  const address = `${localPart}@${domain}`;
+  if (domain === sandboxDomain(app.config)) return asPost(await findSharedRoute(app.db.read, address));
+  const receiver = await findReceiver();
+  return receiver && asPost(await findRoute(app.db.read, receiver.tenantId, address));
+}
+
+function asPost(route: Pick<InboundRouteRow, 'id' | 'tenantId'> | undefined): Resolved | undefined {
+  return route && { kind: 'post', targetId: route.id, tenantId: route.tenantId };
+}
+
+async function resolveWithoutTag(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {
+  const end = asked.localPart.indexOf(TAG_SEPARATOR);
+  // A local part in quotes is no name with a tag.
+  if (end <= 0 || asked.localPart.startsWith('"')) return undefined;
+  return resolveRoute(app, asked, asked.localPart.slice(0, end));
+}
+
+async function resolveOperator(app: RecipientApp, asked: Asked): Promise<Resolved | undefined> {
+  if (!OPERATOR_NAMES.has(asked.localPart)) return undefined;
+  const { config } = app;
+  const own = [config.hostname.toLowerCase(), bounceDomain(config), sandboxDomain(config)];
+  const isReceived = own.includes(asked.domain) || (await asked.findReceiver()) !== undefined;
+  return isReceived ? { kind: 'postmaster', targetId: asked.domain, tenantId: null } : undefined;
+}

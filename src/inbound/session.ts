@@ -1,0 +1,117 @@
+/**
+ * The session of port 25: it takes mail from anybody for the recipients of this installation, and relays nothing. The
+ * protocol is in mail/smtp/server.
+ */
+import type { App } from '../app.ts';
+import { logRefused } from '../events/mail-log.ts';
+import type { Reply, Sender, Session, SmtpClient } from '../mail/smtp/server/session.ts';
+import { addressBlock } from '../system/address-block.ts';
+import { AppError } from '../system/errors.ts';
+import { overloadRefusal } from '../system/guards/overload.ts';
+import type { TokenBuckets } from '../system/guards/token-buckets.ts';
+import { type ReceiveApp, receiveMessage } from './receive.ts';
+import { type AcceptedRecipient, decideRecipient } from './recipient.ts';
+
+export type SessionApp = ReceiveApp &
+  Pick<App, 'disk' | 'metrics'> & {
+    /** Returns true for the address of a relay of the operator, which has no limits of its own. */
+    isTrustedRelay: (address: string) => boolean;
+    /** Limits the lines about refused recipients of one client. */
+    refusalLog: TokenBuckets;
+  };
+
+/** The client sends the message to its other recipients in another transaction (RFC 5321 section 4.5.3.1.10). */
+const ONE_RECIPIENT: Reply = {
+  code: 452,
+  status: '4.5.3',
+  text: 'A message without a sender has one recipient',
+};
+
+/** Number of lines about refused recipients of one client: at once, and then in a second. Our own limits. */
+const REFUSAL_LINES = { burst: 10, tokensPerSecond: 0.1 };
+
+/** Returns a session, which serves one connection. */
+export function createInboundSession(app: SessionApp): Session {
+  let sender: Sender | undefined;
+  let recipients: AcceptedRecipient[] = [];
+  return {
+    connect: async () => undefined,
+    ehlo: async () => undefined,
+    async mail(given, client) {
+      requireCapacity(app);
+      requireRate(app, client);
+      sender = given;
+      return undefined;
+    },
+    async rcpt(recipient, client) {
+      // Nothing but bounces has no sender (RFC 5321 section 4.5.5), and each is about one message of one sender.
+      if (sender?.address === '' && recipients.length > 0) return ONE_RECIPIENT;
+      const { address: to } = recipient;
+      const decision = await decideRecipient(app, to, sender?.sizeBytes);
+      switch (decision.kind) {
+        case 'accepted':
+          recipients.push(decision.recipient);
+          return undefined;
+        case 'refused':
+          logRefusedRecipient(app, client, { from: sender?.address ?? '', to, reply: decision.reply });
+          return decision.reply;
+      }
+    },
+    async data(body, client) {
+      if (app.disk.isBelowReserve) throw overloadRefusal('disk_reserve');
+      const { address = '', utf8 = false, requireTls = false } = sender ?? {};
+      const reply = await receiveMessage(
+        app,
+        { client, sender: address, utf8, requireTls, recipients },
+        body,
+      );
+      app.inboundMetrics.judged(reply.code);
+      if (reply.code >= 400) {
+        const to = recipients.map((recipient) => recipient.address);
+        logRefused(app, { from: address, to, ...clientOf(client), ...answerOf(reply) });
+      }
+      return reply;
+    },
+    reset() {
+      sender = undefined;
+      recipients = [];
+    },
+    close() {},
+  };
+}
+
+/**
+ * Checks that the daemon can take more mail.
+ * @throws AppError unavailable
+ */
+function requireCapacity({ guards, metrics }: SessionApp): void {
+  const reason = guards.overload.reasonToRefuse('addition');
+  if (reason === undefined) return;
+  metrics.shedRequests.inc({ reason });
+  throw overloadRefusal(reason);
+}
+
+/**
+ * Counts a message of the client.
+ * @throws AppError rate_limited
+ */
+function requireRate({ guards, isTrustedRelay }: SessionApp, { address }: SmtpClient): void {
+  if (isTrustedRelay(address) || guards.smtpClients.take(address).allowed) return;
+  throw new AppError('rate_limited', 'Your address sends too many messages; try again later');
+}
+
+type Refused = { from: string; to: string; reply: Reply };
+
+/** Clients that guess addresses must not fill the disk with lines. */
+function logRefusedRecipient(app: SessionApp, client: SmtpClient, { from, to, reply }: Refused): void {
+  if (!app.refusalLog.take(addressBlock(client.address), REFUSAL_LINES).allowed) return;
+  logRefused(app, { from, to: [to], ...clientOf(client), ...answerOf(reply) });
+}
+
+function clientOf({ address, helo, tls }: SmtpClient) {
+  return { client: address, helo: helo ?? null, tls: tls?.version ?? null };
+}
+
+function answerOf({ code, status = '', text }: Reply) {
+  return { code, enhancedCode: status, diagnostic: [text].flat().join(' ') };
+}

@@ -1,0 +1,150 @@
+/**
+ * Stores received messages and their recipients. All SQL of these tables is here, and nothing else writes them. Their
+ * tasks are in tasks/store.ts.
+ */
+import { sql } from 'kysely';
+import { deleteEmptyBlobs, emptyBlob, type StoredBytes } from '../blobs/store.ts';
+import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
+import type { ReceivedMessageRow, ReceivedRecipientRow } from '../db/inbound-tables.ts';
+import { defineWrite, type Tx } from '../db/operation.ts';
+import { constant, type Param, statement } from '../db/statement.ts';
+
+type MessageId = ReceivedMessageRow['id'];
+
+const insert = statement((db, param: Param<ReceivedMessageRow>) =>
+  db.insertInto('receivedMessages').values({
+    id: param('id'),
+    tenantId: param('tenantId'),
+    blobId: param('blobId'),
+    sizeBytes: param('sizeBytes'),
+    sender: param('sender'),
+    remoteAddress: param('remoteAddress'),
+    helo: param('helo'),
+    tls: param('tls'),
+    requireTls: param('requireTls'),
+    utf8: param('utf8'),
+    trace: param('trace'),
+    auth: param('auth'),
+    spamScore: param('spamScore'),
+    spamReasons: param('spamReasons'),
+    flagged: param('flagged'),
+    headerFrom: param('headerFrom'),
+    subject: param('subject'),
+    messageId: param('messageId'),
+    emailId: param('emailId'),
+    createdAt: param('createdAt'),
+    endedAt: param('endedAt'),
+    contentDeletedAt: param('contentDeletedAt'),
+  }),
+);
+
+const insertRecipient = statement((db, param: Param<ReceivedRecipientRow>) =>
+  db.insertInto('receivedRecipients').values({
+    messageId: param('messageId'),
+    position: param('position'),
+    address: param('address'),
+    kind: param('kind'),
+    targetId: param('targetId'),
+  }),
+);
+
+/** Stores a received message with its recipients, as part of the write that accepts it. */
+export async function insertReceived(
+  tx: Tx,
+  message: ReceivedMessageRow,
+  recipients: readonly ReceivedRecipientRow[],
+): Promise<void> {
+  await insert.all(tx, message);
+  for (const recipient of recipients) await insertRecipient.all(tx, recipient);
+}
+
+const end = statement((db, param: Param<{ id: MessageId; endedAt: number }>) =>
+  db
+    .updateTable('receivedMessages')
+    .set({ endedAt: param('endedAt') })
+    .where('id', '=', param('id')),
+);
+
+/** Records that the last task of a message has ended, as part of the write that ends the task. */
+export async function endReceived(tx: Tx, id: MessageId, endedAt: number): Promise<void> {
+  await end.all(tx, { id, endedAt });
+}
+
+type ContentExpiry = { now: number; endedBy: number; rows: number };
+
+const nextWithContent = statement((db, param: Param<ContentExpiry>) =>
+  db
+    .selectFrom('receivedMessages')
+    .select(['id', 'blobId'])
+    // Literal, for the partial index `receivedMessagesWithContent`.
+    .where(sql<boolean>`"endedAt" IS NOT NULL AND "contentDeletedAt" IS NULL`)
+    .where('endedAt', '<=', constant(param('endedBy')))
+    .orderBy('endedAt')
+    .limit(constant(param('rows'))),
+);
+
+const clearContent = statement((db, param: Param<{ id: MessageId; now: number }>) =>
+  db
+    .updateTable('receivedMessages')
+    .set({ blobId: null, contentDeletedAt: param('now') })
+    .where('id', '=', param('id')),
+);
+
+const naming = statement((db, param: Param<{ blobId: ReceivedMessageRow['blobId'] }>) =>
+  db.selectFrom('receivedMessages').select('id').where('blobId', '=', param('blobId')).limit(1),
+);
+
+/**
+ * Deletes the bytes of messages whose last task ended at `endedBy` or before, in Unix milliseconds. Bytes that a message
+ * of another tenant shares are kept. Returns the bytes that are in files, which the caller discards.
+ */
+export const expireReceivedContent = defineWrite(
+  'inbound.expireContent',
+  async (tx, expiry: ContentExpiry): Promise<ExpirySlice & { files: StoredBytes[] }> => {
+    const rows = await nextWithContent.all(tx, expiry);
+    const files: StoredBytes[] = [];
+    for (const { id, blobId } of rows) {
+      await clearContent.all(tx, { id, now: expiry.now });
+      if (blobId === null || (await naming.first(tx, { blobId }))) continue;
+      const file = await emptyBlob(tx, blobId);
+      if (file) files.push(file);
+      await deleteEmptyBlobs(tx, [blobId]);
+    }
+    return { next: rows.length === expiry.rows ? 'more' : undefined, deleted: rows.length, files };
+  },
+  { priority: 'bulk' },
+);
+
+const isExpired = (param: Param<{ after: string; before: string }>) =>
+  sql<boolean>`id > ${constant(param('after'))} AND id < ${constant(param('before'))}`;
+
+const nextExpired = statement((db, param: Param<ExpiryRange>) =>
+  db
+    .selectFrom('receivedMessages')
+    .select(['id', 'contentDeletedAt'])
+    .where(isExpired(param))
+    .orderBy('id')
+    .limit(constant(param('rows'))),
+);
+
+/** Returns the next messages of the range. Those whose content is kept have not expired. */
+export function listOldReceived(
+  tx: Tx,
+  range: ExpiryRange,
+): Promise<Pick<ReceivedMessageRow, 'id' | 'contentDeletedAt'>[]> {
+  return nextExpired.all(tx, range);
+}
+
+const deleteRecipients = statement((db, param: Param<{ messageId: MessageId }>) =>
+  db.deleteFrom('receivedRecipients').where('messageId', '=', param('messageId')),
+);
+
+const deleteMessage = statement((db, param: Param<{ id: MessageId }>) =>
+  db.deleteFrom('receivedMessages').where('id', '=', param('id')),
+);
+
+/** Deletes a message that has no tasks any more, and its recipients. */
+export async function deleteReceived(tx: Tx, id: MessageId): Promise<void> {
+  await deleteRecipients.all(tx, { messageId: id });
+  await deleteMessage.all(tx, { id });
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decideRecipient } from '../../src/inbound/recipient.ts';
+import { openMailWorld } from './mail-world.ts';
+
+const world = await openMailWorld();
+const { app } = world;
+
+/** Returns the kind and target of a recipient, or the code and status of its refusal. */
+async function decide(address: string): Promise<string> {
+  const decision = await decideRecipient(app, address, undefined);
+  if (decision.kind === 'refused') return `${decision.reply.code} ${decision.reply.status}`;
+  return `${decision.recipient.kind} ${decision.recipient.targetId}`;
+}
+
+const UNKNOWN = '550 5.1.1';
+
+test('an exact route is chosen before the address without its tag, then *@domain, then the postmaster', async () => {
+  await world.addDomain('shop.example');
+  assert.equal(await decide('sales+spring@shop.example'), UNKNOWN);
+  assert.equal(await decide('postmaster@shop.example'), 'postmaster shop.example');
+  const all = await world.addRoute('*@shop.example');
+  assert.equal(await decide('sales+spring@shop.example'), `post ${all}`);
+  assert.equal(await decide('postmaster@shop.example'), `post ${all}`);
+  const sales = await world.addRoute('sales@shop.example');
+  assert.equal(await decide('Sales+spring+more@shop.example'), `post ${sales}`);
+  const spring = await world.addRoute('sales+spring@shop.example');
+  assert.equal(await decide('SALES+Spring@shop.example'), `post ${spring}`);
+  assert.equal(await decide('sales+autumn@shop.example'), `post ${sales}`);
+  assert.equal(await decide('+spring@shop.example'), `post ${all}`);
+  assert.equal(await decide('"sales+x y"@shop.example'), `post ${all}`);
+});
+
+test('a disabled route counts as none', async () => {
+  await world.addDomain('off.example');
+  await world.addRoute('info@off.example', { enabled: false });
+  assert.equal(await decide('info@off.example'), UNKNOWN);
+  const all = await world.addRoute('*@off.example');
+  assert.equal(await decide('info@off.example'), `post ${all}`);
+  assert.equal(await decide('info+tag@off.example'), `post ${all}`);
+});
+
+test('postmaster and abuse exist at every domain that receives mail here, and nowhere else', async () => {
+  const own = ['mx.postrider.example', 'bounce.mx.postrider.example', 'sandbox.mx.postrider.example'];
+  for (const domain of [...own, 'shop2.example']) {
+    if (domain === 'shop2.example') await world.addDomain(domain);
+    for (const name of ['postmaster', 'PostMaster', 'abuse'])
+      assert.equal(await decide(`${name}@${domain}`), `postmaster ${domain}`);
+    assert.equal(await decide(`nobody@${domain}`), UNKNOWN);
+  }
+  assert.equal(await decide('Postmaster'), 'postmaster mx.postrider.example');
+  for (const address of [
+    'postmaster@elsewhere.example',
+    'postmaster@postrider.example',
+    'postmaster@simulator.mx.postrider.example',
+    'postmaster@[127.0.0.1]',
+  ])
+    assert.equal(await decide(address), UNKNOWN, address);
+});
+
+test('a domain of several tenants receives for the one whose verification has stood longest', async () => {
+  const second = await world.test.addTenant('second');
+  await world.addDomain('shared.example');
+  await world.addDomain('shared.example', second.tenantId);
+  const route = await world.addRoute('info@shared.example');
+  assert.equal(await decide('info@shared.example'), `post ${route}`);
+  await world.addDomain('theirs.example', second.tenantId);
+  const theirs = await world.addRoute('info@theirs.example', { key: second.liveKey });
+  assert.equal(await decide('info@theirs.example'), `post ${theirs}`);
+});
+
+test('the routes of the sandbox domain receive mail without a verified domain', async () => {
+  const route = await world.addRoute('try@sandbox.mx.postrider.example');
+  assert.equal(await decide('try@sandbox.mx.postrider.example'), `post ${route}`);
+  assert.equal(await decide('try+tag@sandbox.mx.postrider.example'), `post ${route}`);
+  assert.equal(await decide('other@sandbox.mx.postrider.example'), UNKNOWN);
+});
