@@ -104,6 +104,11 @@ export const configSchema = section('Postrider configuration', {
       description:
         'Address blocks of your own relays, such as a backup MX or a filter. They have no limits of connections and messages, and SPF judges the client that sent to them.',
     }),
+    trustedSealers: Type.Array(Type.String({ pattern: '^[a-z0-9.-]{1,253}$' }), {
+      default: [],
+      description:
+        'Domains of forwarders, such as mailing lists, whose ARC seals are believed: their mail is not refused for failing DMARC when the author passed it before.',
+    }),
   }),
   links: section('Links in mail, such as those by which readers unsubscribe.', {
     url: Type.String({

@@ -33,6 +33,7 @@ import { openInbound } from './inbound/listener.ts';
 import { moveTasks } from './inbound/tasks/set-back.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
+import { type Authenticator, createAuthenticator } from './mail/auth/authenticator.ts';
 import { createTrialWork } from './queue/held/trial.ts';
 import { moveQueue } from './queue/state/set-back.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
@@ -78,9 +79,15 @@ const DRAIN_MS = 30_000;
 /** Everything that accepts connections, in the order in which it opens. The first two addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { webhooks }) => openApi(app, { webhooks: webhooks.calls, doThreadsRun: () => webhooks.isRunning }),
-  (app, { certificates }) => openInbound(app, certificates),
+  (app, { certificates }) => openInbound(app, { certificates, authenticator: startAuthenticator(app) }),
   openControlSocket,
 ];
+
+function startAuthenticator(app: App): Authenticator {
+  const { dns, inbound } = app.config;
+  return createAuthenticator(app, { dnsServers: dns.servers, trustedRelays: inbound.trustedRelays });
+}
+
 const NOWHERE = { address: '' };
 
 /**

@@ -6,6 +6,7 @@ import { insertBlob } from '../blobs/store.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { recordEvent } from '../events/store.ts';
+import type { AuthenticationResult } from '../mail/auth/result.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
 import { addStoredBytes } from '../tenants/stored-mail/store.ts';
@@ -45,6 +46,7 @@ async function recordReceived(
     messageId: message.messageId === null ? null : `<${message.messageId}>`,
     emailId: message.emailId,
     sizeBytes: message.sizeBytes,
+    auth: authOf(message),
     flagged: message.flagged === 1,
     createdAt: isoTime(createdAt),
   };
@@ -58,4 +60,12 @@ async function recordReceived(
     data,
     createdAt,
   });
+}
+
+/** Returns the results in short. Mail of this installation itself was not authenticated. */
+function authOf({ auth }: ReceivedRows['message']): { spf: string; dkim: string; dmarc: string } {
+  if (auth === null) return { spf: 'none', dkim: 'none', dmarc: 'none' };
+  const { spf, dkim, dmarc } = JSON.parse(auth) as AuthenticationResult;
+  const passed = dkim.find(({ result }) => result === 'pass');
+  return { spf: spf.result, dkim: (passed ?? dkim[0])?.result ?? 'none', dmarc: dmarc.result };
 }

@@ -10,10 +10,13 @@ import type {
   ReceivedTaskKind,
 } from '../db/inbound-tables.ts';
 import { findEmailHead } from '../emails/store.ts';
+import { parseMailbox } from '../mail/address.ts';
+import { formatLocalResultsField, formatResultsField } from '../mail/auth/results-field.ts';
 import { decodeWords } from '../mail/message/encoded-word.ts';
 import { isId, newId } from '../system/ids.ts';
 import type { ReceivedContent } from './content.ts';
 import type { ReceivedEnvelope } from './envelope.ts';
+import type { Judgement } from './judge.ts';
 import type { AcceptedRecipient } from './recipient.ts';
 import type { NewTask } from './tasks/store.ts';
 import { formatTrace } from './trace.ts';
@@ -25,7 +28,12 @@ export type ReceivedRows = {
   tasks: NewTask[];
 };
 
-type Build = { envelope: ReceivedEnvelope; content: ReceivedContent; now: number };
+type Build = {
+  envelope: ReceivedEnvelope;
+  content: ReceivedContent;
+  judgement: Judgement;
+  now: number;
+};
 
 /** The task of each kind of recipients. Mail to the postmaster is kept, and nothing else is done with it. */
 const TASK_KINDS: Readonly<Record<ReceivedRecipientKind, ReceivedTaskKind | undefined>> = {
@@ -45,12 +53,12 @@ const MAX_ANSWERED_EMAILS = 5;
 /** Returns the rows, one group for each tenant. */
 export async function buildRows(
   app: Pick<App, 'config' | 'db'>,
-  { envelope, content, now }: Build,
+  { envelope, content, judgement, now }: Build,
 ): Promise<ReceivedRows[]> {
   const groups = Map.groupBy(envelope.recipients, ({ tenantId }) => tenantId);
   const rows: ReceivedRows[] = [];
   for (const [tenantId, recipients] of groups) {
-    const message = buildMessage(app, { envelope, content, now, tenantId, recipients });
+    const message = buildMessage(app, { envelope, content, judgement, now, tenantId, recipients });
     const tasks = buildTasks(message, recipients);
     message.emailId = await findAnswered(app, tenantId, content.fields);
     message.endedAt = tasks.length === 0 ? now : null;
@@ -67,18 +75,21 @@ type Group = Build & { tenantId: ReceivedMessageRow['tenantId']; recipients: rea
 
 function buildMessage(
   { config }: Pick<App, 'config'>,
-  { envelope, content: { blob, fields }, now, tenantId, recipients }: Group,
+  { envelope, content: { blob, fields }, judgement, now, tenantId, recipients }: Group,
 ): ReceivedMessageRow {
+  const { hostname } = config;
+  const { result, isFlagged, reasons } = judgement;
   const { client, sender, requireTls, utf8 } = envelope;
   const id = newId('in', now);
   const [only] = recipients;
   const trace = formatTrace({
     client,
-    hostname: config.hostname,
+    hostname,
     id,
     sender,
     recipient: envelope.recipients.length === 1 ? only?.address : undefined,
-    results: '',
+    confirmedName: result?.reverseDns.result === 'pass' ? result.reverseDns.name : undefined,
+    results: result ? formatResultsField(hostname, result) : formatLocalResultsField(hostname),
     now,
   });
   return {
@@ -93,11 +104,11 @@ function buildMessage(
     requireTls: requireTls ? 1 : 0,
     utf8: utf8 ? 1 : 0,
     trace,
-    auth: null,
+    auth: result && JSON.stringify(result),
     spamScore: null,
-    spamReasons: '[]',
-    flagged: 0,
-    headerFrom: null,
+    spamReasons: JSON.stringify(reasons),
+    flagged: isFlagged ? 1 : 0,
+    headerFrom: authorOf(result, fields),
     subject: textOf(decodeWords(fields.get('subject') ?? '')),
     messageId: textOf(/<([^<>\s]+)>/.exec(fields.get('message-id') ?? '')?.[1] ?? ''),
     emailId: null,
@@ -105,6 +116,13 @@ function buildMessage(
     endedAt: null,
     contentDeletedAt: null,
   };
+}
+
+/** Returns the address of the author; null when the message names none, or several. */
+function authorOf(result: Judgement['result'], fields: ReceivedContent['fields']): string | null {
+  if (!result) return parseMailbox(decodeWords(fields.get('from') ?? ''))?.address ?? null;
+  const [address, ...more] = result.from.addresses;
+  return address !== undefined && more.length === 0 ? address : null;
 }
 
 /** Returns the text that is stored; null when there is none. */

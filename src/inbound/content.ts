@@ -18,7 +18,13 @@ export type ReceivedContent = {
 };
 
 /** Header fields that the row of a message needs. */
-const KEPT_FIELDS: ReadonlySet<string> = new Set(['subject', 'message-id', 'in-reply-to', 'references']);
+const KEPT_FIELDS: ReadonlySet<string> = new Set([
+  'from',
+  'subject',
+  'message-id',
+  'in-reply-to',
+  'references',
+]);
 
 /** Statuses: X.6.0 is a problem of the content, X.4.6 a loop (RFC 3463 sections 3.7 and 3.5). */
 const EXCESS_REPLIES: Readonly<Record<HeaderExcess, Reply & { text: string }>> = {
@@ -35,20 +41,26 @@ const EXCESS_REPLIES: Readonly<Record<HeaderExcess, Reply & { text: string }>> =
  * Reads and stores a message. Large bytes are durable when it resolves. After an error no bytes stay behind.
  *
  * @param memory counts the bytes that are held until the message is committed
+ * @param onPiece called with each piece as it came, for signatures
  * @throws RefusedMessage; AppError unavailable, when the message cannot be stored; any error of `body`
  */
 export async function readContent(
   app: Pick<App, 'blobs' | 'config'>,
   body: AsyncIterable<Uint8Array>,
-  memory: Reservation,
+  { memory, onPiece }: { memory: Reservation; onPiece: (piece: Uint8Array) => void },
 ): Promise<ReceivedContent> {
   const normalizer = new Normalizer({ authservId: app.config.hostname, keep: KEPT_FIELDS });
-  const blob = await app.blobs.prepare(normalize(body, normalizer), (bytes) => memory.take(bytes));
+  const blob = await app.blobs.prepare(normalize(body, normalizer, onPiece), (bytes) => memory.take(bytes));
   return { blob, fields: normalizer.kept };
 }
 
-async function* normalize(body: AsyncIterable<Uint8Array>, normalizer: Normalizer): AsyncGenerator<Buffer> {
+async function* normalize(
+  body: AsyncIterable<Uint8Array>,
+  normalizer: Normalizer,
+  onPiece: (piece: Uint8Array) => void,
+): AsyncGenerator<Buffer> {
   for await (const piece of body) {
+    onPiece(piece);
     const stored = normalizer.next(asBuffer(piece));
     if (normalizer.excess) throw new RefusedMessage(EXCESS_REPLIES[normalizer.excess]);
     yield* stored;

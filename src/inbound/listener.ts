@@ -2,7 +2,9 @@
 import { isIPv6 } from 'node:net';
 import type { App } from '../app.ts';
 import type { Certificates } from '../certificates/certificates.ts';
+import type { Authenticator } from '../mail/auth/authenticator.ts';
 import { listenSmtp } from '../mail/smtp/server/server.ts';
+import { returnAddressKeyOf } from '../queue/return-path.ts';
 import { plainAddress } from '../system/address-block.ts';
 import { blockList } from '../system/blocklist.ts';
 import { createTokenBuckets } from '../system/guards/token-buckets.ts';
@@ -19,16 +21,24 @@ const EVERY_IPV4_ADDRESS = '0.0.0.0';
 const MAX_LOGGED_CLIENTS = 10_000;
 
 /**
- * Starts to listen for mail.
+ * Starts to listen for mail. Closing the listener closes the authenticator too.
  * @throws ListenError
  */
-export async function openInbound(app: App, certificates: Pick<Certificates, 'store'>): Promise<Listener> {
+export async function openInbound(
+  app: App,
+  {
+    certificates,
+    authenticator,
+  }: { certificates: Pick<Certificates, 'store'>; authenticator: Authenticator },
+): Promise<Listener> {
   const { trustedProxies, address } = app.config.smtp;
   const proxies = new Set(trustedProxies.map(plainAddress));
   const isTrustedRelay = createMatcher(app.config.inbound.trustedRelays);
   const sessionApp: SessionApp = {
     ...app,
     isTrustedRelay,
+    authenticator,
+    returnAddressKey: returnAddressKeyOf(app),
     inboundMetrics: createInboundMetrics(app),
     refusalLog: createTokenBuckets(app.clock, MAX_LOGGED_CLIENTS),
   };
@@ -50,7 +60,13 @@ export async function openInbound(app: App, certificates: Pick<Certificates, 'st
     if (lacksIPv6 && address === EVERY_ADDRESS) return listenAt(EVERY_IPV4_ADDRESS);
     throw error;
   });
-  return { address: listener.address, close: () => listener.close(DRAIN_MS) };
+  return {
+    address: listener.address,
+    async close() {
+      await listener.close(DRAIN_MS);
+      await authenticator.close();
+    },
+  };
 }
 
 function createMatcher(blocks: readonly string[]): (address: string) => boolean {

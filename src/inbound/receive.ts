@@ -5,16 +5,19 @@
 import type { App } from '../app.ts';
 import { discardOnRefusal } from '../blobs/discard-on-refusal.ts';
 import { logReceived } from '../events/mail-log.ts';
+import type { Authenticator } from '../mail/auth/authenticator.ts';
 import type { Reply } from '../mail/smtp/server/session.ts';
 import { addressBlock } from '../system/address-block.ts';
 import { acceptReceived } from './accept.ts';
 import { buildRows, type ReceivedRows } from './build-rows.ts';
 import { readContent } from './content.ts';
 import { type ReceivedEnvelope, RefusedMessage } from './envelope.ts';
+import { beginAuthentication } from './judge.ts';
 import type { InboundMetrics } from './metrics.ts';
 
 export type ReceiveApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'guards' | 'log' | 'wakeups'> & {
   inboundMetrics: InboundMetrics;
+  authenticator: Pick<Authenticator, 'begin'>;
 };
 
 /** Stands for this installation in the log and among those who share memory. */
@@ -31,10 +34,21 @@ export async function receiveMessage(
 ): Promise<Reply> {
   const memory = app.guards.memory.smtp.open(addressBlock(envelope.client?.address ?? LOCAL));
   try {
-    const content = await readContent(app, body, memory);
+    const authentication = beginAuthentication(app, envelope);
+    const onPiece = (piece: Uint8Array) => authentication.write(piece);
+    const content = await readContent(app, body, { memory, onPiece }).catch((error) => {
+      authentication.abort();
+      throw error;
+    });
     const readAt = app.clock.elapsed();
+    const decision = await authentication.decide();
+    if (decision.kind === 'refused') {
+      await app.blobs.discard(content.blob);
+      return decision.reply;
+    }
+    const { judgement } = decision;
     const groups = await discardOnRefusal(app.blobs, [content.blob], async () => {
-      const rows = await buildRows(app, { envelope, content, now: app.clock.now() });
+      const rows = await buildRows(app, { envelope, content, judgement, now: app.clock.now() });
       await app.db.commit(acceptReceived, { blob: content.blob, groups: rows });
       return rows;
     });

@@ -9,10 +9,11 @@ import { sandboxDomain } from '../domains/name.ts';
 import { findReceiver } from '../domains/receiving/store.ts';
 import { bounceDomain } from '../domains/records.ts';
 import { addressKey } from '../mail/address.ts';
+import { type ReturnAddressKey, readReturnAddress } from '../queue/return-path.ts';
 import { hasRoomFor } from '../tenants/stored-mail/store.ts';
 import { findRoute, findSharedRoute } from './routes/store.ts';
 
-type RecipientApp = Pick<App, 'db' | 'clock' | 'config'>;
+export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & { returnAddressKey: ReturnAddressKey };
 
 /** A recipient as the rest of the path sees it, whatever its address is. */
 type Resolved = Pick<ReceivedRecipientRow, 'kind' | 'targetId'> & {
@@ -48,6 +49,7 @@ const OPERATOR_NAMES: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
 
 /** The kinds of recipients, in the order of precedence. */
 const RESOLVERS: readonly Resolver[] = [
+  resolveReturnAddress,
   (app, asked) => resolveRoute(app, asked, asked.localPart),
   resolveWithoutTag,
   (app, asked) => resolveRoute(app, asked, '*'),
@@ -96,6 +98,18 @@ async function resolveRecipient(app: RecipientApp, address: string): Promise<Res
     if (resolved) return resolved;
   }
   return undefined;
+}
+
+/**
+ * Recognises the addresses at which bounces and complaints come back. The token in the local part proves that this
+ * installation made it, so that the domain, which may be one of a tenant, need not be looked up.
+ */
+async function resolveReturnAddress(
+  { returnAddressKey }: RecipientApp,
+  { localPart }: Asked,
+): Promise<Resolved | undefined> {
+  const address = readReturnAddress(returnAddressKey, localPart);
+  return address && { kind: address.kind, targetId: address.emailId, tenantId: null };
 }
 
 async function resolveRoute(

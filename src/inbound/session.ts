@@ -10,9 +10,10 @@ import { AppError } from '../system/errors.ts';
 import { overloadRefusal } from '../system/guards/overload.ts';
 import type { TokenBuckets } from '../system/guards/token-buckets.ts';
 import { type ReceiveApp, receiveMessage } from './receive.ts';
-import { type AcceptedRecipient, decideRecipient } from './recipient.ts';
+import { type AcceptedRecipient, decideRecipient, type RecipientApp } from './recipient.ts';
 
 export type SessionApp = ReceiveApp &
+  RecipientApp &
   Pick<App, 'disk' | 'metrics'> & {
     /** Returns true for the address of a relay of the operator, which has no limits of its own. */
     isTrustedRelay: (address: string) => boolean;

@@ -2,6 +2,7 @@
 import { isIPv6 } from 'node:net';
 import { formatDate } from '../mail/message/headers.ts';
 import type { SmtpClient } from '../mail/smtp/server/session.ts';
+import { isHostName } from '../system/dns.ts';
 
 type Trace = {
   /** The client that sent the message; undefined for mail of this installation itself. */
@@ -11,7 +12,9 @@ type Trace = {
   sender: string;
   /** The only recipient. Undefined when there are several, because some of them may be blind copies. */
   recipient: string | undefined;
-  /** Authentication-Results field with its CRLF; empty when the message was not authenticated. */
+  /** Name that DNS confirms for the address of the client; undefined when it confirms none. */
+  confirmedName: string | undefined;
+  /** Authentication-Results field with its CRLF. */
   results: string;
   now: number;
 };
@@ -22,16 +25,21 @@ export function formatTrace(trace: Trace): string {
 }
 
 /** Formats the Received field (RFC 5321 section 4.4). The server accepts only names that need no quotes here. */
-function formatReceived({ client, hostname, id, recipient, now }: Trace): string {
+function formatReceived({ id, recipient, now, ...hop }: Trace): string {
   const purpose = recipient === undefined ? '' : ` for <${recipient}>`;
-  const lines = [...hopLines(client, hostname), `id ${id}${purpose}`];
+  const lines = [...hopLines(hop), `id ${id}${purpose}`];
   return `Received: ${lines.join('\r\n\t')};\r\n\t${formatDate(now)}\r\n`;
 }
 
-function hopLines(client: Trace['client'], hostname: string): string[] {
+function hopLines({
+  client,
+  hostname,
+  confirmedName,
+}: Pick<Trace, 'client' | 'hostname' | 'confirmedName'>): string[] {
   if (!client) return [`by ${hostname}`];
   const { helo, address, protocol, tls } = client;
   const literal = isIPv6(address) ? `[IPv6:${address}]` : `[${address}]`;
   const security = tls ? ` (${tls.version} ${tls.cipher})` : '';
-  return [`from ${helo ?? literal} (${literal})`, `by ${hostname} with ${protocol}${security}`];
+  const name = confirmedName !== undefined && isHostName(confirmedName) ? `${confirmedName} ` : '';
+  return [`from ${helo ?? literal} (${name}${literal})`, `by ${hostname} with ${protocol}${security}`];
 }

@@ -121,6 +121,13 @@ const received = {
   messageId: nullable(text('The `Message-ID` field of the message, in angle brackets.')),
   emailId: nullable(text('Your email that the message answers.')),
   sizeBytes: Type.Integer({ description: 'Size of the message in bytes.' }),
+  auth: Type.Object(
+    { spf: Type.String(), dkim: Type.String(), dmarc: Type.String() },
+    {
+      description:
+        'Results of authentication, such as `pass` or `none`. DKIM passes when one signature does.',
+    },
+  ),
   flagged: Type.Boolean({ description: 'True when the message is marked as probable spam.' }),
   createdAt: time('When the message was received'),
 };

@@ -67,6 +67,7 @@ function sampleReceived(nowMs: number): object {
     messageId: '<sample@example.org>',
     emailId: null,
     sizeBytes: 1_234,
+    auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass' },
     flagged: false,
     createdAt: isoTime(nowMs),
   };

@@ -9,6 +9,8 @@ import type {
   ReceivedTaskRow,
 } from '../../src/db/inbound-tables.ts';
 import { openInbound } from '../../src/inbound/listener.ts';
+import type { Authenticator } from '../../src/mail/auth/authenticator.ts';
+import type { AuthenticationResult } from '../../src/mail/auth/result.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { createClient, STARTTLS, type TestClient } from '../mail/smtp/server/fixture.ts';
@@ -16,13 +18,16 @@ import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { type LogLine, recordLog } from '../support/record-log.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
+/** What a test sets while it runs. `written` is what the authenticator was given of the last message. */
+type Knobs = { crashPoint: CrashPoint; result: AuthenticationResult; written: string; inputs: unknown[] };
+
 export type MailWorld = {
   test: TestApp;
   app: App;
   clock: FakeClock;
   /** Lines at level info and above. */
   lines: LogLine[];
-  knobs: { crashPoint: CrashPoint };
+  knobs: Knobs;
   port: number;
   /** Opens a session up to EHLO. */
   open(): Promise<TestClient>;
@@ -45,14 +50,15 @@ export async function openMailWorld(
   options: { env?: Record<string, string>; replace?: (app: App) => Partial<App> } = {},
 ): Promise<MailWorld> {
   const clock = createFakeClock(START_MS);
-  const knobs: MailWorld['knobs'] = { crashPoint: () => {} };
+  const knobs: Knobs = { crashPoint: () => {}, result: PASS, written: '', inputs: [] };
   const { log, lines } = recordLog('info');
   const test = await openTestApp({
     env: { POSTRIDER_SMTP_PORT: '0', POSTRIDER_SMTP_ADDRESS: '127.0.0.1', ...options.env },
     system: { clock, log, crashPoint: (name) => knobs.crashPoint(name) },
   });
   const app = { ...test.app, ...options.replace?.(test.app) };
-  const listener = await openInbound(app, { store: STARTTLS.certificates });
+  const authenticator = fakeAuthenticator(knobs);
+  const listener = await openInbound(app, { certificates: { store: STARTTLS.certificates }, authenticator });
   const port = Number(listener.address.split(':').at(-1));
   const clients = new Set<TestClient>();
   const { read } = app.db;
@@ -95,6 +101,41 @@ export async function openMailWorld(
     tasks: () =>
       read.selectFrom('receivedTasks').selectAll().orderBy('messageId').orderBy('position').execute(),
     closeListener: () => listener.close(),
+  };
+}
+
+const SPF = { result: 'pass', domain: 'sender.example', reason: '' } as const;
+
+/** Results of a message that passes everything. */
+export const PASS: AuthenticationResult = {
+  address: '127.0.0.1',
+  spf: SPF,
+  heloSpf: { ...SPF, domain: 'mail.sender.example' },
+  dkim: [],
+  dmarc: { result: 'pass', policy: undefined, domain: 'sender.example', reason: '' },
+  arc: { result: 'none', sets: [], reason: '' },
+  bimi: { result: 'none', location: undefined, authority: undefined },
+  reverseDns: { result: 'pass', name: 'mail.sender.example' },
+  from: { addresses: ['ann@sender.example'], fields: 1 },
+};
+
+/** Gives every message the result of the knobs. */
+function fakeAuthenticator(knobs: Knobs): Authenticator {
+  return {
+    begin(input) {
+      knobs.inputs.push(input);
+      knobs.written = '';
+      return {
+        write(piece) {
+          knobs.written += Buffer.from(piece).toString('latin1');
+        },
+        finish: async () => knobs.result,
+        abort() {
+          knobs.inputs.push('aborted');
+        },
+      };
+    },
+    close: async () => {},
   };
 }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decideRecipient } from '../../src/inbound/recipient.ts';
+import { bounceLocalPart, complaintLocalPart, returnAddressKeyOf } from '../../src/queue/return-path.ts';
 import { openMailWorld } from './mail-world.ts';
 
 const world = await openMailWorld();
-const { app } = world;
+const app = { ...world.app, returnAddressKey: returnAddressKeyOf(world.app) };
 
 /** Returns the kind and target of a recipient, or the code and status of its refusal. */
 async function decide(address: string): Promise<string> {
@@ -29,6 +30,20 @@ test('an exact route is chosen before the address without its tag, then *@domain
   assert.equal(await decide('sales+autumn@shop.example'), `post ${sales}`);
   assert.equal(await decide('+spring@shop.example'), `post ${all}`);
   assert.equal(await decide('"sales+x y"@shop.example'), `post ${all}`);
+});
+
+test('bounces and complaints come back to addresses with our token alone, at whatever domain of ours', async () => {
+  const emailId = `em_${'0'.repeat(25)}1` as const;
+  const { returnAddressKey: key } = app;
+  const bounce = bounceLocalPart(key, { emailId, attemptedAt: app.clock.now() });
+  const complaint = complaintLocalPart(key, { emailId, position: 0 });
+  for (const domain of ['bounce.mx.postrider.example', 'bounce.shop.example', 'shop.example']) {
+    assert.equal(await decide(`${bounce.toUpperCase()}@${domain}`), `bounce ${emailId}`);
+    assert.equal(await decide(`${complaint}@${domain}`), `complaint ${emailId}`);
+  }
+  const forged = `${bounce.slice(0, -1)}${bounce.endsWith('0') ? '1' : '0'}`;
+  for (const localPart of [forged, 'b+', `b+${'0'.repeat(54)}`, `x${bounce}`])
+    assert.equal(await decide(`${localPart}@bounce.mx.postrider.example`), UNKNOWN);
 });
 
 test('a disabled route counts as none', async () => {

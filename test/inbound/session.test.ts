@@ -3,10 +3,12 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { INLINE_BYTES } from '../../src/blobs/blobs.ts';
+import { undecided } from '../../src/mail/auth/result.ts';
 import { MAX_RECEIVED_FIELDS } from '../../src/mail/message/normalize.ts';
+import { bounceLocalPart, returnAddressKeyOf } from '../../src/queue/return-path.ts';
 import type { OverloadReason } from '../../src/system/guards/overload.ts';
 import type { TestClient } from '../mail/smtp/server/fixture.ts';
-import { openMailWorld, sendMail } from './mail-world.ts';
+import { openMailWorld, PASS, sendMail } from './mail-world.ts';
 
 let overload: OverloadReason | undefined;
 let isBelowReserve = false;
@@ -62,11 +64,11 @@ test('a message is on disk with everything about it when the client is told 250'
     tls: null,
     requireTls: 0,
     utf8: 0,
-    auth: null,
+    auth: JSON.stringify(PASS),
     spamScore: null,
     spamReasons: '[]',
     flagged: 0,
-    headerFrom: null,
+    headerFrom: 'ann@sender.example',
     subject: 'Grüße',
     messageId: 'one@sender.example',
     emailId: null,
@@ -78,7 +80,13 @@ test('a message is on disk with everything about it when the client is told 250'
     trace,
     [
       'Return-Path: <ann@sender.example>',
-      'Received: from mail.sender.example ([127.0.0.1])',
+      'Authentication-Results: mx.postrider.example;',
+      ' spf=pass smtp.mailfrom=sender.example;',
+      ' spf=pass smtp.helo=mail.sender.example;',
+      ' dkim=none;',
+      ' dmarc=pass header.from=sender.example;',
+      ' iprev=pass policy.iprev=127.0.0.1',
+      'Received: from mail.sender.example (mail.sender.example [127.0.0.1])',
       '\tby mx.postrider.example with ESMTP',
       `\tid ${row.id};`,
       '\tFri, 15 Jan 2027 08:00:00 +0000',
@@ -126,6 +134,7 @@ test('the tenant gets the event email.received in live mode, and the operator a 
     messageId: null,
     emailId: null,
     sizeBytes: 24,
+    auth: { spf: 'pass', dkim: 'none', dmarc: 'pass' },
     flagged: false,
     createdAt: new Date(createdAt).toISOString(),
   });
@@ -158,7 +167,7 @@ test('a message that comes over TLS says so in its row and in its trace, and ask
   assert.deepEqual([tls, requireTls, utf8], ['TLSv1.3', 1, 1]);
   assert.match(
     trace,
-    /^Received: from \[192\.0\.2\.1\] \(\[127\.0\.0\.1\]\)\r\n\tby mx\.postrider\.example with UTF8SMTPS \(TLSv1\.3 TLS_\w+\)\r\n/m,
+    /^Received: from \[192\.0\.2\.1\] \(mail\.sender\.example \[127\.0\.0\.1\]\)\r\n\tby mx\.postrider\.example with UTF8SMTPS \(TLSv1\.3 TLS_\w+\)\r\n/m,
   );
   assert.ok(trace.includes(`\tid ${id} for <info@shop.example>;\r\n`));
 });
@@ -268,6 +277,51 @@ test('refusals of the content leave no bytes behind, and the next message of the
   assert.match(await sendMail(client, { to: 'info@shop.example' }), /^250/);
 });
 
+test('signatures are verified over the original bytes, and the verdict decides', async () => {
+  const client = await world.open();
+  const { knobs } = world;
+  const before = files();
+  const message = 'Authentication-Results: mx.postrider.example; none\r\nSubject: a\n\r\nHi\n';
+  const send = () => sendMail(client, { to: 'info@shop.example', message });
+  assert.match(await send(), /^250/);
+  assert.equal(knobs.written, `${message}\r\n`);
+  assert.deepEqual(knobs.inputs.at(-1), {
+    owner: '127.0.0.1',
+    address: '127.0.0.1',
+    helo: 'mail.sender.example',
+    sender: 'ann@sender.example',
+    hostname: 'mx.postrider.example',
+  });
+  const fails = (policy: 'none' | 'quarantine' | 'reject') =>
+    ({ ...PASS, dmarc: { result: 'fail', policy, domain: 'sender.example', reason: 'no' } }) as const;
+  knobs.result = fails('reject');
+  assert.match(await send(), /^550 5\.7\.1 /);
+  knobs.result = { ...PASS, from: { addresses: ['a@b.example', 'c@d.example'], fields: 1 } };
+  assert.match(await send(), /^550 5\.6\.0 /);
+  knobs.result = undecided('127.0.0.1', 'DNS does not answer');
+  assert.match(await send(), /^451 4\.7\.24 /);
+  assert.deepEqual(files(), before);
+  knobs.result = fails('quarantine');
+  assert.match(await send(), /^250/);
+  const { flagged, spamReasons } = await lastMessage();
+  assert.deepEqual([flagged, spamReasons], [1, '["no"]']);
+  knobs.result = PASS;
+});
+
+test('a bounce to an address with our token is accepted whatever DMARC says, since the token proves more', async () => {
+  const client = await world.open();
+  const { app, knobs } = world;
+  const emailId = `em_${'0'.repeat(25)}1` as const;
+  const localPart = bounceLocalPart(returnAddressKeyOf(app), { emailId, attemptedAt: app.clock.now() });
+  knobs.result = { ...PASS, from: { addresses: [], fields: 0 } };
+  assert.match(await sendMail(client, { from: '', to: `${localPart}@bounce.mx.postrider.example` }), /^250/);
+  assert.match(await sendMail(client, { from: '', to: 'info@shop.example' }), /^550 5\.6\.0 /);
+  knobs.result = PASS;
+  const { id, tenantId } = await lastMessage();
+  const [task] = (await world.tasks()).filter(({ messageId }) => messageId === id);
+  assert.deepEqual([tenantId, task?.kind, task?.targetId], [null, 'bounce', emailId]);
+});
+
 test('a client that goes away within a message leaves nothing behind', async () => {
   const client = await world.open();
   const [before, rows] = [files(), (await world.messages()).length];
@@ -364,7 +418,7 @@ test('the metrics show verdicts, the time to accept, and the tasks that wait wit
   await world.clock.advance(5_000);
   const { text } = await world.app.metrics.show();
   assert.match(text, /^postrider_inbound_messages_total\{verdict="accepted"\} \d+$/m);
-  assert.match(text, /^postrider_inbound_messages_total\{verdict="refused"\} 3$/m);
+  assert.match(text, /^postrider_inbound_messages_total\{verdict="refused"\} 6$/m);
   assert.match(text, /^postrider_inbound_accept_duration_seconds_count \d+$/m);
   assert.match(text, /^postrider_smtp_sessions_total\{listener="smtp"\} \d+$/m);
   const waiting = (await world.tasks()).length;

@@ -1,0 +1,78 @@
+/**
+ * Authenticates a message while it arrives, and decides afterwards whether it is accepted. Mail of this installation itself is
+ * not authenticated: it never left the machine.
+ */
+import type { App } from '../app.ts';
+import type { ReceivedRecipientKind } from '../db/inbound-tables.ts';
+import type { Authenticator } from '../mail/auth/authenticator.ts';
+import type { AuthenticationResult } from '../mail/auth/result.ts';
+import { judgeMessage } from '../mail/auth/verdict.ts';
+import type { Reply } from '../mail/smtp/server/session.ts';
+import { addressBlock } from '../system/address-block.ts';
+import type { ReceivedEnvelope } from './envelope.ts';
+
+/** An accepted message. */
+export type Judgement = {
+  /** Results of authentication; null for mail of this installation itself. */
+  result: AuthenticationResult | null;
+  isFlagged: boolean;
+  /** Reasons for which the message is flagged. */
+  reasons: readonly string[];
+};
+
+type Decision = { kind: 'accepted'; judgement: Judgement } | { kind: 'refused'; reply: Reply };
+
+type Authentication = {
+  /** Takes the next piece of the message as it came. */
+  write(piece: Uint8Array): void;
+  /** Returns the decision on the whole message. It never rejects. */
+  decide(): Promise<Decision>;
+  abort(): void;
+};
+
+/**
+ * Kinds of recipients whose address proves that the message is an answer to one of ours. The servers that send such mail often
+ * fail DMARC, and some have no valid From field.
+ */
+const ANSWERS: ReadonlySet<ReceivedRecipientKind> = new Set(['bounce', 'complaint']);
+
+type AuthenticationApp = Pick<App, 'config'> & { authenticator: Pick<Authenticator, 'begin'> };
+
+/** Begins to authenticate a message. The caller calls either `decide` or `abort` of what it returns. */
+export function beginAuthentication(
+  { authenticator, config }: AuthenticationApp,
+  { client, sender, recipients }: ReceivedEnvelope,
+): Authentication {
+  if (!client) {
+    const judgement: Judgement = { result: null, isFlagged: false, reasons: [] };
+    return { write() {}, decide: async () => ({ kind: 'accepted', judgement }), abort() {} };
+  }
+  const { address, helo = '' } = client;
+  const { hostname } = config;
+  const running = authenticator.begin({ owner: addressBlock(address), address, helo, sender, hostname });
+  const isAnswer = recipients.every(({ kind }) => ANSWERS.has(kind));
+  return {
+    write: (piece) => running.write(piece),
+    async decide() {
+      const result = await running.finish();
+      if (isAnswer) return { kind: 'accepted', judgement: { result, isFlagged: false, reasons: [] } };
+      return decide(result, config.inbound.trustedSealers);
+    },
+    abort: () => running.abort(),
+  };
+}
+
+function decide(result: AuthenticationResult, trustedSealers: readonly string[]): Decision {
+  const verdict = judgeMessage(result, { trustedSealers });
+  switch (verdict.kind) {
+    case 'accept': {
+      const reasons = verdict.isFlagged ? [verdict.reason] : [];
+      return { kind: 'accepted', judgement: { result, isFlagged: verdict.isFlagged, reasons } };
+    }
+    case 'refuse':
+    case 'defer': {
+      const { code, status, text } = verdict;
+      return { kind: 'refused', reply: { code, status, text } };
+    }
+  }
+}
