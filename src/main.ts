@@ -29,11 +29,12 @@ import { exportJobs } from './exports/run.ts';
 import { createShedLog } from './http/transport/shed-log.ts';
 import { importJobs } from './imports/run.ts';
 import { receivedSteps } from './inbound/expire.ts';
+import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
 import { openInbound } from './inbound/listener.ts';
+import { createLocalReceiver } from './inbound/local.ts';
 import { moveTasks } from './inbound/tasks/set-back.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
-import { type Authenticator, createAuthenticator } from './mail/auth/authenticator.ts';
 import { createTrialWork } from './queue/held/trial.ts';
 import { moveQueue } from './queue/state/set-back.ts';
 import { createRecoveryWork, recoverQueue, startDelivering } from './queue/worker.ts';
@@ -79,14 +80,9 @@ const DRAIN_MS = 30_000;
 /** Everything that accepts connections, in the order in which it opens. The first two addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
   (app, { webhooks }) => openApi(app, { webhooks: webhooks.calls, doThreadsRun: () => webhooks.isRunning }),
-  (app, { certificates }) => openInbound(app, { certificates, authenticator: startAuthenticator(app) }),
+  (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   openControlSocket,
 ];
-
-function startAuthenticator(app: App): Authenticator {
-  const { dns, inbound } = app.config;
-  return createAuthenticator(app, { dnsServers: dns.servers, trustedRelays: inbound.trustedRelays });
-}
 
 const NOWHERE = { address: '' };
 
@@ -110,12 +106,12 @@ export async function startDaemon(
   const webhooks = await startWebhookPart(app, Object.keys(overrides).length === 0);
   opened.defer(() => webhooks.stop(0));
   const certificates = opened.use(await openCertificates(app));
-  const parts: Parts = { webhooks, certificates };
+  const parts: Parts = { webhooks, certificates, inbound: createInboundApp(app) };
   const listeners: Listener[] = [];
   for (const open of LISTENERS) {
     listeners.push(opened.adopt(await open(app, parts), (listener) => listener.close()));
   }
-  const workers = opened.adopt(startWorkers(app), async (started) => {
+  const workers = opened.adopt(startWorkers(app, parts), async (started) => {
     await Promise.all(started.map((worker) => worker.stop(0)));
   });
   endOnFailure(app, webhooks.failed);
@@ -147,7 +143,7 @@ function endOnFailure(app: App, partFailed: Promise<Error>): void {
 type Stoppable = { stop(graceMs: number): unknown };
 
 /** Parts of the daemon that listeners need. */
-type Parts = { webhooks: PartThread<WebhookCalls>; certificates: Certificates };
+type Parts = { webhooks: PartThread<WebhookCalls>; certificates: Certificates; inbound: InboundApp };
 
 /**
  * Starts the part that posts webhooks, in a thread of its own unless the caller has replaced a part of the system: what
@@ -164,12 +160,12 @@ const EXPORTS = {
   links: linkExport,
 };
 
-function startWorkers(app: App): Stoppable[] {
+function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
   return [
     app.metrics.watchLoop(),
     app.disk.watch(),
     startInstallationWork(app, DUE_WORKS),
-    startDelivering(app),
+    startDelivering(app, createLocalReceiver(inbound)),
     startWork(app, createRecoveryWork(app)),
     startWork(app, createTrialWork(app)),
     startWork(app, createDomainCheckWork(app)),

@@ -1,15 +1,13 @@
 /** Listens for mail from other servers (smtp.address and smtp.port). */
 import { isIPv6 } from 'node:net';
-import type { App } from '../app.ts';
 import type { Certificates } from '../certificates/certificates.ts';
-import type { Authenticator } from '../mail/auth/authenticator.ts';
 import { listenSmtp } from '../mail/smtp/server/server.ts';
-import { returnAddressKeyOf } from '../queue/return-path.ts';
 import { plainAddress } from '../system/address-block.ts';
 import { blockList } from '../system/blocklist.ts';
 import { createTokenBuckets } from '../system/guards/token-buckets.ts';
 import { ListenError, type Listener } from '../system/listen.ts';
-import { createInboundMetrics, watchTasks } from './metrics.ts';
+import type { InboundApp } from './inbound-app.ts';
+import { watchTasks } from './metrics.ts';
 import { createInboundSession, type SessionApp } from './session.ts';
 
 /** Time in which messages that are being received are completed when the daemon stops, in milliseconds. */
@@ -25,11 +23,8 @@ const MAX_LOGGED_CLIENTS = 10_000;
  * @throws ListenError
  */
 export async function openInbound(
-  app: App,
-  {
-    certificates,
-    authenticator,
-  }: { certificates: Pick<Certificates, 'store'>; authenticator: Authenticator },
+  app: InboundApp,
+  certificates: Pick<Certificates, 'store'>,
 ): Promise<Listener> {
   const { trustedProxies, address } = app.config.smtp;
   const proxies = new Set(trustedProxies.map(plainAddress));
@@ -37,9 +32,6 @@ export async function openInbound(
   const sessionApp: SessionApp = {
     ...app,
     isTrustedRelay,
-    authenticator,
-    returnAddressKey: returnAddressKeyOf(app),
-    inboundMetrics: createInboundMetrics(app),
     refusalLog: createTokenBuckets(app.clock, MAX_LOGGED_CLIENTS),
   };
   watchTasks(app);
@@ -64,7 +56,7 @@ export async function openInbound(
     address: listener.address,
     async close() {
       await listener.close(DRAIN_MS);
-      await authenticator.close();
+      await app.authenticator.close();
     },
   };
 }

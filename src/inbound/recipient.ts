@@ -9,7 +9,7 @@ import { sandboxDomain } from '../domains/name.ts';
 import { findReceiver } from '../domains/receiving/store.ts';
 import { bounceDomain } from '../domains/records.ts';
 import { addressKey } from '../mail/address.ts';
-import { type ReturnAddressKey, readReturnAddress } from '../queue/return-path.ts';
+import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
 import { hasRoomFor } from '../tenants/stored-mail/store.ts';
 import { findRoute, findSharedRoute } from './routes/store.ts';
 
@@ -109,7 +109,9 @@ async function resolveReturnAddress(
   { localPart }: Asked,
 ): Promise<Resolved | undefined> {
   const address = readReturnAddress(returnAddressKey, localPart);
-  return address && { kind: address.kind, targetId: address.emailId, tenantId: null };
+  if (address) return { kind: address.kind, targetId: address.emailId, tenantId: null };
+  const provider = readFeedbackLoopAddress(returnAddressKey, localPart);
+  return provider === undefined ? undefined : { kind: 'complaint', targetId: provider, tenantId: null };
 }
 
 async function resolveRoute(

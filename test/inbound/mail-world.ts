@@ -8,6 +8,7 @@ import type {
   ReceivedRecipientRow,
   ReceivedTaskRow,
 } from '../../src/db/inbound-tables.ts';
+import { createInboundApp, type InboundApp } from '../../src/inbound/inbound-app.ts';
 import { openInbound } from '../../src/inbound/listener.ts';
 import type { Authenticator } from '../../src/mail/auth/authenticator.ts';
 import type { AuthenticationResult } from '../../src/mail/auth/result.ts';
@@ -23,7 +24,7 @@ type Knobs = { crashPoint: CrashPoint; result: AuthenticationResult; written: st
 
 export type MailWorld = {
   test: TestApp;
-  app: App;
+  app: InboundApp;
   clock: FakeClock;
   /** Lines at level info and above. */
   lines: LogLine[];
@@ -56,9 +57,9 @@ export async function openMailWorld(
     env: { POSTRIDER_SMTP_PORT: '0', POSTRIDER_SMTP_ADDRESS: '127.0.0.1', ...options.env },
     system: { clock, log, crashPoint: (name) => knobs.crashPoint(name) },
   });
-  const app = { ...test.app, ...options.replace?.(test.app) };
   const authenticator = fakeAuthenticator(knobs);
-  const listener = await openInbound(app, { certificates: { store: STARTTLS.certificates }, authenticator });
+  const app: InboundApp = { ...createInboundApp(test.app), authenticator, ...options.replace?.(test.app) };
+  const listener = await openInbound(app, { store: STARTTLS.certificates });
   const port = Number(listener.address.split(':').at(-1));
   const clients = new Set<TestClient>();
   const { read } = app.db;

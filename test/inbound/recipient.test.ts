@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decideRecipient } from '../../src/inbound/recipient.ts';
-import { bounceLocalPart, complaintLocalPart, returnAddressKeyOf } from '../../src/queue/return-path.ts';
+import { bounceLocalPart, complaintLocalPart, feedbackLoopLocalPart } from '../../src/queue/return-path.ts';
 import { openMailWorld } from './mail-world.ts';
 
 const world = await openMailWorld();
-const app = { ...world.app, returnAddressKey: returnAddressKeyOf(world.app) };
+const { app } = world;
 
 /** Returns the kind and target of a recipient, or the code and status of its refusal. */
 async function decide(address: string): Promise<string> {
@@ -41,6 +41,8 @@ test('bounces and complaints come back to addresses with our token alone, at wha
     assert.equal(await decide(`${bounce.toUpperCase()}@${domain}`), `bounce ${emailId}`);
     assert.equal(await decide(`${complaint}@${domain}`), `complaint ${emailId}`);
   }
+  const registered = `${feedbackLoopLocalPart(key, 'provider-1')}@bounce.mx.postrider.example`;
+  assert.equal(await decide(registered), 'complaint provider-1');
   const forged = `${bounce.slice(0, -1)}${bounce.endsWith('0') ? '1' : '0'}`;
   for (const localPart of [forged, 'b+', `b+${'0'.repeat(54)}`, `x${bounce}`])
     assert.equal(await decide(`${localPart}@bounce.mx.postrider.example`), UNKNOWN);

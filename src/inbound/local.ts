@@ -1,0 +1,50 @@
+/**
+ * Receives mail that this installation sends to a domain that it receives for itself. It takes the path of other mail from
+ * RCPT on, without a connection.
+ */
+import type { App } from '../app.ts';
+import { refusalReply } from '../mail/smtp/refusal.ts';
+import type { Reply } from '../mail/smtp/server/session.ts';
+import type { LocalAnswer, LocalReceiver } from '../queue/local-receiver.ts';
+import { AppError } from '../system/errors.ts';
+import { overloadRefusal } from '../system/guards/overload.ts';
+import { type ReceiveApp, receiveMessage } from './receive.ts';
+import { type AcceptedRecipient, decideRecipient, type RecipientApp } from './recipient.ts';
+
+type LocalApp = ReceiveApp & RecipientApp & Pick<App, 'disk'>;
+
+/** Returns the receiver of local mail. */
+export function createLocalReceiver(app: LocalApp): LocalReceiver {
+  return async ({ sender, recipients, sizeBytes, bytes }) => {
+    const accepted: AcceptedRecipient[] = [];
+    const refused = new Map<string, LocalAnswer>();
+    for (const address of recipients) {
+      const decision = await decideRecipient(app, address, sizeBytes);
+      if (decision.kind === 'accepted') accepted.push(decision.recipient);
+      else refused.set(address, { phase: 'rcpt', ...decision.reply });
+    }
+    if (accepted.length === 0) return recipients.flatMap((address) => refused.get(address) ?? []);
+    const envelope = { client: undefined, sender, utf8: false, requireTls: false, recipients: accepted };
+    const answer = await receive(app, envelope, bytes());
+    return recipients.map((address) => refused.get(address) ?? answer);
+  };
+}
+
+/** Returns the answer for the accepted recipients. An error that is no refusal is thrown again. */
+async function receive(
+  app: LocalApp,
+  envelope: Parameters<typeof receiveMessage>[1],
+  body: AsyncIterable<Uint8Array>,
+): Promise<LocalAnswer> {
+  try {
+    if (app.disk.isBelowReserve) throw overloadRefusal('disk_reserve');
+    return asAnswer(await receiveMessage(app, envelope, body));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { phase: 'dot', ...refusalReply(error) };
+  }
+}
+
+function asAnswer({ code, status = '2.0.0', text }: Reply): LocalAnswer {
+  return { phase: 'dot', code, status, text: [text].flat().join(' ') };
+}
