@@ -31,7 +31,12 @@ async function isListening(port: number): Promise<boolean> {
 test('a start that fails at its last listener closes what it opened, and the next start succeeds', async () => {
   const dataDir = temporaryDirectory('main');
   const port = await freePort();
-  const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: `${port}`, POSTRIDER_SMTP_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' };
+  const env = {
+    POSTRIDER_DATA_DIR: dataDir,
+    POSTRIDER_HTTP_PORT: `${port}`,
+    POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_LOG_LEVEL: 'silent',
+  };
   const config = loadConfig({ env });
   mkdirSync(join(dataDir, 'control.sock'));
   await assert.rejects(startDaemon(config), { name: 'ControlSocketError' });

@@ -33,7 +33,9 @@ const clock = {
 process.on('SIGUSR2', () => {
   aheadMs += HOUR_MS;
 });
-const config = loadConfig({ env: { ...process.env, POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' } });
+const config = loadConfig({
+  env: { ...process.env, POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' },
+});
 const daemon = await startDaemon(config, { clock });
 const first = await prepareFirstStart(daemon.app, { showKey: true });
 if (first.kind !== 'key-made') throw new Error('the first start made no key');

@@ -9,7 +9,12 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 test('a request that never ends does not hold up the end of the daemon', async () => {
   const dataDir = temporaryDirectory('drain');
-  const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' };
+  const env = {
+    POSTRIDER_DATA_DIR: dataDir,
+    POSTRIDER_HTTP_PORT: '0',
+    POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_LOG_LEVEL: 'silent',
+  };
   const clock = createFakeClock(Date.parse('2026-03-01T12:00:00Z'));
   const daemon = await startDaemon(loadConfig({ env }), { clock });
   const socket = connect(Number(new URL(daemon.address).port), '127.0.0.1');
@@ -31,7 +36,12 @@ test('a request that never ends does not hold up the end of the daemon', async (
 
 test('a request that arrives while the daemon drains is refused in the error envelope, with Retry-After', async () => {
   const dataDir = temporaryDirectory('drain');
-  const env = { POSTRIDER_DATA_DIR: dataDir, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0', POSTRIDER_LOG_LEVEL: 'silent' };
+  const env = {
+    POSTRIDER_DATA_DIR: dataDir,
+    POSTRIDER_HTTP_PORT: '0',
+    POSTRIDER_SMTP_PORT: '0',
+    POSTRIDER_LOG_LEVEL: 'silent',
+  };
   const daemon = await startDaemon(loadConfig({ env }));
   const socket = connect(Number(new URL(daemon.address).port), '127.0.0.1');
   await once(socket, 'connect');

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { DOMAIN } from '../support/populated/makers.ts';
+import { DOMAIN, SANDBOX } from '../support/populated/makers.ts';
 import type { ApiOperation, Schema } from '../support/populated/operations.ts';
 import { type Asked, openPopulated, type Party, pathOf } from '../support/populated.ts';
 
@@ -28,13 +28,18 @@ before(async () => {
       ...{ email: SHARED, unsubscribed: true, properties: { plan: 'pro' } },
     });
     await post(party, '/v1/inbound/routes', {
-      ...{ address: `shared@${DOMAIN}`, destination: 'https://receiver.example/in' },
+      ...{ address: routeAddress(party), destination: 'https://receiver.example/in' },
     });
     await world.make(party, 'em');
     for (const prefix of MADE_LIVE) await world.make(party, prefix, { mode: 'live' });
   }
 });
 after(() => world.close());
+
+/** Returns an address at the domain that all tenants share. Each address there belongs to one tenant. */
+function routeAddress({ ids }: Party): string {
+  return `shared-${ids.aud}@${SANDBOX}`;
+}
 
 async function post(party: Party, url: string, body: object): Promise<void> {
   const response = await world.ask(party, { method: 'POST', url, payload: JSON.stringify(body) });
@@ -54,8 +59,8 @@ const FILTERS: Readonly<Record<string, (party: Party) => readonly string[]>> = {
   'listSuppressions email': () => [SHARED],
   'listImports audienceId': ({ ids }) => [ids.aud],
   'listExports audienceId': ({ ids }) => [ids.aud],
-  'listInboundRoutes address': () => [`shared@${DOMAIN}`],
-  'listInboundRoutes domain': () => [DOMAIN],
+  'listInboundRoutes address': (party) => [routeAddress(party)],
+  'listInboundRoutes domain': () => [SANDBOX],
 };
 const PAGING = ['limit', 'startingAfter', 'endingBefore'];
 const TIMES = { createdAfter: '2000-01-01T00:00:00Z', createdBefore: '2100-01-01T00:00:00Z' };

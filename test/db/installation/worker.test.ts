@@ -63,7 +63,9 @@ function insert(database: Sqlite.Database, table: string, row: object): void {
 
 function configOf(directory: string) {
   const env = { POSTRIDER_HOSTNAME: 'mx.postrider.example', POSTRIDER_LOG_LEVEL: 'silent' };
-  return loadConfig({ env: { ...env, POSTRIDER_DATA_DIR: directory, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' } });
+  return loadConfig({
+    env: { ...env, POSTRIDER_DATA_DIR: directory, POSTRIDER_HTTP_PORT: '0', POSTRIDER_SMTP_PORT: '0' },
+  });
 }
 
 test('after a start with the clock an hour back, mail that was due leaves at once, and scheduled mail does not', async () => {

@@ -19,7 +19,7 @@ export type Wanted = {
 /** Domain that each tenant has and has verified. */
 export const DOMAIN = 'post.example';
 /** Routes are at the sandbox domain, because only one of the tenants receives the mail of `DOMAIN`. */
-const SANDBOX = 'sandbox.mx.postrider.example';
+export const SANDBOX = 'sandbox.mx.postrider.example';
 const DAY_MS = 24 * 3_600_000;
 
 /** Functions that create the resources, in an order in which each finds the resources that it belongs to. */
