@@ -14,7 +14,7 @@ import { DELIVERY_DEADLINE_MS } from './sessions/transact.ts';
 import { type Attempt, notSent, type Transport } from './sessions/transport.ts';
 import { settleClaim } from './settle-claim.ts';
 
-export type DeliveryApp = App & { prepare: PrepareMessage; receiveLocally: LocalReceiver | undefined };
+export type DeliveryApp = App & { prepare: PrepareMessage; receiveLocally: LocalReceiver };
 
 type DeliveryOptions = {
   transport: Pick<Transport, 'open' | 'transact'>;

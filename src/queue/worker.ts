@@ -15,7 +15,7 @@ import { recoverAbandoned } from './state/recover.ts';
  * Starts the dispatcher. Delivery is not a `Work` like the others: the site of each delivery decides what may run
  * next, and a slow site must not delay any other. `receiveLocally` takes the mail for domains that are received here.
  */
-export function startDelivering(app: App, receiveLocally?: LocalReceiver): Dispatcher {
+export function startDelivering(app: App, receiveLocally: LocalReceiver): Dispatcher {
   app.metrics.gauge('queue_held_recipients', 'Recipients whose mail waits for an operator.', () =>
     countHeld(app.db.read),
   );

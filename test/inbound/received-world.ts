@@ -55,7 +55,10 @@ export function shareReceivedWorld(): (run: (world: ReceivedWorld) => Promise<vo
     try {
       await run(world);
     } finally {
-      for (const table of ['receivedTasks', 'receivedRecipients', 'receivedMessages', 'blobs'] as const)
+      for (const table of [
+        ...(['receivedTasks', 'receivedRecipients', 'receivedMessages'] as const),
+        ...(['blobs', 'storedMail'] as const),
+      ])
         await world.side.deleteFrom(table).execute();
     }
   };

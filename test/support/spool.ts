@@ -61,6 +61,9 @@ export type Spool = TestApp & {
 type Accepted = { key?: string; [field: string]: unknown };
 type Published = { type: string; name: string; value: string };
 
+/** Fails the test: its mail is not to domains that are received here. */
+export const noReceiver: LocalReceiver = () => Promise.reject(new Error('the test has no receiver'));
+
 type SpoolOptions = {
   /** Port of every mail server in the zone. */
   smtpPort?: number;
@@ -116,7 +119,7 @@ export async function openSpool(options: SpoolOptions = {}): Promise<Spool> {
       return ids;
     },
     async deliverDue() {
-      const dispatcher = startDelivering(testApp.app, options.receiveLocally);
+      const dispatcher = startDelivering(testApp.app, options.receiveLocally ?? noReceiver);
       await settled(testApp.app);
       await dispatcher.stop(STOP_MS);
     },
@@ -158,7 +161,7 @@ async function claimDue(app: App, runId = app.runId): Promise<Claim[]> {
 export function deliveryAppOf(app: App): DeliveryApp {
   return {
     ...app,
-    receiveLocally: undefined,
+    receiveLocally: noReceiver,
     prepare: createPreparer({ ...app, signingKeys: createSigningKeys(app), links: createLinks(app) }),
   };
 }

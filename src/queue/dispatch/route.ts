@@ -8,7 +8,6 @@ import { bounceDomain } from '../../domains/records.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
 import { type MxPlan, planMx } from '../../mail/mx.ts';
 import type { Delivery } from '../claim.ts';
-import type { LocalReceiver } from '../local-receiver.ts';
 import { NO_REPORT, type Outcome } from '../outcome/outcome.ts';
 import type { DeliveryQueueName } from './delivery-queue.ts';
 
@@ -22,25 +21,21 @@ export type Route =
   | { kind: 'hosts'; site: string; hosts: Hosts; ttlMs: number }
   | { kind: 'dead-end'; site: string; domain: string; plan: DeadEnd };
 
-type RoutingApp = Pick<App, 'config' | 'db' | 'dns' | 'random' | 'clock' | 'targets'> & {
-  receiveLocally: LocalReceiver | undefined;
-};
+type RoutingApp = Pick<App, 'config' | 'db' | 'dns' | 'random' | 'clock' | 'targets'>;
 
 /** One site for all mail that stays here. Its key contains a space, so no host has it. */
 const LOCAL: Route = { kind: 'local', site: 'local delivery' };
 
 /**
  * Looks up the route of a delivery queue. Test mail, the simulator's domain and the domains of this installation need no lookup.
- * Mail of other domains stays here when their MX is this machine and it receives mail for them. Without a receiver no mail
- * stays here.
+ * Mail of other domains stays here when their MX is this machine and it receives mail for them.
  */
 export async function chooseRoute(app: RoutingApp, { mode, domain }: DeliveryQueueName): Promise<Route> {
   const { config } = app;
-  const isReceiving = app.receiveLocally !== undefined;
   if (mode === 'test' || isSimulatorDomain(config, domain)) return { kind: 'simulator', site: 'simulator' };
-  if (isReceiving && isOwnDomain(config, domain)) return LOCAL;
+  if (isOwnDomain(config, domain)) return LOCAL;
   const plan = await planMx(app, domain);
-  if (isReceiving && plan.kind === 'loop' && (await receivesFor(app, domain))) return LOCAL;
+  if (plan.kind === 'loop' && (await receivesFor(app, domain))) return LOCAL;
   // The key contains spaces and the keys of other sites do not, so no two sites share a key.
   if (plan.kind !== 'hosts') return { kind: 'dead-end', site: `dead end ${domain}`, domain, plan };
   return plan;

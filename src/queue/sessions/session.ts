@@ -5,7 +5,6 @@
 import type { Claim } from '../claim.ts';
 import { type DeliveryApp, deliver } from '../deliver.ts';
 import { judgeDeadEnd } from '../dispatch/route.ts';
-import type { LocalReceiver } from '../local-receiver.ts';
 import { NO_REPORT, type Outcome, verdictForAll } from '../outcome/outcome.ts';
 import type { Site } from '../site/site.ts';
 import { createJudgedTransport } from './judged-transport.ts';
@@ -48,15 +47,10 @@ function transportTo(app: DeliveryApp, site: Site, { isPressed }: SessionPermit)
         verdictForAll(claim, judgeDeadEnd(route.domain, route.plan, claim)),
       );
     case 'local':
-      return createLocalTransport(app, site, receiverOf(app));
+      return createLocalTransport(app, site, app.receiveLocally);
     case 'hosts':
       return new SmtpTransport(app, site, isPressed);
   }
-}
-
-function receiverOf({ receiveLocally }: DeliveryApp): LocalReceiver {
-  if (!receiveLocally) throw new Error('there is no receiver of local mail');
-  return receiveLocally;
 }
 
 const CONNECTION_GIVEN_UP: Outcome = {

@@ -10,7 +10,7 @@ import { closeAfterEach } from '../../support/close-after.ts';
 import { oblige, startCommandServer } from '../../support/command-server.ts';
 import type { Hosts } from '../../support/loopback.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
-import type { Spool } from '../../support/spool.ts';
+import { noReceiver, type Spool } from '../../support/spool.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { openRoutedSpool } from '../routed-spool.ts';
 
@@ -71,7 +71,7 @@ async function startSlowServer() {
 
 /** Starts a dispatcher that stops after the tests, without waiting for what is on its way. */
 function start(spool: Spool, app = spool.app): { halt(): Promise<void> } {
-  const dispatcher = startDelivering(app);
+  const dispatcher = startDelivering(app, noReceiver);
   async function halt() {
     const stopped = dispatcher.stop(0);
     await spool.clock.advance(0);
@@ -246,7 +246,7 @@ test('a stopping dispatcher delivers claimed mail and claims no more', async () 
   const sink = await openSink();
   const spool = await openWorldAt(sink.port, 1);
   await spool.acceptMany(60, 'rcpt.example');
-  const dispatcher = startDelivering(spool.app);
+  const dispatcher = startDelivering(spool.app, noReceiver);
   await waitUntil(() => sink.messages.length >= 1);
   await dispatcher.stop(30_000);
   const inFlight = await spool.app.db.read

@@ -8,7 +8,7 @@ import { startDelivering } from '../../../src/queue/worker.ts';
 import { startWork } from '../../../src/system/worker.ts';
 import { fakeTerminal } from '../../support/fake-terminal.ts';
 import { recordLog } from '../../support/record-log.ts';
-import { eventTypes, openSpool } from '../../support/spool.ts';
+import { eventTypes, noReceiver, openSpool } from '../../support/spool.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 
 const { log, lines } = recordLog();
@@ -43,7 +43,7 @@ async function queue(...args: string[]) {
 /** Delivers all mail that is due, and all that its trial makes due. */
 async function deliverAll(): Promise<void> {
   const trials = startWork(app, createTrialWork(app));
-  const dispatcher = startDelivering(app);
+  const dispatcher = startDelivering(app, noReceiver);
   await waitUntil(async () => !(await findWaitingSuspect(app.db.read)), 'no suspect waits for its trial');
   await spool.settled();
   await dispatcher.stop(1_000);

@@ -6,7 +6,7 @@ import { startDelivering } from '../../../src/queue/worker.ts';
 import { closeAfterEach } from '../../support/close-after.ts';
 import { oblige, startCommandServer } from '../../support/command-server.ts';
 import { startSmtpSink } from '../../support/smtp-sink.ts';
-import type { Spool } from '../../support/spool.ts';
+import { noReceiver, type Spool } from '../../support/spool.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { openRoutedSpool } from '../routed-spool.ts';
 
@@ -61,7 +61,7 @@ async function settle(): Promise<void> {
 }
 
 async function deliverDuring(spool: Spool, run: () => Promise<void>): Promise<void> {
-  const dispatcher = startDelivering(spool.app);
+  const dispatcher = startDelivering(spool.app, noReceiver);
   try {
     await run();
   } finally {
