@@ -9,7 +9,6 @@ import { recordEvent } from '../events/store.ts';
 import type { AuthenticationResult } from '../mail/auth/result.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
-import { addStoredBytes } from '../tenants/stored-mail/store.ts';
 import type { ReceivedRows } from './build-rows.ts';
 import { insertReceived } from './store.ts';
 import { insertTask } from './tasks/store.ts';
@@ -22,7 +21,6 @@ export const acceptReceived = defineWrite(
     for (const { message, recipients, tasks } of groups) {
       await insertReceived(tx, message, recipients);
       for (const task of tasks) await insertTask(tx, task);
-      if (message.tenantId !== null) await addStoredBytes(tx, message.tenantId, message.sizeBytes);
       await recordReceived(tx, { message, recipients });
     }
   },

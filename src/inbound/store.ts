@@ -8,6 +8,7 @@ import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
 import type { ReceivedMessageRow, ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
+import { addStoredBytes, subtractStoredBytes } from '../tenants/stored-mail/store.ts';
 
 type MessageId = ReceivedMessageRow['id'];
 
@@ -48,7 +49,10 @@ const insertRecipient = statement((db, param: Param<ReceivedRecipientRow>) =>
   }),
 );
 
-/** Stores a received message with its recipients, as part of the write that accepts it. */
+/**
+ * Stores a received message with its recipients, as part of the write that accepts it. Its size counts against the limit of its
+ * tenant until its content is deleted.
+ */
 export async function insertReceived(
   tx: Tx,
   message: ReceivedMessageRow,
@@ -56,6 +60,8 @@ export async function insertReceived(
 ): Promise<void> {
   await insert.all(tx, message);
   for (const recipient of recipients) await insertRecipient.all(tx, recipient);
+  const { tenantId, sizeBytes } = message;
+  if (tenantId !== null) await addStoredBytes(tx, tenantId, sizeBytes);
 }
 
 const end = statement((db, param: Param<{ id: MessageId; endedAt: number }>) =>
@@ -75,7 +81,7 @@ type ContentExpiry = { now: number; endedBy: number; rows: number };
 const nextWithContent = statement((db, param: Param<ContentExpiry>) =>
   db
     .selectFrom('receivedMessages')
-    .select(['id', 'blobId'])
+    .select(['id', 'blobId', 'tenantId', 'sizeBytes'])
     // Literal, for the partial index `receivedMessagesWithContent`.
     .where(sql<boolean>`"endedAt" IS NOT NULL AND "contentDeletedAt" IS NULL`)
     .where('endedAt', '<=', constant(param('endedBy')))
@@ -103,8 +109,9 @@ export const expireReceivedContent = defineWrite(
   async (tx, expiry: ContentExpiry): Promise<ExpirySlice & { files: StoredBytes[] }> => {
     const rows = await nextWithContent.all(tx, expiry);
     const files: StoredBytes[] = [];
-    for (const { id, blobId } of rows) {
+    for (const { id, blobId, tenantId, sizeBytes } of rows) {
       await clearContent.all(tx, { id, now: expiry.now });
+      if (tenantId !== null) await subtractStoredBytes(tx, tenantId, sizeBytes);
       if (blobId === null || (await naming.first(tx, { blobId }))) continue;
       const file = await emptyBlob(tx, blobId);
       if (file) files.push(file);
