@@ -24,6 +24,10 @@ export type Settings = {
   mailLog?: boolean;
   /** Lets webhooks be posted over http. */
   webhooks?: boolean;
+  /** Port for mail that arrives. This machine is a trusted relay, because the limits for one client would bound the load. */
+  inboundPort?: number;
+  /** Zone text of other domains. */
+  zone?: string;
 };
 
 export const RECIPIENT_ZONE = `
@@ -36,7 +40,7 @@ export function startDns(): Promise<DnsServer> {
 
 export function environment(
   dns: DnsServer,
-  { smtpPort, connectionsPerSite, mailLog = true, webhooks = false }: Settings,
+  { smtpPort, connectionsPerSite, mailLog = true, webhooks = false, inboundPort }: Settings,
 ): Record<string, string> {
   return {
     POSTRIDER_HOSTNAME: 'postrider.test',
@@ -49,12 +53,21 @@ export function environment(
     ...(connectionsPerSite === undefined
       ? {}
       : { POSTRIDER_DELIVERY_CONNECTIONS_PER_SITE: String(connectionsPerSite) }),
+    ...(inboundPort === undefined ? {} : inboundEnvironment(inboundPort)),
+  };
+}
+
+function inboundEnvironment(port: number): Record<string, string> {
+  return {
+    POSTRIDER_SMTP_ADDRESS: '127.0.0.1',
+    POSTRIDER_SMTP_PORT: String(port),
+    POSTRIDER_INBOUND_TRUSTED_RELAYS: '127.0.0.0/8',
   };
 }
 
 /** A tenant that may send, its domain verified. */
-export function createSender(daemon: DaemonProcess, dns: DnsServer): Promise<LiveSender> {
-  return createLiveSender(daemon, dns, { domain: SENDER_DOMAIN, otherZone: RECIPIENT_ZONE });
+export function createSender(daemon: DaemonProcess, dns: DnsServer, zone = ''): Promise<LiveSender> {
+  return createLiveSender(daemon, dns, { domain: SENDER_DOMAIN, otherZone: `${RECIPIENT_ZONE}\n${zone}` });
 }
 
 /** From nothing to a daemon that a tenant may send with. */
@@ -71,7 +84,7 @@ export async function startPostrider(settings: Settings): Promise<Postrider> {
     await dns.close();
   };
   try {
-    const sender = await createSender(daemon, dns);
+    const sender = await createSender(daemon, dns, settings.zone);
     return {
       daemon,
       sender,

@@ -12,6 +12,7 @@ import { batch } from './batch.ts';
 import { ceilings } from './ceilings.ts';
 import { csv } from './csv.ts';
 import { disk } from './disk.ts';
+import { inbound } from './inbound.ts';
 import { marketing } from './marketing.ts';
 import { memory } from './memory.ts';
 import { metrics } from './metrics.ts';
@@ -51,6 +52,7 @@ const GROUPS: readonly Group[] = [
   retention,
   csv,
   disk,
+  inbound,
   memory(Number(values.seconds ?? MEMORY_SECONDS)),
   marketing(Number(values.contacts ?? MARKETING_CONTACTS)),
 ];

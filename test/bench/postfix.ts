@@ -2,16 +2,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installPackages } from '../support/debian.ts';
-import { RECIPIENT_DOMAIN, SENDER, sampleEmail, toMessage } from './message.ts';
-import { type LoadResult, observe, observeSending } from './observe.ts';
+import { RECIPIENT_DOMAIN, sampleEmail, toMessage } from './message.ts';
+import { observe, observeSending } from './observe.ts';
 import { type PostfixPeerOptions, startPostfixPeer } from './postfix-peer.ts';
-import { reapedCpuMs } from './process-tree.ts';
-import { startProgram } from './program.ts';
 import type { Group, Measure } from './row.ts';
 import { startSink } from './sink.ts';
+import { runSmtpSource, SMTP_SOURCE } from './smtp-source.ts';
 import type { Workspace } from './workspace.ts';
 
-const SMTP_SOURCE = '/usr/sbin/smtp-source';
 const PACKAGES = { postfix: SMTP_SOURCE, opendkim: '/usr/sbin/opendkim' };
 const WARM_UP_MESSAGES = 200;
 const ACCEPTED_MESSAGES = 5_000;
@@ -75,24 +73,9 @@ async function startUnderLoad(workspace: Workspace, options: PostfixPeerOptions)
   writeFileSync(message, toMessage(sampleEmail()).replaceAll('\r\n', '\n'));
   const peer = await startPostfixPeer(workspace, options);
   const send = (messages: number) =>
-    runSmtpSource({ message, messages, port: peer.port, sessions: options.concurrency });
+    runSmtpSource({
+      ...{ message, messages, port: peer.port, sessions: options.concurrency },
+      recipient: `r@${RECIPIENT_DOMAIN}`,
+    });
   return { peer, send };
-}
-
-/** smtp-source(1): -d keeps each session, -N gives each message a recipient of its own. It measures no latency. */
-async function runSmtpSource(load: {
-  message: string;
-  messages: number;
-  port: number;
-  sessions: number;
-}): Promise<LoadResult> {
-  const startedAtMs = Date.now();
-  const cpuBefore = reapedCpuMs();
-  const program = startProgram(SMTP_SOURCE, [
-    ...['-d', '-N', '-s', String(load.sessions), '-m', String(load.messages), '-F', load.message],
-    ...['-f', SENDER, '-t', `r@${RECIPIENT_DOMAIN}`, `127.0.0.1:${load.port}`],
-  ]);
-  await program.ended;
-  const endedAtMs = Date.now();
-  return { startedAtMs, endedAtMs, p50Ms: Number.NaN, p99Ms: Number.NaN, cpuMs: reapedCpuMs() - cpuBefore };
 }

@@ -30,7 +30,7 @@ export type Measure = {
 };
 
 /** Rows that do the same job are compared: with the bare path, and with the peer. */
-export type Job = 'accept' | 'send' | 'broadcast';
+export type Job = 'accept' | 'send' | 'broadcast' | `SMTP in, ${string}`;
 export type Role = 'bare path' | 'peer' | 'measured';
 
 export type Row = {

@@ -1,0 +1,166 @@
+/**
+ * Mail that arrives, from SMTP to the disk: the daemon, Postfix's smtpd with its queue and the least program under the
+ * same load, and what clients cost that send nothing, send slowly or guess addresses.
+ */
+import { installPackages } from '../support/debian.ts';
+import type { BareInboundInput } from './bare-inbound-path.ts';
+import { withLoopDelay } from './event-loop.ts';
+import { measureGuesses, measureIdle } from './inbound-clients.ts';
+import { startInboundDaemon } from './inbound-daemon.ts';
+import { AUTHOR, type InboundMessages, writeInboundMessages } from './inbound-messages.ts';
+import { SENDER_DOMAIN } from './message.ts';
+import { observe } from './observe.ts';
+import { startPostfixPeer } from './postfix-peer.ts';
+import { startModule } from './program.ts';
+import type { Group, Measure, Role, Row } from './row.ts';
+import { runSmtpSource, SMTP_SOURCE } from './smtp-source.ts';
+import type { Workspace } from './workspace.ts';
+
+const WARM_UP_SHARE = 1 / 10;
+
+type Case = {
+  name: string;
+  message: keyof Omit<InboundMessages, 'zone'>;
+  sessions: number;
+  messages: number;
+  reconnects?: boolean;
+  aim: string;
+};
+
+const CASES: readonly Case[] = [
+  {
+    ...{ name: '4 KiB, 20 kept sessions', message: 'small', sessions: 20, messages: 2_500 },
+    aim: '2.0 x Postfix, 0.4 x bare path, <= 0.5 ms of CPU',
+  },
+  {
+    ...{ name: '4 KiB, 100 kept sessions', message: 'small', sessions: 100, messages: 2_500 },
+    aim: '2.0 x Postfix, 0.4 x bare path, <= 0.5 ms of CPU',
+  },
+  {
+    ...{ name: '4 KiB, 1 session', message: 'small', sessions: 1, messages: 600 },
+    aim: '1.0 x Postfix',
+  },
+  {
+    ...{ name: '4 KiB, a connection each, 20 sessions', message: 'small', sessions: 20, messages: 1_500 },
+    ...{ reconnects: true, aim: '1.0 x Postfix' },
+  },
+  {
+    ...{ name: '100 KiB, 20 kept sessions', message: 'large', sessions: 20, messages: 1_000 },
+    aim: '1.0 x Postfix at half its CPU',
+  },
+];
+
+/** A message with a signature, whose SPF, DKIM and DMARC pass. Each of the cases above is unsigned. */
+const SIGNED: Case = {
+  ...{ name: '4 KiB, SPF, DKIM and DMARC pass, 20 kept sessions', message: 'signed' },
+  ...{ sessions: 20, messages: 2_500, aim: '<= 1.2 ms of CPU, loop p99 < 20 ms' },
+};
+
+export const inbound: Group = {
+  name: 'inbound',
+  async prepare(workspace) {
+    const reason =
+      process.getuid?.() === 0
+        ? installPackages({ postfix: SMTP_SOURCE })
+        : 'smtp-source and Postfix run only as root';
+    if (reason !== undefined) return { unavailable: reason };
+    const messages = writeInboundMessages(workspace);
+    const context = { workspace, messages };
+    return {
+      rows: [
+        ...CASES.flatMap((asked) => compare(context, asked)),
+        {
+          ...{ name: `Postrider: SMTP in, ${SIGNED.name}`, unit: 'msg/s', aim: SIGNED.aim },
+          measure: () => measurePostrider(context, SIGNED),
+        },
+        ...clientRows(context),
+      ],
+    };
+  },
+};
+
+type Context = { workspace: Workspace; messages: InboundMessages };
+type MeasureCase = (context: Context, asked: Case) => Promise<Measure>;
+
+/** Returns the rows of the three systems, which do the same job. */
+function compare(context: Context, asked: Case): Row[] {
+  const { name, aim } = asked;
+  const row = (system: string, role: Role, measure: MeasureCase): Row => ({
+    name: `${system}: SMTP in, ${name}`,
+    unit: 'msg/s',
+    comparison: { job: `SMTP in, ${name}`, role },
+    ...(role === 'measured' ? { aim } : {}),
+    measure: () => measure(context, asked),
+  });
+  return [
+    row('bare path', 'bare path', measureBare),
+    row('Postfix', 'peer', measurePostfix),
+    row('Postrider', 'measured', measurePostrider),
+  ];
+}
+
+function clientRows({ workspace, messages: { zone } }: Context): Row[] {
+  return [
+    {
+      name: 'Postrider: unknown recipients at 1,000/s',
+      unit: 'msg/s',
+      aim: '<= 0.1 ms of CPU each',
+      rounds: 1,
+      measure: () => measureGuesses(workspace, zone),
+    },
+    {
+      name: 'Postrider: latest mail beside 10,000 idle and 1,000 dripping connections',
+      unit: 'ms',
+      aim: '<= 1,000 ms, RSS < 1,024 MiB, HTTP p99 unchanged',
+      rounds: 1,
+      measure: () => measureIdle(workspace, zone),
+    },
+  ];
+}
+
+/** Sends the messages of the case after a short warm-up, and watches what they cost. */
+async function measureLoad(
+  { messages: files }: Context,
+  { message, messages, sessions, reconnects = false }: Case,
+  { pids, port }: { pids: readonly number[]; port: number },
+): Promise<Measure> {
+  const send = (count: number) =>
+    runSmtpSource({
+      ...{ message: files[message], messages: count, port, sessions, reconnects },
+      ...{ recipient: `r@${SENDER_DOMAIN}`, sender: AUTHOR },
+    });
+  await send(messages * WARM_UP_SHARE);
+  return observe(pids, messages, () => send(messages));
+}
+
+async function measureBare(context: Context, asked: Case): Promise<Measure> {
+  const input: BareInboundInput = { folder: context.workspace.newFolder('bare-inbound') };
+  const program = startModule('bare-inbound-path.ts', input);
+  try {
+    const port = Number(await program.line());
+    return await measureLoad(context, asked, { pids: [program.pid], port });
+  } finally {
+    await program.stop();
+  }
+}
+
+async function measurePostfix(context: Context, asked: Case): Promise<Measure> {
+  const peer = await startPostfixPeer(context.workspace, { job: 'accept', concurrency: asked.sessions });
+  try {
+    return await measureLoad(context, asked, peer);
+  } finally {
+    await peer.stop();
+  }
+}
+
+async function measurePostrider(context: Context, asked: Case): Promise<Measure> {
+  const postrider = await startInboundDaemon(context.workspace, { zone: context.messages.zone });
+  const { daemon, inboundPort: port, explain, stop } = postrider;
+  try {
+    return await withLoopDelay(daemon, () => measureLoad(context, asked, { pids: [daemon.pid], port }));
+  } catch (error) {
+    throw explain(error);
+  } finally {
+    await stop();
+  }
+}
