@@ -1,7 +1,7 @@
 /** Rows about clients that bring no mail, and what an honest client notices of them. */
 import { once } from 'node:events';
 import { type InboundDaemon, startInboundDaemon } from './inbound-daemon.ts';
-import { AUTHOR } from './inbound-messages.ts';
+import { PLAIN_AUTHOR } from './inbound-messages.ts';
 import { SENDER_DOMAIN } from './message.ts';
 import { type LoadResult, observe, runHttpLoad } from './observe.ts';
 import { percentile } from './percentile.ts';
@@ -17,7 +17,7 @@ const WAITING: WaitingClients = { kind: 'wait', port: 0, idle: 10_000, dripping:
 const HONEST_MESSAGES = 50;
 const HTTP_CONNECTIONS = 2;
 const HTTP_REQUESTS = 500;
-const MESSAGE = `From: ${AUTHOR}\r\nTo: r@${SENDER_DOMAIN}\r\nSubject: Hello\r\n\r\nHello.\r\n.\r\n`;
+const MESSAGE = `From: ${PLAIN_AUTHOR}\r\nTo: r@${SENDER_DOMAIN}\r\nSubject: Hello\r\n\r\nHello.\r\n.\r\n`;
 
 /** Returns what recipients cost that do not exist. */
 export async function measureGuesses(workspace: Workspace, zone: string): Promise<Measure> {
@@ -89,7 +89,7 @@ async function sendMessage({ reply, say }: Conversation): Promise<void> {
   const replies = [await reply()];
   for (const line of [
     'EHLO honest.test',
-    `MAIL FROM:<${AUTHOR}>`,
+    `MAIL FROM:<${PLAIN_AUTHOR}>`,
     `RCPT TO:<r@${SENDER_DOMAIN}>`,
     'DATA',
     MESSAGE,

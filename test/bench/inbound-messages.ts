@@ -7,6 +7,8 @@ import type { Workspace } from './workspace.ts';
 
 const AUTHOR_DOMAIN = 'author.test';
 export const AUTHOR = `author@${AUTHOR_DOMAIN}`;
+/** Author whose domain has no policy, so that mail without a signature is accepted. */
+export const PLAIN_AUTHOR = 'author@plain.test';
 const SELECTOR = 'bench';
 /** Client that sent the message to the relay of the operator, which SPF judges. */
 const AUTHOR_ADDRESS = '192.0.2.25';
@@ -32,9 +34,13 @@ export function writeInboundMessages(workspace: Workspace): InboundMessages {
     writeFileSync(file, message.replaceAll('\r\n', '\n'));
     return file;
   };
-  const message = toMessage(sampleEmail(AUTHOR));
+  const message = toMessage(sampleEmail(PLAIN_AUTHOR));
   const key = rsaTestKey(RSA_BITS);
-  const signed = signTestMessage(message, { key, domain: AUTHOR_DOMAIN, selector: SELECTOR });
+  const signed = signTestMessage(toMessage(sampleEmail(AUTHOR)), {
+    key,
+    domain: AUTHOR_DOMAIN,
+    selector: SELECTOR,
+  });
   const received =
     `Received: from mail.${AUTHOR_DOMAIN} (mail.${AUTHOR_DOMAIN} [${AUTHOR_ADDRESS}])\r\n` +
     '\tby relay.test with ESMTP id 1; Fri, 15 Jan 2027 08:00:00 +0000\r\n';

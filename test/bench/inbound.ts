@@ -7,7 +7,7 @@ import type { BareInboundInput } from './bare-inbound-path.ts';
 import { withLoopDelay } from './event-loop.ts';
 import { measureGuesses, measureIdle } from './inbound-clients.ts';
 import { startInboundDaemon } from './inbound-daemon.ts';
-import { AUTHOR, type InboundMessages, writeInboundMessages } from './inbound-messages.ts';
+import { AUTHOR, type InboundMessages, PLAIN_AUTHOR, writeInboundMessages } from './inbound-messages.ts';
 import { SENDER_DOMAIN } from './message.ts';
 import { observe } from './observe.ts';
 import { startPostfixPeer } from './postfix-peer.ts';
@@ -127,7 +127,7 @@ async function measureLoad(
   const send = (count: number) =>
     runSmtpSource({
       ...{ message: files[message], messages: count, port, sessions, reconnects },
-      ...{ recipient: `r@${SENDER_DOMAIN}`, sender: AUTHOR },
+      ...{ recipient: `r@${SENDER_DOMAIN}`, sender: message === 'signed' ? AUTHOR : PLAIN_AUTHOR },
     });
   await send(messages * WARM_UP_SHARE);
   return observe(pids, messages, () => send(messages));

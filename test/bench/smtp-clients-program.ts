@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { AUTHOR } from './inbound-messages.ts';
+import { PLAIN_AUTHOR } from './inbound-messages.ts';
 import { SENDER_DOMAIN } from './message.ts';
 import type { LoadResult } from './observe.ts';
 import { type Conversation, converse } from './smtp-conversation.ts';
@@ -59,7 +59,7 @@ async function openTransaction(port: number): Promise<Conversation> {
   const client = converse({ port });
   await client.reply();
   await client.say('EHLO client.test');
-  await client.say(`MAIL FROM:<${AUTHOR}>`);
+  await client.say(`MAIL FROM:<${PLAIN_AUTHOR}>`);
   return client;
 }
 
