@@ -28,6 +28,8 @@ import { createIdempotencySweep } from './emails/worker.ts';
 import { exportJobs } from './exports/run.ts';
 import { createShedLog } from './http/transport/shed-log.ts';
 import { importJobs } from './imports/run.ts';
+import { createBounceWork } from './inbound/bounces/work.ts';
+import { createComplaintWork } from './inbound/complaints/work.ts';
 import { receivedSteps } from './inbound/expire.ts';
 import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
 import { openInbound } from './inbound/listener.ts';
@@ -179,6 +181,8 @@ function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
     startWork(app, createIdempotencySweep(app)),
     startWork(app, createBlobSweep(app)),
     startWork(app, createJudgingWork(app)),
+    startWork(app, createBounceWork(app)),
+    startWork(app, createComplaintWork(app)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];

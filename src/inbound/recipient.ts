@@ -9,6 +9,7 @@ import { sandboxDomain } from '../domains/name.ts';
 import { findReceiver } from '../domains/receiving/store.ts';
 import { bounceDomain } from '../domains/records.ts';
 import { addressKey } from '../mail/address.ts';
+import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
 import { hasRoomFor } from '../tenants/stored-mail/store.ts';
 import { findRoute, findSharedRoute } from './routes/store.ts';
@@ -102,13 +103,15 @@ async function resolveRecipient(app: RecipientApp, address: string): Promise<Res
 
 /**
  * Recognises the addresses at which bounces and complaints come back. The token in the local part proves that this
- * installation made it, so that the domain, which may be one of a tenant, need not be looked up.
+ * installation made it, so that the domain, which may be one of a tenant, need not be looked up. A return path that is too
+ * old for a bounce does not exist any more.
  */
 async function resolveReturnAddress(
-  { returnAddressKey }: RecipientApp,
+  { returnAddressKey, clock }: RecipientApp,
   { localPart }: Asked,
 ): Promise<Resolved | undefined> {
   const address = readReturnAddress(returnAddressKey, localPart);
+  if (address?.kind === 'bounce' && !mayBounce(address, clock.now())) return undefined;
   if (address) return { kind: address.kind, targetId: address.emailId, tenantId: null };
   const provider = readFeedbackLoopAddress(returnAddressKey, localPart);
   return provider === undefined ? undefined : { kind: 'complaint', targetId: provider, tenantId: null };

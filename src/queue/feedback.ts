@@ -67,13 +67,13 @@ export async function storeBounce(
   if (sender !== '') return { kind: 'ignored', reason: 'sender' };
   const address = readReturnAddress(app.returnAddressKey, localPart);
   if (address?.kind !== 'bounce') return { kind: 'ignored', reason: 'address' };
-  if (daysBetween(address.attemptedOn, arrivedAt) > MAX_BOUNCE_AGE_DAYS)
-    return { kind: 'ignored', reason: 'age' };
+  if (!mayBounce(address, arrivedAt)) return { kind: 'ignored', reason: 'age' };
   return finish(app, await app.db.commit(recordBounce, { emailId: address.emailId, arrivedAt, notices }));
 }
 
-function daysBetween(dayStart: number, time: number): number {
-  return Math.floor((time - dayStart) / DAY_MS);
+/** Returns true while a bounce of the attempt is believed. `now` is the time of its arrival, in Unix milliseconds. */
+export function mayBounce({ attemptedOn }: { attemptedOn: number }, now: number): boolean {
+  return Math.floor((now - attemptedOn) / DAY_MS) <= MAX_BOUNCE_AGE_DAYS;
 }
 
 /** A complaint that arrived by mail. */

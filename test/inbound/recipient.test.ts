@@ -15,6 +15,7 @@ async function decide(address: string): Promise<string> {
 }
 
 const UNKNOWN = '550 5.1.1';
+const DAY_MS = 86_400_000;
 
 test('an exact route is chosen before the address without its tag, then *@domain, then the postmaster', async () => {
   await world.addDomain('shop.example');
@@ -43,6 +44,12 @@ test('bounces and complaints come back to addresses with our token alone, at wha
   }
   const registered = `${feedbackLoopLocalPart(key, 'provider-1')}@bounce.mx.postrider.example`;
   assert.equal(await decide(registered), 'complaint provider-1');
+  const aged = (days: number) => {
+    const attemptedAt = app.clock.now() - days * DAY_MS;
+    return `${bounceLocalPart(key, { emailId, attemptedAt })}@bounce.mx.postrider.example`;
+  };
+  assert.equal(await decide(aged(14)), `bounce ${emailId}`);
+  assert.equal(await decide(aged(15)), UNKNOWN);
   const forged = `${bounce.slice(0, -1)}${bounce.endsWith('0') ? '1' : '0'}`;
   for (const localPart of [forged, 'b+', `b+${'0'.repeat(54)}`, `x${bounce}`])
     assert.equal(await decide(`${localPart}@bounce.mx.postrider.example`), UNKNOWN);
