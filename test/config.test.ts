@@ -29,6 +29,8 @@ test('without a file it is a development configuration on 127.0.0.1', () => {
   const config = loadConfig({ env: {} });
   assert.equal(config.development, true);
   assert.deepEqual(config.http, { address: '127.0.0.1', port: 8025, trustedProxies: [], metrics: false });
+  // Port 25 is privileged, and mail of others is not meant for a machine of development.
+  assert.deepEqual([config.smtp.address, config.smtp.port], ['127.0.0.1', 2525]);
   assert.ok(isAbsolute(config.dataDir));
   assert.deepEqual(config.faults, { crashAt: undefined, synchronous: 'FULL' });
 });
@@ -40,6 +42,7 @@ test('a file is read over the defaults and the environment over the file', () =>
   assert.equal(config.hostname, 'mail.example.com');
   assert.deepEqual(config.http, { address: '0.0.0.0', port: 81, trustedProxies: [], metrics: false });
   assert.equal(config.delivery.connectionsPerSite, 20);
+  assert.deepEqual([config.smtp.address, config.smtp.port], ['::', 25]);
 });
 
 test('POSTRIDER_CONFIG names the file, and the given file wins', () => {
@@ -62,6 +65,14 @@ for (const name of ['Content-Type', 'HOST', 'webhook-id', 'Transfer-Encoding', '
     refused(() => loadConfig({ env }), 'POSTRIDER_WEBHOOKS_SIGNATURE_HEADER', 'has this header already');
   });
 }
+
+test('relays that are trusted, and proxies, are addresses', () => {
+  for (const [name, key] of [
+    ['POSTRIDER_INBOUND_TRUSTED_RELAYS', 'inbound.trustedRelays'],
+    ['POSTRIDER_SMTP_TRUSTED_PROXIES', 'smtp.trustedProxies'],
+  ] as const)
+    refused(() => loadConfig({ env: { [name]: 'mx.example.com' } }), name, key);
+});
 
 test('the signature header may carry the operator’s name', () => {
   const config = loadConfig({ env: { POSTRIDER_WEBHOOKS_SIGNATURE_HEADER: 'X-Shop_Signature.1' } });

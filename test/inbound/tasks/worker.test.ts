@@ -112,7 +112,7 @@ test('a task is retried by the schedule of webhooks, not before the time that it
     const [task] = await world.tasks();
     assert.ok(task);
     assert.deepEqual(summary(task), { state: 'failed', attempts: 8, dueAt: null, error: 'Try later' });
-    assert.equal((await world.messages())[0]?.endedAt, world.clock.now());
+    assert.equal((await world.messages())[0]?.endedAt, task.endedAt);
   }));
 
 test('a bug in a task is logged, and the task is tried again', () =>
