@@ -175,6 +175,12 @@ test('test mail arrives nowhere, whatever its address', async () => {
   for (const address of addresses) await world.accept(address, { key: world.testKey });
   await world.deliverDue();
   assert.equal(world.received.length, 0);
+  const { data } = (await world.request('GET', '/v1/emails', { key: world.testKey })).body;
+  assert.deepEqual(
+    data.map(({ status }: { status: string }) => status),
+    ['delivered', 'delivered', 'delivered'],
+    'the simulator has delivered it',
+  );
 });
 
 test('local mail of one tenant that hangs delays no other mail, and what is in progress at the end is not sent again', async () => {
