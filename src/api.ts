@@ -22,7 +22,11 @@ import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpOptions } from './http/transport/server.ts';
 import { shedWrites } from './http/transport/shed.ts';
 import { registerImportsApi } from './imports/api.ts';
+import { registerReceivedApi } from './inbound/messages/api.ts';
+import { serveDownloads } from './inbound/messages/downloads.ts';
+import { type RouteCalls, routeCalls } from './inbound/post/part.ts';
 import { registerInboundRoutesApi } from './inbound/routes/api.ts';
+import { createMessageParser } from './mail/message/parse/parser.ts';
 import { createPreferencesApp } from './preferences/app.tsx';
 import { registerStatisticsApi } from './statistics/api.ts';
 import { registerSuppressionsApi } from './suppressions/api.ts';
@@ -42,6 +46,8 @@ import { type WebhookCalls, webhookCalls } from './webhooks/part.ts';
 type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
   /** Calls of the part that posts webhooks. Without it, posts for tests of endpoints are made in this thread. */
   webhooks?: WebhookCalls;
+  /** Calls of the part that posts to routes. Without it, posts for tests of routes are made in this thread. */
+  routes?: RouteCalls;
   /** Returns true when every thread of the daemon runs. */
   doThreadsRun?: () => boolean;
 };
@@ -49,7 +55,12 @@ type ApiOptions = Partial<Pick<HttpOptions, 'responses'>> & {
 /** Creates the server of the API, which does not listen yet. `responses` bounds the responses; tests lower it. */
 export async function createApiServer(
   app: App,
-  { webhooks = webhookCalls(app), doThreadsRun = () => true, ...limits }: ApiOptions = {},
+  {
+    webhooks = webhookCalls(app),
+    routes = routeCalls(app),
+    doThreadsRun = () => true,
+    ...limits
+  }: ApiOptions = {},
 ): Promise<FastifyInstance> {
   const bodies = app.guards.memory.api;
   const server = await createHttpServer(app, describeApi(app.config), {
@@ -73,6 +84,9 @@ export async function createApiServer(
   serveHealth(server, VERSION, () => vitalSigns(app, doThreadsRun()));
   serveDocument(server, '/v1/openapi.json');
   serveReferencePage(server, 'Postrider API');
+  const parser = createMessageParser(app, app.htmlText);
+  server.addHook('onClose', () => parser.close());
+  serveDownloads(server, { ...app, parser });
   await server.register(
     (v1, _options, done) => {
       const scans = createScans(app);
@@ -94,7 +108,8 @@ export async function createApiServer(
       registerSegmentsApi(v1, app, scans);
       registerStatisticsApi(v1, app);
       registerWebhookApi(v1, app, webhooks);
-      registerInboundRoutesApi(v1, app);
+      registerInboundRoutesApi(v1, app, routes);
+      registerReceivedApi(v1, { ...app, parser });
       registerApiKeysApi(v1, app);
       registerPlanApi(v1, app);
       done();
@@ -169,7 +184,11 @@ const TAGS: readonly { name: string; description: string }[] = [
   {
     name: 'Inbound routes',
     description:
-      'Endpoints that receive the inbound mail of your domains. Routes are only stored so far: inbound mail is not received yet.',
+      'Endpoints to which the mail of your domains is posted.',
+  },
+  {
+    name: 'Inbound messages',
+    description: 'The mail that arrived for your routes, and the log of its posts.',
   },
   { name: 'Webhooks', description: 'Endpoints that events are posted to, and the log of those posts.' },
   {

@@ -58,6 +58,13 @@ export const configSchema = section('Postrider configuration', {
         description:
           'Exact addresses of reverse proxies, such as 127.0.0.1. Only for connections from them does X-Forwarded-For name the client, whose address is used for the allowed addresses of API keys and for the limits of each address.',
       }),
+      publicUrl: Type.String({
+        // An origin (RFC 6454 section 6.2), without a path.
+        pattern: '^$|^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$',
+        default: '',
+        description:
+          'Public address of the HTTP API, such as https://api.mx.example.com. Posts to inbound routes have links to large files there. Empty: the address that the API listens on.',
+      }),
       metrics: Type.Boolean({
         default: false,
         description:

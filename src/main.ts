@@ -34,6 +34,8 @@ import { receivedSteps } from './inbound/expire.ts';
 import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
 import { openInbound } from './inbound/listener.ts';
 import { createLocalReceiver } from './inbound/local.ts';
+import { POST_THREAD, type RouteCalls, startRoutePosts } from './inbound/post/part.ts';
+import { endRouteSuspensions } from './inbound/routes/store.ts';
 import { moveTasks } from './inbound/tasks/set-back.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
@@ -73,6 +75,8 @@ export const DUE_WORKS: readonly DueWork[] = [
   { move: moveEngagements },
   { move: (db, setBack) => db.commit(moveDueRuns, setBack), wakeup: 'broadcasts' },
   { move: (db, setBack) => db.commit(moveDueRequests, setBack), wakeup: 'confirmations' },
+  // Suspensions would otherwise last as long as the set-back.
+  { move: (db) => db.commit(endRouteSuspensions, undefined) },
   { move: moveTasks, wakeup: 'inbound' },
 ];
 
@@ -81,7 +85,12 @@ const DRAIN_MS = 30_000;
 
 /** Everything that accepts connections, in the order in which it opens. The first two addresses are shown. */
 const LISTENERS: readonly ((app: App, parts: Parts) => Promise<Listener>)[] = [
-  (app, { webhooks }) => openApi(app, { webhooks: webhooks.calls, doThreadsRun: () => webhooks.isRunning }),
+  (app, { webhooks, routes }) =>
+    openApi(app, {
+      webhooks: webhooks.calls,
+      routes: routes.calls,
+      doThreadsRun: () => webhooks.isRunning && routes.isRunning,
+    }),
   (_app, { inbound, certificates }) => openInbound(inbound, certificates),
   openControlSocket,
 ];
@@ -105,10 +114,10 @@ export async function startDaemon(
   // All threads start before the first request, because a thread that starts without free file descriptors cannot
   // load its code.
   await Promise.all([recoverQueue(app), app.db.startReaders()]);
-  const webhooks = await startWebhookPart(app, Object.keys(overrides).length === 0);
-  opened.defer(() => webhooks.stop(0));
+  const threads = await startThreads(app, Object.keys(overrides).length === 0);
+  for (const part of Object.values(threads)) opened.defer(() => part.stop(0));
   const certificates = opened.use(await openCertificates(app));
-  const parts: Parts = { webhooks, certificates, inbound: createInboundApp(app) };
+  const parts: Parts = { ...threads, certificates, inbound: createInboundApp(app) };
   const listeners: Listener[] = [];
   for (const open of LISTENERS) {
     listeners.push(opened.adopt(await open(app, parts), (listener) => listener.close()));
@@ -116,12 +125,16 @@ export async function startDaemon(
   const workers = opened.adopt(startWorkers(app, parts), async (started) => {
     await Promise.all(started.map((worker) => worker.stop(0)));
   });
-  endOnFailure(app, webhooks.failed);
+  endOnFailure(app, Promise.race(Object.values(threads).map(({ failed }) => failed)));
   const [{ address } = NOWHERE, { address: smtpAddress } = NOWHERE] = listeners;
   const { hostname, dataDir } = config;
   app.log.info({ address, smtpAddress, hostname, dataDir, version: VERSION }, 'serving');
   opened.move();
-  const stoppable = [webhooks, { stop: () => certificates[Symbol.asyncDispose]() }, ...workers];
+  const stoppable = [
+    ...Object.values(threads),
+    { stop: () => certificates[Symbol.asyncDispose]() },
+    ...workers,
+  ];
   return { address, smtpAddress, app, stop: () => drain(app, listeners, stoppable) };
 }
 
@@ -144,15 +157,24 @@ function endOnFailure(app: App, partFailed: Promise<Error>): void {
 
 type Stoppable = { stop(graceMs: number): unknown };
 
+/** Parts of the daemon that may run in threads of their own. */
+type Threads = { webhooks: PartThread<WebhookCalls>; routes: PartThread<RouteCalls> };
+
 /** Parts of the daemon that listeners need. */
-type Parts = { webhooks: PartThread<WebhookCalls>; certificates: Certificates; inbound: InboundApp };
+type Parts = Threads & { certificates: Certificates; inbound: InboundApp };
 
 /**
- * Starts the part that posts webhooks, in a thread of its own unless the caller has replaced a part of the system: what
- * replaces it cannot cross to a thread.
+ * Starts the parts that post webhooks and received mail, each in a thread of its own unless the caller has replaced a part
+ * of the system: what replaces it cannot cross to a thread.
  */
-async function startWebhookPart(app: App, inThread: boolean): Promise<PartThread<WebhookCalls>> {
-  return inThread ? startPartThread<WebhookCalls>(app, WEBHOOK_THREAD) : inThisThread(startWebhooks(app));
+async function startThreads(app: App, inThreads: boolean): Promise<Threads> {
+  if (!inThreads)
+    return { webhooks: inThisThread(startWebhooks(app)), routes: inThisThread(startRoutePosts(app)) };
+  const [webhooks, routes] = await Promise.all([
+    startPartThread<WebhookCalls>(app, WEBHOOK_THREAD),
+    startPartThread<RouteCalls>(app, POST_THREAD),
+  ]);
+  return { webhooks, routes };
 }
 
 const EXPORTS = {

@@ -83,7 +83,8 @@ const SUBJECTS: readonly Subject[] = [
   {
     path: '/inbound/routes',
     body: { address: 'a@inbound.example', destination: 'https://a.example/', enabled: true },
-    change: { address: '*@inbound.example', destination: 'https://b.example:8443/x?y=z', enabled: false },
+    change: { address: '*@inbound.example', destination: 'https://b.example:8443/x?y=z' },
+    linked: ['enabled'],
   },
   {
     path: '/domains',

@@ -28,7 +28,8 @@ function refused(load: () => unknown, ...parts: string[]): void {
 test('without a file it is a development configuration on 127.0.0.1', () => {
   const config = loadConfig({ env: {} });
   assert.equal(config.development, true);
-  assert.deepEqual(config.http, { address: '127.0.0.1', port: 8025, trustedProxies: [], metrics: false });
+  const defaults = { trustedProxies: [], publicUrl: '', metrics: false };
+  assert.deepEqual(config.http, { address: '127.0.0.1', port: 8025, ...defaults });
   // Port 25 is privileged, and mail of others is not meant for a machine of development.
   assert.deepEqual([config.smtp.address, config.smtp.port], ['127.0.0.1', 2525]);
   assert.ok(isAbsolute(config.dataDir));
@@ -40,7 +41,8 @@ test('a file is read over the defaults and the environment over the file', () =>
   const config = loadConfig({ file, env: { POSTRIDER_HTTP_PORT: '81' } });
   assert.equal(config.development, false);
   assert.equal(config.hostname, 'mail.example.com');
-  assert.deepEqual(config.http, { address: '0.0.0.0', port: 81, trustedProxies: [], metrics: false });
+  const defaults = { trustedProxies: [], publicUrl: '', metrics: false };
+  assert.deepEqual(config.http, { address: '0.0.0.0', port: 81, ...defaults });
   assert.equal(config.delivery.connectionsPerSite, 20);
   assert.deepEqual([config.smtp.address, config.smtp.port], ['::', 25]);
 });

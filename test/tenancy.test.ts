@@ -21,11 +21,18 @@ const otherFamily = new Map<Prefix, string>();
 let strangers: Map<string, unknown>;
 
 /** What cannot be deleted: history. */
-const KEPT: readonly Prefix[] = ['em', 'whd'];
+const KEPT: readonly Prefix[] = ['em', 'whd', 'in'];
 /** What belongs to the live or the test mode. */
 const MODAL: readonly Prefix[] = ['em', 'wh', 'whd', 'brd', 'key'];
 /** Operations that use up what they are asked about, besides those that delete it. */
-const ONCE = ['cancelEmail', 'sendBroadcast', 'pauseBroadcast', 'resumeBroadcast', 'cancelBroadcast'];
+const ONCE = [
+  'cancelEmail',
+  'sendBroadcast',
+  'pauseBroadcast',
+  'resumeBroadcast',
+  'cancelBroadcast',
+  'replayInboundMessage',
+];
 /** Actions that bring a new broadcast into the state in which the operation works. */
 const FIRST: Readonly<Record<string, readonly string[]>> = {
   pauseBroadcast: ['send'],
@@ -190,7 +197,7 @@ test('a family of ids that is wholly the stranger’s is not found', async () =>
 });
 
 /** Shown, and named in no request. */
-const NEVER_ASKED = ['evt', 'req'];
+const NEVER_ASKED = ['evt', 'req', 'tsk'];
 
 test('every kind of id that is shown is one that is asked with', () => {
   const document = JSON.stringify(world.testApp.server.openApi());

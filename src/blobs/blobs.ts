@@ -89,16 +89,7 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
       const stored = await store(root, pieces, { mayHold, onHash }).catch(report);
       return { id, createdAt: now, ...stored };
     },
-    async open(id) {
-      const row = await owner.find(id);
-      if (!row) throw new Error(`blob ${id} does not exist`);
-      if (row.data !== null) {
-        checkInline(row, row.data);
-        return inDatabase(row, bufferOf(row.data));
-      }
-      await checkFile(root, row);
-      return inFile(row, root);
-    },
+    open: (id) => openBlob(owner, id),
     writeScratch: (pieces) => writeScratch(root, pieces).catch(report),
     async discard({ id, sha256, data }) {
       if (data !== null) return;
@@ -119,6 +110,24 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
       });
     },
   };
+}
+
+/**
+ * Opens a stored blob, as `Blobs.open` does. It is for threads, which only read.
+ * @throws the errors of `Blobs.open`
+ */
+export async function openBlob(
+  { root, find }: Pick<BlobOwner, 'root' | 'find'>,
+  id: Id<'blob'>,
+): Promise<BlobContent> {
+  const row = await find(id);
+  if (!row) throw new Error(`blob ${id} does not exist`);
+  if (row.data !== null) {
+    checkInline(row, row.data);
+    return inDatabase(row, bufferOf(row.data));
+  }
+  await checkFile(root, row);
+  return inFile(row, root);
 }
 
 /** Limits the log: callers retry, so a folder that cannot be written would fill it. */

@@ -10,6 +10,17 @@ export type InboundRouteRow = {
   domain: string;
   destination: string;
   enabled: 0 | 1;
+  /** `failures`: no post had succeeded for days; `gone`: the receiver answered 410. Null while the route is enabled. */
+  disabledReason: 'manual' | 'failures' | 'gone' | null;
+  disabledAt: number | null;
+  /** Time since which every post has failed. Null when the last one succeeded or none was made yet. */
+  failingSince: number | null;
+  /** Time at which the operator was warned; null when not yet. */
+  warnedAt: number | null;
+  /** Number of failed posts since the last success. Posts that failed while the route was suspended count as one. */
+  consecutiveFailures: number;
+  /** Time before which nothing is posted to it. Null when its last post succeeded or none was made yet. */
+  suspendedUntil: number | null;
   secretSealed: string;
   createdAt: number;
   updatedAt: number;

@@ -22,6 +22,7 @@ import { trackedLinks } from './migrations/0027-tracked-links.ts';
 import { counts } from './migrations/0028-counts.ts';
 import { inbound } from './migrations/0030-inbound.ts';
 import { returnPathTokens } from './migrations/0031-return-path-tokens.ts';
+import { routePosting } from './migrations/0032-route-posting.ts';
 import { receiving } from './migrations/0033-receiving.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
@@ -47,5 +48,6 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   counts,
   inbound,
   returnPathTokens,
+  routePosting,
   receiving,
 ];

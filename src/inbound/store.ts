@@ -86,6 +86,28 @@ export function listReceivedRecipients(tx: Tx, messageId: MessageId): Promise<Re
   return recipientsOf.all(tx, { messageId });
 }
 
+const byId = statement((db, param: Param<{ id: MessageId }>) =>
+  db.selectFrom('receivedMessages').selectAll().where('id', '=', param('id')),
+);
+
+/** Returns a received message of any tenant, or undefined. The id comes from a task or a signed link. */
+export function findReceived(tx: Tx, id: MessageId): Promise<ReceivedMessageRow | undefined> {
+  return byId.first(tx, { id });
+}
+
+const recipientsOf = statement((db, param: Param<{ messageId: MessageId }>) =>
+  db
+    .selectFrom('receivedRecipients')
+    .selectAll()
+    .where('messageId', '=', constant(param('messageId')))
+    .orderBy('position'),
+);
+
+/** Returns the recipients of a received message in the order of the envelope. */
+export function listReceivedRecipients(tx: Tx, messageId: MessageId): Promise<ReceivedRecipientRow[]> {
+  return recipientsOf.all(tx, { messageId });
+}
+
 const end = statement((db, param: Param<{ id: MessageId; endedAt: number }>) =>
   db
     .updateTable('receivedMessages')
@@ -96,6 +118,15 @@ const end = statement((db, param: Param<{ id: MessageId; endedAt: number }>) =>
 /** Records that the last task of a message has ended, as part of the write that ends the task. */
 export async function endReceived(tx: Tx, id: MessageId, endedAt: number): Promise<void> {
   await end.all(tx, { id, endedAt });
+}
+
+const reopen = statement((db, param: Param<{ id: MessageId }>) =>
+  db.updateTable('receivedMessages').set({ endedAt: null }).where('id', '=', param('id')),
+);
+
+/** Records that a task of a message is pending again, so that retention keeps the message. */
+export async function reopenReceived(tx: Tx, id: MessageId): Promise<void> {
+  await reopen.all(tx, { id });
 }
 
 type ContentExpiry = { now: number; endedBy: number; rows: number };

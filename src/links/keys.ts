@@ -17,6 +17,8 @@ type LinkKey = {
   confirmation: SealingKeys;
   /** Authenticates the tokens of tracked links, with 32 bytes. */
   tracking: Buffer;
+  /** Authenticates the tokens of downloads of received mail, with 32 bytes. */
+  download: Buffer;
 };
 
 export type LinkKeys = {
@@ -43,5 +45,12 @@ function derive(masterKey: Buffer): LinkKey {
     Buffer.from(hkdfSync('sha256', masterKey, '', `links: ${purpose}`, KEY_BYTES));
   const id = createHash('sha256').update(of('id')).digest().subarray(0, ID_BYTES);
   const confirmation = { encryption: of('confirmation encryption'), nonce: of('confirmation nonce') };
-  return { id, encryption: of('encryption'), nonce: of('nonce'), confirmation, tracking: of('tracking') };
+  return {
+    id,
+    encryption: of('encryption'),
+    nonce: of('nonce'),
+    confirmation,
+    tracking: of('tracking'),
+    download: of('download'),
+  };
 }

@@ -62,6 +62,9 @@ const FILTERS: Readonly<Record<string, TextFilter>> = {
 const PLAIN: Readonly<Record<string, string>> = {
   'listDomains name': DOMAIN,
   'listInboundRoutes domain': DOMAIN,
+  'listInboundMessages address': 'sales@shop.example',
+  'listInboundMessages routeId': owner.ids.rt,
+  'listInboundMessages from': 'ann@sender.example',
   'listImports audienceId': owner.ids.aud,
   'listExports audienceId': owner.ids.aud,
   'listSegments audienceId': owner.ids.aud,

@@ -107,7 +107,7 @@ async function openWorld(): Promise<ReceivedWorld & { close(): Promise<void> }> 
   };
 }
 
-const MESSAGE: Omit<ReceivedMessageRow, 'id' | 'tenantId' | 'createdAt'> = {
+export const MESSAGE: Omit<ReceivedMessageRow, 'id' | 'tenantId' | 'createdAt'> = {
   blobId: null,
   sizeBytes: 100,
   sender: 'ann@sender.example',

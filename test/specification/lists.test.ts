@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { newId } from '../../src/system/ids.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { emailBody, SANDBOX } from '../emails/fixtures.ts';
+import { addReceived } from '../inbound/fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp } from '../support/test-app.ts';
 
@@ -47,14 +48,15 @@ const LISTS: Record<string, (number: number) => Promise<string>> = {
   '/suppressions': (number) => create('/suppressions', { email: `s${number}@a.example` }),
   '/inbound/routes': (number) =>
     create('/inbound/routes', { address: `${number}@inbound.example`, destination: 'https://a.example/' }),
+  '/inbound/messages': () => addReceived(world),
   '/api-keys': () => create('/api-keys', { name: 'n', permission: 'read_only' }),
   '/webhooks': () => create('/webhooks', { url: 'https://a.example/', events: ['email.sent'] }),
 };
 
 type Page = { data: { id: string }[]; hasMore: boolean; nextCursor: string | null };
 
-/** Emails cannot be deleted. */
-const KEPT = ['/emails'];
+/** Emails and received messages cannot be deleted. */
+const KEPT = ['/emails', '/inbound/messages'];
 
 for (const [path, make] of Object.entries(LISTS)) {
   test(`GET /v1${path} pages as every list does`, async () => {

@@ -138,7 +138,10 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
       delete:
         "tenancy.test.ts: deleteInboundRoute tells nothing of what is not its caller's, and works with what is",
       'each inbound message is posted to the destination, with from, to, subject, text, html, headers, attachments':
-        TO_COME,
+        [
+          'inbound/post/worker.test.ts: a message is posted to its route, signed with the secret of the route',
+          'inbound/post/body.test.ts: the body has the fields of the specification first, then what we add',
+        ],
     },
   },
   {

@@ -21,6 +21,7 @@ const bundled = new Map(
 if (compiled !== null && !isMainThread) {
   for (const thread of [
     'webhooks/webhook-thread',
+    'inbound/post/post-thread',
     'mail/message/parse/parse-thread',
     'mail/auth/auth-thread',
   ]) {

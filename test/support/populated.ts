@@ -11,6 +11,7 @@ import { fanOutEvents } from '../../src/webhooks/fan-out.ts';
 import { insertRow } from '../broadcasts/fixtures.ts';
 import { type Published, zoneOf } from '../domains/fixtures.ts';
 import { exportHandlers, importHandlerOf, lease, runExport, runImport } from '../imports/jobs.ts';
+import { addReceived } from '../inbound/fixtures.ts';
 import { DOMAIN, MAKERS, type Made } from './populated/makers.ts';
 import { type ApiOperation, operationsOf, PREFIXES, type Prefix } from './populated/operations.ts';
 import { openTestApp, type TestApp, type TestMethod } from './test-app.ts';
@@ -76,6 +77,9 @@ export async function openPopulated(system: Partial<System> = {}): Promise<Popul
     };
     const made = await MAKERS[prefix]({
       ...{ ids: { ...party.ids, ...ids }, count, newestDelivery, runJobs: () => runJobs(party) },
+      receive: async (routeIds) => ({
+        id: await addReceived(testApp, { tenantId: party.tenantId, routeIds }),
+      }),
       post: (url, body) => post({ method: 'POST', url, payload: JSON.stringify(body) }),
       postCsv: (url, payload) => post({ method: 'POST', url, payload, type: 'text/csv' }),
     });
@@ -182,7 +186,7 @@ export function pathOf(
 ): string {
   return ids.reduce(
     (filled, { name, prefix }) => filled.replace(`{${name}}`, others[name] ?? party.ids[prefix]),
-    path,
+    path.replace('{number}', '1'),
   );
 }
 

@@ -102,6 +102,7 @@ const PREFIX_OF_FIELD = new Map<string, Prefix>([
   ['emailId', 'em'],
   ['broadcastId', 'brd'],
   ['contactId', 'ct'],
+  ['routeId', 'rt'],
 ]);
 
 /** @throws Error for a field that must hold an id of which nobody has told here */

@@ -5,12 +5,14 @@ import type { App } from '../../app.ts';
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { sandboxDomain } from '../../domains/name.ts';
 import { isSandboxDomain, isSimulatorDomain } from '../../domains/sender.ts';
-import { resourceRoutes } from '../../http/json/resource.ts';
+import { paramsOf, resourceRoutes } from '../../http/json/resource.ts';
 import { AppError, invalid } from '../../system/errors.ts';
 import { newId } from '../../system/ids.ts';
 import { callerOf } from '../../tenants/authenticate.ts';
 import { checkDestination } from '../../webhooks/posting/destination.ts';
 import { newSecret } from '../../webhooks/posting/signature.ts';
+import { testResultSchema } from '../../webhooks/schemas.ts';
+import type { RouteCalls } from '../post/part.ts';
 import { type RouteAddress, readRouteAddress, readRouteDomain } from './address.ts';
 import {
   type NewRoute,
@@ -21,29 +23,40 @@ import {
   secretRouteSchema,
   showRoute,
 } from './schemas.ts';
-import { changeRoute, deleteRoute, getRoute, insertRoute, listRoutes, type RouteChange } from './store.ts';
+import { createTestRoute, type TestRoute } from './send-test.ts';
+import {
+  changeRoute,
+  deleteRoute,
+  getRoute,
+  IN_GOOD_STANDING,
+  insertRoute,
+  listRoutes,
+  type RouteChange,
+} from './store.ts';
 
 type RoutesApp = Pick<App, 'db' | 'clock' | 'config' | 'sealer'>;
 type NewRow = InboundRouteRow & { secret: string };
 
+const TAG = 'Inbound routes';
 const refuses = ['domain_not_verified', 'domain_in_use', 'already_exists'] as const;
 
 /** Registers the routes of the inbound routes resource. */
-export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp): void {
+export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp, calls: RouteCalls): void {
+  const show = (row: InboundRouteRow) => showRoute(row, app.clock.now());
   const routes = resourceRoutes<InboundRouteRow>(server, {
     name: 'inbound route',
-    tag: 'Inbound routes',
+    tag: TAG,
     path: '/inbound/routes',
     prefix: 'rt',
     schema: routeSchema,
-    show: showRoute,
+    show,
   });
   routes.create(
     {
       body: newRouteSchema,
       answer: {
         schema: secretRouteSchema,
-        show: (row: NewRow) => ({ ...showRoute(row), secret: row.secret }),
+        show: (row: NewRow) => ({ ...show(row), secret: row.secret }),
       },
       description: 'The response contains the `secret` that signs every post. It is not shown again.',
       refuses,
@@ -69,6 +82,27 @@ export function registerInboundRoutesApi(server: FastifyInstance, app: RoutesApp
   routes.delete({}, (request) =>
     app.db.commit(deleteRoute, { tenantId: callerOf(request).tenantId, id: request.params.id }),
   );
+  registerTest(server, createTestRoute(app, calls));
+}
+
+function registerTest(server: FastifyInstance, testRoute: TestRoute): void {
+  const path = '/inbound/routes/:id/test';
+  server.post<{ Params: { id: string } }>(
+    path,
+    {
+      config: { bodyOptional: true, worksOnLowDisk: true },
+      schema: {
+        operationId: 'testInboundRoute',
+        summary: 'Post a sample message to an inbound route',
+        description:
+          'The response is sent once the receiver has answered, or after 15 s. The sample contains `"test": true`. It is posted once, also for a disabled route.',
+        tags: [TAG],
+        ...paramsOf(path),
+        response: { 200: testResultSchema },
+      },
+    },
+    async (request) => testRoute(callerOf(request).tenantId, request.params.id),
+  );
 }
 
 /**
@@ -90,6 +124,8 @@ async function createRoute(
     destination,
     ...readNewAddress(app, address),
     enabled: enabled ? 1 : 0,
+    ...IN_GOOD_STANDING,
+    ...(!enabled && { disabledReason: 'manual', disabledAt: now }),
     secretSealed: app.sealer.seal(secret, [tenantId, id]),
     createdAt: now,
     updatedAt: now,

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { InboundRouteRow } from '../../db/inbound-tables.ts';
 import { isoTime } from '../../system/clock.ts';
 import { MAX_URL_CHARACTERS } from '../../webhooks/posting/destination.ts';
-import { EXAMPLE_SECRET, secretField } from '../../webhooks/schemas.ts';
+import { EXAMPLE_SECRET, isoTimeOrNull, secretField } from '../../webhooks/schemas.ts';
 
 const fields = {
   address: Type.String({
@@ -45,12 +45,27 @@ const shownFields = {
   address: Type.String({ description: 'Address in lower case, with its domain in A-labels.' }),
   destination: Type.String(),
   enabled: Type.Boolean(),
+  disabledReason: Type.Union([Type.Enum(['manual', 'failures', 'gone']), Type.Null()], {
+    description: '`failures`: no post had succeeded for days; `gone`: the receiver answered 410.',
+  }),
+  disabledAt: Type.Union([Type.String(), Type.Null()]),
+  failingSince: Type.Union([Type.String(), Type.Null()], {
+    description: 'Time since which no post has succeeded; null while posts succeed.',
+  }),
+  suspendedUntil: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'Time before which nothing is posted, because the last post failed; null while posts succeed.',
+  }),
   createdAt: Type.String(),
   updatedAt: Type.String(),
 };
 const SHOWN_EXAMPLE = {
   id: 'rt_01khq3z5vgxw1r8t6n2m4c9b7d',
   ...EXAMPLE,
+  disabledReason: null,
+  disabledAt: null,
+  failingSince: null,
+  suspendedUntil: null,
   createdAt: '2026-03-01T09:00:00.000Z',
   updatedAt: '2026-03-01T09:00:00.000Z',
 };
@@ -64,12 +79,17 @@ export const secretRouteSchema = Type.Object(
 );
 
 /** Returns a route as the API shows it. */
-export function showRoute(row: InboundRouteRow): Static<typeof routeSchema> {
+export function showRoute(row: InboundRouteRow, nowMs: number): Static<typeof routeSchema> {
+  const { suspendedUntil } = row;
   return {
     id: row.id,
     address: row.address,
     destination: row.destination,
     enabled: row.enabled === 1,
+    disabledReason: row.disabledReason,
+    disabledAt: isoTimeOrNull(row.disabledAt),
+    failingSince: isoTimeOrNull(row.failingSince),
+    suspendedUntil: suspendedUntil !== null && suspendedUntil > nowMs ? isoTime(suspendedUntil) : null,
     createdAt: isoTime(row.createdAt),
     updatedAt: isoTime(row.updatedAt),
   };

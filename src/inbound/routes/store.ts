@@ -19,11 +19,13 @@ import { findReceiver } from '../../domains/receiving/store.ts';
 import { findDomainByName } from '../../domains/sending/store.ts';
 import { maySend } from '../../domains/states.ts';
 import { AppError, limitReached, notFound } from '../../system/errors.ts';
+import { type Failing, NOT_FAILING } from '../../webhooks/posting/suspension.ts';
 import type { RouteAddress } from './address.ts';
 
 /** Maximum number of routes per tenant. Our own limit. */
 export const MAX_ROUTES = 1_000;
 
+export type RouteId = InboundRouteRow['id'];
 type TenantId = InboundRouteRow['tenantId'];
 
 /** `sandbox` is the sandbox domain, and `now` is in Unix milliseconds. */
@@ -82,11 +84,12 @@ export const changeRoute = defineWrite(
   'inbound.changeRoute',
   async (tx, { tenantId, id, change, ...moment }: Change): Promise<InboundRouteRow> => {
     const before = await getRoute(tx, tenantId, id);
-    const isSame = (Object.keys(change) as (keyof RouteChange)[]).every(
-      (field) => change[field] === before[field],
+    const wished = { ...change, ...standing(before, change, moment.now) };
+    const isSame = (Object.keys(wished) as (keyof typeof wished)[]).every(
+      (field) => wished[field] === before[field],
     );
     if (isSame) return before;
-    const after = { ...before, ...change, updatedAt: moment.now };
+    const after = { ...before, ...wished, updatedAt: moment.now };
     if (after.address !== before.address) await requireAddress(tx, after, moment);
     else if (after.enabled === 1 && before.enabled === 0) await requireNoOtherReceiver(tx, after, moment.now);
     const { id: _, ...columns } = after;
@@ -94,6 +97,29 @@ export const changeRoute = defineWrite(
     return after;
   },
 );
+
+type Standing = Pick<InboundRouteRow, 'disabledReason' | 'disabledAt'> & Failing;
+
+/** The fields of a route that is enabled and has not failed. */
+export const IN_GOOD_STANDING = {
+  disabledReason: null,
+  disabledAt: null,
+  ...NOT_FAILING,
+} as const satisfies Standing;
+
+/** Clears the failures when the route is enabled, also when it was enabled before, and when its destination changes. */
+function standing(
+  before: InboundRouteRow,
+  { enabled, destination }: RouteChange,
+  now: number,
+): Partial<Standing> {
+  if (enabled === 1) return IN_GOOD_STANDING;
+  const hasMoved = destination !== undefined && destination !== before.destination;
+  return {
+    ...(hasMoved && NOT_FAILING),
+    ...(enabled === 0 && before.enabled === 1 && { disabledReason: 'manual' as const, disabledAt: now }),
+  };
+}
 
 /**
  * Deletes a route.
@@ -216,3 +242,66 @@ export function findSharedRoute(tx: Tx, address: string): Promise<FoundRoute | u
 function routesOf(tx: Tx, tenantId: TenantId) {
   return tx.selectFrom('inboundRoutes').selectAll().where('tenantId', '=', tenantId);
 }
+
+const routeById = statement((db, param: Param<{ id: RouteId }>) =>
+  db.selectFrom('inboundRoutes').selectAll().where('id', '=', param('id')),
+);
+
+/** Returns the route of any tenant, for the worker. */
+export function findRouteById(tx: Tx, id: RouteId): Promise<InboundRouteRow | undefined> {
+  return routeById.first(tx, { id });
+}
+
+const clearFailing = statement((db, param: Param<{ id: RouteId }>) =>
+  db
+    .updateTable('inboundRoutes')
+    .set(NOT_FAILING)
+    .where('id', '=', param('id'))
+    .where('failingSince', 'is not', null),
+);
+
+/** Records a successful post: it clears the earlier failures and the suspension. */
+export async function noteRouteSuccess(tx: Tx, id: RouteId): Promise<void> {
+  await clearFailing.all(tx, { id });
+}
+
+const setFailing = statement((db, param: Param<{ id: RouteId } & Failing>) =>
+  db
+    .updateTable('inboundRoutes')
+    .set({
+      failingSince: param('failingSince'),
+      warnedAt: param('warnedAt'),
+      consecutiveFailures: param('consecutiveFailures'),
+      suspendedUntil: param('suspendedUntil'),
+    })
+    .where('id', '=', param('id')),
+);
+
+/** Records a failed post. */
+export async function noteRouteFailing(tx: Tx, failure: { id: RouteId } & Failing): Promise<void> {
+  await setFailing.all(tx, failure);
+}
+
+/** Disables a route on behalf of the service. */
+export async function disableRoute(
+  tx: Tx,
+  { id, reason, now }: { id: RouteId; reason: 'failures' | 'gone'; now: number },
+): Promise<void> {
+  await tx
+    .updateTable('inboundRoutes')
+    .set({ enabled: 0, disabledReason: reason, disabledAt: now, updatedAt: now })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Ends the suspension of every route, for the same reasons as `webhooks/store.ts`. */
+export const endRouteSuspensions = defineWrite(
+  'inbound.endRouteSuspensions',
+  async (tx: Tx): Promise<void> => {
+    await tx
+      .updateTable('inboundRoutes')
+      .set({ suspendedUntil: null })
+      .where('suspendedUntil', 'is not', null)
+      .execute();
+  },
+);

@@ -198,6 +198,113 @@ export async function settleLeased(tx: Tx, settlement: Settlement): Promise<bool
   return true;
 }
 
+const putBackStatement = statement(
+  (db, param: Param<Pick<Settlement, 'id' | 'attempts' | 'runId'> & { dueAt: number }>) =>
+    db
+      .updateTable('receivedTasks')
+      .set((set) => ({ dueAt: param('dueAt'), runId: null, attempts: set('attempts', '-', 1) }))
+      .where('id', '=', param('id'))
+      .where(isPending)
+      .where('runId', '=', param('runId'))
+      .where('attempts', '=', param('attempts')),
+);
+
+/** Makes a leased task due again that was not run, because something was busy. It does not count as an attempt. */
+export const putBackTask = defineWrite(
+  'inbound.putBackTask',
+  async (tx, { id, attempts, runId, dueAt }: LeasedTask & { dueAt: number }): Promise<void> => {
+    await putBackStatement.all(tx, { id, attempts, runId, dueAt });
+  },
+);
+
+type FailWaiting = { kind: TaskKind; queue: string; error: string; now: number };
+
+/** Maximum number of tasks that one write ends, so that other writes wait only a short time. */
+const MAX_ENDED_TASKS = 200;
+
+const failWaitingStatement = statement((db, param: Param<FailWaiting>) =>
+  db
+    .updateTable('receivedTasks')
+    .set({ state: 'failed', dueAt: null, runId: null, error: param('error'), endedAt: param('now') })
+    .where('id', 'in', (where) =>
+      where
+        .selectFrom('receivedTasks')
+        .select('id')
+        .where(isPending)
+        .where('kind', '=', param('kind'))
+        .where('queue', '=', param('queue'))
+        .where((is) => is.or([is('runId', 'is', null), is('dueAt', '<=', param('now'))]))
+        .orderBy('dueAt')
+        .limit(MAX_ENDED_TASKS),
+    )
+    .returning('messageId'),
+);
+
+/** Ends the waiting tasks of a queue that nothing serves any more. Running ones settle by themselves. */
+export async function failWaitingTasks(tx: Tx, failure: FailWaiting): Promise<void> {
+  const ended = await failWaitingStatement.all(tx, failure);
+  for (const messageId of new Set(ended.map((row) => row.messageId)))
+    if (!(await pendingOf.first(tx, { messageId }))) await endReceived(tx, messageId, failure.now);
+}
+
+type FailingWindow = { queue: string; after: TaskId; before: TaskId; limit: number };
+
+const failing = statement((db, param: Param<FailingWindow>) =>
+  db
+    .selectFrom('receivedTasks')
+    .select('id')
+    .where('queue', '=', param('queue'))
+    .where('state', 'in', ['failed', 'pending'])
+    .where('attempts', '>', 0)
+    .where('id', '>', constant(param('after')))
+    .where('id', '<', constant(param('before')))
+    .limit(constant(param('limit'))),
+);
+
+/** Returns the number of tasks of a queue in the window that have failed so far, at most `limit`. */
+export async function countFailingTasks(tx: Tx, window: FailingWindow): Promise<number> {
+  return (await failing.all(tx, window)).length;
+}
+
+const beginAnew = statement((db, param: Param<{ id: TaskId; now: number }>) =>
+  db
+    .updateTable('receivedTasks')
+    .set({
+      state: 'pending',
+      attempts: 0,
+      dueAt: param('now'),
+      runId: null,
+      responseStatus: null,
+      responseTimeMs: null,
+      responseBody: null,
+      error: null,
+      endedAt: null,
+    })
+    .where('id', '=', param('id')),
+);
+
+/** Makes a task of any state due now, with as many attempts as a new one. It must not be leased. */
+export async function makeTaskDueAgain(tx: Tx, id: TaskId, now: number): Promise<void> {
+  await beginAnew.all(tx, { id, now });
+}
+
+const tasksOf = statement((db, param: Param<Pick<ReceivedTaskRow, 'messageId' | 'kind'>>) =>
+  db
+    .selectFrom('receivedTasks')
+    .selectAll()
+    .where('messageId', '=', param('messageId'))
+    .where('kind', '=', param('kind'))
+    .orderBy('position'),
+);
+
+/** Returns the tasks of a kind that a message has, in the order of its recipients. */
+export function listTasksOf(
+  tx: Tx,
+  of: Pick<ReceivedTaskRow, 'messageId' | 'kind'>,
+): Promise<ReceivedTaskRow[]> {
+  return tasksOf.all(tx, of);
+}
+
 type Release = { kind: TaskKind; now: number; runId: string };
 
 const releaseStatement = statement((db, param: Param<Release>) =>

@@ -28,7 +28,11 @@ function addSecret(directory: string, secretSealed: string): void {
   const database = new Sqlite(join(directory, 'postrider.db'));
   database.pragma('foreign_keys = OFF');
   database
-    .prepare("INSERT INTO inboundRoutes VALUES ('rt_1', 'ten_1', 'a@b', 'b', 'https://b', 1, ?, 0, 0)")
+    .prepare(
+      `INSERT INTO inboundRoutes
+         (id, tenantId, address, domain, destination, enabled, secretSealed, createdAt, updatedAt)
+       VALUES ('rt_1', 'ten_1', 'a@b', 'b', 'https://b', 1, ?, 0, 0)`,
+    )
     .run(secretSealed);
   database.close();
 }

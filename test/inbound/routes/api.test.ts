@@ -66,6 +66,10 @@ test('a route is created enabled, with its secret, and answers to its id without
     address: 'support@shop.example',
     destination: DESTINATION,
     enabled: true,
+    disabledReason: null,
+    disabledAt: null,
+    failingSince: null,
+    suspendedUntil: null,
     createdAt: '2027-01-15T08:00:00.000Z',
     updatedAt: '2027-01-15T08:00:00.000Z',
   });

@@ -12,6 +12,8 @@ export type Wanted = {
   postCsv(path: string, file: string): Promise<Made>;
   /** Creates the deliveries of recorded events, and returns the newest one of this endpoint. */
   newestDelivery(endpointId: string): Promise<Made>;
+  /** Receives a message for these routes. */
+  receive(routeIds: readonly string[]): Promise<Made>;
   /** Runs the queued imports and exports. */
   runJobs(): Promise<void>;
 };
@@ -49,6 +51,8 @@ export const MAKERS: Readonly<Record<Prefix, (wanted: Wanted) => Promise<Made>>>
     post('/v1/inbound/routes', {
       ...{ address: `route${count}@${SANDBOX}`, destination: 'https://receiver.example/in' },
     }),
+  // A test may disable the first one.
+  in: async (wanted) => wanted.receive([wanted.ids.rt, (await MAKERS.rt(wanted)).id]),
   wh: ({ post }) => post('/v1/webhooks', { url: 'https://receiver.example/hook', events: ['email.queued'] }),
   em: ({ post }) =>
     post('/v1/emails', {

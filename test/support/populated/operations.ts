@@ -7,6 +7,9 @@ import type { OpenApiDocument } from '../../../src/http/json/openapi.ts';
 import type { IdPrefix } from '../../../src/system/ids.ts';
 import type { TestMethod } from '../test-app.ts';
 
+/** Nouns that a number follows, which is not an id. */
+const NUMBERED: readonly string[] = ['attachments'];
+
 /** Prefixes of ids, by the noun that stands before the id in a path. */
 const PREFIX_OF = {
   emails: 'em',
@@ -21,6 +24,7 @@ const PREFIX_OF = {
   topics: 'top',
   suppressions: 'sup',
   routes: 'rt',
+  messages: 'in',
   webhooks: 'wh',
   deliveries: 'whd',
   imports: 'imp',
@@ -80,9 +84,9 @@ function readOperation(
   const body = readBody(document, operation.requestBody as RequestBody | undefined);
   return {
     ...{ name: operation.operationId ?? '', method: method.toUpperCase() as TestMethod, path, query },
-    ids: [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, noun = '', name = '']) => ({
-      ...{ name, prefix: prefixOf(noun, path) },
-    })),
+    ids: [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)]
+      .filter(([, noun = '']) => !NUMBERED.includes(noun))
+      .map(([, noun = '', name = '']) => ({ name, prefix: prefixOf(noun, path) })),
     successes: Object.keys(operation.responses)
       .map(Number)
       .filter((status) => status < 300),

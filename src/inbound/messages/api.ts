@@ -1,0 +1,188 @@
+/** `/v1/inbound/messages`: the mail that was received for a tenant, and the posts of it to routes. */
+import type { FastifyInstance } from 'fastify';
+import { type Static, Type } from 'typebox';
+import type { App } from '../../app.ts';
+import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import { listEnvelope, type PageQuery, pageQuery, pageRequest, pageSchema } from '../../http/json/page.ts';
+import { paramsOf } from '../../http/json/resource.ts';
+import { whileAwaited } from '../../http/transport/client-disconnect.ts';
+import type { MessageContent, MessageParser } from '../../mail/message/parse/parser.ts';
+import { notFound } from '../../system/errors.ts';
+import { callerOf } from '../../tenants/authenticate.ts';
+import { showMessage } from '../post/body.ts';
+import { listReceivedRecipients } from '../store.ts';
+import { listTasksOf } from '../tasks/store.ts';
+import { createContents, type ReceivedContents } from './content.ts';
+import { listReceived, type ReceivedQuery, readReceivedFilter } from './list.ts';
+import { replayReceived } from './replay.ts';
+import {
+  receivedFilter,
+  receivedSchema,
+  receivedSummarySchema,
+  showReceived,
+  showSummary,
+} from './schemas.ts';
+import { sendFile, sendRaw } from './send-file.ts';
+import { getReceived } from './store.ts';
+
+type ReceivedApp = Pick<App, 'db' | 'clock' | 'blobs' | 'wakeups'> & { parser: MessageParser };
+type ById = { Params: { id: string } };
+
+const TAG = 'Inbound messages';
+const PATH = '/inbound/messages';
+const ONE = `${PATH}/:id`;
+
+/** Registers the routes of the inbound messages resource. */
+export function registerReceivedApi(server: FastifyInstance, app: ReceivedApp): void {
+  const contents = createContents(app);
+  registerList(server, app);
+  registerRetrieve(server, app, contents);
+  registerRaw(server, app, contents);
+  registerAttachment(server, app, contents);
+  registerReplay(server, app, contents);
+}
+
+function registerList(server: FastifyInstance, app: ReceivedApp): void {
+  server.get<{ Querystring: PageQuery & ReceivedQuery }>(
+    PATH,
+    {
+      schema: {
+        operationId: 'listInboundMessages',
+        summary: 'List inbound messages',
+        description: 'Returns the newest first. A message must match all given filters.',
+        tags: [TAG],
+        querystring: Type.Object({ ...pageQuery, ...receivedFilter }),
+        response: { 200: pageSchema(receivedSummarySchema) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerOf(request);
+      const page = pageRequest(request.query, 'in');
+      const filters = { tenantId, filter: readReceivedFilter(request.query) };
+      const found = await whileAwaited(request, (gone) => listReceived({ db: app.db, gone }, filters, page));
+      return listEnvelope(request.query, found, showSummary);
+    },
+  );
+}
+
+function registerRetrieve(server: FastifyInstance, app: ReceivedApp, contents: ReceivedContents): void {
+  server.get<ById>(
+    ONE,
+    {
+      schema: {
+        operationId: 'getInboundMessage',
+        summary: 'Retrieve an inbound message',
+        description:
+          'Returns the message, taken apart, and its posts to routes. The bytes of attachments are at `/attachments/{number}` below it.',
+        tags: [TAG],
+        ...paramsOf(ONE),
+        response: { 200: receivedSchema },
+      },
+    },
+    async (request) => {
+      const message = await getReceived(app.db.read, callerOf(request).tenantId, request.params.id);
+      return show(app, contents, message);
+    },
+  );
+}
+
+/** Nothing is left of a message whose content was deleted, except its row. */
+const NO_CONTENT: MessageContent = { kind: 'opaque', fields: [] };
+
+async function show(
+  app: ReceivedApp,
+  contents: ReceivedContents,
+  message: ReceivedMessageRow,
+): Promise<Static<typeof receivedSchema>> {
+  const content = message.blobId === null ? NO_CONTENT : await contents.parse(message, { upToBytes: 0 });
+  const fields = showMessage({
+    message,
+    recipients: await listReceivedRecipients(app.db.read, message.id),
+    content,
+    linkTo: () => '',
+  });
+  const posts = await listTasksOf(app.db.read, { messageId: message.id, kind: 'post' });
+  return showReceived(message, fields, posts);
+}
+
+function registerRaw(server: FastifyInstance, app: ReceivedApp, contents: ReceivedContents): void {
+  const path = `${ONE}/raw`;
+  server.get<ById>(
+    path,
+    {
+      config: { refuses: ['invalid_state'] },
+      schema: {
+        operationId: 'getRawInboundMessage',
+        summary: 'Download an inbound message',
+        description: 'Returns the message as it arrived, with the header fields that were added before it.',
+        tags: [TAG],
+        ...paramsOf(path),
+        response: { 200: binaryAnswer('message/rfc822', 'The message.') },
+      },
+    },
+    async (request, reply) => {
+      const message = await getReceived(app.db.read, callerOf(request).tenantId, request.params.id);
+      return sendRaw(reply, contents, message);
+    },
+  );
+}
+
+/** Number of a file: at most the maximum number of parts of a message. */
+const FILE_NUMBER = /^[1-9][0-9]{0,3}$/;
+
+function registerAttachment(server: FastifyInstance, app: ReceivedApp, contents: ReceivedContents): void {
+  const path = `${ONE}/attachments/:number`;
+  server.get<{ Params: { id: string; number: string } }>(
+    path,
+    {
+      config: { refuses: ['invalid_state'] },
+      schema: {
+        operationId: 'getInboundAttachment',
+        summary: 'Download an attachment of an inbound message',
+        description: 'Returns the bytes of the file. Its media type and its name are in the message.',
+        tags: [TAG],
+        params: Type.Object({
+          id: Type.String({ description: 'The id of the message.' }),
+          number: Type.String({ description: 'The `id` of the attachment, which is its number from 1.' }),
+        }),
+        response: { 200: binaryAnswer('application/octet-stream', 'The file.') },
+      },
+    },
+    async (request, reply) => {
+      const { id, number } = request.params;
+      const message = await getReceived(app.db.read, callerOf(request).tenantId, id);
+      if (!FILE_NUMBER.test(number)) throw notFound('Attachment');
+      return sendFile(reply, await contents.openFile(message, Number(number)));
+    },
+  );
+}
+
+function registerReplay(server: FastifyInstance, app: ReceivedApp, contents: ReceivedContents): void {
+  const path = `${ONE}/replay`;
+  server.post<ById>(
+    path,
+    {
+      config: { refuses: ['invalid_state'] },
+      schema: {
+        operationId: 'replayInboundMessage',
+        summary: 'Post an inbound message again',
+        description:
+          'Makes the posts that have failed again, or all of them when none has failed, with as many attempts as at first. They keep their ids, by which a receiver can recognise them.',
+        tags: [TAG],
+        ...paramsOf(path),
+        response: { 202: { ...receivedSchema, description: 'Accepted: the posts are made afterwards' } },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerOf(request);
+      const { id } = request.params;
+      await app.db.commit(replayReceived, { tenantId, id, now: app.clock.now() });
+      app.wakeups.notify('inbound');
+      return reply.code(202).send(await show(app, contents, await getReceived(app.db.read, tenantId, id)));
+    },
+  );
+}
+
+function binaryAnswer(type: string, description: string) {
+  return { description, content: { [type]: { schema: Type.Unsafe({ type: 'string', format: 'binary' }) } } };
+}

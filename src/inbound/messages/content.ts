@@ -1,0 +1,99 @@
+/**
+ * Opens the bytes of a received message, and takes it apart for the API. A few messages are taken apart at the same time,
+ * because each may be in memory with all its bytes; tenants share these places.
+ */
+import { Readable } from 'node:stream';
+import type { App } from '../../app.ts';
+import type { BlobContent } from '../../blobs/blobs.ts';
+import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import {
+  type MessageContent,
+  type MessageParser,
+  MessagesWaitError,
+} from '../../mail/message/parse/parser.ts';
+import type { WantedContent } from '../../mail/message/parse/read-message.ts';
+import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
+import { AppError, notFound } from '../../system/errors.ts';
+
+type Message = Pick<ReceivedMessageRow, 'tenantId' | 'blobId' | 'trace' | 'sizeBytes'>;
+
+/** Maximum number of messages that requests take apart at the same time, with up to 40 MB each. Our own limit. */
+const MAX_PARSED_MESSAGES = 4;
+/** Maximum number of requests that wait for that. */
+const MAX_WAITING = 64;
+const RETRY_AFTER_SECONDS = 2;
+
+export type ReceivedContents = {
+  /**
+   * Takes the message apart.
+   * @throws AppError invalid_state when its bytes are no longer kept; unavailable when too many requests do that
+   */
+  parse(message: Message, content: WantedContent): Promise<MessageContent>;
+  /**
+   * Returns the whole message as it arrived, with the fields that were added before it.
+   * @throws AppError invalid_state
+   */
+  openRaw(message: Message): Promise<{ sizeBytes: number; stream: Readable }>;
+  /**
+   * Returns a file of the message by its number.
+   * @throws AppError not_found, invalid_state, unavailable
+   */
+  openFile(message: Message, number: number): Promise<OpenFile>;
+};
+
+export type OpenFile = { filename: string; bytes: Buffer };
+
+/** Returns the contents of received messages. All requests share its limits. */
+export function createContents({
+  blobs,
+  parser,
+}: Pick<App, 'blobs'> & { parser: MessageParser }): ReceivedContents {
+  const limiter = new ConcurrencyLimiter({
+    maxRunning: MAX_PARSED_MESSAGES,
+    perFree: 1,
+    maxWaiting: MAX_WAITING,
+  });
+  const open = async ({ blobId }: Message): Promise<BlobContent> => {
+    if (blobId === null) throw new AppError('invalid_state', 'The content of the message is no longer kept');
+    return blobs.open(blobId);
+  };
+  const parse: ReceivedContents['parse'] = async (message, content) => {
+    const bytes = await open(message);
+    const owner = message.tenantId ?? '';
+    const parsing = limiter.tryRun(() => parser.parse(bytes, { owner, content }), { owner });
+    if (parsing === undefined) throw busy();
+    return parsing.catch((error) => {
+      throw error instanceof MessagesWaitError ? busy(error) : error;
+    });
+  };
+  return {
+    parse,
+    async openRaw(message) {
+      const bytes = await open(message);
+      const trace = Buffer.from(message.trace);
+      return { sizeBytes: trace.length + bytes.sizeBytes, stream: Readable.from(withTrace(trace, bytes)) };
+    },
+    async openFile(message, number) {
+      const content = await parse(message, { file: number });
+      const file = content.kind === 'parsed' ? content.files[number - 1] : undefined;
+      if (!file?.content) throw notFound('Attachment');
+      const { buffer, byteOffset, length } = file.content;
+      return {
+        filename: file.filename,
+        bytes: Buffer.from(buffer, byteOffset, length),
+      };
+    },
+  };
+}
+
+async function* withTrace(trace: Buffer, bytes: BlobContent): AsyncGenerator<Buffer> {
+  yield trace;
+  yield* bytes.chunks();
+}
+
+function busy(cause?: Error): AppError {
+  return new AppError('unavailable', 'Too many messages are being read', {
+    cause,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

@@ -1,0 +1,67 @@
+/**
+ * Reads a page of the list of received messages. A rare combination of filters is searched in parts on a reader thread,
+ * so that other reads run in between.
+ */
+import type { Db } from '../../db/database.ts';
+import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import { defineRead } from '../../db/operation.ts';
+import { type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
+import { addressKey, parseMailbox } from '../../mail/address.ts';
+import { type ReceivedFilter, type ReceivedPart, type ReceivedSummary, readReceivedPart } from './store.ts';
+
+/** Number of messages that one part examines: some milliseconds of a thread. */
+const SCAN = 2_000;
+
+type Filters = { tenantId: NonNullable<ReceivedMessageRow['tenantId']>; filter: ReceivedFilter };
+
+/** Reads one part of a page on a reader thread. */
+const readMessages = defineRead(
+  'inbound.listMessages',
+  (tx, { slice, scan, ...filters }: Filters & { slice: Slice; scan: number }) =>
+    readReceivedPart(tx, filters, { slice, scan }),
+);
+
+/** Returns a page of messages. When `gone` is aborted, it rejects with the reason of the abort before the next part. */
+export function listReceived(
+  { db, gone, scan = SCAN }: { db: Pick<Db, 'query'>; gone?: AbortSignal; scan?: number },
+  filters: Filters,
+  page: PageRequest,
+): Promise<Page<ReceivedSummary>> {
+  return readPage(page, async (whole) => {
+    const found: ReceivedSummary[] = [];
+    let rest: Slice | undefined = whole;
+    while (rest && found.length < whole.limit) {
+      gone?.throwIfAborted();
+      const limit = whole.limit - found.length;
+      const part: ReceivedPart = await db.query(readMessages, {
+        ...filters,
+        slice: { ...rest, limit },
+        scan,
+      });
+      found.push(...part.messages);
+      rest = part.rest;
+    }
+    return found;
+  });
+}
+
+export type ReceivedQuery = { address?: string; routeId?: string; from?: string };
+
+/** Returns the filters of a query. Text that is not an address matches nothing. */
+export function readReceivedFilter({ address, routeId, from }: ReceivedQuery): ReceivedFilter {
+  return {
+    ...(address !== undefined && { address: keyOf(address) }),
+    ...(routeId !== undefined && { routeId }),
+    ...(from !== undefined && readAuthor(from)),
+  };
+}
+
+function readAuthor(text: string): ReceivedFilter {
+  return text.includes('@')
+    ? { fromAddress: keyOf(text) }
+    : { fromDomain: parseMailbox(`a@${text}`)?.domain ?? text };
+}
+
+function keyOf(text: string): string {
+  return addressKey(parseMailbox(text)?.address ?? text);
+}

@@ -1,0 +1,34 @@
+/** Sends received messages and their files. A browser never shows them: their content comes from strangers. */
+import type { FastifyReply } from 'fastify';
+import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import { filenameParameters } from '../../mail/message/filename.ts';
+import type { OpenFile, ReceivedContents } from './content.ts';
+
+/** Sends a whole message. */
+export async function sendRaw(
+  reply: FastifyReply,
+  contents: ReceivedContents,
+  message: ReceivedMessageRow,
+): Promise<FastifyReply> {
+  const { sizeBytes, stream } = await contents.openRaw(message);
+  return reply
+    .type('message/rfc822')
+    .header('content-length', sizeBytes)
+    .header('content-disposition', `attachment; filename="${message.id}.eml"`)
+    .headers(UNSHOWN)
+    .send(stream);
+}
+
+/** Sends a file of a message. Its own media type is not repeated, so that no program shows it by mistake. */
+export function sendFile(reply: FastifyReply, { filename, bytes }: OpenFile): FastifyReply {
+  return reply
+    .type('application/octet-stream')
+    .header('content-disposition', `attachment; ${filenameParameters(filename).filename}`)
+    .headers(UNSHOWN)
+    .send(bytes);
+}
+
+const UNSHOWN = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; sandbox",
+};

@@ -1,0 +1,47 @@
+/** The links in a post by which its receiver downloads files that are not in the body, and whole messages. */
+import { isIPv6 } from 'node:net';
+import type { App } from '../../app.ts';
+import type { Config } from '../../config.ts';
+import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import { type Download, openDownload, sealDownload } from '../../links/download-token.ts';
+import { linkKeysOf } from '../../links/keys.ts';
+import { DAY_MS } from '../../system/clock.ts';
+
+/** Path of the downloads, which need no key. */
+export const DOWNLOAD_PATH = '/inbound/downloads';
+
+/** Time for which a link is valid, in milliseconds. */
+const LINK_MS = DAY_MS;
+
+export type DownloadLinks = {
+  /** Returns the link to a file by its number, or to the whole message for 0. It is valid for 24 hours. */
+  linkTo(messageId: ReceivedMessageRow['id'], file: number): string;
+  /** Returns the meaning of a token, or undefined when it is not one of ours or has expired. */
+  open(token: string): Download | undefined;
+};
+
+/** Returns the links of an installation. */
+export function createDownloadLinks({
+  config,
+  sealer,
+  clock,
+}: Pick<App, 'config' | 'sealer' | 'clock'>): DownloadLinks {
+  const keys = linkKeysOf(sealer.key.export());
+  const origin = apiOrigin(config);
+  return {
+    linkTo: (messageId, file) =>
+      `${origin}${DOWNLOAD_PATH}/${sealDownload(keys, { messageId, file, expiresAt: clock.now() + LINK_MS })}`,
+    open: (token) => openDownload(keys, token, clock.now()),
+  };
+}
+
+/** Returns the public address of the API: the configured one, or the one that it listens on. */
+function apiOrigin({
+  http: { publicUrl, address, port },
+  hostname,
+}: Pick<Config, 'http' | 'hostname'>): string {
+  if (publicUrl !== '') return publicUrl;
+  const isAnywhere = address === '0.0.0.0' || address === '::';
+  const host = isAnywhere ? hostname : isIPv6(address) ? `[${address}]` : address;
+  return `http://${host}:${port}`;
+}

@@ -1,0 +1,55 @@
+/**
+ * The posts of received mail as a part of the daemon. It runs in a thread of its own: a body of 10 MB is encoded and
+ * signed in tens of milliseconds, which must delay neither the API nor the posts of webhooks, and what large messages need
+ * is bounded here.
+ */
+import { createHtmlText } from '../../mail/message/html-text.ts';
+import { createMessageParser } from '../../mail/message/parse/parser.ts';
+import type { Part, ThreadOptions } from '../../system/thread/part.ts';
+import { moduleBeside } from '../../system/thread.ts';
+import { startWork } from '../../system/worker.ts';
+import type { PartApp } from '../../thread-app.ts';
+import type { PostOutcome } from '../../webhooks/posting/post.ts';
+import { postToRoute, type RouteApp, type RoutePost } from './deliver.ts';
+import { createDownloadLinks } from './links.ts';
+import { PostMemory } from './memory.ts';
+import { createPostWork } from './worker.ts';
+
+export type RouteCalls = {
+  /** Posts once, for a test of a route. */
+  post(request: RoutePost): Promise<PostOutcome>;
+};
+
+/**
+ * Maximum heap of the thread. Texts and fields of messages are in it, at most 12 MB for each large message; the bytes of
+ * messages and bodies are not. `PostMemory` bounds both.
+ */
+const HEAP_MEGABYTES = 256;
+
+export const POST_THREAD: Omit<ThreadOptions, 'prepare'> = {
+  name: 'inbound posts',
+  module: moduleBeside(import.meta.url, 'post-thread'),
+  // Mail is received without this thread, and due posts are made after its restart.
+  onDeath: 'restart',
+  heapMegabytes: HEAP_MEGABYTES,
+};
+
+/** Starts the work. */
+export function startRoutePosts(app: PartApp): Part<RouteCalls> {
+  const htmlText = createHtmlText(app);
+  const parser = createMessageParser(app, htmlText);
+  const posting = { ...app, parser, links: createDownloadLinks(app), memory: new PostMemory(app.clock) };
+  const work = startWork(app, createPostWork(posting));
+  return {
+    calls: routeCalls(app),
+    async stop(graceMs) {
+      await work.stop(graceMs);
+      await Promise.all([parser.close(), htmlText.close()]);
+    },
+  };
+}
+
+/** Returns the calls, for a process that does not run the work. */
+export function routeCalls(app: RouteApp): RouteCalls {
+  return { post: (request) => postToRoute(app, request) };
+}

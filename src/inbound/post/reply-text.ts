@@ -1,0 +1,109 @@
+/**
+ * Finds the part of a text that its author wrote, without the message that it answers. Mail programs mark a quoted
+ * message in a few ways: `>` before each line, a line that says who wrote it, a separator, or the header of the quoted
+ * message in the language of the program. Every line is looked at once, so the time is linear.
+ */
+
+/** Maximum length of the text that is looked at, and of the result. Our own limit. */
+const MAX_REPLY_CHARACTERS = 256 * 1024;
+/** Maximum length of a line that may be one of the lines below. Longer ones are text. */
+const MAX_MARK_CHARACTERS = 400;
+/** Maximum number of lines that an attribution is wrapped into. */
+const MAX_ATTRIBUTION_LINES = 3;
+/** Number of lines after the first one in which the header of a quoted message must go on. */
+const HEADER_BLOCK_LINES = 4;
+
+/**
+ * Matches the end of an attribution such as `On Monday, Ann wrote:`, in the languages of common mail programs. Words that
+ * follow the name are in the list with it.
+ */
+const ATTRIBUTION_END =
+  /(?:wrote|schrieb(?: .{1,200})?|geschrieben|a écrit|escribió|ha scritto|escreveu|schreef(?: .{1,200})?|skrev(?: .{1,200})?|kirjoitti|napsal(?:\(a\)|a)?|napísal(?:\(a\)|a)?|pisze|napisał(?:\(a\)|a)?|пишет|писал(?:\(а\)|а)?|написал(?:\(а\)|а)?|пише|yazdı|írta|a scris|έγραψε|写道|寫道|のメッセージ|書きました|작성)\s?[:：]$/iu;
+/** Matches an attribution without a verb, as Gmail writes it in Russian. A quoted line must follow it. */
+const ADDRESS_END = /<[^<>@\s]{1,64}@[^<>\s]{1,255}>\s?:$/u;
+
+/** The first words of an attribution with a date, for quoted text that has no `>`. */
+const ATTRIBUTION_START =
+  /^(?:On|Am|Le|El|Il|Op|Em|Den|Dne|Dňa|Dnia|W dniu|On|Pe|Pada|În data|Στις|В|пн|вт|ср|чт|пт|сб|вс|\d{1,4}[./年-])\W?.*\d/iu;
+
+const ORIGINAL_MESSAGE = [
+  'Original Message|Original Appointment|Forwarded message|Begin forwarded message',
+  'Ursprüngliche Nachricht|Originalnachricht|Weitergeleitete Nachricht',
+  "Message d['’]origine|Message original|Message transféré",
+  'Mensaje original|Mensaje reenviado|Messaggio originale|Messaggio inoltrato',
+  'Oorspronkelijk bericht|Doorgestuurd bericht|Mensagem original|Mensagem encaminhada',
+  'Wiadomość oryginalna|Oryginalna wiadomość|Ursprungligt meddelande|Originalmeddelande',
+  'Oprindelig meddelelse|Opprinnelig melding|Alkuperäinen viesti|Původní zpráva|Pôvodná správa',
+  'Исходное сообщение|Пересылаемое сообщение|Оригинал повідомлення|Orijinal Mesaj|Eredeti üzenet|Mesaj original',
+  '原始邮件|原始郵件|元のメッセージ|원본 메시지',
+].join('|');
+const SEPARATOR = new RegExp(`^(?:-{2,}|_{2,}) ?(?:${ORIGINAL_MESSAGE}) ?:?(?:-{2,}|_{2,})$`, 'iu');
+
+/** The fields with which Outlook, Apple Mail and others begin the quoted message, and those that follow. */
+const FROM_FIELD =
+  /^\*?(?:From|Von|De|Da|Van|Od|Från|Fra|Lähettäjä|От|Від|Kimden|Gönderen|Feladó|Από|发件人|寄件者|差出人|보낸 사람)\*? ?[:：]\*? ?\S/iu;
+const NEXT_FIELD =
+  /^\*?(?:Sent|Date|Gesendet|Datum|Envoyé|Enviado|Fecha|Data|Inviato|Verzonden|Wysłano|Skickat|Sendt|Dato|Lähetetty|Päivämäärä|Odesláno|Отправлено|Дата|Надіслано|Gönderildi|Tarih|Elküldve|Dátum|Trimis|发送时间|日期|傳送時間|送信日時|日時|보낸 날짜)(?: le)?\*? ?[:：]/iu;
+
+/** Returns what the author wrote; empty when the text is nothing but a quoted message. */
+export function readReplyText(text: string): string {
+  const lines = text.slice(0, MAX_REPLY_CHARACTERS).toWellFormed().split('\n');
+  const kept: string[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = (lines[at] ?? '').replace(/\r$/, '');
+    if (line.startsWith('>')) continue;
+    if (isSeparator(lines, at)) break;
+    const attribution = findAttribution(lines, at);
+    if (attribution?.ends) break;
+    if (attribution) at = attribution.last;
+    else kept.push(line);
+  }
+  return kept
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .replace(/^\n+/, '')
+    .trimEnd();
+}
+
+/** Returns true when everything from this line on is the quoted message. */
+function isSeparator(lines: readonly string[], at: number): boolean {
+  const line = markAt(lines, at);
+  if (SEPARATOR.test(line)) return true;
+  // Outlook draws a line before the header of the quoted message.
+  const isRule = /^_{10,}$/.test(line);
+  const first = isRule ? nextFilled(lines, at + 1) : at;
+  if (!FROM_FIELD.test(markAt(lines, first))) return false;
+  for (let next = first + 1; next <= first + HEADER_BLOCK_LINES; next += 1)
+    if (NEXT_FIELD.test(markAt(lines, next))) return true;
+  return false;
+}
+
+/** The line that says who wrote the quoted message. With `ends`, everything after it is quoted. */
+type Attribution = { last: number; ends: boolean };
+
+function findAttribution(lines: readonly string[], at: number): Attribution | undefined {
+  let joined = '';
+  for (let last = at; last < at + MAX_ATTRIBUTION_LINES; last += 1) {
+    const line = markAt(lines, last);
+    if (line === '' || line.startsWith('>')) return undefined;
+    joined = joined === '' ? line : `${joined} ${line}`;
+    if (joined.length > MAX_MARK_CHARACTERS) return undefined;
+    const hasVerb = ATTRIBUTION_END.test(joined);
+    if (!hasVerb && !ADDRESS_END.test(joined)) continue;
+    const isQuoted = (lines[nextFilled(lines, last + 1)] ?? '').startsWith('>');
+    if (isQuoted) return { last, ends: false };
+    return hasVerb && ATTRIBUTION_START.test(joined) ? { last, ends: true } : undefined;
+  }
+  return undefined;
+}
+
+/** Returns the line without the white space around it; empty when it is too long for a mark. */
+function markAt(lines: readonly string[], at: number): string {
+  const line = lines[at] ?? '';
+  return line.length > MAX_MARK_CHARACTERS ? '' : line.replaceAll('\u00a0', ' ').trim();
+}
+
+/** Returns the number of the next line that is not empty, of the next two. */
+function nextFilled(lines: readonly string[], at: number): number {
+  return (lines[at] ?? '').trim() === '' ? at + 1 : at;
+}

@@ -1,0 +1,71 @@
+/** Adds received messages behind the back of the application. */
+import type { ReceivedMessageRow, ReceivedTaskRow } from '../../src/db/inbound-tables.ts';
+import { newId } from '../../src/system/ids.ts';
+import { insertRow } from '../broadcasts/fixtures.ts';
+import type { TestApp } from '../support/test-app.ts';
+
+/** A message with a text and a file. */
+export const WITH_FILE = [
+  'From: Ann <ann@sender.example>',
+  'To: sales@shop.example',
+  'Subject: Hello',
+  'Content-Type: multipart/mixed; boundary=b',
+  '',
+  '--b',
+  '',
+  'Hi',
+  '--b',
+  'Content-Type: text/csv; name="list.csv"',
+  '',
+  'a,b',
+  '--b--',
+  '',
+].join('\r\n');
+
+type Added = {
+  tenantId?: ReceivedMessageRow['tenantId'];
+  text?: string;
+  /** Routes that the message is for. */
+  routeIds?: readonly string[];
+  address?: string;
+  row?: Partial<ReceivedMessageRow>;
+  task?: Partial<ReceivedTaskRow>;
+};
+
+/** Adds a message whose posts were made, and returns its id. */
+export async function addReceived(
+  test: TestApp,
+  {
+    tenantId = test.tenantId,
+    text = WITH_FILE,
+    routeIds = [],
+    address = 'Sales@shop.example',
+    row,
+    task,
+  }: Added = {},
+): Promise<ReceivedMessageRow['id']> {
+  const { app } = test;
+  const createdAt = app.clock.now();
+  const id = newId('in', createdAt);
+  const bytes = Buffer.from(text);
+  const blob = await app.blobs.prepare([bytes]);
+  insertRow(test, 'blobs', blob);
+  insertRow(test, 'receivedMessages', {
+    ...{ id, tenantId, blobId: blob.id, sizeBytes: bytes.length, sender: 'ann@sender.example' },
+    ...{ remoteAddress: '192.0.2.1', helo: 'mail.sender.example', tls: null, requireTls: 0, utf8: 0 },
+    ...{ trace: 'Return-Path: <ann@sender.example>\r\n', auth: null, spamScore: null, spamReasons: '[]' },
+    ...{ flagged: 0, headerFrom: 'ann@sender.example', subject: 'Hello', messageId: null, emailId: null },
+    ...{ createdAt, endedAt: createdAt, contentDeletedAt: null, ...row },
+  });
+  for (const [position, targetId] of (routeIds.length > 0 ? routeIds : ['rt_none']).entries()) {
+    const common = { messageId: id, position, kind: 'post', targetId };
+    insertRow(test, 'receivedRecipients', { ...common, address });
+    if (routeIds.length === 0) continue;
+    insertRow(test, 'receivedTasks', {
+      ...{ ...common, id: newId('tsk', createdAt), tenantId, queue: targetId, state: 'done', attempts: 1 },
+      ...{ dueAt: null, runId: null, responseStatus: 200, responseTimeMs: 12, responseBody: 'ok' },
+      ...{ error: null, createdAt, endedAt: createdAt, ...task },
+    });
+  }
+  return id;
+}
