@@ -94,6 +94,10 @@ docs/double-opt-in.md: Add a pending contact
   POST /audiences/aud_/contacts 201
 docs/inbound.md: Try it without a domain
   POST /inbound/routes 201
+docs/inbound.md: Receive the posts
+  POST /inbound/routes/rt_/test 200
+docs/inbound.md: Look up messages, and post them again
+  GET /inbound/messages 200
 docs/metrics.md: Metrics of your mail
   GET /metrics 200
 docs/metrics.md: Time, filters and groups

@@ -27,7 +27,7 @@ export type RouteCalls = {
 const HEAP_MEGABYTES = 256;
 
 export const POST_THREAD: Omit<ThreadOptions, 'prepare'> = {
-  name: 'inbound posts',
+  name: 'routes',
   module: moduleBeside(import.meta.url, 'post-thread'),
   // Mail is received without this thread, and due posts are made after its restart.
   onDeath: 'restart',
