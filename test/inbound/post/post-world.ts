@@ -11,7 +11,7 @@ import { insertReceived } from '../../../src/inbound/store.ts';
 import { insertTask } from '../../../src/inbound/tasks/store.ts';
 import { createMessageParser, type MessageParser } from '../../../src/mail/message/parse/parser.ts';
 import type { HttpResponse } from '../../../src/system/fetch/answer.ts';
-import type { HttpRequest } from '../../../src/system/fetch.ts';
+import type { Fetch, HttpRequest } from '../../../src/system/fetch.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { startWork } from '../../../src/system/worker.ts';
 import { newSecret } from '../../../src/webhooks/posting/signature.ts';
@@ -25,6 +25,8 @@ export type PostWorld = ReceivedWorld & {
   posts: HttpRequest[];
   /** What receivers answer from now on; at first 200. */
   answer(give: (request: HttpRequest) => Answer | Promise<Answer>): void;
+  /** Posts go over the network from now on. */
+  useFetch(fetch: Fetch): void;
   addRoute(change?: Partial<InboundRouteRow>): Promise<Route>;
   route(): Promise<InboundRouteRow>;
   setRoute(change: Partial<InboundRouteRow>): Promise<void>;
@@ -66,12 +68,16 @@ function openPostWorld(
   const { test, clock, side } = world;
   const posts: HttpRequest[] = [];
   let give: (request: HttpRequest) => Answer | Promise<Answer> = () => ({});
+  let network: Fetch | undefined;
   let count = 0;
   return {
     ...world,
     posts,
     answer: (next) => {
       give = next;
+    },
+    useFetch: (fetch) => {
+      network = fetch;
     },
     async addRoute(change) {
       count += 1;
@@ -124,6 +130,7 @@ function openPostWorld(
       const memory = new PostMemory(clock);
       const fetch = async (request: HttpRequest): Promise<HttpResponse> => {
         posts.push(request);
+        if (network) return network(request);
         const answer = await give(request);
         if (answer instanceof Error) throw answer;
         return { status: 200, headers: {}, body: Buffer.alloc(0), truncated: false, ...answer };
