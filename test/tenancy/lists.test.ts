@@ -61,6 +61,9 @@ const FILTERS: Readonly<Record<string, (party: Party) => readonly string[]>> = {
   'listExports audienceId': ({ ids }) => [ids.aud],
   'listInboundRoutes address': (party) => [routeAddress(party)],
   'listInboundRoutes domain': () => [SANDBOX],
+  'listInboundMessages address': () => ['sales@shop.example'],
+  'listInboundMessages routeId': ({ ids }) => [ids.rt],
+  'listInboundMessages from': () => ['ann@sender.example', 'sender.example'],
 };
 const PAGING = ['limit', 'startingAfter', 'endingBefore'];
 const TIMES = { createdAfter: '2000-01-01T00:00:00Z', createdBefore: '2100-01-01T00:00:00Z' };
