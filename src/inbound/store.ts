@@ -68,28 +68,6 @@ const byId = statement((db, param: Param<{ id: MessageId }>) =>
   db.selectFrom('receivedMessages').selectAll().where('id', '=', param('id')),
 );
 
-/** Returns a received message of any tenant, or undefined. The id comes from a task, never from a caller. */
-export function findReceived(tx: Tx, id: MessageId): Promise<ReceivedMessageRow | undefined> {
-  return byId.first(tx, { id });
-}
-
-const recipientsOf = statement((db, param: Param<{ messageId: MessageId }>) =>
-  db
-    .selectFrom('receivedRecipients')
-    .selectAll()
-    .where('messageId', '=', constant(param('messageId')))
-    .orderBy('position'),
-);
-
-/** Returns the recipients of a received message in the order of the envelope. */
-export function listReceivedRecipients(tx: Tx, messageId: MessageId): Promise<ReceivedRecipientRow[]> {
-  return recipientsOf.all(tx, { messageId });
-}
-
-const byId = statement((db, param: Param<{ id: MessageId }>) =>
-  db.selectFrom('receivedMessages').selectAll().where('id', '=', param('id')),
-);
-
 /** Returns a received message of any tenant, or undefined. The id comes from a task or a signed link. */
 export function findReceived(tx: Tx, id: MessageId): Promise<ReceivedMessageRow | undefined> {
   return byId.first(tx, { id });
