@@ -183,8 +183,7 @@ const TAGS: readonly { name: string; description: string }[] = [
   { name: 'Suppressions', description: 'Addresses that receive no mail.' },
   {
     name: 'Inbound routes',
-    description:
-      'Endpoints to which the mail of your domains is posted.',
+    description: 'Endpoints to which the mail of your domains is posted.',
   },
   {
     name: 'Inbound messages',
