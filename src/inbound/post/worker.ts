@@ -68,9 +68,9 @@ async function releaseAll(app: PostingPartApp, now: number): Promise<void> {
 }
 
 async function run(app: PostingPartApp, { task, endpoint }: LeasedPost): Promise<Delivery> {
-  app.crashPoint('inbound-task-leased');
+  app.crashPoint('inbound-post-leased');
   const delivery = await deliverToRoute(app, { task, route: endpoint });
-  app.crashPoint('inbound-task-run');
+  app.crashPoint('inbound-post-made');
   const now = app.clock.now();
   if (delivery.kind === 'postponed') {
     await app.db.commit(putBackTask, { ...task, dueAt: now + POSTPONED_MS });
@@ -78,7 +78,7 @@ async function run(app: PostingPartApp, { task, endpoint }: LeasedPost): Promise
   }
   const settlement = settle({ task, endpoint }, delivery, { now, random: app.random });
   report(app, settlement, await app.db.commit(settlePost, settlement));
-  app.crashPoint('inbound-task-settled');
+  app.crashPoint('inbound-post-settled');
   return delivery;
 }
 
