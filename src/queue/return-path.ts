@@ -1,12 +1,17 @@
 /**
  * The addresses at which the answers to our mail arrive: bounces at the return path, complaints at the address of `CFBL-Address`
- * (RFC 9477), or at one that the operator has registered with a provider. Each of the first two carries a token that names the email and is authenticated, so that an address is
+ * (RFC 9477) or at one that the operator has registered with a provider, and the mail of readers who unsubscribe at an address of
+ * `List-Unsubscribe`. Each except the registered ones carries a token that names the email and is authenticated, so that an address is
  * checked without the database, and nobody can make one for an email that they did not receive.
  *
- * The local part is the kind (`b+` or `c+`), the 26 characters of the email's id, 4 digits and 24 characters of an
+ * The local part is the kind (`b+`, `c+` or `u+`), the 26 characters of the email's id, 4 digits and 24 characters of an
  * HMAC-SHA-256 of all characters before. Everything is base32 with the alphabet of ids, in lower case: some programs change
- * the case of a return path. The digits are the day of the attempt for bounces, and the recipient for complaints.
+ * the case of a return path. The digits are the day of the attempt for bounces, and the recipient for the others.
  * A registered address is `f+`, the name of the provider, a dot and such an HMAC: it is a secret of the operator and the provider.
+ *
+ * The token of an unsubscribe link (links/unsubscribe-token.ts) contains the address of the reader and does not fit into a local
+ * part. The id of the email and the position of the recipient do, and they name the reader and the list for as long as the email
+ * is kept. The id of a contact would not do: marketing mail to a single address has no contact.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { App } from '../app.ts';
@@ -28,13 +33,19 @@ export type ReturnAddress =
       emailId: EmailRow['id'];
       /** Position of the recipient who got the address. Undefined when all recipients of the email got the same one. */
       position: RecipientRow['position'] | undefined;
+    }
+  | {
+      kind: 'unsubscribe';
+      emailId: EmailRow['id'];
+      /** Position of the recipient who got the address. */
+      position: RecipientRow['position'];
     };
 
 /** The key that authenticates addresses, with 32 bytes. */
 export type ReturnAddressKey = Buffer;
 
 const KEY_BYTES = 32;
-const KINDS = { bounce: 'b+', complaint: 'c+' } as const;
+const KINDS = { bounce: 'b+', complaint: 'c+', unsubscribe: 'u+' } as const;
 const FEEDBACK_LOOP = 'f+';
 const KIND_CHARACTERS = 2;
 const NUMBER_CHARACTERS = 4;
@@ -42,7 +53,7 @@ const NUMBER_CHARACTERS = 4;
 const MAC_BYTES = 15;
 const MAC_AT = KIND_CHARACTERS + ID_CHARACTERS + NUMBER_CHARACTERS;
 /** Matches the form of every local part. Its 56 octets are below the 64 of RFC 5321 section 4.5.3.1.1. */
-const LOCAL_PART = /^[bc]\+[0-9a-hjkmnp-tv-z]{54}$/;
+const LOCAL_PART = /^[bcu]\+[0-9a-hjkmnp-tv-z]{54}$/;
 /** Matches a registered address: what the HMAC covers, the name of the provider, and the HMAC. */
 const REGISTERED = /^(f\+([a-z0-9-]{1,20})\.)([0-9a-hjkmnp-tv-z]{24})$/;
 /** Matches the tokens of an email in the fields of a report. */
@@ -92,6 +103,14 @@ export function feedbackLoopLocalPart(key: ReturnAddressKey, provider: string): 
   return content + macOf(key, content);
 }
 
+/** Returns the local part of the address at which a recipient of marketing mail unsubscribes. */
+export function unsubscribeLocalPart(
+  key: ReturnAddressKey,
+  { emailId, position }: { emailId: string; position: RecipientRow['position'] },
+): string {
+  return localPart(key, { kind: 'unsubscribe', emailId, number: position });
+}
+
 type Named = { kind: keyof typeof KINDS; emailId: string; number: number };
 
 function localPart(key: ReturnAddressKey, { kind, emailId, number }: Named): string {
@@ -107,6 +126,7 @@ export function readReturnAddress(key: ReturnAddressKey, text: string): ReturnAd
   if (!isAuthentic(key, content, local.slice(MAC_AT))) return undefined;
   const emailId = `em_${content.slice(KIND_CHARACTERS, -NUMBER_CHARACTERS)}` as const;
   const number = fromBase32(content.slice(-NUMBER_CHARACTERS));
+  if (content.startsWith(KINDS.unsubscribe)) return { kind: 'unsubscribe', emailId, position: number };
   if (content.startsWith(KINDS.bounce)) return { kind: 'bounce', emailId, attemptedOn: number * DAY_MS };
   return { kind: 'complaint', emailId, position: number === SHARED ? undefined : number - 1 };
 }

@@ -101,9 +101,14 @@ function fieldOf(copy: Copy, name: string): string {
 }
 
 function linkOf(copy: Copy): string {
-  const [, link = ''] = /^<(https:[^<>,\s]+)>$/.exec(fieldOf(copy, 'List-Unsubscribe')) ?? [];
-  assert.notEqual(link, '', fieldOf(copy, 'List-Unsubscribe'));
-  return link;
+  return urisOf(copy)[0] ?? '';
+}
+
+/** Returns the URIs of List-Unsubscribe in their order. */
+function urisOf(copy: Copy): string[] {
+  const value = fieldOf(copy, 'List-Unsubscribe');
+  assert.match(value, /^<[^<>,\s]+>(?:, <[^<>,\s]+>)*$/);
+  return [...value.matchAll(/<([^>]+)>/g)].map(([, uri = '']) => uri);
 }
 
 /** Checks a message as a receiving server does, which was connected from 127.0.0.1. */
@@ -194,8 +199,13 @@ test('the signature covers the List fields and Feedback-ID, and excludes a secon
   }
 });
 
-test('List-Unsubscribe has one URI, which is https', () => {
-  const link = new URL(linkOf(ann));
+test('List-Unsubscribe has one https URI, which is the first, and one mailto URI', () => {
+  const [link, mailto, ...others] = urisOf(ann).map((uri) => new URL(uri));
+  assert.ok(link && mailto);
+  assert.deepEqual(others, []);
+  assert.deepEqual([mailto.protocol, mailto.search], ['mailto:', '?subject=unsubscribe']);
+  assert.match(mailto.pathname, /^u\+[0-9a-hjkmnp-tv-z]{54}@bounce\.mx\.postrider\.example$/);
+  assert.notEqual(mailto.href, urisOf(bob)[1]);
   assert.deepEqual([link.protocol, link.hostname, link.search, link.hash], ['https:', TRACK, '', '']);
 });
 

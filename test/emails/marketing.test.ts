@@ -63,7 +63,7 @@ function fieldOf(raw: Buffer, name: string): string[] {
 function linkOf(raw: Buffer): string {
   const [field = '', ...others] = fieldOf(raw, 'List-Unsubscribe');
   assert.deepEqual(others, []);
-  const [, link = ''] = /^<(https:\/\/track\.mx\.postrider\.example\/u\/[\w-]+)>$/.exec(field) ?? [];
+  const [, link = ''] = /^<(https:\/\/track\.mx\.postrider\.example\/u\/[\w-]+)>, <mailto:/.exec(field) ?? [];
   assert.notEqual(link, '', field);
   return link;
 }

@@ -9,6 +9,7 @@ import {
   readFeedbackLoopAddress,
   readReturnAddress,
   returnAddressKeyOf,
+  unsubscribeLocalPart,
 } from '../../src/queue/return-path.ts';
 import { BASE32_DIGITS } from '../../src/system/base32.ts';
 import { newId } from '../../src/system/ids.ts';
@@ -40,6 +41,16 @@ test('an address for complaints names the email, and the recipient when each has
   assert.deepEqual(readReturnAddress(key, shared), { kind: 'complaint', emailId, position: undefined });
 });
 
+test('an address to unsubscribe names the email and the recipient, and is not one of another kind', () => {
+  for (const position of [0, 3, 999]) {
+    const local = unsubscribeLocalPart(key, { emailId, position });
+    assert.match(local, /^u\+[0-9a-hjkmnp-tv-z]{54}$/);
+    assert.deepEqual(readReturnAddress(key, local.toUpperCase()), { kind: 'unsubscribe', emailId, position });
+    for (const kind of ['b', 'c']) assert.equal(readReturnAddress(key, kind + local.slice(1)), undefined);
+    assert.equal(readReturnAddress(otherKey, local), undefined);
+  }
+});
+
 test('letters may change their case on the way', () => {
   assert.deepEqual(readReturnAddress(key, bounce.toUpperCase()), readReturnAddress(key, bounce));
 });
@@ -58,7 +69,11 @@ test('addresses of other kinds, lengths, keys and installations are unknown', ()
 
 test('no change of a character, and no part of another address, makes an address', () => {
   const random = seededRandom(31);
-  const others = [bounceLocalPart(key, { emailId: newId('em', ATTEMPT), attemptedAt: ATTEMPT }), complaint];
+  const others = [
+    bounceLocalPart(key, { emailId: newId('em', ATTEMPT), attemptedAt: ATTEMPT }),
+    complaint,
+    unsubscribeLocalPart(key, { emailId, position: 3 }),
+  ];
   for (let round = 0; round < 10_000; round++) {
     const at = Math.floor(random.between(2, bounce.length));
     const other = others[round % others.length] ?? '';

@@ -14,7 +14,13 @@ import { dateField } from '../../mail/message/headers.ts';
 import { writeMessageFields } from '../../mail/message/message-fields.ts';
 import { complaintFields } from '../../queue/contents/complaint-fields.ts';
 import { fillTexts } from '../../queue/contents/content.ts';
-import { fieldsFor, textsFor, UNSUBSCRIBE_TAG, UNSUBSCRIBE_URL } from '../../queue/contents/reader.ts';
+import {
+  fieldsFor,
+  readerFor,
+  textsFor,
+  UNSUBSCRIBE_TAG,
+  UNSUBSCRIBE_URL,
+} from '../../queue/contents/reader.ts';
 import { returnAddressKeyOf } from '../../queue/return-path.ts';
 import { newId } from '../../system/ids.ts';
 import { renderTemplate } from '../../templates/render.ts';
@@ -63,19 +69,24 @@ export async function composeSample(app: SampleApp, sampled: Sampled): Promise<S
   const { tenantId, topicId } = broadcast;
   const values = { ...(contact && mergeValuesOf(contact)), [UNSUBSCRIBE_URL]: UNSUBSCRIBE_TAG };
   const address = contact?.email ?? NOBODY;
-  const unsubscribeUrl = app.links.unsubscribeUrl({
-    tenantId,
-    topicId: topicId ?? undefined,
-    contactId: contact?.id,
-    address,
-  });
   const now = app.clock.now();
   const id = newId('em', now);
+  const returnAddressKey = returnAddressKeyOf(app);
+  const mail = {
+    id,
+    kind: 'broadcast',
+    tenantId,
+    topicId,
+    contactId: contact?.id ?? null,
+    complaintHost: sampled.complaintHost,
+  } as const;
+  const recipient = { address, position: 0 };
+  const reader = readerFor({ ...app, returnAddressKey }, mail, recipient);
   const { html: source, text: plain } = await withGenerated(app, tenantId, sampled.texts);
   const { tracking } = sampled;
   const tracked = tracking ? instrument(source, { tracking, tokens: app.links.trackingTokens(id) }) : source;
   const filled = fillTexts({ html: tracked, ...(plain !== undefined && { text: plain }) }, values);
-  const { html, text } = textsFor(filled, { unsubscribeUrl });
+  const { html, text } = textsFor(filled, reader);
   const subject = asLine(renderTemplate(broadcast.subject, values, 'text').text);
   const from = readMailbox('from', broadcast.fromHeader);
   const fields = writeMessageFields({
@@ -88,9 +99,7 @@ export async function composeSample(app: SampleApp, sampled: Sampled): Promise<S
     messageId: `${id}@${from.domain}`,
   });
   const body = composeBody({ html, text, boundarySeed: id }, []);
-  const mail = { id, kind: 'broadcast', complaintHost: sampled.complaintHost } as const;
-  const complaints = complaintFields(returnAddressKeyOf(app), mail, [{ position: 0 }]);
-  const readerFields = fieldsFor({ unsubscribeUrl }) + complaints;
+  const readerFields = fieldsFor(reader) + complaintFields(returnAddressKey, mail, [recipient]);
   const head = `${dateField(now)}${fields}${readerFields}${body.fields}\r\n`;
   const sizeBytes = await measure(app, sampled, { head: Buffer.from(head, 'latin1'), body: body.pieces });
   return { subject, sizeBytes, htmlBytes: Buffer.byteLength(html ?? '') };

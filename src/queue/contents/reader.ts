@@ -1,14 +1,25 @@
 /**
  * The part of marketing mail that each reader has alone: the link to unsubscribe, in the header and in
- * the texts.
+ * the texts, and in the header the address for those who unsubscribe by mail.
  */
+import type { App } from '../../app.ts';
 import type { MessageRow, RecipientRow } from '../../db/tables.ts';
+import { bounceDomain } from '../../domains/records.ts';
 import type { Links } from '../../links/links.ts';
 import { structuredField } from '../../mail/message/headers.ts';
+import { type ReturnAddressKey, unsubscribeLocalPart } from '../return-path.ts';
 import type { Source } from './source.ts';
 
 /** A message for one reader. */
-export type Reader = { unsubscribeUrl: string };
+export type Reader = {
+  unsubscribeUrl: string;
+  /** Address at which mail of any content unsubscribes the reader. */
+  unsubscribeAddress: string;
+};
+
+type ReaderApp = Pick<App, 'config'> & { links: Links; returnAddressKey: ReturnAddressKey };
+type MarketingMail = Pick<MessageRow, 'id' | 'tenantId' | 'topicId' | 'contactId'>;
+type Recipient = Pick<RecipientRow, 'address' | 'position'>;
 
 /** Name of the placeholder that stands for the link. */
 export const UNSUBSCRIBE_URL = 'unsubscribe_url';
@@ -22,13 +33,22 @@ const PLACEHOLDER = /\{\{\{?\s*unsubscribe_url\s*(?:\|[^{}]*)?\}?\}\}/g;
  * @throws Error for marketing mail with several recipients, which would all get the link of one of them
  */
 export function readerOf(
-  { links }: { links: Links },
-  { tenantId, kind, topicId, contactId }: Pick<MessageRow, 'tenantId' | 'kind' | 'topicId' | 'contactId'>,
-  [recipient, ...others]: readonly Pick<RecipientRow, 'address'>[],
+  app: ReaderApp,
+  mail: MarketingMail & Pick<MessageRow, 'kind'>,
+  [recipient, ...others]: readonly Recipient[],
 ): Reader | undefined {
-  if (kind === 'transactional') return undefined;
+  if (mail.kind === 'transactional') return undefined;
   if (!recipient || others.length > 0) throw new Error('marketing mail has one reader in each delivery');
-  const { address } = recipient;
+  return readerFor(app, mail, recipient);
+}
+
+/** Returns the reader of marketing mail. The same mail and recipient always have the same one. */
+export function readerFor(
+  { config, links, returnAddressKey }: ReaderApp,
+  { id: emailId, tenantId, topicId, contactId }: MarketingMail,
+  { address, position }: Recipient,
+): Reader {
+  const localPart = unsubscribeLocalPart(returnAddressKey, { emailId, position });
   return {
     unsubscribeUrl: links.unsubscribeUrl({
       tenantId,
@@ -36,18 +56,23 @@ export function readerOf(
       contactId: contactId ?? undefined,
       address,
     }),
+    unsubscribeAddress: `${localPart}@${bounceDomain(config)}`,
   };
 }
 
-/** Returns the header fields for a reader (RFC 2369 section 3.2): the link stands on one line. */
-export function fieldsFor({ unsubscribeUrl }: Reader): string {
-  return structuredField('List-Unsubscribe', `<${unsubscribeUrl}>`);
+/**
+ * Returns the header fields for a reader (RFC 2369 section 3.2). Each URI stands on one line. The link comes first, because mail
+ * programs use the first URI that they can (section 3). Some of them send no mail without a subject (RFC 6068 section 2).
+ */
+export function fieldsFor({ unsubscribeUrl, unsubscribeAddress }: Reader): string {
+  const mailto = `mailto:${unsubscribeAddress}?subject=unsubscribe`;
+  return structuredField('List-Unsubscribe', `<${unsubscribeUrl}>, <${mailto}>`);
 }
 
 /** Returns the texts with the link of a reader. */
 export function textsFor<Texts extends Pick<Source, 'html' | 'text'>>(
   { html, text }: Texts,
-  { unsubscribeUrl }: Reader,
+  { unsubscribeUrl }: Pick<Reader, 'unsubscribeUrl'>,
 ): Pick<Source, 'html' | 'text'> {
   const fill = (one: string) => one.replace(PLACEHOLDER, () => unsubscribeUrl);
   return {
