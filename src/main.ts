@@ -37,6 +37,7 @@ import { createLocalReceiver } from './inbound/local.ts';
 import { POST_THREAD, type RouteCalls, startRoutePosts } from './inbound/post/part.ts';
 import { endRouteSuspensions } from './inbound/routes/store.ts';
 import { moveTasks } from './inbound/tasks/set-back.ts';
+import { createUnsubscribeWork } from './inbound/unsubscribe/work.ts';
 import { moveDueJobs } from './jobs/store.ts';
 import { createJobSweep, startJobs } from './jobs/worker.ts';
 import { createTrialWork } from './queue/held/trial.ts';
@@ -205,6 +206,7 @@ function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
     startWork(app, createJudgingWork(app)),
     startWork(app, createBounceWork(app)),
     startWork(app, createComplaintWork(app)),
+    startWork(app, createUnsubscribeWork(app)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];

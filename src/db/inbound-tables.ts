@@ -94,7 +94,7 @@ export type ReceivedRecipientRow = {
   /** The address as the client wrote it. */
   address: string;
   kind: ReceivedRecipientKind;
-  /** Route, email or domain that the address stands for. */
+  /** Route, email, recipient of an email (inbound/unsubscribe/target.ts) or domain that the address stands for. */
   targetId: string;
 };
 

@@ -13,6 +13,7 @@ import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
 import { hasRoomFor } from '../tenants/stored-mail/store.ts';
 import { findRoute, findSharedRoute } from './routes/store.ts';
+import { unsubscribeTarget } from './unsubscribe/target.ts';
 
 export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & { returnAddressKey: ReturnAddressKey };
 
@@ -102,19 +103,28 @@ async function resolveRecipient(app: RecipientApp, address: string): Promise<Res
 }
 
 /**
- * Recognises the addresses at which bounces and complaints come back. The token in the local part proves that this
- * installation made it, so that the domain, which may be one of a tenant, need not be looked up. A return path that is too
- * old for a bounce does not exist any more.
+ * Recognises the addresses at which bounces, complaints and the mail of readers who unsubscribe arrive. The token in the
+ * local part proves that this installation made it, so that the domain, which may be one of a tenant, need not be looked up.
+ * A return path that is too old for a bounce does not exist any more.
  */
 async function resolveReturnAddress(
   { returnAddressKey, clock }: RecipientApp,
   { localPart }: Asked,
 ): Promise<Resolved | undefined> {
   const address = readReturnAddress(returnAddressKey, localPart);
-  if (address?.kind === 'bounce' && !mayBounce(address, clock.now())) return undefined;
-  if (address) return { kind: address.kind, targetId: address.emailId, tenantId: null };
-  const provider = readFeedbackLoopAddress(returnAddressKey, localPart);
-  return provider === undefined ? undefined : { kind: 'complaint', targetId: provider, tenantId: null };
+  switch (address?.kind) {
+    case undefined: {
+      const provider = readFeedbackLoopAddress(returnAddressKey, localPart);
+      return provider === undefined ? undefined : { kind: 'complaint', targetId: provider, tenantId: null };
+    }
+    case 'bounce':
+      if (!mayBounce(address, clock.now())) return undefined;
+      return { kind: 'bounce', targetId: address.emailId, tenantId: null };
+    case 'complaint':
+      return { kind: 'complaint', targetId: address.emailId, tenantId: null };
+    case 'unsubscribe':
+      return { kind: 'unsubscribe', targetId: unsubscribeTarget(address), tenantId: null };
+  }
 }
 
 async function resolveRoute(

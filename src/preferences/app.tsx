@@ -4,7 +4,7 @@
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../app.ts';
-import { decide } from '../audiences/contacts/decide.ts';
+import { choicesOfLeaving, decide } from '../audiences/contacts/decide.ts';
 import { ALL_TOPICS, type Choices } from '../audiences/contacts/merge.ts';
 import type { Form } from '../http/pages/form-body.ts';
 import { renderPage } from '../http/pages/render.ts';
@@ -102,11 +102,12 @@ function readForm(form: Form | undefined, subscription: Subscription): Wanted {
   const { topicId } = subscription;
   switch (action) {
     case 'unsubscribe':
-      return topicId === undefined
-        ? { outcome: 'left-all', choices: async () => ({ [ALL_TOPICS]: false }) }
-        : { outcome: 'left-topic', choices: async () => ({ [topicId]: false }) };
+      return {
+        outcome: topicId === undefined ? 'left-all' : 'left-topic',
+        choices: async () => choicesOfLeaving(topicId),
+      };
     case 'leave':
-      return { outcome: 'left-all', choices: async () => ({ [ALL_TOPICS]: false }) };
+      return { outcome: 'left-all', choices: async () => choicesOfLeaving(undefined) };
     case 'return': {
       const choices = { [ALL_TOPICS]: true, ...(topicId !== undefined && { [topicId]: true }) };
       return { outcome: 'returned', choices: async () => choices };

@@ -3,7 +3,7 @@
  * applied to every contact of the tenant that has it. It never creates a suppression: other mail still arrives.
  */
 import type { App } from '../../app.ts';
-import type { ContactRow } from '../../db/marketing-tables.ts';
+import type { ContactRow, TopicRow } from '../../db/marketing-tables.ts';
 import { defineWrite } from '../../db/operation.ts';
 import { addressKey } from '../../mail/address.ts';
 import { recordDecision } from './change.ts';
@@ -19,6 +19,11 @@ type Decision = Pick<ContactRow, 'tenantId'> & {
 };
 
 type Slice = Decision & { after: ContactRow['audienceId'] | ''; now: number };
+
+/** Returns the choices of a reader who unsubscribes from a topic, or from everything when the mail had no topic. */
+export function choicesOfLeaving(topicId: TopicRow['id'] | undefined): Choices {
+  return { [topicId ?? ALL_TOPICS]: false };
+}
 
 /**
  * Applies a decision to the contacts in the audiences after `after`, with their events. The first slice stores the
