@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { leasePosts } from '../../../src/inbound/post/lease.ts';
 import type { HttpRequest } from '../../../src/system/fetch.ts';
 import { newId } from '../../../src/system/ids.ts';
 import { verifySignature } from '../../../src/webhooks/posting/signature.ts';
@@ -231,4 +232,14 @@ test('posts that an earlier run left in flight are made again', () =>
     await world.until('it has ended', ended(world));
     assert.equal((await world.tasks())[0]?.attempts, 2);
     assert.match(world.logged[0]?.msg ?? '', /interrupted/);
+  }));
+
+test('a route that was suspended since it was given a slot gets nothing', () =>
+  inWorld(async (world) => {
+    const { id: endpointId } = await world.addRoute({ suspendedUntil: world.clock.now() + 1 });
+    await world.deliver(TEXT, [{ id: endpointId }]);
+    const now = world.clock.now();
+    const lease = { until: now + MINUTE, runId: 'run', claims: [{ endpointId, limit: 4 }] };
+    assert.deepEqual(await world.test.app.db.commit(leasePosts, { ...lease, now }), []);
+    assert.equal((await world.test.app.db.commit(leasePosts, { ...lease, now: now + 1 })).length, 1);
   }));
