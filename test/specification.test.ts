@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { TO_COME } from './specification/table.ts';
 import { SECTIONS, splitProof } from './specification/unproven.ts';
 
-/** Inbound deliveries, complaints, mailboxes, the dashboard. May only shrink. */
-const TO_COME_NOW = 7;
+/** Mailboxes and the dashboard. May only shrink. */
+const TO_COME_NOW = 4;
 
 const proofs = SECTIONS.flatMap(({ statements }) => Object.values(statements).flat());
 

@@ -1,5 +1,5 @@
 /** Section 4, from 4.6 on: the endpoints of who reads, and of where mail and events go. */
-import { EVERY_LIST, type Section, TO_COME } from './table.ts';
+import { EVERY_LIST, type Section } from './table.ts';
 
 export const OTHER_ENDPOINTS: readonly Section[] = [
   {
@@ -114,7 +114,10 @@ export const OTHER_ENDPOINTS: readonly Section[] = [
         'queue/deliver.test.ts: a refused recipient bounces and is suppressed; the others are delivered',
         'suppressions/bounce-events.test.ts: a hard bounce is a suppression.added of the record with its source',
       ],
-      'complaints are added by themselves': TO_COME,
+      'complaints are added by themselves': [
+        'queue/feedback.test.ts: a complaint turns the recipient complained and suppresses the address',
+        'inbound/returned-mail.test.ts: bounces and complaints that come over SMTP change the recipients of their emails',
+      ],
     },
   },
   {

@@ -64,7 +64,8 @@ export const RULES: readonly Section[] = [
         'webhooks/email-events.test.ts: email.bounced is posted of a bounce that is transient',
         'queue/deliver.test.ts: a deferral is retried on schedule, reported once in four hours, and expires as a transient bounce',
       ],
-      'email.complained: a spam complaint': TO_COME,
+      'email.complained: a spam complaint':
+        'queue/feedback.test.ts: a complaint turns the recipient complained and suppresses the address',
       'email.opened: only when open tracking is enabled': [
         'tracking/pages.test.ts: nothing is tracked until the domain asks for it, and then each part by itself',
         'tracking/worker.test.ts: an open by a machine is reported with the reason, and is not the first open of a person',
