@@ -36,8 +36,11 @@ const KILLS_BETWEEN_RESTS = 4;
 const REST_TIMEOUT_MS = 30_000;
 const REACH_TIMEOUT_MS = 15_000;
 
-/** Points that a daemon under load reaches. The others have faults of their own (retention.ts, broadcast/). */
-const POINTS = CRASH_POINTS.filter((name) => !/^(retention|compact|broadcast)-/.test(name));
+/**
+ * Points that the load of this part reaches. The others have faults of their own (retention.ts, broadcast/), and those of mail
+ * that is received have a scenario (test/scenarios/receive.test.ts).
+ */
+const POINTS = CRASH_POINTS.filter((name) => !/^(retention|compact|broadcast|receive|inbound)-/.test(name));
 
 type Plan =
   | { kind: 'point'; name: CrashPointName }
