@@ -19,7 +19,7 @@ import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { type LogLine, recordLog } from '../support/record-log.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
-/** What a test sets while it runs. `written` is what the authenticator was given of the last message. */
+/** Values that a test sets while it runs. `written` holds the bytes of the last message that the authenticator got. */
 type Knobs = { crashPoint: CrashPoint; result: AuthenticationResult; written: string; inputs: unknown[] };
 
 export type MailWorld = {

@@ -23,7 +23,7 @@ export type ReceivedWorld = {
   side: Tx;
   /** Lines at level warn and above. */
   logged: LogLine[];
-  /** What happens at a crash point. */
+  /** Runs at each crash point. */
   knobs: { crashPoint: CrashPoint };
   /** Adds a message with one pending task for each of these. */
   receive(

@@ -49,7 +49,7 @@ export type WebhookWorld = Omit<Opened, 'close'> & {
   startMs: number;
   /** Every post made, oldest first. */
   posts: HttpRequest[];
-  /** What receivers answer from now on; at first 200. */
+  /** Answer of all receivers from now on; 200 until a test sets it. */
   answer(give: (request: HttpRequest) => Answer): void;
   createEndpoint(options?: { url?: string; events?: EventType[]; key?: string }): Promise<Endpoint>;
   record(event?: Partial<RecordedEvent>): Promise<Id<'evt'>>;

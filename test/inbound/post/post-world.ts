@@ -23,7 +23,7 @@ type Answer = Partial<HttpResponse> | Error;
 export type PostWorld = ReceivedWorld & {
   /** Every post made, oldest first. */
   posts: HttpRequest[];
-  /** What receivers answer from now on; at first 200. */
+  /** Answer of all receivers from now on; 200 until a test sets it. */
   answer(give: (request: HttpRequest) => Answer | Promise<Answer>): void;
   /** Posts go over the network from now on. */
   useFetch(fetch: Fetch): void;

@@ -11,7 +11,7 @@ function noticesOf(message: string): Notice[] {
   return read.kind === 'bounce' ? read.notices : [];
 }
 
-/** What a notice says, with the fields of most forms left out when they are null. */
+/** Returns the content of a notice without the fields that are null in most forms. */
 function brief(message: string): unknown[] {
   return noticesOf(message).map(({ form, action, status, diagnosticCode, finalRecipient }) => [
     ...[form, action, status, finalRecipient, diagnosticCode],
