@@ -14,6 +14,7 @@ import { createHttpServer } from './http/json/server.ts';
 import { listenHttp } from './http/transport/listen.ts';
 import { serveMetrics } from './http/transport/metrics.ts';
 import type { HttpServer } from './http/transport/server.ts';
+import { registerInboundAdmin } from './inbound/admin-api.ts';
 import { registerQueueAdmin } from './queue/admin-api.ts';
 import { errorCode } from './system/errors.ts';
 import type { Listener } from './system/listen.ts';
@@ -70,6 +71,7 @@ export async function createControlServer(
   registerCertificateAdmin(server, certificates);
   registerQueueAdmin(server, app);
   registerBroadcastAdmin(server, app);
+  registerInboundAdmin(server, app);
   server.post('/blobs/sweep', () => app.blobs.sweep({ forced: true }));
   return server;
 }

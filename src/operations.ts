@@ -41,6 +41,7 @@ import './inbound/accept.ts';
 import './inbound/expire.ts';
 import './inbound/messages/list.ts';
 import './inbound/messages/replay.ts';
+import './inbound/operator/replay.ts';
 import './inbound/post/lease.ts';
 import './inbound/post/settle.ts';
 import './inbound/routes/store.ts';

@@ -4,6 +4,7 @@
  * difference.
  */
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { Client } from 'undici';
@@ -21,6 +22,11 @@ export type ControlClient = {
    * @throws CommandError when the daemon refuses
    */
   request<Answer>(method: ControlMethod, path: string, body?: object): Promise<Answer>;
+  /**
+   * Yields the bytes at a path.
+   * @throws CommandError when the daemon refuses
+   */
+  download(path: string): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 };
 
@@ -50,29 +56,46 @@ async function connectToDaemon(dataDir: string): Promise<ControlClient | undefin
     headersTimeout: ANSWER_TIMEOUT_MS,
     bodyTimeout: ANSWER_TIMEOUT_MS,
   });
+  const ask = async (method: ControlMethod, path: string, body?: object) => {
+    try {
+      return await client.request({
+        method,
+        path,
+        headers: body === undefined ? {} : { 'content-type': 'application/json' },
+        body: body === undefined ? null : JSON.stringify(body),
+      });
+    } catch (error) {
+      throw explainSilence(error, dataDir);
+    }
+  };
   return {
     async request<Answer>(method: ControlMethod, path: string, body?: object) {
+      const response = await ask(method, path, body);
       try {
-        const response = await client.request({
-          method,
-          path,
-          headers: body === undefined ? {} : { 'content-type': 'application/json' },
-          body: body === undefined ? null : JSON.stringify(body),
-        });
         return readAnswer<Answer>(response.statusCode, await response.body.text());
       } catch (error) {
-        if (error instanceof CommandError || isConnectFailure(error)) throw error;
-        throw new CommandError(
-          `${join(dataDir, 'control.sock')} does not answer as a daemon does (${errorMessage(error)}): is another program using it? "ss -lxp" shows which`,
-          { cause: error },
-        );
+        throw explainSilence(error, dataDir);
       }
+    },
+    async *download(path) {
+      const { statusCode, body } = await ask('GET', path);
+      if (statusCode >= 400) readAnswer(statusCode, await body.text());
+      yield* body;
     },
     async close() {
       await client.close();
       socket.release();
     },
   };
+}
+
+/** Returns what the operator can do about a socket that does not answer as a daemon does. */
+function explainSilence(error: unknown, dataDir: string): unknown {
+  if (error instanceof CommandError || isConnectFailure(error)) return error;
+  return new CommandError(
+    `${join(dataDir, 'control.sock')} does not answer as a daemon does (${errorMessage(error)}): is another program using it? "ss -lxp" shows which`,
+    { cause: error },
+  );
 }
 
 /**
@@ -109,6 +132,11 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
       });
       return readAnswer<Answer>(response.statusCode, response.body);
     },
+    async *download(path) {
+      const response = await server.inject({ method: 'GET', url: path, payloadAsStream: true });
+      if (response.statusCode >= 400) readAnswer(response.statusCode, await text(response.stream()));
+      yield* response.stream();
+    },
     async close() {
       await server.close();
       await app[Symbol.asyncDispose]();
@@ -121,8 +149,8 @@ async function openDatabaseItself(config: Config): Promise<ControlClient> {
  * `Answer`.
  * @throws CommandError with the message of a refusal
  */
-function readAnswer<Answer>(status: number, text: string): Answer {
-  const body: unknown = JSON.parse(text);
+function readAnswer<Answer>(status: number, answer: string): Answer {
+  const body: unknown = JSON.parse(answer);
   if (status < 400) return body as Answer;
   throw new CommandError(refusalMessage(body) ?? `the daemon answered ${status}`);
 }

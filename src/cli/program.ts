@@ -13,6 +13,7 @@ import { addDbCommands } from './db.ts';
 import { addDemoCommand } from './demo.ts';
 import { addDomainCommands } from './domain.ts';
 import { UsageError } from './errors.ts';
+import { addInboundCommands } from './inbound.ts';
 import { addKeyCommands } from './key.ts';
 import { addPlanCommands } from './plan.ts';
 import { addQueueCommands } from './queue.ts';
@@ -32,6 +33,7 @@ const COMMANDS: readonly AddCommands[] = [
   addDomainCommands,
   addQueueCommands,
   addBroadcastCommands,
+  addInboundCommands,
   addCertificateCommands,
   addBlobCommands,
   addDbCommands,

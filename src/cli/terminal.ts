@@ -9,6 +9,8 @@ export type Terminal = {
   interactive: boolean;
   /** Prints one or several lines on standard output. */
   print(text: string): void;
+  /** Writes bytes on standard output, as fast as its reader takes them. It stops early when the reader has read enough. */
+  write(bytes: AsyncIterable<Uint8Array>): Promise<void>;
   /** Prints one or several lines on standard error. */
   complain(text: string): void;
   ask(question: string): Promise<string>;
@@ -35,6 +37,7 @@ export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
     env: process.env,
     interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
     print: (text) => void process.stdout.write(`${text}\n`),
+    write: writeOut,
     complain: (text) => void process.stderr.write(`${text}\n`),
     async ask(question) {
       const lines = createInterface({ input: process.stdin, output: process.stdout });
@@ -57,6 +60,15 @@ export function processTerminal(echoMs = SIGNAL_ECHO_MS): Terminal {
         process.on('SIGINT', stop);
       }),
   };
+}
+
+async function writeOut(bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of bytes) {
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      process.stdout.write(piece, resolve);
+    });
+    if (error) return unlessClosed(error);
+  }
 }
 
 /** Ignores a closed output. The reader may have read enough, as `head` does. */

@@ -73,3 +73,30 @@ test('a reader that stops early, as `head` does, causes no error', async () => {
   child.stderr.on('data', (part: Buffer) => (errors += part.toString()));
   assert.deepEqual([await once(child, 'close'), errors], [[0, null], '']);
 });
+
+/** Writes without end, as a command does that prints a large message. */
+const WRITER = `
+  const { processTerminal } = await import(${JSON.stringify(MODULE)});
+  const terminal = processTerminal();
+  let isClosed = false;
+  async function* bytes() {
+    try {
+      for (;;) yield Buffer.alloc(65536, 'x');
+    } finally {
+      isClosed = true;
+    }
+  }
+  await terminal.write(bytes());
+  terminal.complain(String(isClosed));
+`;
+
+test('bytes are written until the reader has read enough, and their source is closed', async () => {
+  const child = runModule(WRITER);
+  let errors = '';
+  child.stderr.on('data', (part: Buffer) => {
+    errors += part.toString();
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  assert.deepEqual(await once(child, 'close'), [0, null]);
+  assert.equal(errors, 'true\n');
+});

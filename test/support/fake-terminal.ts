@@ -27,6 +27,9 @@ export function fakeTerminal(
     print: (text) => {
       output += `${text}\n`;
     },
+    async write(bytes) {
+      for await (const piece of bytes) output += Buffer.from(piece).toString('latin1');
+    },
     complain: (text) => {
       errors += `${text}\n`;
     },

@@ -37,7 +37,7 @@ export function registerReceivedApi(server: FastifyInstance, app: ReceivedApp): 
   const contents = createContents(app);
   registerList(server, app);
   registerRetrieve(server, app, contents);
-  registerRaw(server, app, contents);
+  registerRaw(server, app);
   registerAttachment(server, app, contents);
   registerReplay(server, app, contents);
 }
@@ -105,7 +105,7 @@ async function show(
   return showReceived(message, fields, posts);
 }
 
-function registerRaw(server: FastifyInstance, app: ReceivedApp, contents: ReceivedContents): void {
+function registerRaw(server: FastifyInstance, app: ReceivedApp): void {
   const path = `${ONE}/raw`;
   server.get<ById>(
     path,
@@ -122,7 +122,7 @@ function registerRaw(server: FastifyInstance, app: ReceivedApp, contents: Receiv
     },
     async (request, reply) => {
       const message = await getReceived(app.db.read, callerOf(request).tenantId, request.params.id);
-      return sendRaw(reply, contents, message);
+      return sendRaw(reply, app, message);
     },
   );
 }

@@ -1,10 +1,8 @@
 /**
- * Opens the bytes of a received message, and takes it apart for the API. A few messages are taken apart at the same time,
+ * Takes received messages apart for the API. A few messages are taken apart at the same time,
  * because each may be in memory with all its bytes; tenants share these places.
  */
-import { Readable } from 'node:stream';
 import type { App } from '../../app.ts';
-import type { BlobContent } from '../../blobs/blobs.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import {
   type MessageContent,
@@ -14,8 +12,9 @@ import {
 import type { WantedContent } from '../../mail/message/parse/read-message.ts';
 import { ConcurrencyLimiter } from '../../system/concurrency-limiter.ts';
 import { AppError, notFound } from '../../system/errors.ts';
+import { openContent } from './raw.ts';
 
-type Message = Pick<ReceivedMessageRow, 'tenantId' | 'blobId' | 'trace' | 'sizeBytes'>;
+type Message = Pick<ReceivedMessageRow, 'tenantId' | 'blobId'>;
 
 /** Maximum number of messages that requests take apart at the same time, with up to 40 MB each. Our own limit. */
 const MAX_PARSED_MESSAGES = 4;
@@ -29,11 +28,6 @@ export type ReceivedContents = {
    * @throws AppError invalid_state when its bytes are no longer kept; unavailable when too many requests do that
    */
   parse(message: Message, content: WantedContent): Promise<MessageContent>;
-  /**
-   * Returns the whole message as it arrived, with the fields that were added before it.
-   * @throws AppError invalid_state
-   */
-  openRaw(message: Message): Promise<{ sizeBytes: number; stream: Readable }>;
   /**
    * Returns a file of the message by its number.
    * @throws AppError not_found, invalid_state, unavailable
@@ -53,12 +47,8 @@ export function createContents({
     perFree: 1,
     maxWaiting: MAX_WAITING,
   });
-  const open = async ({ blobId }: Message): Promise<BlobContent> => {
-    if (blobId === null) throw new AppError('invalid_state', 'The content of the message is no longer kept');
-    return blobs.open(blobId);
-  };
   const parse: ReceivedContents['parse'] = async (message, content) => {
-    const bytes = await open(message);
+    const bytes = await openContent(blobs, message);
     const owner = message.tenantId ?? '';
     const parsing = limiter.tryRun(() => parser.parse(bytes, { owner, content }), { owner });
     if (parsing === undefined) throw busy();
@@ -68,11 +58,6 @@ export function createContents({
   };
   return {
     parse,
-    async openRaw(message) {
-      const bytes = await open(message);
-      const trace = Buffer.from(message.trace);
-      return { sizeBytes: trace.length + bytes.sizeBytes, stream: Readable.from(withTrace(trace, bytes)) };
-    },
     async openFile(message, number) {
       const content = await parse(message, { file: number });
       const file = content.kind === 'parsed' ? content.files[number - 1] : undefined;
@@ -84,11 +69,6 @@ export function createContents({
       };
     },
   };
-}
-
-async function* withTrace(trace: Buffer, bytes: BlobContent): AsyncGenerator<Buffer> {
-  yield trace;
-  yield* bytes.chunks();
 }
 
 function busy(cause?: Error): AppError {

@@ -27,7 +27,7 @@ export function serveDownloads(server: FastifyInstance, app: DownloadsApp): void
       if (!message) throw notFound('Download');
       reply.header('cache-control', 'private, no-store');
       return download.file === 0
-        ? sendRaw(reply, contents, message)
+        ? sendRaw(reply, app, message)
         : sendFile(reply, await contents.openFile(message, download.file));
     },
   );

@@ -3,28 +3,31 @@
  * so that other reads run in between.
  */
 import type { Db } from '../../db/database.ts';
-import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { defineRead } from '../../db/operation.ts';
 import { type Page, type PageRequest, readPage, type Slice } from '../../db/page.ts';
 import { addressKey, parseMailbox } from '../../mail/address.ts';
-import { type ReceivedFilter, type ReceivedPart, type ReceivedSummary, readReceivedPart } from './store.ts';
+import {
+  type ReceivedFilter,
+  type ReceivedFilters,
+  type ReceivedPart,
+  type ReceivedSummary,
+  readReceivedPart,
+} from './store.ts';
 
 /** Number of messages that one part examines: some milliseconds of a thread. */
 const SCAN = 2_000;
 
-type Filters = { tenantId: NonNullable<ReceivedMessageRow['tenantId']>; filter: ReceivedFilter };
-
 /** Reads one part of a page on a reader thread. */
 const readMessages = defineRead(
   'inbound.listMessages',
-  (tx, { slice, scan, ...filters }: Filters & { slice: Slice; scan: number }) =>
+  (tx, { slice, scan, ...filters }: ReceivedFilters & { slice: Slice; scan: number }) =>
     readReceivedPart(tx, filters, { slice, scan }),
 );
 
 /** Returns a page of messages. When `gone` is aborted, it rejects with the reason of the abort before the next part. */
 export function listReceived(
   { db, gone, scan = SCAN }: { db: Pick<Db, 'query'>; gone?: AbortSignal; scan?: number },
-  filters: Filters,
+  filters: ReceivedFilters,
   page: PageRequest,
 ): Promise<Page<ReceivedSummary>> {
   return readPage(page, async (whole) => {

@@ -1,16 +1,18 @@
 /** Sends received messages and their files. A browser never shows them: their content comes from strangers. */
 import type { FastifyReply } from 'fastify';
+import type { App } from '../../app.ts';
 import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
 import { filenameParameters } from '../../mail/message/filename.ts';
-import type { OpenFile, ReceivedContents } from './content.ts';
+import type { OpenFile } from './content.ts';
+import { openRaw } from './raw.ts';
 
 /** Sends a whole message. */
 export async function sendRaw(
   reply: FastifyReply,
-  contents: ReceivedContents,
+  { blobs }: Pick<App, 'blobs'>,
   message: ReceivedMessageRow,
 ): Promise<FastifyReply> {
-  const { sizeBytes, stream } = await contents.openRaw(message);
+  const { sizeBytes, stream } = await openRaw(blobs, message);
   return reply
     .type('message/rfc822')
     .header('content-length', sizeBytes)

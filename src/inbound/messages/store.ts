@@ -1,6 +1,6 @@
-/** Reads received messages for the API. Nothing is written here. */
+/** Reads received messages for the API and for the operator. Nothing is written here. */
 import { type SqlBool, sql } from 'kysely';
-import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { ReceivedMessageRow, ReceivedTaskRow } from '../../db/inbound-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { inSlice, type Slice } from '../../db/page.ts';
 import { notFound } from '../../system/errors.ts';
@@ -14,11 +14,26 @@ export type ReceivedFilter = {
   routeId?: string;
   fromAddress?: string;
   fromDomain?: string;
+  isFlagged?: true;
+  /** A task of the message, with all that is given here. */
+  task?: Partial<Pick<ReceivedTaskRow, 'kind' | 'state'>>;
 };
+
+/** Filters of a list of one tenant, or of all tenants and the installation. */
+export type ReceivedFilters = { tenantId: TenantId | undefined; filter: ReceivedFilter };
 
 export type ReceivedSummary = Pick<
   ReceivedMessageRow,
-  'id' | 'sender' | 'headerFrom' | 'subject' | 'sizeBytes' | 'flagged' | 'emailId' | 'createdAt'
+  | 'id'
+  | 'tenantId'
+  | 'sender'
+  | 'headerFrom'
+  | 'subject'
+  | 'sizeBytes'
+  | 'spamScore'
+  | 'flagged'
+  | 'emailId'
+  | 'createdAt'
 > & {
   /** JSON list of the recipients of the envelope. */
   recipients: string;
@@ -40,11 +55,12 @@ export async function getReceived(tx: Tx, tenantId: TenantId, id: string): Promi
 }
 
 /** Lists the ids of the messages with one filter applied. Each walks an index in the order of ids. */
-function candidates(tx: Tx, tenantId: TenantId, { address, routeId }: ReceivedFilter) {
+function candidates(tx: Tx, { tenantId, filter: { address, routeId } }: ReceivedFilters) {
   const recipients = tx.selectFrom('receivedRecipients').select('messageId as id').distinct();
   if (address !== undefined) return recipients.where(sql<SqlBool>`lower(address) = ${address}`);
   if (routeId !== undefined) return recipients.where('targetId', '=', routeId);
-  return tx.selectFrom('receivedMessages').select('id').where('tenantId', '=', tenantId);
+  const all = tx.selectFrom('receivedMessages').select('id');
+  return tenantId === undefined ? all : all.where('tenantId', '=', tenantId);
 }
 
 type Candidate = { id: ReceivedMessageRow['id'] };
@@ -55,10 +71,11 @@ export type ReceivedPart = { messages: ReceivedSummary[]; rest: Slice | undefine
 /** Reads one part of a slice. It examines at most `scan` messages. */
 export async function readReceivedPart(
   tx: Tx,
-  { tenantId, filter }: { tenantId: TenantId; filter: ReceivedFilter },
+  filters: ReceivedFilters,
   { slice, scan }: { slice: Slice; scan: number },
 ): Promise<ReceivedPart> {
-  const from = candidates(tx, tenantId, filter).as('candidates');
+  const { tenantId, filter } = filters;
+  const from = candidates(tx, filters).as('candidates');
   const end = await inSlice(tx.selectFrom(from).select('candidates.id'), 'candidates.id', {
     ...slice,
     limit: 1,
@@ -69,9 +86,9 @@ export async function readReceivedPart(
   let query = tx
     .selectFrom(from)
     .innerJoin('receivedMessages', 'receivedMessages.id', 'candidates.id')
-    .select(['receivedMessages.id', 'sender', 'headerFrom', 'subject', 'sizeBytes', 'flagged', 'emailId'])
-    .select(['receivedMessages.createdAt', recipientsOfMessage().as('recipients')])
-    .where('tenantId', '=', tenantId);
+    .select(['receivedMessages.id', 'tenantId', 'sender', 'headerFrom', 'subject', 'sizeBytes', 'spamScore'])
+    .select(['flagged', 'emailId', 'receivedMessages.createdAt', recipientsOfMessage().as('recipients')]);
+  if (tenantId !== undefined) query = query.where('tenantId', '=', tenantId);
   for (const condition of conditions(filter)) query = query.where(condition);
   return { messages: await inSlice(query, 'candidates.id', part).execute(), rest };
 }
@@ -90,7 +107,7 @@ function splitAt(slice: Slice, { id }: Candidate): [Slice, Slice] {
 }
 
 /** Returns the conditions that a candidate must also fulfil. */
-function conditions({ address, routeId, fromAddress, fromDomain }: ReceivedFilter) {
+function conditions({ address, routeId, fromAddress, fromDomain, isFlagged, task }: ReceivedFilter) {
   const author = sql`lower("headerFrom")`;
   return [
     ...(address !== undefined && routeId !== undefined ? [isFor(routeId)] : []),
@@ -98,12 +115,21 @@ function conditions({ address, routeId, fromAddress, fromDomain }: ReceivedFilte
     ...(fromDomain === undefined
       ? []
       : [sql<SqlBool>`substr(${author}, -length(${`@${fromDomain}`})) = ${`@${fromDomain}`}`]),
+    ...(isFlagged ? [sql<SqlBool>`flagged = 1`] : []),
+    ...(task === undefined ? [] : [hasTask(task)]),
   ];
 }
 
 function isFor(routeId: string) {
   return sql<SqlBool>`EXISTS (SELECT 1 FROM "receivedRecipients" AS one
     WHERE one."messageId" = candidates.id AND one."targetId" = ${routeId})`;
+}
+
+function hasTask({ kind, state }: NonNullable<ReceivedFilter['task']>) {
+  const isOfKind = kind === undefined ? sql`` : sql`AND task.kind = ${kind}`;
+  const isInState = state === undefined ? sql`` : sql`AND task.state = ${state}`;
+  return sql<SqlBool>`EXISTS (SELECT 1 FROM "receivedTasks" AS task
+    WHERE task."messageId" = candidates.id ${isOfKind} ${isInState})`;
 }
 
 function recipientsOfMessage() {

@@ -1,0 +1,115 @@
+/** Formats received messages as text for the operator. Much of it comes from strangers. */
+import type { ListedReceived, OperatorReceived } from '../inbound/operator/show.ts';
+import { formatList, formatTable } from './table.ts';
+
+export type ListedMessages = { hasMore: boolean; messages: ListedReceived[] };
+
+const HEADINGS = ['id', 'received', 'tenant', 'from', 'to', 'bytes', 'spam', 'tasks', 'subject'];
+
+/** Returns a table with one row for each message. */
+export function listText({ hasMore, messages }: ListedMessages): string {
+  const rows = messages.map((one) => [
+    ...[one.id, one.createdAt, one.tenantId ?? 'none', one.from || '<>', recipientsOf(one.to)],
+    ...[String(one.sizeBytes), spamOf(one.spamScore, one.flagged), tasksOf(one.tasks)],
+    one.subject ?? '',
+  ]);
+  const listed = formatList(
+    HEADINGS,
+    rows.map((row) => row.map(printable)),
+    'No received messages.',
+  );
+  return hasMore ? `${listed}\n(the newest ${messages.length})` : listed;
+}
+
+function recipientsOf(addresses: readonly string[]): string {
+  const [first = '', ...more] = addresses;
+  return more.length === 0 ? first : `${first} +${more.length}`;
+}
+
+function spamOf(score: number | null, isFlagged: boolean): string {
+  return [score === null ? '' : String(score), isFlagged ? 'flagged' : ''].filter(Boolean).join(' ');
+}
+
+function tasksOf(tasks: ListedReceived['tasks']): string {
+  return tasks
+    .map(({ kind, state, count }) => `${kind} ${state}${count === 1 ? '' : ` (${count})`}`)
+    .join(', ');
+}
+
+/** Characters that would move the cursor, change the terminal, or reorder the text (Unicode Standard Annex 9). */
+const CONTROLS = /[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** Returns text of a stranger so that it stays in its cell and cannot control the terminal. */
+function printable(text: string): string {
+  return text.replace(CONTROLS, '\ufffd');
+}
+
+/** Returns the message as three tables: what it is, to whom it came, and what is done with it. */
+export function detailsText(message: OperatorReceived): string {
+  const fields = fieldsOf(message).flatMap(([name, value]) =>
+    value === '' ? [] : [[name, printable(value)]],
+  );
+  const recipients = message.recipients.map(({ address, kind, targetId }) => [
+    printable(address),
+    kind,
+    targetId,
+  ]);
+  const tasks = message.tasks.map((task) => [
+    ...[task.id, task.kind, task.targetId, task.state, String(task.attempts), task.nextAttemptAt ?? ''],
+    ...[String(task.responseStatus ?? ''), printable(task.error ?? '')],
+  ]);
+  return [
+    formatTable(['field', 'value'], fields),
+    formatTable(['recipient', 'kind', 'target'], recipients),
+    formatList(
+      ['task', 'kind', 'target', 'state', 'attempts', 'next attempt', 'status', 'last error'],
+      tasks,
+      'No tasks.',
+    ),
+  ].join('\n\n');
+}
+
+/** Returns the fields of a message in the order in which they are shown. Empty ones are left out. */
+function fieldsOf({ envelope, auth, spam, ...message }: OperatorReceived): [string, string][] {
+  return [
+    ['id', message.id],
+    ['tenant', message.tenantId ?? 'none: mail of the installation'],
+    ['received', message.createdAt],
+    [
+      'client',
+      envelope.client === '' ? 'this installation' : `${envelope.client} (${envelope.helo ?? 'no name'})`,
+    ],
+    ['tls', envelope.tls ?? (envelope.client === '' ? '' : 'none')],
+    ['require tls', envelope.requireTls ? 'yes' : ''],
+    ['sender', envelope.sender === '' ? '<>' : envelope.sender],
+    ['from', message.from ?? ''],
+    ['subject', message.subject ?? ''],
+    ['message-id', message.messageId === null ? '' : `<${message.messageId}>`],
+    ['answers', message.emailId ?? ''],
+    ['bytes', String(message.sizeBytes)],
+    ...(auth === null ? [] : verdictsOf(auth)),
+    ['spam score', String(spam.score ?? '')],
+    ['flagged', spam.flagged ? 'yes' : ''],
+    [
+      'reasons',
+      spam.reasons.map((reason) => (typeof reason === 'string' ? reason : JSON.stringify(reason))).join('; '),
+    ],
+    ['processed', message.endedAt ?? 'not yet'],
+    ['content deleted', message.contentDeletedAt ?? ''],
+  ];
+}
+
+function verdictsOf({ spf, dkim, dmarc, arc, reverseDns }: NonNullable<OperatorReceived['auth']>) {
+  const of = (result: string, name: string | null) => (name ? `${result} (${name})` : result);
+  const signatures = dkim.map(({ result, domain, selector }) =>
+    of(result, `${selector}._domainkey.${domain}`),
+  );
+  const author = [dmarc.domain, dmarc.policy === null ? '' : `p=${dmarc.policy}`].filter(Boolean).join(', ');
+  return [
+    ['spf', of(spf.result, spf.domain)],
+    ['dkim', signatures.join(', ') || 'none'],
+    ['dmarc', of(dmarc.result, author)],
+    ['arc', of(arc.result, arc.sealers.join(', '))],
+    ['reverse dns', of(reverseDns.result, reverseDns.name)],
+  ] satisfies [string, string][];
+}
