@@ -1,5 +1,5 @@
 /**
- * Clients that bring no mail, in a process of their own: some name recipients that do not exist, and print one line of
+ * Clients that bring no mail, in a process of their own: some name recipients that do not exist, in kept sessions, and print one line of
  * JSON; others connect and wait, or send a byte of a message each second, and print how many of them are connected.
  */
 import { once } from 'node:events';
@@ -18,8 +18,8 @@ export type GuessingClients = {
 };
 export type WaitingClients = { kind: 'wait'; port: number; idle: number; dripping: number };
 
-/** The server ends a connection at its tenth unknown recipient. */
-const GUESSES_PER_CONNECTION = 9;
+/** A relay of the operator may name any number of recipients that do not exist (inbound-daemon.ts). */
+const GUESSES_PER_TRANSACTION = 50;
 const CONNECTING_AT_ONCE = 100;
 const DRIP_MS = 1_000;
 
@@ -34,16 +34,18 @@ async function guess({ port, sessions, perSecond, seconds }: GuessingClients): P
   const guesses = perSecond * seconds;
   let made = 0;
   const session = async () => {
+    const client = await openTransaction(port);
     while (made < guesses) {
-      const client = await openTransaction(port);
-      for (let count = 0; count < GUESSES_PER_CONNECTION && made < guesses; count++) {
+      for (let count = 0; count < GUESSES_PER_TRANSACTION && made < guesses; count++) {
         made++;
         await delay(Math.max(0, since + (made * 1_000) / perSecond - performance.now()));
         const reply = await client.say(`RCPT TO:<guess${made}@${SENDER_DOMAIN}>`);
         if (!reply.startsWith('550')) throw new Error(`an unknown recipient was answered ${reply}`);
       }
-      client.socket.destroy();
+      await client.say('RSET');
+      await client.say(`MAIL FROM:<${PLAIN_AUTHOR}>`);
     }
+    client.socket.destroy();
   };
   await Promise.all(Array.from({ length: sessions }, session));
   const { user, system } = process.cpuUsage(cpuBefore);

@@ -75,6 +75,7 @@ function openConnection(context: SmtpContext, socket: Socket): Connection {
     },
     transaction: undefined,
     counts: { errors: 0, idleCommands: 0, refusedRecipients: 0, deferredRecipients: 0 },
+    isExempt: false,
     isOpen: true,
     runLine: (line) => runLine(connection, line),
   };
@@ -87,7 +88,7 @@ async function admit(connection: Connection, socket: Socket): Promise<void> {
   const { isProxy, tls } = context.options;
   const proxied = isProxy?.(client.address) ? await readProxiedAddresses(connection) : undefined;
   connection.client = { ...client, ...proxied };
-  context.limitAddress(socket, connection.client.address, proxied !== undefined);
+  connection.isExempt = !context.limitAddress(socket, connection.client.address, proxied !== undefined);
   if (tls?.mode === 'immediate') await encrypt(connection, tls.certificates);
 }
 

@@ -35,7 +35,10 @@ export type SmtpLimits = {
   errors: number;
   /** Number of commands that lead to no message, after which a connection ends. An accepted message sets it back. */
   idleCommands: number;
-  /** Number of recipients that are refused for good, after which a connection ends. An accepted message sets it back. */
+  /**
+   * Number of recipients that are refused for good, after which a connection ends. An accepted message sets it back. It
+   * does not apply to an address without limits (`isExempt`).
+   */
   refusedRecipients: number;
   /** Maximum number of recipients that are refused for now, counted in the same way. */
   deferredRecipients: number;

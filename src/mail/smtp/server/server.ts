@@ -91,13 +91,15 @@ function createContext(
     commandMs: () =>
       connections.size > limits.connections * PRESSED_SHARE ? limits.pressedCommandMs : limits.commandMs,
     limitAddress(socket: Socket, address: string, isProxied: boolean) {
-      if (address === '' || options.isExempt?.(address)) return;
+      if (address === '') return true;
+      if (options.isExempt?.(address)) return false;
       if (!newConnections.take(address).allowed) refuse('connection_rate', 'too many new connections');
       // The listener has counted the connections that came without a proxy.
-      if (!isProxied) return;
+      if (!isProxied) return true;
       const release = proxiedConnections.take(address);
       if (!release) refuse('connections', 'too many connections');
       socket.once('close', release);
+      return true;
     },
   };
 }

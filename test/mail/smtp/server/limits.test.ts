@@ -98,6 +98,17 @@ test('errors, commands without a message and refused recipients end a connection
   assert.match(text, /smtp_messages_total\{listener="smtp"\} 5/);
 });
 
+test('a client without limits may name any number of recipients that are refused', async (t) => {
+  const { dial } = await startServer(t, {
+    hooks: { rcpt: async () => ({ code: 550, text: 'No such user' }) },
+    isExempt: (address) => address === '127.0.0.3',
+  });
+  const client = await greet(dial('127.0.0.3'));
+  assert.match(await client.ask('MAIL FROM:<>\r\n'), /^250/);
+  for (let sent = 0; sent < 30; sent++)
+    assert.match(await client.ask('RCPT TO:<nobody@test.example>\r\n'), /^550/);
+});
+
 test('more recipients than a message may have are for another transaction', async (t) => {
   const { dial, sessions } = await startServer(t, { limits: { recipients: 2 } });
   const client = await greet(dial());

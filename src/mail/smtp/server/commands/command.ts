@@ -25,10 +25,10 @@ export type SmtpContext = {
   /** Returns the time for the next command, which is short while connections are scarce. */
   commandMs(): number;
   /**
-   * Counts a connection of this address, which a proxy may have named.
+   * Counts a connection of this address, which a proxy may have named. Returns false when no limits apply to the address.
    * @throws ConnectionFault beyond the limits
    */
-  limitAddress(socket: Socket, address: string, isProxied: boolean): void;
+  limitAddress(socket: Socket, address: string, isProxied: boolean): boolean;
 };
 
 export type Connection = {
@@ -44,6 +44,8 @@ export type Connection = {
     refusedRecipients: number;
     deferredRecipients: number;
   };
+  /** True when the limits for each address do not apply to the client. */
+  isExempt: boolean;
   isOpen: boolean;
   /** Runs one command line and sends its reply. */
   runLine(line: string): Promise<void>;

@@ -48,16 +48,16 @@ export const rcpt: Command = {
 
 /**
  * Sends the refusal of one recipient. These have limits of their own: a message to many recipients, some of whom must
- * wait or no longer exist, is no sign of a broken client.
+ * wait or no longer exist, is no sign of a broken client. They do not apply to a relay that passes on what its own
+ * clients guess: the mail of others would wait for its next connection.
  */
 function refuse(connection: Connection, refusal: Reply): void {
   const { counts, context } = connection;
   sendReply(connection, refusal, false);
   if (refusal.code >= 500) counts.refusedRecipients++;
   else counts.deferredRecipients++;
-  if (
+  const isTooMany =
     counts.refusedRecipients >= context.limits.refusedRecipients ||
-    counts.deferredRecipients >= context.limits.deferredRecipients
-  )
-    fault('refused_recipients', TOO_MANY_REFUSED);
+    counts.deferredRecipients >= context.limits.deferredRecipients;
+  if (isTooMany && !connection.isExempt) fault('refused_recipients', TOO_MANY_REFUSED);
 }
