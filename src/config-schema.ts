@@ -25,6 +25,8 @@ const listener = <Properties extends Record<string, TSchema>>(
     ...properties,
   });
 
+/** Maximum number of blocklists: each is asked about each client. Our own limit. */
+const MAX_DNSBL_ZONES = 10;
 /** Maximum number of certificates. The files of each are looked at every few seconds. Our own limit. */
 const MAX_CERTIFICATES = 100;
 
@@ -116,6 +118,52 @@ export const configSchema = section('Postrider configuration', {
       description:
         'Domains of forwarders, such as mailing lists, whose ARC seals are believed: their mail is not refused for failing DMARC when the author passed it before.',
     }),
+    dnsbl: Type.Array(
+      Type.Object(
+        {
+          zone: Type.String({ pattern: '^[a-z0-9_.-]{1,150}$' }),
+          action: Type.Enum(['refuse', 'score'], { default: 'refuse' }),
+          answers: Type.Array(Type.String(), { minItems: 1, maxItems: 100, default: ['127.0.0.0/8'] }),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        maxItems: MAX_DNSBL_ZONES,
+        default: [],
+        description:
+          'Blocklists in the DNS, such as [{ zone: zen.spamhaus.org }]. Mail of a client that one lists is refused; with "action: score" it only counts as a sign of spam. ' +
+          '"answers" has the address blocks of the answers that count, for zones that combine several lists. Senders that a tenant has written to are exempt. ' +
+          'Most lists have terms of use, and answer only to resolvers of your own.',
+      },
+    ),
+    greylisting: section(
+      'Greylisting: the first mail from an unknown network is deferred once, since programs that send spam rarely try again.',
+      {
+        enabled: Type.Boolean({
+          default: false,
+          description:
+            'Defers the first mail from a network, by sender and recipient. After a successful retry all mail from the network is accepted at once. Senders that a tenant has written to are exempt.',
+        }),
+        delaySeconds: Type.Integer({
+          minimum: 1,
+          maximum: 3_600,
+          default: 60,
+          description: 'Time in seconds before which a retry is too early.',
+        }),
+        retryHours: Type.Integer({
+          minimum: 1,
+          maximum: 168,
+          default: 24,
+          description: 'Time in hours within which the retry must come.',
+        }),
+        keepDays: Type.Integer({
+          minimum: 1,
+          maximum: 365,
+          default: 36,
+          description: 'Days for which a network is remembered after its last mail.',
+        }),
+      },
+    ),
   }),
   links: section('Links in mail, such as those by which readers unsubscribe.', {
     url: Type.String({

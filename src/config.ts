@@ -203,6 +203,11 @@ function check(
   requireAddresses('http.trustedProxies', config.http.trustedProxies, origins);
   requireAddresses('smtp.trustedProxies', config.smtp.trustedProxies, origins);
   requireBlocks('inbound.trustedRelays', config.inbound.trustedRelays, origins);
+  for (const { zone, answers } of config.inbound.dnsbl) {
+    if (!isHostName(zone))
+      throw new ConfigError(`${origins.get('inbound.dnsbl')}: "inbound.dnsbl": "${zone}" is not a DNS name`);
+    requireBlocks('inbound.dnsbl', answers, origins);
+  }
   requireBlocks('outbound.allowTargets', config.outbound.allowTargets, origins);
 }
 

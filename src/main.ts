@@ -36,6 +36,7 @@ import { openInbound } from './inbound/listener.ts';
 import { createLocalReceiver } from './inbound/local.ts';
 import { POST_THREAD, type RouteCalls, startRoutePosts } from './inbound/post/part.ts';
 import { endRouteSuspensions } from './inbound/routes/store.ts';
+import { createGreylistSweep } from './inbound/sender/worker.ts';
 import { moveTasks } from './inbound/tasks/set-back.ts';
 import { createUnsubscribeWork } from './inbound/unsubscribe/work.ts';
 import { moveDueJobs } from './jobs/store.ts';
@@ -207,6 +208,7 @@ function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
     startWork(app, createBounceWork(app)),
     startWork(app, createComplaintWork(app)),
     startWork(app, createUnsubscribeWork(app)),
+    startWork(app, createGreylistSweep(app)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),
   ];

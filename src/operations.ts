@@ -45,6 +45,7 @@ import './inbound/operator/replay.ts';
 import './inbound/post/lease.ts';
 import './inbound/post/settle.ts';
 import './inbound/routes/store.ts';
+import './inbound/sender/store.ts';
 import './inbound/store.ts';
 import './inbound/tasks/lease.ts';
 import './inbound/tasks/settle.ts';

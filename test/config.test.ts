@@ -76,6 +76,26 @@ test('relays that are trusted, and proxies, are addresses', () => {
     refused(() => loadConfig({ env: { [name]: 'mx.example.com' } }), name, key);
 });
 
+test('a blocklist has a zone, and by default every answer of it refuses', () => {
+  const file = writeFile('hostname: mail.example.com\ninbound:\n  dnsbl: [{ zone: bl.example.org }]\n');
+  const [list, ...more] = loadConfig({ file, env: {} }).inbound.dnsbl;
+  assert.deepEqual(
+    [list, more],
+    [{ zone: 'bl.example.org', action: 'refuse', answers: ['127.0.0.0/8'] }, []],
+  );
+  for (const wrong of [
+    '{ zone: bl..example.org }',
+    '{ zone: BL.example.org }',
+    '{ zone: bl.example.org, action: accept }',
+    '{ zone: bl.example.org, answers: [127.0.0.2] }',
+    '{ zone: bl.example.org, answers: [] }',
+    '{ action: score }',
+  ]) {
+    const bad = writeFile(`hostname: mail.example.com\ninbound:\n  dnsbl: [${wrong}]\n`);
+    refused(() => loadConfig({ file: bad, env: {} }), bad, 'inbound.dnsbl');
+  }
+});
+
 test('the signature header may carry the operator’s name', () => {
   const config = loadConfig({ env: { POSTRIDER_WEBHOOKS_SIGNATURE_HEADER: 'X-Shop_Signature.1' } });
   assert.equal(config.webhooks.signatureHeader, 'X-Shop_Signature.1');
@@ -111,7 +131,7 @@ test('the result cannot be changed', () => {
 test('every key but a list of objects has a variable of its own', () => {
   const settings = leaves(configSchema);
   const lists = settings.filter(({ schema }) => isListOfObjects(schema)).map(({ path }) => path.join('.'));
-  assert.deepEqual(lists, ['tls.certificates']);
+  assert.deepEqual(lists, ['tls.certificates', 'inbound.dnsbl']);
   refused(
     () => loadConfig({ env: { POSTRIDER_TLS_CERTIFICATES: 'a.pem' } }),
     'POSTRIDER_TLS_CERTIFICATES: "tls.certificates" can be set in a configuration file only',

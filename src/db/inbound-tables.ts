@@ -123,3 +123,13 @@ export type ReceivedTaskRow = {
   createdAt: number;
   endedAt: number | null;
 };
+
+/** Written by inbound/sender/store.ts: what greylisting remembers of the networks of clients. */
+export type GreylistEntryRow = {
+  /** First three numbers of an IPv4 address, or first half of an IPv6 address. */
+  network: string;
+  /** Hash of the sender and the recipient of a deferred message; empty for a network that has passed. */
+  attempt: string;
+  firstSeenAt: number;
+  expiresAt: number;
+};

@@ -24,6 +24,7 @@ import { inbound } from './migrations/0030-inbound.ts';
 import { returnPathTokens } from './migrations/0031-return-path-tokens.ts';
 import { routePosting } from './migrations/0032-route-posting.ts';
 import { receiving } from './migrations/0033-receiving.ts';
+import { greylisting } from './migrations/0036-greylisting.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -50,4 +51,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   returnPathTokens,
   routePosting,
   receiving,
+  greylisting,
 ];

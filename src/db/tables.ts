@@ -9,6 +9,7 @@ import type { ConfirmationRequestRow, ConfirmationRow } from './confirmation-tab
 import type { ContentRow } from './content-tables.ts';
 import type { CountRow } from './counts-tables.ts';
 import type {
+  GreylistEntryRow,
   InboundRouteRow,
   ReceivedMessageRow,
   ReceivedRecipientRow,
@@ -371,6 +372,7 @@ export type Tables = {
   receivedMessages: ReceivedMessageRow;
   receivedRecipients: ReceivedRecipientRow;
   receivedTasks: ReceivedTaskRow;
+  greylistEntries: GreylistEntryRow;
   migrations: MigrationRow;
   starts: StartRow;
   installation: InstallationRow;

@@ -111,6 +111,27 @@ export async function hasCopyFor(
   return (await copyFor.first(tx, { ...question, first: firstIdAt('em', since) })) !== undefined;
 }
 
+type Correspondent = Pick<EmailAddressRow, 'tenantId' | 'address'>;
+
+const emailTo = statement((db, param: Param<Correspondent>) =>
+  db
+    .selectFrom('emailAddresses')
+    .select('emailId')
+    .where('tenantId', '=', param('tenantId'))
+    .where('mode', '=', sql.lit('live'))
+    .where('address', '=', param('address'))
+    .limit(sql.lit(1)),
+);
+
+/** Returns true when the tenant has sent an email to this address, given as its `addressKey`. */
+export async function hasWrittenTo(
+  tx: Tx,
+  tenantId: Correspondent['tenantId'],
+  address: Correspondent['address'],
+): Promise<boolean> {
+  return (await emailTo.first(tx, { tenantId, address })) !== undefined;
+}
+
 const byId = statement((db, param: Param<Pick<EmailRow, 'id'>>) =>
   db
     .selectFrom('emails')

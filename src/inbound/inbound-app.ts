@@ -1,18 +1,33 @@
 /** The app with what receiving mail needs besides. The listener and the delivery engine share it. */
+import { isIPv6 } from 'node:net';
 import type { App } from '../app.ts';
 import { type Authenticator, createAuthenticator } from '../mail/auth/authenticator.ts';
 import { type ReturnAddressKey, returnAddressKeyOf } from '../queue/return-path.ts';
+import { blockList } from '../system/blocklist.ts';
+import { createDns } from '../system/dns.ts';
 import { createInboundMetrics, type InboundMetrics } from './metrics.ts';
+import { type Blocklists, createBlocklists } from './sender/dnsbl.ts';
+import { createGreylist, type Greylist } from './sender/greylist.ts';
+import { createSenderRates, type SenderRates } from './sender/rates.ts';
 
 export type InboundApp = App & {
   authenticator: Authenticator;
   inboundMetrics: InboundMetrics;
   returnAddressKey: ReturnAddressKey;
+  /** Returns true for the address of a relay of the operator, which has no limits of its own. */
+  isTrustedRelay: (address: string) => boolean;
+  blocklists: Blocklists;
+  greylist: Greylist;
+  senderRates: SenderRates;
 };
 
 /** Returns the app for received mail. The threads of its authenticator start when they are first needed. */
 export function createInboundApp(app: App): InboundApp {
   const { dns, inbound } = app.config;
+  const { clock, log, metrics } = app;
+  const isTrustedRelay = createMatcher(inbound.trustedRelays);
+  // Strangers decide how much is asked about them, so their questions must not use the slots and the cache of deliveries.
+  const strangersDns = createDns({ clock, servers: dns.servers });
   return {
     ...app,
     authenticator: createAuthenticator(app, {
@@ -21,5 +36,14 @@ export function createInboundApp(app: App): InboundApp {
     }),
     inboundMetrics: createInboundMetrics(app),
     returnAddressKey: returnAddressKeyOf(app),
+    isTrustedRelay,
+    blocklists: createBlocklists({ dns: strangersDns, clock, log, metrics }, inbound.dnsbl),
+    greylist: createGreylist(app, inbound.greylisting),
+    senderRates: createSenderRates(clock, isTrustedRelay),
   };
+}
+
+function createMatcher(blocks: readonly string[]): (address: string) => boolean {
+  const list = blockList(blocks);
+  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

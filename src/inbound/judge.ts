@@ -20,7 +20,8 @@ export type Judgement = {
   reasons: readonly string[];
 };
 
-type Decision = { kind: 'accepted'; judgement: Judgement } | { kind: 'refused'; reply: Reply };
+/** The decision on a whole message. */
+export type Decision = { kind: 'accepted'; judgement: Judgement } | { kind: 'refused'; reply: Reply };
 
 type Authentication = {
   /** Takes the next piece of the message as it came. */

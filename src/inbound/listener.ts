@@ -1,9 +1,7 @@
 /** Listens for mail from other servers (smtp.address and smtp.port). */
-import { isIPv6 } from 'node:net';
 import type { Certificates } from '../certificates/certificates.ts';
 import { listenSmtp } from '../mail/smtp/server/server.ts';
 import { plainAddress } from '../system/address-block.ts';
-import { blockList } from '../system/blocklist.ts';
 import { createTokenBuckets } from '../system/guards/token-buckets.ts';
 import { ListenError, type Listener } from '../system/listen.ts';
 import type { InboundApp } from './inbound-app.ts';
@@ -28,10 +26,8 @@ export async function openInbound(
 ): Promise<Listener> {
   const { trustedProxies, address } = app.config.smtp;
   const proxies = new Set(trustedProxies.map(plainAddress));
-  const isTrustedRelay = createMatcher(app.config.inbound.trustedRelays);
   const sessionApp: SessionApp = {
     ...app,
-    isTrustedRelay,
     refusalLog: createTokenBuckets(app.clock, MAX_LOGGED_CLIENTS),
   };
   watchTasks(app);
@@ -44,7 +40,7 @@ export async function openInbound(
       tls: { mode: 'starttls', certificates: certificates.store },
       limits: { connections: app.config.smtp.connections },
       isProxy: (peer) => proxies.has(peer),
-      isExempt: isTrustedRelay,
+      isExempt: app.isTrustedRelay,
       openSession: () => createInboundSession(sessionApp),
     });
   const listener = await listenAt(address).catch((error) => {
@@ -59,9 +55,4 @@ export async function openInbound(
       await app.authenticator.close();
     },
   };
-}
-
-function createMatcher(blocks: readonly string[]): (address: string) => boolean {
-  const list = blockList(blocks);
-  return (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }

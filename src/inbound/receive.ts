@@ -12,12 +12,14 @@ import { acceptReceived } from './accept.ts';
 import { buildRows, type ReceivedRows } from './build-rows.ts';
 import { readContent } from './content.ts';
 import { type ReceivedEnvelope, RefusedMessage } from './envelope.ts';
-import { beginAuthentication } from './judge.ts';
+import { beginAuthentication, type Decision } from './judge.ts';
 import type { InboundMetrics } from './metrics.ts';
+import type { SenderRates } from './sender/rates.ts';
 
 export type ReceiveApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'guards' | 'log' | 'wakeups'> & {
   inboundMetrics: InboundMetrics;
   authenticator: Pick<Authenticator, 'begin'>;
+  senderRates: SenderRates;
 };
 
 /** Stands for this installation in the log and among those who share memory. */
@@ -41,7 +43,7 @@ export async function receiveMessage(
       throw error;
     });
     const readAt = app.clock.elapsed();
-    const decision = await authentication.decide();
+    const decision = limitSender(app, envelope, await authentication.decide());
     if (decision.kind === 'refused') {
       await app.blobs.discard(content.blob);
       return decision.reply;
@@ -62,6 +64,14 @@ export async function receiveMessage(
   } finally {
     memory.release();
   }
+}
+
+/** Refuses a message for which SPF passes when its sender's domain has sent too many. */
+function limitSender(app: ReceiveApp, { client, sender }: ReceivedEnvelope, decision: Decision): Decision {
+  if (decision.kind === 'refused' || decision.judgement.result === null) return decision;
+  const { spf } = decision.judgement.result;
+  const reply = app.senderRates.refuseProven({ address: client?.address, sender }, spf);
+  return reply ? { kind: 'refused', reply } : decision;
 }
 
 function acceptedReply(app: ReceiveApp, envelope: ReceivedEnvelope, groups: readonly ReceivedRows[]): Reply {

@@ -11,12 +11,12 @@ import { overloadRefusal } from '../system/guards/overload.ts';
 import type { TokenBuckets } from '../system/guards/token-buckets.ts';
 import { type ReceiveApp, receiveMessage } from './receive.ts';
 import { type AcceptedRecipient, decideRecipient, type RecipientApp } from './recipient.ts';
+import { createSenderChecks, type SenderChecksApp } from './sender/checks.ts';
 
 export type SessionApp = ReceiveApp &
   RecipientApp &
+  SenderChecksApp &
   Pick<App, 'disk' | 'metrics'> & {
-    /** Returns true for the address of a relay of the operator, which has no limits of its own. */
-    isTrustedRelay: (address: string) => boolean;
     /** Limits the lines about refused recipients of one client. */
     refusalLog: TokenBuckets;
   };
@@ -35,6 +35,18 @@ const REFUSAL_LINES = { burst: 10, tokensPerSecond: 0.1 };
 export function createInboundSession(app: SessionApp): Session {
   let sender: Sender | undefined;
   let recipients: AcceptedRecipient[] = [];
+  const checks = createSenderChecks(app);
+
+  async function refusalOf(to: string, client: SmtpClient): Promise<Reply | undefined> {
+    const { address: from = '', sizeBytes } = sender ?? {};
+    const decision = await decideRecipient(app, to, sizeBytes);
+    if (decision.kind === 'refused') return decision.reply;
+    const { recipient } = decision;
+    const refusal = await checks.refusalOf({ client, sender: from, recipient });
+    if (!refusal) recipients.push(recipient);
+    return refusal;
+  }
+
   return {
     connect: async () => undefined,
     ehlo: async () => undefined,
@@ -48,24 +60,16 @@ export function createInboundSession(app: SessionApp): Session {
       // Nothing but bounces has no sender (RFC 5321 section 4.5.5), and each is about one message of one sender.
       if (sender?.address === '' && recipients.length > 0) return ONE_RECIPIENT;
       const { address: to } = recipient;
-      const decision = await decideRecipient(app, to, sender?.sizeBytes);
-      switch (decision.kind) {
-        case 'accepted':
-          recipients.push(decision.recipient);
-          return undefined;
-        case 'refused':
-          logRefusedRecipient(app, client, { from: sender?.address ?? '', to, reply: decision.reply });
-          return decision.reply;
-      }
+      const reply = await refusalOf(to, client);
+      if (reply) logRefusedRecipient(app, client, { from: sender?.address ?? '', to, reply });
+      return reply;
     },
     async data(body, client) {
       if (app.disk.isBelowReserve) throw overloadRefusal('disk_reserve');
       const { address = '', utf8 = false, requireTls = false } = sender ?? {};
-      const reply = await receiveMessage(
-        app,
-        { client, sender: address, utf8, requireTls, recipients },
-        body,
-      );
+      const reply =
+        app.senderRates.refuseKnown({ address: client.address, sender: address }) ??
+        (await receiveMessage(app, { client, sender: address, utf8, requireTls, recipients }, body));
       app.inboundMetrics.judged(reply.code);
       if (reply.code >= 400) {
         const to = recipients.map((recipient) => recipient.address);
@@ -76,6 +80,7 @@ export function createInboundSession(app: SessionApp): Session {
     reset() {
       sender = undefined;
       recipients = [];
+      checks.reset();
     },
     close() {},
   };

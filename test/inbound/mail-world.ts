@@ -30,8 +30,8 @@ export type MailWorld = {
   lines: LogLine[];
   knobs: Knobs;
   port: number;
-  /** Opens a session up to EHLO. */
-  open(): Promise<TestClient>;
+  /** Opens a session up to EHLO, from this address of the loopback network. */
+  open(localAddress?: string): Promise<TestClient>;
   /** Adds a verified domain. Those added first receive the mail of a name. */
   addDomain(name: string, tenantId?: TestApp['tenantId']): Promise<void>;
   /** Adds a route with this address, at the domain of the tenant, and returns its id. */
@@ -48,7 +48,7 @@ const START_MS = 1_800_000_000_000;
 
 /** Opens the world for the tests of the calling file. `replace` puts parts of the app in place of its own. */
 export async function openMailWorld(
-  options: { env?: Record<string, string>; replace?: (app: App) => Partial<App> } = {},
+  options: { env?: Record<string, string>; replace?: (app: App) => Partial<InboundApp> } = {},
 ): Promise<MailWorld> {
   const clock = createFakeClock(START_MS);
   const knobs: Knobs = { crashPoint: () => {}, result: PASS, written: '', inputs: [] };
@@ -76,10 +76,10 @@ export async function openMailWorld(
     lines,
     knobs,
     port,
-    async open() {
+    async open(localAddress = '127.0.0.1') {
       // Ids of one millisecond are in no order.
       await clock.advance(1);
-      const client = createClient(connect({ host: '127.0.0.1', port, noDelay: true }));
+      const client = createClient(connect({ host: '127.0.0.1', port, localAddress, noDelay: true }));
       clients.add(client);
       await client.reply();
       await client.ask('EHLO mail.sender.example\r\n');

@@ -7,6 +7,7 @@ import { recordCheck } from '../../src/domains/store.ts';
 import { EVENT_TYPES, type EventType, findEvent } from '../../src/events/store.ts';
 import { createInboundMetrics } from '../../src/inbound/metrics.ts';
 import { receiveMessage } from '../../src/inbound/receive.ts';
+import { createSenderRates } from '../../src/inbound/sender/rates.ts';
 import { eventDataSchema } from '../../src/webhooks/event-schemas.ts';
 import { sampleData } from '../../src/webhooks/sample.ts';
 import { workOff } from '../broadcasts/sending/campaign.ts';
@@ -107,7 +108,8 @@ async function makeReceivedEvent(): Promise<void> {
   const recipient = { kind: 'post', targetId: 'rt_1', tenantId, address: 'info@example.com' } as const;
   const envelope = { client: undefined, sender: '', utf8: false, requireTls: false, recipients: [recipient] };
   const authenticator = { begin: () => assert.fail('mail of this installation is not authenticated') };
-  const receiveApp = { ...app, authenticator, inboundMetrics: createInboundMetrics(app) };
+  const senderRates = createSenderRates(app.clock, () => false);
+  const receiveApp = { ...app, authenticator, inboundMetrics: createInboundMetrics(app), senderRates };
   await receiveMessage(receiveApp, envelope, body());
 }
 
