@@ -61,6 +61,8 @@ test('only answers in 127.0.0.0/8 count, and errors of a list to its resolver ne
     ['127.255.255.0', 0],
   ] as const)
     assert.equal((await createWorld(listed(address)).lists.find('192.0.2.1')).length, count, address);
+  const everything = createWorld(listed('198.51.100.1'), [{ answers: ['0.0.0.0/0'] }]);
+  assert.deepEqual(await everything.lists.find('192.0.2.1'), []);
   const { lists, lines } = createWorld(listed('127.255.255.254'));
   for (let index = 0; index < 3; index++) await lists.find('192.0.2.1');
   assert.equal(lines.length, 1);
