@@ -75,7 +75,7 @@ function comment(text: string): string {
  * section is uncommented.
  */
 function intoSection(block: string): string {
-  return block.replace(/^#(?= )/gm, '#  #').replace(/^#(?=\S)/gm, '#  ');
+  return block.replace(/^#( (?=\S))?/gm, (_mark, description) => (description ? '#  # ' : '#  '));
 }
 
 function descriptionOf(schema: TSchema): string {

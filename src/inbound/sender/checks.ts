@@ -23,7 +23,7 @@ export type SenderChecksApp = Pick<App, 'db' | 'config'> & {
 type Attempt = { client: Pick<SmtpClient, 'address'>; sender: string; recipient: AcceptedRecipient };
 
 /** The checks of one connection. */
-export type SenderChecks = {
+type SenderChecks = {
   /** Returns the refusal of a recipient. */
   refusalOf(attempt: Attempt): Promise<Reply | undefined>;
   /** Returns the lists that have the client and count as signs of spam for this transaction. */
