@@ -27,6 +27,7 @@ import './broadcasts/store.ts';
 import './broadcasts/walk.ts';
 import './confirmations/accept.ts';
 import './counts/store.ts';
+import './domains/installation/store.ts';
 import './domains/spool/store.ts';
 import './domains/store.ts';
 import './emails/accept.ts';

@@ -110,6 +110,8 @@ function messageRow(
     kind: 'broadcast',
     status: 'queued',
     complaintHost,
+    returnPath: null,
+    requireTls: 0,
     blobId: null,
     headerBytes: 0,
     bodyHash: '',

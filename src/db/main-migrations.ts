@@ -24,6 +24,7 @@ import { inbound } from './migrations/0030-inbound.ts';
 import { returnPathTokens } from './migrations/0031-return-path-tokens.ts';
 import { routePosting } from './migrations/0032-route-posting.ts';
 import { receiving } from './migrations/0033-receiving.ts';
+import { forwarding } from './migrations/0034-forwarding.ts';
 import { greylisting } from './migrations/0036-greylisting.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
@@ -51,5 +52,6 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   returnPathTokens,
   routePosting,
   receiving,
+  forwarding,
   greylisting,
 ];

@@ -128,6 +128,14 @@ export type DomainRow = {
   deletedAt: number | null;
 };
 
+/** Written by domains/installation/store.ts: the key that signs mail of the installation itself. */
+export type InstallationKeyRow = {
+  selector: string;
+  publicKey: string;
+  privateKeySealed: string;
+  createdAt: number;
+};
+
 /** Written by blobs/store.ts. Either `data` or a file named by `sha256`. */
 export type BlobRow = {
   id: Id<'blob'>;
@@ -188,6 +196,10 @@ export type MessageRow = {
    * was accepted. Null when there was none.
    */
   complaintHost: string | null;
+  /** The envelope sender; empty for the null sender. Null for one that each attempt makes (queue/return-path.ts). */
+  returnPath: string | null;
+  /** 1 when the message must never leave over a connection without verified TLS (RFC 8689). */
+  requireTls: 0 | 1;
 };
 
 export type RecipientState =
@@ -331,6 +343,7 @@ export type Tables = {
   usage: UsageRow;
   apiKeys: ApiKeyRow;
   domains: DomainRow;
+  installationKeys: InstallationKeyRow;
   suppressions: SuppressionRow;
   jobs: JobRow;
   jobErrors: JobErrorRow;

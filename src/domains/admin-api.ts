@@ -8,7 +8,7 @@ import { listOperatorRecords, type MoreRecords } from './operator-records.ts';
 /** Registers `GET /dns-records` on the server of the control socket. The answer ends with `more` records. */
 export function registerDomainAdmin(
   server: FastifyInstance,
-  app: Pick<App, 'db' | 'config' | 'dns'>,
+  app: Pick<App, 'db' | 'config' | 'dns' | 'sealer' | 'clock'>,
   more: readonly MoreRecords[],
 ): void {
   server.get('/dns-records', () => listOperatorRecords(app, more));

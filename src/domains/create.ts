@@ -1,18 +1,13 @@
 /** Adds a domain with a key pair of its own. None of its records is verified yet. */
-import { randomInt } from 'node:crypto';
 import type { App } from '../app.ts';
 import { invalid } from '../system/errors.ts';
 import { newId } from '../system/ids.ts';
 import type { KeyPairs } from './key-pairs.ts';
 import { readDomainName } from './name.ts';
-import { SELECTOR_CHARACTERS } from './records.ts';
 import type { NewDomain } from './schemas.ts';
+import { newSelector } from './selector.ts';
 import { newState } from './states.ts';
 import { type Domain, insertDomain, requireNewDomain } from './store.ts';
-
-const SELECTOR_PREFIX = 'pr';
-/** Alphabet of base32 (RFC 4648 6) in lower case, because DNS compares names without regard to case. */
-const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
 type CreatingApp = Pick<App, 'db' | 'clock' | 'random' | 'config' | 'sealer'> & { keyPairs: KeyPairs };
 
@@ -58,10 +53,4 @@ export function readRegion(regions: readonly string[], wanted: string | undefine
   const region = wanted === undefined ? regions[0] : regions.find((code) => code === wanted);
   if (region === undefined) throw invalid('region', `\`region\` must be one of: ${regions.join(', ')}`);
   return region;
-}
-
-/** Returns a random selector, so that tenants who add the same domain do not share a name in its DNS. */
-function newSelector(): string {
-  const length = SELECTOR_CHARACTERS - SELECTOR_PREFIX.length;
-  return SELECTOR_PREFIX + Array.from({ length }, () => BASE32[randomInt(BASE32.length)]).join('');
 }

@@ -7,8 +7,9 @@ import type { App } from '../app.ts';
 import type { Config } from '../config.ts';
 import { dkimKeyRecord } from '../mail/dkim/key.ts';
 import type { DnsLookups } from '../system/dns.ts';
+import { type InstallationKey, installationKeyOf } from './installation/key.ts';
 import { sandboxDomain } from './name.ts';
-import { bounceDomain, dkimTarget, spfName, trackingTarget } from './records.ts';
+import { bounceDomain, dkimName, dkimTarget, spfName, trackingTarget } from './records.ts';
 import { listPublishedKeys, type PublishedKey } from './spool/store.ts';
 
 /** A record to publish. Names have no final dot. The value of an MX record is `<preference> <host>`. */
@@ -28,19 +29,22 @@ export type OperatorRecords = {
 /** Returns records that a later feature adds to those of the domains. */
 export type MoreRecords = () => Promise<readonly OperatorRecord[]>;
 
+type RecordsApp = Pick<App, 'db' | 'config' | 'dns' | 'sealer' | 'clock'>;
+
 /** Returns the records to publish, with the addresses that DNS has for the host names, and then `more`. */
 export async function listOperatorRecords(
-  app: Pick<App, 'db' | 'config' | 'dns'>,
+  app: RecordsApp,
   more: readonly MoreRecords[],
 ): Promise<OperatorRecords> {
   const { config } = app;
-  const [addresses, keys, others] = await Promise.all([
+  const [addresses, keys, own, others] = await Promise.all([
     findAddresses(app.dns.fresh, config),
     app.db.query(listPublishedKeys, {}),
+    installationKeyOf(app),
     Promise.all(more.map((list) => list())),
   ]);
   return {
-    records: [...operatorRecords(config, addresses, keys), ...others.flat()],
+    records: [...operatorRecords(config, addresses, keys), ownKeyRecord(own), ...others.flat()],
     warnings: addresses.length > 0 ? [] : [unknownAddresses(config.hostname)],
   };
 }
@@ -113,6 +117,16 @@ function keyRecord(config: Pick<Config, 'hostname'>, key: PublishedKey): Operato
     name: dkimTarget(config, key),
     value: dkimKeyRecord(key.publicKey),
     purpose: `DKIM key of ${key.name}${note}`,
+  };
+}
+
+/** Returns the record of the key of the installation itself. */
+function ownKeyRecord({ selector, domain, publicKey }: InstallationKey): OperatorRecord {
+  return {
+    type: 'TXT',
+    name: dkimName({ name: domain, selector }),
+    value: dkimKeyRecord(publicKey),
+    purpose: 'DKIM key of the installation, for forwarded mail (ARC) and reports',
   };
 }
 

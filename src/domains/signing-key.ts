@@ -6,6 +6,7 @@ import { createPrivateKey } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../app.ts';
 import type { DkimKey } from '../mail/dkim/sign.ts';
+import { installationKeyOf } from './installation/key.ts';
 import { findSealedKey } from './sending/store.ts';
 import type { Domain } from './store.ts';
 
@@ -15,6 +16,8 @@ export type SigningKeys = {
    * undefined for an unknown domain.
    */
   find(domainId: Domain['id']): Promise<DkimKey | undefined>;
+  /** Returns the key of the installation itself (installation/key.ts). */
+  ofInstallation(): Promise<DkimKey>;
 };
 
 /**
@@ -24,7 +27,7 @@ export type SigningKeys = {
 const MAX_KEYS = 1_000;
 
 /** Returns the cache of signing keys. */
-export function createSigningKeys(app: Pick<App, 'db' | 'sealer'>): SigningKeys {
+export function createSigningKeys(app: Pick<App, 'db' | 'sealer' | 'config' | 'clock'>): SigningKeys {
   const keys = new LRUCache<Domain['id'], DkimKey>({ max: MAX_KEYS });
   return {
     async find(domainId) {
@@ -42,5 +45,6 @@ export function createSigningKeys(app: Pick<App, 'db' | 'sealer'>): SigningKeys 
       keys.set(domainId, key);
       return key;
     },
+    ofInstallation: () => installationKeyOf(app),
   };
 }

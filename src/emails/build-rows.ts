@@ -98,6 +98,8 @@ function messageRow(
     contentId: null,
     broadcastId: null,
     contactId: null,
+    returnPath: null,
+    requireTls: 0,
   };
 }
 

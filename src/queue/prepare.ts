@@ -7,8 +7,9 @@ import type { App } from '../app.ts';
 import { bounceDomain } from '../domains/records.ts';
 import type { SigningKeys } from '../domains/signing-key.ts';
 import type { Links } from '../links/links.ts';
-import { signMessage } from '../mail/dkim/sign.ts';
+import { type DkimKey, signMessage } from '../mail/dkim/sign.ts';
 import { dateField } from '../mail/message/headers.ts';
+import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import type { Delivery } from './claim.ts';
 import { complaintFields } from './contents/complaint-fields.ts';
 import {
@@ -37,8 +38,9 @@ type PreparedMessage = {
   signature: string;
   content: MessageBytes;
   /**
-   * The envelope sender. Its local part names the message and the day of the attempt. Its domain is the one that was verified
-   * when the attempt was claimed, since receivers refuse a domain that no longer exists.
+   * The envelope sender; empty for the null sender. Unless the message has one of its own, the local part names the message and
+   * the day of the attempt, and the domain is the one that was verified when the attempt was claimed, since receivers refuse a
+   * domain that no longer exists.
    */
   returnPath: string;
 };
@@ -89,18 +91,30 @@ async function prepareMessage(
 
 function returnPathOf(
   { config, clock, returnAddressKey }: PreparingApp,
-  { id: emailId, returnPathHost }: SpooledMessage,
+  { id: emailId, returnPath, returnPathHost }: SpooledMessage,
 ): string {
+  if (returnPath !== null) return returnPath;
   const localPart = bounceLocalPart(returnAddressKey, { emailId, attemptedAt: clock.now() });
   return `${localPart}@${returnPathHost ?? bounceDomain(config)}`;
 }
 
 async function sign(app: SigningApp, message: SpooledMessage, opened: OpenMessage): Promise<string> {
   const date = dateField(message.datedAt);
-  if (message.domainId === null) return date;
-  const key = await app.signingKeys.find(message.domainId);
-  if (!key) throw new Error(`domain ${message.domainId} has no signing key`);
+  const key = await findKey(app, message);
+  if (!key) return date;
   const header = Buffer.concat([Buffer.from(date), await opened.header()]);
   const signed = { header, bodyHash: await opened.bodyHash() };
   return (await signMessage(signed, key, Math.floor(message.datedAt / 1000))) + date;
+}
+
+/** Returns the key that signs the message; undefined for mail of the sandbox domain. */
+async function findKey(
+  { signingKeys }: SigningApp,
+  { tenantId, domainId }: SpooledMessage,
+): Promise<DkimKey | undefined> {
+  if (tenantId === INSTALLATION_TENANT) return signingKeys.ofInstallation();
+  if (domainId === null) return undefined;
+  const key = await signingKeys.find(domainId);
+  if (!key) throw new Error(`domain ${domainId} has no signing key`);
+  return key;
 }

@@ -44,6 +44,8 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
     broadcastId: param('broadcastId'),
     contactId: param('contactId'),
     complaintHost: param('complaintHost'),
+    returnPath: param('returnPath'),
+    requireTls: param('requireTls'),
   }),
 );
 

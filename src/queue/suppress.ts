@@ -3,6 +3,7 @@ import type { Tx } from '../db/operation.ts';
 import type { RecipientRow } from '../db/tables.ts';
 import { addSuppression } from '../suppressions/change.ts';
 import { newId } from '../system/ids.ts';
+import { INSTALLATION_TENANT } from '../tenants/installation.ts';
 import type { SpooledMessage } from './store.ts';
 
 type Cause = {
@@ -19,6 +20,8 @@ export async function suppressRecipient(
   { id, tenantId, mode }: Pick<SpooledMessage, 'id' | 'tenantId' | 'mode'>,
   { recipient, reason, diagnostic, now }: Cause,
 ): Promise<void> {
+  // Nobody could lift a suppression of the installation: the mail of its postmaster would be lost without a word.
+  if (tenantId === INSTALLATION_TENANT) return;
   const suppression = {
     id: newId('sup', now),
     tenantId,

@@ -6,6 +6,7 @@ import { inSlice, type Page, type PageRequest, readPage } from '../db/page.ts';
 import { constant, type Param, statement } from '../db/statement.ts';
 import type { ApiKeyRow, DomainRow, PlanRow, TenantRow, UsageRow } from '../db/tables.ts';
 import { AppError, invalid, limitReached, notFound } from '../system/errors.ts';
+import { INSTALLATION_TENANT } from './installation.ts';
 
 /**
  * Stores a new tenant.
@@ -47,7 +48,8 @@ export function findTenantByName(tx: Tx, name: string): Promise<TenantRow | unde
 }
 
 /**
- * Returns a tenant by its id, or by its name for people at a terminal.
+ * Returns a tenant by its id, or by its name for people at a terminal. The tenant of the installation itself is not found, so that
+ * it gets no keys and no other plan.
  * @throws AppError not_found
  */
 export async function getTenant(tx: Tx, idOrName: string): Promise<TenantRow> {
@@ -55,14 +57,16 @@ export async function getTenant(tx: Tx, idOrName: string): Promise<TenantRow> {
     .selectFrom('tenants')
     .selectAll()
     .where((where) => where.or([where('id', '=', idOrName as TenantRow['id']), where('name', '=', idOrName)]))
+    .where('id', '!=', INSTALLATION_TENANT)
     .executeTakeFirst();
   if (!row) throw notFound('Tenant');
   return row;
 }
 
-/** Returns all tenants. */
+/** Returns all tenants except that of the installation itself. */
 export function listTenants(tx: Tx): Promise<TenantRow[]> {
-  return tx.selectFrom('tenants').selectAll().orderBy('id').execute();
+  const tenants = tx.selectFrom('tenants').selectAll().where('id', '!=', INSTALLATION_TENANT);
+  return tenants.orderBy('id').execute();
 }
 
 /** Returns the plan with this name, or undefined. */

@@ -9,6 +9,8 @@ import { migrate, NewerSchemaError } from '../../src/db/migrate.ts';
 import { initial } from '../../src/db/migrations/0001-initial.ts';
 import { returnPath } from '../../src/db/migrations/0008-return-path.ts';
 import { receiving } from '../../src/db/migrations/0033-receiving.ts';
+import { forwarding } from '../../src/db/migrations/0034-forwarding.ts';
+import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { readRows } from '../support/database-rows.ts';
 import { writePreviousVersion } from '../support/previous-version.ts';
 import { openTestDatabase, temporaryDirectory } from './open.ts';
@@ -96,6 +98,7 @@ test('a migration that fails at any statement leaves a database of the previous 
     'inboundRoutes',
     'messages',
     'plans',
+    'tenants',
   ]);
   migrated.close();
 });
@@ -181,4 +184,22 @@ test('a domain that is verified before there is a record of its standing has sto
   for (const { records } of rows)
     assert.deepEqual(JSON.parse(String(records)), { TRACKING: null, MX: unchecked });
   database.close();
+});
+
+test('the tenant of the installation is added, and a tenant that has its name already keeps it', () => {
+  for (const taken of [false, true]) {
+    const database = openEmpty();
+    migrate(
+      database,
+      NOW,
+      MAIN_MIGRATIONS.filter(({ id }) => id < forwarding.id),
+    );
+    if (taken) database.exec("INSERT INTO tenants VALUES ('ten_a', 'installation', 'free', 0)");
+    migrate(database, NOW);
+    const names = database.prepare('SELECT id, name FROM tenants ORDER BY id').raw().all() as string[][];
+    assert.equal(names[0]?.[0], INSTALLATION_TENANT);
+    assert.match(names[0]?.[1] ?? '', taken ? /^installation [0-9a-f]{16}$/ : /^installation$/);
+    assert.deepEqual(names.slice(1), taken ? [['ten_a', 'installation']] : []);
+    database.close();
+  }
 });

@@ -9,7 +9,7 @@ import type { PlanRow } from '../../src/db/tables.ts';
 function open(prepared: string[] = []) {
   const database = new Sqlite(':memory:');
   migrate(database, 0);
-  database.exec('DELETE FROM plans');
+  database.exec('DELETE FROM tenants; DELETE FROM plans');
   const prepare = database.prepare.bind(database);
   database.prepare = ((sql: string) => {
     prepared.push(sql);

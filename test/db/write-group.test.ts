@@ -34,7 +34,7 @@ type Asked = { name: string; input: unknown };
 function open() {
   const database = new Sqlite(':memory:');
   migrate(database, 0);
-  database.exec('DELETE FROM plans');
+  database.exec('DELETE FROM tenants; DELETE FROM plans');
   const executed: string[] = [];
   const exec = database.exec.bind(database);
   const failing = new Map<string, Error>();

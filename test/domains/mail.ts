@@ -45,6 +45,8 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
       broadcastId: null,
       contactId: null,
       complaintHost: null,
+      returnPath: null,
+      requireTls: 0,
     },
   };
   const recipient: RecipientRow = {

@@ -106,6 +106,7 @@ test('the keys are those of all tenants, and of deleted domains only while mail 
     'DKIM key of one.example',
     'DKIM key of three.example (deleted; needed until its mail has ended)',
     'DKIM key of two.example',
+    'DKIM key of the installation, for forwarded mail (ARC) and reports',
   ]);
 });
 

@@ -44,7 +44,7 @@ test('a key is opened and parsed once', async () => {
       return t.app.sealer.open(sealed, place);
     },
   };
-  const keys = createSigningKeys({ db: t.app.db, sealer });
+  const keys = createSigningKeys({ ...t.app, sealer });
   assert.equal(await keys.find(domain.id), await keys.find(domain.id));
   assert.equal(opened, 1);
 });

@@ -187,6 +187,8 @@ const message: Omit<MessageRow, 'id' | 'status'> = {
   broadcastId: null,
   contactId: null,
   complaintHost: null,
+  returnPath: null,
+  requireTls: 0,
 };
 
 test('a list with several filters walks the rarest one and looks up the others', async () => {

@@ -22,6 +22,7 @@ async function addDelivered(tx: Tx, at: number): Promise<void> {
     blobId: 'blob_1',
     headerBytes: 0,
     bodyHash: '',
+    requireTls: 0,
   } as const;
   const times = { datedAt: at, signature: null, createdAt: at, expiresAt: at, lastEventAt: at };
   await tx

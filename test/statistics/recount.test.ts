@@ -129,7 +129,7 @@ test('emails, messages and events are found by their keys, and nothing is sorted
         ...{ ...owner, id: emailId, kind: 'transactional', status: 'sent', sender: '' },
         ...{ domainId: null, blobId: null, headerBytes: 0, bodyHash: '', datedAt: 0, signature: null },
         ...{ createdAt: 0, expiresAt: 0, lastEventAt: 0, topicId: null, contentId: null, composer: null },
-        ...{ fields: null, mergeValues: null, broadcastId: null, contactId: null },
+        ...{ fields: null, mergeValues: null, broadcastId: null, contactId: null, requireTls: 0 },
       })
       .execute();
     await recount.run(tx, query);

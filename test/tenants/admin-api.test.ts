@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { createControlServer } from '../../src/control-socket.ts';
 import type { HttpServer } from '../../src/http/transport/server.ts';
 import { isId, newId } from '../../src/system/ids.ts';
+import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { openTestApp, type TestApp } from '../support/test-app.ts';
 
@@ -207,5 +208,17 @@ test('a key is revoked once: doing it again keeps the first time', async () => {
   assert.equal((await testApp.request('GET', '/v1/domains', { key: key.token })).status, 401);
   for (const id of [newId('key', 1), 'nonsense', testApp.tenantId]) {
     await assertRefused(ask('DELETE', `/keys/${id}`), 404, 'not_found');
+  }
+});
+
+test('the tenant of the installation is no tenant for anybody: its name is taken, and nothing else of it can be seen', async () => {
+  const id = INSTALLATION_TENANT;
+  const listed = (await ask('GET', '/tenants')).body.map((tenant: { id: string }) => tenant.id);
+  assert.ok(!listed.includes(id));
+  await assertRefused(ask('POST', '/tenants', { name: 'installation' }), 409, 'already_exists');
+  for (const tenant of [id, 'installation']) {
+    await assertRefused(ask('POST', '/keys', { tenant, ...KEY }), 404, 'not_found');
+    await assertRefused(ask('PATCH', `/tenants/${tenant}`, { plan: 'free' }), 404, 'not_found');
+    await assertRefused(ask('GET', `/keys?tenant=${tenant}`), 404, 'not_found');
   }
 });
