@@ -20,7 +20,7 @@ export async function suppressRecipient(
   { id, tenantId, mode }: Pick<SpooledMessage, 'id' | 'tenantId' | 'mode'>,
   { recipient, reason, diagnostic, now }: Cause,
 ): Promise<void> {
-  // Nobody could lift a suppression of the installation: the mail of its postmaster would be lost without a word.
+  // A suppression of the installation could be lifted by nobody, and the mail of its postmaster would be lost without a word.
   if (tenantId === INSTALLATION_TENANT) return;
   const suppression = {
     id: newId('sup', now),

@@ -4,13 +4,13 @@
  */
 import type { ARCChainEntry, DNSResolver } from 'mailauth';
 import { arc, getARChain } from 'mailauth/lib/arc/index.js';
+import { MAX_SETS, SET_FIELDS } from '../arc/chain.ts';
 import type { HeaderField } from '../dkim/verify/header-fields.ts';
 import { type SignedMessage, verifySignature } from '../dkim/verify/verify.ts';
+import { namesAuthservId } from '../message/results-owner.ts';
 import type { ArcOutcome, ArcSet } from './result.ts';
 
-const ARC_FIELDS: readonly string[] = ['arc-seal', 'arc-message-signature', 'arc-authentication-results'];
-/** Maximum number of sets of a chain (RFC 8617 section 4.2.1), with three fields in each. */
-const MAX_SETS = 50;
+const ARC_FIELDS: readonly string[] = SET_FIELDS;
 /** Maximum size of all fields of a chain. Each seal covers all older ones, so their cost grows with the square. Our own limit. */
 const MAX_CHAIN_CHARACTERS = 128 * 1024;
 /** Minimum size of an RSA key (RFC 8301 section 3.2). */
@@ -22,7 +22,7 @@ const NONE: ArcOutcome = { result: 'none', sets: [], reason: '' };
 export async function checkArc(
   resolver: DNSResolver,
   fields: readonly HeaderField[],
-  message: SignedMessage,
+  message: SignedMessage & { hostname: string },
 ): Promise<ArcOutcome> {
   const chainFields = fields.filter(({ name }) => ARC_FIELDS.includes(name));
   if (chainFields.length === 0) return NONE;
@@ -43,7 +43,7 @@ function failed(reason: string): ArcOutcome {
 async function validate(
   resolver: DNSResolver,
   fields: readonly HeaderField[],
-  message: SignedMessage,
+  message: SignedMessage & { hostname: string },
 ): Promise<ArcOutcome> {
   const rows = fields.map((field) => ({
     key: field.name,
@@ -54,7 +54,7 @@ async function validate(
   const chain = getARChain({ parsed: rows }, { strict: true });
   const newest = chain ? chain.at(-1) : undefined;
   if (!chain || !newest) return failed('there is no chain');
-  const sets = chain.map(readSet);
+  const sets = chain.map((entry) => readSet(entry, message.hostname.toLowerCase()));
   const signature = await verifyNewest(rows, newest, message);
   if (signature.result !== 'pass') return failed(`i=${newest.i}: ${signature.reason}`);
   const lastEntry = Object.assign(newest, { messageSignature: { status: { result: 'pass' } } });
@@ -74,13 +74,20 @@ async function verifyNewest(rows: readonly Row[], newest: ARCChainEntry, message
   return verifySignature(row.field, message, 'arc');
 }
 
-/** Reads who sealed a set, and the result of DMARC in its Authentication-Results. */
-function readSet(entry: ARCChainEntry): ArcSet {
-  const sealer = entry['arc-seal']?.parsed?.['d']?.value;
-  const dmarc: { value?: unknown; header?: { from?: unknown } } | undefined =
-    entry['arc-authentication-results']?.parsed?.['dmarc'];
+/**
+ * Reads who sealed a set, and the result of DMARC in its results. Results that claim to be those of this installation count only in
+ * a set that it has sealed itself.
+ */
+function readSet(entry: ARCChainEntry, hostname: string): ArcSet {
+  const sealer = textOf(entry['arc-seal']?.parsed?.['d']?.value).toLowerCase();
+  const results = entry['arc-authentication-results'];
+  const line: unknown = results?.original;
+  const text = Buffer.isBuffer(line) ? line.toString('latin1') : '';
+  const isForged = sealer !== hostname && namesAuthservId(text.slice(text.indexOf(';') + 1), hostname);
+  if (isForged) return { sealer, dmarc: '', authorDomain: '' };
+  const dmarc: { value?: unknown; header?: { from?: unknown } } | undefined = results?.parsed?.['dmarc'];
   return {
-    sealer: textOf(sealer).toLowerCase(),
+    sealer,
     dmarc: textOf(dmarc?.value).toLowerCase(),
     authorDomain: textOf(dmarc?.header?.from).toLowerCase(),
   };

@@ -85,7 +85,7 @@ async function authenticate(message: ReceivedMessage, tools: Tools): Promise<Aut
   const [judged, dkim, arc] = await Promise.all([
     judgeClient(client, message, lookups),
     verifySignatures(fields, signed, author.slice(author.lastIndexOf('@') + 1)),
-    checkArc(resolver, fields, signed),
+    checkArc(resolver, fields, { ...signed, hostname: message.hostname }),
   ]);
   const dmarc = await checkDmarc(resolver, { from, spf: judged.spf, dkim });
   return {

@@ -2,8 +2,9 @@
  * DKIM signing (RFC 6376), relaxed/relaxed. The same message, key and second give the same field. The RSA operation
  * takes a millisecond and runs in the thread pool.
  */
-import { type KeyObject, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { relaxedField } from './canonical.ts';
+import { foldBase64, foldNames, signInPool } from './write-signature.ts';
 
 export type DkimKey = { domain: string; selector: string; algorithm: 'rsa-sha256'; privateKey: KeyObject };
 
@@ -41,9 +42,6 @@ const OVERSIGNED_IF_PRESENT = [
  * signature covers (draft-brand-indicators-for-message-identification).
  */
 const SIGNED_IF_PRESENT = ['Sender', 'In-Reply-To', 'References', 'BIMI-Selector'] as const;
-
-/** Maximum length of a line of the signature. White space in its base64 is ignored (RFC 6376 section 3.5). */
-const BASE64_LINE_CHARACTERS = 72;
 
 /** The input of a signature. The body itself was hashed when the message was accepted. */
 type SignableMessage = {
@@ -118,30 +116,5 @@ function writeField(
     ` s=${key.selector}; t=${timestampSeconds};\r\n` +
     ` h=${foldNames(names)};\r\n` +
     ` bh=${bodyHash};\r\n b=`
-  );
-}
-
-function foldNames(names: readonly string[]): string {
-  let text = '';
-  let column = 3;
-  for (const [index, name] of names.entries()) {
-    const item = index === 0 ? name : `:${name}`;
-    if (column + item.length > BASE64_LINE_CHARACTERS) {
-      text += '\r\n ';
-      column = 1;
-    }
-    text += item;
-    column += item.length;
-  }
-  return text;
-}
-
-function foldBase64(text: string): string {
-  return text.replace(new RegExp(`.{${BASE64_LINE_CHARACTERS}}(?=.)`, 'g'), '$&\r\n ');
-}
-
-function signInPool(data: Buffer, key: KeyObject): Promise<Buffer> {
-  return new Promise((resolve, reject) =>
-    sign('sha256', data, key, (error, signature) => (error ? reject(error) : resolve(signature))),
   );
 }

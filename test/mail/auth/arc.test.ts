@@ -121,3 +121,25 @@ test('a chain that is too long to be one fails before any of it is looked at', a
   const large = `ARC-Authentication-Results: i=2; mx; spf=pass (${'x'.repeat(140_000)})\r\n`;
   assert.equal((await validate(large + message)).reason, 'the chain is too long');
 });
+
+test('results that claim to be ours are believed only where we have sealed them', async () => {
+  const forged = (domain: string, hostname: string) =>
+    sealMessage(Buffer.from(PLAIN, 'latin1'), {
+      ...{ signingDomain: domain, selector: 'arc', privateKey: PEM, cv: 'none' },
+      authResults: `${hostname}; dmarc=pass header.from=bank.example`,
+    });
+  for (const [domain, hostname, dmarc] of [
+    ['one.example', 'mx.example.net', ''],
+    ['one.example', '"MX.example.net"', ''],
+    ['one.example', '(a; b) mx.example.net', ''],
+    ['one.example', 'mx.one.example', 'pass'],
+    ['mx.example.net', 'mx.example.net', 'pass'],
+  ] as const) {
+    const message = (await forged(domain, hostname)).toString('latin1') + PLAIN;
+    const { result, sets } = await validate(
+      message,
+      `${ZONE}\narc._domainkey.mx.example.net TXT "${RECORD}"`,
+    );
+    assert.deepEqual([result, sets[0]?.dmarc], ['pass', dmarc], hostname);
+  }
+});
