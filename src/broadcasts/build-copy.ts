@@ -112,6 +112,7 @@ function messageRow(
     complaintHost,
     returnPath: null,
     requireTls: 0,
+    traceFields: null,
     blobId: null,
     headerBytes: 0,
     bodyHash: '',

@@ -200,6 +200,11 @@ export type MessageRow = {
   returnPath: string | null;
   /** 1 when the message must never leave over a connection without verified TLS (RFC 8689). */
   requireTls: 0 | 1;
+  /**
+   * Header fields of a forwarded message that stand above its stored bytes, one character for each octet. Null for other mail, which
+   * is dated and signed when it is sent.
+   */
+  traceFields: string | null;
 };
 
 export type RecipientState =

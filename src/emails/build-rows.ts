@@ -100,6 +100,7 @@ function messageRow(
     contactId: null,
     returnPath: null,
     requireTls: 0,
+    traceFields: null,
   };
 }
 

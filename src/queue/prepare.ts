@@ -33,7 +33,7 @@ type PreparingApp = SigningApp & { returnAddressKey: ReturnAddressKey };
 type PreparedMessage = {
   /**
    * Header fields before the message: `DKIM-Signature: …\r\nDate: …\r\n`. Mail of the sandbox domain, which has no key,
-   * has the date alone.
+   * has the date alone, and forwarded mail has the fields that forwarding has added.
    */
   signature: string;
   content: MessageBytes;
@@ -99,6 +99,7 @@ function returnPathOf(
 }
 
 async function sign(app: SigningApp, message: SpooledMessage, opened: OpenMessage): Promise<string> {
+  if (message.traceFields !== null) return message.traceFields;
   const date = dateField(message.datedAt);
   const key = await findKey(app, message);
   if (!key) return date;

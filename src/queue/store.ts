@@ -46,6 +46,7 @@ const insertMessage = statement((db, param: Param<MessageRow>) =>
     complaintHost: param('complaintHost'),
     returnPath: param('returnPath'),
     requireTls: param('requireTls'),
+    traceFields: param('traceFields'),
   }),
 );
 

@@ -47,6 +47,7 @@ export function scheduleMail(dataDir: string, mail: Mail): void {
       complaintHost: null,
       returnPath: null,
       requireTls: 0,
+      traceFields: null,
     },
   };
   const recipient: RecipientRow = {

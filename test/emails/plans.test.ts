@@ -189,6 +189,7 @@ const message: Omit<MessageRow, 'id' | 'status'> = {
   complaintHost: null,
   returnPath: null,
   requireTls: 0,
+  traceFields: null,
 };
 
 test('a list with several filters walks the rarest one and looks up the others', async () => {

@@ -2,7 +2,7 @@ import type { Migration } from '../migration.ts';
 
 /**
  * Adds what mail of the installation itself needs: a tenant, the key that signs for the host name, and the columns of messages
- * for a return path that the message brings along and for REQUIRETLS. A tenant that has taken the name of the new one keeps it.
+ * for a return path that the message brings along, for REQUIRETLS, and for the fields that forwarding adds. A tenant that has taken the name of the new one keeps it.
  */
 export const forwarding: Migration = {
   id: '0034-forwarding',
@@ -24,5 +24,6 @@ CREATE TABLE installationKeys (
 
 ALTER TABLE messages ADD COLUMN returnPath TEXT;
 ALTER TABLE messages ADD COLUMN requireTls INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE messages ADD COLUMN traceFields TEXT;
 `,
 };

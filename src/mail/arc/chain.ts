@@ -7,7 +7,7 @@ export const SET_FIELDS = ['arc-authentication-results', 'arc-message-signature'
 /** Maximum number of sets (RFC 8617 section 4.2.1). */
 export const MAX_SETS = 50;
 
-export type Chain = {
+type Chain = {
   /** Highest instance of any field; 0 when there is no chain. */
   instance: number;
   /** True when the newest seal says that the chain has failed. */
