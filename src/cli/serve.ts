@@ -5,6 +5,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { describeFindings } from '../db/installation/report.ts';
+import { unbindThreadsFromFlag } from '../system/thread/young-generation.ts';
 import { contextOf, globalOptions } from './context.ts';
 import { curlLine } from './curl.ts';
 import { dataDirWarning } from './data-dir-warning.ts';
@@ -70,6 +71,7 @@ async function serve(
 async function start(config: Config, options: { newDatabase: boolean }) {
   // This import is deferred, so that the other commands do not wait for it.
   const { startDaemon } = await import('../main.ts');
+  unbindThreadsFromFlag();
   try {
     return await startDaemon(config, {}, options);
   } catch (error) {

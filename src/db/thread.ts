@@ -1,6 +1,7 @@
 /** A database thread, as its client sees it: it starts the thread, opens databases in it, and delivers its messages. */
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../system/clock.ts';
+import { YOUNG_MEGABYTES } from '../system/thread/young-generation.ts';
 import { moduleBeside } from '../system/thread.ts';
 import { ThreadDatabase, type ThreadLink } from './thread-database.ts';
 import type {
@@ -56,7 +57,10 @@ export class DatabaseThread<Kind extends keyof OptionsOf> {
     kind: Kind,
     options: ThreadOptions,
   ): Promise<DatabaseThread<Kind>> {
-    const worker = new Worker(moduleBeside(import.meta.url, kind), { workerData: options });
+    const worker = new Worker(moduleBeside(import.meta.url, kind), {
+      workerData: options,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
+    });
     const thread = new DatabaseThread<Kind>(worker, clock);
     await thread.#ready.promise;
     return thread;

@@ -16,6 +16,7 @@ import type { Clock, Timer } from './clock.ts';
 import { errorMessage } from './errors.ts';
 import type { FromJobThread, ThreadOutcome, ToJobThread } from './killable-threads/serve.ts';
 import { RoundRobin } from './round-robin.ts';
+import { YOUNG_MEGABYTES } from './thread/young-generation.ts';
 
 export type KillableThreadsOptions = {
   /** URL of the module that the threads run. It calls `serveJobs`. */
@@ -59,12 +60,6 @@ export type JobOptions = {
 const SLOW_OWNER_MS = 10 * 60_000;
 /** Maximum number of slow owners that are remembered. Our own limit. */
 const MAX_SLOW_OWNERS = 10_000;
-
-/**
- * Maximum size of each thread's young generation, for short-lived objects. Node's default would give a busy thread
- * about 100 MB more.
- */
-const YOUNG_MEGABYTES = 16;
 
 /**
  * A thread with several jobs is asked this often whether its event loop still turns, and is ended after this many

@@ -12,9 +12,9 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 const run = promisify(execFile);
 const LAUNCHER = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
 
-/** Prints its pid, the size of its thread pool, the number of its memory arenas, and its arguments one a line. */
+/** Prints its pid, the size of its thread pool, the settings of its memory, and its arguments one a line. */
 const TALKING_NODE =
-  '#!/bin/sh\necho "$$"; echo "$UV_THREADPOOL_SIZE"; echo "$MALLOC_ARENA_MAX"; printf "%s\\n" "$@"\n';
+  '#!/bin/sh\necho "$$"; echo "$UV_THREADPOOL_SIZE"; echo "$MALLOC_ARENA_MAX $MALLOC_MMAP_THRESHOLD_ $MALLOC_TRIM_THRESHOLD_"; printf "%s\\n" "$@"\n';
 const PAST = new Date('2026-01-01T00:00:00Z');
 const LATER = new Date('2026-01-02T00:00:00Z');
 
@@ -44,10 +44,14 @@ function compile({ root, write }: ReturnType<typeof installation>): void {
 }
 
 async function launch(program: string, args: string[] = [], env: Record<string, string> = {}) {
-  const { POSTRIDER_UNUSED: _, UV_THREADPOOL_SIZE: __, MALLOC_ARENA_MAX: ___, ...own } = process.env;
+  const own = Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => name !== 'UV_THREADPOOL_SIZE' && !name.startsWith('MALLOC_'),
+    ),
+  );
   const { stdout } = await run(program, args, { cwd: tmpdir(), env: { ...own, ...env } });
-  const [pid, pool, arenas, heap, ...nodeArgs] = stdout.trimEnd().split('\n');
-  return { pid, pool, arenas, heap, nodeArgs };
+  const [pid, pool, memory, heap, ...nodeArgs] = stdout.trimEnd().split('\n');
+  return { pid, pool, memory, heap, nodeArgs };
 }
 
 test('runs the sources with a loader given by URL, from any folder and through symlinks', async () => {
@@ -123,11 +127,13 @@ test('bounds the memory arenas and the young generation, of the sources and of c
   const place = installation();
   const program = join(place.root, 'bin/postrider');
   const sources = await launch(program);
-  assert.deepEqual([sources.arenas, sources.heap], ['2', '--max-semi-space-size=16']);
-  assert.equal((await launch(program, [], { MALLOC_ARENA_MAX: '4' })).arenas, '4');
+  const expected = ['2 131072 131072', '--max-semi-space-size=16'];
+  assert.deepEqual([sources.memory, sources.heap], expected);
+  const own = { MALLOC_ARENA_MAX: '4', MALLOC_MMAP_THRESHOLD_: '65536', MALLOC_TRIM_THRESHOLD_: '1048576' };
+  assert.equal((await launch(program, [], own)).memory, '4 65536 1048576');
   compile(place);
   const compiled = await launch(program);
-  assert.deepEqual([compiled.arenas, compiled.heap], ['2', '--max-semi-space-size=16']);
+  assert.deepEqual([compiled.memory, compiled.heap], expected);
 });
 
 test('takes the Node of the system when none came with it, and refuses an old one by name', async () => {

@@ -9,6 +9,7 @@ import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
+import { unbindThreadsFromFlag } from '../../src/system/thread/young-generation.ts';
 import type { HostRequest, TestEvent } from './run-files.ts';
 
 /** Property tests try the same values in each run, so that a red test stays red. A date. */
@@ -24,6 +25,7 @@ if (!channel) throw new Error('test-host.ts runs as a child of run-files.ts');
 const runs = new Map<string, number>();
 let file = '';
 fc.configureGlobal({ seed: SEED });
+unbindThreadsFromFlag();
 
 // A test file is evaluated again each time it is run. The modules that it imports are shared. The first run has the plain
 // URL, because Node keeps compiled modules by their URL.

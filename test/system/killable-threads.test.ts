@@ -105,7 +105,7 @@ test('a job runs in a thread, and the next one in the same', async (t) => {
 
 test('the memory of a thread is limited, old and young', async (t) => {
   const { run } = openThreads(t, { heapMegabytes: 40 });
-  assert.equal(await run('room'), '40 and 16 MB');
+  assert.equal(await run('room'), '40 and 12 MB');
 });
 
 test('no more threads are started than there may be', async (t) => {

@@ -8,9 +8,8 @@ import type { MetricSnapshot } from '../metrics.ts';
 import type { CallAnswer, FromThread, ThreadStart, ToThread } from './messages.ts';
 import type { ThreadOptions, ThreadSystem } from './part.ts';
 import { WakeupRelay } from './wakeups.ts';
+import { YOUNG_MEGABYTES } from './young-generation.ts';
 
-/** Maximum size of the young generation, for short-lived objects. Node's default could add 100 MB. */
-const YOUNG_MEGABYTES = 16;
 /**
  * A thread reports every second that it is alive, once it has loaded its code. It is checked every 5 s, and is ended at
  * the seventh check in a row without a report, which also limits the time for loading. The checks are counted, because a
