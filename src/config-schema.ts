@@ -27,6 +27,8 @@ const listener = <Properties extends Record<string, TSchema>>(
 
 /** Maximum number of blocklists: each is asked about each client. Our own limit. */
 const MAX_DNSBL_ZONES = 10;
+/** Maximum score at which something can happen. Our own limit. */
+const MAX_SPAM_SCORE = 1_000;
 /** Maximum number of certificates. The files of each are looked at every few seconds. Our own limit. */
 const MAX_CERTIFICATES = 100;
 
@@ -134,6 +136,32 @@ export const configSchema = section('Postrider configuration', {
           'Blocklists in the DNS, such as [{ zone: zen.spamhaus.org }]. Mail of a client that one lists is refused; with "action: score" it only counts as a sign of spam. ' +
           '"answers" has the address blocks of the answers that count, for zones that combine several lists. Senders that a tenant has written to are exempt. ' +
           'Most lists have terms of use, and answer only to resolvers of your own.',
+      },
+    ),
+    spam: section('Limits of the score that says how much a message looks like spam.', {
+      flagAt: Type.Integer({
+        minimum: 1,
+        maximum: MAX_SPAM_SCORE,
+        default: 6,
+        description: 'Score from which a message is flagged. It is delivered nevertheless.',
+      }),
+      refuseAt: Type.Integer({
+        minimum: 0,
+        maximum: MAX_SPAM_SCORE,
+        default: 0,
+        description: 'Score from which a message is refused, such as 15. 0 refuses none.',
+      }),
+    }),
+    rspamd: section(
+      'An rspamd that judges messages. While it does not answer, the built-in signs of spam count.',
+      {
+        url: Type.String({
+          // An origin (RFC 6454 section 6.2), without a path.
+          pattern: '^$|^https?://(?:[A-Za-z0-9.-]+|\\[[0-9a-f:.]+\\])(?::[0-9]{1,5})?$',
+          default: '',
+          description:
+            'Address of its normal worker, such as http://127.0.0.1:11333. Every message for a tenant is sent there. Empty: none.',
+        }),
       },
     ),
     greylisting: section(

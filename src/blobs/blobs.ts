@@ -51,6 +51,8 @@ export type Blobs = {
    * @throws DamagedBlobError when its bytes are missing, incomplete, or were changed in the database
    */
   open(id: Id<'blob'>): Promise<BlobContent>;
+  /** Opens the bytes of a blob that was prepared and is not committed yet. */
+  openPrepared(row: BlobRow): Pick<BlobContent, 'sizeBytes' | 'chunks'>;
   /**
    * Writes bytes that can be made again to a file that is not part of any blob. The caller removes it.
    * @throws AppError unavailable, when the disk is full or the file cannot be written; any error of `pieces`
@@ -90,6 +92,7 @@ export function openBlobs(system: BlobSystem, owner: BlobOwner): Blobs {
       return { id, createdAt: now, ...stored };
     },
     open: (id) => openBlob(owner, id),
+    openPrepared: (row) => (row.data === null ? inFile(row, root) : inDatabase(row, bufferOf(row.data))),
     writeScratch: (pieces) => writeScratch(root, pieces).catch(report),
     async discard({ id, sha256, data }) {
       if (data !== null) return;

@@ -90,10 +90,7 @@ function fieldsOf({ envelope, auth, spam, ...message }: OperatorReceived): [stri
     ...(auth === null ? [] : verdictsOf(auth)),
     ['spam score', String(spam.score ?? '')],
     ['flagged', spam.flagged ? 'yes' : ''],
-    [
-      'reasons',
-      spam.reasons.map((reason) => (typeof reason === 'string' ? reason : JSON.stringify(reason))).join('; '),
-    ],
+    ['reasons', spam.reasons.join('; ')],
     ['processed', message.endedAt ?? 'not yet'],
     ['content deleted', message.contentDeletedAt ?? ''],
   ];

@@ -69,7 +69,7 @@ export type ReceivedMessageRow = {
   auth: string | null;
   /** Score of the message as spam; null when nothing judged it. */
   spamScore: number | null;
-  /** JSON list of the reasons for the score. */
+  /** JSON list of the reasons for the score (inbound/spam/signals.ts). */
   spamReasons: string;
   /** 1 when the message is marked as probable spam, or its sender's policy asks for that. */
   flagged: 0 | 1;

@@ -18,6 +18,7 @@ import type { ReceivedContent } from './content.ts';
 import type { ReceivedEnvelope } from './envelope.ts';
 import type { Judgement } from './judge.ts';
 import type { AcceptedRecipient } from './recipient.ts';
+import type { SpamVerdict } from './spam/judge.ts';
 import type { NewTask } from './tasks/store.ts';
 import { formatTrace } from './trace.ts';
 
@@ -32,6 +33,7 @@ type Build = {
   envelope: ReceivedEnvelope;
   content: ReceivedContent;
   judgement: Judgement;
+  spam: SpamVerdict;
   now: number;
 };
 
@@ -51,14 +53,12 @@ const MAX_FIELD_CHARACTERS = 998;
 const MAX_ANSWERED_EMAILS = 5;
 
 /** Returns the rows, one group for each tenant. */
-export async function buildRows(
-  app: Pick<App, 'config' | 'db'>,
-  { envelope, content, judgement, now }: Build,
-): Promise<ReceivedRows[]> {
+export async function buildRows(app: Pick<App, 'config' | 'db'>, build: Build): Promise<ReceivedRows[]> {
+  const { envelope, content, now } = build;
   const groups = Map.groupBy(envelope.recipients, ({ tenantId }) => tenantId);
   const rows: ReceivedRows[] = [];
   for (const [tenantId, recipients] of groups) {
-    const message = buildMessage(app, { envelope, content, judgement, now, tenantId, recipients });
+    const message = buildMessage(app, { ...build, tenantId, recipients });
     const tasks = buildTasks(message, recipients);
     message.emailId = await findAnswered(app, tenantId, content.fields);
     message.endedAt = tasks.length === 0 ? now : null;
@@ -75,10 +75,10 @@ type Group = Build & { tenantId: ReceivedMessageRow['tenantId']; recipients: rea
 
 function buildMessage(
   { config }: Pick<App, 'config'>,
-  { envelope, content: { blob, fields }, judgement, now, tenantId, recipients }: Group,
+  { envelope, content: { blob, fields }, judgement, spam, now, tenantId, recipients }: Group,
 ): ReceivedMessageRow {
   const { hostname } = config;
-  const { result, isFlagged, reasons } = judgement;
+  const { result } = judgement;
   const { client, sender, requireTls, utf8 } = envelope;
   const id = newId('in', now);
   const [only] = recipients;
@@ -105,9 +105,9 @@ function buildMessage(
     utf8: utf8 ? 1 : 0,
     trace,
     auth: result && JSON.stringify(result),
-    spamScore: null,
-    spamReasons: JSON.stringify(reasons),
-    flagged: isFlagged ? 1 : 0,
+    spamScore: spam.score,
+    spamReasons: JSON.stringify(spam.reasons),
+    flagged: spam.isFlagged ? 1 : 0,
     headerFrom: authorOf(result, fields),
     subject: textOf(decodeWords(fields.get('subject') ?? '')),
     messageId: textOf(/<([^<>\s]+)>/.exec(fields.get('message-id') ?? '')?.[1] ?? ''),

@@ -17,8 +17,9 @@ export type ReceivedContent = {
   fields: ReadonlyMap<string, string>;
 };
 
-/** Header fields that the row of a message needs. */
+/** Header fields that the row of a message and the signs of spam need. */
 const KEPT_FIELDS: ReadonlySet<string> = new Set([
+  'date',
   'from',
   'subject',
   'message-id',

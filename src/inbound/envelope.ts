@@ -1,6 +1,7 @@
 /** The envelope of a message while it is received, and what the client is answered. */
 import type { Reply, SmtpClient } from '../mail/smtp/server/session.ts';
 import type { AcceptedRecipient } from './recipient.ts';
+import type { Listing } from './sender/dnsbl.ts';
 
 export type ReceivedEnvelope = {
   /** The client that sent the message; undefined for mail of this installation itself. */
@@ -11,6 +12,8 @@ export type ReceivedEnvelope = {
   requireTls: boolean;
   /** At least one. */
   recipients: readonly AcceptedRecipient[];
+  /** Blocklists that have the client and count as signs of spam. */
+  listings: readonly Listing[];
 };
 
 /** Ends the receipt of a message with a refusal. */

@@ -3,12 +3,15 @@ import { isIPv6 } from 'node:net';
 import type { App } from '../app.ts';
 import { type Authenticator, createAuthenticator } from '../mail/auth/authenticator.ts';
 import { type ReturnAddressKey, returnAddressKeyOf } from '../queue/return-path.ts';
+import type { TargetGuard } from '../system/blocklist.ts';
 import { blockList } from '../system/blocklist.ts';
 import { createDns } from '../system/dns.ts';
+import { createFetch } from '../system/fetch.ts';
 import { createInboundMetrics, type InboundMetrics } from './metrics.ts';
 import { type Blocklists, createBlocklists } from './sender/dnsbl.ts';
 import { createGreylist, type Greylist } from './sender/greylist.ts';
 import { createSenderRates, type SenderRates } from './sender/rates.ts';
+import { createRspamd, type Rspamd } from './spam/rspamd.ts';
 
 export type InboundApp = App & {
   authenticator: Authenticator;
@@ -19,11 +22,17 @@ export type InboundApp = App & {
   blocklists: Blocklists;
   greylist: Greylist;
   senderRates: SenderRates;
+  /** Undefined when no rspamd is configured. */
+  rspamd: Rspamd | undefined;
 };
+
+/** The operator chooses the address of rspamd, which is often this machine. */
+const ANY_TARGET: TargetGuard = { allows: () => true, keepAllowed: (_host, addresses) => [...addresses] };
 
 /** Returns the app for received mail. The threads of its authenticator start when they are first needed. */
 export function createInboundApp(app: App): InboundApp {
   const { dns, inbound } = app.config;
+  const { url } = inbound.rspamd;
   const { clock, log, metrics } = app;
   const isTrustedRelay = createMatcher(inbound.trustedRelays);
   // Strangers decide how much is asked about them, so their questions must not use the slots and the cache of deliveries.
@@ -40,6 +49,10 @@ export function createInboundApp(app: App): InboundApp {
     blocklists: createBlocklists({ dns: strangersDns, clock, log, metrics }, inbound.dnsbl),
     greylist: createGreylist(app, inbound.greylisting),
     senderRates: createSenderRates(clock, isTrustedRelay),
+    rspamd:
+      url === ''
+        ? undefined
+        : createRspamd({ clock, log, metrics, fetch: createFetch(ANY_TARGET, app.dns) }, { url }),
   };
 }
 

@@ -15,9 +15,8 @@ import type { ReceivedEnvelope } from './envelope.ts';
 export type Judgement = {
   /** Results of authentication; null for mail of this installation itself. */
   result: AuthenticationResult | null;
+  /** True when the author's domain asks for the message to be treated as suspicious. */
   isFlagged: boolean;
-  /** Reasons for which the message is flagged. */
-  reasons: readonly string[];
 };
 
 /** The decision on a whole message. */
@@ -45,7 +44,7 @@ export function beginAuthentication(
   { client, sender, recipients }: ReceivedEnvelope,
 ): Authentication {
   if (!client) {
-    const judgement: Judgement = { result: null, isFlagged: false, reasons: [] };
+    const judgement: Judgement = { result: null, isFlagged: false };
     return { write() {}, decide: async () => ({ kind: 'accepted', judgement }), abort() {} };
   }
   const { address, helo = '' } = client;
@@ -56,7 +55,7 @@ export function beginAuthentication(
     write: (piece) => running.write(piece),
     async decide() {
       const result = await running.finish();
-      if (isAnswer) return { kind: 'accepted', judgement: { result, isFlagged: false, reasons: [] } };
+      if (isAnswer) return { kind: 'accepted', judgement: { result, isFlagged: false } };
       return decide(result, config.inbound.trustedSealers);
     },
     abort: () => running.abort(),
@@ -66,10 +65,8 @@ export function beginAuthentication(
 function decide(result: AuthenticationResult, trustedSealers: readonly string[]): Decision {
   const verdict = judgeMessage(result, { trustedSealers });
   switch (verdict.kind) {
-    case 'accept': {
-      const reasons = verdict.isFlagged ? [verdict.reason] : [];
-      return { kind: 'accepted', judgement: { result, isFlagged: verdict.isFlagged, reasons } };
-    }
+    case 'accept':
+      return { kind: 'accepted', judgement: { result, isFlagged: verdict.isFlagged } };
     case 'refuse':
     case 'defer': {
       const { code, status, text } = verdict;

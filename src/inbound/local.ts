@@ -24,7 +24,14 @@ export function createLocalReceiver(app: LocalApp): LocalReceiver {
       else refused.set(address, { phase: 'rcpt', ...decision.reply });
     }
     if (accepted.length === 0) return recipients.flatMap((address) => refused.get(address) ?? []);
-    const envelope = { client: undefined, sender, utf8: false, requireTls: false, recipients: accepted };
+    const envelope = {
+      client: undefined,
+      sender,
+      utf8: false,
+      requireTls: false,
+      recipients: accepted,
+      listings: [],
+    };
     const answer = await receive(app, envelope, bytes());
     return recipients.map((address) => refused.get(address) ?? answer);
   };

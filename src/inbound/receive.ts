@@ -15,12 +15,14 @@ import { type ReceivedEnvelope, RefusedMessage } from './envelope.ts';
 import { beginAuthentication, type Decision } from './judge.ts';
 import type { InboundMetrics } from './metrics.ts';
 import type { SenderRates } from './sender/rates.ts';
+import { judgeSpam, type SpamApp } from './spam/judge.ts';
 
-export type ReceiveApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'guards' | 'log' | 'wakeups'> & {
-  inboundMetrics: InboundMetrics;
-  authenticator: Pick<Authenticator, 'begin'>;
-  senderRates: SenderRates;
-};
+export type ReceiveApp = SpamApp &
+  Pick<App, 'db' | 'guards' | 'wakeups'> & {
+    inboundMetrics: InboundMetrics;
+    authenticator: Pick<Authenticator, 'begin'>;
+    senderRates: SenderRates;
+  };
 
 /** Stands for this installation in the log and among those who share memory. */
 const LOCAL = 'local';
@@ -49,8 +51,14 @@ export async function receiveMessage(
       return decision.reply;
     }
     const { judgement } = decision;
+    const judged = await judgeSpam(app, { envelope, content, judgement });
+    if (judged.kind === 'refused') {
+      await app.blobs.discard(content.blob);
+      return judged.reply;
+    }
+    const { spam } = judged;
     const groups = await discardOnRefusal(app.blobs, [content.blob], async () => {
-      const rows = await buildRows(app, { envelope, content, judgement, now: app.clock.now() });
+      const rows = await buildRows(app, { envelope, content, judgement, spam, now: app.clock.now() });
       await app.db.commit(acceptReceived, { blob: content.blob, groups: rows });
       return rows;
     });

@@ -67,9 +67,14 @@ export function createInboundSession(app: SessionApp): Session {
     async data(body, client) {
       if (app.disk.isBelowReserve) throw overloadRefusal('disk_reserve');
       const { address = '', utf8 = false, requireTls = false } = sender ?? {};
+      const listings = checks.listings();
       const reply =
         app.senderRates.refuseKnown({ address: client.address, sender: address }) ??
-        (await receiveMessage(app, { client, sender: address, utf8, requireTls, recipients }, body));
+        (await receiveMessage(
+          app,
+          { client, sender: address, utf8, requireTls, recipients, listings },
+          body,
+        ));
       app.inboundMetrics.judged(reply.code);
       if (reply.code >= 400) {
         const to = recipients.map((recipient) => recipient.address);

@@ -4,6 +4,7 @@
  * that hangs would otherwise delay all other requests to the same host. Callers bound the number of concurrent
  * requests, since they know the tenant of each.
  */
+import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import type { TargetGuard } from './blocklist.ts';
 import type { Dns } from './dns.ts';
@@ -14,7 +15,8 @@ export type HttpRequest = {
   method: 'GET' | 'POST';
   url: string;
   headers: Readonly<Record<string, string>>;
-  body?: string | Uint8Array;
+  /** The length of a stream stands in the header `content-length`. The caller destroys the stream. */
+  body?: string | Uint8Array | Readable;
   /** Time limit from the first packet, or the first question to DNS, to the last byte of the answer. */
   timeoutMs: number;
   /** Maximum size of the response body. The rest is cut off. */

@@ -128,7 +128,12 @@ test('a message is shown with its envelope, verdicts, recipients and tasks', asy
   const due = clock.now() + 60_000;
   const id = await receive({
     routeIds: [routeId],
-    row: { auth: JSON.stringify(auth), flagged: 1, spamScore: 6, spamReasons: '["No signature"]' },
+    row: {
+      auth: JSON.stringify(auth),
+      flagged: 1,
+      spamScore: 6,
+      spamReasons: '[{"name":"spf_fail","points":2}]',
+    },
     task: { state: 'pending', dueAt: due, responseStatus: 503, error: 'The receiver answered 503' },
   });
   const { output } = await run(['show', id]);
@@ -144,7 +149,7 @@ test('a message is shown with its envelope, verdicts, recipients and tasks', asy
     'reverse dns +pass \\(mail\\.sender\\.example\\)',
     'spam score +6',
     'flagged +yes',
-    'reasons +No signature',
+    'reasons +spf_fail 2',
     `Sales@shop\\.example +post +${routeId}`,
     `tsk_\\w+ +post +${routeId} +pending +1 +${new Date(due).toISOString()} +503 +The receiver answered 503`,
   ])

@@ -65,8 +65,8 @@ test('a message is on disk with everything about it when the client is told 250'
     requireTls: 0,
     utf8: 0,
     auth: JSON.stringify(PASS),
-    spamScore: null,
-    spamReasons: '[]',
+    spamScore: 1.5,
+    spamReasons: '[{"name":"missing_date","points":1.5}]',
     flagged: 0,
     headerFrom: 'ann@sender.example',
     subject: 'Grüße',
@@ -305,7 +305,8 @@ test('signatures are verified over the original bytes, and the verdict decides',
   await world.clock.advance(1);
   assert.match(await send(), /^250/);
   const { flagged, spamReasons } = await lastMessage();
-  assert.deepEqual([flagged, spamReasons], [1, '["no"]']);
+  assert.equal(flagged, 1);
+  assert.match(spamReasons, /dmarc_quarantine/);
   knobs.result = PASS;
 });
 

@@ -106,10 +106,24 @@ function shapeOf(value: unknown, name = ''): unknown {
 async function makeReceivedEvent(): Promise<void> {
   const { app, tenantId } = spool;
   const recipient = { kind: 'post', targetId: 'rt_1', tenantId, address: 'info@example.com' } as const;
-  const envelope = { client: undefined, sender: '', utf8: false, requireTls: false, recipients: [recipient] };
+  const envelope = {
+    client: undefined,
+    sender: '',
+    utf8: false,
+    requireTls: false,
+    recipients: [recipient],
+    listings: [],
+  };
   const authenticator = { begin: () => assert.fail('mail of this installation is not authenticated') };
   const senderRates = createSenderRates(app.clock, () => false);
-  const receiveApp = { ...app, authenticator, inboundMetrics: createInboundMetrics(app), senderRates };
+  const receiveApp = {
+    ...app,
+    authenticator,
+    inboundMetrics: createInboundMetrics(app),
+    senderRates,
+    rspamd: undefined,
+    isTrustedRelay: () => false,
+  };
   await receiveMessage(receiveApp, envelope, body());
 }
 

@@ -117,8 +117,13 @@ export const receivedSchema = Type.Object(
       { description: 'Results of authentication (RFC 8601).' },
     ),
     spam: Type.Object({
-      score: Type.Union([Type.Number(), Type.Null()]),
-      flagged: Type.Boolean(),
+      score: Type.Union([Type.Number(), Type.Null()], {
+        description: 'How much the message looks like spam; null when it was not judged.',
+      }),
+      flagged: Type.Boolean({ description: 'True when the message is probably spam.' }),
+      reasons: Type.Array(Type.Object({ name: Type.String(), points: Type.Number() }), {
+        description: 'What the score consists of.',
+      }),
     }),
     truncated: Type.Boolean({
       description: 'True when the message could not be taken apart, or its text is cut.',
@@ -155,7 +160,7 @@ export const receivedSchema = Type.Object(
           helo: 'mail.example.org',
         },
         auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass', dkimDomains: ['example.org'] },
-        spam: { score: 0.4, flagged: false },
+        spam: { score: 1.5, flagged: false, reasons: [{ name: 'missing_date', points: 1.5 }] },
         truncated: false,
         autoSubmitted: false,
         emailId: 'em_01khq3z4a2n7d5x8k3r6w1t9hb',

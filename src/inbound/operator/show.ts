@@ -4,6 +4,7 @@ import type { AuthenticationResult } from '../../mail/auth/result.ts';
 import { isoTime } from '../../system/clock.ts';
 import { isoTimeOrNull } from '../../webhooks/schemas.ts';
 import type { ReceivedSummary } from '../messages/store.ts';
+import type { SpamReason } from '../spam/signals.ts';
 import type { TaskCount } from './store.ts';
 
 /** A message in the list. `tasks` counts what is done with it. */
@@ -48,7 +49,9 @@ export function showDetails({ message, recipients, tasks }: Details) {
     spam: {
       score: message.spamScore,
       flagged: message.flagged === 1,
-      reasons: JSON.parse(message.spamReasons) as unknown[],
+      reasons: (JSON.parse(message.spamReasons) as SpamReason[]).map(
+        ({ name, points }) => `${name} ${points}`,
+      ),
     },
     recipients: recipients.map(({ address, kind, targetId }) => ({ address, kind, targetId })),
     tasks: tasks.map(showTask),

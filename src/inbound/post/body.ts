@@ -7,6 +7,7 @@ import type { EmailRow } from '../../db/tables.ts';
 import type { MessageContent } from '../../mail/message/parse/parser.ts';
 import { isoTime } from '../../system/clock.ts';
 import { isoTimeOrNull } from '../../webhooks/schemas.ts';
+import type { SpamReason } from '../spam/signals.ts';
 import { type Authentication, readAuthentication } from './authentication.ts';
 import { isAutoSubmitted } from './auto-submitted.ts';
 import { headersObject, traceFields } from './headers.ts';
@@ -46,7 +47,7 @@ export type MessageFields = {
   receivedAt: string;
   envelope: { from: string; to: string[]; remoteIp: string; helo: string | null };
   auth: Authentication;
-  spam: { score: number | null; flagged: boolean };
+  spam: { score: number | null; flagged: boolean; reasons: SpamReason[] };
   rawHeaders: { name: string; value: string }[];
   truncated: boolean;
   rawUrl: string | null;
@@ -156,7 +157,11 @@ export function showMessage({ message, recipients, content, linkTo }: PostedMess
     receivedAt: isoTime(message.createdAt),
     envelope: { from: message.sender, to, remoteIp: message.remoteAddress, helo: message.helo },
     auth: readAuthentication(message.auth),
-    spam: { score: message.spamScore, flagged: message.flagged === 1 },
+    spam: {
+      score: message.spamScore,
+      flagged: message.flagged === 1,
+      reasons: JSON.parse(message.spamReasons) as SpamReason[],
+    },
     rawHeaders: fields.map(({ name, value }) => ({ name, value })),
     truncated: isCut,
     rawUrl: isCut ? linkTo(0) : null,

@@ -37,7 +37,7 @@ export function sampleBody({ address }: Pick<InboundRouteRow, 'address'>, nowMs:
     // The address is of a range that is reserved for documentation.
     envelope: { from: 'sam@example.org', to: [to], remoteIp: '192.0.2.1', helo: 'mail.example.org' },
     auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass', dkimDomains: ['example.org'] },
-    spam: { score: 0, flagged: false },
+    spam: { score: 0, flagged: false, reasons: [] },
     rawHeaders: [
       { name: 'From', value: FROM },
       { name: 'To', value: to },

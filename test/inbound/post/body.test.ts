@@ -92,6 +92,7 @@ test('the body has the fields of the specification first, then what we add', asy
     trace: 'Return-Path: <ann@sender.example>\r\n',
     auth: JSON.stringify(auth),
     spamScore: 1.5,
+    spamReasons: '[{"name":"missing_date","points":1.5}]',
     flagged: 1,
   });
   assert.ok(sizeBytes > 0);
@@ -136,7 +137,7 @@ test('the body has the fields of the specification first, then what we add', asy
       helo: 'mail.sender.example',
     },
     auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass', dkimDomains: ['sender.example'] },
-    spam: { score: 1.5, flagged: true },
+    spam: { score: 1.5, flagged: true, reasons: [{ name: 'missing_date', points: 1.5 }] },
     truncated: false,
     rawUrl: null,
     emailId: 'em_01khq3z4a2n7d5x8k3r6w1t9hb',

@@ -14,7 +14,8 @@ const HOUR = 60 * MINUTE;
 
 const TEXT = 'From: Ann <ann@sender.example>\r\nTo: sales@shop.example\r\nSubject: Hello\r\n\r\nHi\r\n';
 
-const bodyOf = (post: HttpRequest | undefined) => JSON.parse(Buffer.from(post?.body ?? '').toString());
+const bodyOf = (post: HttpRequest | undefined) =>
+  JSON.parse(Buffer.from(post?.body instanceof Uint8Array ? post.body : '').toString());
 const ended = (world: PostWorld) => async () =>
   (await world.tasks()).every(({ endedAt }) => endedAt !== null);
 
