@@ -22,7 +22,7 @@ export type InboundApp = App & {
   blocklists: Blocklists;
   greylist: Greylist;
   senderRates: SenderRates;
-  /** Undefined when no rspamd is configured. */
+  /** The rspamd of the configuration; undefined when it names none. */
   rspamd: Rspamd | undefined;
 };
 

@@ -10,9 +10,9 @@ import type { Judgement } from '../judge.ts';
 import type { Rspamd, RspamdVerdict } from './rspamd.ts';
 import { findSignals, type SpamReason } from './signals.ts';
 
-/** What is stored about a message as spam. */
+/** The result that is stored with a message. */
 export type SpamVerdict = {
-  /** Null for a message that was not judged. */
+  /** Sum of the points; null for a message that was not judged. */
   score: number | null;
   reasons: readonly SpamReason[];
   isFlagged: boolean;
@@ -22,7 +22,7 @@ type SpamDecision = { kind: 'accepted'; spam: SpamVerdict } | { kind: 'refused';
 
 export type SpamApp = Pick<App, 'blobs' | 'config' | 'clock' | 'log' | 'metrics'> & {
   isTrustedRelay: (address: string) => boolean;
-  /** Undefined when no rspamd is configured. */
+  /** The rspamd of the configuration; undefined when it names none. */
   rspamd: Rspamd | undefined;
 };
 

@@ -54,10 +54,11 @@ const SYMBOL_NAME = /^[A-Za-z0-9_]{1,64}$/;
 
 /** Returns the client of the rspamd at `url`, which has no path. */
 export function createRspamd(
-  { clock, log, metrics, fetch }: RspamdApp,
+  app: RspamdApp,
   { url, timeoutMs = TIMEOUT_MS }: { url: string; timeoutMs?: number },
 ): Rspamd {
-  const results = metrics.counter('inbound_rspamd_total', 'Messages that rspamd was asked about.', [
+  const { clock, log } = app;
+  const results = app.metrics.counter('inbound_rspamd_total', 'Messages that rspamd was asked about.', [
     'result',
   ]);
   const slots = new Shares(MAX_CHECKS, { perFree: HELD_PER_FREE });
@@ -67,14 +68,16 @@ export function createRspamd(
     const body = Readable.from(message.chunks());
     // A request that ends early destroys the stream with its error, which is the error of the request too.
     body.on('error', () => {});
-    const response = await fetch({
-      method: 'POST',
-      url: new URL('/checkv2', url).href,
-      headers: { ...headersOf(message), 'content-length': String(message.sizeBytes) },
-      body,
-      timeoutMs,
-      maxResponseBytes: MAX_ANSWER_BYTES,
-    }).finally(() => body.destroy());
+    const response = await app
+      .fetch({
+        method: 'POST',
+        url: new URL('/checkv2', url).href,
+        headers: { ...headersOf(message), 'content-length': String(message.sizeBytes) },
+        body,
+        timeoutMs,
+        maxResponseBytes: MAX_ANSWER_BYTES,
+      })
+      .finally(() => body.destroy());
     if (response.status !== 200) throw new Error(`rspamd answered ${response.status}`);
     if (response.truncated) throw new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`);
     return readAnswer(response.body.toString());
