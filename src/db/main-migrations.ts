@@ -26,6 +26,7 @@ import { routePosting } from './migrations/0032-route-posting.ts';
 import { receiving } from './migrations/0033-receiving.ts';
 import { forwarding } from './migrations/0034-forwarding.ts';
 import { greylisting } from './migrations/0036-greylisting.ts';
+import { installationMail } from './migrations/0039-installation-mail.ts';
 
 export const MAIN_MIGRATIONS: readonly Migration[] = [
   initial,
@@ -54,4 +55,5 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   receiving,
   forwarding,
   greylisting,
+  installationMail,
 ];

@@ -11,7 +11,7 @@ import { bounceDomain } from '../domains/records.ts';
 import { addressKey } from '../mail/address.ts';
 import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
-import { hasRoomFor } from '../tenants/stored-mail/store.ts';
+import { hasInstallationRoomFor, hasRoomFor } from '../tenants/stored-mail/store.ts';
 import { findRoute, findSharedRoute } from './routes/store.ts';
 import { unsubscribeTarget } from './unsubscribe/target.ts';
 
@@ -49,6 +49,14 @@ const TAG_SEPARATOR = '+';
 /** Local parts that every domain with mail has (RFC 5321 section 4.5.1, RFC 2142 section 4). */
 const OPERATOR_NAMES: ReadonlySet<string> = new Set(['postmaster', 'abuse']);
 
+/**
+ * Maximum size of the received mail that the installation itself stores, in MB, and of this mail when another message to the
+ * postmaster arrives. Anybody can write to the postmaster; bounces and complaints, which need a token, keep the other half. Our
+ * own limits.
+ */
+export const MAX_INSTALLATION_MEGABYTES = 2_048;
+export const MAX_POSTMASTER_MEGABYTES = MAX_INSTALLATION_MEGABYTES / 2;
+
 /** The kinds of recipients, in the order of precedence. */
 const RESOLVERS: readonly Resolver[] = [
   resolveReturnAddress,
@@ -74,11 +82,20 @@ export async function decideRecipient(
     const text = `<${address}>: there is no such recipient here`;
     return { kind: 'refused', reply: { code: 550, status: '5.1.1', text } };
   }
-  const { tenantId } = resolved;
-  if (tenantId === null || (await hasRoomFor(app.db.read, tenantId, sizeBytes)))
+  if (await hasRoom(app, resolved, sizeBytes))
     return { kind: 'accepted', recipient: { ...resolved, address } };
   const text = `<${address}>: the recipient has no space for more mail`;
   return { kind: 'refused', reply: { code: 452, status: '4.2.2', text } };
+}
+
+function hasRoom(
+  { db }: RecipientApp,
+  { kind, tenantId }: Resolved,
+  sizeBytes: number | undefined,
+): Promise<boolean> {
+  if (tenantId !== null) return hasRoomFor(db.read, tenantId, sizeBytes);
+  const megabytes = kind === 'postmaster' ? MAX_POSTMASTER_MEGABYTES : MAX_INSTALLATION_MEGABYTES;
+  return hasInstallationRoomFor(db.read, megabytes, sizeBytes);
 }
 
 async function resolveRecipient(app: RecipientApp, address: string): Promise<Resolved | undefined> {

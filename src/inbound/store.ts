@@ -51,7 +51,7 @@ const insertRecipient = statement((db, param: Param<ReceivedRecipientRow>) =>
 
 /**
  * Stores a received message with its recipients, as part of the write that accepts it. Its size counts against the limit of its
- * tenant until its content is deleted.
+ * tenant, or of the installation, until its content is deleted.
  */
 export async function insertReceived(
   tx: Tx,
@@ -61,7 +61,7 @@ export async function insertReceived(
   await insert.all(tx, message);
   for (const recipient of recipients) await insertRecipient.all(tx, recipient);
   const { tenantId, sizeBytes } = message;
-  if (tenantId !== null) await addStoredBytes(tx, tenantId, sizeBytes);
+  await addStoredBytes(tx, tenantId, sizeBytes);
 }
 
 const byId = statement((db, param: Param<{ id: MessageId }>) =>
@@ -142,7 +142,7 @@ export const expireReceivedContent = defineWrite(
     const files: StoredBytes[] = [];
     for (const { id, blobId, tenantId, sizeBytes } of rows) {
       await clearContent.all(tx, { id, now: expiry.now });
-      if (tenantId !== null) await subtractStoredBytes(tx, tenantId, sizeBytes);
+      await subtractStoredBytes(tx, tenantId, sizeBytes);
       if (blobId === null || (await naming.first(tx, { blobId }))) continue;
       const file = await emptyBlob(tx, blobId);
       if (file) files.push(file);

@@ -10,6 +10,7 @@ import { initial } from '../../src/db/migrations/0001-initial.ts';
 import { returnPath } from '../../src/db/migrations/0008-return-path.ts';
 import { receiving } from '../../src/db/migrations/0033-receiving.ts';
 import { forwarding } from '../../src/db/migrations/0034-forwarding.ts';
+import { installationMail } from '../../src/db/migrations/0039-installation-mail.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { readRows } from '../support/database-rows.ts';
 import { writePreviousVersion } from '../support/previous-version.ts';
@@ -202,4 +203,26 @@ test('the tenant of the installation is added, and a tenant that has its name al
     assert.deepEqual(names.slice(1), taken ? [['ten_a', 'installation']] : []);
     database.close();
   }
+});
+
+test('mail that the installation has received before it was counted counts', () => {
+  const database = openEmpty();
+  migrate(
+    database,
+    NOW,
+    MAIN_MIGRATIONS.filter(({ id }) => id < installationMail.id),
+  );
+  const columns =
+    '(id, tenantId, sizeBytes, sender, remoteAddress, requireTls, utf8, trace, spamReasons, flagged, createdAt, contentDeletedAt)';
+  for (const [id, sizeBytes, deletedAt] of [
+    ['in_a', 10, null],
+    ['in_b', 200, null],
+    ['in_c', 3_000, NOW],
+  ])
+    database
+      .prepare(`INSERT INTO receivedMessages ${columns} VALUES (?, NULL, ?, '', '', 0, 0, '', '[]', 0, 0, ?)`)
+      .run(id, sizeBytes, deletedAt);
+  migrate(database, NOW);
+  assert.deepEqual(database.prepare('SELECT * FROM storedMail').raw().all(), [[INSTALLATION_TENANT, 210]]);
+  database.close();
 });

@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decideRecipient } from '../../src/inbound/recipient.ts';
+import {
+  decideRecipient,
+  MAX_INSTALLATION_MEGABYTES,
+  MAX_POSTMASTER_MEGABYTES,
+} from '../../src/inbound/recipient.ts';
 import { bounceLocalPart, complaintLocalPart, feedbackLoopLocalPart } from '../../src/queue/return-path.ts';
+import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
+import { storeBytesOf } from '../tenants/stored-mail/fixtures.ts';
 import { openMailWorld } from './mail-world.ts';
 
 const world = await openMailWorld();
 const { app } = world;
 
 /** Returns the kind and target of a recipient, or the code and status of its refusal. */
-async function decide(address: string): Promise<string> {
-  const decision = await decideRecipient(app, address, undefined);
+async function decide(address: string, sizeBytes?: number): Promise<string> {
+  const decision = await decideRecipient(app, address, sizeBytes);
   if (decision.kind === 'refused') return `${decision.reply.code} ${decision.reply.status}`;
   return `${decision.recipient.kind} ${decision.recipient.targetId}`;
 }
@@ -98,4 +104,23 @@ test('the routes of the sandbox domain receive mail without a verified domain', 
   assert.equal(await decide('try@sandbox.mx.postrider.example'), `post ${route}`);
   assert.equal(await decide('try+tag@sandbox.mx.postrider.example'), `post ${route}`);
   assert.equal(await decide('other@sandbox.mx.postrider.example'), UNKNOWN);
+});
+
+test('mail to the postmaster fills its half of the space of the installation, and leaves the other to bounces', async () => {
+  const emailId = `em_${'0'.repeat(25)}1` as const;
+  const bounce = `${bounceLocalPart(app.returnAddressKey, { emailId, attemptedAt: app.clock.now() })}@bounce.mx.postrider.example`;
+  const postmaster = 'postmaster@mx.postrider.example';
+  const full = '452 4.2.2';
+  const store = (megabytes: number, bytes: number) =>
+    storeBytesOf(world.test)(INSTALLATION_TENANT, megabytes * 1024 * 1024 + bytes);
+  store(MAX_POSTMASTER_MEGABYTES, -1_000);
+  assert.equal(await decide(postmaster, 1_000), 'postmaster mx.postrider.example');
+  assert.equal(await decide(postmaster, 1_001), full);
+  assert.equal(await decide(bounce, 1_001), `bounce ${emailId}`);
+  store(MAX_POSTMASTER_MEGABYTES, 0);
+  assert.equal(await decide(postmaster), full);
+  assert.equal(await decide(bounce), `bounce ${emailId}`);
+  store(MAX_INSTALLATION_MEGABYTES, 0);
+  assert.equal(await decide(bounce), full);
+  store(0, 0);
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { receivedSteps } from '../../src/inbound/expire.ts';
+import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { type ReceivedWorld, shareReceivedWorld } from './received-world.ts';
 
 const inWorld = shareReceivedWorld();
@@ -13,12 +14,13 @@ async function count({ side }: ReceivedWorld) {
   const stored = await side
     .selectFrom('receivedMessages')
     .select(['tenantId', (select) => select.fn.sum<number>('sizeBytes').as('bytes')])
-    .where('tenantId', 'is not', null)
     .where('contentDeletedAt', 'is', null)
     .groupBy('tenantId')
     .execute();
   const byTenant = (rows: readonly { tenantId: string | null; bytes: number }[]) =>
-    Object.fromEntries(rows.flatMap(({ tenantId, bytes }) => (bytes === 0 ? [] : [[tenantId, bytes]])));
+    Object.fromEntries(
+      rows.flatMap(({ tenantId, bytes }) => (bytes === 0 ? [] : [[tenantId ?? INSTALLATION_TENANT, bytes]])),
+    );
   return { counted: byTenant(counted), stored: byTenant(stored) };
 }
 
@@ -38,7 +40,7 @@ test('each tenant stores what its messages add up to, until their content is del
     await world.receive([{ kind: 'forward' }], { sizeBytes: 3_000 });
     await world.receive([], { sizeBytes: 40_000, tenantId: other, endedAt });
     await world.receive([], { sizeBytes: 500_000, tenantId: null, endedAt });
-    await expect({ [own]: 3_210, [other]: 40_000 });
+    await expect({ [own]: 3_210, [other]: 40_000, [INSTALLATION_TENANT]: 500_000 });
     const steps = receivedSteps(world.test.app);
     const expire = async () => {
       for (const step of steps) await step.expire(clock.now(), { after: '', rows: 50 });

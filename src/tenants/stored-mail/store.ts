@@ -7,6 +7,10 @@ import type { StoredMailRow } from '../../db/inbound-tables.ts';
 import type { Tx } from '../../db/operation.ts';
 import { constant, type Param, statement } from '../../db/statement.ts';
 import type { TenantRow } from '../../db/tables.ts';
+import { INSTALLATION_TENANT } from '../installation.ts';
+
+/** The owner of mail: a tenant, or null for the installation itself. */
+type Owner = TenantRow['id'] | null;
 
 /** Unit of the limit in a plan. */
 export const BYTES_PER_MEGABYTE = 1024 * 1024;
@@ -23,13 +27,13 @@ const upsertBytes = statement((db, param: Param<StoredMailRow>) =>
 );
 
 /** Counts mail that the calling write stores. The limit does not apply here: it is checked before mail is accepted. */
-export async function addStoredBytes(tx: Tx, tenantId: TenantRow['id'], bytes: number): Promise<void> {
-  await upsertBytes.all(tx, { tenantId, bytes });
+export async function addStoredBytes(tx: Tx, owner: Owner, bytes: number): Promise<void> {
+  await upsertBytes.all(tx, { tenantId: owner ?? INSTALLATION_TENANT, bytes });
 }
 
 /** Counts mail that the calling write removes. `bytes` is what `addStoredBytes` was given for the same mail. */
-export async function subtractStoredBytes(tx: Tx, tenantId: TenantRow['id'], bytes: number): Promise<void> {
-  await upsertBytes.all(tx, { tenantId, bytes: -bytes });
+export async function subtractStoredBytes(tx: Tx, owner: Owner, bytes: number): Promise<void> {
+  await addStoredBytes(tx, owner, -bytes);
 }
 
 const storedAndLimit = statement((db, param: Param<{ tenantId: TenantRow['id'] }>) =>
@@ -48,9 +52,19 @@ const storedAndLimit = statement((db, param: Param<{ tenantId: TenantRow['id'] }
 export async function hasRoomFor(tx: Tx, tenantId: TenantRow['id'], sizeBytes = 0): Promise<boolean> {
   const row = await storedAndLimit.first(tx, { tenantId });
   if (!row) return false;
-  const { storedMegabytes, bytes } = row;
-  if (storedMegabytes === null) return true;
-  const limit = storedMegabytes * BYTES_PER_MEGABYTE;
-  const used = bytes ?? 0;
-  return used < limit && used + sizeBytes <= limit;
+  return row.storedMegabytes === null || fits(row.bytes, { megabytes: row.storedMegabytes, sizeBytes });
+}
+
+/** Returns true when the mail of the installation itself, with another message, stays within a limit. Sizes are as for `hasRoomFor`. */
+export async function hasInstallationRoomFor(tx: Tx, megabytes: number, sizeBytes = 0): Promise<boolean> {
+  const row = await storedAndLimit.first(tx, { tenantId: INSTALLATION_TENANT });
+  return fits(row?.bytes ?? null, { megabytes, sizeBytes });
+}
+
+function fits(
+  used: number | null,
+  { megabytes, sizeBytes }: { megabytes: number; sizeBytes: number },
+): boolean {
+  const limit = megabytes * BYTES_PER_MEGABYTE;
+  return (used ?? 0) < limit && (used ?? 0) + sizeBytes <= limit;
 }
