@@ -9,6 +9,7 @@ import { openReading } from './connection.ts';
 import { kyselyOn } from './dialect.ts';
 import type { StartedInstallation } from './installation/session.ts';
 import type { Read } from './operation.ts';
+import type { TableChanges } from './table-changes.ts';
 import type { Tables } from './tables.ts';
 import type { ThreadConnection } from './thread-access.ts';
 import type { WritingOptions } from './thread-messages.ts';
@@ -43,6 +44,8 @@ export type Database<Schema> = Access<Schema> & {
 export type Db = Database<Tables> & {
   /** The identity of this database, and what the start found out about it and its data directory. */
   readonly installation: StartedInstallation;
+  /** Counts the changes of tables, so that answers can be kept in memory (db/kept-answers.ts). */
+  readonly changes: Pick<TableChanges, 'count'>;
 };
 
 type DatabaseOptions = Omit<WritingOptions, 'nowMs'> & {

@@ -7,6 +7,7 @@ import { type Db, openDatabase } from './database.ts';
 import { reportInstallation } from './installation/report.ts';
 import { lockDirectory } from './lock.ts';
 import { MAIN_MIGRATIONS } from './main-migrations.ts';
+import { TableChanges } from './table-changes.ts';
 import type { Tables } from './tables.ts';
 import { startDatabaseThreads } from './threads.ts';
 
@@ -54,12 +55,14 @@ async function openLocked(
     readers,
     crashAt,
   });
+  const changes = new TableChanges();
   try {
     const { database, installation } = await openDatabase<Tables>(system, threads, {
       file: join(options.directory, 'postrider.db'),
       synchronous: options.synchronous,
       migrations: MAIN_MIGRATIONS,
       installation: { newDatabase: options.newDatabase ?? false },
+      changes: changes.memory,
       onDiskFull: options.onDiskFull,
     });
     if (!installation) throw new Error('the main database was opened without its installation');
@@ -67,6 +70,7 @@ async function openLocked(
     const closeDatabase = database.close;
     return Object.assign(database, {
       installation,
+      changes,
       async close() {
         await closeDatabase();
         await threads.close();

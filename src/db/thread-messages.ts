@@ -29,6 +29,8 @@ export type WritingOptions = {
    * operator wants a new one where there is none.
    */
   installation?: { newDatabase: boolean };
+  /** Memory of the TableChanges that the writer counts in. Only the main database has the tables. */
+  changes?: SharedArrayBuffer;
 };
 
 /** One operation to run. `sizeBytes` is the size of its input, as db/input-bytes.ts counts it. */

@@ -17,6 +17,7 @@ import { advanceInstallation } from './installation/store.ts';
 import { migrate } from './migrate.ts';
 import { crashPointOf, priorityOf } from './operation.ts';
 import { endOnBrokenStorage } from './storage-failure.ts';
+import { TableChanges } from './table-changes.ts';
 import type { Answer, Request, WritingOptions } from './thread-messages.ts';
 import { WaitingWrites } from './waiting-writes.ts';
 import { createGroupCommit, type Reach } from './write-group.ts';
@@ -31,6 +32,7 @@ export class WriterDatabase {
   readonly #connection: Database;
   readonly #installation: InstallationSession | undefined;
   readonly #commitGroup: (group: readonly Request[]) => Promise<Answer[]>;
+  readonly #countChanges: (() => void) | undefined;
   readonly #waiting = new WaitingWrites<WaitingRequest>(priorityOf);
 
   /**
@@ -51,6 +53,7 @@ export class WriterDatabase {
       this.#connection.close();
       throw error;
     }
+    this.#countChanges = options.changes && new TableChanges(options.changes).watch(this.#connection);
     this.#commitGroup = createGroupCommit(this.#connection, kyselyOn<unknown>(this.#connection), {
       reach: this.#createReach(crashPoint),
       clock: realClock,
@@ -124,6 +127,7 @@ export class WriterDatabase {
 
   #createReach(crashPoint: CrashPoint): Reach {
     return (group, moment) => {
+      if (moment === 'afterCommit') this.#countChanges?.();
       for (const { operation } of group) {
         const point = crashPointOf(operation, moment);
         if (point !== undefined) crashPoint(point);

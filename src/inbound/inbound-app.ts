@@ -7,6 +7,7 @@ import type { TargetGuard } from '../system/blocklist.ts';
 import { blockList } from '../system/blocklist.ts';
 import { createDns } from '../system/dns.ts';
 import { createFetch } from '../system/fetch.ts';
+import { createDirectory, type Directory } from './directory.ts';
 import { createInboundMetrics, type InboundMetrics } from './metrics.ts';
 import { type Blocklists, createBlocklists } from './sender/dnsbl.ts';
 import { createGreylist, type Greylist } from './sender/greylist.ts';
@@ -16,6 +17,7 @@ import { createRspamd, type Rspamd } from './spam/rspamd.ts';
 export type InboundApp = App & {
   authenticator: Authenticator;
   inboundMetrics: InboundMetrics;
+  directory: Directory;
   returnAddressKey: ReturnAddressKey;
   /** Returns true for the address of a relay of the operator, which has no limits of its own. */
   isTrustedRelay: (address: string) => boolean;
@@ -44,6 +46,7 @@ export function createInboundApp(app: App): InboundApp {
       trustedRelays: inbound.trustedRelays,
     }),
     inboundMetrics: createInboundMetrics(app),
+    directory: createDirectory(app),
     returnAddressKey: returnAddressKeyOf(app),
     isTrustedRelay,
     blocklists: createBlocklists({ dns: strangersDns, clock, log, metrics }, inbound.dnsbl),

@@ -6,16 +6,19 @@ import type { App } from '../app.ts';
 import type { InboundRouteRow, ReceivedRecipientRow } from '../db/inbound-tables.ts';
 import type { DomainRow } from '../db/tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
-import { findReceiver } from '../domains/receiving/store.ts';
 import { bounceDomain } from '../domains/records.ts';
 import { addressKey } from '../mail/address.ts';
 import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
-import { hasInstallationRoomFor, hasRoomFor } from '../tenants/stored-mail/store.ts';
-import { findRoute, findSharedRoute } from './routes/store.ts';
+import { hasInstallationRoomFor } from '../tenants/stored-mail/store.ts';
+import type { Directory } from './directory.ts';
+import { findSharedRoute } from './routes/store.ts';
 import { unsubscribeTarget } from './unsubscribe/target.ts';
 
-export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & { returnAddressKey: ReturnAddressKey };
+export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & {
+  directory: Directory;
+  returnAddressKey: ReturnAddressKey;
+};
 
 /** A recipient as the rest of the path sees it, whatever its address is. */
 type Resolved = Pick<ReceivedRecipientRow, 'kind' | 'targetId'> & {
@@ -89,11 +92,11 @@ export async function decideRecipient(
 }
 
 function hasRoom(
-  { db }: RecipientApp,
+  { db, directory }: RecipientApp,
   { kind, tenantId }: Resolved,
   sizeBytes: number | undefined,
 ): Promise<boolean> {
-  if (tenantId !== null) return hasRoomFor(db.read, tenantId, sizeBytes);
+  if (tenantId !== null) return directory.hasRoomFor(tenantId, sizeBytes);
   const megabytes = kind === 'postmaster' ? MAX_POSTMASTER_MEGABYTES : MAX_INSTALLATION_MEGABYTES;
   return hasInstallationRoomFor(db.read, megabytes, sizeBytes);
 }
@@ -108,7 +111,7 @@ async function resolveRecipient(app: RecipientApp, address: string): Promise<Res
     localPart: at < 0 ? key : key.slice(0, at),
     domain,
     findReceiver: () => {
-      receiver ??= findReceiver(app.db.read, domain, app.clock.now());
+      receiver ??= app.directory.findReceiver(domain);
       return receiver;
     },
   };
@@ -152,7 +155,10 @@ async function resolveRoute(
   const address = `${localPart}@${domain}`;
   if (domain === sandboxDomain(app.config)) return asPost(await findSharedRoute(app.db.read, address));
   const receiver = await findReceiver();
-  return receiver && asPost(await findRoute(app.db.read, receiver.tenantId, address));
+  if (!receiver) return undefined;
+  const { tenantId } = receiver;
+  const id = await app.directory.findRoute(tenantId, address);
+  return asPost(id && { id, tenantId });
 }
 
 function asPost(route: Pick<InboundRouteRow, 'id' | 'tenantId'> | undefined): Resolved | undefined {

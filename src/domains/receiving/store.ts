@@ -10,7 +10,7 @@ import { domainOfReturnPath } from '../records.ts';
 import { earliestGrace } from '../states.ts';
 
 /** The domain of the tenant that receives the mail of a name. */
-type ReceivingDomain = Pick<DomainRow, 'id' | 'tenantId' | 'name'>;
+type ReceivingDomain = Pick<DomainRow, 'id' | 'tenantId' | 'name' | 'failingSince'>;
 
 /**
  * The verification of a row in the index stands, except where its grace period has ended since the last check. Rows that began
@@ -19,7 +19,7 @@ type ReceivingDomain = Pick<DomainRow, 'id' | 'tenantId' | 'name'>;
 const receivingDomain = statement((db, param: Param<{ name: string; earliest: number }>) =>
   db
     .selectFrom('domains')
-    .select(['id', 'tenantId', 'name'])
+    .select(['id', 'tenantId', 'name', 'failingSince'])
     .where('name', '=', param('name'))
     .where('verifiedSince', 'is not', null)
     .where((where) =>
@@ -36,6 +36,11 @@ const receivingDomain = statement((db, param: Param<{ name: string; earliest: nu
  */
 export function findReceiver(tx: Tx, name: string, now: number): Promise<ReceivingDomain | undefined> {
   return receivingDomain.first(tx, { name, earliest: earliestGrace(now) });
+}
+
+/** Returns true while the grace period of a domain that `findReceiver` has found is not over. `now` is in Unix milliseconds. */
+export function stillReceives({ failingSince }: Pick<ReceivingDomain, 'failingSince'>, now: number): boolean {
+  return failingSince === null || failingSince >= earliestGrace(now);
 }
 
 const returnPathHost = statement((db, param: Param<{ name: string; host: string }>) =>

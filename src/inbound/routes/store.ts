@@ -212,18 +212,18 @@ async function requireRouteLimit(tx: Tx, tenantId: TenantId): Promise<void> {
 
 type FoundRoute = Pick<InboundRouteRow, 'id' | 'tenantId'>;
 
-const enabledRoute = statement((db, param: Param<Pick<InboundRouteRow, 'tenantId' | 'address'>>) =>
+const enabledRoutes = statement((db, param: Param<Pick<InboundRouteRow, 'tenantId'>>) =>
   db
     .selectFrom('inboundRoutes')
-    .select(['id', 'tenantId'])
+    .select(['id', 'address'])
     .where('tenantId', '=', param('tenantId'))
-    .where('address', '=', param('address'))
     .where('enabled', '=', 1),
 );
 
-/** Returns the enabled route of the tenant for exactly this address, which is in lower case. */
-export function findRoute(tx: Tx, tenantId: TenantId, address: string): Promise<FoundRoute | undefined> {
-  return enabledRoute.first(tx, { tenantId, address });
+/** Returns the enabled routes of the tenant by their addresses, which are in lower case. There are at most `MAX_ROUTES`. */
+export async function mapRoutes(tx: Tx, tenantId: TenantId): Promise<ReadonlyMap<string, RouteId>> {
+  const routes = await enabledRoutes.all(tx, { tenantId });
+  return new Map(routes.map(({ address, id }) => [address, id]));
 }
 
 const enabledSharedRoute = statement((db, param: Param<Pick<InboundRouteRow, 'address'>>) =>

@@ -45,6 +45,19 @@ const storedAndLimit = statement((db, param: Param<{ tenantId: TenantRow['id'] }
     .where('tenants.id', '=', constant(param('tenantId'))),
 );
 
+const storedLimit = statement((db, param: Param<{ tenantId: TenantRow['id'] }>) =>
+  db
+    .selectFrom('tenants')
+    .innerJoin('plans', 'plans.name', 'tenants.plan')
+    .select('plans.storedMegabytes')
+    .where('tenants.id', '=', constant(param('tenantId'))),
+);
+
+/** Returns true when the plan of the tenant has no limit. */
+export async function hasUnlimitedRoom(tx: Tx, tenantId: TenantRow['id']): Promise<boolean> {
+  return (await storedLimit.first(tx, { tenantId }))?.storedMegabytes === null;
+}
+
 /**
  * Returns true when the tenant may store another message. A message whose size the sender has not declared counts as empty.
  * Messages that arrive at the same time are compared with the same sum, so together they may exceed the limit by their own size.

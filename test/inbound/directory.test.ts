@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { endDomain } from '../../src/domains/store.ts';
+import { decideRecipient } from '../../src/inbound/recipient.ts';
+import { upsertPlan } from '../../src/tenants/store.ts';
+import { addDomain } from '../domains/fixtures.ts';
+import { openMailWorld } from './mail-world.ts';
+
+const world = await openMailWorld();
+const { app, clock } = world;
+const HOUR_MS = 3_600_000;
+const UNKNOWN = '5.1.1';
+const FULL = '4.2.2';
+
+/** Returns the kind of a recipient, or the status of its refusal. */
+async function decide(address: string): Promise<string> {
+  const decision = await decideRecipient(app, address, 1_000);
+  return decision.kind === 'refused' ? decision.reply.status : decision.recipient.kind;
+}
+
+test('a change of a route, a domain or a plan is noticed at the next recipient', async () => {
+  const { tenantId, liveKey: key } = world.test;
+  const address = 'info@kept.example';
+  await world.addDomain('kept.example');
+  assert.equal(await decide(address), UNKNOWN);
+  const id = await world.addRoute(address);
+  assert.equal(await decide(address), 'post');
+  const patch = (body: object) => world.test.request('PATCH', `/v1/inbound/routes/${id}`, { key, body });
+  const setLimit = (storedMegabytes: number | null) => {
+    const limits = { monthlyEmails: null, requestsPerSecond: null, storedMegabytes };
+    return app.db.commit(upsertPlan, { name: plan, ...limits, createdAt: 0 });
+  };
+  const { plan } = await app.db.read
+    .selectFrom('tenants')
+    .select('plan')
+    .where('id', '=', tenantId)
+    .executeTakeFirstOrThrow();
+  for (const [change, expected] of [
+    [() => patch({ enabled: false }), UNKNOWN],
+    [() => patch({ enabled: true }), 'post'],
+    [() => patch({ address: 'other@kept.example' }), UNKNOWN],
+    [() => patch({ address }), 'post'],
+    [() => setLimit(0), FULL],
+    [() => setLimit(null), 'post'],
+    [() => world.test.request('DELETE', `/v1/inbound/routes/${id}`, { key }), UNKNOWN],
+    [() => world.addRoute('*@kept.example'), 'post'],
+  ] as const) {
+    await change();
+    assert.equal(await decide(address), expected, String(change));
+    assert.equal(await decide(address), expected, String(change));
+  }
+  const domain = await app.db.read
+    .selectFrom('domains')
+    .select('id')
+    .where('name', '=', 'kept.example')
+    .executeTakeFirstOrThrow();
+  await app.db.commit(endDomain, { id: domain.id, tenantId, now: clock.now() });
+  assert.equal(await decide(address), UNKNOWN);
+});
+
+test('the end of a grace period is noticed although no row changes', async () => {
+  const failing = { status: 'temporary_failure', verifiedSince: 0, failingSince: clock.now() } as const;
+  await addDomain(world.test, { id: `dom_${'f'.repeat(26)}`, name: 'lapsing.example', ...failing });
+  assert.equal(await decide('postmaster@lapsing.example'), 'postmaster');
+  await clock.advance(71 * HOUR_MS);
+  assert.equal(await decide('postmaster@lapsing.example'), 'postmaster');
+  await clock.advance(2 * HOUR_MS);
+  assert.equal(await decide('postmaster@lapsing.example'), UNKNOWN);
+});
+
+test('other writes, and mail that arrives, leave the kept answers as they are', async () => {
+  const tables = ['domains', 'inboundRoutes', 'tenants', 'plans'] as const;
+  const counts = () => tables.map((table) => app.db.changes.count(table));
+  await world.addDomain('calm.example');
+  await world.addRoute('*@calm.example');
+  const before = counts();
+  const client = await world.open();
+  for (const line of ['MAIL FROM:<a@sender.example>', 'RCPT TO:<b@calm.example>', 'DATA'])
+    await client.ask(`${line}\r\n`);
+  assert.match(await client.ask('From: a@sender.example\r\n\r\nHello\r\n.\r\n'), /^250/);
+  assert.deepEqual(counts(), before);
+});
