@@ -63,7 +63,7 @@ export async function receiveMessage(
       return rows;
     });
     app.inboundMetrics.accepted(app.clock.elapsed() - readAt);
-    app.wakeups.notify('inbound');
+    app.wakeups.notify('inbound', kindsOf(groups));
     app.wakeups.notify('events');
     return acceptedReply(app, envelope, groups);
   } catch (error) {
@@ -80,6 +80,11 @@ function limitSender(app: ReceiveApp, { client, sender }: ReceivedEnvelope, deci
   const { spf } = decision.judgement.result;
   const reply = app.senderRates.refuseProven({ address: client?.address, sender }, spf);
   return reply ? { kind: 'refused', reply } : decision;
+}
+
+/** Returns the kinds of tasks that the message has. */
+function kindsOf(groups: readonly ReceivedRows[]): string[] {
+  return [...new Set(groups.flatMap(({ tasks }) => tasks.map(({ kind }) => kind)))];
 }
 
 function acceptedReply(app: ReceiveApp, envelope: ReceivedEnvelope, groups: readonly ReceivedRows[]): Reply {

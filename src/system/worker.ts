@@ -21,6 +21,8 @@ export type Work<Item> = {
   /** Names the work in logs. */
   name: string;
   wakeOn: readonly WakeupName[];
+  /** Name of this work's items among the subjects of a wake-up. A wake-up that names only others does not concern it. */
+  subject?: string;
   /** Maximum number of items that run at the same time. */
   concurrency: number;
   /**
@@ -88,7 +90,11 @@ class Worker<Item> implements RunningWork {
   constructor(system: Pick<System, 'clock' | 'log' | 'wakeups'>, work: Work<Item>) {
     this.#system = system;
     this.#work = work;
-    this.#stopListening = work.wakeOn.map((name) => system.wakeups.listen(name, () => this.#wakeUp()));
+    this.#stopListening = work.wakeOn.map((name) =>
+      system.wakeups.listen(name, (subjects) => {
+        if (!subjects || work.subject === undefined || subjects.includes(work.subject)) this.#wakeUp();
+      }),
+    );
   }
 
   start(): void {

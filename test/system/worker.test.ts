@@ -283,3 +283,17 @@ test('periodic work goes on when the wall clock is set back by years', async () 
   await clock.advance(3_600_000);
   assert.equal(runs, 2);
 });
+
+test('a wake-up that names only the items of other works wakes none', async () => {
+  const table = openTable({ subject: 'posts' });
+  table.start();
+  await table.clock.advance(0);
+  const leases = table.leases;
+  table.wakeups.notify('queue', ['bounces']);
+  table.wakeups.notify('queue', []);
+  await table.clock.advance(0);
+  assert.equal(table.leases, leases);
+  for (const subjects of [['bounces', 'posts'], undefined]) table.wakeups.notify('queue', subjects);
+  await table.clock.advance(0);
+  assert.ok(table.leases > leases);
+});

@@ -37,6 +37,7 @@ export function createPostWork(app: PostingPartApp): Work<LeasedPost> {
   return {
     name: 'inbound post',
     wakeOn: ['inbound'],
+    subject: 'post',
     concurrency: IN_FLIGHT,
     async lease(limit) {
       const now = app.clock.now();

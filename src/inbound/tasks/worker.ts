@@ -84,6 +84,7 @@ export function createTaskWork(app: TaskApp, { kind, concurrency, run }: TaskKin
   return {
     name: `inbound ${kind}`,
     wakeOn: ['inbound'],
+    subject: kind,
     concurrency,
     async lease(limit): Promise<Leased<LeasedTask>> {
       const now = app.clock.now();
