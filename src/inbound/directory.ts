@@ -30,10 +30,16 @@ const MAX_KEPT_ROUTES = 100_000;
 export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Directory {
   const { changes, read } = db;
   const receivers = new KeptAnswers<string, { receiver: Receiver | undefined }>({
-    ...{ changes, tables: ['domains'], maxSize: MAX_KEPT, sizeOf: () => 1 },
+    changes,
+    tables: ['domains'],
+    maxSize: MAX_KEPT,
+    sizeOf: () => 1,
   });
   const routes = new KeptAnswers<TenantId, ReadonlyMap<string, RouteId>>({
-    ...{ changes, tables: ['inboundRoutes'], maxSize: MAX_KEPT_ROUTES, sizeOf: ({ size }) => size + 1 },
+    changes,
+    tables: ['inboundRoutes'],
+    maxSize: MAX_KEPT_ROUTES,
+    sizeOf: ({ size }) => size + 1,
   });
   return {
     async findReceiver(name) {
@@ -54,9 +60,11 @@ export function createDirectory({ db, clock }: Pick<App, 'db' | 'clock'>): Direc
 
 /** Returns the function that compares the stored mail of a tenant with its plan. A plan without a limit needs no query. */
 function createRoomCheck({ db: { changes, read } }: Pick<App, 'db'>): Directory['hasRoomFor'] {
-  const size = { maxSize: MAX_KEPT, sizeOf: () => 1 };
   const unlimited = new KeptAnswers<TenantId, { isUnlimited: boolean }>({
-    ...{ changes, tables: ['tenants', 'plans'], ...size },
+    changes,
+    tables: ['tenants', 'plans'],
+    maxSize: MAX_KEPT,
+    sizeOf: () => 1,
   });
   return async (tenantId, sizeBytes) => {
     const { isUnlimited } = await unlimited.get(tenantId, async () => ({
