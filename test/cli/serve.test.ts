@@ -14,7 +14,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { request } from 'undici';
 import { runProgram } from '../../src/cli/program.ts';
-import { startDaemonProcess } from '../support/daemon.ts';
 import { type FakeTerminal, fakeTerminal } from '../support/fake-terminal.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openTestApp } from '../support/test-app.ts';
@@ -67,7 +66,7 @@ async function paste(curl: string): Promise<{ status: number; body: { id: string
   };
 }
 
-test('the first start shows a test key and a command line that sends; the second does not', async () => {
+test('the first start shows a test key and a command line that sends; the second does not, and dev reads no file', async () => {
   const env = environment();
   const first = await whileServing(env, async ({ output }) => {
     const [listens, key] = output.split('\n');
@@ -78,9 +77,11 @@ test('the first start shows a test key and a command line that sends; the second
     assert.equal(body.status, 'queued');
   });
   assert.equal(first, 0);
-  const second = await whileServing(env, async ({ output }) => {
-    assert.match(output, /^Postrider listens on http:\/\/127\.0\.0\.1:\d+\n$/);
-  });
+  const second = await whileServing(
+    { ...env, POSTRIDER_CONFIG: '/nonexistent/config.yaml' },
+    async ({ output }) => assert.match(output, /^Postrider listens on http:\/\/127\.0\.0\.1:\d+\n$/),
+    ['dev'],
+  );
   assert.equal(second, 0);
 });
 
@@ -95,24 +96,6 @@ test('with a configuration file no key is made that only a log would see', async
       assert.match(output, /No API key exists yet: postrider tenant create/);
     },
     ['serve', '--config', file],
-  );
-});
-
-test('dev leaves the configuration file of the environment out', async () => {
-  const env = environment({ POSTRIDER_CONFIG: '/nonexistent/config.yaml' });
-  const code = await whileServing(env, async ({ output }) => assert.match(output, /^Test key/m), ['dev']);
-  assert.equal(code, 0);
-});
-
-test('--json is one object', async () => {
-  await whileServing(
-    environment(),
-    async ({ output }) => {
-      const { address, testKey } = JSON.parse(output);
-      assert.match(address, /^http:/);
-      assert.match(testKey, /^svc_dev_/);
-    },
-    ['serve', '--json'],
   );
 });
 
@@ -207,7 +190,7 @@ test('a data directory in use is one line', async () => {
   assert.equal(terminal.errors, `error: another Postrider process is using ${dataDir}\n`);
 });
 
-test('a master key that is missing is one line', async () => {
+test('--json is one object, and a master key that is missing is one line', async () => {
   const env = environment();
   await whileServing(
     env,
@@ -265,16 +248,4 @@ test('the daemon and the commands print one line for a wrong master key and for 
     assert.match(errors, /^Warning: postrider\.db is an older copy: .+$/m);
     assert.match(errors, /^That database was last used .+ no file in blobs\/ is removed\.$/m);
   });
-});
-
-test('a daemon process answers commands, and SIGTERM drains it and ends it with 0', async () => {
-  const daemon = await startDaemonProcess();
-  assert.match(daemon.testKey ?? '', /^svc_dev_\w{40}$/);
-  const tenants = (await daemon.cli(['tenant', 'list'])) as { name: string }[];
-  assert.deepEqual(
-    tenants.map(({ name }) => name),
-    ['default'],
-  );
-  await daemon.stop();
-  assert.deepEqual(await daemon.exited, { code: 0, signal: null });
 });

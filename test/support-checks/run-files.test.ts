@@ -34,7 +34,7 @@ const runs = {
   staying: run(['stays', 'passes'], { fileMs: FILE_MS }),
   stillAtExit: run(['stands-still-at-exit', 'passes']),
   exiting: run(['exits', 'none', 'broken', 'passes']),
-  failing: run(['fails', 'rejects', 'passes']),
+  failing: run(['fails', 'rejects', 'throws', 'passes']),
 };
 
 test('files are told of in their order, and counted together', async () => {
@@ -111,7 +111,16 @@ test('a rejection that nobody handles fails its file, although its tests have pa
   const lines = await runs.failing;
   assert.ok(lines.some((line) => line.startsWith('✖') && line.endsWith('/rejects.ts')));
   assert.ok(lines.some((line) => line.includes('too late')));
-  assert.equal(count(lines, 'fail'), 2);
+  assert.equal(count(lines, 'fail'), 3);
+});
+
+test('an error that nothing catches ends its file at once, and is named', async () => {
+  const lines = await runs.failing;
+  assert.ok(lines.some((line) => line.includes('thrown by a timer')));
+  assert.ok(lines.some((line) => line.startsWith('✖') && line.endsWith('/throws.ts')));
+  assert.ok(!lines.some((line) => line.endsWith('one whose timer throws')), 'it has not ended by itself');
+  assert.ok(lines.includes('✔ one that passes'));
+  assert.ok(lines.includes('ok false'));
 });
 
 test('a path without tests is refused, and so is none of which there are any from here', async () => {

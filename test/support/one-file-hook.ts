@@ -2,7 +2,7 @@
  * A hook for imports, which Node loads with `--import` in every thread. Packages that are bundled in `?directory=` are
  * imported from there. With `?compiled=`, the threads of the program run its compiled modules in that folder.
  */
-import { globSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,10 +12,9 @@ const { searchParams } = new URL(import.meta.url);
 const directory = searchParams.get('directory') ?? '';
 const compiled = searchParams.get('compiled');
 const bundled = new Map(
-  globSync('**/*.mjs', { cwd: fileURLToPath(directory) }).map((file) => [
-    file.slice(0, -'.mjs'.length),
-    new URL(file, directory).href,
-  ]),
+  readdirSync(fileURLToPath(directory), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.mjs'))
+    .map((file) => [file.slice(0, -'.mjs'.length), new URL(file, directory).href]),
 );
 
 if (compiled !== null && !isMainThread) {

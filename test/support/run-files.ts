@@ -1,7 +1,7 @@
 /**
  * Runs test files in a few processes (test-host.ts), each of which takes one file after another, and reports them as
- * `node --test` does. A file that ends its process, has no test, or leaves something open has failed, and the files
- * after it run in a new process.
+ * `node --test` does. A file that ends its process, has no test, does not catch an error, or leaves something open has
+ * failed, and the files after it run in a new process.
  */
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,8 +31,8 @@ export type TestEvent = {
 };
 /** A request to run a file, or to list the resources that keep the process alive. */
 export type HostRequest = { file: string; testMs: number } | 'open';
-/** `cpuMs` is the CPU time of the process since the file started, without the processes that it started. */
-type HostMessage = { event: TestEvent; cpuMs: number } | { open: string[] };
+/** `cpuMs` is the CPU time since the file started, including the processes that the file has started and that have ended. */
+type HostMessage = { event: TestEvent; cpuMs: number } | { open: string[] } | { uncaught: string };
 
 type Counts = Record<'tests' | 'suites' | 'passed' | 'failed' | 'cancelled' | 'skipped' | 'todo', number>;
 export type Outcome = { file: string; events: TestEvent[]; counts: Counts; cpuMs: number };
@@ -118,11 +118,13 @@ async function runFile(host: ChildProcess, file: string, options: RunOptions): P
   const onMessage = (message: HostMessage) => {
     if ('open' in message)
       return resolve(`The file has not ended in time. Its process has open: ${message.open}`);
+    if ('uncaught' in message) return resolve(`An error was not caught: ${message.uncaught}`);
     cpuMs = message.cpuMs;
     if (message.event.type === 'test:summary') resolve(message.event);
     else events.push(message.event);
   };
-  const onExit = () => resolve('The process ended by itself before all tests had');
+  const onExit = (code: number | null, signal: string | null) =>
+    resolve(`The process ended by itself (${signal ?? code}) before all tests had`);
   const late = setTimeout(() => {
     host.send('open' satisfies HostRequest, () => {});
     deaf = setTimeout(() => resolve('The process does not answer'), ANSWER_MS);

@@ -4,8 +4,9 @@
  * while a file runs: Node finishes the suite when nothing is left to wait for, so a file that leaves something open
  * never finishes here, as it would never finish alone.
  */
+import asyncHooks, { type AsyncHook } from 'node:async_hooks';
+import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { run } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
@@ -37,6 +38,14 @@ registerHooks({
   },
 });
 
+// Node follows every promise with hooks, in order to name the test whose callback has thrown an error that nothing
+// catches. A sample of files took 15 % less CPU time without these hooks. Such an error ends its file instead.
+const noHook: AsyncHook = { enable: () => noHook, disable: () => noHook };
+asyncHooks.createHook = () => noHook;
+const { run } = await import('node:test');
+for (const event of ['uncaughtException', 'unhandledRejection'])
+  process.on(event, (error) => process.send?.({ uncaught: shown(error) }));
+
 process.on('beforeExit', () => channel.ref());
 process.on('message', (request: HostRequest) => {
   if (request === 'open') process.send?.({ open: process.getActiveResourcesInfo() });
@@ -46,14 +55,21 @@ process.on('message', (request: HostRequest) => {
 async function runFile(request: { file: string; testMs: number }): Promise<void> {
   file = pathToFileURL(request.file).href;
   channel?.unref();
-  const before = process.cpuUsage();
+  const before = cpuMs();
   const options = { files: [request.file], isolation: 'none', timeout: request.testMs } as const;
   for await (const event of run(options) as AsyncIterable<TestEvent>) {
-    if (!SENT.has(event.type)) continue;
-    const { user, system } = process.cpuUsage(before);
-    process.send?.({ event: sendable(event), cpuMs: (user + system) / 1000 });
+    if (SENT.has(event.type)) process.send?.({ event: sendable(event), cpuMs: cpuMs() - before });
   }
   runs.set(file, (runs.get(file) ?? 0) + 1);
+}
+
+/** Returns the CPU time of this process and, on Linux, of the processes that it has started and that have ended. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  const ofChildren = process.platform === 'linux' ? readFileSync('/proc/self/stat', 'latin1') : '';
+  // The fields cutime and cstime of proc(5) follow the name, which may contain spaces. Their unit is 10 ms.
+  const [cutime = 0, cstime = 0] = ofChildren.slice(ofChildren.lastIndexOf(')')).split(' ').slice(14, 16);
+  return (user + system) / 1000 + (Number(cutime) + Number(cstime)) * 10;
 }
 
 function sendable(event: TestEvent): TestEvent {

@@ -150,9 +150,12 @@ test('hosts that hang give their connections back after half a minute once other
     assert.ok(isDelivered());
   });
   const states = await statesOf(spool);
-  const cut =
-    'deferred: hangs0.example (RCPT TO): the answer took longer than 30000 ms while connections were scarce';
-  assert.ok((states[cut] ?? 0) >= 1, JSON.stringify(states));
+  // Some of the deferred mail is due again by then, or in its next attempt.
+  const cut = /\(RCPT TO\): the answer took longer than 30000 ms while connections were scarce$/;
+  assert.ok(
+    Object.keys(states).some((state) => cut.test(state)),
+    JSON.stringify(states),
+  );
   const all = Object.values(states).reduce((sum, count) => sum + count);
   assert.equal(all, 37, 'nothing is lost');
 });
