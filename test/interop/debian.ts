@@ -5,12 +5,17 @@ import { installPackages } from '../support/debian.ts';
 const PACKAGES = {
   chromium: '/usr/bin/chromium',
   curl: '/usr/bin/curl',
+  // Exim needs it, which exim.ts unpacks.
+  libidn12: '/usr/share/doc/libidn12/copyright',
+  // swaks needs it for TLS.
+  'libnet-ssleay-perl': '/usr/share/doc/libnet-ssleay-perl/copyright',
   postfix: '/usr/lib/postfix/sbin/master',
   python3: '/usr/bin/python3',
   rspamd: '/usr/bin/rspamd',
   spamassassin: '/usr/bin/spamassassin',
   opendkim: '/usr/sbin/opendkim',
   openssl: '/usr/bin/openssl',
+  swaks: '/usr/bin/swaks',
   strace: '/usr/bin/strace',
   systemd: '/usr/bin/systemd-analyze',
 };

@@ -1,6 +1,6 @@
 /**
- * A real OpenDKIM as a milter that only verifies, on a port of 127.0.0.1. It asks for keys where it is told to, and
- * writes its verdict into the message as Authentication-Results (RFC 8601).
+ * A real OpenDKIM as a milter, on a port of 127.0.0.1. By default it only verifies: it asks for keys where it is told to,
+ * and writes its verdict into the message as Authentication-Results (RFC 8601). With a key, it only signs.
  */
 
 import { spawn } from 'node:child_process';
@@ -18,14 +18,29 @@ export type Opendkim = {
 
 const PROGRAM = '/usr/sbin/opendkim';
 
+export type SigningKey = {
+  domain: string;
+  selector: string;
+  /** The private key in PEM. */
+  key: string;
+};
+
 /** `dnsServer`: `127.0.0.1:port`. `hostname` signs the verdicts (authserv-id). */
-export async function startOpendkim(options: { dnsServer: string; hostname: string }): Promise<Opendkim> {
+export async function startOpendkim(options: {
+  dnsServer: string;
+  hostname: string;
+  signing?: SigningKey;
+}): Promise<Opendkim> {
   const home = temporaryDirectory('opendkim');
   const port = await freePort();
   const resolver = join(home, 'resolver.conf');
   const configuration = join(home, 'opendkim.conf');
   await writeFile(resolver, resolverConfiguration(options.dnsServer));
-  await writeFile(configuration, filterConfiguration({ port, resolver, hostname: options.hostname }));
+  const keyFile = join(home, 'key.pem');
+  if (options.signing) await writeFile(keyFile, options.signing.key, { mode: 0o600 });
+  const filter = { port, resolver, hostname: options.hostname };
+  const mode = options.signing ? signer(options.signing, keyFile) : VERIFIER;
+  await writeFile(configuration, filterConfiguration(filter, mode));
   const child = spawn(PROGRAM, ['-f', '-x', configuration], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   child.stdout.on('data', (part: Buffer) => {
@@ -66,14 +81,31 @@ forward-zone:
 }
 
 /** Mail from "internal" hosts would be signed, not verified, and 127.0.0.1 is one by default. */
-function filterConfiguration(options: { port: number; resolver: string; hostname: string }): string {
-  return `
+const VERIFIER = `
 Mode v
+InternalHosts 192.0.2.1
+`;
+
+function signer({ domain, selector }: SigningKey, keyFile: string): string {
+  return `
+Mode s
+Domain ${domain}
+Selector ${selector}
+KeyFile ${keyFile}
+Canonicalization relaxed/simple
+RequireSafeKeys no
+`;
+}
+
+function filterConfiguration(
+  options: { port: number; resolver: string; hostname: string },
+  mode: string,
+): string {
+  return `${mode}
 Socket inet:${options.port}@127.0.0.1
 ResolverConfiguration ${options.resolver}
 AuthservID ${options.hostname}
 AlwaysAddARHeader yes
-InternalHosts 192.0.2.1
 Background no
 Syslog no
 `;

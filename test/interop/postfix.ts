@@ -1,7 +1,7 @@
 /**
- * A real Postfix as the receiving side: configuration, queue, log and mailboxes in a folder of its own, one port on
- * 127.0.0.1, STARTTLS with a self-signed certificate. It looks nothing up in DNS and sends nothing anywhere. Needs
- * root, as Postfix does.
+ * A real Postfix: configuration, queue, log and mailboxes in a folder of its own, one port on 127.0.0.1, STARTTLS with a
+ * self-signed certificate. It receives mail, and when it is told to, it also sends: mail for other domains, and bounces. It
+ * looks nothing up in DNS. Needs root, as Postfix does.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,6 +22,13 @@ export type PostfixOptions = {
   replies?: Readonly<Record<string, string>>;
   /** Port of a milter on 127.0.0.1 that sees each message. */
   milterPort?: number;
+  /**
+   * Port of a server on 127.0.0.1 to which all mail for other domains goes, over STARTTLS. Without it, such mail is
+   * refused.
+   */
+  relayPort?: number;
+  /** Local parts of mailboxes whose mail is returned after it was accepted, because their command says that nobody is there. */
+  returns?: readonly string[];
 };
 
 export type Postfix = {
@@ -36,6 +43,13 @@ export type Postfix = {
 };
 
 const PROGRAM = '/usr/sbin/postfix';
+/** Name of the pipe(8) service of `returns`. */
+const RETURNER = 'returner';
+/** Exit code 67 is EX_NOUSER (sysexits.h). Postfix returns the mail with the status and the text that were printed. */
+const RETURNER_SCRIPT = `#!/bin/sh
+echo '5.1.1 the mailbox has been removed'
+exit 67
+`;
 const MASTER = '/usr/lib/postfix/sbin/master';
 /** What no service of the machine runs as, and Postfix's virtual(8) may become: nobody and nogroup on Debian. */
 const MAILBOX_OWNER = 65534;
@@ -60,8 +74,14 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
     lines(mailboxes, (part, folder) => `${part}@${options.domain} ${folder}`),
   );
   await writeReplies(options.replies ?? {});
+  await write(
+    'transports',
+    (options.returns ?? []).map((part) => `${part}@${options.domain} ${RETURNER}:\n`).join(''),
+  );
   await write('main.cf', mainCf({ ...options, home, hostname }));
-  await write('master.cf', masterCf(port));
+  const returner = join(configuration, RETURNER);
+  await writeFile(returner, RETURNER_SCRIPT, { mode: 0o755 });
+  await write('master.cf', masterCf(port, returner));
   const owner = [String(MAILBOX_OWNER), String(MAILBOX_OWNER)] as const;
   await promisify(execFile)('chown', [owner.join(':'), join(home, 'mail')]);
   await promisify(execFile)('chown', ['postfix', join(home, 'data')]);
@@ -114,11 +134,10 @@ function mainCf(options: PostfixOptions & { home: string; hostname: string }): s
     inet_protocols: 'ipv4',
     myhostname: options.hostname,
     mydestination: '',
-    mynetworks: '',
     alias_maps: '',
     alias_database: '',
-    default_transport: 'error:this server only receives',
-    relay_transport: 'error:this server only receives',
+    ...(options.relayPort === undefined ? RECEIVES_ONLY : relaySettings(options.relayPort)),
+    transport_maps: `texthash:${join(options.home, 'config', 'transports')}`,
     smtpd_peername_lookup: 'no',
     smtp_dns_support_level: 'disabled',
     virtual_mailbox_domains: options.domain,
@@ -126,7 +145,6 @@ function mainCf(options: PostfixOptions & { home: string; hostname: string }): s
     virtual_mailbox_maps: `texthash:${join(options.home, 'config', 'mailboxes')}`,
     virtual_uid_maps: `static:${MAILBOX_OWNER}`,
     virtual_gid_maps: `static:${MAILBOX_OWNER}`,
-    smtpd_relay_restrictions: 'reject_unauth_destination',
     smtpd_recipient_restrictions: `check_recipient_access texthash:${join(options.home, 'config', 'replies')}`,
     smtpd_tls_security_level: 'may',
     smtpd_tls_cert_file: join(options.home, 'certificate.pem'),
@@ -143,8 +161,31 @@ function mainCf(options: PostfixOptions & { home: string; hostname: string }): s
   return lines(settings, (name, value) => `${name} = ${value}`);
 }
 
+const RECEIVES_ONLY = {
+  mynetworks: '',
+  default_transport: 'error:this server only receives',
+  relay_transport: 'error:this server only receives',
+  smtpd_relay_restrictions: 'reject_unauth_destination',
+};
+
+/** postconf(5). Recipients that the other server puts off are tried again at once, and none is held back for its number. */
+function relaySettings(port: number): Record<string, string> {
+  return {
+    mynetworks: '127.0.0.0/8',
+    relayhost: `[127.0.0.1]:${port}`,
+    smtp_host_lookup: 'native',
+    smtp_tls_security_level: 'encrypt',
+    smtp_tls_loglevel: '1',
+    smtp_destination_recipient_limit: '1000',
+    minimal_backoff_time: '1s',
+    maximal_backoff_time: '2s',
+    queue_run_delay: '1s',
+    smtpd_relay_restrictions: 'permit_mynetworks, reject_unauth_destination',
+  };
+}
+
 /** master(5): service, type, private, unprivileged, chroot, wake-up, most processes, command. */
-function masterCf(port: number): string {
+function masterCf(port: number, returner: string): string {
   return `
 127.0.0.1:${port} inet n - n - - smtpd
 postlog  unix-dgram n - n - 1 postlogd
@@ -159,6 +200,9 @@ proxymap unix - - n -    - proxymap
 error    unix - - n -    - error
 retry    unix - - n -    - error
 virtual  unix - n n -    - virtual
+smtp     unix - - n -    - smtp
+scache   unix - - n -    1 scache
+${RETURNER} unix - n n - - pipe user=nobody argv=${returner}
 anvil    unix - - n -    1 anvil
 `;
 }

@@ -47,8 +47,11 @@ export type Sender = {
 export async function startSender(options: {
   dns: DnsServer;
   receiver: { hostname: string; port: number };
+  /** Further settings of the daemon, and zone text of others. */
+  env?: Record<string, string>;
+  otherZone?: string;
 }): Promise<Sender> {
-  const { dns, receiver } = options;
+  const { dns, receiver, env, otherZone = '' } = options;
   const daemon = await startDaemonProcess({
     env: {
       POSTRIDER_HOSTNAME: SENDER_HOSTNAME,
@@ -57,9 +60,14 @@ export async function startSender(options: {
       POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
       POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
       POSTRIDER_LOG_LEVEL: 'info',
+      ...env,
     },
   });
-  const receiverZone = `${RECEIVER_DOMAIN} MX 10 ${receiver.hostname}\n${receiver.hostname} A ${LOOPBACK}`;
+  const receiverZone = [
+    `${RECEIVER_DOMAIN} MX 10 ${receiver.hostname}`,
+    `${receiver.hostname} A ${LOOPBACK}`,
+    otherZone,
+  ].join('\n');
   const live = await createLiveSender(daemon, dns, { domain: SENDER_DOMAIN, otherZone: receiverZone });
   const zone = [receiverZone, live.zone, operatorZone(live.zone)].join('\n');
   dns.setZone(zone);

@@ -7,7 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { temporaryDirectory } from '../support/daemon.ts';
 import { writeCertificate } from './certificate.ts';
 
-export type TlsServer = { port: number; close(): Promise<void> };
+export type TlsServer = {
+  port: number;
+  /** File with the certificate, for clients that are told to trust it. */
+  certificate: string;
+  close(): Promise<void>;
+};
 
 /** Starts a server on 127.0.0.1 with a certificate for the host name. */
 export async function startTlsServer(hostname: string, listener: RequestListener): Promise<TlsServer> {
@@ -18,6 +23,7 @@ export async function startTlsServer(hostname: string, listener: RequestListener
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
+    certificate: files.certificate,
     async close() {
       server.closeAllConnections();
       await new Promise((done) => server.close(done));
