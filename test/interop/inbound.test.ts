@@ -184,7 +184,7 @@ test('an email that Postfix accepts and returns later becomes bounced, and its a
 function newKey(): { key: string; publicKey: string } {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   return {
-    key: privateKey.export({ type: 'pkcs1', format: 'pem' }),
+    key: String(privateKey.export({ type: 'pkcs1', format: 'pem' })),
     publicKey: publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
   };
 }
