@@ -29,7 +29,15 @@ const HALVES: Record<string, string> = {
     'SELECT id FROM messages WHERE id NOT IN (SELECT messageId FROM recipients)',
   'a message without its blob': 'SELECT id FROM messages WHERE blobId NOT IN (SELECT id FROM blobs)',
   'a blob that nothing names': `SELECT id FROM blobs WHERE sizeBytes > 0 AND id NOT IN (SELECT blobId FROM messages
-     WHERE blobId IS NOT NULL UNION SELECT blobId FROM jobs WHERE blobId IS NOT NULL)`,
+     WHERE blobId IS NOT NULL UNION SELECT blobId FROM jobs WHERE blobId IS NOT NULL
+     UNION SELECT blobId FROM receivedMessages WHERE blobId IS NOT NULL)`,
+  'a received message without recipients':
+    'SELECT id FROM receivedMessages WHERE id NOT IN (SELECT messageId FROM receivedRecipients)',
+  'a received message without its blob':
+    'SELECT id FROM receivedMessages WHERE blobId NOT IN (SELECT id FROM blobs)',
+  'a received message without the task of its recipient': `SELECT messageId FROM receivedRecipients AS r
+     WHERE kind != 'postmaster' AND NOT EXISTS (SELECT 1 FROM receivedTasks AS t
+       WHERE t.messageId = r.messageId AND t.kind = r.kind AND t.targetId = r.targetId)`,
   'texts that nothing names': `SELECT id FROM contents
      WHERE id NOT IN (SELECT contentId FROM messages WHERE contentId IS NOT NULL)
      AND id NOT IN (SELECT contentId FROM broadcastRuns WHERE contentId IS NOT NULL AND endedAt IS NULL)`,

@@ -4,6 +4,9 @@ import { expectedAttachments, mustArrive, SOON_MS, type Submission } from './sub
 /** One message as the sink took it. */
 export type Receipt = {
   recipient: string;
+  /** Sender of the envelope, which is the return path of the email. */
+  mailFrom: string;
+  header: string;
   messageId: string;
   /** Of all its bytes. */
   sha256: string;

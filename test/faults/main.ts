@@ -22,6 +22,9 @@ import { buildVolatileDisk } from './disk/volatile-disk.ts';
 import { runFailedFlushes } from './failed-flush.ts';
 import { runFewFiles } from './few-files.ts';
 import { runFullDisk } from './full-disk.ts';
+import { runInboundKills } from './inbound/kill.ts';
+import type { InboundReckoning } from './inbound/place.ts';
+import { runInboundCuts } from './inbound/power-cut.ts';
 import { runIoErrors } from './io-error.ts';
 import { runKills } from './kill.ts';
 import { runMigrations } from './migration.ts';
@@ -31,6 +34,7 @@ import {
   describeBroadcasts,
   describeCuts,
   describeDeaths,
+  describeInbound,
   describeKills,
   describeReckoning,
   describeSiege,
@@ -64,6 +68,7 @@ const SHORT = {
   kills: 22,
   cycles: 2,
   broadcast: { contacts: 1_000, kills: { named: 1, random: 6 }, cuts: 2, cutContacts: 1_000 },
+  inbound: { kills: { named: 1, random: 4 }, cuts: 1 },
   limitMinutes: 11,
 };
 const FULL = {
@@ -74,6 +79,7 @@ const FULL = {
   kills: 200,
   cycles: 20,
   broadcast: { contacts: 20_000, kills: { named: 3, random: 200 }, cuts: 10, cutContacts: 5_000 },
+  inbound: { kills: { named: 25, random: 800 }, cuts: 6 },
   limitMinutes: 60,
 };
 /** One of each jump. */
@@ -106,6 +112,10 @@ const TRACKS: Record<string, Part>[] = [
     broadcast: { lacking: lackingForKills, run: killBroadcasts },
     'broadcast-cut': { lacking: lackingForPowerCuts, run: cutBroadcasts },
     'broadcast-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfBroadcasts },
+  },
+  {
+    inbound: { lacking: lackingForKills, run: killReceiving },
+    'inbound-cut': { lacking: lackingForPowerCuts, run: cutReceiving },
   },
   {
     'full-disk': { lacking: lackingForFullDisks, run: fillDisk },
@@ -296,6 +306,26 @@ async function fillDiskOfBroadcasts({ directory, seed, cycles, broadcast }: Plac
 function endedWell(verdicts: readonly BroadcastVerdict[], done: string): Result {
   const ok = verdicts.every(({ faults }) => faults.length === 0);
   return { ok, lines: [done, ...describeBroadcasts(verdicts)] };
+}
+
+async function killReceiving({ seed, inbound }: Place): Promise<Result> {
+  const verdict = await runInboundKills({ seed, kills: inbound.kills });
+  const places = Object.entries(verdict.kills).map(([at, count]) => `${at} ${count}`);
+  const unreached = verdict.unreached.map((at) => `not reached in time: ${at}`);
+  const { ok, lines } = receivedWell([verdict], `kills: ${places.join(', ')}`);
+  return { ok: ok && unreached.length === 0, lines: [...lines, ...unreached] };
+}
+
+async function cutReceiving(place: Place): Promise<Result> {
+  const { cuts } = place.inbound;
+  return receivedWell(await runInboundCuts({ ...(await withDisk(place)), cuts }), `${cuts} cuts`);
+}
+
+function receivedWell(verdicts: readonly InboundReckoning[], done: string): Result {
+  const ok = verdicts.every(
+    ({ inbound, outbound }) => inbound.faults.length === 0 && wrongIn(outbound).length === 0,
+  );
+  return { ok, lines: [done, ...describeInbound(verdicts)] };
 }
 
 async function cutMigrationsShort({ directory, cycles, seed }: Place): Promise<Result> {

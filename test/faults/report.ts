@@ -3,6 +3,7 @@ import type { BroadcastVerdict } from './broadcast/audit.ts';
 import type { CutVerdict } from './cut-judge.ts';
 import type { DeadlyVerdict } from './deaths.ts';
 import type { Reckoning } from './finish.ts';
+import type { InboundReckoning } from './inbound/place.ts';
 import { faultsOf } from './judge.ts';
 import type { KillVerdict } from './kill.ts';
 import type { SiegeVerdict } from './siege.ts';
@@ -68,6 +69,18 @@ export function describeBroadcasts(verdicts: readonly BroadcastVerdict[]): strin
     `${sum((one) => one.broadcasts)} broadcasts to ${sum((one) => one.contacts)} contacts; received: ${sum((one) => one.received)}, ` +
       `of which again after an end: ${sum((one) => one.duplicates)}, at most ${Math.max(...verdicts.map((one) => one.maxDuplicatesOfAnEnd))} after one`,
     ...describeFaults(verdicts.flatMap(({ faults }) => faults)),
+  ];
+}
+
+export function describeInbound(verdicts: readonly InboundReckoning[]): string[] {
+  const sum = (figure: (verdict: InboundReckoning['inbound']) => number) =>
+    verdicts.reduce((total, { inbound }) => total + figure(inbound), 0);
+  return [
+    `letters: ${sum((one) => one.letters)}; answered with 250: ${sum((one) => one.acknowledged)}, ` +
+      `stored without an answer: ${sum((one) => one.unanswered)}`,
+    `posts: ${sum((one) => one.posts)}, of which again after an end: ${sum((one) => one.repeatedPosts)}`,
+    ...describeFaults(verdicts.flatMap(({ inbound }) => inbound.faults)),
+    ...verdicts.flatMap(({ outbound }) => describeReckoning(outbound)),
   ];
 }
 

@@ -24,6 +24,8 @@ export type WorldOptions = {
   /** Added to the daemon's environment. */
   env?: Record<string, string>;
   mix?: Mix;
+  /** Zone text of others, such as of those who send mail to the daemon. */
+  zone?: string;
   /** Whether a webhook endpoint is told of deliveries, by default true. */
   isSubscribed?: boolean;
 };
@@ -53,7 +55,7 @@ export type World = {
 };
 
 const HOSTNAME = 'mail.test';
-const SENDER_DOMAIN = 'sender.test';
+export const SENDER_DOMAIN = 'sender.test';
 export const RECIPIENT_DOMAIN = 'dest.test';
 /** Its host refuses every connection: the sink listens on another address. */
 export const DOWN_DOMAIN = 'down.test';
@@ -70,7 +72,8 @@ const QUIET_TRIES = 100;
 export async function createWorld(options: WorldOptions): Promise<World> {
   const { random, name } = options;
   const dataDir = options.dataDir ?? temporaryDirectory(name);
-  const dns = await startDnsServer(RECIPIENT_ZONE);
+  const otherZone = `${RECIPIENT_ZONE}\n${options.zone ?? ''}`;
+  const dns = await startDnsServer(otherZone);
   const sink = await startSmtpSink({ replyDelayMs: REPLY_DELAY_MS, keepRaw: true });
   const webhooks = await startWebhookReceiver();
   const env = {
@@ -116,13 +119,13 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         if (sink.openConnections() === 0) break;
       }
       const life = endOfLifeMs.length;
-      for (const { recipients, messageId, raw, receivedAtMs } of sink.messages.splice(0)) {
+      for (const { recipients, mailFrom, messageId, raw, receivedAtMs } of sink.messages.splice(0)) {
         const bytes = raw ?? Buffer.alloc(0);
         const sha256 = createHash('sha256').update(bytes).digest('hex');
         const attachments = attachmentsIn(bytes);
-        for (const recipient of recipients) {
-          receipts.push({ recipient, messageId, sha256, attachments, life, atMs: receivedAtMs });
-        }
+        const [header = ''] = bytes.toString('latin1').split('\r\n\r\n', 1);
+        const same = { mailFrom, header, messageId, sha256, attachments, life, atMs: receivedAtMs };
+        for (const recipient of recipients) receipts.push({ recipient, ...same });
       }
       endOfLifeMs.push(endedAtMs);
     },
@@ -133,7 +136,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   };
 
   const daemon = await world.start();
-  const sender = await createLiveSender(daemon, dns, { domain: SENDER_DOMAIN, otherZone: RECIPIENT_ZONE });
+  const sender = await createLiveSender(daemon, dns, { domain: SENDER_DOMAIN, otherZone });
   if (options.isSubscribed !== false) await subscribe(daemon, sender.key, webhooks.url);
   await daemon.stop();
   await world.endLife(Date.now());

@@ -13,7 +13,14 @@ const ROW: LedgerRow = {
 };
 
 function receipt(change: Partial<Receipt> = {}): Receipt {
-  const once = { recipient: ROW.address, messageId: '<em_1@sender.test>', sha256: 'bytes', attachments: [] };
+  const once = {
+    recipient: ROW.address,
+    mailFrom: '',
+    header: '',
+    messageId: '<em_1@sender.test>',
+    sha256: 'bytes',
+    attachments: [],
+  };
   return { ...once, life: 0, atMs: 1_000, ...change };
 }
 

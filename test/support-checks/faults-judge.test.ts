@@ -8,6 +8,8 @@ const RECIPIENT = 'a@dest.test';
 function receipt(change: Partial<Receipt>): Receipt {
   return {
     recipient: RECIPIENT,
+    mailFrom: '',
+    header: '',
     messageId: '<a@mail.test>',
     sha256: 'bytes',
     attachments: [],

@@ -1,0 +1,166 @@
+/**
+ * Servers that send mail to the daemon, several messages in each session, and keep a record of every 250. Mail without a
+ * reply, or with a reply that puts it off, is sent again.
+ */
+import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient, type TestClient } from '../../mail/smtp/server/fixture.ts';
+import { rsaTestKey, type TestKey } from '../../support/sign-message.ts';
+import type { SeededRandom } from '../seeded-random.ts';
+import { envelopeOf, type Letter, type LetterKind, messageIdOf, messageOf } from './letter.ts';
+import type { Reader } from './readers.ts';
+
+export type SendersRun = {
+  port: number;
+  clients: number;
+  /** Time between a reply and the next message of a client. */
+  pauseMs: number;
+  /** Ends the run, which waits for the message in transmission. */
+  signal: AbortSignal;
+  /** Maximum number of new letters of this run; 0 only repeats. */
+  most: number;
+  /** Default: a client whose connection ends takes the daemon for dead, and ends. */
+  persistent?: boolean;
+};
+
+/** Share of the letters that the mail of a reader leads to, while there are readers left. */
+const ANSWER_SHARE = 0.5;
+const FILE_SHARE = 0.15;
+/** Above what is stored in the database (256 KiB). */
+const FILE_BYTES = 300 * 1024;
+const PATTERN_BYTES = 31;
+/** Time before a message that was put off is sent again, and before another connection. */
+const PATIENCE_MS = 50;
+/** An address of this network for each client: one address has a limited number of connections. */
+const FIRST_CLIENT = 20;
+const REPLY_TIMEOUT_MS = 30_000;
+const ANSWERS: readonly LetterKind[] = ['bounce', 'complaint', 'unsubscribe'];
+
+export class Senders {
+  readonly providerKey: TestKey = rsaTestKey();
+  /** All letters, in the order of their first transmissions. */
+  readonly letters: Letter[] = [];
+  /** Letters that no 250 was read for. */
+  readonly unanswered: Letter[] = [];
+  /** Replies that must not come: anything but 250, 421 and what puts a message off. */
+  readonly refusals: string[] = [];
+  /** Number of replies that put a message off, and of messages without a reply. */
+  deferred = 0;
+  gone = 0;
+  readonly #random: SeededRandom;
+  readonly #readers: Reader[] = [];
+  #complaintsTo = '';
+
+  constructor(random: SeededRandom) {
+    this.#random = random;
+  }
+
+  /** Adds readers whose mail leads to letters, and the address for complaints. */
+  add(readers: readonly Reader[], complaintsTo: string): void {
+    this.#readers.push(...readers);
+    this.#complaintsTo = complaintsTo;
+  }
+
+  /** Letters with at least one 250. */
+  get acknowledged(): Letter[] {
+    return this.letters.filter(({ acknowledged }) => acknowledged.size > 0);
+  }
+
+  /** Takes replies for not read: the letters are sent again. */
+  forget(letter: Letter, messageIds: readonly string[]): void {
+    for (const messageId of messageIds) letter.acknowledged.delete(messageId);
+    if (letter.acknowledged.size === 0) this.unanswered.push(letter);
+  }
+
+  /** Runs until the signal, the limit, or the daemon's end. */
+  async run(run: SendersRun): Promise<void> {
+    const left = { count: run.most };
+    await Promise.all(Array.from({ length: run.clients }, (_, client) => this.#client(run, left, client)));
+  }
+
+  async #client(run: SendersRun, left: { count: number }, number: number): Promise<void> {
+    let client: TestClient | undefined;
+    while (!run.signal.aborted) {
+      const letter = this.unanswered.shift() ?? this.#next(left);
+      if (!letter) break;
+      client ??= await this.#open(run.port, number);
+      const isTaken = client !== undefined && (await this.#send(client, letter));
+      if (!isTaken) this.unanswered.push(letter);
+      if (!client || client.socket.destroyed || client.socket.readableEnded) {
+        client?.socket.destroy();
+        client = undefined;
+        if (!run.persistent) break;
+      }
+      await sleep(isTaken ? run.pauseMs : PATIENCE_MS);
+    }
+    client?.socket.destroy();
+  }
+
+  /** Opens a session. Returns undefined when there is no daemon, or none that takes mail. */
+  async #open(port: number, number: number): Promise<TestClient | undefined> {
+    const localAddress = `127.0.0.${FIRST_CLIENT + number}`;
+    const client = createClient(connect({ host: '127.0.0.1', port, localAddress, noDelay: true }));
+    client.socket.setTimeout(REPLY_TIMEOUT_MS, () => client.socket.destroy());
+    const banner = await client.reply();
+    const greeting = banner.startsWith('220') ? await client.ask('EHLO mx.author.test\r\n') : banner;
+    if (greeting.startsWith('250')) return client;
+    this.#note('EHLO', greeting);
+    client.socket.destroy();
+    return undefined;
+  }
+
+  /** Sends a letter. Returns true after a 250. */
+  async #send(client: TestClient, letter: Letter): Promise<boolean> {
+    letter.transmissions += 1;
+    const messageId = messageIdOf(letter, letter.transmissions);
+    const { from, to } = envelopeOf(letter, this.#complaintsTo);
+    for (const command of [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']) {
+      const reply = await client.ask(`${command}\r\n`);
+      if (/^[23]/.test(reply)) continue;
+      this.#note(`${letter.kind} ${command.slice(0, 4)}`, reply);
+      if (!client.socket.destroyed) await client.ask('RSET\r\n');
+      return false;
+    }
+    const reply = await client.ask(`${messageOf(letter, messageId, this.providerKey)}.\r\n`);
+    const id = /^250 .*queued as (in_\w+)/.exec(reply)?.[1];
+    if (id === undefined) {
+      this.#note(`${letter.kind} message`, reply);
+      return false;
+    }
+    letter.acknowledged.set(messageId, id);
+    return true;
+  }
+
+  #note(what: string, reply: string): void {
+    if (reply.startsWith('closed')) this.gone += 1;
+    else if (reply.startsWith('4')) this.deferred += 1;
+    else this.refusals.push(`${what}: ${reply.trim().replace(/in_\w+/g, 'in_…')}`);
+  }
+
+  #next(left: { count: number }): Letter | undefined {
+    if (left.count <= 0) return undefined;
+    left.count -= 1;
+    const name = `letter-${this.letters.length + 1}`;
+    const reader = this.#random.share() < ANSWER_SHARE ? this.#readers.shift() : undefined;
+    const letter: Letter = {
+      kind: reader ? this.#chooseAnswer() : 'post',
+      name,
+      reader,
+      file: !reader && this.#random.share() < FILE_SHARE ? fileOf(name) : undefined,
+      transmissions: 0,
+      acknowledged: new Map(),
+    };
+    this.letters.push(letter);
+    return letter;
+  }
+
+  #chooseAnswer(): LetterKind {
+    return ANSWERS[Math.floor(this.#random.share() * ANSWERS.length)] ?? 'bounce';
+  }
+}
+
+/** Different for each name: equal bytes would share one file. */
+function fileOf(name: string): Buffer {
+  return Buffer.alloc(FILE_BYTES, createHash('sha256').update(name).digest().subarray(0, PATTERN_BYTES));
+}
