@@ -104,6 +104,18 @@ test('each signature is told whether it is aligned', async () => {
   assert.deepEqual([isAligned('mail.example.com'), isAligned('other.example')], [true, false]);
 });
 
+test('without a policy, a signature of the very domain of the author is aligned, and no other', async () => {
+  const { short, isAligned } = await check({
+    author: 'a@nothing.example',
+    dkim: [
+      ['pass', 'nothing.example'],
+      ['pass', 'other.example'],
+    ],
+  });
+  assert.equal(short, 'none');
+  assert.deepEqual([isAligned('nothing.example'), isAligned('other.example')], [true, false]);
+});
+
 test('a domain has as many lookups as its tree walk needs, however many labels it has', async () => {
   const asked: string[] = [];
   const dns = zoneDns('');
