@@ -110,6 +110,12 @@ export const configSchema = section('Postrider configuration', {
     },
   ),
   inbound: section('What is done with mail that arrives.', {
+    postmaster: Type.String({
+      pattern: "^$|^[!#$%&'*+/=?^_`{|}~0-9A-Za-z.-]{1,64}@[0-9A-Za-z.-]{1,253}$",
+      default: '',
+      description:
+        'Address that mail to postmaster and abuse, of the host name and of every domain that receives here, is forwarded to. Empty: such mail is only kept.',
+    }),
     trustedRelays: Type.Array(Type.String(), {
       default: [],
       description:

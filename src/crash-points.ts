@@ -22,6 +22,8 @@ export const CRASH_POINTS = [
   'inbound-task-leased',
   'inbound-task-run',
   'inbound-task-settled',
+  'forward-before-commit',
+  'forward-after-commit',
   'inbound-post-leased',
   'inbound-post-made',
   'inbound-post-settled',

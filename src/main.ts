@@ -31,6 +31,7 @@ import { importJobs } from './imports/run.ts';
 import { createBounceWork } from './inbound/bounces/work.ts';
 import { createComplaintWork } from './inbound/complaints/work.ts';
 import { receivedSteps } from './inbound/expire.ts';
+import { createForwardWork } from './inbound/forward/work.ts';
 import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
 import { openInbound } from './inbound/listener.ts';
 import { createLocalReceiver } from './inbound/local.ts';
@@ -208,6 +209,7 @@ function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
     startWork(app, createBounceWork(app)),
     startWork(app, createComplaintWork(app)),
     startWork(app, createUnsubscribeWork(app)),
+    startWork(app, createForwardWork(app)),
     startWork(app, createGreylistSweep(app)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),

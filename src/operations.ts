@@ -40,6 +40,8 @@ import './imports/store.ts';
 import './jobs/store.ts';
 import './inbound/accept.ts';
 import './inbound/expire.ts';
+import './inbound/forward/settle.ts';
+import './inbound/forward/store.ts';
 import './inbound/messages/list.ts';
 import './inbound/messages/replay.ts';
 import './inbound/operator/replay.ts';

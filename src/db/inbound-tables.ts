@@ -39,8 +39,11 @@ export type StoredMailRow = {
  */
 export type ReceivedTaskKind = 'post' | 'bounce' | 'complaint' | 'report' | 'unsubscribe' | 'forward';
 
-/** Kinds of recipients: those with a task of the same name, and the `postmaster` of the installation. */
-export type ReceivedRecipientKind = Exclude<ReceivedTaskKind, 'forward'> | 'postmaster';
+/**
+ * Kinds of recipients: those with a task of the same name, the `postmaster` of the installation, and `srs`, the rewritten sender of
+ * mail that was forwarded.
+ */
+export type ReceivedRecipientKind = Exclude<ReceivedTaskKind, 'forward'> | 'postmaster' | 'srs';
 
 /** Written by inbound/store.ts: a message that was received. A message to recipients of several tenants has one row for
  * each of them, which all name the same blob. */
@@ -94,7 +97,7 @@ export type ReceivedRecipientRow = {
   /** The address as the client wrote it. */
   address: string;
   kind: ReceivedRecipientKind;
-  /** Route, email, recipient of an email (inbound/unsubscribe/target.ts) or domain that the address stands for. */
+  /** Route, email, recipient of an email (inbound/unsubscribe/target.ts), domain or sender that the address stands for. */
   targetId: string;
 };
 

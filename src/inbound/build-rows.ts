@@ -37,14 +37,15 @@ type Build = {
   now: number;
 };
 
-/** The task of each kind of recipients. Mail to the postmaster is kept, and nothing else is done with it. */
+/** The task of each kind of recipients. Mail to the postmaster is only kept unless the operator has set an address for it. */
 const TASK_KINDS: Readonly<Record<ReceivedRecipientKind, ReceivedTaskKind | undefined>> = {
   post: 'post',
   bounce: 'bounce',
   complaint: 'complaint',
   report: 'report',
   unsubscribe: 'unsubscribe',
-  postmaster: undefined,
+  postmaster: 'forward',
+  srs: 'forward',
 };
 
 /** Maximum length of a subject and of a Message-ID that are stored. Our own limit; the message itself has all of it. */
@@ -59,7 +60,7 @@ export async function buildRows(app: Pick<App, 'config' | 'db'>, build: Build): 
   const rows: ReceivedRows[] = [];
   for (const [tenantId, recipients] of groups) {
     const message = buildMessage(app, { ...build, tenantId, recipients });
-    const tasks = buildTasks(message, recipients);
+    const tasks = buildTasks(app, message, recipients);
     message.emailId = await findAnswered(app, tenantId, content.fields);
     message.endedAt = tasks.length === 0 ? now : null;
     rows.push({
@@ -141,10 +142,15 @@ function rowOf(
 }
 
 /** Returns one task for all recipients that ask for the same one: two addresses of a route make one post. */
-function buildTasks(message: ReceivedMessageRow, recipients: readonly AcceptedRecipient[]): NewTask[] {
+function buildTasks(
+  { config }: Pick<App, 'config'>,
+  message: ReceivedMessageRow,
+  recipients: readonly AcceptedRecipient[],
+): NewTask[] {
   const tasks = new Map<string, NewTask>();
   for (const [position, { kind, targetId }] of recipients.entries()) {
-    const taskKind = TASK_KINDS[kind];
+    const isOnlyKept = kind === 'postmaster' && config.inbound.postmaster === '';
+    const taskKind = isOnlyKept ? undefined : TASK_KINDS[kind];
     const key = `${taskKind} ${targetId}`;
     if (taskKind === undefined || tasks.has(key)) continue;
     const { id: messageId, tenantId, createdAt } = message;

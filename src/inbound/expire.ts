@@ -1,4 +1,7 @@
-/** The steps of retention for received mail: the bytes of a message are deleted first, and later its rows. */
+/**
+ * The steps of retention for received mail, whose bytes are deleted first and its rows later, and for the mail that this installation
+ * sends itself.
+ */
 import type { App } from '../app.ts';
 import { discardAll } from '../blobs/discard-on-refusal.ts';
 import type { ExpiryRange, ExpirySlice } from '../db/expiry.ts';
@@ -7,6 +10,7 @@ import { SliceSize } from '../retention/slice-size.ts';
 import type { Step } from '../retention/steps.ts';
 import { DAY_MS } from '../system/clock.ts';
 import { firstKeptId } from '../system/ids.ts';
+import { expireForwarded } from './forward/store.ts';
 import { deleteReceived, expireReceivedContent, listOldReceived } from './store.ts';
 import { deleteTasksOf } from './tasks/store.ts';
 
@@ -38,6 +42,16 @@ export function receivedSteps(app: Pick<App, 'db' | 'blobs' | 'config'>): readon
       async expire(now, { rows }) {
         const endedBy = now - inboundDays * DAY_MS;
         const { files, ...expired } = await app.db.commit(expireReceivedContent, { now, endedBy, rows });
+        await discardAll(app.blobs, files);
+        return expired;
+      },
+    },
+    {
+      kind: 'forwarded',
+      size: new SliceSize(MESSAGES),
+      async expire(now, { rows }) {
+        const endedBy = now - inboundDays * DAY_MS;
+        const { files, ...expired } = await app.db.commit(expireForwarded, { endedBy, rows });
         await discardAll(app.blobs, files);
         return expired;
       },

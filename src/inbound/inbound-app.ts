@@ -2,12 +2,14 @@
 import { isIPv6 } from 'node:net';
 import type { App } from '../app.ts';
 import { type Authenticator, createAuthenticator } from '../mail/auth/authenticator.ts';
+import type { SenderRewriting } from '../mail/srs.ts';
 import { type ReturnAddressKey, returnAddressKeyOf } from '../queue/return-path.ts';
 import type { TargetGuard } from '../system/blocklist.ts';
 import { blockList } from '../system/blocklist.ts';
 import { createDns } from '../system/dns.ts';
 import { createFetch } from '../system/fetch.ts';
 import { createDirectory, type Directory } from './directory.ts';
+import { senderRewritingOf } from './forward/rewriting.ts';
 import { createInboundMetrics, type InboundMetrics } from './metrics.ts';
 import { type Blocklists, createBlocklists } from './sender/dnsbl.ts';
 import { createGreylist, type Greylist } from './sender/greylist.ts';
@@ -23,6 +25,7 @@ export type InboundApp = App & {
   isTrustedRelay: (address: string) => boolean;
   blocklists: Blocklists;
   greylist: Greylist;
+  senderRewriting: SenderRewriting;
   senderRates: SenderRates;
   /** The rspamd of the configuration; undefined when it names none. */
   rspamd: Rspamd | undefined;
@@ -48,6 +51,7 @@ export function createInboundApp(app: App): InboundApp {
     inboundMetrics: createInboundMetrics(app),
     directory: createDirectory(app),
     returnAddressKey: returnAddressKeyOf(app),
+    senderRewriting: senderRewritingOf(app),
     isTrustedRelay,
     blocklists: createBlocklists({ dns: strangersDns, clock, log, metrics }, inbound.dnsbl),
     greylist: createGreylist(app, inbound.greylisting),

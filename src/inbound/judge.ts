@@ -34,7 +34,7 @@ type Authentication = {
  * Kinds of recipients whose address proves that the message is an answer to one of ours. The servers that send such mail often
  * fail DMARC, and some have no valid From field.
  */
-const ANSWERS: ReadonlySet<ReceivedRecipientKind> = new Set(['bounce', 'complaint', 'unsubscribe']);
+const ANSWERS: ReadonlySet<ReceivedRecipientKind> = new Set(['bounce', 'complaint', 'unsubscribe', 'srs']);
 
 type AuthenticationApp = Pick<App, 'config'> & { authenticator: Pick<Authenticator, 'begin'> };
 

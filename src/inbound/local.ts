@@ -15,11 +15,11 @@ type LocalApp = ReceiveApp & RecipientApp & Pick<App, 'disk'>;
 
 /** Returns the receiver of local mail. */
 export function createLocalReceiver(app: LocalApp): LocalReceiver {
-  return async ({ sender, recipients, sizeBytes, bytes }) => {
+  return async ({ sender, recipients, requireTls, sizeBytes, bytes }) => {
     const accepted: AcceptedRecipient[] = [];
     const refused = new Map<string, LocalAnswer>();
     for (const address of recipients) {
-      const decision = await decideRecipient(app, address, sizeBytes);
+      const decision = await decideRecipient(app, address, { sender, sizeBytes });
       if (decision.kind === 'accepted') accepted.push(decision.recipient);
       else refused.set(address, { phase: 'rcpt', ...decision.reply });
     }
@@ -28,7 +28,7 @@ export function createLocalReceiver(app: LocalApp): LocalReceiver {
       client: undefined,
       sender,
       utf8: false,
-      requireTls: false,
+      requireTls,
       recipients: accepted,
       listings: [],
     };

@@ -8,6 +8,7 @@ import type { DomainRow } from '../db/tables.ts';
 import { sandboxDomain } from '../domains/name.ts';
 import { bounceDomain } from '../domains/records.ts';
 import { addressKey } from '../mail/address.ts';
+import type { SenderRewriting } from '../mail/srs.ts';
 import { mayBounce } from '../queue/feedback.ts';
 import { type ReturnAddressKey, readFeedbackLoopAddress, readReturnAddress } from '../queue/return-path.ts';
 import { hasInstallationRoomFor } from '../tenants/stored-mail/store.ts';
@@ -18,6 +19,7 @@ import { unsubscribeTarget } from './unsubscribe/target.ts';
 export type RecipientApp = Pick<App, 'db' | 'clock' | 'config'> & {
   directory: Directory;
   returnAddressKey: ReturnAddressKey;
+  senderRewriting: SenderRewriting;
 };
 
 /** A recipient as the rest of the path sees it, whatever its address is. */
@@ -36,8 +38,12 @@ type RecipientDecision =
 /** Statuses: X.1.1 is an address that does not exist, X.2.2 a mailbox that is full (RFC 3463 sections 3.2 and 3.3). */
 type Refusal = { code: 452 | 550; status: string; text: string };
 
-/** An address as resolvers see it. All of it is in lower case, since letters are compared without case. */
+/** An address as resolvers see it. Both of its parts are in lower case, since letters are compared without case. */
 type Asked = {
+  /** The address as the client wrote it. */
+  address: string;
+  /** The envelope sender; empty for the null sender. */
+  sender: string;
   localPart: string;
   domain: string;
   /** Returns the domain of the tenant that receives the mail of `domain`. It is looked up once. */
@@ -63,24 +69,32 @@ export const MAX_POSTMASTER_MEGABYTES = MAX_INSTALLATION_MEGABYTES / 2;
 /** The kinds of recipients, in the order of precedence. */
 const RESOLVERS: readonly Resolver[] = [
   resolveReturnAddress,
+  resolveRewrittenSender,
   (app, asked) => resolveRoute(app, asked, asked.localPart),
   resolveWithoutTag,
   (app, asked) => resolveRoute(app, asked, '*'),
   resolveOperator,
 ];
 
+/** What the client has said about the message. */
+type Mail = {
+  /** Empty for the null sender. */
+  sender: string;
+  /** Size of the message; undefined when the client has not declared it. */
+  sizeBytes: number | undefined;
+};
+
 /**
  * Accepts a recipient, or refuses it.
  *
  * @param address the argument of RCPT, in the form of the SMTP server (mail/smtp/server/session.ts)
- * @param sizeBytes size of the message as far as the client has declared it
  */
 export async function decideRecipient(
   app: RecipientApp,
   address: string,
-  sizeBytes: number | undefined,
+  { sender, sizeBytes }: Mail,
 ): Promise<RecipientDecision> {
-  const resolved = await resolveRecipient(app, address);
+  const resolved = await resolveRecipient(app, address, sender);
   if (!resolved) {
     const text = `<${address}>: there is no such recipient here`;
     return { kind: 'refused', reply: { code: 550, status: '5.1.1', text } };
@@ -101,13 +115,19 @@ function hasRoom(
   return hasInstallationRoomFor(db.read, megabytes, sizeBytes);
 }
 
-async function resolveRecipient(app: RecipientApp, address: string): Promise<Resolved | undefined> {
+async function resolveRecipient(
+  app: RecipientApp,
+  address: string,
+  sender: string,
+): Promise<Resolved | undefined> {
   const key = addressKey(address);
   const at = key.lastIndexOf('@');
   // The postmaster may be addressed without a domain (RFC 5321 section 4.1.1.3).
   const domain = at < 0 ? app.config.hostname.toLowerCase() : key.slice(at + 1);
   let receiver: ReturnType<Asked['findReceiver']> | undefined;
   const asked: Asked = {
+    address,
+    sender,
     localPart: at < 0 ? key : key.slice(0, at),
     domain,
     findReceiver: () => {
@@ -145,6 +165,19 @@ async function resolveReturnAddress(
     case 'unsubscribe':
       return { kind: 'unsubscribe', targetId: unsubscribeTarget(address), tenantId: null };
   }
+}
+
+/**
+ * Recognises the rewritten senders of mail that was forwarded. Only bounces come back to them, so that nobody can send anything else
+ * through this installation.
+ */
+async function resolveRewrittenSender(
+  { senderRewriting, clock, config }: RecipientApp,
+  { address, domain, sender }: Asked,
+): Promise<Resolved | undefined> {
+  if (sender !== '' || domain !== bounceDomain(config)) return undefined;
+  const original = senderRewriting.reverse(address.slice(0, address.lastIndexOf('@')), clock.now());
+  return original === undefined ? undefined : { kind: 'srs', targetId: original, tenantId: null };
 }
 
 async function resolveRoute(

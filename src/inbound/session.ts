@@ -39,7 +39,7 @@ export function createInboundSession(app: SessionApp): Session {
 
   async function refusalOf(to: string, client: SmtpClient): Promise<Reply | undefined> {
     const { address: from = '', sizeBytes } = sender ?? {};
-    const decision = await decideRecipient(app, to, sizeBytes);
+    const decision = await decideRecipient(app, to, { sender: from, sizeBytes });
     if (decision.kind === 'refused') return decision.reply;
     const { recipient } = decision;
     const refusal = await checks.refusalOf({ client, sender: from, recipient });

@@ -127,13 +127,35 @@ const clearContent = statement((db, param: Param<{ id: MessageId; now: number }>
     .where('id', '=', param('id')),
 );
 
-const naming = statement((db, param: Param<{ blobId: ReceivedMessageRow['blobId'] }>) =>
+type NamedBlob = { blobId: NonNullable<ReceivedMessageRow['blobId']> };
+
+const namingReceived = statement((db, param: Param<NamedBlob>) =>
   db.selectFrom('receivedMessages').select('id').where('blobId', '=', param('blobId')).limit(1),
 );
 
+const namingForwarded = statement((db, param: Param<NamedBlob>) =>
+  db.selectFrom('messages').select('id').where('blobId', '=', param('blobId')).limit(1),
+);
+
 /**
- * Deletes the bytes of messages whose last task ended at `endedBy` or before, in Unix milliseconds. Bytes that a message
- * of another tenant shares are kept. Returns the bytes that are in files, which the caller discards.
+ * Frees bytes as part of a write that has removed the last need of one message, unless another received message or a forwarded one
+ * shares them. Returns them when they are in a file, which the caller discards.
+ */
+export async function freeReceivedBytes(
+  tx: Tx,
+  blobId: NamedBlob['blobId'],
+): Promise<StoredBytes | undefined> {
+  const isShared =
+    (await namingReceived.first(tx, { blobId })) ?? (await namingForwarded.first(tx, { blobId }));
+  if (isShared) return undefined;
+  const file = await emptyBlob(tx, blobId);
+  await deleteEmptyBlobs(tx, [blobId]);
+  return file;
+}
+
+/**
+ * Deletes the bytes of messages whose last task ended at `endedBy` or before, in Unix milliseconds. Bytes that another message
+ * shares are kept. Returns the bytes that are in files, which the caller discards.
  */
 export const expireReceivedContent = defineWrite(
   'inbound.expireContent',
@@ -143,10 +165,8 @@ export const expireReceivedContent = defineWrite(
     for (const { id, blobId, tenantId, sizeBytes } of rows) {
       await clearContent.all(tx, { id, now: expiry.now });
       await subtractStoredBytes(tx, tenantId, sizeBytes);
-      if (blobId === null || (await naming.first(tx, { blobId }))) continue;
-      const file = await emptyBlob(tx, blobId);
+      const file = blobId === null ? undefined : await freeReceivedBytes(tx, blobId);
       if (file) files.push(file);
-      await deleteEmptyBlobs(tx, [blobId]);
     }
     return { next: rows.length === expiry.rows ? 'more' : undefined, deleted: rows.length, files };
   },

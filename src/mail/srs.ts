@@ -12,7 +12,7 @@ import { bytesToBase32, fromBase32, toBase32 } from '../system/base32.ts';
 import { DAY_MS } from '../system/clock.ts';
 
 /** Rewrites senders with one key. */
-type SenderRewriting = {
+export type SenderRewriting = {
   /**
    * Returns the local part that stands for a sender, or undefined for a sender that has none: the null sender, an address
    * literal, a local part in quotes, and an address that would be too long. Such mail is forwarded with the null sender.

@@ -9,6 +9,8 @@ export type LocalMessage = {
   sender: string;
   /** Addresses in the form of an envelope, at most as many as one transaction may have. */
   recipients: readonly string[];
+  /** True when the message must not leave without verified TLS (RFC 8689). */
+  requireTls: boolean;
   /** Number of bytes that `bytes` yields. */
   sizeBytes: number;
   /** True when the message has a byte above 127 (RFC 6152). */

@@ -14,7 +14,7 @@ const FULL = '4.2.2';
 
 /** Returns the kind of a recipient, or the status of its refusal. */
 async function decide(address: string): Promise<string> {
-  const decision = await decideRecipient(app, address, 1_000);
+  const decision = await decideRecipient(app, address, { sender: 'ann@sender.example', sizeBytes: 1_000 });
   return decision.kind === 'refused' ? decision.reply.status : decision.recipient.kind;
 }
 

@@ -19,6 +19,7 @@ async function hand(recipients: readonly string[], message = MESSAGE) {
   const answers = await createLocalReceiver(world.app)({
     sender: 'b+x@bounce.mx.postrider.example',
     recipients,
+    requireTls: false,
     sizeBytes: message.length,
     isEightBit: false,
     async *bytes() {

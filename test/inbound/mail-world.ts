@@ -13,6 +13,7 @@ import { openInbound } from '../../src/inbound/listener.ts';
 import type { Authenticator } from '../../src/mail/auth/authenticator.ts';
 import type { AuthenticationResult } from '../../src/mail/auth/result.ts';
 import type { CrashPoint } from '../../src/system/crash-point.ts';
+import type { System } from '../../src/system/system.ts';
 import { addDomain } from '../domains/fixtures.ts';
 import { createClient, STARTTLS, type TestClient } from '../mail/smtp/server/fixture.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -48,14 +49,18 @@ const START_MS = 1_800_000_000_000;
 
 /** Opens the world for the tests of the calling file. `replace` puts parts of the app in place of its own. */
 export async function openMailWorld(
-  options: { env?: Record<string, string>; replace?: (app: App) => Partial<InboundApp> } = {},
+  options: {
+    env?: Record<string, string>;
+    system?: Partial<System>;
+    replace?: (app: App) => Partial<InboundApp>;
+  } = {},
 ): Promise<MailWorld> {
   const clock = createFakeClock(START_MS);
   const knobs: Knobs = { crashPoint: () => {}, result: PASS, written: '', inputs: [] };
   const { log, lines } = recordLog('info');
   const test = await openTestApp({
     env: { POSTRIDER_SMTP_PORT: '0', POSTRIDER_SMTP_ADDRESS: '127.0.0.1', ...options.env },
-    system: { clock, log, crashPoint: (name) => knobs.crashPoint(name) },
+    system: { clock, log, crashPoint: (name) => knobs.crashPoint(name), ...options.system },
   });
   const authenticator = fakeAuthenticator(knobs);
   const app: InboundApp = { ...createInboundApp(test.app), authenticator, ...options.replace?.(test.app) };

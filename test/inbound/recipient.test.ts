@@ -14,8 +14,8 @@ const world = await openMailWorld();
 const { app } = world;
 
 /** Returns the kind and target of a recipient, or the code and status of its refusal. */
-async function decide(address: string, sizeBytes?: number): Promise<string> {
-  const decision = await decideRecipient(app, address, sizeBytes);
+async function decide(address: string, sizeBytes?: number, sender = 'ann@sender.example'): Promise<string> {
+  const decision = await decideRecipient(app, address, { sender, sizeBytes });
   if (decision.kind === 'refused') return `${decision.reply.code} ${decision.reply.status}`;
   return `${decision.recipient.kind} ${decision.recipient.targetId}`;
 }
@@ -59,6 +59,29 @@ test('bounces and complaints come back to addresses with our token alone, at wha
   const forged = `${bounce.slice(0, -1)}${bounce.endsWith('0') ? '1' : '0'}`;
   for (const localPart of [forged, 'b+', `b+${'0'.repeat(54)}`, `x${bounce}`])
     assert.equal(await decide(`${localPart}@bounce.mx.postrider.example`), UNKNOWN);
+});
+
+test('bounces alone come back to the rewritten sender of forwarded mail, at our host for bounces, for 21 days', async () => {
+  const { senderRewriting } = app;
+  const local = senderRewriting.rewrite('Ann.Lee@sender.example', app.clock.now()) ?? assert.fail();
+  const address = `${local}@bounce.mx.postrider.example`;
+  assert.equal(await decide(address, undefined, ''), 'srs Ann.Lee@sender.example');
+  assert.equal(await decide(address.toLowerCase(), undefined, ''), 'srs ann.lee@sender.example');
+  assert.equal(await decide(address), UNKNOWN);
+  await world.addDomain('srs.example');
+  for (const domain of ['mx.postrider.example', 'srs.example', 'bounce.srs.example'])
+    assert.equal(await decide(`${local}@${domain}`, undefined, ''), UNKNOWN, domain);
+  const aged = (days: number) =>
+    senderRewriting.rewrite('ann@sender.example', app.clock.now() - days * DAY_MS) ?? '';
+  assert.equal(
+    await decide(`${aged(21)}@bounce.mx.postrider.example`, undefined, ''),
+    'srs ann@sender.example',
+  );
+  assert.equal(await decide(`${aged(22)}@bounce.mx.postrider.example`, undefined, ''), UNKNOWN);
+  for (let at = 0; at < local.length; at++) {
+    const changed = `${local.slice(0, at)}${local[at] === 'x' ? 'y' : 'x'}${local.slice(at + 1)}`;
+    assert.equal(await decide(`${changed}@bounce.mx.postrider.example`, undefined, ''), UNKNOWN, changed);
+  }
 });
 
 test('a disabled route counts as none', async () => {

@@ -31,7 +31,11 @@ export type TaskOutcome = { response?: TaskResponse } & (
   | { kind: 'done' }
   | { kind: 'retry'; error: string; afterMs?: number | undefined }
   | { kind: 'failed'; error: string }
+  /** The run has settled the task itself, unless its lease was no longer valid. */
+  | { kind: 'settled'; isSettled: boolean }
 );
+
+type UnsettledOutcome = Exclude<TaskOutcome, { kind: 'settled' }>;
 
 export type TaskKindWork = {
   kind: TaskKind;
@@ -139,18 +143,26 @@ async function runTask(app: TaskApp, task: LeasedTask, run: TaskKindWork['run'])
     return { kind: 'retry', error: 'The server failed to run the task' };
   });
   app.crashPoint('inbound-task-run');
-  const now = app.clock.now();
-  const result = resultOf(task, outcome, { now, random: app.random });
-  const isSettled = await app.db.commit(settleTask, settlementOf(task, result, now));
+  const isSettled = outcome.kind === 'settled' ? outcome.isSettled : await settle(app, task, outcome);
   app.crashPoint('inbound-task-settled');
-  const { id: taskId, kind, attempts, messageId } = task;
+  const { id: taskId, kind, attempts } = task;
   if (!isSettled) app.log.warn({ taskId, kind, attempts }, 'a task ended after its lease ran out');
-  else if (result.state === 'failed')
-    app.log.warn({ taskId, kind, messageId, error: result.error }, 'a task of received mail was given up');
   return outcome;
 }
 
-function settlementOf(
+/** Settles a task. Returns false when its lease is no longer valid. */
+async function settle(app: TaskApp, task: LeasedTask, outcome: UnsettledOutcome): Promise<boolean> {
+  const now = app.clock.now();
+  const result = resultOf(task, outcome, { now, random: app.random });
+  const isSettled = await app.db.commit(settleTask, settlementOf(task, result, now));
+  const { id: taskId, kind, messageId } = task;
+  if (isSettled && result.state === 'failed')
+    app.log.warn({ taskId, kind, messageId, error: result.error }, 'a task of received mail was given up');
+  return isSettled;
+}
+
+/** Returns what `settleLeased` stores about an attempt. */
+export function settlementOf(
   { id, messageId, attempts, runId }: LeasedTask,
   result: TaskResult,
   now: number,
@@ -160,7 +172,7 @@ function settlementOf(
 
 function resultOf(
   { attempts }: LeasedTask,
-  outcome: TaskOutcome,
+  outcome: UnsettledOutcome,
   { now, random }: { now: number; random: Random },
 ): TaskResult {
   const { response } = outcome;

@@ -1,6 +1,7 @@
 /**
  * Prepares a message that arrives for storage, in one pass over its pieces: a bare LF becomes CRLF (RFC 5321 section 2.3.8),
- * and Authentication-Results fields that claim to be ours are removed (RFC 8601 section 5). The size of the header block
+ * Authentication-Results fields that claim to be ours are removed (RFC 8601 section 5), and so is Return-Path, which is added anew
+ * (RFC 5321 section 4.4). The size of the header block
  * and the number of hops are limited. Signatures are verified over the original bytes, elsewhere.
  */
 import { CR, LF, SPACE, TAB } from '../octets.ts';
@@ -35,6 +36,7 @@ const MAX_NAME_CHARACTERS = 1_010;
 /** Matches the name of a field at the beginning of its line (RFC 5322 section 2.2), also with the spaces of obsolete syntax. */
 const FIELD_NAME = /^([!-9;-~]{1,998})[ \t]*:/;
 const RESULTS_FIELD = 'authentication-results';
+const RETURN_PATH = 'return-path';
 
 type Field = { name: string; lines: Buffer[]; isHeld: boolean };
 
@@ -129,7 +131,7 @@ export class Normalizer {
       return;
     }
     if (name === 'received' && ++this.#receivedFields > MAX_RECEIVED_FIELDS) this.#excess = 'received_fields';
-    this.#field = { name, lines: [line], isHeld: name === RESULTS_FIELD };
+    this.#field = { name, lines: [line], isHeld: name === RESULTS_FIELD || name === RETURN_PATH };
     if (!this.#field.isHeld) stored.push(line);
   }
 
@@ -137,10 +139,14 @@ export class Normalizer {
     const field = this.#field;
     this.#field = undefined;
     if (!field) return;
-    if (field.isHeld && !namesAuthservId(textOf(field, MAX_HEADER_BYTES), this.#options.authservId))
-      stored.push(...field.lines);
+    if (field.isHeld && !this.#isRemoved(field)) stored.push(...field.lines);
     if (this.#options.keep.has(field.name) && !this.#kept.has(field.name))
       this.#kept.set(field.name, textOf(field, MAX_KEPT_BYTES).trim());
+  }
+
+  #isRemoved(field: Field): boolean {
+    if (field.name === RETURN_PATH) return true;
+    return namesAuthservId(textOf(field, MAX_HEADER_BYTES), this.#options.authservId);
   }
 }
 

@@ -41,9 +41,10 @@ export async function chooseRoute(app: RoutingApp, { mode, domain }: DeliveryQue
   return plan;
 }
 
-/** Returns true for the domains of this installation, which need no MX record to receive its mail. */
+/** Returns true for the domains of this installation, which receive its mail without an MX record: each has at least a postmaster. */
 function isOwnDomain(config: Pick<App['config'], 'hostname'>, domain: string): boolean {
-  return isSandboxDomain(config, domain) || domain === bounceDomain(config);
+  const own = [config.hostname.toLowerCase(), bounceDomain(config)];
+  return isSandboxDomain(config, domain) || own.includes(domain);
 }
 
 /** "Bad destination system address" (RFC 3463 X.1.2). */

@@ -26,6 +26,10 @@ const LOCAL_RETRY_MS = 10_000;
  */
 export function judgeFailure(peer: Peer, failure: SmtpFailure): Outcome {
   if (failure.kind === 'reply') return classifyRefusal(peer, failure.phase, failure.reply);
+  if (failure.kind === 'requirement') {
+    const report = { ...reportFailure(peer, failure), enhancedCode: failure.status };
+    return { kind: 'bounced', bounce: 'undetermined', report };
+  }
   if (failure.kind === 'local') {
     const report = { ...reportFailure(peer, failure), phase: 'local' } as const;
     return { kind: 'deferred', report, retryAfterMs: LOCAL_RETRY_MS };

@@ -23,6 +23,7 @@ import type { Hosts } from '../dispatch/route.ts';
 import { crashOn, judgeFailure } from '../outcome/judge.ts';
 import { NO_REPORT, type Outcome, type Peer, type Report } from '../outcome/outcome.ts';
 import type { Addresses } from '../site/addresses.ts';
+import { isVouchedFor } from './require-tls.ts';
 
 export type ConnectApp = Pick<App, 'clock' | 'dial' | 'config' | 'crashPoint'>;
 
@@ -54,13 +55,15 @@ type Opening = {
 
 /**
  * Tries the hosts one after another. A host's final refusal ends the search; after any other failure the next host is
- * tried.
+ * tried, also after one that cannot meet what the message requires (RFC 8689 section 4.2.1).
  */
 export async function connect(app: ConnectApp, hosts: Hosts, opening: Opening): Promise<Connected> {
   const { claim, addresses, deadline, isPressed } = opening;
   const startedAt = app.clock.elapsed();
   let outcome = claim.brokenOff ?? NO_HOST_REACHED;
   let wasTried = false;
+  let unmet: Outcome | undefined;
+  let hasFailed = false;
   for (const { name, address } of candidateHosts(app, hosts, { claim, addresses })) {
     const now = app.clock.elapsed();
     if (now >= deadline || (now - startedAt >= PRESSED_TIMEOUT_MS && isPressed())) break;
@@ -70,12 +73,20 @@ export async function connect(app: ConnectApp, hosts: Hosts, opening: Opening): 
       const tls = opened.session.tls?.version ?? null;
       return { kind: 'open', session: { smtp: opened.session, peer: { ...peer, tls } } };
     }
-    // A local failure, such as too few file descriptors, says nothing about the site and does not suspend it.
-    wasTried ||= opened.failure.kind !== 'local';
     const judged = judgeFailure(peer, opened.failure);
+    if (opened.failure.kind === 'requirement') {
+      unmet ??= judged;
+      continue;
+    }
+    // A local failure, such as too few file descriptors, says nothing about the site and does not suspend it. Neither does a
+    // requirement of one message.
+    wasTried ||= opened.failure.kind !== 'local';
+    hasFailed = true;
     if (judged.kind !== 'deferred') return { kind: 'closed', outcome: judged, wasTried };
     if (wasReached(judged.report) || !wasReached(outcome.report)) outcome = judged;
   }
+  // A host that may meet the requirement later, because it did not answer now, is worth another attempt.
+  if (unmet && !hasFailed) return { kind: 'closed', outcome: unmet, wasTried };
   return { kind: 'closed', outcome, wasTried };
 }
 
@@ -122,6 +133,7 @@ async function connectWithTlsFallback(
     isPressed,
     onPhase: crashOn(app),
   };
+  if (claim.message.requireTls === 1) return openRequiringTls(app, options, claim);
   if (addresses.needsPlainText(address, app.clock.elapsed()))
     return openSmtp(app, { ...options, tls: 'none' });
   const first = await openSmtp(app, { ...options, tls: 'opportunistic' });
@@ -132,6 +144,17 @@ async function connectWithTlsFallback(
   const third = await openSmtp(app, { ...options, tls: 'none' });
   if (third.ok) addresses.rememberPlainText(address, app.clock.elapsed());
   return moreInformative(second, third);
+}
+
+/** Opens a session for mail with REQUIRETLS, for which nothing less than verified TLS will do. */
+async function openRequiringTls(
+  app: ConnectApp,
+  options: Omit<SmtpOptions, 'tls'>,
+  claim: Claim,
+): Promise<OpenedSmtp> {
+  if (isVouchedFor(options.serverName, claim)) return openSmtp(app, { ...options, tls: 'required' });
+  const message = 'neither DNSSEC nor MTA-STS vouches for the name of the host, as the message requires';
+  return { ok: false, failure: { phase: 'connect', kind: 'requirement', status: '5.7.30', message } };
 }
 
 /**

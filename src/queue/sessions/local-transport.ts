@@ -66,6 +66,7 @@ async function prepareLocal(
   const message: LocalMessage = {
     sender: returnPath,
     recipients: claim.recipients.map(({ address }) => address),
+    requireTls: claim.message.requireTls === 1,
     sizeBytes: prefix.length + content.sizeBytes,
     isEightBit: content.isEightBit,
     async *bytes() {

@@ -8,6 +8,7 @@ import type { Hosts, Route } from '../dispatch/route.ts';
 import type { Outcome } from '../outcome/outcome.ts';
 import type { Site } from '../site/site.ts';
 import { type ConnectApp, connect, type OpenSession } from './connect.ts';
+import { mayCarry } from './require-tls.ts';
 import { DELIVERY_DEADLINE_MS, type TransactApp, type Transacted, transact } from './transact.ts';
 import type { Attempt, MayEnd, Transport } from './transport.ts';
 
@@ -52,9 +53,9 @@ export class SmtpTransport implements Transport {
     return this.#session ? IDLE_MS : 0;
   }
 
-  /** Connects unless a connection is open. Mail for a suspended site is deferred instead. */
+  /** Connects unless a connection is open that may carry the mail. Mail for a suspended site is deferred instead. */
   async open(claim: Claim): Promise<Outcome | undefined> {
-    if (this.#session && !this.isConnected) await this.#quit();
+    if (this.#session && !(this.isConnected && this.#mayCarry(claim))) await this.#quit();
     if (this.#session) return undefined;
     const { random, clock } = this.#app;
     const { addresses, pace, route } = this.#site;
@@ -76,6 +77,11 @@ export class SmtpTransport implements Transport {
     this.#session = connected.session;
     this.#sentMessages = 0;
     return undefined;
+  }
+
+  #mayCarry(claim: Claim): boolean {
+    const session = this.#session;
+    return session !== undefined && mayCarry(session.smtp, session.peer.mx ?? '', claim);
   }
 
   async transact(claim: Claim, onReady: () => void, mayEnd?: MayEnd): Promise<Attempt> {

@@ -7,6 +7,7 @@ import { crashOn, judge } from '../outcome/judge.ts';
 import type { Outcome, Verdict } from '../outcome/outcome.ts';
 import type { PrepareMessage } from '../prepare.ts';
 import type { OpenSession } from './connect.ts';
+import { mayCarry } from './require-tls.ts';
 import type { Judged, MayEnd } from './transport.ts';
 
 /**
@@ -54,12 +55,15 @@ export async function transact(
   { smtp, peer }: OpenSession,
   { claim, isFirst, onReady, mayEnd, isPressed }: Transacting,
 ): Promise<Transacted> {
+  if (!mayCarry(smtp, peer.mx ?? '', claim))
+    throw new Error('the session may not carry mail with REQUIRETLS');
   const { signature, content, returnPath } = await app.prepare(claim);
   const transaction: Transaction = smtp.transact({
     mailFrom: returnPath,
     recipients: claim.recipients.map((recipient) => recipient.address),
     prefix: Buffer.from(signature, 'latin1'),
     message: content,
+    requireTls: claim.message.requireTls === 1,
     onPhase: crashOn(app),
     mayEnd,
   });

@@ -40,6 +40,12 @@ test('a bare LF becomes CRLF, in the header and in the body, and nothing else ch
   }
 });
 
+test('Return-Path is removed, however it is written, and only from the header', () => {
+  for (const field of ['Return-Path: <a@b.example>\r\n', 'return-PATH :\r\n <>\r\n'])
+    for (const cut of [1, 7, 100])
+      assert.equal(normalize(`${field}To: a\r\n${field}\r\n${field}`, cut).text, `To: a\r\n\r\n${field}`);
+});
+
 test('results that claim to be ours are removed, however they are written', () => {
   for (const field of [
     OURS,

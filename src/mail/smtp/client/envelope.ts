@@ -24,6 +24,8 @@ export type Envelope = {
   prefix: Uint8Array;
   /** Message with CRLF line ends. */
   message: MessageContent;
+  /** True when the message must not go on without verified TLS (RFC 8689). Only a server that offers REQUIRETLS gets it. */
+  requireTls?: boolean | undefined;
   /**
    * Called when a phase has been completed on the wire: `mail`, `rcpt` and `data` once those commands were written,
    * `body` in the middle of the message, `dot` right after its final dot was written. It costs an extra packet or two, so
@@ -79,6 +81,15 @@ export function refuseSize(
   return { code: 552, enhanced: '5.3.4', lines: [text] };
 }
 
+/** Returns the refusal of a message with REQUIRETLS for a server that does not offer it (RFC 8689 section 4.2.1). */
+export function refuseWithoutTls(
+  { requireTls }: Envelope,
+  extensions: ReadonlyMap<string, string>,
+): SmtpReply | undefined {
+  if (requireTls !== true || extensions.has('REQUIRETLS')) return undefined;
+  return { code: 550, enhanced: '5.7.30', lines: ['5.7.30 Not sent: REQUIRETLS support required'] };
+}
+
 /**
  * The value of SIZE has at most 20 digits (RFC 1870 4). Zero means that the server sets no limit, and so does a value that
  * is not a number.
@@ -91,11 +102,12 @@ function readSizeLimit(parameter: string | undefined): number | undefined {
   return limit === 0 ? undefined : limit;
 }
 
-/** Returns the MAIL command, with the parameters that the server's extensions allow (RFC 1870 3, RFC 6152 3). */
+/** Returns the MAIL command, with the parameters that the server's extensions allow (RFC 1870 3, RFC 6152 3), and REQUIRETLS (RFC 8689 section 2). */
 export function mailCommand(envelope: Envelope, extensions: ReadonlyMap<string, string>): string {
   const size = extensions.has('SIZE') ? ` SIZE=${sizeOf(envelope)}` : '';
   const body = extensions.has('8BITMIME') && envelope.message.isEightBit ? ' BODY=8BITMIME' : '';
-  return `MAIL FROM:<${envelope.mailFrom}>${size}${body}\r\n`;
+  const required = envelope.requireTls === true ? ' REQUIRETLS' : '';
+  return `MAIL FROM:<${envelope.mailFrom}>${size}${body}${required}\r\n`;
 }
 
 /** Returns the RCPT command for an address that `isEnvelopeAddress` accepts. */

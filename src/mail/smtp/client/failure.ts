@@ -24,7 +24,9 @@ export type SmtpFailure =
    * nobody asked for. `tls`: the handshake failed or was refused, so that the session would be in plaintext. `local`: this
    * machine lacked the means to connect, which says nothing about the peer.
    */
-  | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls' | 'local'; message: string };
+  | { phase: SmtpPhase; kind: 'timeout' | 'connection' | 'protocol' | 'tls' | 'local'; message: string }
+  /** The host cannot take mail with REQUIRETLS. `status` is an enhanced status code (RFC 8689 section 4.2.1). */
+  | { phase: SmtpPhase; kind: 'requirement'; status: '5.7.10' | '5.7.30'; message: string };
 
 export class SmtpError extends Error {
   override readonly name = 'SmtpError';

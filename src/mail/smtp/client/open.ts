@@ -24,9 +24,10 @@ export type SmtpOptions = {
   heloName: string;
   /**
    * `opportunistic` uses STARTTLS if it is offered. `reduced` does the same with the smallest ClientHello (system/tls.ts),
-   * for a second try at a host that broke off the first handshake.
+   * for a second try at a host that broke off the first handshake. `required` is for mail with REQUIRETLS: the session opens only
+   * over TLS, with a certificate that is valid for `serverName`, and with a server that offers REQUIRETLS.
    */
-  tls: 'opportunistic' | 'reduced' | 'none';
+  tls: 'opportunistic' | 'reduced' | 'none' | 'required';
   timeouts: SmtpTimeouts;
   /**
    * Returns true while connections are scarce, so that a peer that makes us wait is given up early (timeouts.ts). It is
@@ -83,6 +84,7 @@ export async function openSmtp(
       // The client must forget what it learned before the handshake (RFC 3207 4.2).
       extensions = await greet(connection, options);
     }
+    if (options.tls === 'required') requireTls(tls, extensions);
     return { ok: true, session: openSession(connection, { extensions, tls, timeouts: options.timeouts }) };
   } catch (error) {
     if (!(error instanceof SmtpError)) {
@@ -164,6 +166,16 @@ async function upgrade(clock: Clock, connection: SmtpConnection, options: SmtpOp
   } catch (error) {
     throw new SmtpError({ phase: 'starttls', kind: 'tls', message: errorMessage(error) }, error);
   }
+}
+
+/** Checks what REQUIRETLS asks of a session (RFC 8689 section 4.2.1). */
+function requireTls(tls: SmtpTls | undefined, extensions: ReadonlyMap<string, string>): void {
+  const unmet = (status: '5.7.10' | '5.7.30', message: string) =>
+    new SmtpError({ phase: 'starttls', kind: 'requirement', status, message });
+  if (!tls) throw unmet('5.7.10', 'the host does not offer STARTTLS, which the message requires');
+  if (!tls.authorized)
+    throw unmet('5.7.10', 'the certificate is not valid for the host, as the message requires');
+  if (!extensions.has('REQUIRETLS')) throw unmet('5.7.30', 'the host does not offer REQUIRETLS');
 }
 
 function describe(secure: TLSSocket): SmtpTls {

@@ -7,7 +7,14 @@
 
 import type { SmtpReply } from '../reply.ts';
 import type { SmtpConnection } from './connection.ts';
-import { type Envelope, findFault, mailCommand, rcptCommand, refuseSize } from './envelope.ts';
+import {
+  type Envelope,
+  findFault,
+  mailCommand,
+  rcptCommand,
+  refuseSize,
+  refuseWithoutTls,
+} from './envelope.ts';
 import { protocolError, SmtpError, type SmtpFailure, type SmtpPhase } from './failure.ts';
 import { sendContent } from './message.ts';
 import type { SmtpTimeouts } from './timeouts.ts';
@@ -125,7 +132,7 @@ async function run(
 function refuseLocally(state: SessionState, envelope: Envelope): RecipientResult | undefined {
   const failure = findFault(envelope);
   if (failure) return { kind: 'failed', failure, dotSent: false, untried: false };
-  const reply = refuseSize(envelope, state.extensions);
+  const reply = refuseWithoutTls(envelope, state.extensions) ?? refuseSize(envelope, state.extensions);
   return reply && { kind: 'refused', phase: 'mail', reply };
 }
 

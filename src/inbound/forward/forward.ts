@@ -1,0 +1,164 @@
+/**
+ * Forwards a received message to other addresses: it gets the fields that show its way, an ARC set, and an envelope sender of this
+ * installation. Its own fields and its body stay as they are, so that signatures of its author still verify.
+ */
+import type { App } from '../../app.ts';
+import type { BlobContent } from '../../blobs/blobs.ts';
+import type { ReceivedMessageRow } from '../../db/inbound-tables.ts';
+import type { MessageRow } from '../../db/tables.ts';
+import { installationKeyOf } from '../../domains/installation/key.ts';
+import { bounceDomain } from '../../domains/records.ts';
+import { maxAgeMs } from '../../emails/request/schedule.ts';
+import { addressKey } from '../../mail/address.ts';
+import { sealMessage } from '../../mail/arc/seal.ts';
+import type { AuthenticationResult } from '../../mail/auth/result.ts';
+import { createBodyHash } from '../../mail/dkim/body-hash.ts';
+import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verify/header-fields.ts';
+import { MAX_HEADER_BYTES } from '../../mail/message/normalize.ts';
+import type { NewRecipient } from '../../queue/store.ts';
+import { newId } from '../../system/ids.ts';
+import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
+import { senderRewritingOf } from './rewriting.ts';
+
+export type Forwarding = {
+  /** Address that the message came to. It becomes a part of the header, by which a loop is noticed. */
+  recipient: string;
+  /** Addresses that the message goes to. */
+  addresses: readonly string[];
+};
+
+/** The rows of a forwarded message, or the reason why it is not forwarded. */
+export type BuiltForward =
+  | { kind: 'built'; message: MessageRow; recipients: NewRecipient[] }
+  | { kind: 'refused'; reason: 'deleted' | 'loop' | 'malformed' };
+
+type ForwardApp = Pick<App, 'db' | 'blobs' | 'clock' | 'config' | 'sealer'>;
+
+const HEADER_END = '\r\n\r\n';
+
+/**
+ * Builds the rows of a forwarded message. Its bytes are those that were received.
+ * @throws DamagedBlobError when they have changed
+ */
+export async function buildForward(
+  app: ForwardApp,
+  received: ReceivedMessageRow,
+  { recipient, addresses }: Forwarding,
+): Promise<BuiltForward> {
+  if (received.blobId === null) return { kind: 'refused', reason: 'deleted' };
+  const content = await app.blobs.open(received.blobId);
+  const header = await readHeader(content);
+  if (!header) return { kind: 'refused', reason: 'malformed' };
+  const fields = splitFields(header.toString('latin1'));
+  if (hasPassed(fields, recipient)) return { kind: 'refused', reason: 'loop' };
+  const bodyHash = await hashBody(content, header.length);
+  const now = app.clock.now();
+  const own = ownFields(received, recipient);
+  const message: MessageRow = {
+    ...NOTHING_COMPOSED,
+    id: newId('em', now),
+    tenantId: INSTALLATION_TENANT,
+    sender: received.sender,
+    blobId: received.blobId,
+    headerBytes: header.length,
+    bodyHash,
+    datedAt: now,
+    createdAt: now,
+    expiresAt: now + maxAgeMs(app.config, 'transactional'),
+    lastEventAt: now,
+    returnPath: returnPathFor(app, received.sender, now),
+    requireTls: received.requireTls,
+    traceFields: (await seal(app, received, { own, header, fields, bodyHash })) + own,
+  };
+  return { kind: 'built', message, recipients: addresses.map(newRecipient) };
+}
+
+/** Columns of a message that is sent as it was received. */
+const NOTHING_COMPOSED = {
+  mode: 'live',
+  kind: 'transactional',
+  topicId: null,
+  status: 'queued',
+  domainId: null,
+  signature: null,
+  contentId: null,
+  composer: null,
+  fields: null,
+  mergeValues: null,
+  broadcastId: null,
+  contactId: null,
+  complaintHost: null,
+} as const;
+
+function newRecipient(address: string): NewRecipient {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  return { field: 'to', address, domain, suppressed: null };
+}
+
+/** Returns the header with the empty line after it; undefined when the message has no end of a header within its limit. */
+async function readHeader(content: BlobContent): Promise<Buffer | undefined> {
+  const head = await content.head(MAX_HEADER_BYTES + HEADER_END.length);
+  const end = head.indexOf(HEADER_END);
+  if (end >= 0) return head.subarray(0, end + HEADER_END.length);
+  return head.length === content.sizeBytes ? head : undefined;
+}
+
+/** Returns true when the message has come to the recipient before (RFC 9228 section 4), so that it would go round in circles. */
+function hasPassed(fields: readonly HeaderField[], recipient: string): boolean {
+  const key = addressKey(recipient);
+  return fields.some(
+    (field) => field.name === 'delivered-to' && addressKey(fieldValue(field).trim()) === key,
+  );
+}
+
+async function hashBody(content: BlobContent, headerBytes: number): Promise<string> {
+  const hash = createBodyHash();
+  let skippedBytes = headerBytes;
+  for await (const chunk of content.chunks()) {
+    hash.update(chunk.subarray(Math.min(skippedBytes, chunk.length)));
+    skippedBytes = Math.max(0, skippedBytes - chunk.length);
+  }
+  return hash.digest();
+}
+
+/**
+ * Returns the fields that were added when the message was received, and the trace of its recipient above them, one character for each
+ * octet. Return-Path belongs to a delivery, and this is none (RFC 5321 section 4.4).
+ */
+function ownFields({ trace }: ReceivedMessageRow, recipient: string): string {
+  const lines = trace.replace(/^Return-Path:.*\r\n/, '');
+  return Buffer.from(`Delivered-To: ${recipient}\r\n${lines}`).toString('latin1');
+}
+
+type Sealed = { own: string; header: Buffer; fields: readonly HeaderField[]; bodyHash: string };
+
+/**
+ * Returns the ARC set. Mail of this installation itself was not authenticated: it is sealed when it brings no chain along, and a
+ * chain that nobody has validated is left as it is.
+ */
+async function seal(
+  app: ForwardApp,
+  { auth }: Pick<ReceivedMessageRow, 'auth'>,
+  { own, header, fields, bodyHash }: Sealed,
+): Promise<string> {
+  if (auth === null && fields.some(({ name }) => name.startsWith('arc-'))) return '';
+  const chain = auth === null ? 'none' : (JSON.parse(auth) as AuthenticationResult).arc.result;
+  const results = splitFields(own).find(({ name }) => name === 'authentication-results');
+  if (!results) return '';
+  const whole = Buffer.concat([Buffer.from(own, 'latin1'), header]);
+  const key = await installationKeyOf(app);
+  const sealing = { header: whole, bodyHash, results: fieldValue(results), chain };
+  return sealMessage(sealing, key, Math.floor(app.clock.now() / 1_000));
+}
+
+/** Matches an address that can stand in an envelope without SMTPUTF8 (RFC 6531). */
+const ASCII = /^[ -~]*$/;
+
+/**
+ * Returns the envelope sender. Bounces keep the null sender (RFC 5321 section 4.5.5), and so does mail whose sender has no rewritten
+ * form.
+ */
+function returnPathFor(app: ForwardApp, sender: string, now: number): string {
+  const local = sender === '' ? undefined : senderRewritingOf(app).rewrite(sender, now);
+  return local === undefined || !ASCII.test(local) ? '' : `${local}@${bounceDomain(app.config)}`;
+}

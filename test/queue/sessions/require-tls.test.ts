@@ -1,0 +1,117 @@
+/** Mail with REQUIRETLS, sent to servers that do and do not meet what RFC 8689 section 4.2.1 asks. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setDefaultCACertificates } from 'node:tls';
+import { SMTPServer } from 'smtp-server';
+import { issueSelfSigned } from '../../../src/certificates/issue.ts';
+import { openWriting } from '../../../src/db/connection.ts';
+import { createCertificateStore } from '../../../src/system/certificates.ts';
+import { startServer, type TestServer } from '../../mail/smtp/server/fixture.ts';
+import { closeAfterTests } from '../../support/close-after.ts';
+import type { Hosts } from '../../support/loopback.ts';
+import { type SmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
+import { openRoutedSpool, type RoutedSpool } from '../routed-spool.ts';
+
+const GOOD = '192.0.2.1';
+const PLAIN = '192.0.2.2';
+const WITHOUT = '192.0.2.3';
+const HOUR_MS = 3_600_000;
+const closing = closeAfterTests();
+const hosts: Hosts = {};
+let spool: RoutedSpool;
+/** Offers REQUIRETLS, with a certificate for good.example that the system trusts. */
+let good: TestServer;
+/** Offers no STARTTLS. */
+let plain: SmtpSink;
+const closers: (() => unknown)[] = [];
+
+before(async () => {
+  const now = Date.now();
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const validity = { validFrom: now - HOUR_MS, expiresAt: now + HOUR_MS };
+  const issue = { hostname: 'good.example', privateKey, algorithm: 'ECDSA', ...validity } as const;
+  const certificate = await issueSelfSigned(issue);
+  setDefaultCACertificates([certificate]);
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const certificates = createCertificateStore([{ chain: certificate, key }]);
+  const context = { after: (close: () => unknown) => closers.push(close) };
+  good = await startServer(context as never, { tls: { mode: 'starttls', certificates } });
+  plain = await startSmtpSink();
+  // The library offers STARTTLS with the same certificate, and knows nothing of REQUIRETLS.
+  const without = new SMTPServer({ authOptional: true, key, cert: certificate, logger: false });
+  without.on('error', () => {});
+  const listener = without.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  closers.push(
+    () => without.close(),
+    () => plain.close(),
+  );
+  Object.assign(hosts, {
+    [GOOD]: good.port,
+    [PLAIN]: plain.port,
+    [WITHOUT]: (listener.address() as AddressInfo).port,
+  });
+  spool = closing(await openRoutedSpool(hosts));
+});
+after(async () => {
+  for (const close of closers) await close();
+});
+
+/** Sends a message that requires TLS, and returns the status and the code of its recipient. */
+async function send(to: string, requireTls: 0 | 1 = 1): Promise<string> {
+  const id = await spool.accept(to);
+  const side = openWriting(join(spool.dataDir, 'postrider.db'), 'NORMAL');
+  side.prepare('UPDATE messages SET requireTls = ? WHERE id = ?').run(requireTls, id);
+  side.close();
+  await spool.deliverDue();
+  const { status, enhancedCode } = await spool.recipient(id);
+  return `${status} ${enhancedCode}`;
+}
+
+test('it goes to a server that is the domain itself, proves its name and offers REQUIRETLS', async () => {
+  spool.addZone(`good.example A ${GOOD}`);
+  assert.match(await send('bob@good.example'), /^delivered /);
+  const [message] = good.sessions.messages;
+  assert.equal(message?.sender.requireTls, true);
+  assert.ok(message?.client.tls);
+  assert.match(await send('bob@good.example', 0), /^delivered /);
+  assert.equal(good.sessions.messages.at(-1)?.sender.requireTls, false);
+});
+
+test('it fails at every other server, and not a byte of it is sent', async () => {
+  const before = good.sessions.messages.length;
+  spool.addZone(
+    `plain.example A ${PLAIN}\nother.example A ${GOOD}\nmx.example MX 10 good.example\nwithout.example A ${WITHOUT}`,
+  );
+  for (const [to, outcome] of [
+    ['bob@plain.example', 'bounced 5.7.10'],
+    ['bob@other.example', 'bounced 5.7.10'],
+    ['bob@mx.example', 'bounced 5.7.30'],
+  ] as const)
+    assert.equal(await send(to), outcome, to);
+  assert.deepEqual([good.sessions.messages.length, plain.messages.length], [before, 0]);
+});
+
+test('a server with a valid certificate that does not take the requirement over is no way either', async () => {
+  hosts[GOOD] = hosts[WITHOUT] ?? 0;
+  spool.addZone(`good.example A ${GOOD}`);
+  await spool.clock.advance(HOUR_MS);
+  assert.equal(await send('eve@good.example'), 'bounced 5.7.30');
+  hosts[GOOD] = good.port;
+});
+
+test('a host that cannot meet it is passed over, and other mail for the same site is not held up', async () => {
+  const { length } = good.sessions.messages;
+  await spool.clock.advance(HOUR_MS);
+  assert.match(await send('bob@plain.example', 0), /^delivered /);
+  assert.equal(await send('bob@plain.example'), 'bounced 5.7.10');
+  assert.match(await send('ann@plain.example', 0), /^delivered /);
+  spool.dns.setZone(`good.example A ${PLAIN}\ngood.example A ${GOOD}`);
+  await spool.clock.advance(HOUR_MS);
+  assert.match(await send('cleo@good.example'), /^delivered /);
+  assert.equal(good.sessions.messages.length, length + 1);
+});
