@@ -76,7 +76,7 @@ const RESOLVERS: readonly Resolver[] = [
   resolveOperator,
 ];
 
-/** What the client has said about the message. */
+/** The message as far as its client has described it. */
 type Mail = {
   /** Empty for the null sender. */
   sender: string;
