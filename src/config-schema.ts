@@ -116,6 +116,11 @@ export const configSchema = section('Postrider configuration', {
       description:
         'Address that mail to postmaster and abuse, of the host name and of every domain that receives here, is forwarded to. Empty: such mail is only kept.',
     }),
+    dmarcReports: Type.Boolean({
+      default: false,
+      description:
+        'Sends daily DMARC reports to the domains that ask for them, about mail that came from them. They are signed for the host name.',
+    }),
     trustedRelays: Type.Array(Type.String(), {
       default: [],
       description:

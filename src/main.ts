@@ -30,6 +30,7 @@ import { createShedLog } from './http/transport/shed-log.ts';
 import { importJobs } from './imports/run.ts';
 import { createBounceWork } from './inbound/bounces/work.ts';
 import { createComplaintWork } from './inbound/complaints/work.ts';
+import { createDmarcReportWork } from './inbound/dmarc-reports/work.ts';
 import { receivedSteps } from './inbound/expire.ts';
 import { createForwardWork } from './inbound/forward/work.ts';
 import { createInboundApp, type InboundApp } from './inbound/inbound-app.ts';
@@ -210,6 +211,7 @@ function startWorkers(app: App, { inbound }: Parts): Stoppable[] {
     startWork(app, createComplaintWork(app)),
     startWork(app, createUnsubscribeWork(app)),
     startWork(app, createForwardWork(app)),
+    startWork(app, createDmarcReportWork(app)),
     startWork(app, createGreylistSweep(app)),
     startWork(app, createRetentionWork(app, receivedSteps(app))),
     ...(app.config.log.mail ? [startWork(app, createShedLog(app))] : []),

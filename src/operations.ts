@@ -39,6 +39,7 @@ import './exports/store.ts';
 import './imports/store.ts';
 import './jobs/store.ts';
 import './inbound/accept.ts';
+import './inbound/dmarc-reports/store.ts';
 import './inbound/expire.ts';
 import './inbound/forward/settle.ts';
 import './inbound/forward/store.ts';

@@ -136,3 +136,25 @@ export type GreylistEntryRow = {
   firstSeenAt: number;
   expiresAt: number;
 };
+
+/** Written by inbound/dmarc-reports/store.ts: the report about a domain for a day, until it is sent. */
+export type DmarcReportRow = {
+  /** Start of the day (UTC). */
+  day: number;
+  /** Domain whose DMARC record asks for reports. */
+  domain: string;
+  /** Number of its observations. */
+  observations: number;
+  /** Number of failed attempts to look up where the report goes. */
+  attempts: number;
+  dueAt: number;
+};
+
+/** Written by inbound/dmarc-reports/store.ts: a kind of mail of a domain on a day. */
+export type DmarcObservationRow = {
+  day: number;
+  domain: string;
+  /** JSON of what was found out (mail/dmarc/aggregate-report.ts). */
+  observation: string;
+  messages: number;
+};

@@ -25,6 +25,7 @@ import { returnPathTokens } from './migrations/0031-return-path-tokens.ts';
 import { routePosting } from './migrations/0032-route-posting.ts';
 import { receiving } from './migrations/0033-receiving.ts';
 import { forwarding } from './migrations/0034-forwarding.ts';
+import { dmarcReports } from './migrations/0035-dmarc-reports.ts';
 import { greylisting } from './migrations/0036-greylisting.ts';
 import { installationMail } from './migrations/0039-installation-mail.ts';
 
@@ -54,6 +55,7 @@ export const MAIN_MIGRATIONS: readonly Migration[] = [
   routePosting,
   receiving,
   forwarding,
+  dmarcReports,
   greylisting,
   installationMail,
 ];

@@ -25,3 +25,11 @@ export type InstallationRow = {
 
 /** Written by db/migrate.ts. */
 export type MigrationRow = { id: string; appliedAt: number };
+
+/** Written by domains/installation/store.ts: the key that signs mail of the installation itself. */
+export type InstallationKeyRow = {
+  selector: string;
+  publicKey: string;
+  privateKeySealed: string;
+  createdAt: number;
+};

@@ -9,6 +9,8 @@ import type { ConfirmationRequestRow, ConfirmationRow } from './confirmation-tab
 import type { ContentRow } from './content-tables.ts';
 import type { CountRow } from './counts-tables.ts';
 import type {
+  DmarcObservationRow,
+  DmarcReportRow,
   GreylistEntryRow,
   InboundRouteRow,
   ReceivedMessageRow,
@@ -28,7 +30,7 @@ import type {
   TemplateRow,
   TopicRow,
 } from './marketing-tables.ts';
-import type { InstallationRow, MigrationRow, StartRow } from './own-tables.ts';
+import type { InstallationKeyRow, InstallationRow, MigrationRow, StartRow } from './own-tables.ts';
 import type {
   EngagementRow,
   FirstEngagementRow,
@@ -126,14 +128,6 @@ export type DomainRow = {
   trackingCheckedAt: number | null;
   /** Time of deletion. Only the signer still sees the domain, because mail that is retried needs its key. */
   deletedAt: number | null;
-};
-
-/** Written by domains/installation/store.ts: the key that signs mail of the installation itself. */
-export type InstallationKeyRow = {
-  selector: string;
-  publicKey: string;
-  privateKeySealed: string;
-  createdAt: number;
 };
 
 /** Written by blobs/store.ts. Either `data` or a file named by `sha256`. */
@@ -390,6 +384,8 @@ export type Tables = {
   receivedMessages: ReceivedMessageRow;
   receivedRecipients: ReceivedRecipientRow;
   receivedTasks: ReceivedTaskRow;
+  dmarcReports: DmarcReportRow;
+  dmarcObservations: DmarcObservationRow;
   greylistEntries: GreylistEntryRow;
   migrations: MigrationRow;
   starts: StartRow;

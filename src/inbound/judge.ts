@@ -20,7 +20,9 @@ export type Judgement = {
 };
 
 /** The decision on a whole message. */
-export type Decision = { kind: 'accepted'; judgement: Judgement } | { kind: 'refused'; reply: Reply };
+export type Decision =
+  | { kind: 'accepted'; judgement: Judgement }
+  | { kind: 'refused'; reply: Reply; result: AuthenticationResult };
 
 type Authentication = {
   /** Takes the next piece of the message as it came. */
@@ -70,7 +72,7 @@ function decide(result: AuthenticationResult, trustedSealers: readonly string[])
     case 'refuse':
     case 'defer': {
       const { code, status, text } = verdict;
-      return { kind: 'refused', reply: { code, status, text } };
+      return { kind: 'refused', reply: { code, status, text }, result };
     }
   }
 }

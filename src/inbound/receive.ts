@@ -11,6 +11,7 @@ import { addressBlock } from '../system/address-block.ts';
 import { acceptReceived } from './accept.ts';
 import { buildRows, type ReceivedRows } from './build-rows.ts';
 import { readContent } from './content.ts';
+import { observe } from './dmarc-reports/observe.ts';
 import { type ReceivedEnvelope, RefusedMessage } from './envelope.ts';
 import { beginAuthentication, type Decision } from './judge.ts';
 import type { InboundMetrics } from './metrics.ts';
@@ -18,7 +19,7 @@ import type { SenderRates } from './sender/rates.ts';
 import { judgeSpam, type SpamApp } from './spam/judge.ts';
 
 export type ReceiveApp = SpamApp &
-  Pick<App, 'db' | 'guards' | 'wakeups'> & {
+  Pick<App, 'db' | 'guards' | 'random' | 'wakeups'> & {
     inboundMetrics: InboundMetrics;
     authenticator: Pick<Authenticator, 'begin'>;
     senderRates: SenderRates;
@@ -46,6 +47,7 @@ export async function receiveMessage(
     });
     const readAt = app.clock.elapsed();
     const decision = limitSender(app, envelope, await authentication.decide());
+    observeDecision(app, envelope, decision);
     if (decision.kind === 'refused') {
       await app.blobs.discard(content.blob);
       return decision.reply;
@@ -74,12 +76,27 @@ export async function receiveMessage(
   }
 }
 
+/** Counts the message for DMARC reports, which are about all mail, accepted or not (RFC 7489 section 7.2). */
+function observeDecision(
+  app: ReceiveApp,
+  { sender, recipients }: ReceivedEnvelope,
+  decision: Decision,
+): void {
+  const isRefused = decision.kind === 'refused';
+  // A client that is told to try again is counted when it does.
+  if (isRefused && decision.reply.code < 500) return;
+  const result = isRefused ? decision.result : decision.judgement.result;
+  const isFlagged = !isRefused && decision.judgement.isFlagged;
+  if (result) observe(app, { result, sender, recipients, isRefused, isFlagged });
+}
+
 /** Refuses a message for which SPF passes when its sender's domain has sent too many. */
 function limitSender(app: ReceiveApp, { client, sender }: ReceivedEnvelope, decision: Decision): Decision {
   if (decision.kind === 'refused' || decision.judgement.result === null) return decision;
-  const { spf } = decision.judgement.result;
+  const { result } = decision.judgement;
+  const { spf } = result;
   const reply = app.senderRates.refuseProven({ address: client?.address, sender }, spf);
-  return reply ? { kind: 'refused', reply } : decision;
+  return reply ? { kind: 'refused', reply, result } : decision;
 }
 
 /** Returns the kinds of tasks that the message has. */

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey } from 'node:crypto';
 import type { App } from '../../app.ts';
-import type { InstallationKeyRow } from '../../db/tables.ts';
+import type { InstallationKeyRow } from '../../db/own-tables.ts';
 import { generateDkimKey } from '../../mail/dkim/key.ts';
 import type { DkimKey } from '../../mail/dkim/sign.ts';
 import { newSelector } from '../selector.ts';

@@ -1,6 +1,6 @@
 /** Stores the keys that sign mail of the installation itself. All SQL of this table is here, and nothing else writes it. */
 import { defineWrite, type Tx } from '../../db/operation.ts';
-import type { InstallationKeyRow } from '../../db/tables.ts';
+import type { InstallationKeyRow } from '../../db/own-tables.ts';
 
 /** Returns the key, or undefined when none was made yet. */
 export function findInstallationKey(tx: Tx): Promise<InstallationKeyRow | undefined> {

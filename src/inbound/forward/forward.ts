@@ -17,8 +17,8 @@ import { fieldValue, type HeaderField, splitFields } from '../../mail/dkim/verif
 import { MAX_HEADER_BYTES } from '../../mail/message/normalize.ts';
 import type { NewRecipient } from '../../queue/store.ts';
 import { newId } from '../../system/ids.ts';
-import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
 import { senderRewritingOf } from './rewriting.ts';
+import { NOTHING_COMPOSED, newRecipient } from './rows.ts';
 
 export type Forwarding = {
   /** Address that the message came to. It becomes a part of the header, by which a loop is noticed. */
@@ -57,7 +57,6 @@ export async function buildForward(
   const message: MessageRow = {
     ...NOTHING_COMPOSED,
     id: newId('em', now),
-    tenantId: INSTALLATION_TENANT,
     sender: received.sender,
     blobId: received.blobId,
     headerBytes: header.length,
@@ -71,28 +70,6 @@ export async function buildForward(
     traceFields: (await seal(app, received, { own, header, fields, bodyHash })) + own,
   };
   return { kind: 'built', message, recipients: addresses.map(newRecipient) };
-}
-
-/** Columns of a message that is sent as it was received. */
-const NOTHING_COMPOSED = {
-  mode: 'live',
-  kind: 'transactional',
-  topicId: null,
-  status: 'queued',
-  domainId: null,
-  signature: null,
-  contentId: null,
-  composer: null,
-  fields: null,
-  mergeValues: null,
-  broadcastId: null,
-  contactId: null,
-  complaintHost: null,
-} as const;
-
-function newRecipient(address: string): NewRecipient {
-  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
-  return { field: 'to', address, domain, suppressed: null };
 }
 
 /** Returns the header with the empty line after it; undefined when the message has no end of a header within its limit. */

@@ -32,7 +32,11 @@ export async function checkDmarc(resolver: DNSResolver, evidence: Evidence): Pro
   try {
     const known = await evaluate(resolver, evidence, ['pass']);
     if (!known.details) return unevaluated('temperror', 'there is no result');
-    const outcome = { ...outcomeOf(known.details), domain };
+    const { policyDomain, alignment } = known.details;
+    const found = policyDomain
+      ? { policyDomain: policyDomain.toLowerCase(), isSpfAligned: Boolean(alignment?.spf?.result) }
+      : {};
+    const outcome: DmarcOutcome = { ...outcomeOf(known.details), domain, ...found };
     const isUndecided = outcome.result === 'fail' && (await mightPass(resolver, evidence));
     return {
       ...known,

@@ -37,6 +37,10 @@ export type DmarcOutcome = {
   policy: DmarcPolicy | undefined;
   /** Domain of the author's address, in lower case. */
   domain: string;
+  /** Domain whose record holds the policy, in lower case. Absent when there is none. */
+  policyDomain?: string;
+  /** True when SPF has passed for a domain that is aligned with the author's (RFC 9989). */
+  isSpfAligned?: boolean;
   reason: string;
 };
 

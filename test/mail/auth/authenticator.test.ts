@@ -65,7 +65,10 @@ test('a signed message of a domain passes everything, however its data is cut', 
     assert.equal(short(result), 'pass pass pass pass pass none pass', `${pieceBytes}`);
     assert.deepEqual(result.from, { addresses: ['a@example.com'], fields: 1 });
     assert.deepEqual(result.reverseDns, { result: 'pass', name: 'mail.example.com' });
-    assert.deepEqual(result.dmarc, { result: 'pass', policy: 'reject', domain: 'example.com', reason: '' });
+    assert.deepEqual(result.dmarc, {
+      ...{ result: 'pass', policy: 'reject', domain: 'example.com', reason: '' },
+      ...{ policyDomain: 'example.com', isSpfAligned: true },
+    });
     assert.deepEqual(
       result.dkim.map(({ selector, isAligned }) => [selector, isAligned]),
       [

@@ -1,0 +1,59 @@
+/** Counts authenticated mail for DMARC reports, when the operator has enabled them. */
+import type { App } from '../../app.ts';
+import type { ReceivedRecipientKind } from '../../db/inbound-tables.ts';
+import type { AuthenticationResult } from '../../mail/auth/result.ts';
+import type { Observation } from '../../mail/dmarc/aggregate-report.ts';
+import { DAY_MS } from '../../system/clock.ts';
+import { observeMessage } from './store.ts';
+
+type ObserveApp = Pick<App, 'db' | 'clock' | 'config' | 'random'>;
+
+type Observed = {
+  result: AuthenticationResult;
+  sender: string;
+  recipients: readonly { kind: ReceivedRecipientKind }[];
+  isRefused: boolean;
+  isFlagged: boolean;
+};
+
+/** Reports and bounces are not reported about, so that two installations do not report each other's reports for ever. */
+const UNREPORTED: ReadonlySet<ReceivedRecipientKind> = new Set(['bounce', 'complaint', 'report', 'srs']);
+/** Maximum length of an observation. One with more signatures is counted without them. Our own limit. */
+const MAX_CHARACTERS = 2_000;
+const HOUR_MS = 3_600_000;
+/** Reports are sent in these hours after their day, each at a random time, so that receivers do not get all at once. */
+const FIRST_HOUR = 1;
+const HOURS = 4;
+
+/** Counts a message whose author has a DMARC record. It returns at once, and never rejects. */
+export function observe(app: ObserveApp, observed: Observed): void {
+  const { db, clock, config, random } = app;
+  const { dmarc } = observed.result;
+  const domain = dmarc.policyDomain;
+  const isReported = observed.recipients.some(({ kind }) => !UNREPORTED.has(kind));
+  if (!config.inbound.dmarcReports || domain === undefined || !isReported) return;
+  if (dmarc.result !== 'pass' && dmarc.result !== 'fail') return;
+  const day = Math.floor(clock.now() / DAY_MS) * DAY_MS;
+  const dueAt = Math.round(day + DAY_MS + (FIRST_HOUR + random() * HOURS) * HOUR_MS);
+  db.commitInBackground(observeMessage, { day, domain, dueAt, observation: formatObservation(observed) });
+}
+
+function formatObservation(observed: Observed): string {
+  const observation = observationOf(observed);
+  const text = JSON.stringify(observation);
+  return text.length <= MAX_CHARACTERS ? text : JSON.stringify({ ...observation, dkimResults: [] });
+}
+
+function observationOf({ result, sender, isRefused, isFlagged }: Observed): Observation {
+  const { dmarc, dkim, spf, address } = result;
+  return {
+    sourceIp: address,
+    disposition: isRefused ? 'reject' : isFlagged ? 'quarantine' : 'none',
+    dkim: dkim.some(({ isAligned }) => isAligned) ? 'pass' : 'fail',
+    spf: dmarc.isSpfAligned ? 'pass' : 'fail',
+    headerFrom: dmarc.domain,
+    envelopeFrom: sender.slice(sender.lastIndexOf('@') + 1).toLowerCase(),
+    dkimResults: dkim.map(({ domain, selector, result: outcome }) => ({ domain, selector, result: outcome })),
+    spfResult: { domain: spf.domain, result: spf.result },
+  };
+}

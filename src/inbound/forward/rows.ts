@@ -1,0 +1,27 @@
+/** The parts of rows that all mail of this installation itself has in common. */
+import type { NewRecipient } from '../../queue/store.ts';
+import { INSTALLATION_TENANT } from '../../tenants/installation.ts';
+
+/** Columns of a message that is sent as its bytes are stored. */
+export const NOTHING_COMPOSED = {
+  tenantId: INSTALLATION_TENANT,
+  mode: 'live',
+  kind: 'transactional',
+  topicId: null,
+  status: 'queued',
+  domainId: null,
+  signature: null,
+  contentId: null,
+  composer: null,
+  fields: null,
+  mergeValues: null,
+  broadcastId: null,
+  contactId: null,
+  complaintHost: null,
+} as const;
+
+/** Returns the recipient with this address, which is in ASCII. */
+export function newRecipient(address: string): NewRecipient {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  return { field: 'to', address, domain, suppressed: null };
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { MAX_DOMAINS, MAX_OBSERVATIONS, observeMessage } from '../../../src/inbound/dmarc-reports/store.ts';
+import { createDmarcReportWork } from '../../../src/inbound/dmarc-reports/work.ts';
+import type { AuthenticationResult } from '../../../src/mail/auth/result.ts';
+import { findMessage, listRecipients } from '../../../src/queue/store.ts';
+import { createTestAuthenticator } from '../../support/authenticator.ts';
+import { deliveryAppOf } from '../../support/spool.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { zoneDns } from '../../support/zone-dns.ts';
+import { openMailWorld, PASS, sendMail } from '../mail-world.ts';
+
+const DAY_MS = 86_400_000;
+const HOST = 'mx.postrider.example';
+const TO = `postmaster@${HOST}`;
+const dns = zoneDns('');
+const world = await openMailWorld({ env: { POSTRIDER_INBOUND_DMARC_REPORTS: 'true' }, system: { dns } });
+const { app, clock, knobs } = world;
+const { read } = app.db;
+const RECORD =
+  '_dmarc.sender.example TXT "v=DMARC1; p=reject; adkim=s; rua=mailto:r@sender.example!1m,mailto:tiny@sender.example!9"';
+
+const observations = () => read.selectFrom('dmarcObservations').selectAll().execute();
+const reports = () => read.selectFrom('dmarcReports').selectAll().execute();
+const mails = () => read.selectFrom('messages').selectAll().orderBy('id').execute();
+
+const AUTHOR: AuthenticationResult = {
+  ...PASS,
+  dkim: [
+    {
+      result: 'pass',
+      domain: 'sender.example',
+      selector: 's1',
+      algorithm: 'rsa-sha256',
+      reason: '',
+      isAligned: true,
+    },
+  ],
+  dmarc: { ...PASS.dmarc, policyDomain: 'sender.example', isSpfAligned: true },
+};
+const FAILED: AuthenticationResult = {
+  ...AUTHOR,
+  address: '192.0.2.66',
+  dkim: [],
+  dmarc: { ...AUTHOR.dmarc, result: 'fail', policy: 'reject', isSpfAligned: false },
+};
+
+/** Receives messages with these results. */
+async function receive(...results: readonly AuthenticationResult[]): Promise<void> {
+  const client = await world.open();
+  for (const result of results) {
+    knobs.result = result;
+    await sendMail(client, { to: TO });
+  }
+}
+
+/** Lets the next day begin, and runs the work once its reports are due. */
+async function runNextDay(work = createDmarcReportWork(app)): Promise<void> {
+  await clock.advance(DAY_MS + 8 * 3_600_000);
+  const { items } = await work.lease(1);
+  for (const item of items) await work.run(item);
+}
+
+async function rawOf(id: string): Promise<{ raw: Buffer; to: string[]; returnPath: string }> {
+  const message = (await findMessage(read, id)) ?? assert.fail();
+  const recipients = await listRecipients(read, id);
+  const { signature, content, returnPath } = await deliveryAppOf(app).prepare({ message, recipients });
+  const pieces: Uint8Array[] = [Buffer.from(signature, 'latin1')];
+  for await (const piece of content.chunks()) pieces.push(piece);
+  return { raw: Buffer.concat(pieces), to: recipients.map(({ address }) => address), returnPath };
+}
+
+test('a day of mail becomes one signed report to the addresses that the domain names and that take its size', async () => {
+  dns.setZone(RECORD);
+  const day = Math.floor(clock.now() / DAY_MS) * DAY_MS;
+  await receive(AUTHOR, AUTHOR, FAILED, { ...PASS, dmarc: { ...PASS.dmarc, result: 'none' } });
+  await waitUntil(async () => (await observations()).length === 2, 'the mail is counted');
+  await waitUntil(
+    async () => (await observations()).some(({ messages }) => messages === 2),
+    'both are counted',
+  );
+  await runNextDay();
+  assert.deepEqual([await observations(), await reports()], [[], []]);
+  const [mail, ...more] = await mails();
+  assert.ok(mail && more.length === 0);
+  const { raw, to, returnPath } = await rawOf(mail.id);
+  assert.deepEqual(to, ['r@sender.example']);
+  assert.match(returnPath, /^b\+[0-9a-z]{54}@bounce\.mx\.postrider\.example$/);
+  const text = raw.toString();
+  const [begin, end] = [day / 1_000, (day + DAY_MS) / 1_000 - 1];
+  assert.match(text, /^DKIM-Signature: .*d=mx\.postrider\.example;/);
+  assert.match(
+    text,
+    /\r\nSubject: Report Domain: sender\.example\r\n Submitter: mx\.postrider\.example\r\n Report-ID: <[0-9a-z]{26}@/,
+  );
+  assert.match(text, /\r\nAuto-Submitted: auto-generated\r\n/);
+  const [, name = '', encoded = ''] =
+    /filename="([^"]+)"\r\n[^\r]+\r\n\r\n([A-Za-z0-9+/=\r\n]+?)\r\n--/.exec(text) ?? [];
+  assert.match(
+    name,
+    new RegExp(`^mx\\.postrider\\.example!sender\\.example!${begin}!${end}![0-9a-z]{26}\\.xml\\.gz$`),
+  );
+  const xml = gunzipSync(Buffer.from(encoded, 'base64')).toString();
+  assert.match(
+    xml,
+    /<domain>sender\.example<\/domain>\n<adkim>s<\/adkim>\n<aspf>r<\/aspf>\n<p>reject<\/p>\n<sp>reject<\/sp>/,
+  );
+  const records = xml.match(/<record>.*?<\/record>/gs)?.toSorted() ?? [];
+  assert.equal(records.length, 2);
+  const [passed = '', failed = ''] = records;
+  assert.match(passed, /<source_ip>127\.0\.0\.1<\/source_ip>\n<count>2<\/count>/);
+  assert.match(passed, /<disposition>none<\/disposition>\n<dkim>pass<\/dkim>\n<spf>pass<\/spf>/);
+  assert.match(passed, /<selector>s1<\/selector>\n<result>pass<\/result>/);
+  assert.match(failed, /<source_ip>192\.0\.2\.66<\/source_ip>\n<count>1<\/count>/);
+  assert.match(failed, /<disposition>reject<\/disposition>\n<dkim>fail<\/dkim>\n<spf>fail<\/spf>/);
+  const key = await read.selectFrom('installationKeys').selectAll().executeTakeFirstOrThrow();
+  const keys = zoneDns(`${key.selector}._domainkey.${HOST} TXT "v=DKIM1; k=rsa; p=${key.publicKey}"`);
+  const authenticator = createTestAuthenticator({ dns: keys, clock, log: app.log });
+  const authentication = authenticator.begin({
+    owner: 'a',
+    address: '192.0.2.1',
+    helo: HOST,
+    sender: '',
+    hostname: 'r.example',
+  });
+  authentication.write(raw);
+  assert.deepEqual(
+    (await authentication.finish()).dkim.map(({ result, domain }) => [result, domain]),
+    [['pass', HOST]],
+  );
+});
+
+test('a domain that asks for no reports, or for none that it may have, gets none, and nothing is kept', async () => {
+  const before = (await mails()).length;
+  dns.setZone('_dmarc.sender.example TXT "v=DMARC1; p=reject; rua=mailto:r@victim.example"');
+  await receive(AUTHOR);
+  await waitUntil(async () => (await observations()).length === 1, 'the mail is counted');
+  await runNextDay();
+  assert.deepEqual([(await mails()).length, await observations(), await reports()], [before, [], []]);
+});
+
+test('a report waits while DNS does not answer, and is given up after six attempts', async () => {
+  const before = (await mails()).length;
+  await receive(AUTHOR);
+  await waitUntil(async () => (await observations()).length === 1, 'the mail is counted');
+  dns.fail('_dmarc.sender.example', 'ESERVFAIL');
+  for (let attempt = 1; attempt < 6; attempt++) {
+    await runNextDay();
+    assert.equal((await reports())[0]?.attempts, attempt);
+  }
+  await runNextDay();
+  dns.heal('_dmarc.sender.example');
+  assert.deepEqual([(await mails()).length, await reports()], [before, []]);
+});
+
+test('mail from a million addresses and domains fills no more than the bounds', async () => {
+  const observe = (day: number, domain: string, observation: string) =>
+    app.db.commit(observeMessage, { day, domain, observation, dueAt: Number.MAX_SAFE_INTEGER });
+  for (let index = 0; index < MAX_OBSERVATIONS; index++)
+    assert.equal(await observe(1, 'a.example', `${index}`), true);
+  assert.equal(await observe(1, 'a.example', 'one more'), false);
+  assert.equal(await observe(1, 'a.example', '7'), true, 'what is known is counted on');
+  for (let index = 1; index < MAX_DOMAINS; index++)
+    assert.equal(await observe(1, `${index}.example`, 'x'), true);
+  assert.equal(await observe(1, 'new.example', 'x'), false);
+  assert.equal(await observe(2, 'new.example', 'x'), true);
+  assert.equal((await observations()).length, MAX_OBSERVATIONS + MAX_DOMAINS);
+});
