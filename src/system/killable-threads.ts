@@ -14,6 +14,7 @@ import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import type { Clock, Timer } from './clock.ts';
 import { errorMessage } from './errors.ts';
+import { JobOutbox } from './killable-threads/outbox.ts';
 import type { FromJobThread, ThreadOutcome, ToJobThread } from './killable-threads/serve.ts';
 import { RoundRobin } from './round-robin.ts';
 import { YOUNG_MEGABYTES } from './thread/young-generation.ts';
@@ -85,6 +86,7 @@ type Thread<Input, Result> = {
   /** A `retiring` thread finishes its jobs and then ends. */
   state: 'starting' | 'ready' | 'retiring' | 'ending';
   jobs: Map<number, Job<Input, Result>>;
+  outbox: JobOutbox<Input>;
   /** True while every job of this thread was quick. */
   hadQuickJobsOnly: boolean;
   /**
@@ -208,16 +210,8 @@ export class KillableThreads<Input, Result> {
     thread.idleTimer = undefined;
     thread.jobs.set(id, job);
     thread.worker.ref();
-    this.#post(thread, { kind: 'job', id, input: job.input }, job.transfer);
+    thread.outbox.add({ id, input: job.input, transfer: job.transfer });
     if (this.#jobsPerThread > 1 && !thread.pingTimer) this.#pingLater(thread);
-  }
-
-  #post(
-    thread: Thread<Input, Result>,
-    message: ToJobThread<Input>,
-    transfer: readonly ArrayBuffer[] = [],
-  ): void {
-    thread.worker.postMessage(message, transfer);
   }
 
   #start(): void {
@@ -231,6 +225,9 @@ export class KillableThreads<Input, Result> {
       worker,
       state: 'starting',
       jobs: new Map(),
+      outbox: new JobOutbox<Input>(worker, (id, error) =>
+        this.#settleJobOf(thread, id, failed('threw', errorMessage(error))),
+      ),
       hadQuickJobsOnly: true,
       idleTimer: undefined,
       pingTimer: undefined,
@@ -255,8 +252,8 @@ export class KillableThreads<Input, Result> {
         break;
       case 'pong':
         return;
-      case 'outcome':
-        this.#settleJobOf(thread, message.id, message.outcome);
+      case 'outcomes':
+        for (const { id, outcome } of message.outcomes) this.#settleJobOf(thread, id, outcome);
     }
     this.#dispatch();
     if (thread.jobs.size === 0) this.#markIdle(thread);
@@ -308,7 +305,7 @@ export class KillableThreads<Input, Result> {
         return;
       }
       thread.unansweredPings += 1;
-      this.#post(thread, { kind: 'ping' });
+      thread.worker.postMessage({ kind: 'ping' } satisfies ToJobThread<Input>);
       this.#pingLater(thread);
     });
   }
@@ -375,6 +372,9 @@ export class KillableThreads<Input, Result> {
   }
 }
 
-function failed(reason: 'overran' | 'died' | 'crowded' | 'closed', message: string): ThreadOutcome<never> {
+function failed(
+  reason: 'threw' | 'overran' | 'died' | 'crowded' | 'closed',
+  message: string,
+): ThreadOutcome<never> {
   return { kind: 'failed', reason, message };
 }

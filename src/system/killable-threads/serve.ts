@@ -11,14 +11,17 @@ export type ThreadOutcome<Result> =
   | { kind: 'failed'; reason: 'threw' | 'overran' | 'died' | 'crowded' | 'closed'; message: string };
 
 export type ToJobThread<Input> =
-  | { kind: 'job'; id: number; input: Input }
+  /** The jobs of one turn of the event loop share a message: sending one costs more than a small input. */
+  | { kind: 'jobs'; jobs: readonly { id: number; input: Input }[] }
   /** Asks whether the event loop of the thread still turns. */
   | { kind: 'ping' };
 
 export type FromJobThread<Result> =
   | { kind: 'ready' }
   | { kind: 'pong' }
-  | { kind: 'outcome'; id: number; outcome: ThreadOutcome<Result> };
+  | { kind: 'outcomes'; outcomes: readonly JobOutcome<Result>[] };
+
+type JobOutcome<Result> = { id: number; outcome: ThreadOutcome<Result> };
 
 /**
  * Serves the jobs of a pool. The module of a worker thread calls it once, at its end. The result of a job may be a
@@ -29,9 +32,20 @@ export function serveJobs<Input, Result>(run: (input: Input) => Result | Promise
   const port = parentPort;
   if (!port) throw new Error('serveJobs is called in a worker thread');
   const post = (message: FromJobThread<Result>) => port.postMessage(message);
-  port.on('message', async (message: ToJobThread<Input>) => {
+  let ended: JobOutcome<Result>[] = [];
+  const postEnded = () => {
+    const outcomes = ended;
+    ended = [];
+    post({ kind: 'outcomes', outcomes });
+  };
+  const runJob = async (id: number, input: Input) => {
+    const outcome = await attempt(run, input);
+    if (ended.length === 0) setImmediate(postEnded);
+    ended.push({ id, outcome });
+  };
+  port.on('message', (message: ToJobThread<Input>) => {
     if (message.kind === 'ping') post({ kind: 'pong' });
-    else post({ kind: 'outcome', id: message.id, outcome: await attempt(run, message.input) });
+    else for (const { id, input } of message.jobs) void runJob(id, input);
   });
   post({ kind: 'ready' });
 }

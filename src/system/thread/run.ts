@@ -52,7 +52,7 @@ export class Run {
     this.#system = system;
     this.#name = name;
     this.ready = this.#becameReady.promise;
-    this.#wakeups = new WakeupRelay(system.wakeups, (message) => this.#post(message));
+    this.#wakeups = new WakeupRelay(system, (message) => this.#post(message));
     const { data, transfer } = prepare();
     this.#worker = new Worker(module, {
       workerData: { name, data } satisfies ThreadStart,

@@ -38,7 +38,7 @@ export async function serveThread(
   if (!port) throw new Error('serveThread is called in a worker thread');
   const { name, data } = workerData as ThreadStart;
   const post = (message: FromThread) => port.postMessage(message);
-  const wakeups = createThreadWakeups(post);
+  const wakeups = createThreadWakeups(realClock, post);
   const part = await open(data, { name, wakeups, writeLine: (line) => post({ kind: 'log', line }) });
   const calls = new CallServer(part.calls, port);
   port.on('message', (message: ToThread) => {

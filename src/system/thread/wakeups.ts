@@ -1,29 +1,45 @@
 /** Carries wake-ups between the threads of the daemon. */
+import type { Clock } from '../clock.ts';
 import { createWakeups, type WakeupName, type WakeupSubjects, type Wakeups } from '../wakeups.ts';
 import type { FromThread, WakeupMessage } from './messages.ts';
 
 /**
- * Sends wake-ups to another thread. Those of one turn of the event loop are merged, because a wake-up only says that
- * there may be work, and a message costs more than the wake-up.
+ * Minimum time between two messages with wake-ups to a thread, in milliseconds. A thread that works for a thousand emails a second
+ * finds several of them at once. Our own limit.
+ */
+const MIN_INTERVAL_MS = 10;
+
+/**
+ * Sends wake-ups to another thread. The first one leaves at the end of its turn of the event loop, and those that soon follow are
+ * merged, because a wake-up only says that there may be work, and a message costs more than the wake-up.
  */
 class WakeupSender {
+  readonly #clock: Pick<Clock, 'after'>;
   readonly #post: (message: WakeupMessage) => void;
   readonly #waiting = new Map<WakeupName, WakeupSubjects>();
+  #isSending = false;
 
-  constructor(post: (message: WakeupMessage) => void) {
+  constructor(clock: Pick<Clock, 'after'>, post: (message: WakeupMessage) => void) {
+    this.#clock = clock;
     this.#post = post;
   }
 
   send(name: WakeupName, subjects: WakeupSubjects): void {
-    if (this.#waiting.size === 0) setImmediate(() => this.#flush());
     const isMerged = this.#waiting.has(name);
     this.#waiting.set(name, isMerged ? merge(this.#waiting.get(name), subjects) : subjects);
+    if (this.#isSending) return;
+    this.#isSending = true;
+    setImmediate(() => this.#flush());
   }
 
   #flush(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const [name, subjects] of waiting) this.#post({ kind: 'wakeup', name, subjects });
+    this.#clock.after(MIN_INTERVAL_MS, () => {
+      if (this.#waiting.size > 0) this.#flush();
+      else this.#isSending = false;
+    });
   }
 }
 
@@ -38,9 +54,12 @@ type ThreadWakeups = Wakeups & {
 };
 
 /** Returns the wake-ups of a thread: what happens in it wakes the main thread too, and the other way round. */
-export function createThreadWakeups(post: (message: FromThread) => void): ThreadWakeups {
+export function createThreadWakeups(
+  clock: Pick<Clock, 'after'>,
+  post: (message: FromThread) => void,
+): ThreadWakeups {
   const local = createWakeups();
-  const sender = new WakeupSender(post);
+  const sender = new WakeupSender(clock, post);
   const listened = new Set<WakeupName>();
   return {
     notify(name, subjects) {
@@ -64,9 +83,12 @@ export class WakeupRelay {
   /** True while a wake-up of the thread is passed on, which the thread itself must not receive again. */
   #isPassingOn = false;
 
-  constructor(wakeups: Wakeups, post: (message: WakeupMessage) => void) {
+  constructor(
+    { wakeups, clock }: { wakeups: Wakeups; clock: Pick<Clock, 'after'> },
+    post: (message: WakeupMessage) => void,
+  ) {
     this.#wakeups = wakeups;
-    this.#sender = new WakeupSender(post);
+    this.#sender = new WakeupSender(clock, post);
   }
 
   /** Sends wake-ups of this name to the thread from now on. */
