@@ -6,7 +6,6 @@ import { insertBlob } from '../blobs/store.ts';
 import { defineWrite, type Tx } from '../db/operation.ts';
 import type { BlobRow } from '../db/tables.ts';
 import { recordEvent } from '../events/store.ts';
-import type { AuthenticationResult } from '../mail/auth/result.ts';
 import { isoTime } from '../system/clock.ts';
 import { newId } from '../system/ids.ts';
 import type { ReceivedRows } from './build-rows.ts';
@@ -18,10 +17,10 @@ export const acceptReceived = defineWrite(
   'inbound.accept',
   async (tx, { blob, groups }: { blob: BlobRow; groups: readonly ReceivedRows[] }): Promise<void> => {
     await insertBlob(tx, blob);
-    for (const { message, recipients, tasks } of groups) {
+    for (const { message, recipients, tasks, results } of groups) {
       await insertReceived(tx, message, recipients);
       for (const task of tasks) await insertTask(tx, task);
-      await recordReceived(tx, { message, recipients });
+      await recordReceived(tx, { message, recipients, results });
     }
   },
   { crashPoints: { beforeCommit: 'receive-before-commit', afterCommit: 'receive-after-commit' } },
@@ -30,7 +29,7 @@ export const acceptReceived = defineWrite(
 /** Tells the tenant of a message. Mail that arrives is live mail. */
 async function recordReceived(
   tx: Tx,
-  { message, recipients }: Pick<ReceivedRows, 'message' | 'recipients'>,
+  { message, recipients, results }: Omit<ReceivedRows, 'tasks'>,
 ): Promise<void> {
   const { tenantId, createdAt } = message;
   if (tenantId === null) return;
@@ -44,7 +43,7 @@ async function recordReceived(
     messageId: message.messageId === null ? null : `<${message.messageId}>`,
     emailId: message.emailId,
     sizeBytes: message.sizeBytes,
-    auth: authOf(message),
+    auth: results,
     flagged: message.flagged === 1,
     createdAt: isoTime(createdAt),
   };
@@ -58,12 +57,4 @@ async function recordReceived(
     data,
     createdAt,
   });
-}
-
-/** Returns the results in short. Mail of this installation itself was not authenticated. */
-function authOf({ auth }: ReceivedRows['message']): { spf: string; dkim: string; dmarc: string } {
-  if (auth === null) return { spf: 'none', dkim: 'none', dmarc: 'none' };
-  const { spf, dkim, dmarc } = JSON.parse(auth) as AuthenticationResult;
-  const passed = dkim.find(({ result }) => result === 'pass');
-  return { spf: spf.result, dkim: (passed ?? dkim[0])?.result ?? 'none', dmarc: dmarc.result };
 }

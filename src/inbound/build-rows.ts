@@ -27,7 +27,11 @@ export type ReceivedRows = {
   message: ReceivedMessageRow;
   recipients: ReceivedRecipientRow[];
   tasks: NewTask[];
+  /** Results of authentication in short, for the event. */
+  results: ShortResults;
 };
+
+type ShortResults = { spf: string; dkim: string; dmarc: string };
 
 type Build = {
   envelope: ReceivedEnvelope;
@@ -66,6 +70,7 @@ export async function buildRows(app: Pick<App, 'config' | 'db'>, build: Build): 
     rows.push({
       message,
       tasks,
+      results: shortResults(build.judgement.result),
       recipients: recipients.map((recipient, position) => rowOf(message, recipient, position)),
     });
   }
@@ -117,6 +122,14 @@ function buildMessage(
     endedAt: null,
     contentDeletedAt: null,
   };
+}
+
+/** Returns the results in short. Mail of this installation itself was not authenticated. */
+function shortResults(result: Judgement['result']): ShortResults {
+  if (!result) return { spf: 'none', dkim: 'none', dmarc: 'none' };
+  const { spf, dkim, dmarc } = result;
+  const passed = dkim.find((outcome) => outcome.result === 'pass');
+  return { spf: spf.result, dkim: (passed ?? dkim[0])?.result ?? 'none', dmarc: dmarc.result };
 }
 
 /** Returns the address of the author; null when the message names none, or several. */

@@ -5,7 +5,9 @@
 import { BodyHasher, type BodyHashes } from '../dkim/verify/body-hashes.ts';
 import { fieldValue, splitFields } from '../dkim/verify/header-fields.ts';
 import { type Canonicalization, namedBodyCanonicalization } from '../dkim/verify/signature.ts';
-import { CR, LF } from '../octets.ts';
+import { withCrlf } from '../message/crlf.ts';
+import { CR } from '../octets.ts';
+import { asBuffer } from '../smtp/body.ts';
 
 /** Maximum size of the header. Postfix cuts it at 100 KB, Exchange at 256 KB. Our own limit. */
 export const MAX_HEADER_BYTES = 256 * 1024;
@@ -39,8 +41,8 @@ export class MessageReader {
   write(piece: Uint8Array): void {
     const isIgnored = this.#state === 'unreadable' || (this.#state === 'body' && !this.#body);
     if (isIgnored || piece.length === 0) return;
-    const text = withCrLf(piece, this.#endsWithCr);
-    this.#endsWithCr = piece.at(-1) === CR;
+    const text = withCrlf(asBuffer(piece), this.#endsWithCr);
+    this.#endsWithCr = piece[piece.length - 1] === CR;
     if (this.#state === 'body') this.#body?.update(text);
     else this.#takeHeader(text);
   }
@@ -104,32 +106,4 @@ function usedForms(header: string): Set<Canonicalization> {
   return new Set(
     signatures.slice(0, MAX_SIGNATURE_FIELDS).map((field) => namedBodyCanonicalization(fieldValue(field))),
   );
-}
-
-/** Returns a piece with a CR before each LF. `followsCr` says whether the byte before it is a CR. */
-function withCrLf(piece: Uint8Array, followsCr: boolean): Buffer {
-  const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-  const bareLineEnds = countBareLineEnds(bytes, followsCr);
-  if (bareLineEnds === 0) return bytes;
-  const text = Buffer.allocUnsafe(bytes.length + bareLineEnds);
-  let used = 0;
-  let previous = followsCr ? CR : LF;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte === LF && previous !== CR) text[used++] = CR;
-    text[used++] = byte;
-    previous = byte;
-  }
-  return text;
-}
-
-function countBareLineEnds(bytes: Buffer, followsCr: boolean): number {
-  let count = 0;
-  let previous = followsCr ? CR : LF;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte === LF && previous !== CR) count++;
-    previous = byte;
-  }
-  return count;
 }

@@ -50,6 +50,16 @@ function found<T>(answer: DnsAnswer<T>): T[] {
   }
 }
 
+/**
+ * Returns an error as `node:dns` gives it. It has no stack: many lookups of a message find nothing, and capturing the stack costs
+ * more than the rest of such a lookup.
+ */
 function refusal(code: string): Error {
-  return Object.assign(new Error(code), { code });
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return Object.assign(new Error(code), { code });
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }

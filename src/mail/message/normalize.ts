@@ -5,6 +5,7 @@
  * and the number of hops are limited. Signatures are verified over the original bytes, elsewhere.
  */
 import { CR, LF, SPACE, TAB } from '../octets.ts';
+import { withCrlf } from './crlf.ts';
 import { namesAuthservId } from './results-owner.ts';
 
 /**
@@ -82,13 +83,11 @@ export class Normalizer {
     return stored;
   }
 
-  /** Returns the bytes with a CR before each LF that lacks one. Bytes without such an LF are not copied. */
   #withCrlf(bytes: Buffer): Buffer {
     if (bytes.length === 0) return bytes;
-    const bare = countBareLf(bytes, this.#endsWithCr);
     const wasCr = this.#endsWithCr;
-    this.#endsWithCr = bytes.at(-1) === CR;
-    return bare === 0 ? bytes : addCr(bytes, wasCr, bare);
+    this.#endsWithCr = bytes[bytes.length - 1] === CR;
+    return withCrlf(bytes, wasCr);
   }
 
   #readHeader(bytes: Buffer): Buffer[] {
@@ -154,28 +153,4 @@ export class Normalizer {
 function textOf({ lines }: Field, maxBytes: number): string {
   const text = Buffer.concat(lines).toString('utf8', 0, maxBytes);
   return text.slice(text.indexOf(':') + 1).replaceAll('\r\n', '');
-}
-
-function countBareLf(bytes: Buffer, followsCr: boolean): number {
-  let bare = 0;
-  let previous = followsCr ? CR : 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte === LF && previous !== CR) bare++;
-    previous = byte;
-  }
-  return bare;
-}
-
-function addCr(bytes: Buffer, followsCr: boolean, bare: number): Buffer {
-  const output = Buffer.allocUnsafe(bytes.length + bare);
-  let previous = followsCr ? CR : 0;
-  let to = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte === LF && previous !== CR) output[to++] = CR;
-    output[to++] = byte;
-    previous = byte;
-  }
-  return output;
 }
