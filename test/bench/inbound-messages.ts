@@ -52,7 +52,8 @@ export function writeInboundMessages(workspace: Workspace): InboundMessages {
     ),
     signed: write('signed.eml', received + signed),
     zone: [
-      `${AUTHOR_DOMAIN} 300 TXT "v=spf1 ip4:${AUTHOR_ADDRESS} -all"`,
+      // The peer judges the client itself, which is this machine.
+      `${AUTHOR_DOMAIN} 300 TXT "v=spf1 ip4:${AUTHOR_ADDRESS} ip4:127.0.0.1 -all"`,
       `_dmarc.${AUTHOR_DOMAIN} 300 TXT "v=DMARC1; p=reject; aspf=s; adkim=s"`,
       `${SELECTOR}._domainkey.${AUTHOR_DOMAIN} 300 TXT "${key.record}"`,
     ].join('\n'),

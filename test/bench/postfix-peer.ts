@@ -25,7 +25,11 @@ export type PostfixPeerOptions = {
 } & (
   | { job: 'send'; sinkPort: number }
   /** Every message is put on hold as soon as it is on disk, unsigned. */
-  | { job: 'accept' }
+  | {
+      job: 'accept';
+      /** Port of a milter that checks each message. */
+      milterPort?: number;
+    }
 );
 
 const MASTER = '/usr/lib/postfix/sbin/master';
@@ -131,6 +135,8 @@ function mainCf(folder: string, options: PostfixPeerOptions, milter: string | un
   } else {
     settings['smtpd_recipient_restrictions'] = 'permit_mynetworks';
     settings['smtpd_data_restrictions'] = 'check_client_access static:HOLD';
+    if (options.milterPort !== undefined) settings['smtpd_milters'] = `inet:127.0.0.1:${options.milterPort}`;
+    settings['milter_default_action'] = 'tempfail';
   }
   return `${Object.entries(settings)
     .map(([name, value]) => `${name} = ${value}`)
