@@ -11,6 +11,7 @@ import {
   MAX_UNANSWERED_PINGS,
   PING_PERIOD_MS,
 } from '../../src/system/killable-threads.ts';
+import { nextTurn } from '../../src/system/next-turn.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { Order } from './killable-thread-sample.ts';
 
@@ -268,6 +269,8 @@ test('an answer that crosses with the end of its thread does not bring the threa
   const begun = new Int32Array(new SharedArrayBuffer(4));
   const crossed = threads.run({ what: 'where', begun }, JOB);
   const endJob = timers.at(-1);
+  // The job leaves at the end of this turn of the event loop.
+  await nextTurn();
   Atomics.wait(begun, 0, 0);
   // This thread stands still until the answer lies in its queue, and then ends the job before it looks there.
   Atomics.wait(begun, 0, 1, 50);

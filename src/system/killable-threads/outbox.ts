@@ -40,7 +40,7 @@ export class JobOutbox<Input> {
   }
 
   #post(jobs: readonly NewJob<Input>[]): void {
-    const message: ToJobThread<Input> = { kind: 'jobs', jobs: jobs.map(({ id, input }) => ({ id, input })) };
+    const message: ToJobThread<Input> = { kind: 'run', jobs: jobs.map(({ id, input }) => ({ id, input })) };
     this.#worker.postMessage(
       message,
       jobs.flatMap(({ transfer }) => transfer),

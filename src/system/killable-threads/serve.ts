@@ -12,7 +12,7 @@ export type ThreadOutcome<Result> =
 
 export type ToJobThread<Input> =
   /** The jobs of one turn of the event loop share a message: sending one costs more than a small input. */
-  | { kind: 'jobs'; jobs: readonly { id: number; input: Input }[] }
+  | { kind: 'run'; jobs: readonly { id: number; input: Input }[] }
   /** Asks whether the event loop of the thread still turns. */
   | { kind: 'ping' };
 
@@ -40,7 +40,7 @@ export function serveJobs<Input, Result>(run: (input: Input) => Result | Promise
   };
   const runJob = async (id: number, input: Input) => {
     const outcome = await attempt(run, input);
-    if (ended.length === 0) setImmediate(postEnded);
+    if (ended.length === 0) process.nextTick(postEnded);
     ended.push({ id, outcome });
   };
   port.on('message', (message: ToJobThread<Input>) => {
