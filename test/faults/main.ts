@@ -22,6 +22,7 @@ import { buildVolatileDisk } from './disk/volatile-disk.ts';
 import { runFailedFlushes } from './failed-flush.ts';
 import { runFewFiles } from './few-files.ts';
 import { runFullDisk } from './full-disk.ts';
+import { runInboundFullDisks } from './inbound/full-disk.ts';
 import { runInboundKills } from './inbound/kill.ts';
 import type { InboundReckoning } from './inbound/place.ts';
 import { runInboundCuts } from './inbound/power-cut.ts';
@@ -116,6 +117,7 @@ const TRACKS: Record<string, Part>[] = [
   {
     inbound: { lacking: lackingForKills, run: killReceiving },
     'inbound-cut': { lacking: lackingForPowerCuts, run: cutReceiving },
+    'inbound-full-disk': { lacking: lackingForFullDisks, run: fillDiskOfReceived },
   },
   {
     'full-disk': { lacking: lackingForFullDisks, run: fillDisk },
@@ -319,6 +321,13 @@ async function killReceiving({ seed, inbound }: Place): Promise<Result> {
 async function cutReceiving(place: Place): Promise<Result> {
   const { cuts } = place.inbound;
   return receivedWell(await runInboundCuts({ ...(await withDisk(place)), cuts }), `${cuts} cuts`);
+}
+
+async function fillDiskOfReceived({ directory, seed, inbound }: Place): Promise<Result> {
+  const cycles = inbound.cuts;
+  const verdict = await runInboundFullDisks({ directory, seed, cycles });
+  const deferrals = Object.entries(verdict.deferrals).map(([reply, count]) => `${reply} ${count}`);
+  return receivedWell([verdict], `${cycles} times; put off: ${deferrals.join(', ')}`);
 }
 
 function receivedWell(verdicts: readonly InboundReckoning[], done: string): Result {

@@ -24,7 +24,13 @@ export type InboundWorld = {
 
 export type InboundReckoning = { inbound: InboundVerdict; outbound: Reckoning };
 
-type Options = { random: SeededRandom; name: string; readers: number; dataDir?: string };
+type Options = {
+  random: SeededRandom;
+  name: string;
+  readers: number;
+  dataDir?: string;
+  env?: Record<string, string>;
+};
 
 const CLIENTS = 3;
 const PAUSE_MS = 200;
@@ -36,7 +42,7 @@ export async function createInboundWorld({ random, name, readers, dataDir }: Opt
   const port = await freePort();
   const senders = new Senders(random);
   const posts = await startWebhookReceiver();
-  const env = { POSTRIDER_SMTP_PORT: String(port) };
+  const env = { POSTRIDER_SMTP_PORT: String(port), ...more };
   const zone = zoneOfSenders(senders.providerKey);
   const world = await createWorld({ random, name, env, zone, ...(dataDir !== undefined && { dataDir }) });
   const daemon = await world.start();

@@ -45,9 +45,8 @@ export class Senders {
   readonly unanswered: Letter[] = [];
   /** Replies that must not come: anything but 250, 421 and what puts a message off. */
   readonly refusals: string[] = [];
-  /** Number of replies that put a message off, and of messages without a reply. */
-  deferred = 0;
-  gone = 0;
+  /** Number of replies that put a message off, by the step and the code, such as `DATA 452`; `message` is the final dot. */
+  readonly deferrals = new Map<string, number>();
   readonly #random: SeededRandom;
   readonly #readers: Reader[] = [];
   #complaintsTo = '';
@@ -118,24 +117,26 @@ export class Senders {
     for (const command of [`MAIL FROM:<${from}>`, `RCPT TO:<${to}>`, 'DATA']) {
       const reply = await client.ask(`${command}\r\n`);
       if (/^[23]/.test(reply)) continue;
-      this.#note(`${letter.kind} ${command.slice(0, 4)}`, reply);
+      this.#note(command.slice(0, 4), reply);
       if (!client.socket.destroyed) await client.ask('RSET\r\n');
       return false;
     }
     const reply = await client.ask(`${messageOf(letter, messageId, this.providerKey)}.\r\n`);
     const id = /^250 .*queued as (in_\w+)/.exec(reply)?.[1];
     if (id === undefined) {
-      this.#note(`${letter.kind} message`, reply);
+      this.#note('message', reply);
       return false;
     }
     letter.acknowledged.set(messageId, id);
     return true;
   }
 
-  #note(what: string, reply: string): void {
-    if (reply.startsWith('closed')) this.gone += 1;
-    else if (reply.startsWith('4')) this.deferred += 1;
-    else this.refusals.push(`${what}: ${reply.trim().replace(/in_\w+/g, 'in_…')}`);
+  /** A connection that ends says nothing: the daemon is gone, or will be asked again. */
+  #note(step: string, reply: string): void {
+    if (reply.startsWith('closed')) return;
+    const key = `${step} ${reply.slice(0, 3)}`;
+    if (reply.startsWith('4')) this.deferrals.set(key, (this.deferrals.get(key) ?? 0) + 1);
+    else this.refusals.push(`${step}: ${reply.trim().replace(/in_\w+/g, 'in_…')}`);
   }
 
   #next(left: { count: number }): Letter | undefined {
