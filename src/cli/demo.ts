@@ -9,7 +9,7 @@ export function addDemoCommand(program: Command, terminal: Terminal): void {
   program
     .command('demo')
     .description(
-      'Show the whole path of an email on 127.0.0.1, with a DNS server, a mail server and a webhook receiver.',
+      'Show the whole path of an email on 127.0.0.1, its answer and a bounce, with a DNS server, a mail server and a webhook receiver.',
     )
     .option('--once', 'stop after the first email, with exit code 0 if every step succeeded')
     .action(async ({ once }: { once?: true }, command: Command) => {

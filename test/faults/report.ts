@@ -80,7 +80,7 @@ export function describeInbound(verdicts: readonly InboundReckoning[]): string[]
       `stored without an answer: ${sum((one) => one.unanswered)}`,
     `posts: ${sum((one) => one.posts)}, of which again after an end: ${sum((one) => one.repeatedPosts)}`,
     ...describeFaults(verdicts.flatMap(({ inbound }) => inbound.faults)),
-    ...verdicts.flatMap(({ outbound }) => describeReckoning(outbound)),
+    ...describeFaults(verdicts.flatMap(({ outbound }) => wrongIn(outbound))),
   ];
 }
 

@@ -50,7 +50,10 @@ test('a letter that was stored once and posted is in order', () => {
 
 test('a 250 without a row, a second row, and a row of nobody are faults', () => {
   assert.deepEqual(judge({ rows: [] }).faults, ['post: answered with 250, and lost']);
-  const twice = judge({ rows: [row(), row({ id: 'in_2' })], posts: [post(), post({ id: 'in_2' })] });
+  const twice = judge({
+    rows: [row(), row({ id: 'in_2', taskId: 'tsk_2' })],
+    posts: [post(), post({ id: 'in_2', taskId: 'tsk_2' })],
+  });
   assert.deepEqual(twice.faults, [
     'post: one transmission is stored 2 times',
     'post: stored under another id',

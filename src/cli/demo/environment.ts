@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Config, loadConfig } from '../../config.ts';
 import { type Daemon, startDaemon } from '../../main.ts';
 import { type Certificate, makeCertificate } from './certificate.ts';
+import { startDnsServer } from './dns-server.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 import { createZone, type Zone } from './zone.ts';
@@ -39,24 +40,27 @@ export async function withEnvironment<Result>(
   const certificate = await makeCertificate(directory, NAMES.receiverHost);
   const receiver = await startReceiver(NAMES.receiverHost, certificate);
   cleanUp.defer(() => receiver.close());
-  const config = demoConfig(join(directory, 'data'), receiver.port);
-  const webhooks = await startWebhookReceiver(config.webhooks.signatureHeader);
-  cleanUp.defer(() => webhooks.close());
   const zone = createZone();
   publishSurroundings(zone);
+  const dns = await startDnsServer(zone);
+  cleanUp.defer(() => dns.close());
+  const config = demoConfig({ dataDir: join(directory, 'data'), smtpPort: receiver.port, dns: dns.address });
+  const webhooks = await startWebhookReceiver(config.webhooks.signatureHeader);
+  cleanUp.defer(() => webhooks.close());
   const daemon = await startDaemon(config, { dns: zone });
   cleanUp.defer(() => daemon.stop());
   return await use({ config, daemon, zone, receiver, webhooks, certificate });
 }
 
 /** Returns the configuration of the demo. It ignores the configuration of the caller. */
-function demoConfig(dataDir: string, smtpPort: number): Config {
+function demoConfig({ dataDir, smtpPort, dns }: { dataDir: string; smtpPort: number; dns: string }): Config {
   return loadConfig({
     env: {
       POSTRIDER_HOSTNAME: NAMES.hostname,
       POSTRIDER_DATA_DIR: dataDir,
       POSTRIDER_HTTP_PORT: '0',
       POSTRIDER_SMTP_PORT: '0',
+      POSTRIDER_DNS_SERVERS: dns,
       POSTRIDER_OUTBOUND_SMTP_PORT: String(smtpPort),
       POSTRIDER_OUTBOUND_ALLOW_TARGETS: '127.0.0.0/8',
       POSTRIDER_WEBHOOKS_ALLOW_HTTP: 'true',
@@ -74,5 +78,7 @@ function publishSurroundings(zone: Zone): void {
     { type: 'TXT', name: `_spf.${NAMES.hostname}`, value: thisMachine },
     { type: 'MX', name: NAMES.receiver, exchange: NAMES.receiverHost, preference: 10 },
     { type: 'A', name: NAMES.receiverHost, value: '127.0.0.1' },
+    { type: 'TXT', name: NAMES.receiver, value: thisMachine },
+    { type: 'TXT', name: `_dmarc.${NAMES.receiver}`, value: 'v=DMARC1; p=reject' },
   ]);
 }

@@ -1,24 +1,35 @@
 /**
  * The steps of the demo: it makes a tenant and a key, a domain with its DNS records, a webhook endpoint and one
- * email, and then checks the message and the webhooks that arrive. Everything except the DNS is real.
+ * email, and then checks the message and the webhooks that arrive. The email is answered, and another one comes back
+ * (inbound.ts). Everything except the DNS is real.
  */
 import { openControl } from '../control-client.ts';
 import { curlLine } from '../curl.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { type Environment, NAMES, withEnvironment } from './environment.ts';
+import { receiveBounce, receiveReply } from './inbound.ts';
 import type { ReceivedMail } from './receiver.ts';
 import * as texts from './texts.ts';
 import { judge, type Verdicts } from './verdicts.ts';
-import type { ReceivedEvent } from './webhook-receiver.ts';
+import type { ReceivedEvent, RoutePost } from './webhook-receiver.ts';
 import type { ZoneRecord } from './zone.ts';
 
 const FROM = `hello@${NAMES.sender}`;
 const TO = `you@${NAMES.receiver}`;
 const EVENTS = ['email.queued', 'email.sent', 'email.delivered'] as const;
+const BOUNCED = 'email.bounced';
 
-/** The results of the demo. `failed` names the checks that failed. */
-type Findings = { mail: ReceivedMail; verdicts: Verdicts; event: ReceivedEvent; failed: string[] };
+/** The results of sending. `failed` names the checks that failed. */
+type Findings = {
+  id: string;
+  mail: ReceivedMail;
+  verdicts: Verdicts;
+  event: ReceivedEvent;
+  failed: string[];
+};
+/** The results of receiving. */
+type Arrived = { reply: RoutePost; bounce: ReceivedEvent; failed: string[] };
 
 /**
  * Runs the demo and returns the names of the failed checks. With `once` it ends after the first email, otherwise at
@@ -37,14 +48,19 @@ export function runDemo(terminal: Terminal, options: { once: boolean; json: bool
     await setUpWebhook(api, environment);
     const findings = await sendOne(api, environment, print);
     print(texts.summary(findings));
-    if (options.json) terminal.print(JSON.stringify(asJson(findings), null, 2));
-    if (options.once) return findings.failed;
+    const arrived = await receive(api, environment, { print, findings });
+    const failed = [...findings.failed, ...arrived.failed];
+    print(texts.result(failed));
+    if (options.json) terminal.print(JSON.stringify(asJson(findings, arrived), null, 2));
+    if (options.once) return failed;
     print(texts.nextStep(curlLine({ address: environment.daemon.address, key, from: FROM, to: TO })));
+    let isEarlier = true;
     environment.receiver.mail.each((mail) => {
-      if (mail !== findings.mail) void report(mail, environment, print);
+      if (!isEarlier) void report(mail, environment, print);
     });
+    isEarlier = false;
     await stopped;
-    return findings.failed;
+    return failed;
   });
 }
 
@@ -89,7 +105,7 @@ function toZone({ type, name, value, alternative }: DnsRecord): ZoneRecord[] {
 async function setUpWebhook(api: ApiClient, { webhooks }: Environment): Promise<void> {
   const { secret } = await api.post<{ secret: string }>('/v1/webhooks', {
     url: webhooks.url,
-    events: EVENTS,
+    events: [...EVENTS, BOUNCED],
   });
   webhooks.expectSecret(secret);
 }
@@ -124,7 +140,26 @@ async function sendOne(
     'webhook signature': arrived.every(({ signatureValid }) => signatureValid),
   };
   const failed = Object.keys(checks).filter((name) => !checks[name]);
-  return { mail: received, verdicts, event, failed };
+  return { id, mail: received, verdicts, event, failed };
+}
+
+async function receive(
+  api: ApiClient,
+  environment: Environment,
+  { print, findings }: { print: (text: string) => void; findings: Findings },
+): Promise<Arrived> {
+  const steps = { api, environment, print };
+  const messageId = /^Message-ID: (<[^>]+>)/im.exec(findings.mail.raw.toString('latin1'))?.[1] ?? '';
+  const reply = await receiveReply(steps, { id: findings.id, messageId });
+  const bounce = await receiveBounce(steps, FROM);
+  const checks: Record<string, boolean> = {
+    'SPF of the reply': reply.auth.spf === 'pass',
+    'DMARC of the reply': reply.auth.dmarc === 'pass',
+    'answered email': reply.emailId === findings.id,
+    'signature of the post': reply.signatureValid,
+    'signature of the bounce event': bounce.signatureValid,
+  };
+  return { reply, bounce, failed: Object.keys(checks).filter((name) => !checks[name]) };
 }
 
 async function report(
@@ -135,13 +170,17 @@ async function report(
   print(texts.receivedLine(mail, await judge(mail, NAMES.receiverHost, environment.zone)));
 }
 
-function asJson({ mail, verdicts, event, failed }: Findings) {
+function asJson(sent: Findings, { reply, bounce, failed }: Arrived) {
+  const { mail, verdicts, event } = sent;
+  const allFailed = [...sent.failed, ...failed];
   return {
-    ok: failed.length === 0,
-    failed,
+    ok: allFailed.length === 0,
+    failed: allFailed,
     tls: mail.tlsVersion ?? null,
     ...verdicts,
     event: event.type,
     signature: event.signature,
+    reply: { ...reply.auth, emailId: reply.emailId },
+    bounce: bounce.type,
   };
 }

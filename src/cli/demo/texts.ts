@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 import { type Environment, NAMES } from './environment.ts';
 import type { ReceivedMail } from './receiver.ts';
 import type { Verdicts } from './verdicts.ts';
-import type { ReceivedEvent } from './webhook-receiver.ts';
+import type { ReceivedEvent, RoutePost } from './webhook-receiver.ts';
 
 const LABEL_CHARACTERS = 17;
 /** Headers that are shown, in this order. */
@@ -18,7 +18,7 @@ export function introduction({ daemon, receiver, webhooks, certificate }: Enviro
   const tls = certificate ? 'offers STARTTLS' : 'no STARTTLS: openssl was not found';
   return [
     styleText('bold', 'Postrider demo: everything runs on 127.0.0.1, and nothing leaves this machine'),
-    line('daemon', daemon.address),
+    line('daemon', `${daemon.address}, and ${daemon.smtpAddress} for mail`),
     line('mail server', `127.0.0.1:${receiver.port} for ${NAMES.receiver} (${tls})`),
     line('webhooks', webhooks.url),
   ].join('\n');
@@ -46,14 +46,9 @@ export function eventLine({ type, signatureValid }: ReceivedEvent): string {
   return line(type, `signature ${verdict(signatureValid ? 'valid' : 'INVALID')}`);
 }
 
-/** Returns the lines about the received message, its verdicts, the last webhook post and the result. */
-export function summary(findings: {
-  mail: ReceivedMail;
-  verdicts: Verdicts;
-  event: ReceivedEvent;
-  failed: readonly string[];
-}): string {
-  const { mail, verdicts, event, failed } = findings;
+/** Returns the lines about the received message, its verdicts and the last webhook post. */
+export function summary(findings: { mail: ReceivedMail; verdicts: Verdicts; event: ReceivedEvent }): string {
+  const { mail, verdicts, event } = findings;
   return [
     title(`What ${NAMES.receiver} received (${mail.tlsVersion ?? 'without TLS'})`),
     line('MAIL FROM', mail.mailFrom),
@@ -62,10 +57,42 @@ export function summary(findings: {
     title('The last webhook post'),
     line('signature', event.signature),
     line('body', event.body),
-    failed.length === 0
-      ? `\n${styleText('green', 'Every step succeeded.')}`
-      : `\n${styleText('red', `These checks failed: ${failed.join(', ')}`)}`,
   ].join('\n');
+}
+
+/** Returns the lines about the answer of the reader. */
+export function replyLines(from: string, to: string): string {
+  return [
+    title('The reader answers, and an inbound route posts the mail'),
+    line('mail', `${from} -> ${to}`),
+  ].join('\n');
+}
+
+/** Returns the lines about what the route got. */
+export function postLines({ auth, subject, replyText, emailId, signatureValid }: RoutePost): string {
+  return [
+    line('verdict', `SPF ${verdict(auth.spf)}, DMARC ${verdict(auth.dmarc)}`),
+    line('subject', subject),
+    line('replyText', replyText),
+    line('emailId', `${emailId ?? 'none'}, which it answers`),
+    line('post', `signature ${verdict(signatureValid ? 'valid' : 'INVALID')}`),
+  ].join('\n');
+}
+
+/** Returns the lines about an email that comes back. */
+export function bounceLines(id: string, from: string, to: string): string {
+  return [
+    title('An email to a mailbox that does not exist is accepted, and returned later'),
+    line('email', `${from} -> ${to}`),
+    line('', id),
+  ].join('\n');
+}
+
+/** Returns the line about the end of the demo. */
+export function result(failed: readonly string[]): string {
+  return failed.length === 0
+    ? `\n${styleText('green', 'Every step succeeded.')}`
+    : `\n${styleText('red', `These checks failed: ${failed.join(', ')}`)}`;
 }
 
 /** Returns the command with which the reader can send another email. */

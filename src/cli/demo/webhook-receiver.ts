@@ -1,4 +1,7 @@
-/** The webhook receiver of the demo. It does what a customer's program does, including the check of the signature. */
+/**
+ * The program of the customer in the demo: it receives webhooks, and the mail of an inbound route. Both are signed, and it
+ * checks the signatures.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { realClock } from '../../system/clock.ts';
@@ -13,24 +16,44 @@ export type ReceivedEvent = {
   body: string;
 };
 
+/** A received message as its route got it (specification 4.11, and docs/inbound.md). */
+export type RoutePost = {
+  from: string;
+  subject: string;
+  replyText: string;
+  emailId: string | null;
+  auth: { spf: string; dkim: string; dmarc: string };
+  signatureValid: boolean;
+};
+
 export type WebhookReceiver = {
   url: string;
+  routeUrl: string;
   events: Arrivals<ReceivedEvent>;
+  posts: Arrivals<RoutePost>;
   /** Sets the secret of the endpoint. Posts that arrive earlier count as not correctly signed. */
   expectSecret(secret: string): void;
+  /** Sets the secret of the route. */
+  expectRouteSecret(secret: string): void;
   close(): Promise<void>;
 };
+
+const ROUTE_PATH = '/inbound';
 
 /** Starts the receiver on a free port of 127.0.0.1. */
 export async function startWebhookReceiver(signatureHeader: string): Promise<WebhookReceiver> {
   const events = createArrivals<ReceivedEvent>();
-  let secret = '';
+  const posts = createArrivals<RoutePost>();
+  const secrets = { events: '', route: '' };
   const server = createServer(async (request, response) => {
     const body = await readBody(request);
     const signature = String(request.headers[signatureHeader.toLowerCase()] ?? '');
     const nowSeconds = Math.floor(realClock.now() / 1000);
-    const signatureValid = verifySignature({ secret, header: signature, body, nowSeconds });
-    events.add({ ...readEvent(body), signature, signatureValid, body });
+    const kind = request.url === ROUTE_PATH ? 'route' : 'events';
+    const given = { secret: secrets[kind], header: signature, body, nowSeconds };
+    const signatureValid = verifySignature(given);
+    if (kind === 'events') events.add({ ...readEvent(body), signature, signatureValid, body });
+    else posts.add({ ...(JSON.parse(body) as Omit<RoutePost, 'signatureValid'>), signatureValid });
     response.writeHead(204).end();
   });
   server.listen(0, '127.0.0.1');
@@ -39,9 +62,14 @@ export async function startWebhookReceiver(signatureHeader: string): Promise<Web
   if (typeof address !== 'object' || address === null) throw new Error('the webhook receiver has no port');
   return {
     url: `http://127.0.0.1:${address.port}/events`,
+    routeUrl: `http://127.0.0.1:${address.port}${ROUTE_PATH}`,
     events,
+    posts,
     expectSecret: (known) => {
-      secret = known;
+      secrets.events = known;
+    },
+    expectRouteSecret: (known) => {
+      secrets.route = known;
     },
     close: () =>
       new Promise((resolve) => {

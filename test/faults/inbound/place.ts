@@ -38,11 +38,12 @@ const PAUSE_MS = 200;
 const SETTLE_TIMEOUT_MS = 5 * 60_000;
 
 /** Creates the world. A first life makes the route and the mail of the readers, and ends in peace. */
-export async function createInboundWorld({ random, name, readers, dataDir }: Options): Promise<InboundWorld> {
+export async function createInboundWorld(options: Options): Promise<InboundWorld> {
+  const { random, name, readers, dataDir } = options;
   const port = await freePort();
   const senders = new Senders(random);
   const posts = await startWebhookReceiver();
-  const env = { POSTRIDER_SMTP_PORT: String(port), ...more };
+  const env = { POSTRIDER_SMTP_PORT: String(port), ...options.env };
   const zone = zoneOfSenders(senders.providerKey);
   const world = await createWorld({ random, name, env, zone, ...(dataDir !== undefined && { dataDir }) });
   const daemon = await world.start();
