@@ -255,3 +255,42 @@ test('other mail to an address for complaints is dropped, and a message without 
     .execute();
   assert.deepEqual(await runUntil(id), ['failed', 'The message was deleted']);
 });
+
+/** Sets the counts of a broadcast, as the outcomes of many other copies would. */
+function setCounts(id: string, column: 'bouncedPermanently' | 'complained', count: number): void {
+  const set = `UPDATE broadcastCounts SET sent = 500, ${column} = ? WHERE broadcastId = ?`;
+  database.prepare(set).run(count, id);
+}
+
+for (const { kind, column, tolerated, reason } of [
+  { kind: 'bounce', column: 'bouncedPermanently', tolerated: 25, reason: 'bounces' },
+  { kind: 'complaint', column: 'complained', tolerated: 1, reason: 'complaints' },
+] as const)
+  test(`one ${kind} too many that arrives by mail pauses the broadcast of its copy`, async () => {
+    const { spool, sink } = campaign;
+    for (let contact = 0; contact < 3; contact++) await campaign.addContact(newReader());
+    const id = await campaign.draft({ pace: { perHour: 60 } });
+    assert.equal((await campaign.act(id, 'send')).status, 200);
+    await campaign.work();
+    await spool.deliverDue();
+    const { mailFrom = '', messageId = '', recipients = [] } = sink.messages.at(-1) ?? {};
+    const emailId = messageId.slice(1, messageId.indexOf('@'));
+    setCounts(id, column, tolerated);
+    await campaign.work();
+    assert.equal((await campaign.show(id)).status, 'sending');
+
+    const localPart =
+      kind === 'bounce'
+        ? mailFrom.slice(0, mailFrom.indexOf('@'))
+        : complaintLocalPart(returnAddressKeyOf(spool.app), { emailId, position: 0 });
+    const raw = kind === 'bounce' ? POSTFIX.replaceAll('bob@rcpt.example', recipients[0] ?? '') : REPORT;
+    assert.deepEqual(await runUntil(await receive({ kind, localPart, raw, auth: authOf('pass', true) })), [
+      'done',
+      null,
+    ]);
+    await spool.clock.advance(MINUTE_MS);
+    await campaign.work();
+    const { status, pausedReason, counts } = await campaign.show(id);
+    assert.deepEqual([status, pausedReason, counts.waiting > 0], ['paused', reason, true]);
+    assert.equal((await spool.email(emailId)).status, kind === 'bounce' ? 'bounced' : 'complained');
+  });
