@@ -1,4 +1,4 @@
-/** The other mail servers of the demo, which send mail to the daemon over SMTP and STARTTLS. */
+/** Sends mail to the daemon over SMTP and STARTTLS, as the servers of its readers do. */
 
 import { openSmtp } from '../../mail/smtp/client/open.ts';
 import { DEFAULT_SMTP_TIMEOUTS } from '../../mail/smtp/client/timeouts.ts';

@@ -1,4 +1,4 @@
-/** The steps of the demo in which mail arrives: a reader answers, and a server returns an email that it had accepted. */
+/** Runs the steps of the demo in which mail arrives: a reader answers, and a server returns an email that it had accepted. */
 import type { ApiClient } from './api-client.ts';
 import { bounceOf, replyTo, sendToDaemon } from './correspondent.ts';
 import { type Environment, NAMES } from './environment.ts';
