@@ -86,6 +86,22 @@ export function listReceivedRecipients(tx: Tx, messageId: MessageId): Promise<Re
   return recipientsOf.all(tx, { messageId });
 }
 
+type Target = Pick<ReceivedRecipientRow, 'targetId'>;
+
+const sizesOf = statement((db, param: Param<Target & { limit: number }>) =>
+  db
+    .selectFrom('receivedRecipients')
+    .innerJoin('receivedMessages', 'receivedMessages.id', 'receivedRecipients.messageId')
+    .select('sizeBytes')
+    .where('targetId', '=', constant(param('targetId')))
+    .limit(constant(param('limit'))),
+);
+
+/** Returns the sizes of the messages that were received for a target, at most `limit` of them. */
+export async function listReceivedSizes(tx: Tx, target: Target, limit: number): Promise<number[]> {
+  return (await sizesOf.all(tx, { ...target, limit })).map(({ sizeBytes }) => sizeBytes);
+}
+
 const end = statement((db, param: Param<{ id: MessageId; endedAt: number }>) =>
   db
     .updateTable('receivedMessages')

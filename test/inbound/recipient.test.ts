@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import Sqlite from 'better-sqlite3';
 import {
   decideRecipient,
+  MAX_ANSWER_BYTES,
+  MAX_ANSWERS,
   MAX_INSTALLATION_MEGABYTES,
   MAX_POSTMASTER_MEGABYTES,
 } from '../../src/inbound/recipient.ts';
 import { bounceLocalPart, complaintLocalPart, feedbackLoopLocalPart } from '../../src/queue/return-path.ts';
 import { INSTALLATION_TENANT } from '../../src/tenants/installation.ts';
 import { storeBytesOf } from '../tenants/stored-mail/fixtures.ts';
+import { addReceived } from './fixtures.ts';
 import { openMailWorld } from './mail-world.ts';
 
 const world = await openMailWorld();
@@ -146,4 +151,35 @@ test('mail to the postmaster fills its half of the space of the installation, an
   store(MAX_INSTALLATION_MEGABYTES, 0);
   assert.equal(await decide(bounce), full);
   store(0, 0);
+});
+
+/** Gives a message so many further recipients, each the same. */
+function repeatRecipient(messageId: string, times: number): void {
+  const database = new Sqlite(join(world.test.dataDir, 'postrider.db'));
+  const numbers = 'WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)';
+  const rows = 'SELECT messageId, i, address, kind, targetId FROM receivedRecipients, n WHERE messageId = ?';
+  database.prepare(`INSERT INTO receivedRecipients ${numbers} ${rows}`).run(times, messageId);
+  database.close();
+}
+
+test('one email gets a limited number of answers, and a limited size of them; the next email gets its own', async () => {
+  const { returnAddressKey: key } = app;
+  const of = (number: number) => `em_${'0'.repeat(24)}9${number}` as const;
+  const bounceOf = (number: number) =>
+    decide(
+      `${bounceLocalPart(key, { emailId: of(number), attemptedAt: app.clock.now() })}@bounce.mx.postrider.example`,
+    );
+  const answer = (number: number, sizeBytes: number) =>
+    addReceived(world.test, { tenantId: null, text: '', routeIds: [of(number)], row: { sizeBytes } });
+  await answer(1, MAX_ANSWER_BYTES - 1);
+  assert.equal(await bounceOf(1), `bounce ${of(1)}`);
+  await answer(1, 1);
+  assert.equal(await bounceOf(1), '550 5.7.1');
+  const complaint = complaintLocalPart(key, { emailId: of(1), position: 0 });
+  assert.equal(await decide(`${complaint}@bounce.mx.postrider.example`), '550 5.7.1');
+  repeatRecipient(await answer(2, 1), MAX_ANSWERS - 2);
+  assert.equal(await bounceOf(2), `bounce ${of(2)}`);
+  await answer(2, 1);
+  assert.equal(await bounceOf(2), '550 5.7.1');
+  assert.equal(await bounceOf(3), `bounce ${of(3)}`);
 });
