@@ -2,19 +2,23 @@
  * Runs every example of the documents word for word, in one shell, against a daemon on 127.0.0.1. Only the key, the
  * address and shortened ids are filled in; DNS and the web are answered from here.
  */
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { prepareFirstStart } from '../../src/cli/first-start.ts';
+import { runProgram } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config.ts';
 import { startDaemon } from '../../src/main.ts';
 import type { Fetch } from '../../src/system/fetch.ts';
+import { fakeTerminal } from '../support/fake-terminal.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { zoneDns } from '../support/zone-dns.ts';
+import { curl } from './curl.ts';
 import type { Block, Page } from './page.ts';
 import { fillInIds } from './placeholders.ts';
 import { type Exchange, startRecorder } from './recorder.ts';
 import { openShell } from './shell.ts';
+import { type Answer, type Call, writeStandIns } from './stand-ins.ts';
 
 /** One example that was run: its page and block, what it printed, and the requests that it made. */
 export type Ran = { page: string; block: Block; output: string; code: number; exchanges: Exchange[] };
@@ -42,8 +46,8 @@ const fetchFromHere: Fetch = async ({ method, url }) => {
   return { status: 200, headers: {}, body: Buffer.from(body), truncated: false };
 };
 
-/** Starts a daemon and a shell. `curl` selects the program of the machine, or the one that stands in for it. */
-export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Promise<Session> {
+/** Starts a daemon and a shell. `programs` are curl of the machine and bin/postrider, or what stands in for them. */
+export async function openSession({ programs }: { programs: 'real' | 'stand-in' }): Promise<Session> {
   await using cleanUp = new AsyncDisposableStack();
   const dataDir = temporaryDirectory('readme-data');
   const env = {
@@ -61,9 +65,12 @@ export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Prom
   const key = first.testKey;
   const recorder = await startRecorder(daemon.address);
   cleanUp.defer(() => recorder.close());
-  const directory = folder(curl);
+  const directory = folder(programs);
   const path = `${join(directory, 'programs')}:${process.env['PATH'] ?? ''}`;
-  const shell = openShell(directory, { PATH: path, POSTRIDER_DATA_DIR: dataDir, ...compileCache() });
+  const shell = openShell(directory, {
+    env: { PATH: path, POSTRIDER_DATA_DIR: dataDir },
+    answer: (call) => (basename(call.program) === 'curl' ? curl(call) : postrider(call, dataDir)),
+  });
   cleanUp.defer(() => shell.close());
   const opened = cleanUp.move();
   const firstOfPage = new Map<string, number>();
@@ -85,22 +92,19 @@ export async function openSession({ curl }: { curl: 'real' | 'stand-in' }): Prom
   };
 }
 
-/** Lets the many short programs of the examples start from the code that this process has compiled before. */
-function compileCache(): Record<string, string> {
-  const { NODE_COMPILE_CACHE } = process.env;
-  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: resolve(NODE_COMPILE_CACHE) };
-}
-
 /** Makes the working directory of the examples, with those files of the repository that they use. */
-function folder(curl: 'real' | 'stand-in'): string {
+function folder(programs: 'real' | 'stand-in'): string {
   const directory = temporaryDirectory('readme');
   for (const name of ['bin', 'programs']) mkdirSync(join(directory, name));
-  for (const name of ['bin/postrider', 'LICENSE']) symlinkSync(join(ROOT, name), join(directory, name));
-  if (curl === 'stand-in') {
-    const program = join(directory, 'programs/curl');
-    const source = fileURLToPath(new URL('curl.ts', import.meta.url));
-    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${source}' "$@"\n`);
-    chmodSync(program, 0o755);
-  }
+  symlinkSync(join(ROOT, 'LICENSE'), join(directory, 'LICENSE'));
+  if (programs === 'real') symlinkSync(join(ROOT, 'bin/postrider'), join(directory, 'bin/postrider'));
+  else writeStandIns(directory, ['bin/postrider', 'programs/curl']);
   return directory;
+}
+
+/** Runs a command of bin/postrider, which reaches the daemon through its control socket. */
+async function postrider({ arguments: args }: Call, dataDir: string): Promise<Answer> {
+  const terminal = fakeTerminal({ POSTRIDER_DATA_DIR: dataDir });
+  const code = await runProgram(args, terminal);
+  return { output: terminal.output, errors: terminal.errors, code };
 }

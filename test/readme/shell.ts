@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { type Answer, answerCalls, CALLS, type Call } from './stand-ins.ts';
 
 export type Shell = {
   /** What it printed on both outputs, and the exit code of its last command. */
@@ -10,8 +12,16 @@ export type Shell = {
   close(): Promise<void>;
 };
 
-export function openShell(directory: string, env: Record<string, string>): Shell {
-  const child = spawn('/bin/sh', [], { cwd: directory, env, stdio: ['pipe', 'pipe', 'inherit'] });
+type Options = {
+  env: Record<string, string>;
+  /** Answers the calls of programs that writeStandIns has written. */
+  answer: (call: Call) => Promise<Answer>;
+};
+
+export function openShell(directory: string, { env, answer }: Options): Shell {
+  const child = spawn('/bin/sh', [], { cwd: directory, env, stdio: ['pipe', 'pipe', 'inherit', 'pipe'] });
+  const calls = child.stdio[CALLS];
+  if (calls instanceof Readable) void answerCalls(calls, answer);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let count = 0;

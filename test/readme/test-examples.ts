@@ -1,4 +1,4 @@
-/** The tests of the examples in README.md and docs/, with either curl. */
+/** The tests of the examples in README.md and docs/, with the real programs or what stands in for them. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { findDifference } from './documented.ts';
@@ -150,13 +150,13 @@ docs/webhooks.md: Rotate the secret, or disable the endpoint
 const MOMENT_MS = 5_000;
 const POLL_MS = 20;
 
-export function testExamples(curl: 'real' | 'stand-in'): void {
+export function testExamples(programs: 'real' | 'stand-in'): void {
   const ran: Ran[] = [];
   /** Where answers differ from the documented ones. */
   const differences: string[] = [];
 
   before(async () => {
-    const session = await openSession({ curl });
+    const session = await openSession({ programs });
     try {
       for (const page of PAGES) {
         for (const block of findBlocks(page.text)) {

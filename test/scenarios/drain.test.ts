@@ -42,7 +42,7 @@ test('a request that arrives while the daemon drains is refused in the error env
     POSTRIDER_SMTP_PORT: '0',
     POSTRIDER_LOG_LEVEL: 'silent',
   };
-  const daemon = await startDaemon(loadConfig({ env }));
+  const daemon = await startDaemon(loadConfig({ env }), { random: Math.random });
   const socket = connect(Number(new URL(daemon.address).port), '127.0.0.1');
   await once(socket, 'connect');
   // The connection is not idle, since the beginning of a request has arrived on it.

@@ -84,4 +84,6 @@ test('mail that has crashed the daemon five times is held at the next start, oth
     released: 1,
   });
   await until('both emails', async () => (await list(healthy, 'status=delivered')).length === 2);
+  // SIGTERM ends the process with 0.
+  await healthy.stop();
 });

@@ -18,9 +18,9 @@ after(async () => {
 });
 
 /** Starts the daemon and sends it a message for its postmaster. Returns the reply, or `closed` when it has ended. */
-async function send(crashAt?: 'receive-before-commit' | 'receive-after-commit'): Promise<string> {
+async function send(crashAt: 'receive-before-commit' | 'receive-after-commit'): Promise<string> {
   const env = { POSTRIDER_DNS_SERVERS: dns.address };
-  daemon = await startDaemonProcess({ dataDir, env, ...(crashAt !== undefined && { crashAt }) });
+  daemon = await startDaemonProcess({ dataDir, env, crashAt });
   const [, port] = /"smtpAddress":"127\.0\.0\.1:(\d+)"/.exec(daemon.output()) ?? [];
   const client = createClient(connect(Number(port), '127.0.0.1'));
   await client.reply();
@@ -45,7 +45,4 @@ test('a crash before the commit loses nothing that was acknowledged, and one aft
   assert.equal(await send('receive-after-commit'), 'closed');
   assert.equal((await daemon?.exited)?.signal, 'SIGKILL');
   assert.equal(countMessages(), 1);
-  assert.match(await send(), /^250 2\.0\.0 Ok: queued as in_/);
-  await daemon?.stop();
-  assert.equal(countMessages(), 2);
 });
